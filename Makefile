@@ -7,10 +7,10 @@ export FUZZ_SECONDS
 BENCH_ARGS ?=
 RUN_ARGS ?=
 
-.PHONY: demo help setup build run test test-all bench fuzz torture fresh fmt clean
+.PHONY: demo help setup build run test test-all test-cgroup bench fuzz torture fresh fmt clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install everything that building and testing need
 	@tools/setup
@@ -25,11 +25,14 @@ run: build ## build and start a world; open the link that it prints
 demo: build ## build and show the simulation in the terminal
 	@build/release/sim_demo
 
-test: setup ## test everything once, where the test is strongest (about 20 minutes)
+test: setup ## test everything once, where the test is strongest (about 12 minutes)
 	@tools/test
 
 test-all: setup ## test everything with every compiler and option (about half an hour)
 	@tools/test all
+
+test-cgroup: build ## test the bounds of a world in an emulated machine (downloads a kernel; about 5 minutes)
+	@tools/test-cgroup
 
 bench: build ## run the benchmarks and compare with their goals (BENCH_ARGS=--json)
 	@cmake --preset wasm > build/configure.log || { cat build/configure.log; exit 1; }

@@ -274,7 +274,7 @@ static size_t packed_bytes(Ends *ends, const BuildRune *rune, double *unpack_sec
 }
 
 // Each by itself, as it is sent: packed to pages and to native clients, over HTTP and over the
-// socket alike; as plain zstd to whoever only knows HTTP's way.
+// socket; as plain zstd to clients that only support HTTP's encodings.
 static void weigh(BenchReport *report, const char *what, Ends *ends, const BuildResult *result)
 {
     size_t plain = 0, packed = 0, zstd = 0;
@@ -305,7 +305,7 @@ static void weigh(BenchReport *report, const char *what, Ends *ends, const Build
     }
 }
 
-// What creators begin with: scripts of some hundred bytes, none of which the dictionary knows.
+// What creators begin with: scripts of some hundred bytes, none of which is in the dictionary.
 static void weigh_template(BenchReport *report, const char *what, Ends *ends, bool typescript)
 {
     char obby[128], reason[WORKER_REASON_BYTES];

@@ -416,7 +416,7 @@ static void bench_one_spot(BenchReport *report, Room *room)
 static void run_count(Room *room, uint32_t ticks, uint32_t clients)
 {
     open_room(room, clients, plain_edge(clients), PLAIN_VISIBLE);
-    // Everybody is told of everybody; in a large crowd that takes some seconds.
+    // Everybody is announced to everybody; in a large crowd that takes some seconds.
     const uint32_t settle = PLAIN_TICK_RATE * (1 + clients / 500);
     for (uint32_t i = 0; i < settle; i++) {
         tick(room, false);

@@ -88,7 +88,7 @@ double bench_count(const char *program, const char *argument, const char *functi
              "valgrind --tool=callgrind --toggle-collect=%s --callgrind-out-file=/dev/null"
              " '%s' --count %s 2>&1 | sed -n 's/.*Collected *: */collected /p;/^units/p'",
              function, program, argument);
-    // The program says how much it did, callgrind what that took.
+    // The program prints how much work it did, callgrind how many instructions that took.
     FILE *pipe = popen(command, "r");
     double units = 0;
     double collected = 0;

@@ -9,8 +9,8 @@
 void bench_wasm_ratio(BenchReport *report, const char *program, const char *wasm_path);
 // The value of the last row that a program built for WASM prints; 0 when there is none.
 double bench_in_wasm(const char *wasm_path, const char *arguments);
-// Instructions inside one function, for each unit of work, of this program started with --count
-// and that argument; it says "units N". 0 when callgrind does not tell.
+// Instructions inside one function, for each unit of work, of this program started with --count and
+// that argument; it prints "units N". 0 if callgrind gives no result.
 double bench_count(const char *program, const char *argument, const char *function);
 // sim.instructions: inside sim_step alone, for each character and step.
 void bench_instructions(BenchReport *report, const char *program);

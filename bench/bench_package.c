@@ -133,7 +133,7 @@ static size_t plain_pack(const char *folder, uint8_t *out, size_t capacity)
     char reason[WORKER_REASON_BYTES];
     PlaceFolder files;
     size_t used = 0;
-    ASSERT(place_folder_read_all(folder, &files, reason, sizeof reason) == STATUS_OK);
+    ASSERT(place_folder_read_all(folder, &files, reason) == STATUS_OK);
     struct archive *zip = archive_write_new();
     ASSERT(archive_write_set_format_zip(zip) == ARCHIVE_OK);
     ASSERT(archive_write_open_memory(zip, out, capacity, &used) == ARCHIVE_OK);

@@ -88,10 +88,10 @@ static void on_begin(void *user, const SnapshotHeader *header)
 }
 
 static void on_enter(void *user, uint32_t slot, const MergeSlot *entity, const NetShape *shape,
-                     const uint8_t *book, size_t book_bytes)
+                     const uint8_t *attributes, size_t attributes_bytes)
 {
     PlainViewer *viewer = user;
-    (void)shape, (void)book, (void)book_bytes;
+    (void)shape, (void)attributes, (void)attributes_bytes;
     viewer->lines[slot].count = 0;
     viewer->entered[slot] = viewer->frame_tick;
     interpolate_push(&viewer->lines[slot], &entity->state, viewer->frame_tick,
@@ -99,11 +99,11 @@ static void on_enter(void *user, uint32_t slot, const MergeSlot *entity, const N
 }
 
 static void on_update(void *user, uint32_t slot, const MergeSlot *entity, const NetState *before,
-                      uint32_t components, const NetShape *shape, const uint8_t *book,
-                      size_t book_bytes)
+                      uint32_t components, const NetShape *shape, const uint8_t *attributes,
+                      size_t attributes_bytes)
 {
     PlainViewer *viewer = user;
-    (void)before, (void)components, (void)shape, (void)book, (void)book_bytes;
+    (void)before, (void)components, (void)shape, (void)attributes, (void)attributes_bytes;
     interpolate_push(&viewer->lines[slot], &entity->state, viewer->frame_tick,
                      viewer->frame_before);
 }

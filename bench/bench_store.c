@@ -20,6 +20,8 @@
 #define ROWS_EACH    20 // structures of one save
 #define BATCH_ROWS   (WORLDS * ROWS_EACH)
 #define FLOOR_COLUMN 100 // bytes: about what a structure with its key and checksum takes
+#define PLAYERS      20  // of each world, all of them in one save
+#define RENEWALS     200
 
 typedef struct Folder {
     char path[32];
@@ -52,6 +54,7 @@ typedef struct Result {
     double seconds;
     double p50_ms, p99_ms; // of one round: from the first save given to the last one stored
     double rows;
+    double cpu_us; // of the whole process, for each row
 } Result;
 
 static int compare_doubles(const void *a, const void *b)
@@ -73,6 +76,7 @@ static void wait_for(Store *store, uint32_t count)
         StoreCompletion completion;
         if (store_poll(store, &completion)) {
             ASSERT(completion.status == STATUS_OK);
+            free(completion.rows);
             count -= 1;
             continue;
         }
@@ -81,56 +85,92 @@ static void wait_for(Store *store, uint32_t count)
     }
 }
 
-static void save_world(Store *store, uint32_t world, uint32_t round)
+// A save of one world: structures that are new, or players who moved.
+static void save_world(Store *store, uint32_t world, uint32_t round, bool players, uint32_t rows)
 {
-    uint8_t bytes[ROWS_EACH * 64];
+    uint8_t bytes[ROWS_EACH * 128];
     char id[16];
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     snprintf(id, sizeof id, "world_%u", world);
-    for (uint32_t i = 0; i < ROWS_EACH; i++) {
+    for (uint32_t i = 0; i < rows; i++) {
         RowStructure structure = {.health = 50};
         structure.desc.net_id = 1 + round * ROWS_EACH + i;
         structure.desc.owner_id = world;
         structure.desc.cell.x = (int32_t)i;
-        row_put_structure(&structure, &writer);
+        const RowPlayer player = {.account = 1 + i,
+                                  .player = 1 + i,
+                                  .position = {(float)round, 0, (float)i},
+                                  .name = {"somebody", 8},
+                                  .present = true};
+        if (players) {
+            row_put_player(&player, &writer);
+        } else {
+            row_put_structure(&structure, &writer);
+        }
     }
     ASSERT(store_save(store, id, 1, round + 1, bytes, writer.at, 0) == STATUS_OK);
 }
 
-static Result run_store(void)
+static Store *store_begin(const Folder *folder)
 {
-    const Folder folder = folder_make();
     StoreConfig config = store_config_default();
-    config.path = folder.database;
+    config.path = folder->database;
     config.commit_ms = 0; // as fast as the disk goes
     Store *store = NULL;
     char reason[256];
     ASSERT(store_open(&config, &store, reason, sizeof reason) == STATUS_OK);
+    const StoreHost host = {.host_id = "host"};
+    ASSERT(store_host_renew(store, &host, 1, INT64_MAX, 0) == STATUS_OK);
     for (uint32_t i = 0; i < WORLDS; i++) {
         StoreWorld world = {.created_unix_ms = 1};
-        uint64_t epoch = 0;
         snprintf(world.world_id, sizeof world.world_id, "world_%u", i);
         ASSERT(store_world_put(store, &world) == STATUS_OK);
-        ASSERT(store_lease_take(store, world.world_id, "host", 1, 1, &epoch) == STATUS_OK);
+        ASSERT(store_world_take(store, world.world_id, "host", host.boot, 1, 0) == STATUS_OK);
     }
+    wait_for(store, 1 + WORLDS);
+    return store;
+}
+
+static Result run_store(bool players, uint32_t rows)
+{
+    const Folder folder = folder_make();
+    Store *store = store_begin(&folder);
     const uint64_t commits = store_stats(store).commits;
     double times[ROUNDS];
-    const double began = bench_seconds();
+    const double began = bench_seconds(), cpu = bench_processor_seconds();
     for (uint32_t round = 0; round < ROUNDS; round++) {
         const double start = bench_seconds();
         for (uint32_t i = 0; i < WORLDS; i++) {
-            save_world(store, i, round);
+            save_world(store, i, round, players, rows);
         }
         wait_for(store, WORLDS);
         times[round] = bench_seconds() - start;
     }
-    Result result = {.seconds = bench_seconds() - began, .rows = ROUNDS * BATCH_ROWS};
+    Result result = {.seconds = bench_seconds() - began, .rows = ROUNDS * WORLDS * rows};
+    result.cpu_us = (bench_processor_seconds() - cpu) * 1e6 / result.rows;
     result_times(&result, times, ROUNDS);
     bench_note("bench_store: %u rounds in %llu commits", ROUNDS,
                (unsigned long long)(store_stats(store).commits - commits));
     store_close(store);
     folder_remove(&folder);
     return result;
+}
+
+// CPU of one renewal, which is all that a host has to renew however many worlds it holds.
+static double run_renewals(void)
+{
+    const Folder folder = folder_make();
+    Store *store = store_begin(&folder);
+    const StoreHost host = {.host_id = "host"};
+    const double cpu = bench_processor_seconds();
+    for (uint32_t i = 0; i < RENEWALS; i++) {
+        ASSERT(store_host_renew(store, &host, 2 + i, INT64_MAX / 2, 0) == STATUS_OK);
+        wait_for(store, 1);
+    }
+    const double took = bench_processor_seconds() - cpu;
+    store_close(store);
+    folder_remove(&folder);
+    return took * 1e6 / RENEWALS;
 }
 
 // --- the floor ----------------------------------------------------------------------------------
@@ -180,13 +220,19 @@ int main(int argc, char **argv)
 {
     BenchReport report = {.json = argc > 1 && strcmp(argv[1], "--json") == 0};
     double ratios[3];
-    Result store = {0}, floor_run = {0};
+    Result store = {0}, players = {0}, small = {0}, floor_run = {0};
     for (int i = 0; i < 3; i++) {
         floor_run = run_floor();
-        store = run_store();
+        store = run_store(false, ROWS_EACH);
+        players = run_store(true, PLAYERS);
+        small = run_store(true, 1);
         ratios[i] = store.seconds / floor_run.seconds;
     }
     bench_row(&report, "store_rows_per_s", store.rows / store.seconds, "1/s", BENCH_NO_GOAL);
+    bench_row(&report, "store_cpu_per_row", store.cpu_us, "us", BENCH_NO_GOAL);
+    bench_row(&report, "store_cpu_per_checkpoint", players.cpu_us, "us", BENCH_NO_GOAL);
+    bench_row(&report, "store_cpu_per_small_save", small.cpu_us, "us", BENCH_NO_GOAL);
+    bench_row(&report, "store_cpu_per_renewal", run_renewals(), "us", BENCH_NO_GOAL);
     bench_row(&report, "store_commit_p50", store.p50_ms, "ms", BENCH_NO_GOAL);
     bench_row(&report, "store_commit_p99", store.p99_ms, "ms", BENCH_NO_GOAL);
     bench_row(&report, "floor_rows_per_s", floor_run.rows / floor_run.seconds, "1/s",

@@ -10,7 +10,7 @@
 #define PARTS            (GROUND_PARTS + OVERHEAD_PARTS)
 #define SCENE_SEED       11
 #define CROWD_SEED       12
-#define CROWD_EDGE_M     95.0f // whoever is further out turns back
+#define CROWD_EDGE_M     95.0f // players further out turn back
 #define TURN_CHANCE      90    // one tick in so many, for each character
 #define JUMP_CHANCE      180
 #define FREE_CHANCE      20 // to jump or to turn, when stopped

@@ -33,8 +33,8 @@ void bench_scene_destroy(BenchScene *scene);
 // A sim as a server runs it, with players at random places.
 void bench_crowd_create(BenchCrowd *crowd, BenchScene *scene, uint32_t player_count, bool idle);
 void bench_crowd_destroy(BenchCrowd *crowd);
-// The inputs of one tick: now and then another direction, a jump, a run; whoever is stopped by
-// something jumps or turns. Not part of what is measured.
+// The inputs of one tick: now and then another direction, a jump, a run; a player that is stopped
+// by something jumps or turns. Not part of what is measured.
 void bench_crowd_drive(BenchCrowd *crowd);
 // Drives and steps.
 void bench_crowd_run(BenchCrowd *crowd, uint32_t ticks);

@@ -29,6 +29,16 @@ target_compile_options(sandlot_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
   -ffp-contract=off -fno-math-errno -fno-strict-aliasing)
 
+# The test presets link some 200 programs; lld does that in half the time. What is shipped (release)
+# keeps the system's linker. tools/setup installs lld for WebAssembly, under a folder of its own.
+if(SANDLOT_PRESET MATCHES "^(dev|clang|tsan)$")
+  find_program(LLD ld.lld HINTS /usr/lib/llvm-14/bin)
+  if(LLD)
+    get_filename_component(lld_folder ${LLD} DIRECTORY)
+    add_link_options(-fuse-ld=lld -B${lld_folder})
+  endif()
+endif()
+
 # Groups of programs to build under one name. docs/DEVELOPMENT.md says which preset tests what.
 add_custom_target(fuzzers)        # everything libFuzzer runs
 add_custom_target(benches)        # every benchmark
@@ -36,6 +46,13 @@ add_custom_target(scenario_tests) # label scenario: the o0 preset
 add_custom_target(thread_tests)   # label threads: the tsan preset
 add_custom_target(portable_tests) # label portable: clang and wasm, in `make test`
 add_custom_target(speed_tests)    # label speed: the release preset, in `make test`
+
+# Every source is read with clang for its warnings; compiled are only those that its tests need.
+if(SANDLOT_PRESET STREQUAL "clang")
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  add_custom_target(warnings COMMAND ${PROJECT_SOURCE_DIR}/tools/check-warnings ${CMAKE_BINARY_DIR}
+    COMMENT "Reading every source for warnings" VERBATIM)
+endif()
 
 # sandlot_label(LABEL TEST TARGET…): adds a test to a group, and the programs it runs to the group's target.
 function(sandlot_label label test)
@@ -71,20 +88,52 @@ function(sandlot_library name)
   endif()
 endfunction()
 
-# sandlot_test(NAME SOURCES … LIBS … [LABELS …] [ARGS …] [NATIVE]): one test program, registered with
-# CTest under its name. NATIVE excludes it from the wasm preset. Labels: `long` excludes it from
+# The code of most tests is run once and need not be quick: -O0 compiles it in a third of the time. What
+# it tests is optimised as the preset says.
+set(SANDLOT_TEST_OPTIONS $<$<STREQUAL:${SANDLOT_PRESET},dev>:-O0>)
+
+# sandlot_share(OUTPUT LIBS OPTIONS SOURCE…): sets OUTPUT to the objects of sources that several test
+# programs list. Each is compiled once, with the libraries and options of the first that lists it.
+function(sandlot_share output libs options)
+  set(objects)
+  foreach(source ${ARGN})
+    get_filename_component(path ${source} ABSOLUTE)
+    file(RELATIVE_PATH target ${PROJECT_SOURCE_DIR} ${path})
+    string(REGEX REPLACE "[^A-Za-z0-9_]" "_" target "shared_${target}")
+    if(NOT TARGET ${target})
+      add_library(${target} OBJECT EXCLUDE_FROM_ALL ${path})
+      target_link_libraries(${target} PRIVATE sandlot_flags ${libs})
+      target_compile_options(${target} PRIVATE ${options})
+    endif()
+    list(APPEND objects $<TARGET_OBJECTS:${target}>)
+  endforeach()
+  set(${output} ${objects} PARENT_SCOPE)
+endfunction()
+
+# sandlot_test(NAME SOURCES … LIBS … [LABELS …] [ARGS …] [NATIVE] [HEAVY]): one test program, registered
+# with CTest under its name. The sources after the first are shared with other programs that list
+# them. HEAVY: the test itself computes much, so it is optimised too, and is started early. NATIVE excludes it from the wasm preset. Labels: `long` excludes it from
 # `make test` and adds it to `make torture`; `portable` says that its result must not depend on the
 # compiler, so `make test` runs it with clang and in WASM too; `speed`: in the release preset instead
 # of dev; `scenario` and `threads` add it to the o0 and tsan presets.
 function(sandlot_test name)
-  cmake_parse_arguments(ARG "NATIVE" "" "SOURCES;LIBS;LABELS;ARGS" ${ARGN})
+  cmake_parse_arguments(ARG "NATIVE;HEAVY" "" "SOURCES;LIBS;LABELS;ARGS" ${ARGN})
   if(SANDLOT_WASM AND ARG_NATIVE)
     return()
   endif()
-  add_executable(${name} ${ARG_SOURCES})
+  list(POP_FRONT ARG_SOURCES main)
+  set(options ${SANDLOT_TEST_OPTIONS})
+  set(cost 0)
+  if(ARG_HEAVY)
+    set(options)
+    set(cost 20)
+  endif()
+  sandlot_share(shared "${ARG_LIBS}" "${options}" ${ARG_SOURCES})
+  add_executable(${name} ${main} ${shared})
   target_link_libraries(${name} PRIVATE test_support ${ARG_LIBS})
+  target_compile_options(${name} PRIVATE ${options})
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 COST ${cost})
   foreach(label ${ARG_LABELS})
     sandlot_label(${label} ${name} ${name})
   endforeach()
@@ -112,8 +161,12 @@ function(sandlot_fuzz name)
     file(WRITE ${CMAKE_BINARY_DIR}/fuzz_${short}.corpus "${corpus}\n")
     add_dependencies(fuzzers fuzz_${short})
   else()
-    add_executable(fuzz_${short} ${PROJECT_SOURCE_DIR}/tests/support/replay.c ${ARG_SOURCES})
+    list(POP_FRONT ARG_SOURCES main)
+    sandlot_share(shared "${ARG_LIBS}" ${SANDLOT_TEST_OPTIONS}
+      ${PROJECT_SOURCE_DIR}/tests/support/replay.c ${ARG_SOURCES})
+    add_executable(fuzz_${short} ${main} ${shared})
     target_link_libraries(fuzz_${short} PRIVATE sandlot_flags ${ARG_LIBS})
+    target_compile_options(fuzz_${short} PRIVATE ${SANDLOT_TEST_OPTIONS})
     add_test(NAME fuzz_${short} COMMAND fuzz_${short} ${corpus})
     set_tests_properties(fuzz_${short} PROPERTIES LABELS fuzz TIMEOUT 300)
   endif()

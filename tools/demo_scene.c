@@ -658,7 +658,7 @@ static void place_next_piece(Demo *demo)
                                 .piece = next->piece,
                                 .cell = {23 + next->x, (int32_t)PLAZA_Y + next->y, -7 + next->z},
                                 .turn = next->turn};
-    // Whoever stands in the way is given time to leave.
+    // A player in the way is given time to leave.
     if (structure_place(demo->sim, &desc, &demo->pieces[demo->piece_count]) == STATUS_OK) {
         demo->piece_count += 1;
     }

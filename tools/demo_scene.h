@@ -8,7 +8,7 @@
 #include "core/base/rng.h"
 #include "core/sim/sim.h"
 
-#define DEMO_SEA_Y 0.65f // the sea is drawn; the sim knows nothing of it
+#define DEMO_SEA_Y 0.65f // the sea is only drawn; it does not exist in the sim
 
 enum {
     DEMO_KIND_STONE = 1,

@@ -1,6 +1,7 @@
-// Puts a coded form beside every file of a built page: `compress.mjs FOLDER` makes name.br and
-// name.gz of each name, as small as they get, because it is done once and sent often. The host
-// sends them to whoever reads them (server/net/http_file.h). One that saves nothing is not kept.
+// Puts compressed forms beside every file of a built page: `compress.mjs FOLDER` makes name.br and
+// name.gz of each name, as small as possible, because it is done once and sent often. The host
+// sends them to clients that accept them (server/net/http_file.h). One that saves nothing is not
+// kept.
 import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -40,7 +41,7 @@ for (const [ending, compress] of Object.entries(codings)) {
     }
 }
 
-// From an earlier run, or a file that only ends so?
+// Whether it is from an earlier run, or a file that only has this ending.
 function isCoded(name) {
     return Object.keys(codings).some((ending) =>
         name.endsWith(ending) && known.has(name.slice(0, -ending.length)));

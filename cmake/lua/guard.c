@@ -294,7 +294,7 @@ static void clean_table(lua_State *L, const struct TakeBack *take, Table *t)
     }
 }
 
-void guard_take_back(lua_State *L, uint32_t owner, GuardOwnerOf *owner_of, void *user)
+void guard_free_owned(lua_State *L, uint32_t owner, GuardOwnerOf *owner_of, void *user)
 {
     const struct TakeBack take = {owner, owner_of, user};
     for (GCObject *o = G(L)->allgc; o != NULL; o = o->next) {

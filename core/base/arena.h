@@ -1,5 +1,5 @@
-// A bump allocator over one block that somebody else owns. World lifetime: filled at create and
-// freed whole. Tick lifetime: reset at the start of each step.
+// A bump allocator over one block that the caller owns. World lifetime: filled at create and freed
+// whole. Tick lifetime: reset at the start of each step.
 #pragma once
 
 #include <stddef.h>
@@ -14,17 +14,17 @@ typedef struct Arena {
 } Arena;
 
 void arena_init(Arena *arena, void *block, size_t bytes);
-// The same over a block that is zero, as heap_alloc gives it: what was never used is not written
-// either, so that its pages take no memory.
+// The same over a zeroed block, as heap_alloc returns it: memory that is never used is not written,
+// so its pages take no memory.
 void arena_init_zeroed(Arena *arena, void *block, size_t bytes);
 // 16-byte aligned, zeroed. NULL when it does not fit: the caller answers STATUS_LIMIT.
 void *arena_alloc(Arena *arena, size_t bytes);
 void *arena_array(Arena *arena, size_t count, size_t item_bytes);
 
-// Everything allocated after the mark is given back by the rewind.
+// A rewind frees everything allocated after the mark.
 size_t arena_mark(const Arena *arena);
 void arena_rewind(Arena *arena, size_t mark);
 void arena_reset(Arena *arena);
 
-// What an allocation of that many bytes takes from an arena, for adding up sizes before create.
+// The bytes that an allocation takes from an arena, to add up sizes before create.
 size_t arena_need(size_t bytes);

@@ -1,6 +1,6 @@
-// Assertions for our own bugs; never for a stranger's byte. ASSERT stays in release: the process
-// dies with file and line, and whoever owns it restarts it. CHECK_SLOW guards whole-structure walks
-// and exists in builds with SANDLOT_SLOW_CHECKS (the dev preset) only.
+// Assertions for our own bugs; never for bytes from strangers. ASSERT stays in release: the process
+// aborts with file and line, and its owner restarts it. CHECK_SLOW is for walks over whole
+// structures and exists only in builds with SANDLOT_SLOW_CHECKS (the dev preset).
 #pragma once
 
 _Noreturn void check_fail(const char *file, int line, const char *condition);

@@ -1,6 +1,5 @@
-// The gate to the system heap. Each block carries a header of 16 bytes with its size, so that
-// heap_free can count down without being told, and a mark that catches a block freed twice or
-// never given out.
+// The only way to the system heap. Each block has a header of 16 bytes with its size, so that
+// heap_free can subtract it, and a mark that detects a block freed twice or never allocated.
 #include "core/base/heap.h"
 
 #include "core/base/check.h"
@@ -22,13 +21,21 @@ Heap heap_make(uint64_t bytes_max)
     return (Heap){.bytes_max = bytes_max};
 }
 
+// Dies, or counts where it may not.
+static void check_frozen(Heap *heap)
+{
+    CHECK_SLOW(!heap->frozen);
+    ASSERT(!heap->frozen || heap->frozen_live);
+    heap->frozen_count += heap->frozen;
+}
+
 void *heap_alloc(Heap *heap, size_t bytes)
 {
-    ASSERT(!heap->frozen);
+    check_frozen(heap);
     ASSERT(heap->bytes_now <= heap->bytes_max);
     // SIZE_MAX is an overflow reported by heap_array_bytes, whatever the cap.
     if (bytes > SIZE_MAX - sizeof(BlockHeader) || bytes > heap->bytes_max - heap->bytes_now ||
-        heap->bytes_max == 0) {
+        heap->bytes_max == 0 || heap->frozen) {
         heap->refused_count += 1;
         return NULL;
     }
@@ -50,7 +57,7 @@ void *heap_alloc(Heap *heap, size_t bytes)
 
 void heap_free(Heap *heap, void *block)
 {
-    ASSERT(!heap->frozen);
+    check_frozen(heap);
     if (block == NULL) {
         return;
     }
@@ -68,9 +75,16 @@ void heap_freeze(Heap *heap)
     heap->frozen = true;
 }
 
+void heap_freeze_live(Heap *heap)
+{
+    heap->frozen = true;
+    heap->frozen_live = true;
+}
+
 void heap_thaw(Heap *heap)
 {
     heap->frozen = false;
+    heap->frozen_live = false;
 }
 
 size_t heap_array_bytes(size_t count, size_t item_bytes)

@@ -28,7 +28,7 @@ typedef struct Reader {
     uint32_t depth;
     JsonNode *open;   // the innermost array or object that is not closed yet
     const char *name; // of the member whose value comes next
-    uint32_t name_bytes;
+    uint32_t name_bytes, name_at;
     bool in_item; // the next item of the open array has begun
     JsonError *error;
 } Reader;
@@ -95,8 +95,8 @@ static bool is_next(const Reader *reader, const char *text)
            memcmp(reader->text + reader->at, text, bytes) == 0;
 }
 
-// What people write who know other languages, and what programs for letters make of quotes; NULL:
-// none of it.
+// Typical mistakes: syntax of other languages, and typographic quotes of word processors; NULL:
+// none.
 static const char *slip_at(const Reader *reader)
 {
     static const char *const comments[] = {"//", "/*", "#"};
@@ -115,7 +115,7 @@ static const char *slip_at(const Reader *reader)
     return NULL;
 }
 
-// What is no value has a line and a column, and the text as its path.
+// Text that is not a value: reports line and column, with the path of the whole text.
 static bool fail_text(Reader *reader, const char *message)
 {
     (void)fail(reader, STATUS_MALFORMED, "%s", message);
@@ -401,7 +401,7 @@ static JsonNode *add_node(Reader *reader)
     return node;
 }
 
-// Hangs a finished or just opened value into the innermost open container.
+// Appends a finished or just opened value to the innermost open container.
 static void link_node(Reader *reader, JsonNode *node)
 {
     JsonNode *parent = reader->open;
@@ -414,7 +414,11 @@ static void link_node(Reader *reader, JsonNode *node)
     if (parent == NULL) {
         return;
     }
-    node->index = parent->count;
+    if (parent->kind == JSON_OBJECT) {
+        node->name_at = reader->name_at;
+    } else {
+        node->index = parent->count;
+    }
     parent->count += 1;
     if (parent->last == NULL) {
         parent->first = node;
@@ -464,6 +468,7 @@ static bool read_name(Reader *reader)
     }
     const char *name = NULL;
     uint32_t name_bytes = 0;
+    reader->name_at = (uint32_t)reader->at;
     if (!read_string(reader, &name, &name_bytes)) {
         return false;
     }
@@ -489,7 +494,7 @@ static int compare_names(const JsonNode *a, const JsonNode *b)
 static bool is_before(const JsonNode *a, const JsonNode *b)
 {
     const int order = compare_names(a, b);
-    return order != 0 ? order < 0 : a->index < b->index;
+    return order != 0 ? order < 0 : a->name_at < b->name_at;
 }
 
 static void sift_down(const JsonNode **heap, size_t at, size_t count)
@@ -596,7 +601,7 @@ static bool enter_container(Reader *reader)
     return reader->in_item || read_name(reader);
 }
 
-// At a comma. One with nothing behind it is told of where it stands.
+// At a comma. One without a following value is reported at its own position.
 static bool read_comma(Reader *reader)
 {
     const Reader comma = *reader;
@@ -604,7 +609,7 @@ static bool read_comma(Reader *reader)
     skip_space(reader);
     if (peek(reader) == closing_bracket(reader->open)) {
         *reader = comma;
-        return fail_text(reader, "a comma with nothing behind it; take it out");
+        return fail_text(reader, "a comma with nothing after it; remove it");
     }
     reader->in_item = reader->open->kind == JSON_ARRAY;
     return reader->in_item || read_name(reader);
@@ -656,7 +661,7 @@ static const JsonNode *read_text(Reader *reader)
     skip_space(reader);
     if (!at_end(reader)) {
         const char *slip = slip_at(reader);
-        (void)fail_text(reader, slip != NULL ? slip : "more text, behind the end");
+        (void)fail_text(reader, slip != NULL ? slip : "more text after the end");
         return NULL;
     }
     return root;
@@ -668,7 +673,7 @@ static const JsonNode *read_checked(Reader *reader)
         (void)fail(reader, STATUS_LIMIT, "is longer than %zu bytes", reader->config->bytes_max);
         return NULL;
     }
-    if (is_next(reader, JSON_MARK)) { // some editors put it there, and it says nothing
+    if (is_next(reader, JSON_MARK)) { // a byte order mark, which some editors write
         reader->at = reader->line_at = strlen(JSON_MARK);
     }
     return read_text(reader);

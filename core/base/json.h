@@ -37,8 +37,11 @@ struct JsonNode {
     bool boolean;    // JSON_BOOL
     bool is_integer; // JSON_NUMBER: whole, and an int64_t can hold it
     uint32_t count;  // JSON_STRING: bytes; JSON_ARRAY and JSON_OBJECT: children
-    uint32_t index;  // place among its siblings, from 0
-    uint32_t line;   // where its text begins, from 1; columns count characters
+    union {
+        uint32_t index;   // of an item: its place in the array, from 0
+        uint32_t name_at; // of a member: the byte of the text where its name begins, at the quote
+    };
+    uint32_t line; // where its text begins, from 1; columns count characters
     uint32_t column;
     uint32_t name_bytes;
     const char *name;       // of a member, terminated; NULL for anything else
@@ -63,7 +66,7 @@ typedef struct JsonError {
     uint32_t line;
     uint32_t column;
     char path[JSON_PATH_BYTES];
-    char message[JSON_MESSAGE_BYTES]; // goes on after the path: "must be a number"
+    char message[JSON_MESSAGE_BYTES]; // follows the path: "must be a number"
 } JsonError;
 
 typedef struct JsonConfig {
@@ -84,7 +87,7 @@ MUST_USE Status json_parse(const JsonConfig *config, const char *text, size_t by
 // "a string" and the like, for messages.
 const char *json_kind_text(JsonKind kind);
 
-// Records a failure at a node, unless one was recorded before. The message goes on after the path.
+// Records a failure at a node, unless one was recorded before. The message follows the path.
 void json_fail(JsonError *error, Status status, const JsonNode *node, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 // The same at a member of the node that does not exist.
@@ -92,8 +95,7 @@ void json_fail_member(JsonError *error, Status status, const JsonNode *node, con
                       const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 #define JSON_ERROR_TEXT_BYTES (JSON_PATH_BYTES + JSON_MESSAGE_BYTES + 48)
-// "$.entities[3].half[1] must be a number", for people; without the path of the text as a whole,
-// which says nothing.
+// "$.entities[3].half[1] must be a number", for people; without the path if it is the whole text.
 void json_error_words(const JsonError *error, char text[JSON_ERROR_TEXT_BYTES]);
 // "line 3, column 14: $.entities[3].half[1] must be a number".
 void json_error_text(const JsonError *error, char text[JSON_ERROR_TEXT_BYTES]);

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// A path is written from its end, because the end says most: if it is too long, what is left out is
-// after the $.
+// A path is written from its end, because the end is most useful: if it is too long, the part after
+// the $ is left out.
 typedef struct PathWriter {
     char text[JSON_PATH_BYTES];
     size_t at; // the first used byte
@@ -40,7 +40,7 @@ static bool is_identifier(const char *name, size_t bytes)
     return bytes > 0;
 }
 
-// .name, or ["any name"] with what would confuse a reader replaced.
+// .name, or ["any name"] with confusing characters replaced.
 static bool path_prepend_name(PathWriter *path, const char *name, size_t name_bytes)
 {
     char part[PATH_PART_MAX + 16];

@@ -1,5 +1,5 @@
-// For the reader of JSON only: failing at a place that has no node yet. Everybody else takes
-// json_fail of json.h.
+// For the JSON reader only: fails at a position that has no node yet. Other code uses json_fail of
+// json.h.
 #pragma once
 
 #include "core/base/json.h"

@@ -32,7 +32,7 @@ const JsonNode *json_at(const JsonNode *container, uint32_t index)
         return NULL;
     }
     const JsonNode *child = container->first;
-    while (child != NULL && child->index != index) {
+    for (uint32_t i = 0; child != NULL && i < index; i++) {
         child = child->next;
     }
     return child;

@@ -16,13 +16,13 @@
 
 // The member of that name; NULL if there is none, or if the node is NULL or no object.
 const JsonNode *json_find(const JsonNode *object, const char *name);
-// The child at a place; NULL past the end. Walks there: a loop takes first and next instead.
+// The child at an index; NULL past the end. Walks there: a loop uses first and next instead.
 const JsonNode *json_at(const JsonNode *container, uint32_t index);
 bool json_text_equal(const JsonNode *string, const char *text);
 
 // The member, which must be there.
 const JsonNode *json_read_member(const JsonNode *object, const char *name, JsonError *error);
-// Refuses members that are not in the list: a misspelt name is an error, not silence.
+// Rejects members that are not in the list: a misspelt name is an error and not ignored.
 void json_read_only(const JsonNode *object, const char *const *names, uint32_t name_count,
                     JsonError *error);
 
@@ -33,7 +33,7 @@ float json_read_f32(const JsonNode *node, float low, float high, JsonError *erro
 int64_t json_read_integer(const JsonNode *node, int64_t low, int64_t high, JsonError *error);
 // Terminated, without zero bytes, at most bytes_max before the terminator; lives in the arena.
 const char *json_read_text(const JsonNode *node, uint32_t bytes_max, JsonError *error);
-// The place of the text in the list.
+// The index of the text in the list.
 uint32_t json_read_choice(const JsonNode *node, const char *const *names, uint32_t name_count,
                           JsonError *error);
 // The first item of an array whose length is in range; NULL for an empty one.

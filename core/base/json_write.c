@@ -1,5 +1,5 @@
-// The JSON writer. Every value goes through `begin_value`, which puts what has to stand before it,
-// and every failure ends in the status of the ByteWriter, after which nothing is written any more.
+// The JSON writer. Every value goes through `begin_value`, which writes what must precede it, and
+// every failure is stored in the status of the ByteWriter, after which nothing is written any more.
 #include "core/base/json_write.h"
 
 #include "core/base/base64.h"
@@ -301,7 +301,7 @@ static void begin_node(JsonWriter *writer, const JsonNode *node)
     }
 }
 
-// The root's own name, if it is a member somewhere, is the caller's to write.
+// The root's own name, if it is a member, is written by the caller.
 void json_write_node(JsonWriter *writer, const JsonNode *root)
 {
     const JsonNode *node = root;

@@ -11,6 +11,8 @@
 // A world.
 #define WORLD_PLAYERS_DEFAULT 100
 #define WORLD_PLAYERS_MAX     4000
+// A world without a session pauses after this long: its ticks stand still until somebody comes.
+#define WORLD_EMPTY_MS 10000
 // Guests in one world from one address (IPv6: from one /64): a class behind one router fits, one
 // machine does not fill a world.
 #define GUESTS_PER_ADDRESS_MAX 64
@@ -63,6 +65,27 @@
 #define WORLD_SOCKETS_MAX   8000
 #define WORLD_SOCKETS_SPARE 512
 
+// HTTP. A request that is answered later costs its memory and a connection until then; one address
+// may have a quarter of them.
+#define HTTP_WAITING_MAX 256
+// Memory that a handler may take for one request (http_arena), unless its route says more.
+#define HTTP_ARENA_BYTES     (256u << 10)
+#define HTTP_ARENA_BYTES_MAX (16u << 20)
+// A body must arrive at this rate once its first seconds (the time of a request) are over; an
+// answer must be taken at it as well. Bytes a second.
+#define HTTP_RATE_MIN (64u << 10)
+// Ranges of addresses of proxies that are believed.
+#define HTTP_TRUSTED_PROXIES_MAX 16
+// WebSockets of one address (IPv6: of one /64), and of all.
+#define HTTP_SOCKETS_PER_ADDRESS_MAX 64
+#define HTTP_SOCKETS_MAX             65536
+
+// Threads for work that blocks, and jobs that wait for one of them.
+#define WORK_POOL_THREADS_DEFAULT 2
+#define WORK_POOL_THREADS_MAX     64
+#define WORK_POOL_QUEUE_DEFAULT   256
+#define WORK_POOL_QUEUE_MAX       65536
+
 // Lag compensation: a shot is tested where its shooter saw the target, at most this long ago.
 // 350 ms at 60 Hz are 21 ticks; one more to interpolate between, two spare.
 #define HISTORY_REWIND_MS 350
@@ -88,10 +111,10 @@
 // ms that scripts may run themselves, 4.6 of the 16.6 ms of a tick stay for players and snapshots.
 // 512 NPCs take about 1,000 steps each and 2,048 projectiles about 250: half of it each.
 #define SIM_MAKER_STEPS_PER_TICK 2000000
-// Free places are looked for so long in one tick, for all characters that something was built into
-// (1 ms); the rest waits for the next tick.
+// The search for free places takes at most so long in one tick, for all characters that something
+// was built into (1 ms); the rest waits for the next tick.
 #define SIM_UNSTUCK_STEPS_PER_TICK 500000
-// For one character that is put somewhere; then it stays where the search has come to.
+// For one character that is teleported; then it stays where the search has stopped.
 #define SIM_FREE_STEPS_MAX 100000
 // What one script may have in a world of 16,384 entities: a quarter of all, an eighth as
 // projectiles, and half of the 512 NPCs.
@@ -103,7 +126,7 @@
 
 // Of what has no cap of its own for a script (pages and chunks of terrain, records, attributes,
 // texts and tags, bytes that are sent in a tick, a viewer's events, requests to stores) one script
-// has at most a half; the last quarter is for scripts that have less than a sixty-fourth (part.h).
+// has at most half; the last quarter is for scripts with less than a sixty-fourth (fair_share.h).
 #define SCRIPT_PART_MOST   2
 #define SCRIPT_PART_LATE   4
 #define SCRIPT_PART_LITTLE 64
@@ -128,6 +151,16 @@
 #define SCRIPT_DEFERRED_SHARED        4096
 #define SCRIPT_QUEUED_PER_SCRIPT      256  // events and handlers that wait for its share of time
 #define SCRIPT_CONNECTIONS_PER_SCRIPT 1024 // to one signal
+#define SCRIPT_CONNECTIONS_MAX        8192 // of one script, to all signals
+#define SCRIPT_SIGNALS_MAX            4096 // that one script has made and something still holds
+
+// What a script wants shown on the screen of a player (UI.Show). The page lays it out anew when it
+// changes, so a tree must not be larger than a screen can show.
+#define UI_WIDGETS_MAX      256  // in a tree, and tables inside of them
+#define UI_FIELDS_MAX       4096 // in all of them together
+#define UI_DEPTH_MAX        6    // widgets inside each other
+#define UI_TEXT_BYTES_MAX   1024 // of one text
+#define UI_CHANGES_PER_TICK 4    // by one script; the page shows the last
 
 // --- the game protocol --------------------------------------------------------------------------
 // What a client's author has to know of these is said in core/wire/limit.def, in words, and from
@@ -201,3 +234,9 @@
 // build.
 #define SCRIPT_SOURCE_BYTES_MAX (256 << 10)
 #define RUNE_BYTES_MAX          (512u << 10)
+// Checking a script: what is told of one (the rest is counted), modules it requires by name, the
+// scripts of one place, and diagnostics in one answer to a page.
+#define CHECK_FINDINGS_MAX    200
+#define CHECK_REQUIRES_MAX    1024
+#define CHECK_MODULES_MAX     1024
+#define CHECK_DIAGNOSTICS_MAX 256

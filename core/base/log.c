@@ -1,6 +1,6 @@
-// Formats a log event into a value on the stack and hands it to the sink. Text that is too long is
-// cut between two UTF-8 characters, never inside one. It may quote strangers: bytes that are no
-// character become "?".
+// Formats a log event into a value on the stack and passes it to the sink. Text that is too long is
+// cut between two UTF-8 characters, never inside one. It may contain text of strangers: invalid
+// bytes become "?".
 #include "core/base/log.h"
 
 #include "core/base/check.h"

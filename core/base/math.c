@@ -6,8 +6,8 @@
 // written as the floats they are.
 #include "core/base/math.h"
 
-// Angles from here on are taken as zero: a float of that size is no angle any more, and below it
-// the quadrant fits an int32_t.
+// Larger angles are taken as zero: a float of that size is not a meaningful angle, and below it the
+// quadrant fits an int32_t.
 #define ANGLE_MAX 1073741824.0f
 
 // pi/2 = HALF_PI_HIGH + HALF_PI_LOW. The high part has 22 bits, so its product with a quadrant

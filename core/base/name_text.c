@@ -20,7 +20,7 @@ static bool is_among(const Range *ranges, size_t count, uint32_t code)
     return false;
 }
 
-// Beside what utf8_is_hidden has.
+// Besides the characters of utf8_is_hidden.
 static bool is_refused(uint32_t code)
 {
     static const Range ranges[] = {
@@ -57,7 +57,7 @@ bool name_text_is_valid(const char *text, size_t bytes)
     const uint8_t *at = (const uint8_t *)text;
     const uint8_t *end = at + bytes;
     uint32_t characters = 0, marks = 0;
-    uint32_t before = ' '; // so that none begins with a space
+    uint32_t before = ' '; // so that a leading space is rejected
     while (at < end) {
         const size_t length = utf8_length(at, (size_t)(end - at));
         const uint32_t code = utf8_code_point(at, length);

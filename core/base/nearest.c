@@ -1,5 +1,6 @@
-// See nearest.h. One row of the table of differences is kept, and of each row only what could still
-// come to less than `most` is worked out: a script may ask this of names it chose.
+// See nearest.h. One row of the table of differences is kept, and of each row only the part that
+// could still be less than `most` is computed, because a script may call this with names of its
+// choice.
 #include "core/base/nearest.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ uint32_t nearest_steps(const char *a, size_t a_bytes, const char *b, size_t b_by
     for (uint32_t i = 0; i <= b_bytes; i++) {
         row[i] = i;
     }
-    // What stands beside the band was left there by an earlier row and is `most` at least.
+    // The values beside the band are left from an earlier row and are at least `most`.
     for (uint32_t i = 1; i <= a_bytes; i++) {
         const uint32_t from = i > most ? i - most : 1;
         const uint32_t to = i + most < b_bytes ? i + most : (uint32_t)b_bytes;

@@ -1,5 +1,5 @@
-// Slot pools. Which slots are live is one bit each, so the lowest free slot is found a word at a
-// time; `first_free` only says where that search may start. Bit 0 stays clear: slot 0 is nobody.
+// Slot pools. Each slot has a live bit, so the lowest free slot is found a word at a time;
+// `first_free` only says where that search may start. Bit 0 stays clear: slot 0 is never used.
 #include "core/base/pool.h"
 
 #include "core/base/check.h"

@@ -26,7 +26,7 @@ typedef enum Status {
         STATUS_COUNT
 } Status;
 
-// For the rare call whose failure its caller has nothing to do about; a comment says why.
+// For the rare call whose failure needs no handling; a comment says why.
 static inline void status_ignore(Status status)
 {
     (void)status;

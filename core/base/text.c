@@ -5,6 +5,21 @@
 
 #include <string.h>
 
+Text text_from(const char *terminated)
+{
+    return (Text){terminated, strlen(terminated)};
+}
+
+bool text_equal(Text a, Text b)
+{
+    return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.data, b.data, a.bytes) == 0);
+}
+
+bool text_is(Text text, const char *terminated)
+{
+    return text_equal(text, text_from(terminated));
+}
+
 const char *text_error(const void *text, size_t bytes)
 {
     if (bytes > 0 && memchr(text, 0, bytes) != NULL) {

@@ -1,9 +1,8 @@
-// Texts: words and names that scripts, messages and stored rows hand to each other. There is one
-// definition, so that what one of them accepts all others can take: UTF-8 (utf8.h) without U+0000.
-// Control characters are allowed; names that people see and chat have rules of their own on top.
-//
-// Whoever takes a text from outside checks it there with text_is_valid, or cleans it; encoders
-// assert it.
+// Texts: words and names that scripts, messages and stored rows exchange. There is one definition,
+// so that what one of them accepts all others accept: UTF-8 (utf8.h) without U+0000. Control
+// characters are allowed; shown names and chat have additional rules.
+// A text from outside is checked with text_is_valid where it enters, or cleaned; encoders assert
+// it.
 #pragma once
 
 #include <stdbool.h>
@@ -14,15 +13,18 @@ typedef struct Text {
     size_t bytes;
 } Text;
 
+Text text_from(const char *terminated); // keeps the pointer
+bool text_equal(Text a, Text b);
+bool text_is(Text text, const char *terminated);
+
 bool text_is_valid(const void *text, size_t bytes);
-// What is wrong, to stand after the name of the thing: "must not contain a zero byte". NULL: it is
-// valid.
+// What is wrong, to be written after the name of the thing: "must not contain a zero byte". NULL:
+// it is valid.
 const char *text_error(const void *text, size_t bytes);
 
-// Any bytes as one line of chat: bytes that are no character become "?", ends of lines and tabs a
-// space, other control characters and spaces at either end go. What does not fit is cut off between
-// two characters. Returns the length, at most `capacity`; 0 when nothing is left to say.
+// Any bytes as one line of chat: invalid bytes become "?", line ends and tabs a space; other
+// control characters, and spaces at either end, are removed. Text that does not fit is cut between
+// two characters. Returns the length, at most `capacity`; 0 if nothing is left.
 size_t text_clean(const void *from, size_t bytes, char *out, size_t capacity);
-// Makes a text of any bytes without changing its length: what is no character, or zero, becomes
-// "?".
+// Makes any bytes a valid text of the same length: invalid bytes and zeros become "?".
 void text_repair(char *text, size_t bytes);

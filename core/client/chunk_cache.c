@@ -1,8 +1,7 @@
-// Terrain that differs from the scene. Every chunk has a version; an edit that leads from the
-// version we have to the next is made here as well, anything else is asked for. What is asked for
-// stands in a short table until it is here, and is asked for again when no answer comes. When the
-// terrain is full, the farthest chunk goes back to what the scene has; the server tells its version
-// when one comes near it again.
+// Terrain that differs from the scene. Every chunk has a version. An edit that leads from our
+// version to the next is applied here too; anything else is requested. Requests stay in a short
+// table until the answer comes, and are repeated if none does. If the terrain is full, the farthest
+// chunk is reset to the scene's; the server sends its version again when the player comes near.
 #include "core/client/client_inside.h"
 
 static Terrain *terrain_of(Client *client)
@@ -76,7 +75,7 @@ static int64_t distance_squared(ChunkCoord a, ChunkCoord b)
     return x * x + y * y + z * z;
 }
 
-// Gives up the changed chunk that is farthest from the own body, if it is farther than that one.
+// Resets the changed chunk that is farthest from the own body, if it is farther than this one.
 static bool make_room(Client *client, Terrain *terrain, ChunkCoord for_whom)
 {
     static const uint8_t as_the_scene[] = {2, 0, 0, 0, 0, 0}; // difference, version 0, no runs
@@ -114,7 +113,7 @@ static Status edit_apply(Terrain *terrain, const MessageTerraformApplied *edit)
     }
 }
 
-// May the edit be made here: is every chunk that it changed exactly one version behind?
+// Whether the edit can be applied here: every chunk that it changed is exactly one version behind.
 static bool edit_follows(const Terrain *terrain, const MessageTerraformApplied *edit)
 {
     for (uint32_t i = 0; i < edit->chunks_count; i++) {
@@ -138,7 +137,7 @@ void chunk_cache_edit(Client *client, const MessageTerraformApplied *edit)
             status = edit_apply(terrain, edit);
         }
         if (status == STATUS_LIMIT) {
-            // Asking for the chunks would end the same way.
+            // Requesting the chunks would fail in the same way.
             client->stats.chunks_refused += edit->chunks_count;
             return;
         }
@@ -173,7 +172,7 @@ void chunk_cache_data(Client *client, const MessageChunkData *data)
     }
     const uint32_t i = want_find(client, at);
     if (terrain == NULL || i == client->want_count) {
-        return; // asked for twice, or not any more
+        return; // requested twice, or not any more
     }
     ByteReader reader = byte_reader(data->data.data, data->data.bytes);
     Status status = terrain_read_chunk(terrain, at, &reader);
@@ -194,7 +193,7 @@ void chunk_cache_data(Client *client, const MessageChunkData *data)
         return;
     }
     client->stats.chunks_applied += 1;
-    // The world may have started again with an older version than the one last told.
+    // The world may have restarted with an older version than the last one.
     if (version >= client->wants[i].version) {
         want_remove(client, i);
     } else {
@@ -202,7 +201,7 @@ void chunk_cache_data(Client *client, const MessageChunkData *data)
     }
 }
 
-// What came true by other ways, and what came too late, is asked for no longer.
+// Removes requests that are answered by other means, or too old.
 static void wants_tidy(Client *client, const Terrain *terrain, uint32_t *out_count)
 {
     *out_count = 0;

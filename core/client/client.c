@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Without scripts nobody sends or gets remotes: small queues do.
+// Without scripts there are no remotes: small queues are enough.
 #define OUTPUT_BYTES         (16u << 10)
 #define OUTPUT_SCRIPT_BYTES  (256u << 10)
 #define EVENT_BYTES          (32u << 10)
@@ -311,7 +311,7 @@ float client_progress(const Client *client)
 
 void client_set_input(Client *client, const ClientInput *input)
 {
-    // What goes down and up again between two ticks still counts in the next one.
+    // A button that is pressed and released between two ticks still counts in the next one.
     client->pressed |= input->buttons & ~client->input.buttons;
     client->input = *input;
 }
@@ -389,8 +389,8 @@ static void step_once(Client *client)
     client_script_step(client);
 }
 
-// After a pause the clock has gone on without us. The server has long used other inputs for those
-// ticks: they are made up for, but not sent.
+// After a pause the clock has advanced. The server has already used other inputs for those ticks:
+// they are stepped here, but not sent.
 static void catch_up(Client *client)
 {
     const double owed = client->clock.act_tick - (double)predict_tick(client->predict);
@@ -409,7 +409,7 @@ static void update_playing(Client *client)
 {
     client_script_clear_effects(client);
     if (client->merge.last.seq == 0) {
-        return; // time begins with the first frame, which says when
+        return; // time begins with the first frame, which has the tick
     }
     const uint32_t ticks =
         clock_advance(&client->clock, client->now_ms, predict_tick(client->predict));
@@ -428,7 +428,7 @@ static void update_playing(Client *client)
 
 static void update_fetching(Client *client)
 {
-    // Frames are merged meanwhile; without this the server would take us for stuck.
+    // Frames are merged meanwhile; without this the server would consider us stuck.
     if (client->now_ms - client->batch_ms >= CLIENT_FETCH_ACK_MS && client->merge.last.seq != 0) {
         client->batch_ms = client->now_ms;
         send_batch(client);
@@ -521,7 +521,7 @@ uint64_t client_frame_tick(const Client *client)
     return client->merge.last.tick;
 }
 
-// The second largest of a hundred, and so on; 0 without any.
+// The 99th percentile of a hundred is the second largest; 0 without any.
 static double interval_p99(const Client *client)
 {
     float sorted[CLIENT_INTERVALS_MAX];
@@ -579,7 +579,7 @@ static void hash_state(Hash64 *hash, const NetState *state)
     hash_u32(hash, state->projectile_kind);
     hash_u32(hash, state->projectile_radius);
     hash_u32(hash, state->shape_version);
-    hash_u32(hash, state->book_version);
+    hash_u32(hash, state->attributes_version);
 }
 
 uint64_t client_hash(const Client *client)

@@ -40,7 +40,7 @@ typedef struct ClientConfig {
     uint32_t input_rate; // messages a second: 30
     bool owner_fetches;  // the owner brings scene and runes (over HTTP) by client_give_…
     bool scripts;        // run client scripts
-    bool still_puppets;  // others are not moved inside client_sim: enough for who only asks
+    bool still_puppets;  // others are not moved inside client_sim: for owners that only use
                          // client_entity, and a third of the work with many in sight
     ScriptConfig script; // world and tick rate in it are not used
     ViewConfig view;     // sim, prefabs and names in it are not used
@@ -52,12 +52,12 @@ typedef struct ClientConfig {
     Status (*unpack)(void *user, const char *path, const uint8_t *packed, size_t packed_bytes,
                      uint8_t *rune, size_t rune_bytes);
     void *unpack_user;
-    // Is the text signed by the key that the owner knows (64 bytes of Ed25519)? With it, or with
-    // owner_verifies, a manifest that is not signed, or not by that key, ends the session.
+    // Whether the text is signed by the key that the owner has (64 bytes of Ed25519). With it, or
+    // with owner_verifies, a manifest that is not signed by that key ends the session.
     Status (*verify)(void *user, const uint8_t *text, size_t bytes, const uint8_t *signature);
     void *verify_user;
-    bool owner_verifies; // the owner looks at client_proof and says client_verified
-    // Added to now_ms it is the time of day in Unix milliseconds: what scripts' os.time shows.
+    bool owner_verifies; // the owner checks client_proof and calls client_verified
+    // Added to now_ms it is the Unix time in milliseconds, which os.time shows to scripts.
     double unix_offset_ms;
 } ClientConfig;
 
@@ -68,7 +68,7 @@ void client_destroy(Heap *heap, Client *client);
 // --- the link -----------------------------------------------------------------------------------
 // The transport is up: the handshake is written, with the resume token if there is one.
 void client_connect(Client *client, double now_ms);
-// The ticket for the next client_connect: each is good once. False when it is too long.
+// The ticket for the next client_connect: each is valid once. False if it is too long.
 bool client_set_ticket(Client *client, const char *ticket);
 // One whole message.
 void client_receive(Client *client, double now_ms, const uint8_t *bytes, size_t count);
@@ -87,16 +87,15 @@ typedef struct ClientWant {
     uint32_t bytes;
     const char *path; // of a rune
 } ClientWant;
-// What is missing, for an owner that fetches; the index-th, false past the last.
+// What is missing, for an owner that fetches: the index-th; false past the last.
 bool client_want(const Client *client, uint32_t index, ClientWant *out);
-// Uncompressed. STATUS_MISMATCH when it is not what its hash says, STATUS_NOT_FOUND when nobody
-// asked for it.
+// Uncompressed. STATUS_MISMATCH if its hash is wrong, STATUS_NOT_FOUND if it was not requested.
 MUST_USE Status client_give(Client *client, const uint8_t *bytes, size_t count);
-// The rune of that hash, packed as the configuration says. STATUS_MALFORMED or STATUS_MISMATCH when
-// that rune is not in it: it may still come as it is.
+// The rune of that hash, packed as configured. STATUS_MALFORMED or STATUS_MISMATCH if it does not
+// contain that rune: it may still be given uncompressed.
 MUST_USE Status client_give_packed(Client *client, const uint8_t hash[32], const uint8_t *packed,
                                    size_t packed_bytes);
-// A manifest that waits for the owner's verdict; valid until the next call. False: none does.
+// A manifest that the owner has to verify; valid until the next call. False: there is none.
 typedef struct ClientProof {
     uint32_t version;
     const uint8_t *text; // what must have been signed
@@ -104,23 +103,23 @@ typedef struct ClientProof {
     const uint8_t *signature; // 64 bytes
 } ClientProof;
 bool client_proof(const Client *client, ClientProof *out);
-// Nothing happens when another manifest has come since.
+// Ignored if another manifest has come since.
 void client_verified(Client *client, uint32_t version, bool good);
-// The owner cannot bring it after all: from now on everything is asked for over the wire.
+// The owner cannot fetch it: from now on everything is requested over the wire.
 void client_fetch_over_wire(Client *client);
-// 0..1 of scene and runes, for a progress bar that is honest.
+// The progress of scene and runes, from 0 to 1.
 float client_progress(const Client *client);
 
 // --- time and input -----------------------------------------------------------------------------
 typedef struct ClientInput {
     float move_x, move_z, yaw, pitch;
-    uint32_t buttons; // InputButton; a press is never lost between two ticks
+    uint32_t buttons; // InputButton; a press between two ticks is not lost
 } ClientInput;
 void client_set_input(Client *client, const ClientInput *input);
 // Steps what is due, runs scripts, places the puppets, writes input messages.
 void client_update(Client *client, double now_ms);
 
-// Commands; each is answered by an ack or an error with this number. 0: could not be sent.
+// Sends a command; it is answered by an ack or an error with this number. 0: could not be sent.
 uint32_t client_send(Client *client, uint8_t number, const void *body);
 
 // --- looking ------------------------------------------------------------------------------------

@@ -1,19 +1,13 @@
-// Names, attributes and tags of what is visible, and the scripts that belong to it. An anchored
-// part has its script from the scene; what enters later from the scene by its net id, or from the
-// prefab whose name it has; the own character has those of StarterPlayer.
-//
+// Names, attributes and tags of visible entities, and the scripts that belong to them. An anchored
+// part has its script from the scene; an entity that enters later from the scene by its net id, or
+// from its prefab by name; the own character has those of StarterPlayer.
 // An entity's script is bound after the tick that follows its enter: if the same entity left just
-// before, scripts are told of that first.
+// before, scripts see that first.
 #include "core/client/client_bind.h"
 
 #include <string.h>
 
-// --- the book -----------------------------------------------------------------------------------
-
-static Text text_of(Text text)
-{
-    return (Text){text.data, text.bytes};
-}
+// --- attributes ---------------------------------------------------------------------------------
 
 static ScriptValue value_of(const NetValue *value)
 {
@@ -22,7 +16,7 @@ static ScriptValue value_of(const NetValue *value)
     return (ScriptValue){.type = types[value->type],
                          .boolean = value->boolean,
                          .number = value->number,
-                         .text = text_of(value->text),
+                         .text = value->text,
                          .vector = value->vector,
                          .entity = value->entity};
 }
@@ -37,18 +31,18 @@ static const PlaceExtra *extra_find(const Place *place, uint64_t net_id)
     return NULL;
 }
 
-// What does not fit is counted by the book itself (view_counters).
-static void extra_apply(AttributeTable *book, const PlaceExtra *extra)
+// What does not fit is counted by the table itself (view_counters).
+static void extra_apply(AttributeTable *attributes, const PlaceExtra *extra)
 {
     for (uint32_t i = 0; i < extra->attribute_count; i++) {
         const PrefabAttribute *attribute = &extra->attributes[i];
         if ((attribute->flags & ATTRIBUTE_PRIVATE) == 0) {
-            (void)!attribute_table_set_attribute(book, extra->net_id, attribute->name,
+            (void)!attribute_table_set_attribute(attributes, extra->net_id, attribute->name,
                                                  &attribute->value, 0);
         }
     }
     for (uint32_t i = 0; i < extra->tag_count; i++) {
-        (void)!attribute_table_set_tag(book, extra->net_id, extra->tags[i], true);
+        (void)!attribute_table_set_tag(attributes, extra->net_id, extra->tags[i], true);
     }
 }
 
@@ -59,34 +53,34 @@ void client_bind_extras(Client *client)
     }
 }
 
-void client_script_book(Client *client, uint64_t net_id, const uint8_t *bytes, size_t count)
+void client_script_attributes(Client *client, uint64_t net_id, const uint8_t *bytes, size_t count)
 {
     if (client->script.view == NULL) {
         return;
     }
-    AttributeTable *book = view_attributes(client->script.view);
-    NetBookReader reader;
+    AttributeTable *attributes = view_attributes(client->script.view);
+    NetAttributesReader reader;
     Text name;
-    if (net_book_open(&reader, bytes, count, &name) != STATUS_OK) {
+    if (net_attributes_open(&reader, bytes, count, &name) != STATUS_OK) {
         client_fail(client, "attributes of entity %llu cannot be read", (unsigned long long)net_id);
         return;
     }
     Record *record = NULL;
-    if (attribute_table_open(book, net_id, &record) != STATUS_OK) {
-        return; // no room, and the book has counted it
+    if (attribute_table_open(attributes, net_id, &record) != STATUS_OK) {
+        return; // no room; the table counts it
     }
-    attribute_table_empty(book, record);
+    attribute_table_empty(attributes, record);
     if (name.bytes > 0) {
-        (void)!attribute_table_set_name(book, net_id, text_of(name)); // a name never changes
+        (void)!attribute_table_set_name(attributes, net_id, name); // a name never changes
     }
     Text key;
     NetValue value;
-    while (net_book_attribute(&reader, &key, &value)) {
+    while (net_attributes_next(&reader, &key, &value)) {
         const ScriptValue kept = value_of(&value);
-        (void)!attribute_table_set_attribute(book, net_id, text_of(key), &kept, 0);
+        (void)!attribute_table_set_attribute(attributes, net_id, key, &kept, 0);
     }
-    while (net_book_tag(&reader, &key)) {
-        (void)!attribute_table_set_tag(book, net_id, text_of(key), true);
+    while (net_attributes_next_tag(&reader, &key)) {
+        (void)!attribute_table_set_tag(attributes, net_id, key, true);
     }
 }
 
@@ -102,8 +96,8 @@ static bool was_here(const Client *client, uint64_t net_id)
     return false;
 }
 
-void client_script_enter(Client *client, uint32_t slot, uint64_t net_id, const uint8_t *book,
-                         size_t book_bytes)
+void client_script_enter(Client *client, uint32_t slot, uint64_t net_id, const uint8_t *attributes,
+                         size_t attributes_bytes)
 {
     if (net_id >= VIEW_LOCAL_FIRST) {
         client_fail(client, "a net id that belongs to clients");
@@ -112,8 +106,8 @@ void client_script_enter(Client *client, uint32_t slot, uint64_t net_id, const u
     if (client->script.view == NULL) {
         return;
     }
-    if (book != NULL) {
-        client_script_book(client, net_id, book, book_bytes);
+    if (attributes != NULL) {
+        client_script_attributes(client, net_id, attributes, attributes_bytes);
     }
     // In a full frame after a resume: its script never stopped.
     client->script.bind_due[slot] = !was_here(client, net_id);
@@ -125,7 +119,7 @@ static const Manifest *running_set(const Client *client)
     return cache->current.version != 0 ? &cache->current : &cache->staged;
 }
 
-// Its instances end with the entity; their slots may then be others'.
+// Its instances end with the entity; their slots may be reused then.
 static void own_forget(Client *client)
 {
     const Manifest *set = running_set(client);
@@ -143,13 +137,13 @@ void client_script_leave(Client *client, uint64_t net_id)
     if (script->system == NULL) {
         return;
     }
-    AttributeTable *book = view_attributes(script->view);
-    attribute_table_remove(book, net_id);
+    AttributeTable *attributes = view_attributes(script->view);
+    attribute_table_remove(attributes, net_id);
     if (net_id <= scene_part_count(client->place->scene)) {
-        // The part itself stays, as the scene has it.
+        // The part itself stays as it is in the scene.
         const PlaceExtra *extra = extra_find(client->place, net_id);
         if (extra != NULL) {
-            extra_apply(book, extra);
+            extra_apply(attributes, extra);
         }
         return;
     }
@@ -203,7 +197,7 @@ static bool bound_of(const Client *client, uint64_t net_id, Bound *out)
     if (prefab == NULL || prefab->script_path == NULL) {
         return false;
     }
-    *out = (Bound){script_path_plain((Text){prefab->script_path, strlen(prefab->script_path)}),
+    *out = (Bound){script_path_plain(text_from(prefab->script_path)),
                    {prefab->parameters, prefab->parameters_bytes},
                    true};
     return true;

@@ -5,9 +5,9 @@
 
 // Attributes and tags that the scene gives its anchored parts.
 void client_bind_extras(Client *client);
-// A script that was just loaded gets its instances.
+// Binds a script that was just loaded to its entities.
 void client_bind_rune(Client *client, ClientRune *rune);
-// The scripts of the own character, when it is another or alive again.
+// Binds the scripts of the own character, if it is a new one or alive again.
 void client_bind_own(Client *client);
-// The scripts of entities that entered since the last call.
+// Binds the scripts of entities that entered since the last call.
 void client_bind_entered(Client *client);

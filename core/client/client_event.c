@@ -1,6 +1,6 @@
-// Events wait until the view has reached their tick: a hit is shown when the puppet that was hit is
-// where it was. They are told to scripts then, and handed to the page when it asks. The order is
-// the server's; a full queue gives up its oldest, after scripts were told.
+// Events wait until the view has reached their tick: a hit is shown when the puppet is where it was
+// hit. Then scripts get them, and the page when it asks. They are in the server's order; a full
+// queue drops its oldest, after scripts got it.
 #include "core/client/client_inside.h"
 
 static bool event_decode(Client *client, const ClientQueueItem *item, Message *out)
@@ -49,7 +49,7 @@ void client_event_push(Client *client, uint64_t tick, const uint8_t *bytes, size
     while (!client_queue_push(&client->events, tick, bytes, count)) {
         ClientQueueItem oldest;
         if (!client_queue_at(&client->events, client->events.begin, &oldest)) {
-            // It is larger than the queue: only scripts can take it, at once.
+            // It is larger than the queue: only scripts get it, at once.
             const ClientQueueItem whole = {.tick = tick, .bytes = bytes, .count = count};
             Message message;
             if (event_decode(client, &whole, &message)) {
@@ -66,7 +66,7 @@ void client_event_push(Client *client, uint64_t tick, const uint8_t *bytes, size
     }
 }
 
-// What scripts or the view have taken is not for the page.
+// Events that scripts or the view have handled are not for the page.
 static bool is_for_page(const Client *client, uint8_t number)
 {
     return number != MESSAGE_REMOTE_DOWN &&
@@ -88,7 +88,7 @@ static bool answer_next(Client *client)
     return false;
 }
 
-// The first of the events for the page among the next so many.
+// The first event for the page among the next `count`.
 static bool event_next(Client *client, uint32_t count)
 {
     ClientQueueItem item;
@@ -105,7 +105,7 @@ static bool event_next(Client *client, uint32_t count)
     return false;
 }
 
-// What happened in the session before comes before the welcome to this one.
+// Events of the previous session come before the welcome to this one.
 const ClientEvent *client_event(Client *client)
 {
     const bool found = event_next(client, client->old_events) || answer_next(client) ||

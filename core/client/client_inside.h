@@ -45,7 +45,7 @@ void client_queue_clear(ClientQueue *queue);
 
 // --- terrain that is asked for ------------------------------------------------------------------
 #define CHUNK_WANTS_MAX   256
-#define CHUNK_OUT_MAX     32     // asked for at once
+#define CHUNK_OUT_MAX     32     // requested at once
 #define CHUNK_RETRY_MS    2000.0 // without an answer
 #define CHUNK_REQUEST_MAX 32     // in one message
 
@@ -70,9 +70,9 @@ typedef struct ClientRune {
     uint32_t offset; // in the manifest's store
     ScriptService service;
     bool here;
-    bool asked;    // in the request that is under way
+    bool asked;    // part of the current request
     bool retried;  // it arrived damaged once
-    bool loaded;   // the script system has it
+    bool loaded;   // the script system has loaded it
     uint32_t slot; // of its one instance (all but SERVICE_REPLICATED_STORAGE and
                    // SERVICE_WORKSPACE); 0: none
     uint64_t execute_tick;
@@ -84,13 +84,13 @@ typedef struct Manifest {
     ClientRune *runes; // CLIENT_RUNES_MAX, by service
     uint8_t *store;    // all runes, one after the other; heap
     uint64_t store_bytes;
-    uint64_t at_tick; // switch when the state of this tick was applied
-    bool first_done;  // SERVICE_REPLICATED_FIRST runs already
-    bool is_good;     // verified, or nobody wants to know
+    uint64_t at_tick; // switch when the state of this tick has been applied
+    bool first_done;  // SERVICE_REPLICATED_FIRST is running already
+    bool is_good;     // verified, or verification is off
     bool is_proven;   // verified
 } Manifest;
 
-// A manifest whose signature has not been looked at yet.
+// A manifest whose signature has not been checked yet.
 typedef struct ManifestProof {
     uint8_t *text; // heap; NULL: none
     size_t text_bytes;
@@ -98,7 +98,7 @@ typedef struct ManifestProof {
     uint32_t version;
 } ManifestProof;
 
-// A blob or rune on its way: chunks come in order.
+// A blob or rune in transfer: chunks come in order.
 typedef struct Transfer {
     uint8_t *data; // heap; NULL: none
     size_t capacity;
@@ -109,14 +109,14 @@ typedef struct Transfer {
     uint32_t rune; // index in the staged manifest
     uint32_t seq;  // of the request
     double asked_ms;
-    bool again; // only the first chunk will do
+    bool again; // restart from the first chunk
 } Transfer;
 
 typedef struct RuneCache {
     Manifest current, staged;
     Transfer transfer;
     ManifestProof proof;
-    uint32_t request_left; // runes of the request under way that are not here yet
+    uint32_t request_left; // runes of the current request that have not arrived yet
     uint32_t reload_version;
     uint64_t reload_tick;
 } RuneCache;
@@ -124,7 +124,7 @@ typedef struct RuneCache {
 // --- scripts ------------------------------------------------------------------------------------
 #define CLIENT_INVOKES_MAX    64
 #define CLIENT_INVOKE_SECONDS 10
-#define CLIENT_ROSTER_SECONDS 3 // after a resume, until who was not named again is gone
+#define CLIENT_ROSTER_SECONDS 3 // after a resume, until missing players are removed
 
 typedef struct ClientInvoke {
     uint64_t id;
@@ -135,7 +135,7 @@ typedef struct ClientInvoke {
 typedef struct ClientScript {
     View *view;
     ScriptSystem *system;
-    uint64_t tick; // ticks of the client, whatever the server's does
+    uint64_t tick; // ticks of the client, independent of the server's
     uint32_t effects_sent;
     uint64_t own_bound; // the character that StarterPlayer scripts are bound to; 0: none
     bool own_respawned;
@@ -150,8 +150,8 @@ typedef struct EarlyState {
     bool has_own;
     bool has_shape[NET_SLOTS_MAX];
     NetShape shapes[NET_SLOTS_MAX];
-    uint16_t book_bytes[NET_SLOTS_MAX];
-    uint8_t books[NET_SLOTS_MAX][NET_BOOK_BYTES_MAX];
+    uint16_t attributes_bytes[NET_SLOTS_MAX];
+    uint8_t attributes[NET_SLOTS_MAX][NET_ATTRIBUTES_BYTES_MAX];
 } EarlyState;
 
 #define CLIENT_PINGS_MAX     16
@@ -232,7 +232,7 @@ struct Client {
 };
 
 // --- client.c -----------------------------------------------------------------------------------
-// The server made no sense: the session ends.
+// The server sent something invalid: the session ends.
 void client_fail(Client *client, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void client_close(Client *client, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void client_line_give(Client *client, uint32_t slot);
@@ -250,35 +250,36 @@ void connect_ask_scene(Client *client); // over the wire, when it is due
 void connect_over_wire(Client *client); // the owner no longer brings it
 void connect_forget_scene(Client *client);
 typedef enum TransferStep {
-    TRANSFER_BAD,  // it makes no sense
+    TRANSFER_BAD,  // it is invalid
     TRANSFER_SKIP, // not needed; or the chunks have another size now, and it has to begin again
     TRANSFER_MORE,
     TRANSFER_DONE
 } TransferStep;
 TransferStep transfer_append(Transfer *transfer, uint64_t index, uint64_t total, WireBytes data);
-void transfer_restart(Transfer *transfer, double now_ms); // asked for again in a second
+void transfer_restart(Transfer *transfer, double now_ms); // requested again in a second
 void transfer_free(Heap *heap, Transfer *transfer);
-void connect_refused(Client *client, uint32_t seq); // the server refused a message
+void connect_refused(Client *client, uint32_t seq); // the server rejected a message
 
 // --- receive.c ----------------------------------------------------------------------------------
 MergeSink receive_sink(Client *client);
-// The scene is there: what frames said before goes into it.
+// The scene is loaded: applies what earlier frames contained.
 void receive_early(Client *client);
 
 // --- client_event.c -----------------------------------------------------------------------------
 // An event of a frame, checked already.
 void client_event_push(Client *client, uint64_t tick, const uint8_t *bytes, size_t count);
-// Everything up to that tick is told to scripts and may be shown.
+// Scripts get everything up to that tick, and the page may show it.
 void client_event_release(Client *client, uint64_t tick);
-// Another session begins: what waits is released, because its tick may never come in this one.
+// Another session begins: waiting events are released, because their tick may never come in this
+// one.
 void client_event_restart(Client *client);
 
 // --- chunk_cache.c ------------------------------------------------------------------------------
 void chunk_cache_versions(Client *client, const WireChunkVersion *chunks, uint32_t count);
 void chunk_cache_edit(Client *client, const MessageTerraformApplied *edit);
 void chunk_cache_data(Client *client, const MessageChunkData *data);
-void chunk_cache_ask(Client *client);     // what is due
-void chunk_cache_restart(Client *client); // a new session: nothing is on its way any more
+void chunk_cache_ask(Client *client);     // sends requests that are due
+void chunk_cache_restart(Client *client); // a new session: no requests are on their way
 
 // --- rune_cache.c -------------------------------------------------------------------------------
 MUST_USE Status rune_cache_init(RuneCache *cache, Arena *arena);
@@ -289,7 +290,7 @@ void rune_cache_chunk(Client *client, const MessageScriptChunk *chunk);
 void rune_cache_execute(Client *client, const MessageScriptExecute *execute);
 void rune_cache_reload(Client *client, const MessageScriptReload *reload);
 void rune_cache_ask(Client *client);
-void rune_cache_over_wire(Client *client); // the owner no longer brings them
+void rune_cache_over_wire(Client *client); // the owner no longer fetches them
 void rune_cache_restart(Client *client);
 void rune_cache_refused(Client *client, uint32_t seq);
 ClientRune *rune_cache_find(const Manifest *manifest, const char *path);
@@ -299,11 +300,11 @@ MUST_USE Status rune_cache_give(Client *client, const uint8_t hash[SHA256_BYTES]
 // The same for a rune that is packed as the configuration says.
 MUST_USE Status rune_cache_give_packed(Client *client, const uint8_t hash[SHA256_BYTES],
                                        const uint8_t *packed, size_t packed_bytes);
-// The verdict over the staged manifest.
+// The result of verifying the staged manifest.
 void rune_cache_verified(Client *client, bool good);
 // The staged manifest becomes the current one.
 void rune_cache_switch(Client *client);
-// Are all runes up to that service here, and is it their time?
+// Whether all runes up to that service are here, and their tick has come.
 bool rune_cache_is_ready(const Client *client, const Manifest *manifest, ScriptService last);
 
 // --- manifest_proof.c ---------------------------------------------------------------------------
@@ -323,10 +324,11 @@ void client_script_welcome(Client *client); // a session goes on
 void client_script_step(Client *client);    // once per tick of the client
 void client_script_effects(Client *client); // messages and chat of scripts are sent
 void client_script_clear_effects(Client *client);
-void client_script_enter(Client *client, uint32_t slot, uint64_t net_id, const uint8_t *book,
-                         size_t book_bytes);
-void client_script_book(Client *client, uint64_t net_id, const uint8_t *book, size_t book_bytes);
+void client_script_enter(Client *client, uint32_t slot, uint64_t net_id, const uint8_t *attributes,
+                         size_t attributes_bytes);
+void client_script_attributes(Client *client, uint64_t net_id, const uint8_t *attributes,
+                              size_t attributes_bytes);
 void client_script_leave(Client *client, uint64_t net_id);
-void client_script_tell(Client *client, const Message *event); // an event whose time has come
-// The server refused a message.
+void client_script_tell(Client *client, const Message *event); // an event whose tick has come
+// The server rejected a message.
 void client_script_refused(Client *client, uint32_t seq, Text message);

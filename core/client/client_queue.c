@@ -43,7 +43,7 @@ bool client_queue_push(ClientQueue *queue, uint64_t tick, const uint8_t *bytes, 
 
 ByteWriter client_queue_open(ClientQueue *queue)
 {
-    // Small messages are the rule: moving is only worth it when little is left at the end.
+    // Messages are mostly small: compact only if little is left at the end.
     if (queue->capacity - queue->end < queue->capacity / 2) {
         compact(queue);
     }
@@ -80,7 +80,7 @@ bool client_queue_at(const ClientQueue *queue, size_t at, ClientQueueItem *out)
     return true;
 }
 
-// The bytes stay where they are until something is pushed.
+// The bytes stay valid until something is pushed.
 void client_queue_pop(ClientQueue *queue)
 {
     ClientQueueItem item;

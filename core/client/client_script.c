@@ -1,7 +1,7 @@
-// Scripts on a client: when they begin, tick, pause and change. The set that runs is the current
-// manifest's; a staged one takes over between two ticks, when all its runes are here and the state
-// of the server's switch was applied. Until then, if that moment is past, nothing runs: events
-// wait in the script system's own bounded queue.
+// Scripts on a client: when they start, tick, pause and change. The running set is the current
+// manifest's; a staged one replaces it between two ticks, when all its runes are here and the
+// server's switch tick has been applied. If that tick has passed and runes are missing, nothing
+// runs: events wait in the script system's own bounded queue.
 #include "core/client/client_bind.h"
 #include "core/client/client_inside.h"
 #include "core/script/api/script_api.h"
@@ -34,7 +34,7 @@ Status client_script_open(Client *client)
         return status;
     }
     client_bind_extras(client);
-    // Runes that are here are loaded by the next step, into the new system.
+    // The next step loads the available runes into the new system.
     Manifest *manifests[2] = {&client->runes.current, &client->runes.staged};
     for (uint32_t m = 0; m < 2; m++) {
         manifests[m]->first_done = false;
@@ -62,7 +62,7 @@ void client_script_welcome(Client *client)
     if (script->system == NULL) {
         return;
     }
-    // Who left meanwhile is not told: whoever is not named again soon is gone.
+    // Players who left meanwhile are not announced: those who are not named again soon are removed.
     Roster *roster = view_roster(script->view);
     for (uint32_t i = 0; i < roster_count(roster); i++) {
         roster_at(roster, i)->leaving_tick =
@@ -93,7 +93,8 @@ static void rune_load_now(Client *client, const Manifest *manifest, ClientRune *
     rune->loaded = true;
 }
 
-// Whoever requires a module has the old one until it is loaded again, and nobody says who does.
+// A script that requires a module keeps the old one until it is loaded again, and it is not known
+// which scripts do.
 static bool modules_differ(const Manifest *before, const Manifest *after)
 {
     uint32_t matched = 0;
@@ -123,7 +124,7 @@ static void drop_missing(Client *client, const Manifest *before, const Manifest 
     }
 }
 
-// Everything of the manifest up to that service is loaded and bound.
+// Loads and binds everything of the manifest up to that service.
 static void set_load(Client *client, Manifest *manifest, ScriptService last)
 {
     const Manifest *before = &client->runes.current;
@@ -163,7 +164,7 @@ static bool set_update(Client *client)
 {
     RuneCache *cache = &client->runes;
     if (cache->current.version != 0 && (cache->current.count > 0 && !cache->current.first_done)) {
-        // A new script system for a set that is here.
+        // A new script system for a set whose runes are here.
         set_load(client, &cache->current, SERVICE_STARTER_GUI);
         cache->current.first_done = true;
     }
@@ -228,7 +229,7 @@ static void invokes_end_late(ClientScript *script)
         if (script->invokes[i].due_tick > script->tick) {
             script->invokes[kept++] = script->invokes[i];
         } else {
-            // Nobody waiting any more is no error: its script ended meanwhile.
+            // It is no error if nobody waits: its script may have ended.
             (void)!script_complete(script->system, script->invokes[i].id, false,
                                    (const uint8_t *)late, sizeof late - 1);
         }

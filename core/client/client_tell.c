@@ -1,16 +1,10 @@
-// Between scripts and the server: what happened is told to scripts when the view shows it, and what
-// scripts say goes up. Calls that want an answer wait in a short list until it comes, is refused,
-// or ten seconds are over.
+// Between scripts and the server: events reach scripts when the view shows them, and messages of
+// scripts are sent. Calls wait in a short list for their answer, a rejection, or ten seconds.
 #include "core/client/client_inside.h"
 
 #include "core/script/runtime/value.h"
 
 #include <string.h>
-
-static Text text_of(Text text)
-{
-    return (Text){text.data, text.bytes};
-}
 
 // A full queue is counted by the script system.
 static void tell(Client *client, const ScriptEvent *event)
@@ -23,7 +17,7 @@ static void tell(Client *client, const ScriptEvent *event)
 static void player_joined(Client *client, const MessagePlayerJoined *joined)
 {
     Roster *roster = view_roster(client->script.view);
-    const Text name = joined->name.bytes > 0 ? text_of(joined->name) : (Text){"?", 1};
+    const Text name = joined->name.bytes > 0 ? joined->name : (Text){"?", 1};
     RosterPlayer *player = roster_find(roster, joined->player);
     const bool is_new = player == NULL || player->leaving;
     if (player != NULL && !attribute_table_name_equal(&player->name, name) &&
@@ -35,14 +29,14 @@ static void player_joined(Client *client, const MessagePlayerJoined *joined)
     }
     if (player == NULL) {
         if (roster_add(roster, joined->player, name) != STATUS_OK) {
-            return; // no room, and the roster has counted it
+            return; // no room; the roster counts it
         }
         player = roster_find(roster, joined->player);
     }
     player->leaving = false;
     player->leaving_tick = 0;
     roster_set_entity(roster, player, joined->entity_id);
-    (void)!roster_set_team(roster, joined->player, text_of(joined->team));
+    (void)!roster_set_team(roster, joined->player, joined->team);
     if (is_new) {
         tell(client,
              &(ScriptEvent){.type = SCRIPT_EVENT_PLAYER_ADDED, .player_id = joined->player});
@@ -53,14 +47,14 @@ static void player_left(Client *client, const MessagePlayerLeft *left)
 {
     RosterPlayer *player = roster_find(view_roster(client->script.view), left->player);
     if (player != NULL && !player->leaving) {
-        // It can be read until scripts were told.
+        // It can be read until scripts got the event.
         player->leaving = true;
         tell(client,
              &(ScriptEvent){.type = SCRIPT_EVENT_PLAYER_REMOVING, .player_id = left->player});
     }
 }
 
-// The player whose character that is; 0: nobody's.
+// The player of that character; 0: none.
 static uint64_t player_of(const Client *client, uint64_t entity)
 {
     Roster *roster = view_roster(client->script.view);
@@ -90,7 +84,7 @@ static bool invoke_take(ClientScript *script, uint64_t id)
 
 static void complete_failed(ClientScript *script, uint64_t id, const char *text, size_t bytes)
 {
-    // Nobody waiting any more is no error: its script ended meanwhile.
+    // It is no error if nobody waits: its script may have ended.
     (void)!script_complete(script->system, id, false, (const uint8_t *)text, bytes);
 }
 
@@ -109,7 +103,7 @@ static void remote_down(Client *client, const MessageRemoteDown *remote)
     if (remote->invoke_id == 0) {
         if (value_check(payload, bytes) == STATUS_OK) {
             tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_MESSAGE,
-                                        .name = text_of(remote->name),
+                                        .name = remote->name,
                                         .payload = payload,
                                         .payload_bytes = bytes});
         }
@@ -160,7 +154,7 @@ static void tell_respawned(Client *client, const MessageRespawned *respawned)
 static void hear(Client *client, const MessageSound *sound)
 {
     const Effect effect = {.type = EFFECT_SOUND,
-                           .text = text_of(sound->name),
+                           .text = sound->name,
                            .has_position = sound->has_position,
                            .position = sound->position,
                            .volume = sound->volume};
@@ -181,7 +175,7 @@ void client_script_tell(Client *client, const Message *event)
         break;
     case MESSAGE_PLAYER_STAT: {
         const MessagePlayerStat *stat = event->body;
-        (void)!roster_set_stat(view_roster(client->script.view), stat->player, text_of(stat->name),
+        (void)!roster_set_stat(view_roster(client->script.view), stat->player, stat->name,
                                (double)stat->value);
         break;
     }
@@ -201,9 +195,8 @@ void client_script_tell(Client *client, const Message *event)
     }
     case MESSAGE_CHAT_SAID: {
         const MessageChatSaid *said = event->body;
-        tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_CHAT,
-                                    .player_id = said->player,
-                                    .name = text_of(said->text)});
+        tell(client, &(ScriptEvent){
+                         .type = SCRIPT_EVENT_CHAT, .player_id = said->player, .name = said->text});
         break;
     }
     case MESSAGE_SOUND:

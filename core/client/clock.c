@@ -1,10 +1,9 @@
-// See clock.h. All that is known of the link comes from snapshots: when each came (against the tick
-// it was sent at), and how many inputs waited for the server then.
-//
-// The lead is not steered by "too few, go faster", which would swing, because the answer to a
-// change comes a round trip later. Instead each answer is set against the lead that its inputs were
-// made with: inputs waiting − lead is a property of the link alone. The worst of the last samples
-// says what lead keeps the wanted number waiting, and the clock runs to it once.
+// See clock.h. Everything about the link is measured by snapshots: when each arrived (against the
+// tick it was sent at), and how many inputs waited at the server.
+// The lead is not steered by "too few, go faster", which would oscillate, because the effect of a
+// change is seen a round trip later. Instead each count is compared with the lead that its inputs
+// were made with: inputs waiting − lead is a property of the link alone. The worst of the last
+// samples gives the lead that keeps the wanted number waiting, and the clock moves there once.
 #include "core/client/clock.h"
 
 #include "core/base/check.h"
@@ -12,14 +11,14 @@
 #include "core/wire/input_frame.h"
 
 #define WAITING_WANTED  2.0    // inputs, at the worst moment of the last seconds
-#define LEAD_GUESS_MS   150.0  // before anything is known
+#define LEAD_GUESS_MS   150.0  // before anything is measured
 #define BATCH_TICKS     2.0    // inputs wait for each other before they are sent
 #define RATE_FINE       0.05   // how much faster or slower a clock runs
 #define RATE_COARSE     0.25   // the same while it is far off
 #define FAR_OFF_S       0.1    // of a second
-#define CATCH_UP_S      0.25   // time in which an error is worked off, if the rate allows
-#define JUMP_S          1.0    // farther off than this, a clock jumps
-#define SETTLE_MS       1000.0 // after the start the lead is set, not approached
+#define CATCH_UP_S      0.25   // the time to correct an error, if the rate allows it
+#define JUMP_S          1.0    // a larger error makes the clock jump
+#define SETTLE_MS       1000.0 // for so long after the start the lead is set directly
 #define FIRST_ANSWER_MS 100.0  // until inputs can have been counted, beyond the round trip
 #define ASLEEP_MS       200.0  // between two updates
 #define DELAY_SLACK_MS  10.0
@@ -71,7 +70,7 @@ static double best_ahead(const Clock *clock)
     return best;
 }
 
-// The 99th percentile of so few is the second worst; the worst one alone is left out.
+// The 99th percentile of so few samples is the second worst.
 static double late_ms(const Clock *clock)
 {
     double worst = 0;
@@ -88,7 +87,7 @@ static double late_ms(const Clock *clock)
     return clock->sample_count < CLOCK_SAMPLES / 2 ? worst : second;
 }
 
-// Two intervals where snapshots are frequent; where they are rare one, and a little.
+// Two intervals if snapshots are frequent; if they are rare one, and a little.
 static double delay_least_ms(const Clock *clock)
 {
     const double interval = 1000.0 / clock->snapshot_rate;
@@ -101,7 +100,7 @@ static double delay_wanted_ms(const Clock *clock)
     return clamp(needed, delay_least_ms(clock), DELAY_MAX_MS);
 }
 
-// The lead with which the inputs were made that the server has just counted.
+// The lead of the inputs that the server has just counted.
 static double lead_then(const Clock *clock, double now_ms)
 {
     const double then = now_ms - clock->rtt_ms;
@@ -116,7 +115,7 @@ static double lead_then(const Clock *clock, double now_ms)
     return lead;
 }
 
-// The lead over local time that keeps enough inputs waiting; false while nothing is known.
+// The lead over local time that keeps enough inputs waiting; false while it is unknown.
 static bool lead_wanted(const Clock *clock, double *lead)
 {
     bool found = false;
@@ -139,7 +138,7 @@ static double server_tick(const Clock *clock, double now_ms)
 
 // --- what comes in ------------------------------------------------------------------------------
 
-// Inputs go out in time from now on: the server's count of them comes a round trip later.
+// From now on inputs are sent in time: the server's count of them arrives a round trip later.
 static void expect_answers(Clock *clock, double now_ms)
 {
     const double rtt_ms = clock->has_pong ? clock->rtt_ms : LEAD_GUESS_MS;
@@ -162,7 +161,7 @@ static void start(Clock *clock, double now_ms, uint64_t tick)
     clock->act_tick = (double)tick + ticks_of(clock, lead_ms) + BATCH_TICKS + WAITING_WANTED;
 }
 
-// The server's time is not where it was said to be: another session, or it stood still.
+// The server's time differs from the estimate: another session, or the server paused.
 static bool is_elsewhere(const Clock *clock, double now_ms, uint64_t tick)
 {
     const double off = (double)tick - server_tick(clock, now_ms);
@@ -178,7 +177,7 @@ void clock_snapshot(Clock *clock, double now_ms, uint64_t tick, uint32_t inputs_
         clock->resets += 1;
     }
     if (now_ms - clock->now_ms > ASLEEP_MS) {
-        return; // we were asleep: nobody knows when it came
+        return; // we were asleep: the arrival time is unknown
     }
     const double ahead = (double)tick * 1000.0 / clock->tick_rate - now_ms;
     ClockSample sample = {.at_ms = now_ms,
@@ -192,7 +191,7 @@ void clock_snapshot(Clock *clock, double now_ms, uint64_t tick, uint32_t inputs_
         clock->jitter_ms += (size - clock->jitter_ms) / JITTER_SMOOTH;
     }
     if (inputs_waiting >= INPUT_FRAMES_AHEAD && sample.has_spare) {
-        // So far ahead that nothing can be kept: what asked for that lead is over.
+        // So far ahead that inputs cannot be kept: the samples that led to this lead are obsolete.
         for (uint32_t i = 0; i < CLOCK_SAMPLES; i++) {
             clock->samples[i].has_spare = false;
         }
@@ -206,7 +205,7 @@ void clock_snapshot(Clock *clock, double now_ms, uint64_t tick, uint32_t inputs_
 
 void clock_pong(Clock *clock, double now_ms, double sent_ms, uint64_t tick)
 {
-    (void)tick; // of a moment between two steps: a snapshot's is sharper
+    (void)tick; // between two steps: a snapshot's is more exact
     const double rtt = clamp(now_ms - sent_ms, 0, 10000);
     if (clock->has_pong) {
         clock->rtt_ms += (rtt - clock->rtt_ms) / RTT_SMOOTH;
@@ -272,8 +271,8 @@ uint32_t clock_advance(Clock *clock, double now_ms, uint64_t predicted_tick)
     advance_act(clock, clock->now_ms, elapsed);
     advance_view(clock, clock->now_ms, elapsed);
     const double owed = clock->act_tick - (double)predicted_tick;
-    // Behind, or set back and waiting for the time to come: no inputs go out in time, and what the
-    // server counts says nothing about the link.
+    // Behind, or set back and waiting: no inputs are sent in time, so the server's count says
+    // nothing about the link.
     if (owed > TICK_CATCH_UP_MAX || owed < -1) {
         expect_answers(clock, clock->now_ms);
     }

@@ -20,12 +20,12 @@ typedef struct ClockStats {
     uint64_t resets; // jumps: a new session, or a stall of more than a second
 } ClockStats;
 
-// What one snapshot said.
+// The measurements of one snapshot.
 typedef struct ClockSample {
     double at_ms;       // when it came
-    double ahead_ms;    // server's tick time − local time: the less it was delayed, the more
+    double ahead_ms;    // server's tick time − local time: larger if it was delayed less
     double lead_ticks;  // act_tick − local time in ticks, at that moment
-    double spare_ticks; // inputs that waited, less the lead that they were made with
+    double spare_ticks; // inputs that waited, minus the lead they were made with
     bool has_spare;
 } ClockSample;
 
@@ -46,10 +46,11 @@ typedef struct Clock {
 } Clock;
 
 void clock_init(Clock *clock, uint32_t tick_rate, uint32_t snapshot_rate);
-// The welcome, and each snapshot: the server's tick when it was sent, and how many inputs waited.
+// For the welcome and each snapshot: the server's tick when it was sent, and how many inputs
+// waited.
 void clock_snapshot(Clock *clock, double now_ms, uint64_t tick, uint32_t inputs_waiting);
 void clock_pong(Clock *clock, double now_ms, double sent_ms, uint64_t tick);
-// Time goes on. Returns how many ticks the own player has to be stepped (0..5).
+// Advances the time. Returns how many ticks to step the own player (0..5).
 uint32_t clock_advance(Clock *clock, double now_ms, uint64_t predicted_tick);
 double clock_view_tick(const Clock *clock);
 float clock_fraction(const Clock *clock); // between the last predicted tick and the next

@@ -1,14 +1,9 @@
-// Getting in: the handshake, the welcome, and the scene that it names. A session that comes back
-// with its resume token finds everything as it was, scene and runes half fetched included.
+// Connecting: the handshake, the welcome, and the scene that it names. A session that resumes finds
+// everything as it was, including half-fetched scene and runes.
 #include "core/client/client_inside.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static Text text_of(const char *text)
-{
-    return (Text){text, (uint32_t)strlen(text)};
-}
 
 // --- chunks of something larger -----------------------------------------------------------------
 
@@ -19,7 +14,7 @@ TransferStep transfer_append(Transfer *transfer, uint64_t index, uint64_t total,
     }
     const bool goes_on = !transfer->again && total == transfer->total_chunks;
     if (goes_on && index < transfer->next_chunk) {
-        return TRANSFER_SKIP; // asked for twice
+        return TRANSFER_SKIP; // requested twice
     }
     if (index == 0) {
         transfer->again = false;
@@ -28,7 +23,7 @@ TransferStep transfer_append(Transfer *transfer, uint64_t index, uint64_t total,
         transfer->total_chunks = (uint32_t)total;
         transfer->chunk_bytes = data.bytes;
     } else if (!goes_on) {
-        // After a cut the server cuts it in other pieces: what is here is of no use.
+        // After a reconnect the server uses another chunk size: what is here is useless.
         transfer->again = true;
         transfer->next_chunk = 0;
         transfer->bytes = 0;
@@ -75,11 +70,11 @@ void client_connect(Client *client, double now_ms)
     const uint32_t manifest_version =
         staged->version != 0 ? staged->version : client->runes.current.version;
     const MessageHandshake handshake = {.version = PROTOCOL_VERSION,
-                                        .session_token = text_of(config->session_token),
-                                        .ticket = text_of(config->ticket),
-                                        .player_id = text_of(config->player_id),
-                                        .resume_token = text_of(config->resume_token),
-                                        .name = text_of(config->name),
+                                        .session_token = text_from(config->session_token),
+                                        .ticket = text_from(config->ticket),
+                                        .player_id = text_from(config->player_id),
+                                        .resume_token = text_from(config->resume_token),
+                                        .name = text_from(config->name),
                                         .manifest_version = manifest_version};
     (void)client_send(client, MESSAGE_HANDSHAKE, &handshake);
 }
@@ -124,7 +119,7 @@ void connect_forget_scene(Client *client)
     transfer_free(client->heap, &client->scene);
 }
 
-// The scene is there: everything that stands on it is made, and what frames have said goes in.
+// The scene is loaded: creates everything that depends on it, and applies earlier frames.
 static void scene_enter(Client *client)
 {
     if (client->place->tick_rate != client->tick_rate) {
@@ -179,7 +174,7 @@ void connect_blob_chunk(Client *client, const MessageBlobChunk *chunk)
 {
     if (client->state != CLIENT_FETCHING || client->scene.data == NULL ||
         !hash_equal(chunk->hash.bytes, client->scene_hash)) {
-        return; // not wanted any more
+        return; // no longer needed
     }
     const bool was_again = client->scene.again;
     const TransferStep step =
@@ -203,7 +198,7 @@ void connect_blob_chunk(Client *client, const MessageBlobChunk *chunk)
         client_fail(client, "the scene is not what its hash says");
         return;
     }
-    // The block is given back by connect_give_scene, after it was read.
+    // connect_give_scene frees the block after reading it.
     (void)!connect_give_scene(client, client->scene.data, client->scene.bytes);
 }
 
@@ -215,7 +210,7 @@ void connect_ask_scene(Client *client)
     }
 }
 
-// Nothing is there yet: frames are merged meanwhile, and what they say is kept for the scene.
+// Meanwhile frames are merged, and their content is kept until the scene is here.
 static void scene_fetch(Client *client)
 {
     client->state = CLIENT_FETCHING;
@@ -260,7 +255,7 @@ static const char *welcome_refuse(const MessageWelcome *welcome)
 
 static void session_begin(Client *client, const MessageWelcome *welcome)
 {
-    client->config.ticket[0] = '\0'; // good once: a second one would be refused
+    client->config.ticket[0] = '\0'; // valid once: the next use would be rejected
     snprintf(client->config.resume_token, sizeof client->config.resume_token, "%.*s",
              (int)welcome->resume_token.bytes, welcome->resume_token.data);
     client->player = welcome->player;
@@ -306,13 +301,13 @@ void connect_welcome(Client *client, const MessageWelcome *welcome)
         client->state = CLIENT_PLAYING;
         if (welcome->resumed) {
             if (!same_life) {
-                // An edit that was not stored is gone; the versions that hold are told anew.
+                // Edits that were not stored are gone; the server sends the valid versions again.
                 terrain_clear(sim_terrain(predict_sim(client->predict)));
             }
             client_script_welcome(client);
             return;
         }
-        // Somebody else's body, or another life of the world: nothing of before holds.
+        // Another body, or another run of the world: nothing from before is valid.
         terrain_clear(sim_terrain(predict_sim(client->predict)));
         memset(client->ids, 0, sizeof client->ids);
         client_script_close(client);

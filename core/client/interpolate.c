@@ -13,13 +13,13 @@
 
 #include "core/base/check.h"
 
-#define JUMP_M            3.0f  // who is that far off was put there: shown at the anchor
+#define JUMP_M            3.0f  // a body that moved further was teleported: shown at the anchor
 #define ACCELERATION_MPS2 75.0f // more than that is a jump or a landing
 #define EXTRAPOLATE_S     0.25
 #define CROSSING_STEPS    12
-#define MEET_M            0.05 // apart at an end and still taken for met: the curves' tolerance
+#define MEET_M            0.05 // closer than this counts as met: the tolerance of the curves
 
-// One axis of a curve, also before its anchor.
+// One axis of a curve; it may be evaluated before its anchor, too.
 typedef struct Axis {
     double position, velocity, gravity; // m, m/s, m/s^2 downwards
     double anchor;                      // tick
@@ -49,7 +49,7 @@ static double axis_velocity(const Axis *axis, double tick, double step)
     return axis->velocity - axis->gravity * (n + 0.5) * step;
 }
 
-// The last tick between the two at which both curves are at the same place, or as good as.
+// The last tick between the two at which both curves are (nearly) at the same position.
 static bool axis_crossing(const Axis *older, const Axis *newer, double from, double to, double step,
                           double *at)
 {
@@ -64,7 +64,7 @@ static bool axis_crossing(const Axis *older, const Axis *newer, double from, dou
         }
         after = apart;
     }
-    // They may have met just outside, where places are rounded.
+    // They may have met just outside the range, because positions are rounded.
     const double at_from = axis_position(newer, from, step) - axis_position(older, from, step);
     const double at_to = axis_position(newer, to, step) - axis_position(older, to, step);
     const bool met_before = at_from < MEET_M && at_from > -MEET_M;
@@ -77,7 +77,7 @@ typedef struct AxisPose {
     double position, velocity;
 } AxisPose;
 
-// Through both places with both velocities; from and to are ticks.
+// A curve through both positions with both velocities; from and to are ticks.
 static AxisPose axis_bend(const Axis *older, const Axis *newer, double from, double to, double tick,
                           double step)
 {
@@ -185,15 +185,15 @@ void interpolate_push(InterpolateLine *line, const NetState *state, uint64_t fra
         return;
     }
     const uint64_t last = line->true_tick[line->count - 1];
-    // Where the curve goes on as it was, something else is new, and that from this frame on.
+    // If the curve is unchanged something else is new, and valid from this frame on.
     const uint64_t from = state->motion.tick > last ? state->motion.tick : frame_tick;
     if (from <= last) {
-        line->states[line->count - 1] = *state; // the same moment once more
+        line->states[line->count - 1] = *state; // the same moment again
         return;
     }
     uint64_t known = frame_before;
     if (known >= from) {
-        // It waited for room in a frame: it may have begun as long before as frames are apart.
+        // It waited for room in a frame: it may have begun up to one frame interval earlier.
         const uint64_t apart = frame_tick > frame_before ? frame_tick - frame_before : 1;
         known = from > apart ? from - apart : 0;
     }

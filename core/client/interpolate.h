@@ -5,12 +5,12 @@
 
 #include "core/wire/merge.h"
 
-#define INTERPOLATE_STATES 32 // a second and a half of one that changes in every frame
+#define INTERPOLATE_STATES 32 // a second and a half for one that changes in every frame
 
 typedef struct InterpolateLine {
     NetState states[INTERPOLATE_STATES];     // oldest first
-    uint64_t true_tick[INTERPOLATE_STATES];  // ascending: the state is true from this tick on
-    uint64_t known_tick[INTERPOLATE_STATES]; // until this tick the state before was still true
+    uint64_t true_tick[INTERPOLATE_STATES];  // ascending: the state is valid from this tick on
+    uint64_t known_tick[INTERPOLATE_STATES]; // until this tick the state before was still valid
     uint32_t count;
 } InterpolateLine;
 
@@ -21,12 +21,12 @@ typedef struct InterpolatePose {
     uint16_t health;
 } InterpolatePose;
 
-// frame_tick is that of the frame it came in; frame_before that of the frame before: until then the
-// older state held.
+// frame_tick is that of its frame; frame_before that of the frame before: until then the older
+// state was valid.
 void interpolate_push(InterpolateLine *line, const NetState *state, uint64_t frame_tick,
                       uint64_t frame_before);
-// interp_target of the UGC document: the pose at a tick, which may have a fraction. Nothing newer
-// came until `frame_tick`, so until then the newest state holds; beyond it the curve goes on for at
-// most a quarter of a second.
+// interp_target of the UGC document: the pose at a tick, which may have a fraction. Until
+// `frame_tick` the newest state is valid; after it the curve is continued for at most a quarter of
+// a second.
 InterpolatePose interpolate_at(const InterpolateLine *line, double tick, uint64_t frame_tick,
                                uint32_t tick_rate);

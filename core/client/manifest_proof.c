@@ -1,8 +1,7 @@
-// Is a manifest what our server signed? The text that was signed is written again from the fields
-// that arrived, by the same function that the server wrote it with; whoever can verify Ed25519
-// looks at it: a native client at once, by a callback, a browser later, because WebCrypto answers
-// when it likes. Until the answer is there the manifest is staged and nothing of it is fetched or
-// run.
+// Checks whether our server signed a manifest. The signed text is written again from the received
+// fields, by the same function that the server uses, and verified by Ed25519: in a native client at
+// once, by a callback; in a browser later, because WebCrypto is asynchronous. Until then the
+// manifest is staged and nothing of it is fetched or run.
 #include "core/client/client_inside.h"
 
 #include "core/wire/manifest.h"
@@ -22,7 +21,7 @@ void manifest_proof_free(Client *client)
 
 // --- the text -----------------------------------------------------------------------------------
 
-// What of a message manifest_write wants in another form.
+// The fields of a message in the form that manifest_write needs.
 typedef struct Rows {
     ManifestRow *rows;
     Text *requires;
@@ -54,7 +53,7 @@ static int order_of(Text a, Text b)
     return order != 0 ? order : (a.bytes > b.bytes) - (a.bytes < b.bytes);
 }
 
-// False when the order is not the one that is signed.
+// False if the rows are not in the signed order.
 static bool fill_rows(const MessageScriptManifest *message, Rows *to)
 {
     char *path = to->paths;

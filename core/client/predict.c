@@ -11,14 +11,14 @@
 #include "core/sim/structure.h"
 #include "core/wire/input_frame.h"
 
-#define SMOOTH_SECONDS    0.1f // what is left of a correction falls to a third in this time
-#define SMOOTH_DISTANCE_M 2.0f // what jumps farther was put there, and is shown so
+#define SMOOTH_SECONDS    0.1f // the rest of a correction falls to a third in this time
+#define SMOOTH_DISTANCE_M 2.0f // a body that jumps farther was teleported, and is shown so
 #define SMOOTH_DONE_M     0.0005f
 #define TERRAIN_PAGES_MIN 64 // 4 KiB each; an edited chunk has two or three
 
 typedef struct Prediction {
     uint64_t tick;  // 0: empty
-    bool has_input; // false: from before the first one, standing still
+    bool has_input; // false: before the first input, standing still
     WireInputFrame frame;
     bool has_body;
     uint32_t hash;
@@ -30,7 +30,7 @@ struct Predict {
     uint64_t own_net_id; // 0: no body
     Handle own;
     Prediction ring[PREDICT_INPUTS_MAX]; // by tick % PREDICT_INPUTS_MAX
-    uint64_t ack_tick;                   // inputs up to this one were answered
+    uint64_t ack_tick;                   // inputs up to this one were acknowledged
     Vec3 offset;                         // shown minus predicted, on its way to zero
     PredictStats stats;
 };
@@ -50,8 +50,8 @@ Status predict_create(Heap *heap, const Place *place, uint32_t visible_max, Pred
     config.entity_max = visible_max + 1; // and the own body, while it is not seen yet
     config.character_max = config.entity_max;
     config.structures_max = config.entity_max;
-    // Who sees little is a bot: a thousand of them share a machine. What no longer fits is
-    // forgotten and asked for again (chunk_cache.c).
+    // A client that sees little is a bot, and a thousand of them share a machine. Chunks that do
+    // not fit are dropped and requested again (chunk_cache.c).
     const uint32_t pages = visible_max * visible_max / 64;
     config.terrain.page_max = pages > TERRAIN_PAGES_MIN ? pages : TERRAIN_PAGES_MIN;
     config.terrain.chunk_max = config.terrain.page_max / 2;
@@ -104,14 +104,14 @@ static Prediction *ring_at(Predict *predict, uint64_t tick)
     return &predict->ring[tick % PREDICT_INPUTS_MAX];
 }
 
-// What was predicted for that tick; NULL when it is not remembered.
+// The prediction for that tick; NULL if it is not in the ring.
 static const Prediction *ring_find(const Predict *predict, uint64_t tick)
 {
     const Prediction *found = &predict->ring[tick % PREDICT_INPUTS_MAX];
     return tick != 0 && found->tick == tick ? found : NULL;
 }
 
-// The tick that a sequence number stands for: the one nearest to now.
+// The tick of a sequence number: the nearest one to now.
 static uint64_t tick_of_seq(const Predict *predict, uint32_t seq)
 {
     const uint64_t now = sim_tick(predict->sim);
@@ -198,7 +198,7 @@ static bool has_input(const Predict *predict, uint64_t tick)
     return found != NULL && found->has_input;
 }
 
-// The first remembered input after that tick, and how many there are from it on.
+// The first stored input after that tick, and how many there are from it on.
 static uint32_t inputs_after(const Predict *predict, uint64_t after, uint64_t *first)
 {
     const uint64_t now = sim_tick(predict->sim);
@@ -234,7 +234,7 @@ uint32_t predict_inputs(const Predict *predict, uint32_t after_seq, WireInputFra
 void predict_acknowledge(Predict *predict, uint32_t ack_seq)
 {
     const uint64_t tick = tick_of_seq(predict, ack_seq);
-    // 0 is "none yet", and nobody can have applied what was not made.
+    // 0 means "none yet", and inputs that were not made cannot be acknowledged.
     if (ack_seq != 0 && tick <= sim_tick(predict->sim) && tick > predict->ack_tick) {
         predict->ack_tick = tick;
     }
@@ -248,12 +248,12 @@ static Vec3 own_position(const Predict *predict)
     return entity != NULL ? entity->position : VEC3_ZERO;
 }
 
-// Makes the body; false when the sim has no room for it.
+// Spawns the body; false if the sim has no room for it.
 static bool spawn_own(Predict *predict, const NetOwn *own)
 {
     Sim *sim = predict->sim;
     remove_own(predict);
-    sim_remove_now(sim, sim_find(sim, own->net_id)); // it was somebody else until now
+    sim_remove_now(sim, sim_find(sim, own->net_id)); // it was something else until now
     const CharacterDesc desc = {.net_id = own->net_id, .position = own->state.position};
     Handle handle = HANDLE_NONE;
     if (sim_spawn_player(sim, &desc, &handle) != STATUS_OK) {
@@ -285,11 +285,11 @@ static void count_correction(Predict *predict, const NetOwn *own, const Predicti
     }
 }
 
-// The body is at T as the server says; brings it to `now` again.
+// The body has the server's state of T; steps it to `now` again.
 static void replay(Predict *predict, uint64_t now)
 {
     Sim *sim = predict->sim;
-    WireInputFrame frame = {.seq = 0}; // stands still where no input is remembered
+    WireInputFrame frame = {.seq = 0}; // stands still if no input is stored
     for (uint64_t tick = sim_tick(sim) + 1; tick <= now; tick++) {
         Prediction *prediction = ring_at(predict, tick);
         if (prediction->tick == tick && prediction->has_input) {
@@ -306,17 +306,17 @@ static void replay(Predict *predict, uint64_t now)
     }
 }
 
-// Takes the server's state of a tick, and goes on from there to where the prediction was.
+// Takes the server's state of a tick, and replays the inputs since then.
 static void correct(Predict *predict, const NetOwn *own)
 {
     Sim *sim = predict->sim;
     const uint64_t now = sim_tick(sim);
-    // A client that is behind, or that was alone for longer than it remembers, begins here.
+    // A client that is behind, or had no answer for longer than its ring, starts here.
     const bool fresh = own->tick >= now || now - own->tick >= PREDICT_INPUTS_MAX;
     const uint64_t from = own->tick >= now || !fresh ? own->tick : now;
     sim_set_tick(sim, from);
     if (character_state_apply(sim, predict->own, &own->state) != STATUS_OK) {
-        // Nothing that our own server sends; the body stays where it was.
+        // Our own server never sends this; the body stays where it was.
         predict->stats.things_dropped += 1;
     }
     Prediction *prediction = ring_at(predict, from);
@@ -330,7 +330,7 @@ static void correct(Predict *predict, const NetOwn *own)
     }
 }
 
-// Health is the server's alone: it is taken over wherever the prediction stands.
+// Only the server decides health: it is applied to the current state.
 static void take_health(Predict *predict, float health)
 {
     CharacterState state = character_state(predict->sim, predict->own);
@@ -373,7 +373,7 @@ static uint64_t scene_part_max(const Predict *predict)
     return scene != NULL ? scene_part_count(scene) : 0;
 }
 
-// Whoever stands on it finds it again by its net id.
+// A character that stands on it finds it again by its net id.
 static void hold_ground(Predict *predict, uint64_t net_id)
 {
     if (predict->own_net_id == 0) {
@@ -386,7 +386,7 @@ static void hold_ground(Predict *predict, uint64_t net_id)
     }
 }
 
-// An anchored part comes back unless something else has its net id.
+// An anchored part is shown again unless something else has its net id.
 static void show_anchored(Predict *predict, uint64_t net_id)
 {
     if (net_id <= scene_part_max(predict) && handle_is_none(sim_find(predict->sim, net_id))) {
@@ -474,7 +474,7 @@ static Status enter_scene_part(Predict *predict, const MergeSlot *entity)
 void predict_enter(Predict *predict, const MergeSlot *entity, const NetShape *shape)
 {
     if (entity->net_id == 0 || entity->net_id == predict->own_net_id) {
-        return; // the own body is predicted, not shown
+        return; // the own body is predicted, not shown as a puppet
     }
     if (entity->kind != NET_SCENE_PART) {
         sim_remove_now(predict->sim, sim_find(predict->sim, entity->net_id));
@@ -507,7 +507,7 @@ static bool data_equal(const PartData *a, const PartData *b)
            vec3_equal(a->conveyor_speed, b->conveyor_speed);
 }
 
-// False when it has to be made anew.
+// False if it has to be spawned again.
 static bool update_part(Predict *predict, Handle handle, const NetShape *shape)
 {
     Sim *sim = predict->sim;
@@ -544,7 +544,7 @@ void predict_update(Predict *predict, const MergeSlot *entity, uint32_t componen
         return;
     }
     if ((components & NET_SHAPE) == 0 || shape == NULL) {
-        return; // where movers are shown, interpolation says
+        return; // interpolation places movers
     }
     const bool is_part =
         (entity->kind == NET_PART && known != NULL && known->type == ENTITY_PART) ||
@@ -586,7 +586,7 @@ void predict_pose(Predict *predict, uint64_t net_id, Vec3 position, Vec3 velocit
 
 // --- the own body on the screen -----------------------------------------------------------------
 
-// From 0 to 1; what is no number is 0.
+// Clamped to 0..1; NaN is 0.
 static float part_of_one(float x)
 {
     return x > 0 ? math_min(x, 1) : 0;
@@ -595,7 +595,7 @@ static float part_of_one(float x)
 void predict_smooth(Predict *predict, float seconds)
 {
     const float x = part_of_one(seconds) / SMOOTH_SECONDS;
-    // One over the first terms of exp(x): near enough, and the same everywhere.
+    // One over the first terms of exp(x): accurate enough, and the same in every build.
     const float left = 1 / (1 + x + x * x / 2 + x * x * x / 6);
     predict->offset = vec3_scale(predict->offset, left);
     if (vec3_length(predict->offset) < SMOOTH_DONE_M) {

@@ -33,30 +33,30 @@ void predict_destroy(Heap *heap, Predict *predict);
 Sim *predict_sim(Predict *predict);
 const PredictStats *predict_stats(const Predict *predict);
 
-// What the player does, in the numbers that go on the wire: prediction uses nothing finer.
+// An input in the precision of the wire format: prediction uses nothing finer.
 WireInputFrame predict_quantise(const SimInput *input);
 SimInput predict_input(const WireInputFrame *frame);
 
-// A new session: no body, no inputs, all that was replicated is forgotten; terrain stays.
+// A new session: no body, no inputs, everything replicated is removed; terrain stays.
 void predict_reset(Predict *predict, uint64_t tick);
-// One tick with that input, whose seq and tick it fills in: both are the low bits and the whole of
-// the tick that the step leads to. Without a body time still goes on.
+// Steps one tick with that input and fills in its seq and tick: the low bits and the whole of the
+// tick that the step leads to. Without a body the tick still advances.
 void predict_step(Predict *predict, WireInputFrame *frame);
 uint64_t predict_tick(const Predict *predict);
-// The hash of the predicted state after that input; 0 when it is not remembered.
+// The hash of the predicted state after that input; 0 if it is not in the ring.
 uint32_t predict_hash(const Predict *predict, uint32_t seq);
 uint32_t predict_pending(const Predict *predict, uint32_t ack_seq);
-// The inputs after that one, oldest first, at most `max` of them.
+// The inputs after that one, oldest first, at most `max`.
 uint32_t predict_inputs(const Predict *predict, uint32_t after_seq, WireInputFrame *out,
                         uint32_t max);
 
-// The server's word on the own body. Makes the body if there is none; net id 0 takes it away. What
-// is played again leaves the events of its last tick in the sim: read those of a step right after
+// The server's state of the own body. Spawns the body if there is none; net id 0 removes it. A
+// replay leaves the events of its last tick in the sim: read those of a step right after
 // predict_step.
 void predict_own(Predict *predict, const NetOwn *own);
 void predict_acknowledge(Predict *predict, uint32_t ack_seq);
 
-// What others did: from the merge's sink. net ids name them.
+// Changes of other entities, from the merge's sink, by net id.
 void predict_enter(Predict *predict, const MergeSlot *entity, const NetShape *shape);
 void predict_update(Predict *predict, const MergeSlot *entity, uint32_t components,
                     const NetShape *shape);
@@ -64,7 +64,7 @@ void predict_leave(Predict *predict, const MergeSlot *entity);
 void predict_pose(Predict *predict, uint64_t net_id, Vec3 position, Vec3 velocity, float yaw,
                   float pitch, float health);
 
-// Where the own body is shown: the prediction, less what is left of the last corrections, between
+// Where the own body is shown: the prediction, minus the rest of the last corrections, between
 // ticks by `fraction`. Call predict_smooth once per drawn frame.
 typedef struct PredictView {
     bool present;

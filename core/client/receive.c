@@ -1,5 +1,5 @@
-// Messages from the server, each taken as if an enemy had written it. Frames go through the merge,
-// whose sink tells prediction, interpolation and scripts what changed.
+// Messages from the server; each is checked as if it were hostile. Frames go through the merge,
+// whose sink passes the changes to prediction, interpolation and scripts.
 #include "core/client/client_inside.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static void forget_slots(Client *client)
     if (client->early != NULL) {
         client->early->has_own = false;
         memset(client->early->has_shape, 0, sizeof client->early->has_shape);
-        memset(client->early->book_bytes, 0, sizeof client->early->book_bytes);
+        memset(client->early->attributes_bytes, 0, sizeof client->early->attributes_bytes);
     }
 }
 
@@ -53,7 +53,7 @@ static void on_leave(void *user, uint32_t slot, const MergeSlot *entity)
     client->script.bind_due[slot] = false;
     if (client->early != NULL) {
         client->early->has_shape[slot] = false;
-        client->early->book_bytes[slot] = 0;
+        client->early->attributes_bytes[slot] = 0;
     }
     if (client->predict != NULL) {
         predict_leave(client->predict, entity);
@@ -62,8 +62,8 @@ static void on_leave(void *user, uint32_t slot, const MergeSlot *entity)
 }
 
 // Kept until the scene is there.
-static void keep_early(Client *client, uint32_t slot, const NetShape *shape, const uint8_t *book,
-                       size_t book_bytes)
+static void keep_early(Client *client, uint32_t slot, const NetShape *shape,
+                       const uint8_t *attributes, size_t attributes_bytes)
 {
     if (client->early == NULL) {
         return;
@@ -72,14 +72,14 @@ static void keep_early(Client *client, uint32_t slot, const NetShape *shape, con
         client->early->shapes[slot] = *shape;
         client->early->has_shape[slot] = true;
     }
-    if (book != NULL && book_bytes <= NET_BOOK_BYTES_MAX) {
-        memcpy(client->early->books[slot], book, book_bytes);
-        client->early->book_bytes[slot] = (uint16_t)book_bytes;
+    if (attributes != NULL && attributes_bytes <= NET_ATTRIBUTES_BYTES_MAX) {
+        memcpy(client->early->attributes[slot], attributes, attributes_bytes);
+        client->early->attributes_bytes[slot] = (uint16_t)attributes_bytes;
     }
 }
 
 static void on_enter(void *user, uint32_t slot, const MergeSlot *entity, const NetShape *shape,
-                     const uint8_t *book, size_t book_bytes)
+                     const uint8_t *attributes, size_t attributes_bytes)
 {
     Client *client = user;
     client->ids[slot] = entity->net_id;
@@ -89,16 +89,16 @@ static void on_enter(void *user, uint32_t slot, const MergeSlot *entity, const N
             interpolate_push(line, &entity->state, client->frame_tick, client->frame_before);
         }
     }
-    keep_early(client, slot, shape, book, book_bytes);
+    keep_early(client, slot, shape, attributes, attributes_bytes);
     if (client->predict != NULL) {
         predict_enter(client->predict, entity, shape);
     }
-    client_script_enter(client, slot, entity->net_id, book, book_bytes);
+    client_script_enter(client, slot, entity->net_id, attributes, attributes_bytes);
 }
 
 static void on_update(void *user, uint32_t slot, const MergeSlot *entity, const NetState *before,
-                      uint32_t components, const NetShape *shape, const uint8_t *book,
-                      size_t book_bytes)
+                      uint32_t components, const NetShape *shape, const uint8_t *attributes,
+                      size_t attributes_bytes)
 {
     Client *client = user;
     (void)before;
@@ -106,12 +106,12 @@ static void on_update(void *user, uint32_t slot, const MergeSlot *entity, const 
         interpolate_push(&client->lines[client->line_of[slot] - 1], &entity->state,
                          client->frame_tick, client->frame_before);
     }
-    keep_early(client, slot, shape, book, book_bytes);
+    keep_early(client, slot, shape, attributes, attributes_bytes);
     if (client->predict != NULL) {
         predict_update(client->predict, entity, components, shape);
     }
-    if (book != NULL) {
-        client_script_book(client, entity->net_id, book, book_bytes);
+    if (attributes != NULL) {
+        client_script_attributes(client, entity->net_id, attributes, attributes_bytes);
     }
 }
 
@@ -122,13 +122,13 @@ static void on_event(void *user, uint64_t tick, const uint8_t *bytes, size_t cou
     arena_reset(&client->scratch);
     const Status status = message_decode_event(bytes, count, &client->scratch, &message);
     if (status == STATUS_UNSUPPORTED) {
-        return; // of a later version
+        return; // from a later version
     }
     if (status != STATUS_OK) {
         client_fail(client, "an event cannot be read: %s", status_text(status));
         return;
     }
-    // Terrain changes at once: the own player stands on what the server stands on.
+    // Terrain changes at once, so that the own player stands on the same ground as on the server.
     if (message.number == MESSAGE_CHUNK_VERSIONS) {
         const MessageChunkVersions *versions = message.body;
         chunk_cache_versions(client, versions->chunks, versions->chunks_count);
@@ -201,8 +201,8 @@ void receive_early(Client *client)
             predict_enter(client->predict, entity,
                           early->has_shape[slot] ? &early->shapes[slot] : NULL);
             client_script_enter(client, slot, entity->net_id,
-                                early->book_bytes[slot] > 0 ? early->books[slot] : NULL,
-                                early->book_bytes[slot]);
+                                early->attributes_bytes[slot] > 0 ? early->attributes[slot] : NULL,
+                                early->attributes_bytes[slot]);
         }
     }
     predict_acknowledge(client->predict, client->merge.last.ack_seq);
@@ -331,7 +331,7 @@ static void receive_message(Client *client, const uint8_t *bytes, size_t count)
     arena_reset(&client->scratch);
     const Status status = message_decode(bytes, count, MESSAGE_DOWN, &client->scratch, &message);
     if (status == STATUS_UNSUPPORTED && message_row(bytes[0]) == NULL) {
-        return; // of a later version
+        return; // from a later version
     }
     if (status != STATUS_OK) {
         client_fail(client, "message %u cannot be read: %s", bytes[0], status_text(status));

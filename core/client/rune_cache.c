@@ -1,9 +1,8 @@
 // The runes of a world: which there are (the manifest), which are missing, and their bytes until
-// the scripts have them. A manifest is staged first and takes over when all its runes are here; so
-// a reload never runs half of one set and half of another.
-//
-// Bytecode is only as good as its source, so nothing is kept whose SHA-256 the manifest does not
-// name, and nothing that belongs to the server's own services is accepted at all.
+// the scripts are loaded. A manifest is staged first and becomes current when all its runes are
+// here; so a reload never runs a mix of two sets.
+// Bytecode is only as trustworthy as its source, so only runes whose SHA-256 is in the manifest are
+// kept, and nothing of the server's own services is accepted.
 #include "core/client/client_inside.h"
 
 #include "core/script/rune/rune.h"
@@ -62,11 +61,6 @@ static ClientRune *find_text(const Manifest *manifest, Text path)
 
 // --- the manifest -------------------------------------------------------------------------------
 
-static bool text_is(Text text, const char *word)
-{
-    return text.bytes == strlen(word) && memcmp(text.data, word, text.bytes) == 0;
-}
-
 static const char *refuse_path(Text path, ScriptService service)
 {
     const size_t prefix = strlen(script_service_names[service]);
@@ -82,7 +76,7 @@ static const char *refuse_path(Text path, ScriptService service)
     return NULL;
 }
 
-// Why a script may not be taken; NULL when it may.
+// Why a script is rejected; NULL if it is not.
 static const char *refuse_script(const WireManifestScript *script, ScriptService *service)
 {
     uint32_t i = 0;
@@ -106,7 +100,7 @@ static const char *refuse_script(const WireManifestScript *script, ScriptService
 static const char *read_message(Manifest *staged, const MessageScriptManifest *message)
 {
     uint64_t bytes = 0;
-    // In the order of the services, so that what is needed first is asked for first.
+    // In the order of the services, so that what is needed first is requested first.
     for (uint32_t rank = 0; rank < SERVICE_SERVER_SCRIPT; rank++) {
         for (uint32_t i = 0; i < message->scripts_count; i++) {
             const WireManifestScript *script = &message->scripts[i];
@@ -163,7 +157,7 @@ static size_t rune_bytes_most(const Manifest *manifest)
     return most;
 }
 
-// What cannot be compressed grows by a little.
+// Data that cannot be compressed grows a little.
 static bool transfer_allocate(Client *client)
 {
     Transfer *transfer = &client->runes.transfer;
@@ -206,10 +200,10 @@ void rune_cache_manifest(Client *client, const MessageScriptManifest *message)
         return;
     }
     if (version == newest) {
-        return; // told again after a resume, or there are none
+        return; // repeated after a resume, or there are none
     }
     if (cache->staged.first_done) {
-        // Its first scripts run already: they are what there is to reload from.
+        // Its first scripts are running already: the reload starts from them.
         rune_cache_switch(client);
     }
     manifest_clear(client, &cache->staged);
@@ -299,7 +293,7 @@ bool rune_cache_is_ready(const Client *client, const Manifest *manifest, ScriptS
            client->merge.last.seq != 0;
 }
 
-// Nothing came for a while: whatever is not here is asked for again.
+// Nothing came for a while: everything missing is requested again.
 static void request_forget(RuneCache *cache)
 {
     for (uint32_t i = 0; i < cache->staged.count; i++) {
@@ -313,14 +307,13 @@ static void request_forget(RuneCache *cache)
 static void send_verify(Client *client, const ClientRune *rune, const uint8_t *hash, bool success,
                         const char *reason)
 {
-    MessageScriptVerify verify = {.script_path = {rune->path, (uint32_t)strlen(rune->path)},
-                                  .success = success,
-                                  .reason = {reason, (uint32_t)strlen(reason)}};
+    MessageScriptVerify verify = {
+        .script_path = text_from(rune->path), .success = success, .reason = text_from(reason)};
     memcpy(verify.hash.bytes, hash, SHA256_BYTES);
     (void)client_send(client, MESSAGE_SCRIPT_VERIFY, &verify);
 }
 
-// The bytes have the hash of the manifest; what is in them must still be a rune of that path.
+// The hash is right; the bytes must also be a rune of that path.
 static bool rune_keep(Client *client, ClientRune *rune, const uint8_t *bytes)
 {
     Manifest *staged = &client->runes.staged;
@@ -330,7 +323,7 @@ static bool rune_keep(Client *client, ClientRune *rune, const uint8_t *bytes)
         client_fail(client, "the rune %s makes no sense", rune->path);
         return false;
     }
-    // What was unpacked stands there already.
+    // An unpacked rune is there already.
     memmove(staged->store + rune->offset, bytes, rune->bytes);
     rune->here = true;
     staged->here_count += 1;
@@ -356,8 +349,8 @@ Status rune_cache_give(Client *client, const uint8_t hash[SHA256_BYTES], const u
     return status;
 }
 
-// Into its own place in the store, which counts for nothing until its hash has been looked at; NULL
-// where there is no rune in it.
+// Unpacks into its own place in the store, which is not used until the hash is checked; NULL if
+// there is no rune in it.
 static const uint8_t *unpacked_rune(Client *client, const ClientRune *rune, const uint8_t *packed,
                                     size_t packed_bytes)
 {
@@ -392,7 +385,7 @@ Status rune_cache_give_packed(Client *client, const uint8_t hash[SHA256_BYTES],
     return STATUS_NOT_FOUND;
 }
 
-// Damaged on the way is asked for once more, as it is; a second time it is no accident.
+// A rune that arrived damaged is requested once more, unpacked; the second time it is an error.
 static void rune_damaged(Client *client, ClientRune *rune, const uint8_t *hash, const char *reason)
 {
     if (rune->retried) {
@@ -440,11 +433,11 @@ void rune_cache_chunk(Client *client, const MessageScriptChunk *chunk)
     Transfer *transfer = &cache->transfer;
     ClientRune *rune = find_text(&cache->staged, chunk->script_path);
     if (rune == NULL || rune->here || transfer->data == NULL || !cache->staged.is_good) {
-        return; // of a manifest that is past, or asked for twice
+        return; // of an old manifest, or requested twice
     }
     const uint32_t index = (uint32_t)(rune - cache->staged.runes);
     if (transfer->rune != index || transfer->encoding != chunk->encoding) {
-        // One rune at a time: what was begun of another is begun again.
+        // One rune at a time: another one that was begun starts again.
         transfer->next_chunk = 0;
         transfer->total_chunks = 0;
         transfer->bytes = 0;
@@ -463,7 +456,7 @@ void rune_cache_chunk(Client *client, const MessageScriptChunk *chunk)
     if (step != TRANSFER_SKIP) {
         transfer->asked_ms = client->now_ms;
     } else if (transfer->again && !was_again) {
-        request_forget(cache); // the next update asks
+        request_forget(cache); // the next update requests it
     }
     if (step == TRANSFER_DONE) {
         rune_whole(client, rune);
@@ -478,7 +471,7 @@ static void send_request(Client *client, const uint32_t *runes, uint32_t count, 
     bool as_it_is = client->config.unpack == NULL;
     for (uint32_t i = 0; i < count; i++) {
         ClientRune *rune = &client->runes.staged.runes[runes[i]];
-        paths[i] = (WireScriptPath){.path = {rune->path, (uint32_t)strlen(rune->path)}};
+        paths[i] = (WireScriptPath){.path = text_from(rune->path)};
         rune->asked = true;
         as_it_is |= rune->retried;
     }

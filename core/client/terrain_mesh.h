@@ -1,6 +1,6 @@
-// The visible faces of a chunk of terrain, as rectangles: what a page draws. Faces of one kind that
-// lie side by side are one rectangle; a face is visible when what is in front of it lets one see
-// through (air, or a kind that does not block while this one does).
+// The visible faces of a chunk of terrain, as rectangles for a page to draw. Adjacent faces of one
+// kind are one rectangle; a face is visible if the voxel in front of it is transparent (air, or a
+// kind that does not block while this one does).
 #pragma once
 
 #include "core/sim/voxel.h"
@@ -14,8 +14,8 @@ typedef struct TerrainQuad {
     VoxelKind kind;
 } TerrainQuad;
 
-// No chunk has more: half of its voxels, six faces each.
+// The maximum for a chunk: half of its voxels, six faces each.
 #define TERRAIN_QUADS_MAX (CHUNK_VOXELS / 2 * 6)
-// The first `max` are written; returns how many there are.
+// Writes the first `max`; returns how many there are.
 uint32_t terrain_mesh(const Terrain *terrain, const VoxelKinds *kinds, ChunkCoord at,
                       TerrainQuad *out, uint32_t max);

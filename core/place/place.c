@@ -37,6 +37,7 @@ typedef struct Build {
     // Its pieces.
     Place *place;
     char *bytes;
+    uint32_t *scene_ids;
     Text *scene_names, *piece_names, *actions, *voxel_names, *tags;
     PlaceLook *scene_looks, *piece_looks, *prefab_looks, *voxel_looks;
     Prefab *prefabs;
@@ -73,6 +74,7 @@ static void take_all(Build *build)
     build->bytes = take(build, build->source_bytes, 1);
     build->scene_names = take(build, doc->part_count, sizeof(Text));
     build->scene_looks = take(build, doc->part_count, sizeof(PlaceLook));
+    build->scene_ids = take(build, (size_t)doc->part_count + doc->entity_count, sizeof(uint32_t));
     build->piece_names = take(build, settings->catalogue.count, sizeof(Text));
     build->piece_looks = take(build, settings->catalogue.count, sizeof(PlaceLook));
     build->voxel_names = take(build, settings->voxel_kinds.count, sizeof(Text));
@@ -133,7 +135,7 @@ static Status take_block(Build *build)
 
 // --- texts, looks, attributes -------------------------------------------------------------------
 
-// The same characters in the copy. The constant "" of the tables is not in the bytes.
+// The same characters in the copy. The constant "" of the tables is not in it.
 static Text text_of(const Build *build, Text text)
 {
     if (text.bytes == 0) {
@@ -286,7 +288,7 @@ static void add_look(Build *build, uint64_t net_id, Text material, uint32_t colo
     }
 }
 
-// What the stripped form says of entities that come by replication.
+// What the stripped form contains of entities that come by replication.
 static void fill_spawned(Build *build)
 {
     for (uint32_t i = 0; i < build->doc.spawned_count; i++) {
@@ -353,6 +355,9 @@ static Status fill_entities(Build *build, PartDesc *parts)
     Status status = STATUS_OK;
     for (uint32_t i = 0; i < doc->scene.entities.count && status == STATUS_OK; i++) {
         const PlaceEntityDoc *entity = place_entity(doc, i);
+        if (entity->role == PLACE_ROLE_SCENE_PART || entity->role == PLACE_ROLE_ENTITY) {
+            build->scene_ids[entity->net_id - 1] = entity->id;
+        }
         switch (entity->role) {
         case PLACE_ROLE_SCENE_PART:
             fill_scene_part(build, entity, &parts[entity->net_id - 1]);
@@ -481,6 +486,7 @@ static void fill_place(const Build *build, const ChunkStore *chunks, const Scene
         .chunks = chunks,
         .scene_names = build->scene_names,
         .scene_looks = build->scene_looks,
+        .scene_ids = build->scene_ids,
         .piece_names = build->piece_names,
         .piece_looks = build->piece_looks,
         .prefabs = {build->prefabs, doc->prefab_count},
@@ -518,9 +524,9 @@ static Status load(Build *build)
     if (status != STATUS_OK) {
         return status;
     }
-    PartDesc *parts = place_take(&build->scratch, doc->part_count + 1u, sizeof *parts);
+    PartDesc *parts = place_scratch_take(&build->scratch, doc->part_count + 1u, sizeof *parts);
     PieceDesc *pieces =
-        place_take(&build->scratch, doc->settings.catalogue.count + 1u, sizeof *pieces);
+        place_scratch_take(&build->scratch, doc->settings.catalogue.count + 1u, sizeof *pieces);
     if (parts == NULL || pieces == NULL) {
         return STATUS_LIMIT;
     }
@@ -540,6 +546,13 @@ static Status load(Build *build)
         fill_place(build, chunks, scene);
     }
     return status;
+}
+
+uint32_t place_scene_id(const Place *place, uint64_t net_id)
+{
+    const uint64_t count = (uint64_t)scene_part_count(place->scene) + place->entity_count;
+    return place->scene_ids != NULL && net_id > 0 && net_id <= count ? place->scene_ids[net_id - 1]
+                                                                     : 0;
 }
 
 Status place_load(Heap *heap, const uint8_t *bytes, size_t count, Place **out)

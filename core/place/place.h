@@ -33,7 +33,7 @@ typedef struct PlaceBinding {
     bool enabled;
 } PlaceBinding;
 
-// Something that moves or thinks and is spawned when the world starts: net ids follow the anchored
+// Something that moves or acts and is spawned when the world starts: net ids follow the anchored
 // parts, in this order. A client spawns none of them: they come by replication.
 typedef struct PlaceEntity {
     uint64_t net_id;
@@ -61,7 +61,7 @@ typedef struct PlaceExtra {
     uint32_t tag_count;
 } PlaceExtra;
 
-// How an anchored part, a prefab or a piece looks: names that the page knows.
+// The look of an anchored part, a prefab or a piece: names that the page uses.
 typedef struct PlaceLook {
     Text material;
     uint32_t colour; // red, green, blue
@@ -86,6 +86,9 @@ typedef struct Place {
     const Scene *scene;
     const ChunkStore *chunks; // NULL: no base terrain
     const Text *scene_names;  // by scene index, "" for none
+    // By net id - 1, anchored parts and then entities: the id in scene.json. Net ids follow the
+    // order of the scene; these stay the same when something is put before. NULL: not known.
+    const uint32_t *scene_ids;
     const PlaceLook *scene_looks;
     const Text *piece_names;
     const PlaceLook *piece_looks;
@@ -97,8 +100,8 @@ typedef struct Place {
     uint32_t weapon_count;
     const PlaceEntity *entities;
     uint32_t entity_count;
-    // Of anchored parts; in the stripped form also those of what is spawned at the start, by net
-    // id, if they run on both sides.
+    // Of anchored parts; in the stripped form also of entities that are spawned at the start, by
+    // net id, if they run on both sides.
     const PlaceBinding *bindings;
     uint32_t binding_count;
     const PlaceExtra *extras;
@@ -111,9 +114,12 @@ typedef struct Place {
     const Text *voxel_kind_names; // of kind 1 and up
     const PlaceLook *voxel_kind_looks;
     uint32_t voxel_kind_count;
-    bool has_secrets; // an entity or a prefab is for the server alone
+    bool has_secrets; // an entity or a prefab exists on the server only
     uint8_t hash[32]; // SHA-256 of the bytes it was loaded from
 } Place;
+
+// The id in scene.json of what has that net id; 0: it is not of the scene.
+uint32_t place_scene_id(const Place *place, uint64_t net_id);
 
 // Any bytes give a place or a status.
 MUST_USE Status place_load(Heap *heap, const uint8_t *bytes, size_t count, Place **out);

@@ -15,7 +15,7 @@
 
 enum { FLAG_GROUNDED = 1, FLAG_CLIMBING = 2, FLAG_JUMP_HELD = 4, FLAGS_ALL = 7 };
 
-// The largest that sim_config_check lets a place ask for.
+// The maximum that sim_config_check allows a place to configure.
 #define PUSH_MAX_MPS 20.0f
 #define HEALTH_MAX   1.0e6f
 #define SLACK        1.001f // rounding in lengths

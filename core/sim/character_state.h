@@ -1,5 +1,6 @@
-// What decides a character's next step, as one plain value: the server sends it, a client starts
-// from it again. Everything in it is named by net id, so it means the same in both sims.
+// Everything that determines a character's next step, as one plain value: the server sends it, a
+// client continues from it. It contains net ids instead of handles, so it means the same in both
+// sims.
 #pragma once
 
 #include "core/sim/sim.h"
@@ -21,11 +22,11 @@ typedef struct CharacterState {
 
 // The character must exist.
 CharacterState character_state(const Sim *sim, Handle character);
-// STATUS_RANGE for numbers that make no sense, STATUS_NOT_FOUND for what is no character.
+// STATUS_RANGE for invalid numbers, STATUS_NOT_FOUND if it is not a character.
 MUST_USE Status character_state_apply(Sim *sim, Handle character, const CharacterState *state);
 // What client and server must agree on after the same inputs: position, velocity, grounded,
 // climbing, the three jump fields, and whether it is alive. Not the push and not the health, which
-// only the server knows. Never 0.
+// only the server has. Never 0.
 uint32_t character_state_hash(const CharacterState *state);
 void character_state_write(const CharacterState *state, ByteWriter *writer);
 MUST_USE Status character_state_read(ByteReader *reader, CharacterState *out);

@@ -1,9 +1,8 @@
 // The packing of one chunk: pages, planes, palette, solid mask; see chunk.h for the picture.
-//
 // An edit is planned first (which voxels change, how many kinds and solid voxels there are
-// afterwards, hence how many pages) and painted second. Painting cannot fail, because whoever calls
-// it has compared the plan with the pool. It gives pages back before it takes others, so that a
-// full pool is no obstacle to an edit that needs no more.
+// afterwards, and so how many pages) and painted second. Painting cannot fail, because the caller
+// has compared the plan with the pool. It frees pages before it takes others, so that an edit that
+// needs no more pages also works with a full pool.
 #include "core/sim/chunk.h"
 
 #include <string.h>
@@ -205,8 +204,8 @@ typedef struct NewPalette {
     bool is_moved;
 } NewPalette;
 
-// With no fewer planes than before, indices stay and the painted kind takes a free one. One whose
-// last voxel is in the region counts as free: all its voxels are about to be painted.
+// With at least as many planes as before, indices stay and the painted kind takes a free one. A
+// kind whose last voxel is in the region counts as free: all its voxels are painted.
 static void palette_keep(NewPalette *palette, VoxelKind kind, uint32_t changed)
 {
     if (palette->painted == VOXEL_KINDS_MAX) {
@@ -385,8 +384,9 @@ void chunk_paint(Chunk *chunk, const Chunk *source, ChunkPool *pool, const Voxel
     NewPalette palette;
     palette_plan(&palette, source, kind, plan);
 
-    // Fewer planes go back before a mask may be taken. The other way round cannot be: a mask goes
-    // when the last kind that was unlike the painted one goes, and then there are no more kinds.
+    // Planes are freed before a mask may be taken. The opposite order is never needed: a mask is
+    // freed when the last kind that differs from the painted one disappears, and then there are no
+    // more kinds.
     if (palette.is_moved) {
         while (chunk->plane_count < palette.plane_count) {
             chunk->planes[chunk->plane_count++] = page_take(pool);

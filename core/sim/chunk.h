@@ -76,7 +76,7 @@ typedef struct ChunkRegion {
     uint32_t masks[CHUNK_COLUMNS];
 } ChunkRegion;
 
-// What painting a region would do, worked out without doing it.
+// What painting a region would do, computed without doing it.
 typedef struct ChunkPlan {
     uint32_t changed;                  // voxels that differ afterwards
     uint32_t kind_count;               // kinds afterwards
@@ -102,7 +102,7 @@ uint32_t chunk_page_count(const Chunk *chunk);
 uint32_t chunk_planes_for(uint32_t kind_count);
 
 void chunk_init(Chunk *chunk); // all air, no page
-// Gives its pages back and leaves it all air; key and version stay.
+// Frees its pages and makes it all air; key and version stay.
 void chunk_clear(Chunk *chunk, ChunkPool *pool);
 
 VoxelKind chunk_voxel(const Chunk *chunk, uint32_t column, uint32_t y);
@@ -111,9 +111,9 @@ uint32_t chunk_index_of(const Chunk *chunk, VoxelKind kind);
 
 void chunk_plan(const Chunk *chunk, const VoxelKinds *kinds, const ChunkRegion *region,
                 VoxelKind kind, ChunkPlan *plan);
-// Makes `chunk` what `source` is with the region painted. Either source == chunk, which then grows
-// or shrinks in place, or chunk is fresh from chunk_init and source stays as it is. The plan is
-// that of the source. The pool must have the pages: at no moment more are in use than before or
+// Makes `chunk` equal to `source` with the region painted. Either source == chunk, which then grows
+// or shrinks in place, or chunk is fresh from chunk_init and source is not changed. The plan is
+// that of the source. The pool must have enough pages: at no time are more in use than before or
 // after.
 void chunk_paint(Chunk *chunk, const Chunk *source, ChunkPool *pool, const VoxelKinds *kinds,
                  const ChunkRegion *region, VoxelKind kind, const ChunkPlan *plan);
@@ -141,7 +141,7 @@ static inline void chunk_build_solid(Chunk *chunk, uint32_t column, uint32_t mas
 void chunk_rank(const Chunk *chunk, uint16_t rank[VOXEL_KINDS_MAX],
                 VoxelKind sorted[VOXEL_KINDS_MAX]);
 
-// Walks everything: counts, widths and masks are what the planes say. For CHECK_SLOW.
+// Checks everything: counts, widths and masks match the planes. For CHECK_SLOW.
 bool chunk_is_sound(const Chunk *chunk, const VoxelKinds *kinds);
 
 static inline const VoxelKind *chunk_kinds(const Chunk *chunk)

@@ -104,8 +104,8 @@ Chunk *chunk_table_insert(ChunkTable *table, uint32_t key)
     return chunk;
 }
 
-// Taking one entry out of a probe sequence could cut it in two. Removal is rare (a chunk read back
-// to its base), so the entries are simply placed again.
+// Removing one entry of a probe sequence could cut it in two. Removal is rare (a chunk that equals
+// its base again), so all entries are simply inserted again.
 static void entries_rebuild(ChunkTable *table)
 {
     memset(table->entries, 0, ((size_t)table->entry_mask + 1) * sizeof table->entries[0]);

@@ -1,16 +1,15 @@
 // A fixed number of chunks, found by coordinate: the inside of both ChunkStore and Terrain.
-//
 // Open addressing with linear probing, at most half full. Records never move, so a pointer to a
-// chunk stays good until that chunk is removed. `order` lists the records by ascending key, and
-// everything that walks chunks walks that: neither the order of the hash table nor the past of the
-// free list reaches a result.
+// chunk stays valid until that chunk is removed. `order` lists the records by ascending key, and
+// every walk over chunks uses it: neither the order of the hash table nor the history of the free
+// list affects a result.
 #pragma once
 
 #include "core/sim/chunk.h"
 
 #include <stddef.h>
 
-// A table of this many chunks would be 3 GiB of records; the heap's cap says no long before.
+// A table of this many chunks would need 3 GiB of records; the heap's limit is reached long before.
 #define CHUNK_TABLE_CHUNKS_MAX (1u << 24)
 
 typedef struct ChunkEntry {
@@ -38,7 +37,7 @@ void chunk_table_init(ChunkTable *table, void *block, uint32_t chunk_max, uint32
 
 // The key must be absent and the table not full. The chunk is all air, version 0.
 Chunk *chunk_table_insert(ChunkTable *table, uint32_t key);
-// Gives back the chunk and its pages.
+// Frees the chunk and its pages.
 void chunk_table_remove(ChunkTable *table, Chunk *chunk);
 void chunk_table_clear(ChunkTable *table);
 

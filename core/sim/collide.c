@@ -126,8 +126,8 @@ static void add_entity(Sim *sim, Colliders *out, uint32_t slot)
     }
 }
 
-// More shapes than the list holds: everything is walked, so that no heap of decoration hides the
-// floor that it lies on.
+// More shapes than the list holds: everything is walked, so that a pile of decoration does not hide
+// the floor below it.
 static void gather_crowded(Sim *sim, Aabb region, Colliders *out)
 {
     sim_add_work(sim, (uint64_t)sim->entities.count * GRID_ITEM_STEPS);
@@ -139,8 +139,8 @@ static void gather_crowded(Sim *sim, Aabb region, Colliders *out)
     }
 }
 
-// By net id: slots are given in another order on every machine, and of two contacts or supports
-// that are equal the first one counts.
+// Sorted by net id: slots differ between machines, and of two equal contacts or supports the first
+// one is used.
 static void sort_by_net_id(ColliderPart *parts, uint32_t first, uint32_t count)
 {
     for (uint32_t i = first + 1; i < count; i++) {

@@ -1,5 +1,5 @@
-// What stands in a character's way. The mover collects everything around the whole way of a tick
-// once, and then asks distances of that short list only.
+// The obstacles around a character. The mover collects everything around the whole path of a tick
+// once, and then queries only that short list.
 #pragma once
 
 #include "core/sim/sim_internal.h"

@@ -1,6 +1,6 @@
-// What stands in an entity slot. Entities are plain values: other folders read them through
+// The content of an entity slot. Entities are plain values: other folders read them through
 // sim_entity() and change them only through the functions of sim.h, which keep the grid, the masks
-// and the history true.
+// and the history up to date.
 #pragma once
 
 #include "core/base/pool.h"
@@ -36,8 +36,8 @@ typedef enum InputButton {
     INPUT_BUTTONS_ALL = 0xffff // the rest belong to the place's own actions
 } InputButton;
 
-// One tick of a player's intent. Anything may arrive: sim clamps move to length 1, wraps yaw,
-// clamps pitch, and reads what is not finite as zero.
+// One tick of a player's intent. Any values may arrive: sim clamps move to length 1, wraps yaw,
+// clamps pitch, and reads numbers that are not finite as zero.
 typedef struct SimInput {
     uint32_t seq;
     float move_x, move_z; // right, forward; relative to yaw

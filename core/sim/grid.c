@@ -1,5 +1,5 @@
 // The loose grid of grid.h: hash buckets of intrusive lists. Different cells may share a bucket, so
-// every item remembers its cell and a walk compares it.
+// every item stores its cell and a walk compares it.
 #include "core/sim/grid.h"
 
 #include "core/base/check.h"
@@ -43,7 +43,7 @@ static uint32_t cell_level(uint64_t cell)
     return (uint32_t)(cell >> 60) & 7;
 }
 
-// Layers share no bucket: a cell with thousands of one makes no other slower.
+// Layers share no bucket: a cell with thousands of one layer does not slow down another.
 static uint32_t cell_bucket(const Grid *grid, uint64_t cell)
 {
     const uint32_t at = (uint32_t)((cell * 0x9e3779b97f4a7c15ull) >> 32) & grid->bucket_mask;
@@ -244,7 +244,7 @@ void grid_found_sort(GridFound *found)
 
 // --- queries ------------------------------------------------------------------------------------
 
-// Everything of a level, when there are more cells than things.
+// Everything of a level, if there are more cells than items.
 static void query_level(const Grid *grid, uint32_t level, Aabb box, GridFound *found)
 {
     for (uint32_t slot = grid->level_heads[level]; slot != 0; slot = grid->items[slot].level_next) {

@@ -1,11 +1,11 @@
-// Where the moving things are: a loose grid of several levels. A thing sits in exactly one cell, by
+// Where the moving things are: a loose grid of several levels. A thing is in exactly one cell, by
 // its centre, on the first level whose cells are at least as wide as the thing; so a move within a
-// cell costs a comparison, and a query looks half a cell further than its box. Results come back in
-// ascending slot order, whatever the order of moves before, so that restored sims answer the same.
-//
-// Shapes, characters and projectiles are in layers of their own, and a query says which it wants:
-// what flies never meets what flies, and a crowd does not stand between anybody and the floor.
-// However many there are in one place, they cost nothing to who does not ask for them.
+// cell costs a comparison, and a query looks half a cell further than its box. Results are in
+// ascending slot order, independent of earlier moves, so that restored sims give the same answers.
+// Shapes, characters and projectiles are in layers of their own, and a query names the layers it
+// wants: projectiles never collide with each other, and characters are not needed to find the
+// floor. However many there are in one place, they cost nothing to a query that does not ask for
+// them.
 #pragma once
 
 #include "core/base/arena.h"
@@ -51,7 +51,7 @@ void grid_put(Grid *grid, uint32_t slot, GridLayer layer, Aabb bounds);
 void grid_remove(Grid *grid, uint32_t slot); // harmless when it is not in the grid
 
 // Slots of the masked layers whose bounds overlap the box, ascending. Returns how many there are;
-// only the lowest `max` are written, so a caller that gets more than it asked for must say so.
+// only the lowest `max` are written, so a caller must handle a larger count.
 uint32_t grid_query(const Grid *grid, Aabb box, uint32_t layers, uint32_t *out, uint32_t max);
 
 // The lowest `max` of any number of slots: add them in any order, then sort. Zero count and held.

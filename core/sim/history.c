@@ -196,7 +196,7 @@ void history_record(Sim *sim)
         return;
     }
     if (history->started && history->tick + 1 != sim->tick) {
-        // Only a restored state that contradicts itself gets here: there is no past to continue.
+        // Only an inconsistent restored state gets here: there is no past to continue.
         for (uint32_t slot = 1; slot < history->slot_count; slot++) {
             history->lines[slot] = (HistoryLine){.used = history->lines[slot].used};
         }
@@ -278,7 +278,7 @@ static void visit_line(History *history, uint32_t slot, StateIo *io)
     if (!line->recorded) {
         return;
     }
-    // Below the ring a first tick says no more than the oldest entry.
+    // A first tick below the ring is the same as the oldest entry.
     uint64_t first = tick_oldest(history, line);
     state_u64(io, &first);
     state_bool(io, &line->break_before);

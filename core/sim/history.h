@@ -1,10 +1,9 @@
 // Where every character was in the last ticks, so that a shot can be tested against what its
-// shooter saw. One line per character: a ring of the last HISTORY_TICKS feet positions. Only
-// positions that a character really had at a whole tick are in it. A teleport breaks the line
-// between two entries: nobody was ever in between. Before its first entry a character has no past,
-// and a question about it is answered with the first entry.
-//
-// A sim without authority keeps no history; then everything is tested where it is now.
+// shooter saw. One line per character: a ring of the last HISTORY_TICKS feet positions. It contains
+// only positions that a character really had at a whole tick. A teleport breaks the line between
+// two entries: there is no position in between. Before its first entry a character has no past, and
+// a query returns the first entry.
+// A sim without authority keeps no history; then everything is tested at its current position.
 #pragma once
 
 #include "core/base/arena.h"
@@ -14,8 +13,8 @@
 
 typedef struct History History;
 
-// A character that goes faster than this for a tick is kept in the list of history_far, and does
-// not widen the broad phase for everybody else.
+// A character that moves faster than this in a tick is put into the list of history_far, so that it
+// does not widen the broad phase for all others.
 #define HISTORY_FAR_SPEED 16.0f
 
 size_t history_bytes(uint32_t character_max);
@@ -28,8 +27,9 @@ void history_release(History *history, uint32_t slot); // harmless when it is fr
 // A teleport: the next entry is not connected with the last one.
 void history_break(History *history, uint32_t slot);
 
-// Phase 9: adds an entry for every character. history_record does the same, once per tick whoever
-// calls it first: projectiles need the entry of this tick, and nothing moves characters after them.
+// Phase 9: adds an entry for every character. history_record does the same, once per tick whichever
+// is called first: projectiles need the entry of this tick, and nothing moves characters after
+// them.
 void history_step(Sim *sim);
 void history_record(Sim *sim);
 
@@ -46,6 +46,7 @@ float history_reach(const History *history, uint32_t rewind_ticks);
 const uint32_t *history_far(const History *history, uint32_t *count);
 
 void history_visit(History *history, StateIo *io);
-// For checking what was read: is this line in use, by this entity slot; how many are in use.
+// To check a state that was read: whether this line is used by this entity slot; how many are in
+// use.
 bool history_belongs(const History *history, uint32_t slot, uint32_t entity_slot);
 uint32_t history_used_count(const History *history);

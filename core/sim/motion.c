@@ -1,5 +1,5 @@
 // Poses of kinematic parts in closed form; see motion.h. Nothing is integrated from tick to tick,
-// so a client that joins late computes the same pose as one that was there from the start.
+// so a client that joins late computes the same pose as one that joined early.
 #include "core/sim/motion.h"
 
 #include "core/base/check.h"
@@ -38,17 +38,6 @@ Pose motion_pose(const Motion *motion, Pose rest, uint64_t tick, float tick_seco
         pose = motion_segment_pose(&motion->segments[i], tick, tick_seconds);
     }
     return pose;
-}
-
-bool motion_is_moving(const Motion *motion, uint64_t tick)
-{
-    for (uint32_t i = 0; i < motion->count; i++) {
-        // The tick at which a segment begins may jump: its pose need not be where the part was.
-        if (tick >= motion->segments[i].tick_from && tick <= motion->segments[i].tick_to) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static bool segment_is_sane(const MotionSegment *segment, float bounding_radius)

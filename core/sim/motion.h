@@ -31,16 +31,14 @@ typedef struct Motion {
 Pose motion_segment_pose(const MotionSegment *segment, uint64_t tick, float tick_seconds);
 // The pose at a tick; `rest` before the first segment and without one.
 Pose motion_pose(const Motion *motion, Pose rest, uint64_t tick, float tick_seconds);
-// True if the pose at tick differs from the pose at tick - 1.
-bool motion_is_moving(const Motion *motion, uint64_t tick);
 // Appends a segment. STATUS_RANGE for non-finite numbers, tick_to <= tick_from, too fast for a
 // shape of this bounding radius, or starting before the last one ends; STATUS_LIMIT when the queue
 // is full.
 MUST_USE Status motion_append(Motion *motion, const MotionSegment *segment, float bounding_radius,
                               uint64_t now);
-// Plans an even way from one pose to another, the shorter way round, from tick `now` on: `to` is
-// reached exactly after so many ticks (1..MOTION_TICKS_MAX). STATUS_RANGE as for motion_append; the
-// plan replaces what *motion held, or on failure nothing.
+// Plans a uniform motion from one pose to another, turning the shorter way, from tick `now` on:
+// `to` is reached exactly after so many ticks (1..MOTION_TICKS_MAX). STATUS_RANGE as for
+// motion_append; on success the plan replaces *motion, otherwise it is unchanged.
 MUST_USE Status motion_glide(Motion *motion, Pose from, Pose to, float bounding_radius,
                              uint64_t now, uint64_t ticks, float tick_seconds);
 // Drops segments that ended before now; *rest takes the end pose of the last one dropped.

@@ -84,7 +84,7 @@ static Vec3 clip(Vec3 velocity, Vec3 normal)
     return into < 0 ? vec3_mad(velocity, normal, -into) : velocity;
 }
 
-// What a part does to a character that runs into it.
+// The effects of a part on a character that runs into it.
 static void touch(Mover *mover, const ColliderPart *part, Vec3 normal)
 {
     if (part == NULL || (part->data->flags & PART_BOUNCE) == 0 || mover->bounced) {
@@ -101,7 +101,8 @@ static void touch(Mover *mover, const ColliderPart *part, Vec3 normal)
                                     .value = part->data->bounce_speed});
 }
 
-// A push may lead out of what was gathered: then more is, so that nothing there is missed.
+// A push may lead outside the gathered region: then it is gathered again, so that nothing is
+// missed.
 static void reach_out(Mover *mover, Vec3 feet)
 {
     Aabb needed = capsule_bounds(sim_capsule(mover->sim, feet));
@@ -158,7 +159,7 @@ static void air_substep(Mover *mover, Vec3 motion)
     bool landed = false;
     Vec3 feet = vec3_add(start, motion);
     if (!push_out(mover, &feet, &landed)) {
-        // Wedged between surfaces that push against each other: stay, and stand there.
+        // Wedged between surfaces that push against each other: stay there.
         mover->sim->counters.moves_refused += 1;
         feet = start;
         landed = true;
@@ -210,8 +211,8 @@ static bool push_aside(Mover *mover, Vec3 *feet, float leg, float normal_y_max)
                .contact.distance >= -OVERLAP_OK_M;
 }
 
-// Where the round lower end rests on the rim or top of something flat: `flat` is the horizontal
-// distance from the axis to it.
+// The height at which the round lower end rests on the rim or top of something flat: `flat` is the
+// horizontal distance from the axis to it.
 static float rest_height(float top, float flat_squared, float radius)
 {
     return flat_squared <= 0 ? top : top + math_sqrt(radius * radius - flat_squared) - radius;
@@ -271,7 +272,7 @@ static bool consider_upright_box(const Mover *mover, Support *best, Vec3 feet, f
     return true;
 }
 
-// Is there ground `in` metres behind the touched point, at most `up` metres above it?
+// Whether there is ground `in` metres behind the touched point, at most `up` metres above it.
 static bool ground_behind(const Mover *mover, const PlacedShape *shape, Vec3 point, Vec3 side,
                           float in, float up)
 {
@@ -372,8 +373,8 @@ static void leave_ground(Mover *mover, Vec3 feet)
     mover->ground = NULL;
 }
 
-// Walks: what is no higher than a step is stepped on. False: no way there, nothing changed but the
-// velocity.
+// Walks: anything up to the step height is stepped on. False: no way there; only the velocity has
+// changed.
 static bool ground_walk(Mover *mover, Vec3 target)
 {
     const float leg = mover->tuning->step_height;
@@ -394,7 +395,8 @@ static bool ground_walk(Mover *mover, Vec3 target)
     if (rises && !is_free(mover, vec3(feet.x, support.feet_y, feet.z))) {
         return false; // no room for the head up there
     }
-    // Steep ground is slipped off, and so is the edge of a drop; the edge of a stair is not.
+    // The character slips off steep ground and off the edge of a drop, but not off the edge of a
+    // stair.
     const bool descends = support.feet_y < target.y - OVERLAP_OK_M;
     Support below;
     if (!support.walkable ||
@@ -437,7 +439,7 @@ static void ground_substep(Mover *mover, Vec3 motion)
     if (!mover->colliders.any_moving) {
         return;
     }
-    // Something moves here, so the start may no longer be free: go wherever the whole capsule can.
+    // Something moves here, so the start may no longer be free: go wherever the whole capsule fits.
     bool landed = false;
     Vec3 feet = target;
     if (push_out(mover, &feet, &landed)) {
@@ -604,7 +606,7 @@ static void climb(Mover *mover)
     mover->ground = NULL;
     if (character->jump_buffer_ticks > 0) {
         mover->velocity = vec3_scale(off, LADDER_JUMP_MPS);
-        return; // jump() takes it from here
+        return; // jump() does the rest
     }
     const float climb_speed = mover->tuning->climb_speed;
     const Vec3 sideways = vec3_scale(vec3_mad(mover->wish, off, towards), climb_speed);
@@ -645,8 +647,8 @@ static Vec3 wish_of(const SimInput *input)
     return vec3(s * input->move_z - c * input->move_x, 0, c * input->move_z + s * input->move_x);
 }
 
-// Everything the character could touch in this tick, whatever it chooses to do: the velocity after
-// choose_velocity is not known yet, because ladders are among the things to be found.
+// Everything the character could touch in this tick, whatever it does: the velocity after
+// choose_velocity is not known yet, because ladders must be found first.
 static Aabb way_bounds(const Mover *mover, Vec3 carried)
 {
     const CharacterTuning *tuning = mover->tuning;
@@ -709,7 +711,7 @@ static void crush(Mover *mover)
         return;
     }
     if (!sim->config.authority) {
-        return; // the server says what becomes of us
+        return; // the server decides what happens
     }
     const uint64_t part = hit.part != NULL ? hit.part->net_id : 0;
     sim_emit(sim, (SimEvent){.type = SIM_EVENT_CRUSHED,
@@ -815,9 +817,9 @@ static void touch_damage(Mover *mover, const ColliderPart *parts, uint32_t count
     }
 }
 
-// Did a change of the world put the character inside something? What moves is taken where it was:
-// the floor of a lift has risen already, and carrying its riders is not a matter of getting them
-// out.
+// Whether a change of the world put the character inside something. Moving parts are taken at their
+// previous pose: the floor of a lift has risen already, and carrying its riders is handled
+// elsewhere.
 static bool is_stuck(Mover *mover)
 {
     const Capsule capsule = sim_capsule(mover->sim, mover->feet);
@@ -886,7 +888,7 @@ static void move_one(Sim *sim, uint32_t slot, Mover *mover)
     }
 }
 
-// A player's way costs those whose parts are around it, each an equal part.
+// The cost of a player's move is shared equally by the makers of the parts around it.
 static void charge_parts(Sim *sim, const Colliders *colliders, uint64_t steps)
 {
     const uint32_t count = colliders->part_count + colliders->zone_count;
@@ -900,7 +902,7 @@ static void charge_parts(Sim *sim, const Colliders *colliders, uint64_t steps)
     }
 }
 
-// What scripts made waits when they have used up their part of the tick.
+// Entities of scripts wait if their maker has used up its part of the tick.
 static void step_one(Sim *sim, uint32_t slot, Mover *mover)
 {
     const uint32_t maker = sim_at(sim, slot)->maker;

@@ -1,6 +1,6 @@
-// The broad phase without a limit: what is near a box, one after the other, ascending. Usually that
-// is what a query found; when there is more than its buffer holds, everything is walked instead. So
-// a crowd makes it slow, and never wrong.
+// The broad phase without a limit: what is near a box, one after the other, ascending. Usually
+// these are the results of a query; if there are more than its buffer holds, everything is walked
+// instead. So a crowd makes it slow, but never wrong.
 #pragma once
 
 #include "core/sim/sim_internal.h"

@@ -280,7 +280,7 @@ Status npc_move_to(Sim *sim, Handle handle, Vec3 position)
     if (!point_is_good(position)) {
         return STATUS_RANGE;
     }
-    // A script may say this in every tick; that must not cost the NPC its place in the queue.
+    // A script may call this in every tick; the NPC must not lose its place in the queue by that.
     Npc *npc = npc_mind(sim->npcs, slot);
     const bool is_new = vec3_length(vec3_sub(position, npc->post)) > NPC_GOAL_SAME_M;
     if (is_new && npc->state == NPC_IDLE) {
@@ -343,7 +343,7 @@ typedef struct Sighting {
     float visibility; // 0..1
 } Sighting;
 
-// Who could be seen if nothing were between, nearest first, equal distances by slot.
+// Players in range and in the field of view, nearest first, equal distances by slot.
 typedef struct Candidates {
     Sighting list[NPC_LOOKS_MAX];
     uint32_t count;
@@ -402,8 +402,8 @@ static void candidate_consider(const Sim *sim, const Eye *eye, uint32_t slot,
     candidate_add(candidates, (Sighting){slot, squared, visibility});
 }
 
-// Asking the grid costs about as much for each of its cells as looking at one player does, so a few
-// players are simply all looked at. Both ways find the same.
+// A grid query costs about as much per cell as checking one player, so if there are few players all
+// are checked. Both ways find the same.
 static bool grid_is_cheaper(const Sim *sim, float range)
 {
     const float edge = 2 * range / GRID_CELL_MIN_M + 2;
@@ -454,7 +454,7 @@ static bool sight_is_free(Sim *sim, Vec3 from, Vec3 to)
     return !sim_ray(sim, &ray, &hit);
 }
 
-// The nearest player in sight; or, under orders, the target wherever it is.
+// The nearest visible player; or, under orders, the target wherever it is.
 static Sighting perceive(Sim *sim, const Npc *npc)
 {
     const Entity *entity = sim_at(sim, npc->entity_slot);
@@ -754,7 +754,7 @@ static void mind_visit(Sim *sim, uint32_t slot, StateIo *io)
     travel_visit(npc, io);
 }
 
-// Every mind has its NPC, and every NPC with a mind is that mind's.
+// Every mind belongs to its NPC, and every NPC with a mind to that mind.
 static bool minds_belong(const Sim *sim)
 {
     const Pool *minds = &sim->npcs->minds;

@@ -123,13 +123,13 @@ MUST_USE Status npc_spawn(Sim *sim, const NpcDesc *desc, Handle *out);
 
 const Npc *npc_at(const Sim *sim, Handle npc); // NULL when stale or no NPC with a mind
 
-// For scripts; STATUS_NOT_FOUND when the handle is no NPC with a mind, STATUS_RANGE for numbers
-// that make no sense.
+// For scripts; STATUS_NOT_FOUND if the handle is not an NPC with a mind, STATUS_RANGE for invalid
+// numbers.
 MUST_USE Status npc_set_tuning(Sim *sim, Handle npc, const NpcTuning *tuning);
 MUST_USE Status npc_set_patrol(Sim *sim, Handle npc, const Vec3 *points, uint32_t count);
 // Goes there and makes it its post; ends its patrol. It still notices players on the way.
 MUST_USE Status npc_move_to(Sim *sim, Handle npc, Vec3 position);
-// Alert, and after that character until it is dead or gone; HANDLE_NONE: forgets its target.
+// Becomes alert and follows that character until it is dead or gone; HANDLE_NONE: drops its target.
 MUST_USE Status npc_set_target(Sim *sim, Handle npc, Handle target);
 // Idle, without suspicion, and stays where it is: its post is here, its patrol is over.
 MUST_USE Status npc_stop(Sim *sim, Handle npc);
@@ -145,7 +145,7 @@ typedef struct NpcStats {
 NpcStats npc_stats(const Sim *sim);
 
 // --- for sim.c ----------------------------------------------------------------------------------
-// npc_max 0 takes nothing, and leaves *out NULL: every function here copes with that.
+// npc_max 0 allocates nothing and leaves *out NULL: every function here handles that.
 typedef struct Npcs Npcs;
 size_t npc_bytes(const SimConfig *config);
 MUST_USE Status npc_init(Arena *arena, const SimConfig *config, Npcs **out);

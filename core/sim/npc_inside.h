@@ -1,4 +1,4 @@
-// What the two files of the minds share: npc.c decides what to do, travel.c gets it there.
+// Shared by npc.c, which decides what a mind does, and travel.c, which moves it there.
 #pragma once
 
 #include "core/base/heap.h"
@@ -39,7 +39,7 @@ static inline uint64_t npc_ticks(const Sim *sim, uint32_t ms)
 // Sets out, or goes on, or takes a goal that has moved.
 void travel_to(Sim *sim, uint32_t slot, Vec3 goal, bool runs);
 void travel_stop(Sim *sim, uint32_t slot);
-// With each perception: is the way still good, must a new one be asked for?
+// Called with each perception: whether the path is still valid, or a new one must be requested.
 void travel_plan(Sim *sim, uint32_t slot);
 // Spends the path budget of this tick.
 void travel_search(Sim *sim);

@@ -1,12 +1,11 @@
-// Ways on foot: A* over the spots of walk.h, one search at a time, as slowly as the caller likes. A
-// search is begun, advanced by a number of nodes in each tick, and read when it has ended. It looks
-// at the world as it is at each moment, so a way may be out of date when it is found: whoever
-// follows it must be able to get stuck.
-//
+// Paths on foot: A* over the spots of walk.h, one search at a time, spread over as many ticks as
+// the caller likes. A search is begun, advanced by a number of nodes in each tick, and read when it
+// has ended. It sees the world as it is at each moment, so a path may be outdated when it is found:
+// a follower must expect to get stuck.
 // Costs are whole numbers: 10 a straight step, 14 a diagonal one, 6 more for a jump, 2 more for a
-// drop. The cheapest way is found; of several equally cheap ones always the same, because open
+// drop. The cheapest path is found; of several equally cheap ones always the same, because open
 // nodes are ordered by (cost + estimate, nearer to the goal, first seen). That order is total, so a
-// search restored from bytes continues exactly as the one that was saved.
+// search restored from bytes continues exactly like the saved one.
 #pragma once
 
 #include "core/base/arena.h"

@@ -209,7 +209,8 @@ static bool filter_allows(const Flight *flight, uint32_t slot)
                            sim_at(sim, slot)->net_id);
 }
 
-// A character that this shooter may not hit is flown through. Only what would be hit is asked for.
+// A character that this shooter may not hit is ignored. The filter is called only for an actual
+// hit.
 static void offer_capsule(Flight *flight, Capsule capsule, uint32_t slot)
 {
     const uint64_t rank = RANK_ENTITY | slot;
@@ -334,7 +335,7 @@ static void end_of_life(Sim *sim, uint32_t slot)
     sim_release(sim, slot);
 }
 
-// The velocity of this tick; false if somebody made it something that is no velocity.
+// The velocity of this tick; false if it is not valid, because it was set from outside.
 static bool accelerate(const Sim *sim, Entity *entity)
 {
     Vec3 velocity = entity->velocity;
@@ -355,7 +356,7 @@ static Aabb way_box(Vec3 from, Vec3 to, float radius)
     return aabb_grow((Aabb){vec3_min(from, to), vec3_max(from, to)}, radius);
 }
 
-// Looks along one piece of the way; true if something was met.
+// Tests one piece of the path; true if something was hit.
 static bool fly(Flight *flight)
 {
     flight->distance = flight->length;
@@ -377,7 +378,7 @@ static bool fly(Flight *flight)
 static void step_one(Sim *sim, uint32_t slot)
 {
     Entity *entity = sim_at(sim, slot);
-    // Outside the bounds only a script can have put it; so far out a box would lose its size.
+    // Only a script can have put it outside the bounds; so far out a box would lose its size.
     if (!aabb_contains(sim_bounds(sim), entity->position) || !accelerate(sim, entity)) {
         end_of_life(sim, slot);
         return;
@@ -386,7 +387,7 @@ static void step_one(Sim *sim, uint32_t slot)
     const float length = vec3_length(motion);
     const Vec3 direction = vec3_normalise(motion);
     Flight flight = {.sim = sim, .projectile = &entity->projectile};
-    // One that hangs still has no direction: up is as good as any for a way of no length.
+    // One that does not move has no direction: up is as good as any for a path of no length.
     flight.direction = vec3_equal(direction, VEC3_ZERO) ? vec3(0, 1, 0) : direction;
     float done = 0;
     do {
@@ -408,7 +409,8 @@ static void step_one(Sim *sim, uint32_t slot)
     sim_place(sim, slot);
 }
 
-// Of a maker that has used up its part of the tick: it hangs in the air, and grows older.
+// Its maker has used up its part of the tick: the projectile stays where it is, and its lifetime
+// runs.
 static void hold_one(Sim *sim, uint32_t slot, uint32_t maker)
 {
     Projectile *projectile = &sim_at(sim, slot)->projectile;

@@ -142,8 +142,8 @@ void sim_set_tick(Sim *sim, uint64_t tick)
     sim->tick_latest = !any || tick > sim->tick_latest ? tick : sim->tick_latest;
 }
 
-// The tick at which the motion until now was last where the new one rests, if there was one lately:
-// there it was stopped, or its end was forgotten.
+// The last tick at which the previous motion was where the new one rests, if there was one
+// recently: there it was stopped, or its end was dropped.
 static bool find_rest(const Part *part, Pose rest, uint64_t now, float tick_seconds, uint64_t *at)
 {
     for (uint64_t back = 0; back <= MOTION_KEEP_TICKS && back <= now; back++) {
@@ -156,7 +156,7 @@ static bool find_rest(const Part *part, Pose rest, uint64_t now, float tick_seco
     return false;
 }
 
-// What of the motion until now came before the new one, and was not replaced by a jump.
+// The part of the previous motion that came before the new one, unless a jump replaced it.
 static Motion past_of(const Part *part, Pose rest, const Motion *next, uint64_t now,
                       float tick_seconds)
 {
@@ -166,7 +166,7 @@ static Motion past_of(const Part *part, Pose rest, const Motion *next, uint64_t 
     const bool begins_later = next->count == 0 || end > now;
     if (begins_later) {
         if (!find_rest(part, rest, now, tick_seconds, &rested)) {
-            return past; // it was put there: as if it had always been
+            return past; // it was teleported: as if it had always been there
         }
         end = rested < end ? rested : end;
     }

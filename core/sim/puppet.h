@@ -16,7 +16,7 @@ typedef struct PuppetDesc {
     uint32_t kind; // of a projectile
 } PuppetDesc;
 MUST_USE Status puppet_spawn(Sim *sim, const PuppetDesc *desc, Handle *out);
-// Harmless for what is no puppet. Numbers that are not finite are ignored.
+// Ignored if it is not a puppet. Numbers that are not finite are ignored.
 void puppet_pose(Sim *sim, Handle puppet, Vec3 position, Vec3 velocity, float yaw, float pitch);
 // Also of a structure.
 void puppet_set_health(Sim *sim, Handle puppet, float health);
@@ -26,20 +26,20 @@ void puppet_set_health(Sim *sim, Handle puppet, float health);
 // the latest tick a sim without authority has reached are kept for this. Nothing else changes.
 #define MOTION_KEEP_TICKS 64
 void sim_set_tick(Sim *sim, uint64_t tick);
-// Replaces the motion of a part by what the server says: segments with their exact numbers, also
-// ones that began in the past. The segment that was in force until now is kept, cut where the new
-// one begins, as far as there is room. STATUS_RANGE as motion_append.
+// Replaces the motion of a part by the server's: segments with their exact numbers, including past
+// ones. The current segment is kept, cut where the new one begins, as far as there is room.
+// STATUS_RANGE as motion_append.
 MUST_USE Status sim_replace_motion(Sim *sim, Handle part, Pose rest, const Motion *motion);
-// Frees the slot at once, so that its net id can be used again. Harmless when stale.
+// Frees the slot at once, so that its net id can be used again. Ignored if stale.
 void sim_remove_now(Sim *sim, Handle entity);
 // Undoes sim_hide_part. Harmless when it is not hidden; an entity with that net id must be gone.
 void sim_show_part(Sim *sim, uint64_t net_id);
 
 // --- for servers --------------------------------------------------------------------------------
-// The net id the next entity gets. A restarted world goes on above all it ever gave.
+// The net id of the next entity. A restarted world continues above all it ever used.
 uint64_t sim_next_net_id(const Sim *sim);
 void sim_raise_next_net_id(Sim *sim, uint64_t next);
-// May this shooter's projectiles hit that character? (0: the shooter is gone.) Asked only for what
-// they would otherwise hit; must be a function of state that a replay has too. NULL: everybody.
+// Whether this shooter's projectiles may hit that character. (0: the shooter is gone.) Called only
+// for actual hits; must depend only on state that a replay has too. NULL: everybody.
 typedef bool (*SimHitFilter)(void *user, uint64_t shooter_net_id, uint64_t target_net_id);
 void sim_set_hit_filter(Sim *sim, SimHitFilter filter, void *user);

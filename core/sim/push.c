@@ -6,7 +6,7 @@
 
 #include "core/sim/sim_internal.h"
 
-// In one cell; in a tighter crowd everybody is pushed by somebody all the same.
+// In one cell; in a denser crowd everybody is still pushed by somebody.
 #define NEIGHBOURS_MAX 32
 
 typedef struct PushEntry {
@@ -124,7 +124,7 @@ static uint32_t fill_cells(Sim *sim)
     return count;
 }
 
-// A crowd pushes no harder than one neighbour could.
+// A crowd does not push harder than one neighbour.
 static void limit_push(Sim *sim, uint32_t slot)
 {
     Vec3 *push = &sim_at(sim, slot)->character.push;

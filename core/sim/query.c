@@ -250,7 +250,7 @@ float sim_penetration(const Sim *sim, Vec3 feet)
 {
     const Capsule capsule = sim_capsule(sim, feet);
     Colliders colliders;
-    // Gathering only counts what it drops; the state is not touched.
+    // Gathering only increments counters; the state is not changed.
     collide_gather((Sim *)sim, capsule_bounds(capsule), &colliders);
     return math_max(-collide_deepest(&colliders, capsule, COLLIDE_ALL).contact.distance, 0);
 }

@@ -11,7 +11,7 @@
 #include "core/sim/shape.h"
 #include "core/sim/voxel.h"
 
-// What the simulation itself does with a part; scripts are not asked, so clients predict it.
+// Effects of a part in the simulation itself; no script is involved, so clients predict them.
 typedef enum PartFlag {
     PART_GHOST = 1 << 0,    // does not block; zones are ghosts
     PART_BOUNCE = 1 << 1,   // throws characters off along the contact normal

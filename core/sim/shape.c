@@ -7,7 +7,7 @@
 #include "core/base/check.h"
 #include "core/base/limits.h"
 
-// Components of axes this small are rounding of a rotation that was meant to have none.
+// Smaller components of axes are rounding errors and become zero.
 #define AXIS_SNAP 1e-6f
 // Bounds of turned shapes grow by this part of the coordinates, which covers all rounding.
 #define BOUNDS_ROUNDING 5e-7f

@@ -76,8 +76,8 @@ typedef struct ShapeHit {
     Vec3 point;     // on the shape's surface
 } ShapeHit;
 
-// The same shape with the extents that its kind does not use set from those it does, so that all of
-// them are numbers and the length of `half` is its bounding radius or more.
+// The same shape with its unused extents set from the used ones, so that all of them are numbers
+// and the length of `half` is at least its bounding radius.
 static inline Shape shape_tidy(Shape shape)
 {
     if (shape.kind == SHAPE_SPHERE) {

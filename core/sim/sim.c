@@ -376,7 +376,7 @@ void sim_step(Sim *sim)
     npc_step(sim);
     character_step(sim);
     push_step(sim);
-    // Whoever could not be freed in this tick looks again in the next.
+    // Characters that could not be freed in this tick are checked again in the next.
     sim->geometry_changed = sim->unstuck_steps > SIM_UNSTUCK_STEPS_PER_TICK;
     sim->edit_count_seen = edit_count;
     projectile_step(sim);

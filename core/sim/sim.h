@@ -109,22 +109,22 @@ typedef struct SimEvent {
 
 const SimEvent *sim_events(const Sim *sim, uint32_t *count);
 
-// What went wrong without being anybody's error; each only rises. Not part of the state hash.
+// Problems that are nobody's error; each counter only rises. Not part of the state hash.
 typedef struct SimCounters {
     uint64_t events_dropped;    // the event array was full
     uint64_t colliders_dropped; // more shapes around one character than are looked at
     uint64_t query_overflow;    // a broad-phase query found more than it could hold
     uint64_t moves_refused;     // a move that would have ended inside geometry was not made
     uint64_t unstuck;           // a character was lifted out of geometry
-    uint64_t inputs_sanitised;  // inputs with numbers that make no sense
-    uint64_t triggers_dropped;  // a character in more zones than it can remember
+    uint64_t inputs_sanitised;  // inputs with invalid numbers
+    uint64_t triggers_dropped;  // a character in more zones than it can store
     uint64_t paths_given_up;    // searches that ended without a way
 } SimCounters;
 const SimCounters *sim_counters(const Sim *sim);
 
 // --- entities -----------------------------------------------------------------------------------
 // net_id 0 in a description means: take the next one. A net id in use is STATUS_EXISTS; no free
-// slot is STATUS_LIMIT; a number that makes no sense is STATUS_RANGE.
+// slot is STATUS_LIMIT; an invalid number is STATUS_RANGE.
 typedef struct CharacterDesc {
     uint64_t net_id;
     uint64_t owner_id;
@@ -142,7 +142,7 @@ MUST_USE Status sim_spawn_part(Sim *sim, const ShapeDesc *desc, Handle *out);
 MUST_USE Status sim_spawn_prop(Sim *sim, const ShapeDesc *desc, Handle *out);
 // Makes an anchored part of the scene an entity with the same net id, which can move and change.
 MUST_USE Status sim_thaw_part(Sim *sim, uint64_t net_id, Handle *out);
-// Takes an anchored part out of this sim.
+// Hides an anchored part in this sim.
 MUST_USE Status sim_hide_part(Sim *sim, uint64_t net_id);
 bool sim_part_is_hidden(const Sim *sim, uint32_t scene_index);
 // The first hidden part at or after a scene index; UINT32_MAX when there is none.
@@ -162,11 +162,11 @@ MUST_USE Status sim_set_velocity(Sim *sim, Handle entity, Vec3 velocity);
 MUST_USE Status sim_set_rotation(Sim *sim, Handle shape, Quat rotation);
 MUST_USE Status sim_set_part_data(Sim *sim, Handle shape, const PartData *data);
 MUST_USE Status sim_move_part(Sim *sim, Handle part, const MotionSegment *segment);
-// These three replace whatever motion was queued, beginning where the shape is now. Stop: it stays
-// there. Glide: evenly to the target, which it reaches exactly after so many ticks (1..
-// MOTION_TICKS_MAX), turning the shorter way. Drift: with that velocity until the edge of the world
-// or for the longest segment. STATUS_RANGE when it would be too fast or leave the world, and then
-// its motion is as before.
+// These three replace the queued motion, beginning at the shape's current pose. Stop: it stays
+// there. Glide: moves uniformly to the target, which it reaches exactly after so many ticks
+// (1..MOTION_TICKS_MAX), turning the shorter way. Drift: moves with that velocity to the edge of
+// the world or for the longest segment. STATUS_RANGE if it would be too fast or leave the world;
+// then its motion is unchanged.
 MUST_USE Status sim_stop_part(Sim *sim, Handle part);
 MUST_USE Status sim_glide_part(Sim *sim, Handle part, Pose target, uint64_t ticks);
 MUST_USE Status sim_drift_part(Sim *sim, Handle part, Vec3 velocity);
@@ -179,7 +179,7 @@ MUST_USE Status sim_revive(Sim *sim, Handle character, Vec3 position);
 Capsule sim_capsule(const Sim *sim, Vec3 feet);
 
 // --- what it costs ------------------------------------------------------------------------------
-// See work.h. The maker is charged for what the entity does, until it goes; 0..SIM_MAKERS_MAX.
+// See work.h. The maker is charged for the entity's work until it is removed; 0..SIM_MAKERS_MAX.
 void sim_set_maker(Sim *sim, Handle entity, uint32_t maker);
 
 typedef struct SimMaker {
@@ -191,9 +191,9 @@ typedef struct SimMaker {
 } SimMaker;
 SimMaker sim_maker(const Sim *sim, uint32_t maker); // 0: the things of all makers together
 uint32_t sim_maker_highest(const Sim *sim);         // none above this number has anything
-// Steps of everything so far, queries from outside included. Rises only; not part of the state.
+// Steps of all work so far, including queries from outside. Only rises; not part of the state.
 uint64_t sim_work(const Sim *sim);
-// For what is done outside on behalf of whoever asked.
+// For work outside the sim on behalf of a caller.
 void sim_add_work(const Sim *sim, uint64_t steps);
 
 // --- queries ------------------------------------------------------------------------------------
@@ -232,13 +232,13 @@ typedef struct SimRayHit {
 // The nearest hit. Equal distances: terrain first, then anchored parts, then entities, by index.
 bool sim_ray(const Sim *sim, const SimRay *ray, SimRayHit *hit);
 
-// How deep a character's capsule standing at `feet` is inside what blocks (terrain, parts,
-// structures); 0 when it is free. The slow truth that tests and spawns ask.
+// How deep a character's capsule at `feet` is inside blocking things (terrain, parts, structures);
+// 0 if it is free. Slow and exact, for tests and spawning.
 float sim_penetration(const Sim *sim, Vec3 feet);
 
 // --- the whole state ----------------------------------------------------------------------------
 uint64_t sim_hash(const Sim *sim);
 void sim_write(const Sim *sim, ByteWriter *writer);
-// Into a sim created with the same config and scene (STATUS_MISMATCH otherwise). Total on any
+// Reads into a sim created with the same config and scene (STATUS_MISMATCH otherwise). Accepts any
 // bytes; on failure the sim is empty, as just created.
 MUST_USE Status sim_read(Sim *sim, ByteReader *reader);

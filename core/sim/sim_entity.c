@@ -1,5 +1,5 @@
-// Slots and what is in them: net ids, spawning, and every change that scripts and players may make
-// to an entity. Each function here leaves grid, masks and net map true.
+// Slots and their content: net ids, spawning, and every change that scripts and players may make to
+// an entity. Each function here keeps grid, masks and net map up to date.
 #include "core/sim/sim_internal.h"
 #include "core/sim/trigger.h"
 
@@ -296,7 +296,7 @@ float sim_damage(Sim *sim, Handle target, float amount, uint64_t cause_net_id)
     return character->health;
 }
 
-// Puts a character somewhere else: nothing carries over from where it was.
+// Teleports a character: nothing carries over from its old place.
 static void character_teleport(Sim *sim, uint32_t slot, Vec3 position)
 {
     Entity *entity = sim_at(sim, slot);
@@ -338,7 +338,7 @@ void sim_shape_place(Sim *sim, uint32_t slot, Pose pose)
     sim_place(sim, slot);
 }
 
-// A shape put somewhere between two steps: it does not sweep anything on its way there.
+// Teleports a shape between two steps: it does not sweep anything on its way there.
 static void shape_teleport(Sim *sim, uint32_t slot, Pose pose)
 {
     Part *part = &sim_at(sim, slot)->part;
@@ -434,7 +434,7 @@ Status sim_thaw_part(Sim *sim, uint64_t net_id, Handle *out)
         set_hidden(sim, (uint32_t)net_id - 1, false);
         return spawned;
     }
-    // Who stands on it rides along from its first tick.
+    // A character that stands on it rides along from its first tick.
     for (uint32_t i = sim_next_character(sim, 1); i != 0; i = sim_next_character(sim, i + 1)) {
         Character *character = &sim_at(sim, i)->character;
         if (character->grounded && character->ground_net_id == net_id) {
@@ -471,7 +471,7 @@ Status sim_move_part(Sim *sim, Handle part, const MotionSegment *segment)
     }
     Part *changed = &entity->part;
     if (!sim->config.authority && changed->motion.count == MOTION_SEGMENTS_MAX) {
-        // What is kept for replays makes room for what comes.
+        // Segments kept for replays are dropped if room is needed.
         motion_forget(&changed->motion, &changed->rest, sim->tick, sim->tick_seconds);
     }
     return motion_append(&changed->motion, segment, vec3_length(changed->shape.half), sim->tick);
@@ -485,7 +485,7 @@ static Entity *find_mover(const Sim *sim, Handle part)
     return moves ? entity : NULL;
 }
 
-// Takes a new motion from the present pose on. What the last step moved stays swept by that step.
+// Sets a new motion from the present pose on. The last step's movement stays swept by that step.
 static void take_motion(Entity *entity, const Motion *motion, Vec3 velocity)
 {
     entity->part.rest = (Pose){entity->position, entity->rotation};

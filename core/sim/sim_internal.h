@@ -56,8 +56,8 @@ struct Sim {
     uint32_t event_count;
     SimCounters counters;
 
-    // Something that blocks was added or moved outside the step since the last one, or a voxel was
-    // edited: characters look whether they are inside something.
+    // Something blocking was added or moved outside the step since the last one, or a voxel was
+    // edited: characters check whether they are inside something.
     bool geometry_changed;
     uint32_t edit_count_seen;
     uint64_t unstuck_steps; // used in this step for looking for free places
@@ -116,7 +116,7 @@ void sim_emit(Sim *sim, SimEvent event);
 // The feet position moved up to the first place where a character's capsule is free.
 Vec3 sim_free_position(Sim *sim, Vec3 feet);
 
-// What sim_set_input lets in; *sane becomes false when a number made no sense.
+// The checked input of sim_set_input; *sane becomes false if a number was invalid.
 SimInput sim_input_sanitise(const SimInput *input, bool *sane);
 // Empties the sim, as just created.
 void sim_clear(Sim *sim);
@@ -128,10 +128,10 @@ bool capsule_ray(Capsule capsule, Vec3 origin, Vec3 direction, float distance_ma
 void sim_character_init(Sim *sim, uint32_t slot, Vec3 position, float yaw);
 // Sets the pose of a shape's slot, its placed shape and its place in the grid.
 void sim_shape_place(Sim *sim, uint32_t slot, Pose pose);
-// True if a part that goes so far in one tick was put there, not moved there: it carries nobody.
+// True if a part that moves so far in one tick was teleported: then it carries nobody.
 bool sim_part_jumps(const Part *part, Pose from, Pose to);
 
-// Segments that ended before this tick are forgotten. A sim whose tick can be set back keeps more.
+// Segments that ended before this tick are dropped. A sim whose tick can be set back keeps more.
 static inline uint64_t sim_motion_kept_from(const Sim *sim)
 {
     if (sim->config.authority) {

@@ -6,7 +6,7 @@
 
 #define STATE_FORMAT 1
 #define TYPE_PUPPET  16u // added to the type of a puppet
-#define TYPE_MAKER   8   // the maker stands above this bit
+#define TYPE_MAKER   8   // the maker is above this bit
 #define PENDING_WORK 2   // added to whether geometry is pending: what makers used follows
 _Static_assert(ENTITY_TYPE_COUNT <= TYPE_PUPPET, "types and the bit above them");
 
@@ -104,7 +104,7 @@ static void visit_motion(Motion *motion, StateIo *io)
     }
 }
 
-// Segments that were read go through the same gate as those that scripts append.
+// Segments that were read are checked like those that scripts append.
 static void check_motion(Part *part, StateIo *io)
 {
     const Motion read = part->motion;
@@ -155,8 +155,8 @@ static void visit_part(Sim *sim, Entity *entity, StateIo *io)
 static void visit_entity(Sim *sim, uint32_t slot, StateIo *io)
 {
     Entity *entity = sim_at(sim, slot);
-    // Who made a thing decides nothing as long as there is work enough for all, so it is kept but
-    // not hashed; what is hashed when there is not says who was cut (work.h).
+    // The maker of a thing has no effect as long as there is enough work for all, so it is stored
+    // but not hashed; otherwise the hash contains which makers were cut (work.h).
     const uint32_t made_by = io->mode == STATE_HASH ? 0 : entity->maker;
     uint32_t packed = (uint32_t)entity->type | (entity->puppet ? TYPE_PUPPET : 0);
     packed |= made_by << TYPE_MAKER;
@@ -288,7 +288,7 @@ void sim_write(const Sim *sim, ByteWriter *writer)
     terrain_write(sim->terrain, writer);
 }
 
-// The parts refer to each other by slot; what was read must agree.
+// Parts refer to each other by slot; what was read must be consistent.
 static bool references_hold(const Sim *sim)
 {
     if (sim->type_counts[ENTITY_PLAYER] + sim->type_counts[ENTITY_NPC] >

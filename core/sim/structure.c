@@ -441,7 +441,7 @@ static Status check_all(const Sim *sim, const StructureDesc *desc, Cells *cells,
     return *support == UNSUPPORTED ? STATUS_DENIED : STATUS_OK;
 }
 
-// What a sim without authority checks of what it is told.
+// The checks of a sim without authority.
 static Status check_told(const Sim *sim, const StructureDesc *desc, Cells *cells, uint32_t *support)
 {
     const Status status = cells_check(sim, desc->piece, desc->cell, desc->turn, cells);
@@ -481,7 +481,7 @@ static void stand(Sim *sim, uint32_t slot, Cells cells)
     sim_place(sim, slot);
 }
 
-// Makes the entity; whether it may stand there was asked before.
+// Creates the entity; whether it may be there was checked before.
 static Status put(Sim *sim, const StructureDesc *desc, Cells cells, uint32_t support, uint32_t *out)
 {
     uint32_t slot = 0;
@@ -595,7 +595,7 @@ static bool ground_changed(const Sim *sim)
            all->hidden_seen != sim->hidden_count;
 }
 
-// Looks at the next structures of the lap: whoever gained or lost the ground is stale.
+// Checks the next structures of the lap: those that gained or lost the ground become stale.
 static void check_ground(Sim *sim)
 {
     Structures *all = sim->structures;

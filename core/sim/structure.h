@@ -49,20 +49,20 @@ typedef struct Structures Structures;
 size_t structure_bytes(const SimConfig *config);
 MUST_USE Status structure_init(Arena *arena, const SimConfig *config, Structures **out);
 
-// Would structure_place succeed? In this order: STATUS_NOT_FOUND no such piece; STATUS_RANGE turn,
-// or outside the scene's bounds; STATUS_LIMIT the world or the owner has too many; STATUS_BLOCKED
-// something is in the way; STATUS_DENIED nothing holds it. What is being removed is still in the
-// way, but holds nothing.
+// Whether structure_place would succeed. In this order: STATUS_NOT_FOUND no such piece;
+// STATUS_RANGE turn, or outside the scene's bounds; STATUS_LIMIT the world or the owner has too
+// many; STATUS_BLOCKED something is in the way; STATUS_DENIED nothing supports it. A structure that
+// is being removed still blocks, but supports nothing.
 MUST_USE Status structure_check(const Sim *sim, const StructureDesc *desc);
 // STATUS_EXISTS and STATUS_LIMIT also as for every entity.
 MUST_USE Status structure_place(Sim *sim, const StructureDesc *desc, Handle *out);
-// Puts back what stood before the world was started again, whatever is in its way by now; what no
-// longer holds it up shows within a few ticks. STATUS_NOT_FOUND, STATUS_RANGE, STATUS_LIMIT,
+// Restores a stored structure when a world starts, whatever is in its way now; if nothing supports
+// it any more, it collapses within a few ticks. STATUS_NOT_FOUND, STATUS_RANGE, STATUS_LIMIT,
 // STATUS_EXISTS as above.
 MUST_USE Status structure_restore(Sim *sim, const StructureDesc *desc, Handle *out);
-// Gone when the next step begins, which emits the event. owner_id 0 is the server and may remove
-// every structure; anybody else gets STATUS_DENIED for what is not theirs. STATUS_NOT_FOUND for a
-// stale handle or something that is no structure.
+// Removed when the next step begins, which emits the event. owner_id 0 is the server and may remove
+// every structure; others get STATUS_DENIED for structures of somebody else. STATUS_NOT_FOUND for a
+// stale handle or something else.
 MUST_USE Status structure_remove(Sim *sim, Handle structure, uint64_t owner_id);
 // What sim_damage does to a structure, the event included: returns the health left. At zero the
 // structure is being removed.

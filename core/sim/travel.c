@@ -1,7 +1,8 @@
-// How a mind gets to its goal. Straight, if walk_line says that nothing is in between; otherwise it
-// asks for a path, waits in the queue, and follows what it gets. What it gets may be wrong (the
-// world changes), so a follower always watches whether it comes nearer: after half a second it
-// jumps, after a second it asks again. A goal that cannot be reached is asked for ever more rarely.
+// How a mind gets to its goal. Straight, if walk_line finds nothing in between; otherwise it
+// requests a path, waits in the queue, and follows the result. The path may be wrong (the world
+// changes), so a follower always checks whether it comes nearer: after half a second it jumps,
+// after a second it requests another path. A goal that cannot be reached is requested less and less
+// often.
 #include "core/sim/npc_inside.h"
 
 #include "core/base/limits.h"
@@ -35,8 +36,8 @@ static void queue_push(Npcs *npcs, uint32_t slot)
     npc_mind(npcs, slot)->queued = true;
 }
 
-// The first that waits, but not twice in a row of the same maker while others wait: a script whose
-// NPCs all ask for ways that do not exist holds up its own.
+// The first in the queue, but not the same maker twice in a row while others wait: a script whose
+// NPCs all request impossible paths delays only its own.
 static uint32_t queue_pop(const Sim *sim)
 {
     Npcs *npcs = sim->npcs;
@@ -223,7 +224,7 @@ static void search_failed(Sim *sim, Npc *npc)
 }
 
 // There is nothing to stand on at the goal, or here. In the first case it goes straight as far as
-// the ground carries; in the second nothing is known about the ground, and it tries its luck.
+// there is ground; in the second the ground is unknown, and it just tries.
 static void search_refused(Sim *sim, uint32_t slot)
 {
     static const float tries_m[] = {16, 8, 4, 2};

@@ -69,7 +69,7 @@ static bool was_crossed(const Sim *sim, const ColliderPart *zone, const MovePath
     return false;
 }
 
-// Zones the character remembers but which are nowhere near it any more.
+// Zones that the character is recorded in but that are no longer near it.
 static void leave_absent(Sim *sim, Entity *entity, const Colliders *colliders)
 {
     Character *character = &entity->character;

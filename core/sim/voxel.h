@@ -94,7 +94,7 @@ size_t terrain_bytes(const TerrainConfig *config);
 MUST_USE Status terrain_create(Heap *heap, const TerrainConfig *config, const ChunkStore *base,
                                Terrain **out);
 void terrain_destroy(Heap *heap, Terrain *terrain);
-// Forgets every change: only the base is left. Versions start again.
+// Drops every change: only the base is left. Versions start again.
 void terrain_clear(Terrain *terrain);
 
 uint32_t terrain_kind_count(const Terrain *terrain); // kinds 0 to that less one, air included
@@ -123,7 +123,8 @@ bool terrain_ray(const Terrain *terrain, Vec3 origin, Vec3 direction, float dist
 // not finite; a box or sphere that is partly outside is cut at the extent. STATUS_LIMIT
 // when pages or chunks do not suffice (or a version cannot rise beyond 2^32 - 1).
 MUST_USE Status terrain_set(Terrain *terrain, VoxelCoord at, VoxelKind kind, uint32_t *changed);
-// Until it is cleared an edit takes at most so many chunks and pages more, or is STATUS_LIMIT.
+// Until it is cleared an edit may take at most so many more chunks and pages; otherwise
+// STATUS_LIMIT.
 void terrain_set_room(Terrain *terrain, uint32_t chunks, uint32_t pages);
 void terrain_clear_room(Terrain *terrain);
 MUST_USE Status terrain_fill_box(Terrain *terrain, VoxelCoord min, VoxelCoord max, VoxelKind kind,

@@ -454,7 +454,7 @@ static bool column_is_base(const ColumnParts *parts, const Chunk *base, uint32_t
     return true;
 }
 
-// The first pass. On failure the tally is of no use.
+// The first pass. On failure the tally must not be used.
 static Status tally_read(Tally *tally, ByteReader *reader, const Chunk *base,
                          const VoxelKinds *kinds)
 {

@@ -60,7 +60,7 @@ void chunk_store_added(ChunkStore *store, const Chunk *chunk);
 Chunk *terrain_own_insert(Terrain *terrain, uint32_t key);
 void terrain_own_remove(Terrain *terrain, Chunk *chunk);
 void terrain_own_clear(Terrain *terrain);
-// What terrain_chunk does when the usual way does not apply.
+// The slow path of terrain_chunk.
 const Chunk *terrain_chunk_elsewhere(const Terrain *terrain, int32_t x, int32_t y, int32_t z);
 
 // NULL outside the grid.
@@ -96,9 +96,9 @@ static inline const Chunk *terrain_base_chunk(const Terrain *terrain, ChunkCoord
     return terrain->base != NULL ? chunk_store_chunk(terrain->base, at) : &chunk_air;
 }
 
-// The cell of a chunk coordinate, or NULL when the usual way does not apply. Three numbers instead
-// of a ChunkCoord: a structure of twelve bytes is handed over through memory, which costs as much
-// as all the rest.
+// The cell of a chunk coordinate, or NULL if the fast path does not apply. Three numbers instead of
+// a ChunkCoord: a struct of twelve bytes is passed through memory, which costs as much as
+// everything else here.
 static inline const Chunk *terrain_cell(const Terrain *terrain, int32_t x, int32_t y, int32_t z)
 {
     const Chunk **cell = chunk_grid_cell(&terrain->grid, (ChunkCoord){x, y, z});

@@ -61,7 +61,7 @@ static void filter_rebuild(Terrain *terrain)
     }
 }
 
-// Tries to make room for a cell at a coordinate. It may not succeed, and need not.
+// Tries to extend the grid to a coordinate. It may fail, which is harmless.
 static void grid_extend(Terrain *terrain, ChunkCoord at)
 {
     ChunkGrid grid = terrain->grid;

@@ -1,4 +1,4 @@
-// Who made the sim work, and who must wait; see work.h.
+// Which maker caused how much work, and which must wait; see work.h.
 #include "core/sim/work.h"
 
 #include "core/base/limits.h"
@@ -48,7 +48,7 @@ Status work_init(Arena *arena, Work **out)
 // --- sharing ------------------------------------------------------------------------------------
 
 // The largest part that all can have: makers that want less leave the rest to those that want more.
-// Whoever was cut wants more, however little it got.
+// A maker that was cut wants more, however little it got.
 static uint64_t fair_limit(const Work *work)
 {
     uint64_t limit = 0;

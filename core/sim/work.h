@@ -36,16 +36,16 @@ size_t work_bytes(void);
 MUST_USE Status work_init(Arena *arena, Work **out);
 void work_clear(Work *work);
 
-// A step begins: how much each maker may use follows from the last one.
+// A step begins: computes how much each maker may use, from the last one.
 void work_begin(Sim *sim);
 // Whether things of that maker still move in this tick.
 bool work_allows(const Sim *sim, uint32_t maker);
-void work_skip(Sim *sim, uint32_t maker); // one did not
+void work_skip(Sim *sim, uint32_t maker); // one of them was skipped
 // Charges what was counted since `since`, a value of sim_work.
 void work_charge(Sim *sim, uint32_t maker, uint64_t since);
 // A thing of that maker came or went.
 void work_count(Sim *sim, const Entity *entity, bool came);
 
-// What the next step depends on; nothing as long as the last one was within its budget.
+// Whether the last step was over its budget; only then does the next step depend on these numbers.
 bool work_is_tight(const Sim *sim);
 void work_visit(Sim *sim, StateIo *io);

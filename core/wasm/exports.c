@@ -1,13 +1,12 @@
 // The flat interface of core.wasm: what a page or its worker calls. Handles are addresses; texts
-// and bytes are an address and a length; what a call gives back stands at the address it returns,
-// its length at resultBytes(), until the next call. Numbers that need more than 32 bits (times,
-// ids) are doubles, which hold every net id and tick exactly. docs/ARCHITECTURE.md lists the
-// functions.
-//
-// It holds no rules: each function is a call of client.h, world.h or local_host.h. What there is to
-// draw is in exports_draw.c.
+// and bytes are an address and a length; a result is at the returned address, its length at
+// resultBytes(), until the next call. Numbers that need more than 32 bits (times, ids) are doubles,
+// which hold every net id and tick exactly. docs/ARCHITECTURE.md lists the functions.
+// It contains no rules: each function is a call of client.h, world.h or local_host.h. Functions for
+// drawing are in exports_draw.c.
 #include "core/base/check.h"
 #include "core/base/json_read.h"
+#include "core/script/check/check_place.h"
 #include "core/script/rune/rune_unpack.h"
 #include "core/wasm/exports_inside.h"
 #include "core/world/local/local_host.h"
@@ -32,6 +31,8 @@ static struct {
     LogEvent lines[LOG_LINES]; // a ring
     uint32_t line_first, line_count;
     RuneUnpack *unpack; // made when it is first asked for, and kept
+    PlaceFile files[LOCAL_HOST_FILES_MAX];
+    char paths[LOCAL_HOST_FILES_MAX][128];
 } module;
 
 static void keep_line(void *user, const LogEvent *event)
@@ -91,7 +92,7 @@ EXPORT("resultBytes") uint32_t export_result_bytes(void)
     return (uint32_t)module.result_bytes;
 }
 
-// Why the last call that could fail did.
+// Why the last failed call failed.
 EXPORT("errorText") const void *export_error_text(void)
 {
     return exports_result(module.error, strlen(module.error));
@@ -136,41 +137,68 @@ void exports_write_number(JsonWriter *json, const char *name, double value)
 
 // --- a world ------------------------------------------------------------------------------------
 
-// Files one after the other: u32 length, path, u32 length, content. 0 on failure.
-EXPORT("loadScene") LocalHost *export_load_scene(const uint8_t *packed, uint32_t bytes)
+// Files one after the other: u32 length, path, u32 length, content. False: see errorText.
+static bool read_files(const uint8_t *packed, uint32_t bytes, uint32_t *count)
 {
-    static PlaceFile files[LOCAL_HOST_FILES_MAX];
-    static char paths[LOCAL_HOST_FILES_MAX][128];
     ByteReader reader = byte_reader(packed, bytes);
-    uint32_t count = 0;
+    *count = 0;
     while (byte_reader_left(&reader) > 0) {
         const uint32_t path_bytes = byte_read_u32(&reader);
         const uint8_t *path = byte_read_bytes(&reader, path_bytes);
         const uint32_t data_bytes = byte_read_u32(&reader);
         const uint8_t *data = byte_read_bytes(&reader, data_bytes);
-        if (reader.status != STATUS_OK || path_bytes >= sizeof paths[0]) {
+        if (reader.status != STATUS_OK || path_bytes >= sizeof module.paths[0]) {
             fail("the files are not packed as they should be");
-            return NULL;
+            return false;
         }
-        if (count == LOCAL_HOST_FILES_MAX) {
+        if (*count == LOCAL_HOST_FILES_MAX) {
             fail("there are too many files");
-            return NULL;
+            return false;
         }
-        memcpy(paths[count], path, path_bytes);
-        paths[count][path_bytes] = '\0';
-        files[count] = (PlaceFile){paths[count], data, data_bytes};
-        count += 1;
+        memcpy(module.paths[*count], path, path_bytes);
+        module.paths[*count][path_bytes] = '\0';
+        module.files[*count] = (PlaceFile){module.paths[*count], data, data_bytes};
+        *count += 1;
+    }
+    return true;
+}
+
+// 0 on failure.
+EXPORT("loadScene") LocalHost *export_load_scene(const uint8_t *packed, uint32_t bytes)
+{
+    uint32_t count;
+    if (!read_files(packed, bytes, &count)) {
+        return NULL;
     }
     LocalHostConfig config = local_host_config_default();
     config.log = heap() != NULL ? &module.log : NULL;
     LocalHost *host = NULL;
     PlaceError error;
-    const Status status = local_host_create(heap(), &config, files, count, &host, &error);
+    const Status status = local_host_create(heap(), &config, module.files, count, &host, &error);
     if (status != STATUS_OK) {
         place_error_text(&error, module.error, sizeof module.error);
         return NULL;
     }
     return host;
+}
+
+// What a build says about the script that is the first of the files, as JSON (check_place_json). Of
+// the others place.json is read, and the names of the scripts. 0 on failure.
+EXPORT("checkScript") const void *export_check_script(const uint8_t *packed, uint32_t bytes)
+{
+    uint32_t count;
+    if (!read_files(packed, bytes, &count)) {
+        return NULL;
+    }
+    ByteWriter writer = byte_writer(module.scratch, EXPORTS_SCRATCH_BYTES);
+    const Status status =
+        check_place_json(heap(), module.files, count, count > 0 ? module.paths[0] : "", &writer);
+    if (status != STATUS_OK) {
+        fail(status == STATUS_UNSUPPORTED ? "only Lua scripts can be checked here"
+                                          : status_text(status));
+        return NULL;
+    }
+    return exports_result(module.scratch, writer.at);
 }
 
 // 0: done while it runs; 1: the world was made anew, connect again; -1: refused, see errorText.
@@ -330,7 +358,7 @@ static void read_text(const JsonNode *root, const char *name, char *out, size_t 
 static RuneUnpack *rune_unpacker(void)
 {
     if (module.unpack == NULL && rune_unpack_create(heap(), &module.unpack) != STATUS_OK) {
-        module.unpack = NULL; // runes come as they are
+        module.unpack = NULL; // runes are then fetched uncompressed
     }
     return module.unpack;
 }
@@ -341,7 +369,7 @@ static Status unpack(void *user, const char *path, const uint8_t *packed, size_t
     return rune_unpack(user, path, packed, packed_bytes, rune, rune_bytes);
 }
 
-// The number of the way in which runes can be unpacked here; 0: in none.
+// The number of the packing format that can be unpacked here; 0: none.
 EXPORT("packing") double export_packing(void)
 {
     const RuneUnpack *unpacker = rune_unpacker();
@@ -482,8 +510,8 @@ int32_t export_client_give_packed(Client *client, const uint8_t *bytes, uint32_t
                                 : client_give_packed(client, bytes, bytes + 32, count - 32));
 }
 
-// A manifest that waits for a verdict: u32 version (little-endian), 64 bytes of signature, then the
-// text that must have been signed; 0: none waits.
+// A manifest to verify: u32 version (little-endian), 64 bytes of signature, then the text that must
+// have been signed; 0: there is none.
 EXPORT("clientProof") const void *export_client_proof(const Client *client)
 {
     ClientProof proof;
@@ -503,7 +531,7 @@ void export_client_verified(Client *client, uint32_t version, int32_t good)
     client_verified(client, version, good != 0);
 }
 
-// What clientWant lists cannot be brought: it is asked for over the wire.
+// What clientWant lists cannot be fetched: it is requested over the wire.
 EXPORT("clientFetchOverWire") void export_client_fetch_over_wire(Client *client)
 {
     client_fetch_over_wire(client);

@@ -223,7 +223,7 @@ EXPORT("clientParts") const void *export_client_parts(const Client *client, uint
     return exports_end_json(&json, &writer);
 }
 
-// Net ids of anchored parts that are not where the scene has them, as doubles.
+// Net ids of anchored parts that are not where they are in the scene, as doubles.
 EXPORT("clientHidden") const void *export_client_hidden(const Client *client)
 {
     double *numbers = exports_numbers();
@@ -238,7 +238,7 @@ EXPORT("clientHidden") const void *export_client_hidden(const Client *client)
 
 // --- terrain ------------------------------------------------------------------------------------
 
-// Changes whenever terrain does.
+// A number that changes whenever terrain does.
 EXPORT("clientTerrain") uint32_t export_client_terrain(const Client *client)
 {
     const Sim *sim = client_sim(client);

@@ -1,10 +1,10 @@
-// What the files of exports share: the one place in which results stand until the next call.
+// Shared by the files of exports: the buffer that holds a result until the next call.
 #pragma once
 
 #include "core/base/json_write.h"
 #include "core/client/client.h"
 
-// The functions are called from outside by the names they are exported under; no header has them.
+// The functions are called from outside by their exported names; no header declares them.
 #pragma clang diagnostic ignored "-Wmissing-prototypes"
 
 #define EXPORT(name)          __attribute__((export_name(name), used))
@@ -13,10 +13,10 @@
 
 double *exports_numbers(void); // room for EXPORTS_NUMBERS_MAX
 void *exports_scratch(void);   // room for EXPORTS_SCRATCH_BYTES, aligned for anything
-// Notes the length for resultBytes(), and gives the address.
+// Sets the length for resultBytes() and returns the address.
 const void *exports_result(const void *data, size_t bytes);
 
-// A result that is JSON; NULL when it does not fit.
+// A result as JSON; NULL if it does not fit.
 JsonWriter exports_begin_json(ByteWriter *writer);
 const void *exports_end_json(JsonWriter *json, const ByteWriter *writer);
 void exports_write_count(JsonWriter *json, const char *name, uint64_t value);

@@ -7,7 +7,7 @@
 void lua_try(void *function, void *state, void *user);
 _Noreturn void lua_throw(void);
 
-// Lua's macro is expanded where `f` and `ud` are the function to protect and its argument.
+// Lua expands the macro where `f` and `ud` are the function to protect and its argument.
 #define LUAI_TRY(L, c, a) lua_try((void *)f, L, ud)
 #define LUAI_THROW(L, c)  lua_throw()
 #define luai_jmpbuf       int

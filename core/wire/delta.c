@@ -25,18 +25,18 @@ enum {
     CLASS_ZERO = 1,
     AGE_GROUP = 4,
     VERSION_GROUP = 8,      // of a full record
-    PART_VERSION_GROUP = 3, // of shape and book, relative
+    PART_VERSION_GROUP = 3, // of shape and attributes, relative
     MASK_BITS = 6,
     YAW_NARROW_BITS = 4,
     HEALTH_NARROW_BITS = 7,
     SHAPE_LENGTH_BITS = 10,
-    BOOK_LENGTH_BITS = 13,
+    ATTRIBUTES_LENGTH_BITS = 13,
     // Speed changes evenly over at most so many ticks: one snapshot interval.
     EVEN_TICKS = 3
 };
 _Static_assert(NET_COMPONENTS_ALL == (1 << MASK_BITS) - 1, "the mask on the wire");
 _Static_assert(NET_SHAPE_BYTES_MAX < 1 << SHAPE_LENGTH_BITS, "the length on the wire");
-_Static_assert(NET_BOOK_BYTES_MAX < 1 << BOOK_LENGTH_BITS, "the length on the wire");
+_Static_assert(NET_ATTRIBUTES_BYTES_MAX < 1 << ATTRIBUTES_LENGTH_BITS, "the length on the wire");
 _Static_assert(NET_STATUS_ALL == 31, "five bits");
 
 #define COMPONENTS_KNOWN (NET_COMPONENTS_ALL & ~(uint32_t)NET_PRIVATE)
@@ -359,8 +359,9 @@ static void read_status(BitReader *reader, NetState *state)
     }
 }
 
-// --- shape and book -----------------------------------------------------------------------------
-// The version it has now; 0 says that there is none any more, and no bytes follow.
+// --- shape and attributes
+// ----------------------------------------------------------------------------- The version it has
+// now; 0 says that there is none any more, and no bytes follow.
 static void write_blob(BitWriter *writer, uint32_t base_version, uint32_t version,
                        const uint8_t *bytes, uint32_t count, uint32_t length_bits)
 {
@@ -449,11 +450,13 @@ void delta_encode(NetKind kind, const NetState *base, const NetState *now,
                    now->shape_version == 0 ? NULL : detail->shape,
                    now->shape_version == 0 ? 0 : detail->shape_bytes, SHAPE_LENGTH_BITS);
     }
-    if ((mask & NET_BOOK) != 0) {
-        ASSERT(now->book_version == 0 || detail->book_bytes <= NET_BOOK_BYTES_MAX);
-        write_blob(writer, from->book_version, now->book_version,
-                   now->book_version == 0 ? NULL : detail->book,
-                   now->book_version == 0 ? 0 : detail->book_bytes, BOOK_LENGTH_BITS);
+    if ((mask & NET_ATTRIBUTES) != 0) {
+        ASSERT(now->attributes_version == 0 ||
+               detail->attributes_bytes <= NET_ATTRIBUTES_BYTES_MAX);
+        write_blob(writer, from->attributes_version, now->attributes_version,
+                   now->attributes_version == 0 ? NULL : detail->attributes,
+                   now->attributes_version == 0 ? 0 : detail->attributes_bytes,
+                   ATTRIBUTES_LENGTH_BITS);
     }
     if (is_full && kind == NET_PROJECTILE) {
         bit_write(writer, now->projectile_kind, 16);
@@ -478,7 +481,7 @@ Status delta_decode(NetKind kind, const NetState *base, uint64_t frame_tick, uin
     ASSERT(kind > NET_NONE && kind < NET_KIND_COUNT);
     const bool is_full = base == NULL;
     DeltaRead read = {.state = is_full ? state_none : *base,
-                      .detail = {.shape = scratch, .book = scratch + NET_SHAPE_BYTES_MAX}};
+                      .detail = {.shape = scratch, .attributes = scratch + NET_SHAPE_BYTES_MAX}};
     const uint32_t mask = is_full ? read_full(reader, &read.state) : read_mask(reader, kind);
     if (!mask_is_sane(kind, mask, is_full) && reader->status == STATUS_OK) {
         reader->status = STATUS_RANGE;
@@ -497,10 +500,10 @@ Status delta_decode(NetKind kind, const NetState *base, uint64_t frame_tick, uin
         read.detail.shape_bytes = read_blob(reader, &read.state.shape_version, scratch,
                                             SHAPE_LENGTH_BITS, NET_SHAPE_BYTES_MAX);
     }
-    if ((mask & NET_BOOK) != 0) {
-        read.detail.book_bytes =
-            read_blob(reader, &read.state.book_version, scratch + NET_SHAPE_BYTES_MAX,
-                      BOOK_LENGTH_BITS, NET_BOOK_BYTES_MAX);
+    if ((mask & NET_ATTRIBUTES) != 0) {
+        read.detail.attributes_bytes =
+            read_blob(reader, &read.state.attributes_version, scratch + NET_SHAPE_BYTES_MAX,
+                      ATTRIBUTES_LENGTH_BITS, NET_ATTRIBUTES_BYTES_MAX);
     }
     if (is_full && kind == NET_PROJECTILE) {
         read.state.projectile_kind = (uint16_t)bit_read(reader, 16);

@@ -8,12 +8,12 @@
 
 #include "core/wire/net.h"
 
-// Shape and book of the current version, as bytes; only asked for when the record holds them.
+// Shape and attributes of the current version, as bytes; only asked for when the record holds them.
 typedef struct DeltaDetail {
     const uint8_t *shape;
     uint32_t shape_bytes; // at most NET_SHAPE_BYTES_MAX
-    const uint8_t *book;
-    uint32_t book_bytes; // at most NET_BOOK_BYTES_MAX
+    const uint8_t *attributes;
+    uint32_t attributes_bytes; // at most NET_ATTRIBUTES_BYTES_MAX
 } DeltaDetail;
 
 // frame_tick is the tick of the snapshot; anchors are written relative to it and never lie after
@@ -30,10 +30,10 @@ typedef struct DeltaRead {
     uint32_t components; // that were in the record
     DeltaDetail detail;  // points into scratch, which was given
 } DeltaRead;
-// base NULL: a full record. scratch takes shape and book bytes (they are not byte-aligned on the
-// wire) and has room for NET_SHAPE_BYTES_MAX + NET_BOOK_BYTES_MAX. The version of the state read is
-// that of the base + age, which the caller sets; a full record holds it. Total on any bits; the
-// status is also that of the reader.
+// base NULL: a full record. scratch takes shape and attributes bytes (they are not byte-aligned on
+// the wire) and has room for NET_SHAPE_BYTES_MAX + NET_ATTRIBUTES_BYTES_MAX. The version of the
+// state read is that of the base + age, which the caller sets; a full record holds it. Total on any
+// bits; the status is also that of the reader.
 MUST_USE Status delta_decode(NetKind kind, const NetState *base, uint64_t frame_tick,
                              uint32_t tick_rate, BitReader *reader, uint8_t *scratch,
                              DeltaRead *out);

@@ -117,7 +117,7 @@ static Text read_choice(const JsonNode *object, const char *name, const char *co
 {
     const JsonNode *node = json_read_member(object, name, error);
     const char *text = names[json_read_choice(node, names, count, error)];
-    return (Text){text, (uint32_t)strlen(text)};
+    return text_from(text);
 }
 
 static int digit_of(char character)

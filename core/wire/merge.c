@@ -21,12 +21,12 @@ typedef struct SlotList {
     uint32_t count;
 } SlotList;
 
-// What a record said of shape and book, checked.
+// What a record said of shape and attributes, checked.
 typedef struct Detail {
     NetShape shape;
-    bool has_shape, has_book;
-    const uint8_t *book;
-    size_t book_bytes;
+    bool has_shape, has_attributes;
+    const uint8_t *attributes;
+    size_t attributes_bytes;
 } Detail;
 
 void merge_reset(Merge *merge, uint32_t tick_rate)
@@ -224,22 +224,22 @@ static void read_detail(Reading *reading, NetKind kind, const DeltaRead *record,
         }
         detail->has_shape = true;
     }
-    if ((record->components & NET_BOOK) != 0 && state->book_version != 0) {
-        NetBookReader book;
+    if ((record->components & NET_ATTRIBUTES) != 0 && state->attributes_version != 0) {
+        NetAttributesReader attributes;
         Text name;
-        const Status status =
-            net_book_open(&book, record->detail.book, record->detail.book_bytes, &name);
+        const Status status = net_attributes_open(&attributes, record->detail.attributes,
+                                                  record->detail.attributes_bytes, &name);
         if (status != STATUS_OK) {
             fail(reading, status);
             return;
         }
-        detail->has_book = true;
-        detail->book = record->detail.book;
-        detail->book_bytes = record->detail.book_bytes;
+        detail->has_attributes = true;
+        detail->attributes = record->detail.attributes;
+        detail->attributes_bytes = record->detail.attributes_bytes;
     }
 }
 
-// The record at the reader, over a base or full, with its shape and book.
+// The record at the reader, over a base or full, with its shape and attributes.
 static bool read_record(Reading *reading, NetKind kind, const NetState *base, DeltaRead *record,
                         Detail *detail)
 {
@@ -287,9 +287,9 @@ static void read_enter(Reading *reading, uint32_t number)
     entity.state = record.state;
     *slot = entity;
     if (reading->sink->enter != NULL) {
-        reading->sink->enter(reading->sink->user, number, slot,
-                             detail.has_shape ? &detail.shape : NULL,
-                             detail.has_book ? detail.book : NULL, detail.book_bytes);
+        reading->sink->enter(
+            reading->sink->user, number, slot, detail.has_shape ? &detail.shape : NULL,
+            detail.has_attributes ? detail.attributes : NULL, detail.attributes_bytes);
     }
 }
 
@@ -343,7 +343,8 @@ static void read_update(Reading *reading, uint32_t number)
     if (reading->sink->update != NULL) {
         reading->sink->update(reading->sink->user, number, slot, &before, record.components,
                               detail.has_shape ? &detail.shape : NULL,
-                              detail.has_book ? detail.book : NULL, detail.book_bytes);
+                              detail.has_attributes ? detail.attributes : NULL,
+                              detail.attributes_bytes);
     }
 }
 

@@ -18,7 +18,7 @@ typedef struct Merge {
     uint32_t tick_rate;
     SnapshotHeader last; // all zero before the first frame
     MergeSlot slots[NET_SLOTS_MAX];
-    uint8_t scratch[NET_SHAPE_BYTES_MAX + NET_BOOK_BYTES_MAX];
+    uint8_t scratch[NET_SHAPE_BYTES_MAX + NET_ATTRIBUTES_BYTES_MAX];
 } Merge;
 
 // Pointers are valid during the call. Any function may be NULL. In this order: begin, own, leaves,
@@ -28,13 +28,13 @@ typedef struct MergeSink {
     void (*begin)(void *user, const SnapshotHeader *header);
     void (*own)(void *user, const NetOwn *own);
     void (*leave)(void *user, uint32_t slot, const MergeSlot *entity);
-    // shape and book are NULL when there are none.
+    // shape and attributes are NULL when there are none.
     void (*enter)(void *user, uint32_t slot, const MergeSlot *entity, const NetShape *shape,
-                  const uint8_t *book, size_t book_bytes);
+                  const uint8_t *attributes, size_t attributes_bytes);
     // components: what was in the record; `before` is the state until now.
     void (*update)(void *user, uint32_t slot, const MergeSlot *entity, const NetState *before,
-                   uint32_t components, const NetShape *shape, const uint8_t *book,
-                   size_t book_bytes);
+                   uint32_t components, const NetShape *shape, const uint8_t *attributes,
+                   size_t attributes_bytes);
     // An event at that tick: an encoded message, its number first. Unknown numbers are passed on.
     void (*event)(void *user, uint64_t tick, const uint8_t *message, size_t bytes);
     void (*end)(void *user, const SnapshotHeader *header);

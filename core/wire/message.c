@@ -1,6 +1,5 @@
-// Messages: the table that comes from schema.def, and the binary encoding as one interpreter over
-// it. Whoever adds a message writes rows in schema.def and nothing here.
-//
+// Messages: the table made from schema.def, and the binary encoding as one interpreter over it. A
+// new message is a row in schema.def and needs nothing here.
 // There is exactly one encoding of every message: varints are shortest, a bool is 0 or 1, nothing
 // may follow the last field. So bytes that decode are the bytes that encoding gives again.
 #include "core/wire/message.h"
@@ -333,7 +332,7 @@ static void encode_field(const MessageField *field, const void *value, ByteWrite
 static void encode_group(MessageGroup group, const uint8_t *body, ByteWriter *writer)
 {
     for (const MessageField *field = message_fields(group); field->type != FIELD_END; field++) {
-        // The items of a list are looked at when it is their turn.
+        // The items of a list are checked in their turn.
         ASSERT(field->type == FIELD_LIST || message_field_is_valid(field, body + field->offset));
         encode_field(field, body + field->offset, writer);
     }
@@ -525,10 +524,10 @@ static Status decode_body(Decoder *decoder, const MessageRow *row, Message *mess
     return STATUS_OK;
 }
 
-Status message_decode(const uint8_t *bytes, size_t count, MessageDirection direction, Arena *arena,
-                      Message *out)
+// Events have neither a sequence number nor a time.
+static Status decode(const uint8_t *bytes, size_t count, MessageDirection direction, Arena *arena,
+                     Message *out)
 {
-    ASSERT(direction == MESSAGE_UP || direction == MESSAGE_DOWN);
     if (count > MESSAGE_BYTES_MAX) {
         return STATUS_LIMIT;
     }
@@ -541,7 +540,9 @@ Status message_decode(const uint8_t *bytes, size_t count, MessageDirection direc
     if (row == NULL || row->direction != direction) {
         return STATUS_UNSUPPORTED;
     }
-    message.seq = (uint32_t)read_varint(&decoder.in, UINT32_MAX);
+    if (direction != MESSAGE_EVENT) {
+        message.seq = (uint32_t)read_varint(&decoder.in, UINT32_MAX);
+    }
     if (direction == MESSAGE_UP) {
         message.client_time_ms = (double)read_varint(&decoder.in, SIM_NET_ID_MAX);
     }
@@ -552,23 +553,14 @@ Status message_decode(const uint8_t *bytes, size_t count, MessageDirection direc
     return status;
 }
 
+Status message_decode(const uint8_t *bytes, size_t count, MessageDirection direction, Arena *arena,
+                      Message *out)
+{
+    ASSERT(direction == MESSAGE_UP || direction == MESSAGE_DOWN);
+    return decode(bytes, count, direction, arena, out);
+}
+
 Status message_decode_event(const uint8_t *bytes, size_t count, Arena *arena, Message *out)
 {
-    if (count > MESSAGE_BYTES_MAX) {
-        return STATUS_LIMIT;
-    }
-    Decoder decoder = {.in = byte_reader(bytes, count), .arena = arena};
-    Message message = {.number = byte_read_u8(&decoder.in)};
-    if (decoder.in.status != STATUS_OK) {
-        return decoder.in.status;
-    }
-    const MessageRow *row = message_row(message.number);
-    if (row == NULL || row->direction != MESSAGE_EVENT) {
-        return STATUS_UNSUPPORTED;
-    }
-    const Status status = decode_body(&decoder, row, &message);
-    if (status == STATUS_OK) {
-        *out = message;
-    }
-    return status;
+    return decode(bytes, count, MESSAGE_EVENT, arena, out);
 }

@@ -95,8 +95,8 @@ const MessageRow *message_row_at(uint32_t index); // NULL past the last
 const MessageRow *message_row_find(const char *kind, const char *feature, const char *action);
 
 // --- what is valid ------------------------------------------------------------------------------
-// What an encoder demands of a body and a decoder guarantees: STATUS_RANGE for a value past its
-// limit, STATUS_UNSUPPORTED for a number without a row. For what scripts wrote: ask before
+// The rules for a body that encoders require and decoders guarantee: STATUS_RANGE for a value over
+// its limit, STATUS_UNSUPPORTED for a number without a row. For bodies from scripts: check before
 // encoding.
 MUST_USE Status message_check(uint32_t number, const void *body);
 // A TEXT: UTF-8 without zero bytes, at most that long.

@@ -1,9 +1,8 @@
 // The schema as a table, for the files message_*.c, their tests and the programs that print it.
-// Everybody else takes message.h.
-//
+// Other code uses message.h.
 // A group is a STRUCT or the body of a MESSAGE. Its fields end with one of type FIELD_END. The
-// structs of lists hold no lists themselves, so whoever walks the fields is at most two deep; a
-// test keeps it so.
+// structs of lists contain no lists, so a walk over the fields is at most two deep; a test checks
+// this.
 #pragma once
 
 #include "core/wire/message.h"
@@ -46,5 +45,5 @@ size_t message_group_bytes(MessageGroup group);
 const char *message_group_name(MessageGroup group); // "InputFrame"
 MessageGroup message_row_group(const MessageRow *row);
 
-// Is the value inside the limit of its field? Lists: their items too.
+// Whether the value is inside the limit of its field. Lists: their items too.
 bool message_field_is_valid(const MessageField *field, const void *value);

@@ -245,8 +245,8 @@ static Text read_text(const JsonNode *node, uint64_t limit, JsonError *error)
 }
 
 // --- read: inputs -------------------------------------------------------------------------------
-// What an input may say instead of its rows. Two ways to say the same in one input are an error:
-// there is no right answer to which one counts.
+// Alternative members of an input. Giving the same value in two ways in one input is an error,
+// because it is not clear which one counts.
 typedef enum InputMember {
     INPUT_MEMBER_UP,
     INPUT_MEMBER_DOWN,
@@ -553,7 +553,7 @@ static void read_envelope(const Reader *reader, const JsonNode *root, MessageDir
     }
     json_read_only(root, members, row->direction == MESSAGE_UP ? 7 : 6, &error->where);
     if (error->where.status != STATUS_OK) {
-        error->where.status = STATUS_MALFORMED; // what is unsupported is the version or the action
+        error->where.status = STATUS_MALFORMED; // the unsupported part is the version or the action
         return;
     }
     const JsonNode *seq = json_find(root, "seq");

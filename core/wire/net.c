@@ -176,8 +176,8 @@ uint32_t net_state_difference(const NetState *base, const NetState *now)
     if (base->shape_version != now->shape_version) {
         components |= NET_SHAPE;
     }
-    if (base->book_version != now->book_version) {
-        components |= NET_BOOK;
+    if (base->attributes_version != now->attributes_version) {
+        components |= NET_ATTRIBUTES;
     }
     return components;
 }

@@ -16,15 +16,15 @@
 #include "core/sim/character_state.h"
 #include "core/sim/entity.h"
 
-#define NET_POSITION_PER_M   256 // positions are multiples of 1/256 m: 23 bits with sign
-#define NET_VELOCITY_PER_MPS 64  // velocities of 1/64 m/s: 18 bits with sign for 1,000 m/s and more
-#define NET_GRAVITY_PER_MPS2 32  // 0..2047.97 m/s^2, as 16 bits; upwards is not curved
-#define NET_POSITION_BITS    23
-#define NET_VELOCITY_BITS    18
-#define NET_SLOTS_MAX        256 // entities that one client sees at once
-#define NET_BOOK_BYTES_MAX   4096
-#define NET_SHAPE_BYTES_MAX  512
-#define NET_RING             32 // versions of an entity that are kept to encode from
+#define NET_POSITION_PER_M       256 // positions are multiples of 1/256 m: 23 bits with sign
+#define NET_VELOCITY_PER_MPS     64 // velocities of 1/64 m/s: 18 bits with sign for 1,000 m/s and more
+#define NET_GRAVITY_PER_MPS2     32 // 0..2047.97 m/s^2, as 16 bits; upwards is not curved
+#define NET_POSITION_BITS        23
+#define NET_VELOCITY_BITS        18
+#define NET_SLOTS_MAX            256 // entities that one client sees at once
+#define NET_ATTRIBUTES_BYTES_MAX 4096
+#define NET_SHAPE_BYTES_MAX      512
+#define NET_RING                 32 // versions of an entity that are kept to encode from
 
 typedef enum NetKind {
     NET_NONE,
@@ -63,10 +63,11 @@ NetMotion net_motion_move(const NetMotion *motion, uint64_t tick, uint32_t tick_
 // For drawing: at a fraction of a tick, in metres.
 Vec3 net_motion_position(const NetMotion *motion, double tick, uint32_t tick_rate);
 Vec3 net_motion_velocity(const NetMotion *motion, double tick, uint32_t tick_rate);
-// Is the truth at that tick within `tolerance` (in units of a position) of the curve, every axis?
+// Whether the real position at that tick is within `tolerance` (in units of a position) of the
+// curve, on every axis.
 bool net_motion_holds(const NetMotion *motion, Vec3 position, uint64_t tick, uint32_t tick_rate,
                       int32_t tolerance);
-// Is every number inside its range? What is quantised or decoded is.
+// Whether every number is inside its range. Quantised and decoded ones are.
 bool net_motion_is_sane(const NetMotion *motion);
 
 // --- the state ----------------------------------------------------------------------------------
@@ -89,9 +90,9 @@ typedef struct NetState {
     uint16_t health; // rounded up: 0 is dead
     // Projectiles, fixed for their life.
     uint16_t projectile_kind;
-    uint8_t projectile_radius; // 1/128 m
-    uint32_t shape_version;    // rises when the shape's bytes change; 0: has none
-    uint32_t book_version;     // the same for name, attributes and tags; 0: has none
+    uint8_t projectile_radius;   // 1/128 m
+    uint32_t shape_version;      // rises when the shape's bytes change; 0: has none
+    uint32_t attributes_version; // the same for name, attributes and tags; 0: has none
 } NetState;
 
 // Which parts of a state a record holds. The mask on the wire has room for more: a reader that
@@ -101,8 +102,8 @@ typedef enum NetComponent {
     NET_LOOK = 1 << 1,   // yaw, pitch
     NET_STATUS = 1 << 2, // flags, NPC state, health
     NET_SHAPE = 1 << 3,
-    NET_BOOK = 1 << 4,    // name, attributes, tags
-    NET_PRIVATE = 1 << 5, // for its owner alone; never in a record that is shared. Not used yet
+    NET_ATTRIBUTES = 1 << 4, // name, attributes, tags
+    NET_PRIVATE = 1 << 5,    // for its owner alone; never in a record that is shared. Not used yet
     NET_COMPONENTS_ALL = (1 << 6) - 1
 } NetComponent;
 // What differs between two versions of an entity.
@@ -146,25 +147,26 @@ typedef struct NetValue {
 
 // Written piece by piece: the name, the attributes in the order of their names (bytes), an end, the
 // tags, an end.
-void net_book_write_name(ByteWriter *writer, Text name); // "" for none
-void net_book_write_attribute(ByteWriter *writer, Text name, const NetValue *value);
-void net_book_write_end(ByteWriter *writer); // after the attributes, and again after the tags
-void net_book_write_tag(ByteWriter *writer, Text tag);
+void net_attributes_write_name(ByteWriter *writer, Text name); // "" for none
+void net_attributes_write_one(ByteWriter *writer, Text name, const NetValue *value);
+void net_attributes_write_end(ByteWriter *writer); // after the attributes, and again after the tags
+void net_attributes_write_tag(ByteWriter *writer, Text tag);
 
-typedef struct NetBookReader {
+typedef struct NetAttributesReader {
     ByteReader bytes;
     uint8_t stage;
-} NetBookReader;
+} NetAttributesReader;
 // The whole is checked at once: names of 1..64 bytes, in order, none twice; UTF-8, finite numbers,
 // nothing left over.
-MUST_USE Status net_book_open(NetBookReader *reader, const uint8_t *bytes, size_t count,
-                              Text *name);
-bool net_book_attribute(NetBookReader *reader, Text *name, NetValue *value); // false: no more
-bool net_book_tag(NetBookReader *reader, Text *tag); // after the last attribute
+MUST_USE Status net_attributes_open(NetAttributesReader *reader, const uint8_t *bytes, size_t count,
+                                    Text *name);
+bool net_attributes_next(NetAttributesReader *reader, Text *name,
+                         NetValue *value);                            // false: no more
+bool net_attributes_next_tag(NetAttributesReader *reader, Text *tag); // after the last attribute
 
 // --- the own player -----------------------------------------------------------------------------
 // Why a prediction was wrong: everything that a client cannot know in advance. A correction without
-// a cause is a mistake of ours, and counted.
+// a cause is a bug of ours, and counted.
 typedef enum NetCause {
     NET_CAUSE_LATE_INPUT = 1 << 0, // an input was not there at its tick
     NET_CAUSE_PUSH = 1 << 1,       // somebody stood in the way: the soft push
@@ -173,7 +175,7 @@ typedef enum NetCause {
     NET_CAUSE_GEOMETRY = 1 << 4,   // terrain, structures or parts near it changed lately
     NET_CAUSE_SPAWN = 1 << 5,      // a new body, a resume: there was nothing to predict from
     NET_CAUSE_PERIODIC = 1 << 6,   // once a second; says nothing of a mistake
-    NET_CAUSE_REFUSED = 1 << 7,    // an input with numbers that make no sense
+    NET_CAUSE_REFUSED = 1 << 7,    // an input with invalid numbers
     NET_CAUSES_ALL = (1 << 8) - 1
 } NetCause;
 

@@ -106,7 +106,8 @@ static void write_structure(ByteWriter *writer, const NetShape *shape)
     byte_write_u16(writer, shape->health);
 }
 
-// A part may come to rest past the extent in which parts are made; readers would refuse it there.
+// A part may come to rest outside the extent in which parts are allowed; readers would reject it
+// there.
 static Vec3 inside_world(Vec3 p)
 {
     const float extent = (float)WORLD_EXTENT_M;

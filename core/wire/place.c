@@ -154,7 +154,7 @@ static void read_prefabs(ByteReader *reader, PlaceScratch *scratch, PlaceDoc *do
         byte_reader_fail(reader, STATUS_TRUNCATED);
         return;
     }
-    doc->prefabs = place_take(scratch, count + 1u, sizeof doc->prefabs[0]);
+    doc->prefabs = place_scratch_take(scratch, count + 1u, sizeof doc->prefabs[0]);
     if (doc->prefabs == NULL) {
         byte_reader_fail(reader, STATUS_LIMIT);
         return;
@@ -179,7 +179,7 @@ static void read_spawned(ByteReader *reader, PlaceScratch *scratch, PlaceDoc *do
         byte_reader_fail(reader, STATUS_TRUNCATED);
         return;
     }
-    doc->spawned = place_take(scratch, count + 1u, sizeof doc->spawned[0]);
+    doc->spawned = place_scratch_take(scratch, count + 1u, sizeof doc->spawned[0]);
     if (doc->spawned == NULL) {
         byte_reader_fail(reader, STATUS_LIMIT);
         return;
@@ -301,7 +301,7 @@ static Status parse_file(Compile *compile, const PlaceFile *file, const PlaceTab
 static Status parse_named(Compile *compile, const char *path, const PlaceTable *table, void *out,
                           const JsonNode **root)
 {
-    const PlaceFile *file = find_file(compile, (Text){path, (uint32_t)strlen(path)});
+    const PlaceFile *file = find_file(compile, text_from(path));
     if (file == NULL) {
         return fail_file(compile->error, path, STATUS_NOT_FOUND, "is missing; every place has one");
     }
@@ -336,9 +336,10 @@ static Status parse_prefabs(Compile *compile)
 {
     PlaceDoc *doc = &compile->doc;
     const uint32_t most = compile->file_count + 1;
-    doc->prefabs = place_take(&compile->scratch, most, sizeof doc->prefabs[0]);
-    compile->prefabs = place_take(&compile->scratch, most, sizeof compile->prefabs[0]);
-    compile->prefab_paths = place_take(&compile->scratch, most, sizeof compile->prefab_paths[0]);
+    doc->prefabs = place_scratch_take(&compile->scratch, most, sizeof doc->prefabs[0]);
+    compile->prefabs = place_scratch_take(&compile->scratch, most, sizeof compile->prefabs[0]);
+    compile->prefab_paths =
+        place_scratch_take(&compile->scratch, most, sizeof compile->prefab_paths[0]);
     if (doc->prefabs == NULL || compile->prefabs == NULL || compile->prefab_paths == NULL) {
         return fail_file(compile->error, "prefabs", STATUS_LIMIT, "need too much memory");
     }
@@ -368,7 +369,7 @@ static Status parse_prefabs(Compile *compile)
         doc->prefabs[at] = prefab;
         compile->prefabs[at] = root;
         compile->prefab_paths[at] = file->path;
-        if (at > 0 && place_text_equal(doc->prefabs[at - 1].name, name)) {
+        if (at > 0 && text_equal(doc->prefabs[at - 1].name, name)) {
             return fail_file(compile->error, file->path, STATUS_EXISTS, "is there twice");
         }
     }
@@ -494,7 +495,7 @@ static PlaceRotation exact_rotation(Quat q)
     return (PlaceRotation){PLACE_ROTATION_QUATERNION, {q.x, q.y, q.z, q.w}};
 }
 
-// The attributes a client may know, in place: entities by net id, nothing about saving.
+// The attributes that clients may have, in place: entities by net id, nothing about saving.
 static void strip_attributes(PlaceList *list)
 {
     PlaceAttribute *attributes = list->items;
@@ -511,7 +512,7 @@ static void strip_attributes(PlaceList *list)
     list->count = kept;
 }
 
-// By its service, or because the place says so in `contexts` (NULL: it says nothing).
+// By its service, or because of `contexts` in the place (NULL: none).
 static bool is_kept_from_clients(Text script, const JsonNode *contexts)
 {
     for (const JsonNode *row = contexts != NULL ? contexts->first : NULL; row != NULL;
@@ -538,7 +539,7 @@ static Status strip_entities(const PlaceDoc *doc, const JsonNode *contexts, Plac
                              PlaceList *out)
 {
     const uint32_t most = doc->part_count + doc->spawn_count;
-    PlaceEntityDoc *kept = place_take(scratch, most + 1u, sizeof *kept);
+    PlaceEntityDoc *kept = place_scratch_take(scratch, most + 1u, sizeof *kept);
     if (kept == NULL) {
         return STATUS_LIMIT;
     }
@@ -562,10 +563,10 @@ static Status strip_entities(const PlaceDoc *doc, const JsonNode *contexts, Plac
     return STATUS_OK;
 }
 
-// What clients know of the entities that are spawned, unless it is nothing.
+// The public part of the entities that are spawned, unless it is empty.
 static Status strip_spawned(PlaceDoc *doc, const JsonNode *contexts, PlaceScratch *scratch)
 {
-    doc->spawned = place_take(scratch, doc->entity_count + 1u, sizeof doc->spawned[0]);
+    doc->spawned = place_scratch_take(scratch, doc->entity_count + 1u, sizeof doc->spawned[0]);
     if (doc->spawned == NULL) {
         return STATUS_LIMIT;
     }
@@ -621,7 +622,7 @@ Status place_strip(Heap *heap, const uint8_t *whole, size_t bytes, ByteWriter *s
         status = place_json_parse(&scratch, text.data, text.bytes, &contexts, &error);
     }
     if (status == STATUS_OK && contexts != NULL && contexts->kind != JSON_OBJECT) {
-        status = STATUS_MALFORMED; // nobody can say what it would keep from clients
+        status = STATUS_MALFORMED; // then it is unknown what to hide from clients
     }
     if (status == STATUS_OK) {
         status = strip_spawned(&doc, contexts, &scratch);
@@ -656,7 +657,7 @@ static Status print_file(PlaceScratch *scratch, const char *path, const PlaceTab
             return status;
         }
         if (pass == 0) {
-            text = place_take(scratch, out.at, 1);
+            text = place_scratch_take(scratch, out.at, 1);
             if (text == NULL) {
                 return STATUS_LIMIT;
             }
@@ -683,7 +684,7 @@ static Status print_all(PlaceScratch *scratch, const PlaceDoc *doc, PlaceFileSin
         const PlaceFillDoc *fill = place_fill(doc, i);
         bool is_new = fill->chunk.bytes != 0;
         for (uint32_t before = 0; before < i && is_new; before++) {
-            is_new = !place_text_equal(place_fill(doc, before)->chunk, fill->chunk);
+            is_new = !text_equal(place_fill(doc, before)->chunk, fill->chunk);
         }
         if (is_new) {
             sink(user, &(PlaceFile){fill->chunk.data, fill->data, fill->data_bytes});

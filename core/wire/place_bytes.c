@@ -1,5 +1,5 @@
-// Tables and bytes; see place_table.h. The reader is total: it checks every range that the reader
-// of JSON checks, so a doc that was read is as good as one that was written by a creator.
+// Tables and bytes; see place_table.h. The reader accepts any bytes and checks every range that the
+// JSON reader checks, so a doc from bytes is as valid as one from JSON.
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/base/text.h"
@@ -92,7 +92,7 @@ static PlaceRotation read_rotation(ByteReader *reader)
     return out;
 }
 
-// Room for as many items as are announced, if the bytes can hold them at all.
+// Allocates as many items as announced, if the remaining bytes can contain them.
 static PlaceList read_list(ByteReader *reader, double most, size_t item_bytes,
                            PlaceScratch *scratch)
 {
@@ -103,7 +103,7 @@ static PlaceList read_list(ByteReader *reader, double most, size_t item_bytes,
     if (reader->status != STATUS_OK || list.count == 0) {
         return (PlaceList){0};
     }
-    list.items = place_take(scratch, list.count, item_bytes);
+    list.items = place_scratch_take(scratch, list.count, item_bytes);
     if (list.items == NULL) {
         byte_reader_fail(reader, STATUS_LIMIT);
         return (PlaceList){0};
@@ -128,7 +128,7 @@ static PlaceList read_texts(const PlaceField *field, ByteReader *reader, PlaceSc
     for (uint32_t i = 0; i < list.count && reader->status == STATUS_OK; i++) {
         texts[i] = place_text_read(reader, 1, (uint32_t)field->low);
         for (uint32_t before = 0; before < i; before++) {
-            if (place_text_equal(texts[before], texts[i])) {
+            if (text_equal(texts[before], texts[i])) {
                 byte_reader_fail(reader, STATUS_EXISTS);
             }
         }

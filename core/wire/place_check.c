@@ -1,6 +1,6 @@
-// What the members of a doc must be together: names that are there once, parents that exist, motion
-// that a sim accepts, scripts in a service. The same checks for JSON and for bytes; a fault says
-// which member of which object is wrong, and place.c finds the line of it.
+// Checks the members of a doc against each other: unique names, existing parents, motion that a sim
+// accepts, scripts in a service. The same checks for JSON and for bytes; a fault names the wrong
+// member and its object, and place.c finds its line.
 #include "core/base/check.h"
 #include "core/base/hash.h"
 #include "core/base/limits.h"
@@ -18,7 +18,7 @@ typedef struct Check {
     PlaceFault *fault;
     uint32_t *slots; // open addressing: index + 1 of the entity with an id
     uint32_t slot_mask;
-    // Where the object is that is looked at.
+    // The object that is being checked.
     PlacePart part;
     uint32_t prefab;
     const char *list;
@@ -58,7 +58,7 @@ static Status check_names(Check *check, const char *list, const PlaceList *items
         const Text *name = (const Text *)((const uint8_t *)items->items + i * item_bytes);
         for (uint32_t before = 0; before < i; before++) {
             const Text *other = (const Text *)((const uint8_t *)items->items + before * item_bytes);
-            if (place_text_equal(*name, *other)) {
+            if (text_equal(*name, *other)) {
                 look_at(check, PLACE_PART_SETTINGS, list, i);
                 return fail(check, STATUS_EXISTS, "name", "is there already; choose another name");
             }
@@ -103,7 +103,7 @@ static Status check_settings(Check *check)
     }
     const PlaceVoxelDoc *voxels = settings->voxel_kinds.items;
     for (uint32_t i = 0; i < settings->voxel_kinds.count && status == STATUS_OK; i++) {
-        if (place_text_equal(voxels[i].name, air)) {
+        if (text_equal(voxels[i].name, air)) {
             look_at(check, PLACE_PART_SETTINGS, "voxelKinds", i);
             status = fail(check, STATUS_EXISTS, "name", "is kind 0 already; choose another name");
         }
@@ -123,13 +123,13 @@ static Status check_settings(Check *check)
 
 static bool find_kind(const PlaceDoc *doc, Text name, uint32_t *kind)
 {
-    if (place_text_equal(name, air)) {
+    if (text_equal(name, air)) {
         *kind = VOXEL_AIR;
         return true;
     }
     const PlaceVoxelDoc *voxels = doc->settings.voxel_kinds.items;
     for (uint32_t i = 0; i < doc->settings.voxel_kinds.count; i++) {
-        if (place_text_equal(voxels[i].name, name)) {
+        if (text_equal(voxels[i].name, name)) {
             *kind = i + 1;
             return true;
         }
@@ -255,7 +255,7 @@ static Status index_ids(Check *check)
     while (size < 2 * count) {
         size *= 2;
     }
-    check->slots = place_take(check->scratch, size, sizeof check->slots[0]);
+    check->slots = place_scratch_take(check->scratch, size, sizeof check->slots[0]);
     check->slot_mask = size - 1;
     look_at(check, PLACE_PART_SCENE, NULL, 0);
     if (check->slots == NULL) {
@@ -276,7 +276,7 @@ static Status index_ids(Check *check)
     return STATUS_OK;
 }
 
-// The poses of an entity and of everything above it. A pose that is not worked out yet has a
+// Computes the poses of an entity and of everything above it. A pose that is not computed yet has a
 // rotation of all zeros.
 static Status resolve(Check *check, PlaceEntityDoc *entity)
 {
@@ -389,7 +389,7 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
-// A member that would have no effect is an error, not silence.
+// A member without an effect is an error and not ignored.
 static Status check_members(Check *check, const PlaceTable *table, const void *item,
                             const char *allowed, const char *what)
 {
@@ -426,7 +426,7 @@ static Status check_body_script(Check *check, const PlaceBodyDoc *body)
 }
 
 // Name, attributes and tags travel in one record.
-static Status check_book(Check *check, Text name, const PlaceBodyDoc *body)
+static Status check_attributes(Check *check, Text name, const PlaceBodyDoc *body)
 {
     uint64_t bytes = 4 + name.bytes;
     PlaceAttribute *attributes = body->attributes.items;
@@ -455,10 +455,10 @@ static Status check_book(Check *check, Text name, const PlaceBodyDoc *body)
     for (uint32_t i = 0; i < body->tags.count; i++) {
         bytes += tags[i].bytes + 2;
     }
-    if (bytes > PLACE_BOOK_BYTES_MAX) {
+    if (bytes > PLACE_ATTRIBUTES_BYTES_MAX) {
         return fail(check, STATUS_LIMIT, "attributes",
                     "with tags and name take %u bytes, at most %d are possible", (unsigned)bytes,
-                    PLACE_BOOK_BYTES_MAX);
+                    PLACE_ATTRIBUTES_BYTES_MAX);
     }
     return STATUS_OK;
 }
@@ -547,7 +547,7 @@ static Status check_entity(Check *check, PlaceEntityDoc *entity)
     if (status == STATUS_OK) {
         status = check_body_script(check, &entity->body);
     }
-    return status != STATUS_OK ? status : check_book(check, entity->name, &entity->body);
+    return status != STATUS_OK ? status : check_attributes(check, entity->name, &entity->body);
 }
 
 static Status check_prefab(Check *check, PlacePrefabDoc *prefab)
@@ -567,7 +567,7 @@ static Status check_prefab(Check *check, PlacePrefabDoc *prefab)
     if (status == STATUS_OK) {
         status = check_body_script(check, &prefab->body);
     }
-    return status != STATUS_OK ? status : check_book(check, PLACE_TEXT_NONE, &prefab->body);
+    return status != STATUS_OK ? status : check_attributes(check, PLACE_TEXT_NONE, &prefab->body);
 }
 
 // --- the whole ----------------------------------------------------------------------------------

@@ -12,15 +12,15 @@
 #include "core/wire/place.h"
 #include "core/wire/place_table.h"
 
-#define PLACE_ENTITIES_MAX   (SCENE_PARTS_MAX + WORLD_ENTITIES_MAX)
-#define PLACE_PREFABS_MAX    1024
-#define PLACE_SPAWNS_MAX     1024
-#define PLACE_TERRAIN_MAX    4096  // fills and chunks
-#define PLACE_TOUCHED_MAX    16384 // chunks that fills touch, counted once for each fill
-#define PLACE_PARENTS_MAX    32    // parents above each other
-#define PLACE_BOOK_BYTES_MAX 3840  // name, attributes and tags of an entity, as they travel
-#define PLACE_COLOUR_DEFAULT 0xa0a0a0
-#define PLACE_ACTIONS_MAX    12 // 16 buttons, of which four are taken
+#define PLACE_ENTITIES_MAX         (SCENE_PARTS_MAX + WORLD_ENTITIES_MAX)
+#define PLACE_PREFABS_MAX          1024
+#define PLACE_SPAWNS_MAX           1024
+#define PLACE_TERRAIN_MAX          4096  // fills and chunks
+#define PLACE_TOUCHED_MAX          16384 // chunks that fills touch, counted once for each fill
+#define PLACE_PARENTS_MAX          32    // parents above each other
+#define PLACE_ATTRIBUTES_BYTES_MAX 3840  // name, attributes and tags of an entity, as they travel
+#define PLACE_COLOUR_DEFAULT       0xa0a0a0
+#define PLACE_ACTIONS_MAX          12 // 16 buttons, of which four are taken
 
 typedef struct PlaceLimitsDoc {
     uint32_t players, entities;

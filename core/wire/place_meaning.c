@@ -1,5 +1,5 @@
-// What the members of a doc mean to a sim: poses, parts, motion, terrain. Pure functions of the
-// doc, so the compiler and the loader come to the same numbers.
+// Converts the members of a doc for a sim: poses, parts, motion, terrain. Pure functions of the
+// doc, so the compiler and the loader get the same numbers.
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/wire/place_doc.h"

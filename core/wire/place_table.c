@@ -24,7 +24,7 @@ struct PlaceBlock {
     uint64_t pad; // keeps what follows aligned
 };
 
-void *place_take(PlaceScratch *scratch, size_t count, size_t item_bytes)
+void *place_scratch_take(PlaceScratch *scratch, size_t count, size_t item_bytes)
 {
     size_t bytes = heap_array_bytes(count, item_bytes);
     if (bytes > SIZE_MAX / 2) {
@@ -88,7 +88,7 @@ Status place_json_parse(PlaceScratch *scratch, const char *text, size_t bytes,
         if (status == STATUS_OK) {
             // Once more, into scratch, with exactly what it takes.
             const size_t used = arena.used_peak;
-            void *kept = place_take(scratch, used, 1);
+            void *kept = place_scratch_take(scratch, used, 1);
             if (kept == NULL) {
                 return too_large(error);
             }
@@ -102,11 +102,6 @@ Status place_json_parse(PlaceScratch *scratch, const char *text, size_t bytes,
 }
 
 // --- texts --------------------------------------------------------------------------------------
-
-bool place_text_equal(Text a, Text b)
-{
-    return a.bytes == b.bytes && memcmp(a.data, b.data, a.bytes) == 0;
-}
 
 int place_text_compare(Text a, Text b)
 {
@@ -310,7 +305,7 @@ static Text json_from_json(const JsonNode *node, const PlaceField *field, PlaceS
         json_fail(error, STATUS_LIMIT, node, "must have at most %.0f bytes", field->high);
         return PLACE_TEXT_NONE;
     }
-    char *text = place_take(scratch, counter.at + 1, 1);
+    char *text = place_scratch_take(scratch, counter.at + 1, 1);
     if (text == NULL) {
         json_fail(error, STATUS_LIMIT, node, NO_ROOM);
         return PLACE_TEXT_NONE;
@@ -330,7 +325,7 @@ static bool list_begin(const JsonNode *node, double most, size_t item_bytes, Pla
     if (error->status != STATUS_OK || node->count == 0) {
         return false;
     }
-    list->items = place_take(scratch, node->count, item_bytes);
+    list->items = place_scratch_take(scratch, node->count, item_bytes);
     if (list->items == NULL) {
         json_fail(error, STATUS_LIMIT, node, NO_ROOM);
         return false;
@@ -362,7 +357,7 @@ static void texts_from_json(const PlaceField *field, const JsonNode *node, Place
     for (const JsonNode *child = node->first; child != NULL; child = child->next) {
         texts[child->index] = text_from_json(child, 1, (uint32_t)field->low, error);
         for (uint32_t i = 0; i < child->index && error->status == STATUS_OK; i++) {
-            if (place_text_equal(texts[i], texts[child->index])) {
+            if (text_equal(texts[i], texts[child->index])) {
                 json_fail(error, STATUS_EXISTS, child, "is there already; take one of them out");
             }
         }
@@ -454,7 +449,7 @@ static void attributes_from_json(const PlaceField *field, const JsonNode *node,
         json_fail(error, STATUS_LIMIT, node, "must have at most %.0f members", field->high);
         return;
     }
-    PlaceAttribute *attributes = place_take(scratch, node->count, sizeof *attributes);
+    PlaceAttribute *attributes = place_scratch_take(scratch, node->count, sizeof *attributes);
     if (attributes == NULL) {
         json_fail(error, STATUS_LIMIT, node, NO_ROOM);
         return;

@@ -115,7 +115,8 @@ typedef struct PlaceScratch {
     size_t left;
     uint8_t *at;
 } PlaceScratch;
-void *place_take(PlaceScratch *scratch, size_t count, size_t item_bytes); // zeroed; NULL: no more
+void *place_scratch_take(PlaceScratch *scratch, size_t count,
+                         size_t item_bytes); // zeroed; NULL: no more
 void place_scratch_free(PlaceScratch *scratch);
 
 // --- the four directions ------------------------------------------------------------------------
@@ -136,7 +137,6 @@ void place_table_write(const PlaceTable *table, const void *item, bool stripped,
 // Texts as bytes: a varint, the characters, a zero.
 Text place_text_read(ByteReader *reader, uint32_t bytes_min, uint32_t bytes_max);
 void place_text_write(ByteWriter *writer, Text text);
-bool place_text_equal(Text a, Text b);
 int place_text_compare(Text a, Text b); // by bytes
 // Parses a text into a tree in scratch that is large enough for it.
 MUST_USE Status place_json_parse(PlaceScratch *scratch, const char *text, size_t bytes,

@@ -1,5 +1,5 @@
-// See script_path.h. One function, because every side must come to the same name: a script that is
-// known by two names is loaded twice, or not found, or not recognised as the server's own.
+// See script_path.h. One function, because every side must get the same name: a script with two
+// names would be loaded twice, or not found, or not recognised as the server's own.
 #include "core/wire/script_path.h"
 
 #include <stdbool.h>

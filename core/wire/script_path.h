@@ -1,7 +1,7 @@
-// The path by which a script is known everywhere, "Workspace/Door", from what a scene or a file may
-// call it: with `SoulService/` or `.sandlot/server/soul/` (where a build puts the Lua it made)
+// The path that identifies a script everywhere, "Workspace/Door", from the forms that scenes and
+// files use: with `SoulService/` or `.sandlot/server/soul/` (where a build puts generated Lua)
 // before it, and `.lua`, `.ts`, `.soul` or `.soul.lua` after it. And the services, the folders that
-// scripts are in; what a service means is where it is used.
+// scripts are in; their meaning is defined where they are used.
 #pragma once
 
 #include <stddef.h>
@@ -17,7 +17,7 @@ typedef enum ScriptService {
     SERVICE_COUNT
 } ScriptService;
 
-// Where a script runs. A place may narrow what the script's service says, never widen it.
+// Where a script runs. A place may restrict its service's context, never widen it.
 typedef enum RunContext { CONTEXT_SERVER, CONTEXT_CLIENT, CONTEXT_BOTH, CONTEXT_COUNT } RunContext;
 
 extern const char *const run_context_names[CONTEXT_COUNT]; // as manifests have them
@@ -33,7 +33,7 @@ typedef struct ScriptPath {
     size_t bytes;
 } ScriptPath;
 
-// Total; what has no more than an ending or a folder stays as it is.
+// Accepts any text; a text that is only an ending or a folder is not changed.
 ScriptPath script_path_trim(const char *text, size_t bytes);
 // The bytes of SCRIPT_SOUL_FOLDER, if the path begins with it and goes on, or 0.
 size_t script_path_soul_bytes(const char *text, size_t bytes);

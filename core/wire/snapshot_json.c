@@ -1,7 +1,7 @@
-// Prints a frame as JSON. Shapes and books live only while the merge calls, so the feature `entity`
-// is printed first, as they come by; the others are printed afterwards from what the merge holds
-// and a few numbers kept per slot. Events lie in the frame itself and are walked once for each
-// action.
+// Prints a frame as JSON. Shapes and attributes live only while the merge calls, so the feature
+// `entity` is printed first, as they come by; the others are printed afterwards from what the merge
+// holds and a few numbers kept per slot. Events lie in the frame itself and are walked once for
+// each action.
 #include "core/wire/snapshot_json.h"
 
 #include "core/base/check.h"
@@ -181,25 +181,25 @@ static void print_value(JsonWriter *json, const NetValue *value)
     }
 }
 
-static void print_book(JsonWriter *json, const uint8_t *bytes, size_t count)
+static void print_attributes(JsonWriter *json, const uint8_t *bytes, size_t count)
 {
-    NetBookReader book;
+    NetAttributesReader attributes;
     Text name;
     NetValue value;
-    const Status status = net_book_open(&book, bytes, count, &name);
+    const Status status = net_attributes_open(&attributes, bytes, count, &name);
     ASSERT(status == STATUS_OK); // the merge lets no other through
     json_write_name(json, "name");
     json_write_text_bytes(json, name.data, name.bytes);
     json_write_name(json, "attributes");
     json_write_object_begin(json);
-    while (net_book_attribute(&book, &name, &value)) {
+    while (net_attributes_next(&attributes, &name, &value)) {
         json_write_name_bytes(json, name.data, name.bytes);
         print_value(json, &value);
     }
     json_write_object_end(json);
     json_write_name(json, "tags");
     json_write_array_begin(json);
-    while (net_book_tag(&book, &name)) {
+    while (net_attributes_next_tag(&attributes, &name)) {
         json_write_text_bytes(json, name.data, name.bytes);
     }
     json_write_array_end(json);
@@ -287,7 +287,7 @@ static void saw_leave(void *user, uint32_t slot, const MergeSlot *entity)
 }
 
 static void saw_enter(void *user, uint32_t slot, const MergeSlot *entity, const NetShape *shape,
-                      const uint8_t *book, size_t book_bytes)
+                      const uint8_t *attributes, size_t attributes_bytes)
 {
     Printer *printer = user;
     JsonWriter *json = &printer->json;
@@ -303,22 +303,22 @@ static void saw_enter(void *user, uint32_t slot, const MergeSlot *entity, const 
     if (shape != NULL) {
         print_shape(json, shape);
     }
-    if (book != NULL) {
-        print_book(json, book, book_bytes);
+    if (attributes != NULL) {
+        print_attributes(json, attributes, attributes_bytes);
     }
     json_write_object_end(json);
 }
 
 static void saw_update(void *user, uint32_t slot, const MergeSlot *entity, const NetState *before,
-                       uint32_t components, const NetShape *shape, const uint8_t *book,
-                       size_t book_bytes)
+                       uint32_t components, const NetShape *shape, const uint8_t *attributes,
+                       size_t attributes_bytes)
 {
     (void)before;
     Printer *printer = user;
     JsonWriter *json = &printer->json;
     printer->news[slot].components = components;
     note_structure(&printer->news[slot], entity, shape);
-    if ((components & (NET_STATUS | NET_SHAPE | NET_BOOK)) == 0) {
+    if ((components & (NET_STATUS | NET_SHAPE | NET_ATTRIBUTES)) == 0) {
         return;
     }
     open_section(printer, SECTION_UPDATE);
@@ -330,8 +330,8 @@ static void saw_update(void *user, uint32_t slot, const MergeSlot *entity, const
     if (shape != NULL) {
         print_shape(json, shape);
     }
-    if (book != NULL) {
-        print_book(json, book, book_bytes);
+    if (attributes != NULL) {
+        print_attributes(json, attributes, attributes_bytes);
     }
     json_write_object_end(json);
 }

@@ -12,6 +12,6 @@
 
 #include "core/wire/merge.h"
 
-// The merge is the session's. On failure nothing is written, and the merge is of no use until
-// merge_reset: the bytes made no sense, or the text did not fit (STATUS_LIMIT).
+// The merge is the session's. On failure nothing is written, and the merge must be reset: the bytes
+// were invalid, or the text did not fit (STATUS_LIMIT).
 MUST_USE Status snapshot_to_json(Merge *merge, const uint8_t *frame, size_t bytes, ByteWriter *out);

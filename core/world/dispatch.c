@@ -12,7 +12,8 @@ static void strike(Sessions *sessions, Session *session, uint32_t seq, const cha
 
 static void take_inputs(Sessions *sessions, Session *session, const MessageInputBatch *batch)
 {
-    // Also of a batch too many, as they come in a bunch after a stall: it lets frames flow again.
+    // Also of a batch that is over the limit, as after a stall: the acknowledgement lets frames
+    // flow again.
     snapshot_ack(sessions, session, batch->last_snapshot);
     if (!rate_take(sessions->config.stats, session, RATE_INPUT, 1)) {
         return;
@@ -24,7 +25,7 @@ static void take_inputs(Sessions *sessions, Session *session, const MessageInput
         input_put(sessions->config.stats, &session->input, &batch->inputs[i],
                   sessions->config.clock->tick);
     }
-    prediction_said(sessions, session, batch);
+    prediction_reported(sessions, session, batch);
 }
 
 static void pong(Sessions *sessions, Session *session, const MessagePing *ping)
@@ -119,7 +120,7 @@ static void refuse_json(Sessions *sessions, Session *session, const MessageJsonE
     }
 }
 
-// False when there is nothing to handle: it has been answered, or is to be skipped.
+// False if there is nothing to handle: it was answered already, or is to be skipped.
 static bool decode(World *world, Session *session, const uint8_t *bytes, size_t count, Message *out)
 {
     arena_reset(&world->scratch);
@@ -134,7 +135,7 @@ static bool decode(World *world, Session *session, const uint8_t *bytes, size_t 
     }
     const Status status = message_decode(bytes, count, MESSAGE_UP, &world->scratch, out);
     if (status == STATUS_UNSUPPORTED && session->state != SESSION_CONNECTED) {
-        world->stats.messages_refused += 1; // of a later version than ours
+        world->stats.messages_refused += 1; // from a later protocol version
         return false;
     }
     if (status == STATUS_UNSUPPORTED) {

@@ -1,12 +1,10 @@
-// Coming in: who is this, which body is theirs, and what they have to know first. Three ways lead
-// to a welcome: a ticket or session token that the owner has checked (ENTRY_AUTH), a resume token,
-// or, in development, the player id that was given. A ticket or session token decides whenever one
-// is there: a resume token beside it counts only if it is the same account's.
-//
-// A resume token is good once: every welcome gives a new one, of which only the hash is kept.
-//
-// A person has at most one body, and one address has at most GUESTS_PER_ADDRESS_MAX guests. When
-// there is no room, bodies whose players are gone give way.
+// How players come in: who they are, which body they get, and what they are sent first. There are
+// three ways to a welcome: a ticket or session token that the owner has checked (ENTRY_AUTH), a
+// resume token, or, in development, the given player id. A ticket or session token always takes
+// precedence: a resume token beside it counts only if it belongs to the same account.
+// A resume token is valid once: every welcome contains a new one, of which only the hash is kept.
+// A person has at most one body, and one address has at most GUESTS_PER_ADDRESS_MAX guests. If
+// there is no room, bodies whose players are gone are removed.
 #include "core/world/world_inside.h"
 
 #include "core/base/limits.h"
@@ -18,12 +16,7 @@
 #include <string.h>
 
 #define TOKEN_CHARACTERS  32
-#define PRESENCE_PER_TICK 16 // players that a newcomer is told of
-
-static Text text_of(const char *text)
-{
-    return (Text){text, (uint32_t)strlen(text)};
-}
+#define PRESENCE_PER_TICK 16 // players that a newcomer gets per tick
 
 // --- names --------------------------------------------------------------------------------------
 
@@ -52,7 +45,7 @@ static void set_text(char out[65], Text text)
     out[text.bytes] = '\0';
 }
 
-// What has not been said, or was no name, is made from the number of the player.
+// Makes a name from the player's number, if none was given or it was invalid.
 static void name_default(Session *session)
 {
     if (session->player_id[0] == '\0') {
@@ -103,7 +96,7 @@ void join_keep_token(World *world, Session *session)
 {
     session->resume_tick = world->clock.tick;
     if (session->account == 0) {
-        return; // nobody to come back as
+        return; // without an account there is nothing to resume
     }
     RowResume row = {.account = session->account,
                      .player = session->player,
@@ -133,9 +126,9 @@ static void send_welcome(World *world, Session *session)
     make_token(world, session, token);
     sha256_of(token, TOKEN_CHARACTERS, session->resume_hash);
     MessageWelcome welcome = {
-        .world_id = text_of(world->config.world_id),
-        .room_code = text_of(world->config.room_code),
-        .player_id = text_of(session->player_id),
+        .world_id = text_from(world->config.world_id),
+        .room_code = text_from(world->config.room_code),
+        .player_id = text_from(session->player_id),
         .player = session->player,
         .entity_id = session->entity,
         .tick = world->clock.tick,
@@ -154,7 +147,7 @@ static void send_welcome(World *world, Session *session)
     session_send(world->sessions, session, MESSAGE_WELCOME, &welcome);
 }
 
-// The session has its body: it sees the world from the next frame on.
+// The session has its body: it gets the world from the next frame on.
 static void welcome(World *world, Session *session)
 {
     const uint32_t number = session_number(world->sessions, session);
@@ -182,7 +175,7 @@ static void welcome(World *world, Session *session)
 static void join_failed(World *world, Session *session, ErrorCode code, const char *why)
 {
     const Status left = authority_player_leave(world->authority, session->player);
-    ASSERT(left == STATUS_OK || left == STATUS_NOT_FOUND); // it may not have come so far
+    ASSERT(left == STATUS_OK || left == STATUS_NOT_FOUND); // it may not have got that far
     id_map_remove(&world->sessions->players, session->player);
     session->player = 0;
     session->entity = 0;
@@ -203,10 +196,10 @@ static void restore_health(Sim *sim, Session *session, float health)
 
 static void make_body(World *world, Session *session)
 {
-    Status status = authority_player_join(world->authority, session->player,
-                                          (Text){session->name, strlen(session->name)});
+    Status status =
+        authority_player_join(world->authority, session->player, text_from(session->name));
     if (status == STATUS_EXISTS) {
-        if (!session->joining) { // it has just left; the next tick knows
+        if (!session->joining) { // the last body is still leaving; wait for the next tick
             session->joining = true;
             session->state = SESSION_PLAYING;
             session->state_tick = world->clock.tick;
@@ -222,7 +215,7 @@ static void make_body(World *world, Session *session)
         status =
             authority_player_spawn(world->authority, session->player, known ? row.position : spawn);
     }
-    if (status != STATUS_OK && known) { // what was stored may lie outside a changed place
+    if (status != STATUS_OK && known) { // the stored position may be outside a changed place
         status = authority_player_spawn(world->authority, session->player, spawn);
     }
     if (status != STATUS_OK) {
@@ -257,7 +250,7 @@ static void choose_number(World *world, Session *session)
     id_map_put(&world->sessions->players, number, session_number(world->sessions, session) + 1);
 }
 
-// With the body of an earlier session.
+// Continues with the body of an earlier session.
 static void go_on(World *world, Session *before, Session *session)
 {
     life_take_over(world, before, session);
@@ -277,8 +270,8 @@ static bool is_guest_from(const Session *session, uint64_t address)
     return session->player != 0 && session->guest && session->address == address;
 }
 
-// Makes room: of the bodies whose players are gone (address 0: of all; else of the guests from
-// there) a guest's before others', and the longest gone first. False: there is none.
+// Makes room by removing a body whose player is gone (address 0: any; otherwise a guest's from
+// there): guests first, then the one that is gone longest. False: there is none.
 static bool give_way(World *world, uint64_t address)
 {
     Session *found = NULL;
@@ -314,7 +307,7 @@ static bool address_has_room(World *world, const Session *session)
     return count < GUESTS_PER_ADDRESS_MAX || give_way(world, session->address);
 }
 
-// It is known who this is.
+// The identity is known.
 static void enter(World *world, Session *session)
 {
     Session *before = session_of_account(world->sessions, session->account);
@@ -340,8 +333,8 @@ static void enter(World *world, Session *session)
 
 // --- the ways in --------------------------------------------------------------------------------
 
-// Who the token of the handshake belongs to: the session that has it, or a row that has not
-// expired. False: nobody.
+// Finds the owner of the handshake's token: the session that has it, or a row that has not expired.
+// False: none.
 static bool find_token(World *world, const Session *session, Session **before, RowResume *row)
 {
     if (!session->has_token) {
@@ -353,7 +346,7 @@ static bool find_token(World *world, const Session *session, Session **before, R
     return *before != NULL || stored;
 }
 
-// The owner has said who this is. Somebody else's token stays theirs, and changes nothing.
+// The owner has identified the player. Another player's token is ignored and stays valid.
 static void use_own_token(World *world, Session *session)
 {
     Session *before = NULL;
@@ -366,7 +359,7 @@ static void use_own_token(World *world, Session *session)
     }
 }
 
-// The token alone says who this is. True if it led somewhere.
+// The token alone identifies the player. True if it was valid.
 static bool enter_by_token(World *world, Session *session, const MessageHandshake *command)
 {
     Session *before = NULL;
@@ -383,7 +376,7 @@ static bool enter_by_token(World *world, Session *session, const MessageHandshak
     session->account = row.account;
     session->guest = (row.roles & ROW_GUEST) != 0;
     session->operator_role = (row.roles & ROW_OPERATOR) != 0;
-    // The world of before may have been one for development.
+    // The earlier run may have been in development mode.
     session->debug = (row.roles & ROW_DEBUG) != 0 && world->config.development;
     if (save_find_player(world->saves, row.account, &player)) {
         session->resumed = true;
@@ -418,7 +411,7 @@ static void ask_owner(World *world, Session *session, uint32_t seq, const Messag
     session->state_tick = world->clock.tick;
 }
 
-// A name that is brought must be one, whether it is needed or not. False: the session has ended.
+// A given name must be valid, whether it is used or not. False: the session has ended.
 static bool names_are_valid(Sessions *sessions, Session *session, uint32_t seq,
                             const MessageHandshake *command)
 {
@@ -436,7 +429,7 @@ static bool names_are_valid(Sessions *sessions, Session *session, uint32_t seq,
 
 void join_handshake(World *world, Session *session, uint32_t seq, const MessageHandshake *command)
 {
-    // In JSON the envelope has the version, and its reader has looked at it.
+    // In JSON the version is in the envelope, and has been checked.
     if (command->version != PROTOCOL_VERSION && !(session->json && command->version == 0)) {
         session_error(world->sessions, session, seq, ERROR_UNSUPPORTED_VERSION,
                       "this world speaks version %d", PROTOCOL_VERSION);
@@ -458,7 +451,7 @@ void join_handshake(World *world, Session *session, uint32_t seq, const MessageH
     if (session->has_token) {
         sha256_of(command->resume_token.data, TOKEN_CHARACTERS, session->token_hash);
     }
-    // Where nobody needs a ticket or a session token, one that is brought counts all the same.
+    // Even if no ticket or session token is required, one that is given is used.
     const bool has_proof = command->ticket.bytes > 0 || command->session_token.bytes > 0;
     if (!has_proof && enter_by_token(world, session, command)) {
         return;

@@ -1,4 +1,5 @@
-// Journals; see journal.h. What a world refused is in a journal too: it may have ended a session.
+// Journals; see journal.h. Rejected entries are in a journal too, because they may have ended a
+// session.
 #include "core/world/journal.h"
 
 #include "core/base/check.h"
@@ -39,7 +40,7 @@ void journal_write_header(const WorldConfig *config, ByteWriter *writer)
     byte_write_varint(writer, config->checkpoint_ms);
 }
 
-// Terminated; without a zero byte inside, which would end it early.
+// Terminated; a zero byte inside is rejected, because it would end the text early.
 static void read_text(ByteReader *reader, char *out, uint32_t bytes_max)
 {
     const uint32_t bytes = byte_read_count(reader, bytes_max);
@@ -109,8 +110,8 @@ Status journal_next(ByteReader *reader, Entry *out)
     return entry_read(reader, out);
 }
 
-// Nobody reads what comes out: rings that are full lose what does not fit, and commands are
-// thrown away, neither of which decides anything.
+// Nothing reads the output: full rings drop messages, and commands are thrown away. Neither changes
+// the state.
 Status journal_replay(ByteReader *reader, World *world, JournalSink after, void *user)
 {
     Entry entry;

@@ -16,15 +16,15 @@
 #define JOURNAL_HEADER_BYTES 512 // at most
 
 void journal_write_header(const WorldConfig *config, ByteWriter *writer);
-// Sets the numbers in `config`, not what it points to. STATUS_MISMATCH if it is of another place
-// than config->stripped. Leaves the entries in the reader.
+// Sets the numbers in `config`, not what it points to. STATUS_MISMATCH if the journal is of another
+// place than config->stripped. Leaves the entries in the reader.
 MUST_USE Status journal_read_header(ByteReader *reader, WorldConfig *config);
-// The next entry. STATUS_NOT_FOUND at the end; STATUS_TRUNCATED when the last one was cut off, as
-// after a crash: what came before it is good.
+// Reads the next entry. STATUS_NOT_FOUND at the end; STATUS_TRUNCATED if the last one was cut off,
+// as after a crash: the entries before it are valid.
 MUST_USE Status journal_next(ByteReader *reader, Entry *out);
 
-// Enters every entry into a world that was just made from the header. `after` (may be NULL) sees
-// the world after each, with what world_enter said; false ends the replay. STATUS_OK at the end,
-// STATUS_TRUNCATED and the like from journal_next.
+// Enters every entry into a world that was just made from the header. `after` (may be NULL) is
+// called after each, with the status of world_enter; if it returns false the replay ends. STATUS_OK
+// at the end; STATUS_TRUNCATED and others from journal_next.
 typedef bool (*JournalSink)(void *user, World *world, const Entry *entry, Status entered);
 MUST_USE Status journal_replay(ByteReader *reader, World *world, JournalSink after, void *user);

@@ -1,7 +1,7 @@
-// The life of a player in a world: bodies that are kept after a cut, go with their player, or go on
-// with another session. A session ends in one of three ways: its connection is cut (the body stays
-// for a while), we close it (the same, once its last messages are out), or the player leaves (the
-// body goes at once). Every end of a player goes through player_end.
+// The bodies of players: they are kept for a while after a connection is cut, removed with their
+// player, or taken over by another session. A session ends in one of three ways: its connection is
+// cut (the body is kept), we close it (the same, after its last messages are sent), or the player
+// leaves (the body is removed at once). Every end of a player goes through player_end.
 #include "core/world/world_inside.h"
 
 #include <string.h>
@@ -10,15 +10,15 @@
 
 // --- the end of a player ------------------------------------------------------------------------
 
-// Previews end; transfers and calls without an answer are forgotten. Twice is harmless.
-// `session->player` must still be right.
+// Ends previews, and drops transfers and unanswered calls. Calling it twice is harmless.
+// `session->player` must still be set.
 static void forget_requests(World *world, Session *session)
 {
     act_forget(world->acts, session);
     script_host_forget(world->script_host, session);
 }
 
-// Player and body go; scripts hear of it in their next phase.
+// Removes the player and its body; scripts are informed in their next phase.
 static void player_end(World *world, Session *session)
 {
     if (session->player == 0) {
@@ -47,7 +47,7 @@ static void stand_still(Sim *sim, Session *session)
     input_reset(&session->input);
 }
 
-// The client is gone and the body is not.
+// The client is gone; the body stays.
 void life_client_gone(void *user, Session *session)
 {
     World *world = user;
@@ -79,7 +79,7 @@ Status life_disconnect(World *world, uint64_t connection)
     if (session->state == SESSION_PLAYING) {
         life_client_gone(world, session);
     }
-    session_let_go(world->sessions, session);
+    session_detach(world->sessions, session);
     if (session->player == 0) {
         session_free(world->sessions, session);
         return STATUS_OK;
@@ -98,7 +98,7 @@ void life_take_over(World *world, Session *from, Session *to)
         forget_requests(world, from);
         stand_still(world->sim, from);
     }
-    if (to->account == 0) { // the owner said nothing newer
+    if (to->account == 0) { // the owner gave nothing newer
         to->account = from->account;
         to->guest = from->guest;
         to->operator_role = from->operator_role;
@@ -146,7 +146,7 @@ static void tick_body(World *world, Session *session)
     } else if (world->clock.tick >= session->respawn_tick) {
         if (session_respawn(world->authority, session) != STATUS_OK) {
             session->respawn_tick =
-                world->clock.tick + world->clock.tick_rate; // no room; asks again
+                world->clock.tick + world->clock.tick_rate; // no room; try again
         }
     }
 }
@@ -156,11 +156,11 @@ static void tick_closing(World *world, Session *session)
     if (world->clock.tick - session->state_tick <= world_ticks(&world->clock, CLOSING_MS)) {
         return;
     }
-    session_give_up(world->sessions, session);
+    session_abort(world->sessions, session);
     if (session->player == 0) {
         session_free(world->sessions, session);
     } else {
-        session->state = SESSION_DROPPED; // since it was closed
+        session->state = SESSION_DROPPED; // it counts from when it was closed
     }
 }
 

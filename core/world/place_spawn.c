@@ -67,7 +67,7 @@ static void queue_segments(const PlaceSpawnConfig *config, Round *round)
             return;
         }
         if (status != STATUS_OK) {
-            round->is_over = true; // our place is broken, or a script has other plans
+            round->is_over = true; // the place is invalid, or a script moves it
             return;
         }
         round->last_to = segment.tick_to;
@@ -147,7 +147,7 @@ void place_spawn_tick(SpawnedPlace *spawned)
         const Motion *motion = entity != NULL ? &entity->part.motion : NULL;
         if (motion == NULL || motion->count == 0 ||
             motion->segments[motion->count - 1].tick_to != round->last_to) {
-            round->is_over = true; // gone, or moved by somebody else
+            round->is_over = true; // gone, or moved by a script
             continue;
         }
         if (motion->count < MOTION_SEGMENTS_MAX) {

@@ -20,5 +20,5 @@ typedef struct PlaceSpawnConfig {
 
 MUST_USE Status place_spawn_create(const PlaceSpawnConfig *config, SpawnedPlace **out);
 void place_spawn_destroy(SpawnedPlace *spawned); // NULL is allowed
-void place_spawn_tick(SpawnedPlace *spawned);    // motions that begin again
+void place_spawn_tick(SpawnedPlace *spawned);    // queues repeating motions
 void place_spawn_hash(const SpawnedPlace *spawned, Hash64 *hash);

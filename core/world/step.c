@@ -1,6 +1,6 @@
-// The middle of a tick: inputs go in, the sim steps, and what happened in it becomes events for
-// clients. Events of the sim are also emitted by scripts between two steps, and the next step
-// forgets them, so they are read twice a tick.
+// The middle of a tick: inputs are applied, the sim steps, and its events are sent to clients.
+// Scripts also cause events of the sim between two steps, and the next step clears them, so they
+// are read twice a tick.
 #include "core/world/world_inside.h"
 
 #include "core/wire/input_frame.h"
@@ -125,7 +125,7 @@ static void tell_events(World *world)
         case SIM_EVENT_STRUCTURE_REMOVED:
             tell_structure(world->sessions, event);
             break;
-        default: // the rest is for scripts, or seen in states
+        default: // the rest is for scripts, or visible in states
             break;
         }
     }

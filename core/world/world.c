@@ -1,9 +1,10 @@
-// The one door of a world, and the order of a tick; see world.h.
+// The entry function of a world, and the order of a tick; see world.h.
 #include "core/world/world_inside.h"
 
 #include <string.h>
 
-#define STOP_SAVES 8 // commands with what is still to be stored when a world ends
+#define LEAVING_TICKS 3
+#define STOP_SAVES    8 // commands with what is still to be stored when a world ends
 
 // --- the tick -----------------------------------------------------------------------------------
 
@@ -13,6 +14,29 @@ static void start(World *world)
     act_start(world->acts); // terrain was restored with its rows
     save_start(world->saves);
     script_host_start(world->script_host);
+}
+
+// A dropped player's body is a session until it is removed.
+bool world_is_paused(const World *world)
+{
+    return world->run.started && world->sessions->high == 0 && world->run.leaving_count == 0 &&
+           world->clock.tick - world->run.busy_tick >= world_ticks(&world->clock, WORLD_EMPTY_MS);
+}
+
+// Those who were told to leave: their owner hears of it once scripts have seen it and have had a
+// few ticks to store something.
+static void leaving_tick(World *world)
+{
+    WorldRun *run = &world->run;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < run->leaving_count; i++) {
+        const Command left = {.type = COMMAND_LEFT, .account = run->leaving[i].account};
+        const bool is_due = world->clock.tick >= run->leaving[i].tick + LEAVING_TICKS;
+        if (!is_due || save_command(world->saves, &left) != STATUS_OK) {
+            run->leaving[kept++] = run->leaving[i];
+        }
+    }
+    run->leaving_count = kept;
 }
 
 static void tick(World *world, uint64_t unix_ms)
@@ -39,6 +63,12 @@ static void tick(World *world, uint64_t unix_ms)
     debug_truth_tick(world->sessions);
     transfer_tick(world->script_host);
     save_tick(world->saves);
+    leaving_tick(world);
+    if (world->sessions->high > 0) {
+        world->run.busy_tick = world->clock.tick;
+    } else if (world_is_paused(world)) {
+        save_all(world->saves); // there may be no other tick for hours
+    }
 }
 
 // --- the operator -------------------------------------------------------------------------------
@@ -61,9 +91,9 @@ static Status admin_stop(World *world, const Entry *entry)
 {
     const Command command = {
         .type = COMMAND_STOP, .bytes = entry->bytes, .byte_count = entry->byte_count};
-    say_goodbye(world->sessions, entry); // which stores every player
+    say_goodbye(world->sessions, entry); // this stores every player
     for (uint32_t i = 0; i < STOP_SAVES; i++) {
-        save_tick(world->saves);
+        save_all(world->saves);
     }
     world->run.stopping = true;
     return save_command(world->saves, &command);
@@ -88,6 +118,41 @@ static Status admin_kick(World *world, const Entry *entry)
         return STATUS_OK;
     }
     return STATUS_NOT_FOUND;
+}
+
+static bool read_account(const Entry *entry, uint64_t *account)
+{
+    *account = 0;
+    for (size_t i = 0; i < entry->byte_count; i++) {
+        const uint8_t digit = entry->bytes[i];
+        if (digit < '0' || digit > '9' || *account > (UINT64_MAX - 9) / 10) {
+            return false;
+        }
+        *account = *account * 10 + (uint64_t)(digit - '0');
+    }
+    return *account != 0;
+}
+
+// The player goes to another world of the place: no body is kept for them here.
+static Status admin_leave(World *world, const Entry *entry)
+{
+    uint64_t account;
+    WorldRun *run = &world->run;
+    if (!read_account(entry, &account) || run->leaving_count == LEAVING_MAX) {
+        return STATUS_MALFORMED;
+    }
+    run->leaving[run->leaving_count].account = account;
+    run->leaving[run->leaving_count++].tick = world->clock.tick;
+    Session *session = session_of_account(world->sessions, account);
+    if (session == NULL) {
+        return STATUS_NOT_FOUND;
+    }
+    if (session->connection != 0) {
+        session_error(world->sessions, session, 0, ERROR_REPLACED,
+                      "you have joined another world of this place");
+    }
+    life_leave(world, session);
+    return STATUS_OK;
 }
 
 static Status admin_say(World *world, const Entry *entry)
@@ -119,8 +184,11 @@ static Status admin(World *world, const Entry *entry)
     static const struct {
         const char *name;
         Status (*run)(World *world, const Entry *entry);
-    } orders[] = {
-        {"kick", admin_kick}, {"say", admin_say}, {"stop", admin_stop}, {"save", admin_save}};
+    } orders[] = {{"kick", admin_kick},
+                  {"say", admin_say},
+                  {"stop", admin_stop},
+                  {"save", admin_save},
+                  {"leave", admin_leave}};
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         if (strlen(orders[i].name) == entry->name_bytes &&
             memcmp(orders[i].name, entry->name, entry->name_bytes) == 0) {
@@ -141,7 +209,11 @@ static Status enter_message(Sessions *sessions, const Entry *entry)
 static Status enter_stored(World *world, const Entry *entry)
 {
     if (!save_is_store_request(entry->number)) {
-        return save_stored(world->saves, entry);
+        const Status status = save_stored(world->saves, entry);
+        if (world_is_paused(world)) {
+            save_all(world->saves); // what the commands before had no room for
+        }
+        return status;
     }
     save_store_answered(world->saves, entry->number);
     return script_host_stored(world->script_host, entry);
@@ -168,8 +240,10 @@ Status world_enter(World *world, const Entry *entry)
     case ENTRY_SCRIPT:
         return script_host_add(world->script_host, entry);
     case ENTRY_RELOAD:
+        world->run.busy_tick = world->clock.tick;
         return script_host_reload(world->script_host, entry);
     case ENTRY_ADMIN:
+        world->run.busy_tick = world->clock.tick;
         return admin(world, entry);
     case ENTRY_NONE:
     case ENTRY_TYPE_COUNT:
@@ -223,6 +297,13 @@ WorldStats world_stats(const World *world)
     return stats;
 }
 
+WorldCounters world_counters(const World *world)
+{
+    return (WorldCounters){.sim = *sim_counters(world->sim),
+                           .authority = authority_counters(world->authority),
+                           .saves = save_counters(world->saves)};
+}
+
 Sim *world_sim(World *world)
 {
     return world->sim;
@@ -264,6 +345,9 @@ uint64_t world_hash(const World *world)
     hash_u64(&hash, sim_hash(world->sim));
     hash_u64(&hash, world->clock.unix_ms);
     hash_u64(&hash, world->run.next_player);
+    if (world_is_paused(world)) { // before that it only says when a pause would begin
+        hash_u64(&hash, world->run.busy_tick);
+    }
     hash_u64(&hash, world->token_count);
     hash_u64(&hash, (uint64_t)world->run.manifest_version << 2 | (uint64_t)world->run.started << 1 |
                         world->run.stopping);

@@ -25,7 +25,7 @@
 #include "core/script/runtime/script.h"
 #include "core/world/entry/entry.h"
 #include "core/world/replicate/replicate.h"
-#include "core/world/save/command.h"
+#include "core/world/save/save.h"
 #include "core/world/session/world_state.h"
 
 typedef struct World World;
@@ -39,7 +39,7 @@ typedef struct WorldConfig {
     uint64_t epoch;      // of the lease: every save carries it
     uint8_t secret[32];  // for resume tokens; the owner's randomness
     uint64_t seed;       // of the sim
-    bool development;    // no secret is configured: a handshake's playerId is believed
+    bool development;    // no secret is configured: the playerId of a handshake is trusted
     uint32_t player_max; // sessions, and bodies kept after a drop
     uint32_t entity_max;
     uint32_t visible_max; // per client
@@ -58,12 +58,20 @@ MUST_USE Status world_create(Heap *heap, const WorldConfig *config, World **out)
 void world_destroy(Heap *heap, World *world);
 
 // ENTRY_ADMIN, by name: "kick" (player id), "say" (text), "stop" (reason: says goodbye, saves,
-// COMMAND_STOP), "save".
+// COMMAND_STOP), "save", "leave" (account: who has joined another world of the place;
+// COMMAND_LEFT).
 //
 // The only door. STATUS_NOT_FOUND for a connection that is not (or no longer) there, STATUS_LIMIT
 // when there is no room, STATUS_MALFORMED and the like for what makes no sense: the entry then has
 // had no effect, or that of ending its session.
 MUST_USE Status world_enter(World *world, const Entry *entry);
+
+// Nobody has been here for WORLD_EMPTY_MS, and the last state is in commands: the owner enters no
+// more ticks until this is false again, so time stands still for everything but the wall clock.
+// Every other entry is allowed meanwhile. A CONNECT ends the pause, and so do a RELOAD and an
+// ADMIN, which the world then has WORLD_EMPTY_MS to act on; a STORED is kept for the next tick. It
+// depends on entries alone, so a replay, which has no ticks either, comes to the same state.
+bool world_is_paused(const World *world);
 
 // --- what comes out: messages -------------------------------------------------------------------
 // The oldest message for a connection that was not taken yet; valid until the next entry. False
@@ -85,12 +93,20 @@ void world_commands_clear(World *world);
 // --- looking ------------------------------------------------------------------------------------
 WorldStats world_stats(const World *world);
 
+// What did not fit or made no sense, since the world began.
+typedef struct WorldCounters {
+    SimCounters sim;
+    AuthorityCounters authority;
+    SaveCounters saves;
+} WorldCounters;
+WorldCounters world_counters(const World *world);
+
 Sim *world_sim(World *world); // to look; entries alone change a world
 const Replicator *world_replicator(const World *world);
 ScriptSystem *world_scripts(World *world); // NULL without scripts
-// The player behind a connection: its number and its body. False when it has none.
+// The player of a connection: its number and its body. False if it has none.
 bool world_player(const World *world, uint64_t connection, uint64_t *player, uint64_t *entity);
 // Its session number at the replicator.
 bool world_session(const World *world, uint64_t connection, uint32_t *session);
-// Everything that decides the future, scripts' own memory excepted.
+// Everything that determines the future, except the memory of scripts.
 uint64_t world_hash(const World *world);

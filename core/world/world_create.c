@@ -1,4 +1,4 @@
-// Making a world: its rooms, in the order in which they need each other.
+// Creates a world: its rooms, in the order in which they need each other.
 #include "core/world/world_inside.h"
 
 #include "core/base/sha256.h"
@@ -47,7 +47,7 @@ static uint32_t lesser(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-// Besides the players: those who are about to come in, and those whose last words go out.
+// Besides the players: those who are coming in, and those whose last messages are being sent.
 static uint32_t session_count(uint32_t player_max)
 {
     return player_max + 8 + player_max / 8;
@@ -65,7 +65,7 @@ static Status create_sim(World *world)
     config.structures_max = lesser(config.structures_max, entity_max / 2);
     config.structures_per_player_max =
         lesser(config.structures_per_player_max, config.structures_max);
-    // Differences over the base: a chunk for every 16 entities is plenty.
+    // Edited chunks: one for every 16 entities is plenty.
     const uint32_t chunks = entity_max / 16 > CHUNKS_LEAST ? entity_max / 16 : CHUNKS_LEAST;
     config.terrain.chunk_max = lesser(config.terrain.chunk_max, chunks);
     config.terrain.page_max = lesser(config.terrain.page_max, chunks * 8);
@@ -92,7 +92,7 @@ static Status create_authority(World *world)
     return authority_create(world->heap, &config, &world->authority);
 }
 
-// Entities and prefabs that the place keeps from clients. Bodies of players are never secret,
+// Entities and prefabs that the place hides from clients. Bodies of players are never secret,
 // whatever their names.
 static bool is_secret(void *user, const Entity *entity)
 {
@@ -116,7 +116,7 @@ static Status create_replicator(World *world)
     const Place *place = world->config.place;
     ReplicatorConfig config = replicator_config_default();
     config.sim = world->sim;
-    config.book = authority_attributes(world->authority);
+    config.attributes = authority_attributes(world->authority);
     config.session_max = session_count(world->player_max);
     config.tick_rate = world->clock.tick_rate;
     config.snapshot_ticks = world->clock.snapshot_ticks;
@@ -161,7 +161,7 @@ static Status create_saves(World *world)
         .log = world->config.log,
         .epoch = world->config.epoch,
         .checkpoint_ms = world->config.checkpoint_ms,
-        .place_entity_count = world->config.place->entity_count,
+        .place = world->config.place,
     };
     return save_create(&config, &world->saves);
 }

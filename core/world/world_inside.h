@@ -32,7 +32,7 @@ struct World {
     WorldClock clock;
     WorldRun run;
     WorldStats stats;
-    LogSink no_log;         // where the owner wants to hear nothing
+    LogSink no_log;         // if the owner gives no log
     Arena scratch;          // of one message
     uint32_t player_max;    // bodies; there are more sessions, for those who come in
     uint64_t token_count;   // resume tokens given
@@ -43,15 +43,15 @@ struct World {
 // --- join.c -------------------------------------------------------------------------------------
 void join_handshake(World *world, Session *session, uint32_t seq, const MessageHandshake *command);
 MUST_USE Status join_auth(World *world, const Entry *entry);
-void join_tick(World *world, Session *session); // who waits for a body, or to be told of others
-// The row of its resume token, good from now on.
+void join_tick(World *world, Session *session); // waits for a body, or for the list of players
+// Stores the row of its resume token.
 void join_keep_token(World *world, Session *session);
 
 // --- life.c -------------------------------------------------------------------------------------
 MUST_USE Status life_disconnect(World *world, uint64_t connection);
 void life_leave(World *world, Session *session); // its player goes at once
-void life_tick(World *world);                    // time-outs, bodies that are over, new lives
-// The body of one session goes on with another: a resume, or a second connection of an account.
+void life_tick(World *world);                    // timeouts, bodies whose time is over, respawns
+// Another session takes over the body: a resume, or a second connection of an account.
 void life_take_over(World *world, Session *from, Session *to);
 // SessionsConfig.client_gone; user is the World.
 void life_client_gone(void *user, Session *session);
@@ -61,4 +61,4 @@ void dispatch_tick(World *world); // every message of the last tick
 
 // --- step.c -------------------------------------------------------------------------------------
 void step_inputs(World *world);
-void step_sim(World *world); // the step, with what is compared before and after it
+void step_sim(World *world); // the step, with the comparisons before and after it

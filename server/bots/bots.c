@@ -1,6 +1,6 @@
 // The loop of the bots; see bots.h. A timer wakes it BOTS_LOOP_RATE times a second, and each time a
-// slice of the bots is updated, so that their inputs are spread over time as those of people are.
-// What arrives is read when it arrives.
+// part of the bots is updated, so that their inputs are spread over time like those of people. Data
+// is read when it arrives.
 #define _GNU_SOURCE
 #include "server/bots/bots_inside.h"
 
@@ -22,15 +22,15 @@
 #define READS_MAX         64 // of one bot, before it acts
 #define TAG_TIMER         UINT32_MAX
 #define TAG_DOOR          (UINT32_MAX - 1)
-#define ASKS_PER_SECOND   400 // for tickets, while everybody joins
-#define ASKING_MAX        64  // tickets are good for a short time
+#define ASKS_PER_SECOND   400 // ticket requests, while everybody joins
+#define ASKING_MAX        64  // tickets are valid for a short time only
 #define RETRY_MS          300
 #define RETRY_MAX_MS      4000
 #define HOSTILE_RETRY_MS  100
-#define METRICS_WAIT_MS   3000 // the world says its numbers once a second
+#define METRICS_WAIT_MS   3000 // the world reports its numbers once a second
 #define SLOW_READ_BYTES   512
 #define SLOW_BUFFER_BYTES 4096
-#define GOODBYE_NS        100000000 // until the last words are read
+#define GOODBYE_NS        100000000 // until the last messages are read
 #define RATE_FAST         60
 #define RATE_MANY         30
 #define MANY              200
@@ -64,7 +64,7 @@ void bots_count_failure(Bots *bots, const char *reason)
     report->failures += 1;
     char text[sizeof report->reasons[0].text];
     snprintf(text, sizeof text, "%s", reason);
-    utf8_clean(text); // the server's own words, perhaps
+    utf8_clean(text); // it may contain text from the server
     for (uint32_t i = 0; i < report->reason_count; i++) {
         if (strcmp(report->reasons[i].text, text) == 0) {
             report->reasons[i].count += 1;
@@ -117,7 +117,7 @@ static bool make_client(Bots *bots, Bot *bot)
     return status == STATUS_OK;
 }
 
-// The scene is shared where it came in time; the first bot brings it.
+// The first bot fetches the scene; the others share it.
 static void take_scene(Bots *bots, BotsFetched *fetched)
 {
     bots->scene_asked = false;
@@ -155,8 +155,8 @@ static void fetch(Bots *bots, Bot *bot)
 
 // --- links --------------------------------------------------------------------------------------
 
-// An honest one that plays reads before it acts, when its memory is about to be needed anyway; what
-// came is stamped by the system.
+// An honest playing bot reads before it acts, because its memory is needed then anyway; the kernel
+// has stamped the arrival times.
 static bool reads_when_it_acts(const Bot *bot)
 {
     return bot->behaviour != BOTS_SLOW && bot->behaviour != BOTS_HOSTILE && bot->playing_ms > 0;
@@ -206,7 +206,7 @@ static void link_lost(Bots *bots, Bot *bot)
                            : bot->link.reason;
     snprintf(reason, sizeof reason, "%s", said);
     session_over(bot, reason);
-    if (bot->behaviour != BOTS_HOSTILE) { // those mean to be thrown out
+    if (bot->behaviour != BOTS_HOSTILE) { // hostile ones want to be disconnected
         bots_count_failure(bots, reason);
     }
     rest_after_failure(bots, bot);
@@ -218,7 +218,7 @@ static void flush_client(Bots *bots, Bot *bot)
     size_t count;
     while (bot->link.state == BOTS_LINK_OPEN && client_output(bot->client, &bytes, &count)) {
         if (!bots_link_send(&bot->link, WEBSOCKET_BINARY, bytes, count)) {
-            break; // the server does not read: tried again later
+            break; // the server does not read: try again later
         }
         client_output_take(bot->client);
     }
@@ -279,7 +279,7 @@ static void serve_link(Bots *bots, Bot *bot, uint32_t events)
     }
     if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0) {
         const size_t bytes = bot->behaviour == BOTS_SLOW ? SLOW_READ_BYTES : BOTS_SCRATCH;
-        (void)bots_link_readable(&bot->link, bots->scratch, bytes, &sink); // epoll says when again
+        (void)bots_link_readable(&bot->link, bots->scratch, bytes, &sink); // epoll reports more
         if (bot->behaviour == BOTS_SLOW && bot->link.state == BOTS_LINK_OPEN) {
             const uint32_t long_pause = rng_below(&bot->rng, 40) == 0 ? 3000 : 0;
             bot->pause_ms = bots->now_ms + 40 + long_pause;
@@ -363,7 +363,8 @@ static void take_fetched(Bots *bots)
 
 // --- one bot, every update ----------------------------------------------------------------------
 
-// A session of a few seconds; then some say goodbye, some are cut, some come as if new.
+// A session of a few seconds; then some bots say goodbye, some are cut off, some come back as new
+// players.
 static void churn(Bots *bots, Bot *bot)
 {
     if (bots->now_ms < bot->end_ms || bots->over) {
@@ -376,7 +377,7 @@ static void churn(Bots *bots, Bot *bot)
         flush_client(bots, bot);
     }
     session_over(bot, "churn");
-    if (way == 1) { // as somebody who forgot everything
+    if (way == 1) { // as a player without any stored tokens
         client_destroy(&bots->heap, bot->client);
         bot->client = NULL;
     }
@@ -455,13 +456,13 @@ static void update(Bots *bots, Bot *bot)
     }
 }
 
-// Attackers do not look at it.
+// Attackers do not use it.
 static bool needs_scene(const Bots *bots)
 {
     return bots->config.behaviour != BOTS_HOSTILE;
 }
 
-// Those who were not there yet come, a few at a time; first only one, who brings the scene.
+// Lets the remaining bots join, a few at a time; first only one, which fetches the scene.
 static void let_in(Bots *bots)
 {
     const double due = (bots->now_ms - bots->last_ask_ms) / 1000 * ASKS_PER_SECOND;
@@ -494,7 +495,7 @@ static void decide_phase(Bots *bots)
 {
     if (!bots->measuring && !bots->over) {
         if (bots->ramp_end_ms == 0 && everybody_plays(bots)) {
-            bots->ramp_end_ms = bots->now_ms + 1500; // pictures fill, clocks settle
+            bots->ramp_end_ms = bots->now_ms + 1500; // interests fill, clocks settle
         }
         const bool late = bots->now_ms > bots->config.ramp_seconds_max * 1000.0;
         if ((bots->ramp_end_ms != 0 && bots->now_ms >= bots->ramp_end_ms) ||
@@ -529,7 +530,7 @@ static void tick(Bots *bots)
     }
     const uint32_t slices = BOTS_LOOP_RATE / bots->update_rate;
     bots->loop_ticks += expired;
-    // Late by a whole update of a bot: then inputs come late too.
+    // Late by a whole update of a bot: then inputs are late too.
     bots->late += expired > slices ? expired - slices : 0;
     let_in(bots);
     const uint32_t due = expired < slices ? (uint32_t)expired : slices;
@@ -599,7 +600,7 @@ static void raise_descriptor_limit(void)
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
         limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit); // with fewer, the last bots say why they fail
+        (void)setrlimit(RLIMIT_NOFILE, &limit); // with fewer, the last bots report why they fail
     }
 }
 
@@ -634,11 +635,11 @@ static Status open_bots(Bots *bots, char *reason, size_t bytes)
     if (bots->config.check != NULL) {
         status = ledger_read(&bots->check, bots->config.check);
         if (status != STATUS_OK) {
-            snprintf(reason, bytes, "%s is no ledger", bots->config.check);
+            snprintf(reason, bytes, "%s is not a ledger", bots->config.check);
             return status;
         }
     }
-    // From here on there are threads, sockets and what others send.
+    // From here on there are threads, sockets and data from others.
     if (bots->config.scripts) {
         status = bots_script_lock_in(bots, reason, bytes);
         if (status != STATUS_OK) {
@@ -656,7 +657,7 @@ static Status open_bots(Bots *bots, char *reason, size_t bytes)
     return status;
 }
 
-// Bodies of those who only vanish are kept for a minute, and fill the world.
+// Without a goodbye, bodies are kept for a minute and fill the world.
 static void say_goodbye(Bots *bots)
 {
     const MessageLeave leave = {0};

@@ -50,13 +50,14 @@ typedef struct BotsConfig {
     uint32_t ramp_seconds_max;
     BotsBehaviour behaviour;
     uint64_t seed;
-    bool scripts;                       // run the client scripts, locked in: no files from then on
+    bool scripts; // run the client scripts; the process enters the jail and can open no files from
+                  // then on
     bool allow_weak_jail;               // with scripts
-    uint32_t debug_count;               // so many are told the truth, and compare
+    uint32_t debug_count;               // so many get exact positions, and compare
     uint32_t hostile_frames_per_second; // of each hostile one
-    const char *ledger;                 // a file for what the server said is stored; NULL: none
-    const char *check;                  // a ledger that must hold at the end; NULL: none
-    const volatile sig_atomic_t *stop;  // set: it is over, the report is of what there is
+    const char *ledger;                 // file for what the server reported as stored; NULL: none
+    const char *check;                  // a ledger to check at the end; NULL: none
+    const volatile sig_atomic_t *stop;  // set: the run ends early, with a report
     void (*progress)(void *user, const BotsReport *report); // once a second; may be NULL
     void *user;
 } BotsConfig;
@@ -68,7 +69,7 @@ typedef struct BotsReason {
 } BotsReason;
 
 struct BotsReport {
-    // At the moment.
+    // Current values.
     double seconds; // since the start
     bool measuring;
     uint32_t bots, connected, playing;
@@ -77,7 +78,7 @@ struct BotsReport {
     uint64_t connects, resumes, failures;
     BotsReason reasons[BOTS_REASONS_MAX]; // the last takes all that found no room
     uint32_t reason_count;
-    // While measured; of each player who reads.
+    // While measuring; per player who reads.
     double measured_seconds, client_seconds;
     double snapshots_per_second; // of one client
     double interarrival_p50_ms, interarrival_p99_ms, interarrival_max_ms;
@@ -94,7 +95,7 @@ struct BotsReport {
     bool metrics_known;
     double cpu_ms_per_client_second, server_ticks, server_ticks_missed, server_resident_bytes;
     double server_starts;
-    // What was said to be stored, and what of a ledger was found.
+    // Reported as stored; and what of a ledger was found.
     uint64_t durable, durable_checked, durable_lost;
     uint64_t hostile_frames;
     // With scripts: clients whose manifest was verified and runs, the newest version, what failed.
@@ -105,9 +106,9 @@ struct BotsReport {
     uint64_t loop_ticks, late; // ticks of their own loop; those that began a whole tick late
     double own_cpu_share;      // of one core
     uint64_t resident_bytes;
-    bool starved; // the numbers mean nothing
+    bool starved; // the bots could not keep up, so the numbers are not valid
 };
 
-// STATUS_OK and a report, whatever the bots met; else the reason says what could not be done at
-// all.
+// STATUS_OK and a report, whatever happened to the bots; otherwise the reason says why they could
+// not start.
 MUST_USE Status bots_run(const BotsConfig *config, BotsReport *report, char *reason, size_t bytes);

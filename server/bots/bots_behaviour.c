@@ -1,4 +1,4 @@
-// What a player does: decided from what its own client shows it, never from what the server knows.
+// What a player does: decided only from what its own client shows.
 #include "core/sim/scene.h"
 #include "server/bots/bots_inside.h"
 
@@ -18,7 +18,7 @@ static Vec3 random_near(Bot *bot, Vec3 centre, float edge)
     return vec3_add(centre, vec3(x, 0, z));
 }
 
-// A moving part that the client knows of, one by chance.
+// Picks a random moving part that the client has.
 static bool find_platform(Bot *bot, Vec3 *out)
 {
     const Sim *sim = client_sim(bot->client);
@@ -116,7 +116,7 @@ static void set_voxel(Bots *bots, Bot *bot, VoxelCoord at, VoxelKind kind)
              &(BotCommand){.seq = seq, .number = MESSAGE_TERRAFORM, .voxel = at, .kind = kind});
 }
 
-// Anybody's voxel, or a structure of one's own.
+// Removes anybody's voxel, or a structure of its own.
 static void take_down(Bots *bots, Bot *bot)
 {
     Ledger *ledger = &bots->ledger;
@@ -138,8 +138,8 @@ static void take_down(Bots *bots, Bot *bot)
              &(BotCommand){.seq = seq, .number = MESSAGE_BUILD_REMOVE, .entity = item->entity});
 }
 
-// Everything stands on the ground that was there, and nobody digs that: what is built only goes
-// when somebody takes it down, so what is stored can be told from what is lost.
+// Everything is built on the original ground, and nobody digs that: so structures disappear only if
+// a bot removes them, and stored ones can be told from lost ones.
 static void build_something(Bots *bots, Bot *bot, const PredictView *own)
 {
     const uint32_t what = rng_below(&bot->rng, 10);
@@ -170,7 +170,7 @@ static void say_something(Bot *bot)
 {
     static const char *const words[] = {"hello", "over here", "\xc3\xa9\xc3\xa0", "go", "wait"};
     const char *word = words[rng_below(&bot->rng, 5)];
-    const MessageChatSay say = {.text = {word, (uint32_t)strlen(word)}};
+    const MessageChatSay say = {.text = text_from(word)};
     (void)client_send(bot->client, MESSAGE_CHAT_SAY, &say);
 }
 
@@ -234,7 +234,7 @@ void behaviour_take_answers(Bots *bots, Bot *bot)
 
 // --- every update -------------------------------------------------------------------------------
 
-// Straight on; whoever is far from home turns back.
+// Straight on; back if it is far from home.
 static void walk(Bots *bots, Bot *bot, const PredictView *own)
 {
     if (bots->now_ms >= bot->decide_ms) {

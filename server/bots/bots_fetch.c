@@ -1,4 +1,4 @@
-// See bots_fetch.h. The lock is held only to move a request or a reply; HTTP is spoken without it.
+// See bots_fetch.h. The lock is held only to move a request or a reply, never during HTTP.
 #define _GNU_SOURCE
 #include "server/bots/bots_fetch.h"
 
@@ -50,7 +50,7 @@ static void fetch_failed(BotsFetched *fetched, Status status, const char *what)
     snprintf(fetched->reason, sizeof fetched->reason, "%s", what);
 }
 
-// What an error said: {"error":{"code":…}}.
+// Reads the code of an error: {"error":{"code":…}}.
 static void fetch_refused(BotsFetcher *fetcher, BotsFetched *fetched, const char *what,
                           const BotsAnswer *answer)
 {
@@ -160,7 +160,7 @@ static void ask_ticket(BotsFetcher *fetcher, const FetchRequest *request, BotsFe
     if (!take_join(fetcher, &answer, fetched)) {
         fetch_refused(fetcher, fetched, "join", &answer);
         if (answer.status == 401 || answer.status == 403) {
-            fetcher->tokens[request->bot][0] = 0; // another sign-in next time
+            fetcher->tokens[request->bot][0] = 0; // sign in again next time
         }
     }
     free(answer.body);
@@ -263,7 +263,7 @@ static void ask(BotsFetcher *fetcher, const FetchRequest *request, BotsFetched *
     }
 }
 
-// False when it is over.
+// False when the fetcher is being closed.
 static bool next_request(BotsFetcher *fetcher, FetchRequest *out)
 {
     pthread_mutex_lock(&fetcher->lock);

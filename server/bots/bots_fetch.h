@@ -1,6 +1,6 @@
-// What bots fetch from a host over HTTP, on a thread of its own, one request at a time: sign-in,
-// tickets, the scene, the numbers of /metrics. The bots' loop takes the replies; the descriptor is
-// readable while there is one.
+// HTTP requests of bots, on a thread of its own, one at a time: sign-in, tickets, the scene, the
+// numbers of /metrics. The bots' loop takes the replies; the descriptor is readable while there is
+// one.
 #pragma once
 
 #include "core/base/status.h"
@@ -21,7 +21,7 @@ typedef enum BotsFetchKind {
     BOTS_FETCH_METRICS
 } BotsFetchKind;
 
-// Of the world process, from /metrics; those that are not there are 0.
+// Numbers of the world process, from /metrics; missing ones are 0.
 typedef struct BotsMetrics {
     bool known;
     double cpu_seconds, ticks, ticks_missed, players, resident_bytes;
@@ -47,15 +47,15 @@ typedef struct BotsFetcherConfig {
     const char *world;  // NULL: the server's own choice
     char name[32];      // of the bots, a number is added
     uint32_t bot_count;
-    uint32_t debug_count; // the first so many ask for the truth
+    uint32_t debug_count; // the first so many ask for exact positions
 } BotsFetcherConfig;
 
 MUST_USE Status bots_fetcher_open(const BotsFetcherConfig *config, BotsFetcher **out);
-void bots_fetcher_close(BotsFetcher *fetcher); // waits for the question under way
+void bots_fetcher_close(BotsFetcher *fetcher); // waits for the current request
 int bots_fetcher_descriptor(const BotsFetcher *fetcher);
 // Each bot has at most one request at a time, and each of the other kinds is open once at most.
 void bots_fetcher_ask(BotsFetcher *fetcher, BotsFetchKind kind, uint32_t bot, const uint8_t *hash);
 bool bots_fetcher_next(BotsFetcher *fetcher, BotsFetched *out);
 
-// For tests: reads what the metrics have. Total.
+// For tests: reads the metrics. Accepts any text.
 BotsMetrics bots_metrics_read(const char *text);

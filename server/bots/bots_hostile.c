@@ -19,7 +19,7 @@ enum { WAY_FRAMES, WAY_MESSAGES, WAY_FRAGMENTS, WAY_GIANT, WAY_DEAF, WAY_MUTE, W
 void hostile_begin(Bots *bots, Bot *bot)
 {
     (void)bots;
-    // Noise inside good frames gets furthest, and most often.
+    // Noise inside valid frames gets furthest, so it is drawn most often.
     const uint32_t drawn = rng_below(&bot->rng, 10);
     bot->hostile_way = drawn < WAY_COUNT ? drawn : WAY_MESSAGES;
     bot->hostile_debt = 0;
@@ -59,7 +59,7 @@ static void write_batch(Bot *bot, ByteWriter *writer)
     message_encode(&(Message){.number = MESSAGE_INPUT_BATCH, .seq = 1, .body = &batch}, writer);
 }
 
-// Mostly almost right: a valid message with a few bytes changed gets further than noise.
+// Mostly a valid message with a few bytes changed, which gets further than noise.
 static size_t write_message(Bot *bot, uint8_t *out)
 {
     ByteWriter writer = byte_writer(out, NOISE_BYTES_MAX);

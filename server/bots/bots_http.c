@@ -280,7 +280,7 @@ Status bots_http_ask(BotsHttp *http, const BotsQuestion *question, BotsAnswer *o
     char text[QUESTION_BYTES];
     size_t bytes;
     Status status = write_question(http, question, text, &bytes);
-    // A connection that was kept may have been closed meanwhile: once more on a new one.
+    // The kept connection may have been closed meanwhile: try once more on a new one.
     for (uint32_t attempt = 0; status == STATUS_OK && attempt < 2; attempt++) {
         const bool fresh = http->socket < 0;
         if (fresh) {

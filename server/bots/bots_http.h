@@ -1,6 +1,5 @@
-// Asking a host over HTTP, one question after the other on one connection that is kept. It waits
-// for the answer, so it runs at the start or on a thread of its own. Answers are bounded in bytes
-// and time, and taken for hostile.
+// A blocking HTTP client with one kept connection. It waits for the answer, so it runs at the start
+// or on a thread of its own. Answers are limited in size and time, and treated as hostile.
 #pragma once
 
 #include "core/base/status.h"
@@ -18,8 +17,7 @@ typedef struct BotsHttp {
     uint64_t asked, reconnected;
 } BotsHttp;
 
-// http://host[:port][/…] or ws://…; other kinds are STATUS_UNSUPPORTED. Connects with the first
-// question.
+// http://host[:port][/…] or ws://…; others are STATUS_UNSUPPORTED. Connects with the first request.
 MUST_USE Status bots_http_init(BotsHttp *http, const char *url);
 void bots_http_close(BotsHttp *http);
 
@@ -36,6 +34,6 @@ typedef struct BotsAnswer {
     size_t bytes;
 } BotsAnswer;
 
-// STATUS_BLOCKED: nobody answers there; STATUS_LIMIT: the answer is too large; STATUS_MALFORMED: it
-// is no answer.
+// STATUS_BLOCKED: no answer; STATUS_LIMIT: the answer is too large; STATUS_MALFORMED: it is
+// invalid.
 MUST_USE Status bots_http_ask(BotsHttp *http, const BotsQuestion *question, BotsAnswer *out);

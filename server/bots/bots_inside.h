@@ -37,7 +37,7 @@ typedef struct BotCommand {
     bool acked;
 } BotCommand;
 
-// What was true at a tick, until the client has the frame to show it.
+// The exact positions at a tick, kept until the client has the frame to compare with.
 typedef struct BotTruth {
     uint64_t tick; // 0: none
     uint32_t count;
@@ -64,7 +64,7 @@ typedef struct Bot {
     double end_ms; // churn: when this session ends
     BotTruth *truth;
 
-    // The mind.
+    // The behaviour.
     Vec3 home, goal;
     bool has_home, run;
     float heading;
@@ -73,17 +73,17 @@ typedef struct Bot {
     BotCommand pending[BOTS_PENDING_MAX];
     uint32_t pending_count;
     uint32_t hostile_way;
-    double hostile_debt; // frames that are due
+    double hostile_debt; // frames that are still to be sent
 
     // Counts at the beginning of the measured time.
     uint64_t base_down, base_up, base_corrections;
-    uint64_t truth_bytes, base_truth_bytes; // of the debug feed: not counted
+    uint64_t truth_bytes, base_truth_bytes; // of the debug messages: not counted
     uint64_t snapshots;
 } Bot;
 
 typedef enum LedgerState {
     LEDGER_STORED, // must be there
-    LEDGER_UNSURE, // something was asked for, and no answer came yet
+    LEDGER_UNSURE, // requested, and no answer yet
     LEDGER_GONE    // must not be there
 } LedgerState;
 
@@ -102,7 +102,7 @@ typedef struct Ledger {
     uint64_t durable; // answers
 } Ledger;
 
-// Values in steps of equal size; what is beyond the last counts in it.
+// A histogram with steps of equal size; larger values count in the last one.
 #define HISTOGRAM_STEPS 20000
 typedef struct Histogram {
     double step;
@@ -117,7 +117,7 @@ typedef struct Bots {
     BotsFetcher *fetcher;
     BotsAddress address;
     char address_text[BOTS_ADDRESS_BYTES]; // that `address` was looked up from
-    char server[BOTS_ADDRESS_BYTES];       // in numbers, where scripts run
+    char server[BOTS_ADDRESS_BYTES];       // numeric, if scripts run
     uint8_t signing_key[32];               // of the host, from the newest ticket
     struct RuneUnpack *unpack;             // with scripts
     int epoll, timer;
@@ -134,7 +134,7 @@ typedef struct Bots {
     Place *place;
     bool scene_asked;
 
-    uint32_t asked_count; // bots that asked for a ticket at least once
+    uint32_t asked_count; // bots that have requested a ticket
     uint32_t asking;      // at the moment
     double last_ask_ms;
     bool measuring, over;
@@ -150,7 +150,7 @@ typedef struct Bots {
     uint64_t cpu_us_begin;
     uint64_t loop_ticks, late;
     BotsReport report;
-    char failed[160]; // why nothing goes on
+    char failed[160]; // why the run cannot continue
 } Bots;
 
 // --- bots.c -------------------------------------------------------------------------------------
@@ -162,14 +162,14 @@ void behaviour_act(Bots *bots, Bot *bot);
 void behaviour_take_answers(Bots *bots, Bot *bot); // acks and stored things
 
 // --- bots_hostile.c -----------------------------------------------------------------------------
-// The connection is open; what it is about to do is drawn.
+// The connection is open; draws what it is going to do.
 void hostile_begin(Bots *bots, Bot *bot);
 void hostile_play(Bots *bots, Bot *bot, double elapsed_s);
 bool hostile_reads(const Bot *bot);
 bool hostile_says_hello(const Bot *bot);
 
 // --- bots_script.c ------------------------------------------------------------------------------
-// Before there is a second thread, a socket, or a byte of a script.
+// Must be called before there is a second thread, a socket, or a byte of a script.
 MUST_USE Status bots_script_lock_in(Bots *bots, char *reason, size_t reason_bytes);
 void bots_script_configure(Bots *bots, ClientConfig *config);
 void bots_script_fetch(Bot *bot);
@@ -183,15 +183,15 @@ void measure_snapshot(Bots *bots, Bot *bot, uint64_t now_ns);
 void measure_truth(Bots *bots, Bot *bot, const uint8_t *bytes, size_t count);
 void measure_truth_due(Bots *bots, Bot *bot);
 void measure_begin(Bots *bots);
-void measure_now(Bots *bots); // what the report says of the moment
+void measure_now(Bots *bots); // the current values of the report
 void measure_end(Bots *bots);
-void measure_server(Bots *bots); // once its last numbers are here
+void measure_server(Bots *bots); // when its last numbers have arrived
 
 // --- bots_ledger.c ------------------------------------------------------------------------------
 MUST_USE Status ledger_init(Ledger *ledger);
 void ledger_deinit(Ledger *ledger);
 LedgerItem *ledger_voxel(Ledger *ledger, VoxelCoord at); // NULL: none
-// Nobody else may touch it until there is an answer: then its order would not be known.
+// Nobody else may change it until there is an answer, because the order would be unknown.
 void ledger_doubt_voxel(Ledger *ledger, VoxelCoord at);
 LedgerItem *ledger_structure(Ledger *ledger, uint64_t entity);
 void ledger_store(Ledger *ledger, const BotCommand *command); // it is durable

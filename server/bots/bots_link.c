@@ -1,4 +1,4 @@
-// See bots_link.h. What is sent in a tick is gathered and given to the socket with one call.
+// See bots_link.h. Everything sent in a tick is collected and written with one call.
 #define _GNU_SOURCE
 #include "server/bots/bots_link.h"
 
@@ -74,7 +74,7 @@ void bots_link_deinit(BotsLink *link)
 void bots_link_close(BotsLink *link, const char *reason)
 {
     if (link->socket >= 0) {
-        close(link->socket); // epoll forgets it with that
+        close(link->socket); // this also removes it from epoll
         link->socket = -1;
     }
     if (link->state != BOTS_LINK_ENDED) {
@@ -142,7 +142,7 @@ bool bots_link_send_raw(BotsLink *link, const uint8_t *bytes, size_t count)
 bool bots_link_send(BotsLink *link, WebsocketOpcode opcode, const uint8_t *bytes, size_t count)
 {
     uint8_t header[WEBSOCKET_HEADER_MAX], mask[4];
-    // xorshift32: a mask only has to be unlike others, our messages hold no secret of a page.
+    // xorshift32: the masks only have to differ; our messages contain no secrets of a page.
     link->mask ^= link->mask << 13;
     link->mask ^= link->mask >> 17;
     link->mask ^= link->mask << 5;
@@ -218,7 +218,7 @@ void bots_link_writable(BotsLink *link, const BotsAddress *address)
 
 // --- receiving ----------------------------------------------------------------------------------
 
-// What follows the answer's empty line is frames already. False when it is no good answer.
+// What follows the empty line of the answer is frames already. False if the answer is invalid.
 static bool read_head(BotsLink *link, const uint8_t *bytes, size_t count, size_t *used)
 {
     const size_t room = sizeof link->head - 1 - link->head_used;
@@ -256,7 +256,7 @@ static void goodbye(BotsLink *link, uint16_t code)
     bots_link_close(link, reason);
 }
 
-// The frame's own header, as the server writes it: never masked.
+// The size of the frame's header; the server's frames are never masked.
 static size_t frame_bytes(size_t payload)
 {
     return payload + (payload < 126 ? 2 : payload < 65536 ? 4 : 10);
@@ -331,8 +331,9 @@ static ssize_t receive(BotsLink *link, uint8_t *bytes, size_t count)
     return got;
 }
 
-// Up to the end of the frame's header or of the frame. The system tells when the last byte that was
-// read had come: with more than one frame in a read, the others would seem to have come with it.
+// Reads up to the end of the frame's header or of the frame. The kernel reports when the last byte
+// that was read had arrived: if a read contained more than one frame, the others would get the same
+// time.
 static size_t bytes_wanted(const BotsLink *link, size_t most)
 {
     const uint64_t wanted =

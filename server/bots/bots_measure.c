@@ -1,5 +1,5 @@
-// What the bots measure: how regularly snapshots come, how far others are shown from where they
-// are, and what all that costs. Slow and hostile bots are not asked.
+// What the bots measure: how regularly snapshots come, how far others are shown from their true
+// positions, and the costs. Slow and hostile bots are not measured.
 #define _GNU_SOURCE
 #include "server/bots/bots_inside.h"
 #include "server/sys/clock.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SETTLED_MS    1500 // a picture takes a moment to fill
+#define SETTLED_MS    1500 // interests take a moment to fill
 #define STARVED_SHARE 0.02
 #define ARENA_BYTES   (64u << 10)
 
@@ -70,21 +70,21 @@ static const Vec3 *truth_of(const BotTruth *truth, uint64_t net_id)
     return NULL;
 }
 
-// Known since before that tick: what has only just come into view has no past.
+// Whether it was visible before that tick: what has just come into view has no past.
 static bool has_past(const InterpolateLine *line, uint64_t tick)
 {
     return line != NULL && line->count > 0 && line->true_tick[0] <= tick;
 }
 
-// Parts, props and structures are sent whole: they are where the server has them, or something is
-// wrong. They move by segments that are known beforehand, also for ticks that are past.
+// Parts, props and structures are sent exactly, so any difference is an error. They move by
+// segments that are known beforehand, also for past ticks.
 static void compare_shape(Bots *bots, const Sim *sim, uint64_t net_id, const BotTruth *truth,
                           uint32_t tick_rate)
 {
     const Entity *entity = sim_entity(sim, sim_find(sim, net_id));
     const Vec3 *at = truth_of(truth, net_id);
     if (entity == NULL || at == NULL) {
-        return; // come or gone since
+        return; // it appeared or disappeared since
     }
     const bool has_motion = entity->type == ENTITY_PART || entity->type == ENTITY_PROP;
     const Vec3 here = has_motion ? motion_pose(&entity->part.motion, entity->part.rest, truth->tick,
@@ -120,7 +120,7 @@ void measure_truth_due(Bots *bots, Bot *bot)
         }
         const Vec3 *at = truth_of(truth, entity.net_id);
         if (at == NULL) {
-            bots->position_missing += 1; // shown, and not there
+            bots->position_missing += 1; // shown, but it does not exist
             continue;
         }
         const InterpolatePose pose =
@@ -224,7 +224,7 @@ static Sums sum_up(Bots *bots)
                      (double)(bot->truth_bytes - bot->base_truth_bytes);
         sums.up += (double)(bot->link.bytes_up - bot->base_up);
         sums.snapshots += (double)bot->snapshots;
-        // A client that was made anew begins to count anew.
+        // A new client counts from zero.
         sums.corrections += stats.predict.corrections >= bot->base_corrections
                                 ? (double)(stats.predict.corrections - bot->base_corrections)
                                 : (double)stats.predict.corrections;
@@ -242,7 +242,7 @@ void measure_server(Bots *bots)
     report->metrics_known = begin->known && end->known;
     report->server_resident_bytes = end->resident_bytes;
     report->server_starts = end->starts;
-    // A world that started again counts from nothing.
+    // A restarted world counts from zero.
     if (!report->metrics_known || end->starts != begin->starts || end->ticks <= begin->ticks ||
         bots->place == NULL) {
         report->metrics_known = false;

@@ -1,6 +1,6 @@
-// Bots that run client scripts. Bytecode from a server is only loaded by a process that is locked
-// in, and only if the manifest that names it is signed by the key that came with the ticket: a bot
-// is a native client like any other. What must be looked up by name is looked up before.
+// Bots that run client scripts. Bytecode from a server is loaded only inside the jail, and only if
+// the manifest that names it is signed by the key that came with the ticket, as in any native
+// client. Names are resolved before the process enters the jail.
 #define _GNU_SOURCE
 #include "server/bots/bots_inside.h"
 
@@ -25,7 +25,7 @@
 
 // --- locking in ---------------------------------------------------------------------------------
 
-// The server's address in numbers, which needs no files to be understood.
+// Resolves the server's address, because that needs files, which the jail forbids.
 static Status resolve(Bots *bots)
 {
     BotsHttp parts;
@@ -98,7 +98,7 @@ void bots_script_configure(Bots *bots, ClientConfig *config)
     config->unpack_user = bots;
 }
 
-// The scene comes over HTTP once for all; runes over the socket, as native clients get them.
+// The scene is fetched over HTTP once for all bots; runes over the socket, as native clients do.
 void bots_script_fetch(Bot *bot)
 {
     ClientWant want;
@@ -116,7 +116,7 @@ void bots_script_look(Bots *bots, Bot *bot)
     while (scripts != NULL && script_faults(scripts, &fault, 1) > 0) {
         bots->report.script_faults += 1;
         if (bots->report.script_faults <= FAULTS_SHOWN) {
-            // An error of Lua's has its place in front already.
+            // An error of Lua begins with its place already.
             const bool placed = strncmp(fault.message, fault.file, strlen(fault.file)) == 0;
             char where[SCRIPT_FILE_BYTES + 16] = "";
             if (!placed) {

@@ -18,7 +18,7 @@
 #define VALUE_MAX     (ENTRY_BYTES_MAX)
 
 _Static_assert(CHANNEL_MESSAGE_BYTES >= ENTRY_BYTES_MAX + PACKET_HEADER, "an entry fits a message");
-_Static_assert(CHANNEL_CONNECT_BYTES == 1 + sizeof(uint64_t), "json, then the address");
+_Static_assert(CHANNEL_CONNECT_BYTES == 1 + 2 * sizeof(uint64_t), "json, address, number");
 
 const uint64_t host_late_bounds_us[HOST_LATE_BUCKETS - 1] = {100,  250,   500,   1000,  2000,  4000,
                                                              8000, 16000, 33000, 66000, 133000};
@@ -392,12 +392,21 @@ void channel_write_report(const ChannelReport *report, ByteWriter *writer)
     case CHANNEL_STATS:
         write_stats(&report->stats, writer);
         break;
+    case CHANNEL_LEFT:
+        byte_write_varint(writer, report->account);
+        break;
     case CHANNEL_BEAT:
         byte_write_varint(writer, report->tick);
+        break;
+    case CHANNEL_SCRIPTS:
+        byte_write_bytes(writer, report->bytes, report->byte_count);
         break;
     case CHANNEL_JOURNAL:
         byte_write_bool(writer, report->gap);
         byte_write_bytes(writer, report->bytes, report->byte_count);
+        break;
+    case CHANNEL_CLOSED:
+        byte_write_u64(writer, report->socket);
         break;
     default:
         ASSERT(false); // nothing else goes to the host
@@ -454,12 +463,21 @@ static void read_body(ByteReader *reader, ChannelReport *report)
     case CHANNEL_STATS:
         read_stats(reader, &report->stats);
         break;
+    case CHANNEL_LEFT:
+        report->account = byte_read_varint(reader);
+        break;
     case CHANNEL_BEAT:
         report->tick = byte_read_varint(reader);
+        break;
+    case CHANNEL_SCRIPTS:
+        read_rest(reader, report, SCRIPT_TABLE_BYTES);
         break;
     case CHANNEL_JOURNAL:
         report->gap = byte_read_bool(reader);
         read_rest(reader, report, CHANNEL_MESSAGE_BYTES);
+        break;
+    case CHANNEL_CLOSED:
+        report->socket = byte_read_u64(reader);
         break;
     default: // something that only a host says
         byte_reader_fail(reader, STATUS_MALFORMED);

@@ -14,6 +14,7 @@
 
 #include "core/base/log.h"
 #include "core/world/world.h"
+#include "server/channel/script_table.h"
 #include "server/channel/stats.h"
 
 #define CHANNEL_PACKET_BYTES  (60u << 10)
@@ -21,7 +22,7 @@
 #define CHANNEL_REQUEST_MAX   ((1ull << 46) - 1) // of SAVE and STORE
 #define CHANNEL_TICKET_BYTES  4096
 #define CHANNEL_REASON_BYTES  240
-#define CHANNEL_CONNECT_BYTES 9 // of CHANNEL_CONNECT, before what was read
+#define CHANNEL_CONNECT_BYTES 17 // of CHANNEL_CONNECT, before what was read
 
 // How many connections a world with so many players has at most: the host gives it memory for them,
 // and the world refuses more.
@@ -35,7 +36,8 @@ typedef enum ChannelType {
     CHANNEL_ENTRIES,  // descriptor: entries (entry.h), one after the other, before GO
     CHANNEL_GO,       // time begins
     CHANNEL_ENTRY,    // one entry
-    CHANNEL_CONNECT,  // u8 json · u64 address · bytes already read; descriptor: the socket
+    // u8 json · u64 address · u64 number, for CLOSED · bytes already read; descriptor: the socket
+    CHANNEL_CONNECT,
     // To the host.
     CHANNEL_READY,   // the world is locked in and runs: layers
     CHANNEL_FAILED,  // it cannot be: reason
@@ -43,10 +45,13 @@ typedef enum ChannelType {
     CHANNEL_SAVE,    // COMMAND_SAVE
     CHANNEL_STORE,   // COMMAND_STORE
     CHANNEL_STOP,    // COMMAND_STOP: reason
+    CHANNEL_LEFT,    // COMMAND_LEFT: account
     CHANNEL_LOG,     // level, tick, area, text
     CHANNEL_STATS,   // HostStats
+    CHANNEL_SCRIPTS, // what its scripts cost (script_table.h)
     CHANNEL_BEAT,    // still alive: tick
     CHANNEL_JOURNAL, // bytes for the journal (journal_file.h); flag: something is missing before
+    CHANNEL_CLOSED,  // a socket is over: its number in CONNECT
     CHANNEL_TYPE_COUNT
 } ChannelType;
 
@@ -104,9 +109,11 @@ typedef struct ChannelReport {
     ChannelType type;
     uint32_t layers;      // READY
     uint64_t connection;  // AUTH
+    uint64_t account;     // LEFT
     uint64_t request;     // SAVE, STORE
+    uint64_t socket;      // CLOSED
     uint64_t epoch, seq;  // SAVE, STORE (epoch)
-    const uint8_t *bytes; // AUTH, SAVE, JOURNAL
+    const uint8_t *bytes; // AUTH, SAVE, JOURNAL, SCRIPTS
     size_t byte_count;
     StoreRequest store;              // STORE
     LogLevel level;                  // LOG

@@ -172,7 +172,7 @@ static void renew_types(const BuildOptions *options)
     }
 }
 
-// No such folder, or no place in it: what the system says helps nobody who mistyped a name.
+// No such folder, or no place in it: says so, because the system's message would not help.
 static void explain_missing(const char *place, char *reason, size_t bytes)
 {
     struct stat about;

@@ -266,15 +266,9 @@ static void print_warnings(Session *session)
 // The last name of a path, without its slashes at the end.
 static void last_name(const char *path, char out[NAME_MAX_BYTES])
 {
-    size_t bytes = strlen(path);
-    while (bytes > 1 && path[bytes - 1] == '/') {
-        bytes -= 1;
-    }
-    size_t begin = bytes;
-    while (begin > 0 && path[begin - 1] != '/') {
-        begin -= 1;
-    }
-    snprintf(out, NAME_MAX_BYTES, "%.*s", (int)(bytes - begin), path + begin);
+    size_t begin = 0;
+    const size_t bytes = file_last_name(path, &begin);
+    snprintf(out, NAME_MAX_BYTES, "%.*s", (int)bytes, path + begin);
 }
 
 // "Capture the Flag" → "Capture the Flag.game"; characters that are invalid in a name become "-".

@@ -48,8 +48,8 @@ static int failed(const char *what, const char *why)
 // Reads all files as bytes, without parsing them.
 static int read_files(Replay *replay, const char *file, const char *place)
 {
-    char reason[512];
-    if (place_folder_read(place, &replay->folder, reason, sizeof reason) != STATUS_OK) {
+    char reason[WORKER_REASON_BYTES];
+    if (place_folder_read(place, &replay->folder, reason) != STATUS_OK) {
         return failed("the place", reason);
     }
     const Status status =

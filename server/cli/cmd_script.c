@@ -215,8 +215,7 @@ static bool bind(Run *run, SampleWorld *world, ScriptSystem *scripts, const char
     uint64_t entity = 0;
     if (run->options.entity != NULL) {
         ScriptWorld *face = authority_world(sample_world_authority(world));
-        entity =
-            face->methods->find(face, (Text){run->options.entity, strlen(run->options.entity)});
+        entity = face->methods->find(face, text_from(run->options.entity));
         if (entity == 0) {
             snprintf(run->reason, sizeof run->reason, "the small world has no entity \"%.100s\"",
                      run->options.entity);

@@ -105,7 +105,7 @@ static bool open_session(Session *session)
 {
     char reason[WORKER_REASON_BYTES] = "";
     const char *place = session->options->place;
-    if (place_folder_read(place, &session->folder, reason, sizeof reason) != STATUS_OK) {
+    if (place_folder_read(place, &session->folder, reason) != STATUS_OK) {
         complain(session, place, command_reason(reason, place));
         return false;
     }

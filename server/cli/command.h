@@ -13,6 +13,7 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_FAULT = 3 };
 int cmd_build(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_world(int argc, char **argv);
+int cmd_host(int argc, char **argv);
 int cmd_new(int argc, char **argv);
 int cmd_bots(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
@@ -57,10 +58,10 @@ typedef void (*CommandUsage)(FILE *out);
 #define COMMAND_OPTION_BYTES 32
 // The option of the usage text that is nearest to what was given (itself, if it is one), or "".
 void command_nearest_option(const char *given, CommandUsage usage, char out[COMMAND_OPTION_BYTES]);
-// command_misused for an option that there is not, with the one that was perhaps meant.
+// command_misused for an unknown option, with the one that was perhaps meant.
 int command_unknown_option(const char *command, bool json, const char *given, CommandUsage usage);
-// The same without printing: "unknown option --prot; did you mean --port?", or, of an option that
-// there is, that its value is missing or invalid.
+// The same without printing: "unknown option --prot; did you mean --port?", or, for an existing
+// option, that its value is missing or invalid.
 void command_option_error(const char *given, CommandUsage usage, char *out, size_t bytes);
 
 // Returns a failure code if the output could not be written, so that the caller sees no success.

@@ -27,6 +27,7 @@ static const struct {
     {"unpack", "unpack a .game, zip or tar into a folder", cmd_unpack},
     {"inspect", "list the contents of a package or a place, and what players get", cmd_inspect},
     {"world", "run one world of a place on one port", cmd_world},
+    {"host", "run many worlds of many places on one port", cmd_host},
     {"bots", "join a world with many simulated players and measure it", cmd_bots},
     {"replay", "replay the journal of a world and compare its hashes", cmd_replay},
     {"script", "run one script in a small world, or print the script reference", cmd_script},
@@ -133,7 +134,8 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], commands[i].name) == 0) {
             const int code = commands[i].run(command_end_options(argc - 1, argv + 1), argv + 1);
             // A world does not fail because its output could not be printed.
-            return commands[i].run == cmd_world ? code : command_finish(code);
+            const bool serves = commands[i].run == cmd_world || commands[i].run == cmd_host;
+            return serves ? code : command_finish(code);
         }
     }
     return no_command(argv[1]);

@@ -1,7 +1,6 @@
 // See script_typescript.h.
 #include "server/cli/script_typescript.h"
 
-#include "server/build/base/lua_refusal.h"
 #include "server/build/typescript/typescript.h"
 
 #include <stdio.h>
@@ -58,7 +57,6 @@ static Status compile(const ScriptTypeScript *script, const TypeScriptOutput *ou
     }
     const BuildContext context = {.worker = worker, .diagnostics = diagnostics, .reason = reason};
     const Status status = compile_ask(&context, &job, NULL, &out->items[out->count], NULL);
-    lua_refusal_explain(diagnostics, true);
     snprintf(out->paths[out->count++], SCRIPT_PATH_BYTES, "%s", path);
     return status;
 }

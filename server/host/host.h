@@ -1,38 +1,151 @@
-// A host with one world: `sandlot world`. It reads a place, opens the store, takes the world's
-// lease, starts the world process, serves HTTP and hands WebSockets over. When the world process
-// ends it starts another from what is stored; players come back with their tokens.
+// A host: it keeps the store and the signing key, and runs worlds of places. This is its inside as
+// a state machine: nothing in it waits, and clock, randomness, store and processes are given to it.
+// So one host runs in a process (serve/serve.h), and three of them in a test in simulated time
+// (tests/scenario/host).
 //
-//   main thread    the world's channel, the store's answers, signals, restarts
-//   http thread    requests; sockets for the world go through a queue
-//   store thread   the database (store.h)
-//   lease thread   renews the lease; a lease that is lost stops the world
+//   Host       the store, the key, who may come in, all worlds
+//   HostPlace  one built place (host_place.h)
+//   HostWorld  one world: its row, lease and process (host_world.h)
 //
-// Lock order: there is one lock (Host.lock); nothing is called with it held.
+// The owner calls host_step at least every HOST_STEP_MS, host_world_receive when the link of a
+// world can be read, and host_store_poll when the store has answers. One thread.
 #pragma once
 
-#include "core/base/status.h"
+#include "core/base/log.h"
+#include "server/host/host_link.h"
+#include "server/host/ticket.h"
+#include "server/store/store.h"
 
-#include <stdbool.h>
-#include <stdint.h>
+#define HOST_STEP_MS        10
+#define HOST_WORLDS_MAX     4096
+#define HOST_PLACES_MAX     256
+#define HOST_JOINS_MAX      4096 // that wait for a world
+#define HOST_LEASE_MS       10000
+#define HOST_LEASE_RENEW_MS 3000
+#define HOST_LEASE_STOP_MS  7000
+#define HOST_JOIN_MS        20000 // how long a join waits for its world
+#define HOST_IDLE_STOP_MS   300000
 
-#define HOST_ORIGINS_MAX 16
+typedef struct Host Host;
+typedef struct HostWorld HostWorld;
+
+// --- joining ------------------------------------------------------------------------------------
+typedef struct HostJoin {
+    uint64_t tag;   // for the answer
+    char world[65]; // its id or room code; "": none is named
+    char place[65]; // its id; "": none is named
+    Ticket who;     // account, name and flags; the rest is filled in
+} HostJoin;
+
+// Why there is no ticket. http_join.c has the words.
+typedef enum HostRefusal {
+    REFUSED_NOT,
+    REFUSED_NO_WORLD, // there is none of that name here
+    REFUSED_NO_PLACE,
+    REFUSED_ENDING,      // the host is going down
+    REFUSED_CROWD,       // too many come in at once
+    REFUSED_FULL,        // the host runs as many worlds as it can
+    REFUSED_ELSEWHERE,   // another host runs this world
+    REFUSED_DISK,        // host_disk
+    REFUSED_FAILING,     // it ends as soon as it starts
+    REFUSED_UNAVAILABLE, // it cannot be started now
+    REFUSED_LATE,        // it has not started in time
+    REFUSED_COUNT
+} HostRefusal;
+
+typedef struct HostJoinAnswer {
+    HostRefusal refusal; // REFUSED_NOT: there is a ticket
+    StoreDisk disk;      // of REFUSED_DISK
+    const HostWorld *world;
+    char ticket[TICKET_TEXT_BYTES];
+} HostJoinAnswer;
+
+// A WebSocket for a world. `already` (malloc) is what was read of it, and the host's if it is
+// taken.
+typedef struct HostSocket {
+    int descriptor;
+    bool json;
+    uint64_t address; // a number for where it comes from; 0: nobody counts it
+    uint64_t number;  // its owner's, for socket_passed and socket_closed; 0: none
+    uint8_t *already;
+    size_t bytes;
+} HostSocket;
+
+// --- what a host is given -----------------------------------------------------------------------
+typedef struct HostOutside {
+    void *user;
+    uint64_t (*now_ns)(void *user); // never goes back
+    uint64_t (*unix_ms)(void *user);
+    void (*random)(void *user, void *out, size_t bytes);
+    void (*log)(void *user, LogLevel level, const char *area, const char *text);
+    MUST_USE Status (*start)(void *user, HostWorld *world, HostLink **out);
+    void (*joined)(void *user, uint64_t tag, const HostJoinAnswer *answer);
+    // There is no world for it; the caller of host_socket is told in another way.
+    void (*refuse_socket)(void *user, HostSocket *socket);
+    // What has become of sockets, by their numbers: a world process has it, says that it is closed
+    // (any number, from a stranger), or has ended with all that it had. May be NULL.
+    void (*socket_passed)(void *user, const HostWorld *world, uint64_t number);
+    void (*socket_closed)(void *user, const HostWorld *world, uint64_t number);
+    void (*sockets_ended)(void *user, const HostWorld *world);
+} HostOutside;
 
 typedef struct HostConfig {
-    const char *place;   // folder
-    const char *data;    // folder; NULL: <place>/.sandlot/data
-    const char *address; // to listen on; loopback means development
-    uint16_t port;       // 0: any
-    const char *name;    // of the world; NULL: the folder's
-    const char *web;     // root of the page; NULL: none
-    const char *journal; // "off", a file, or NULL: `journal` in the data folder
-    uint32_t journal_mb; // at most; then it ends
-    uint32_t player_max; // 0: the place's
-    // Pages of other sites that may connect, "https://play.example"; ends with NULL.
-    const char *origins[HOST_ORIGINS_MAX + 1];
+    HostOutside outside;
+    Store *store;
+    const SigningKey *key;
+    char host_id[33];
+    uint8_t boot[TICKET_BOOT_BYTES];
+    char address[128];     // where other hosts and players reach this one
+    bool development;      // guests come in under any name
+    bool one_world;        // it begins at once, never stops for being empty, and ends the host
+    bool store_is_private; // nobody else can reach it: a lease that the full disk does not let us
+                           // renew is still ours
     bool allow_weak_jail;
+    uint32_t world_max;    // processes; 0: HOST_WORLDS_MAX
+    uint32_t idle_stop_ms; // 0: HOST_IDLE_STOP_MS
 } HostConfig;
 
-HostConfig host_config_default(void);
-// Until SIGTERM or SIGINT. The exit code: 0 after those, 1 when it could not start or go on; what
-// went wrong is on standard error.
-int host_run(const HostConfig *config);
+// --- a host -------------------------------------------------------------------------------------
+// The worlds of the store, of places that were added or will be, are known afterwards.
+MUST_USE Status host_create(const HostConfig *config, Host **out);
+// Every process has ended, or is killed here. What the store still holds is the store's.
+void host_destroy(Host *host);
+
+// The first one is the default place. Kept until host_destroy.
+void host_add_place(Host *host, HostPlace *place);
+HostPlace *host_place(Host *host, const char *place_id); // NULL: none; "": the default place
+// Also worlds that do not run. NULL: none. By id or room code.
+HostWorld *host_world(Host *host, const char *name);
+uint32_t host_world_count(const Host *host);
+HostWorld *host_world_at(Host *host, uint32_t number);
+// A world of this place, from a row that the store has.
+MUST_USE Status host_add_world(Host *host, const StoreWorld *row, HostWorld **out);
+
+// Answered by outside.joined, perhaps before this returns.
+void host_join(Host *host, const HostJoin *join);
+// STATUS_NOT_FOUND, STATUS_LIMIT: the socket is still the caller's.
+MUST_USE Status host_socket(Host *host, const char *world, const HostSocket *socket);
+
+void host_step(Host *host);
+void host_store_poll(Host *host);
+
+// Everybody is told, everything is saved, every world ends, within ms.
+void host_stop(Host *host, uint32_t ms);
+bool host_is_over(const Host *host);
+bool host_is_stopping(const Host *host);
+bool host_is_ready(const Host *host); // worlds can be started
+// Something is not as it should be: a world could not be started or went to another host (with
+// one_world), or something was lost at the end.
+bool host_has_failed(const Host *host);
+
+typedef struct HostCounts {
+    uint64_t starts, crashes, kills; // of world processes
+    uint64_t sockets_passed, sockets_refused;
+    uint64_t tickets_given, tickets_admitted, tickets_refused;
+    uint64_t joins_refused;
+    uint64_t saves_lost, requests_lost; // not on disk when their time was over
+    uint64_t renewals, renewals_failed;
+    uint64_t moves_waited, moves_late; // players who came from another world of the place
+} HostCounts;
+const HostCounts *host_counts(const Host *host);
+StoreDisk host_disk(const Host *host); // why worlds cannot start, if that is why

@@ -27,8 +27,7 @@ uint64_t world_memory_bytes(const WorldNeed *need)
 void host_bounds_open(HostBounds *bounds)
 {
     char own[CGROUP_PATH_BYTES];
-    *bounds = (HostBounds){.name = ""};
-    snprintf(bounds->name, sizeof bounds->name, "world-%d", (int)getpid());
+    *bounds = (HostBounds){.missing = ""};
     Status status = cgroup_find(own, bounds->missing, sizeof bounds->missing);
     if (status == STATUS_OK) {
         status = cgroup_open(own, &bounds->cgroup, bounds->missing, sizeof bounds->missing);
@@ -38,14 +37,14 @@ void host_bounds_open(HostBounds *bounds)
     }
 }
 
-bool host_bounds_apply(const HostBounds *bounds, uint64_t memory_bytes, pid_t pid)
+bool host_bounds_apply(const HostBounds *bounds, const char *name, uint64_t memory_bytes, pid_t pid)
 {
     // A sanitizer keeps several bytes for each one of ours.
     const CgroupLimits limits = {.memory_bytes_max = SANITIZED ? 0 : memory_bytes,
                                  .cpu_percent_max = WORLD_CPU_PERCENT_MAX,
                                  .process_max = 1};
     return bounds->cgroup.own[0] == '\0' ||
-           cgroup_bound(&bounds->cgroup, bounds->name, &limits, pid) == STATUS_OK;
+           cgroup_bound(&bounds->cgroup, name, &limits, pid) == STATUS_OK;
 }
 
 void host_bounds_describe(const HostBounds *bounds, char *out, size_t bytes)
@@ -59,10 +58,16 @@ void host_bounds_describe(const HostBounds *bounds, char *out, size_t bytes)
              cgroup->has_memory ? " memory" : "", cgroup->has_processes ? " pids" : "");
 }
 
+void host_bounds_remove(const HostBounds *bounds, const char *name)
+{
+    if (bounds->cgroup.own[0] != '\0') {
+        cgroup_remove(&bounds->cgroup, name);
+    }
+}
+
 void host_bounds_close(HostBounds *bounds)
 {
     if (bounds->cgroup.own[0] != '\0') {
-        cgroup_remove(&bounds->cgroup, bounds->name);
         cgroup_close(&bounds->cgroup);
     }
 }

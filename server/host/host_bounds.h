@@ -20,13 +20,15 @@ uint64_t world_memory_bytes(const WorldNeed *need);
 typedef struct HostBounds {
     Cgroup cgroup;    // own is empty: none
     char missing[96]; // why there is none
-    char name[32];    // of the world's cgroup
 } HostBounds;
+#define HOST_BOUNDS_NAME_BYTES 48 // of one world process's cgroup
 
 // Before any other process is started: those would stand in the way.
 void host_bounds_open(HostBounds *bounds);
 // Before the process does anything. False: it is not bound, and must not go on.
-bool host_bounds_apply(const HostBounds *bounds, uint64_t memory_bytes, pid_t pid);
+bool host_bounds_apply(const HostBounds *bounds, const char *name, uint64_t memory_bytes,
+                       pid_t pid);
+void host_bounds_remove(const HostBounds *bounds, const char *name); // that process has ended
 // "cgroup: cpu memory pids", or that there is none and why.
 void host_bounds_describe(const HostBounds *bounds, char *out, size_t bytes);
-void host_bounds_close(HostBounds *bounds); // the world has ended
+void host_bounds_close(HostBounds *bounds); // all of them have

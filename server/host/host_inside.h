@@ -1,49 +1,31 @@
 // The inside of a host, for the files of server/host alone.
 //
-//   host.c        creation, the main thread's loop, signals, when the world starts again
-//   host_world.c  starting the world process, and what it says
+//   host.c        creation, the step, who is who
+//   host_join.c   who wants to come in: which world, a new one, a ticket
+//   host_lease.c  the host's own row, by which all its worlds are leased
+//   host_world.c  the states of a world
+//   host_begin.c  what a world begins with
+//   host_hear.c   what a world process says
 //   host_save.c   saves and requests on their way to the store and back
-//   host_http.c   what HTTP is answered
-//   host_build.c  saving scripts and their builds, for an editor
-//   host_place.c  the place as it was built, and its manifests
-//   host_bounds.c how much of the machine the world process may use
-//   host_asset.c  its pictures, sounds and models, for whoever asks
+//   host_move.c   players who come from another world of the same place
+//   host_place.c  built places
 #pragma once
 
-#include "core/base/json_write.h"
-#include "server/build/pipeline/build.h"
-#include "server/channel/channel.h"
-#include "server/channel/journal_file.h"
-#include "server/host/host.h"
-#include "server/host/host_bounds.h"
-#include "server/host/metrics.h"
-#include "server/host/ticket.h"
-#include "server/net/http.h"
-#include "server/sys/process.h"
+#include "core/base/check.h"
+#include "server/host/host_place.h"
+#include "server/host/host_world.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define HOST_PATH_BYTES     4096
-#define HOST_WAITING_MAX    1024 // sockets on their way to the world
-#define HOST_SAVES_MAX      16   // a world has at most 8 without an answer
-#define HOST_REQUESTS_MAX   1024 // DataStore requests without an answer
-#define HOST_BLOB_CACHE     "public, max-age=31536000, immutable"
-#define HOST_DAMAGED_MAX    16 // lines of the log about damaged DataStore entries
-#define HOST_LEASE_MS       10000
-#define HOST_LEASE_RENEW_MS 3000
-#define HOST_LEASE_STOP_MS  7000
+#define HOST_SECOND_NS   1000000000ull
+#define HOST_MS_NS       1000000ull
+#define HOST_DAMAGED_MAX 16 // lines of the log about damaged DataStore entries
+#define HOST_MOVES_MAX   1024
+#define HOST_ACCOUNTS    65536 // that are remembered with the world they were in
 
-// A WebSocket on its way.
-typedef struct HostSocket {
-    int descriptor;
-    bool json;
-    uint64_t address; // as the world may know it (address_key); 0: nobody counts it
-    uint8_t *already;
-    size_t bytes;
-} HostSocket;
-
-typedef enum HostSaveState { SAVE_FREE, SAVE_SENT, SAVE_AGAIN } HostSaveState;
+// --- saves and requests -------------------------------------------------------------------------
+typedef enum HostSaveState { SAVE_FREE, SAVE_SENT, SAVE_AGAIN, SAVE_DONE } HostSaveState;
 typedef struct HostSave {
     HostSaveState state;
     uint64_t request, seq;
@@ -51,153 +33,188 @@ typedef struct HostSave {
     size_t bytes;
 } HostSave;
 
-// What the host signs for one life of a world.
-typedef struct HostManifests {
-    uint32_t version;
-    Buffer server, client; // JSON with signatures; host_manifests_free frees them
-} HostManifests;
+typedef struct HostSaves {
+    HostSave all[HOST_SAVES_MAX]; // in order from first on
+    uint32_t first, count;
+    uint64_t seq;      // of the last save in this epoch; the next has the next number
+    uint64_t again_ns; // 0: nothing has to be tried again
+    uint64_t requests[HOST_REQUESTS_MAX]; // the world's numbers; 0: free, else number + 1
+    uint32_t request_count, request_next;
+    uint64_t submitted, completed; // saves and requests together, in order
+} HostSaves;
 
-typedef struct HostAssets HostAssets;
-
-typedef struct Host {
-    HostConfig config;
-    bool development;
-    char data[HOST_PATH_BYTES];
-    char journal_path[HOST_PATH_BYTES]; // "": none
-    char host_id[33];
-    uint8_t boot[TICKET_BOOT_BYTES];
-    uint8_t address_secret[16]; // for address_key
-    int lock_file;
-    const atomic_bool *cancel; // ends the first build
-
-    // The place; read only once it is built.
-    char build_key[HOST_PATH_BYTES], build_cache[HOST_PATH_BYTES];
-    BuildResult built;
-    uint8_t scene_hash[32];
-    char scene_hex[65];
-    uint32_t player_max; // after the config and the place
-    WorldConfig world;   // the numbers of the current world; place is NULL
-
-    Store *store;
+// --- a world ------------------------------------------------------------------------------------
+struct HostWorld {
+    Host *host;
+    uint32_t number; // its slot in the host
     StoreWorld row;
-    HttpServer *http;
-    SigningKey key;
-    UsedTickets used_tickets;
-    HostAssets *assets;      // the HTTP thread's
-    struct HostBuild *build; // the HTTP thread's; NULL until somebody saves
+    HostPlace *place; // NULL: not here
+    void *user;
+    HostWorldState state;
+    uint64_t state_ns;    // since when
+    uint64_t deadline_ns; // of the state; 0: none
+    bool wanted;          // it shall run
+    bool has_lease;
+    bool fenced;           // another host has it
+    uint64_t elsewhere_ns; // when the store last said so; 0: never
+    bool other_place;      // host_world_set_other_place
+    uint32_t make_tries;
 
-    // Between the threads, with the lock.
-    pthread_mutex_t lock;
-    HostSocket waiting[HOST_WAITING_MAX];
-    uint32_t waiting_count;
-    bool ready;
-    bool closing; // no more sockets are taken
-    uint16_t port;
+    // This life.
+    HostLink *link;
+    WorldConfig config; // epoch, secret and seed are this life's
     uint64_t epoch;
-    bool lease_held, lease_lost;
-    Metrics metrics;
-    pid_t pid;
-
-    int epoll, signals, wake;
-    pthread_t lease_thread;
-    pthread_cond_t lease_wake;
-    bool lease_thread_runs, lease_thread_stop;
-
-    // The world process; the main thread's alone.
-    HostBounds bounds;
-    Process process;
-    bool running;    // there is a process
-    bool spawned;    // it was started ahead, and has been told nothing yet
-    bool was_ready;  // this one
-    bool ever_ready; // any
-    Channel channel;
-    JournalFile journal;
-    uint32_t manifest_version; // of the process that runs
-    uint16_t incarnation;
-    uint64_t restart_at_ns; // 0: none is due
-    uint64_t started_ns;    // the process that runs
-    uint64_t crash_ns[8];   // when the last ones were; 0: after a long life
-    uint32_t crash_count;
-    uint32_t silent_ms; // since the last sign of life, as this thread sees it
-    uint64_t looked_ns; // when it last looked
+    uint16_t
+        incarnation; // in tags, so that the answers to an earlier life are not taken for its own
+    uint32_t manifest_version;
+    bool told_stop, heard_stop;
+    uint64_t quiet_ns; // after the stop: when nothing more is expected
+    uint64_t silent_ns;
+    uint64_t looked_ns;
     uint64_t second_ns, second_messages, second_bytes, second_logs;
     char failed[CHANNEL_REASON_BYTES]; // what it said before it ended
-    HostSave saves[HOST_SAVES_MAX];    // in order from save_first on
-    uint32_t save_first, save_count;
-    uint64_t save_seq; // of the last save in this epoch; the next has the next number
-    uint32_t request_count;
-    uint64_t save_again_ns; // 0: nothing has to be tried again
-    bool disk_refuses;      // the last save did not get to the disk, and that was said
+    HostSaves saves;
+    HostStats stats;
+    ScriptTable *scripts; // what its scripts cost, as it said last; NULL: nothing yet
+    uint32_t layers;      // of its jail
+    uint64_t empty_ns;    // since when nobody is in it; 0: somebody is
 
-    // The end.
-    bool stop_wanted, stop_told, stop_heard;
-    uint64_t stop_ns; // when it must be over
-    uint64_t stop_quiet_ns;
-    bool fenced;
-    int exit_code;
+    // All its lives.
+    bool ever_ready;
+    uint64_t started_ns;
+    uint64_t crash_ns[8]; // when the last short lives ended; 0: it was a long one
+    uint64_t starts, crashes, kills;
+    uint32_t invited; // tickets that were given and not used yet
+    uint64_t invited_ns;
     uint64_t damaged[HOST_DAMAGED_MAX]; // hashes of what the log has said is damaged
     uint32_t damaged_count;
-} Host;
 
-void host_log(LogLevel level, const char *area, const char *format, ...)
+    HostSocket *sockets; // that wait, HOST_SOCKETS_MAX once one came
+    uint32_t socket_count;
+};
+
+// --- who waits ----------------------------------------------------------------------------------
+typedef struct WaitingJoin {
+    HostJoin join;
+    HostWorld *world;
+    uint64_t deadline_ns;
+} WaitingJoin;
+
+// A player who is let in once what another world of the place has stored is in the store.
+typedef struct HostMove {
+    uint64_t account, connection, deadline_ns;
+    HostWorld *from, *to;
+    uint16_t from_incarnation, to_incarnation;
+    bool has_left;  // the other world has said so
+    uint64_t until; // completed of its saves must reach this
+    Ticket ticket;
+} HostMove;
+
+typedef struct AccountPlace {
+    uint64_t account; // 0: free
+    HostWorld *world;
+} AccountPlace;
+
+struct Host {
+    HostConfig config;
+    HostPlace *places[HOST_PLACES_MAX];
+    uint32_t place_count;
+    HostWorld **worlds; // HOST_WORLDS_MAX
+    uint32_t world_count;
+    uint32_t process_count;
+    UsedTickets used_tickets;
+    WaitingJoin *joins; // HOST_JOINS_MAX
+    uint32_t join_count;
+    HostMove moves[HOST_MOVES_MAX];
+    uint32_t move_count;
+    AccountPlace *accounts; // HOST_ACCOUNTS, by hash; the older one gives way
+    uint64_t stepped_ns;
+
+    // The lease.
+    uint64_t renew_sent_ns; // of the renewal that has no answer yet; 0: none
+    uint64_t renewed_ns;    // when the last good one was sent
+    uint64_t renew_next_ns;
+    bool has_row; // the host's row is in the store
+    bool lease_lost;
+    bool disk_refuses; // the last save did not get to the disk, and that was said
+
+    bool stopping, failed;
+    uint64_t stop_ns;
+    HostCounts counts;
+};
+
+uint64_t host_now(const Host *host);
+uint64_t host_unix_ms(const Host *host);
+void host_log(const Host *host, LogLevel level, const char *area, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+// The same about a world, which is named where there can be several.
+void hosted_log(const HostWorld *world, LogLevel level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// folder/name; false when it does not fit.
-bool host_join_path(char out[HOST_PATH_BYTES], const char *folder, const char *name);
+// --- tags of what the store is asked ------------------------------------------------------------
+typedef enum HostTag {
+    TAG_RENEW = 1,
+    TAG_MAKE,
+    TAG_TAKE,
+    TAG_RELEASE,
+    TAG_SAVE,
+    TAG_REQUEST,
+    TAG_NOTHING // an answer that nobody needs
+} HostTag;
+// u4 kind · u20 world · u16 incarnation · u24 index
+uint64_t host_tag(HostTag kind, const HostWorld *world, uint32_t index);
 
-// --- host_place.c -------------------------------------------------------------------------------
-// Builds it, or finds it built; what is wrong is on standard error.
-MUST_USE Status host_place_open(Host *host);
-// How this place is built, once it was opened; lives as long as the host.
-BuildConfig host_build_config(const Host *host);
-void host_place_close(Host *host);
-// Writes the types that editors need into the place, unless the data is kept elsewhere.
-void host_place_renew_types(const Host *host);
-// The number of a replicated rune by its hash, 64 hex digits; UINT32_MAX: none that may be given
-// away.
-uint32_t host_place_rune(const Host *host, const char *hex);
-// Signs the manifests for a life that begins at that tick, with a version above that one.
-MUST_USE Status host_place_sign(const Host *host, uint64_t version_before, uint64_t tick,
-                                HostManifests *out);
-void host_manifests_free(HostManifests *manifests);
-
-// --- host_asset.c -------------------------------------------------------------------------------
-// Of a place that was built.
-MUST_USE Status host_asset_open(Host *host);
-void host_asset_close(Host *host);
-// GET /blob/<name> of an asset or the thumbnail; 404 for all others.
-void host_asset_blob(Host *host, const char *name, HttpRequest *request, HttpResponse *response);
-// GET /api/assets
-void host_asset_list(void *user, HttpRequest *request, HttpResponse *response);
+// --- host_lease.c -------------------------------------------------------------------------------
+void host_lease_step(Host *host);
+void host_lease_watch(Host *host); // is it still ours?
+void host_lease_answer(Host *host, const StoreCompletion *done);
+bool host_lease_is_good(const Host *host); // worlds may be taken
 
 // --- host_world.c -------------------------------------------------------------------------------
-// Starts the first process ahead: its program is loaded while the host opens its data.
-MUST_USE Status host_world_spawn(Host *host);
-MUST_USE Status host_world_start(Host *host);
-void host_world_receive(Host *host); // everything on the channel
-void host_world_watch(Host *host);   // is it stuck, does it flood?
-// Queues an entry. A world that does not take it any more is ended.
-void host_world_send_entry(Host *host, const Entry *entry);
-void host_world_pass_sockets(Host *host);
-// Closes the sockets that wait for a world, with a code that says to try again later.
-void host_world_refuse_sockets(Host *host);
-void host_world_kill(Host *host, const char *why);
-void host_world_flush(Host *host);
-// The process is gone: its last words are heard, everything of it is let go.
-void host_world_ended(Host *host, int code);
+// Asks the store for a row with another room code and, at first, id; the state is MAKING.
+void hosted_make(HostWorld *world);
+void hosted_want(HostWorld *world); // it shall run
+void hosted_stop(HostWorld *world); // it shall not
+void hosted_step(HostWorld *world);
+void hosted_answer(HostWorld *world, HostTag kind, const StoreCompletion *done);
+void hosted_fence(HostWorld *world, const char *why); // it is another host's now
+void hosted_kill(HostWorld *world, const char *why);
+void hosted_send_entry(HostWorld *world, const Entry *entry);
+void hosted_pass_sockets(HostWorld *world);
+void hosted_free(HostWorld *world);
+bool hosted_has_process(const HostWorld *world);
+void hosted_look_for_end(HostWorld *world);
+
+// --- host_begin.c -------------------------------------------------------------------------------
+// Tells its new link how it begins, from the rows of the store.
+MUST_USE Status hosted_begin(HostWorld *world, const uint8_t *rows, size_t bytes);
+
+// --- host_hear.c --------------------------------------------------------------------------------
+void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket); // NULL: nobody
+void hosted_hear_rest(HostWorld *world); // what it said before it ended
+void hosted_watch(HostWorld *world);     // is it stuck?
 
 // --- host_save.c --------------------------------------------------------------------------------
-void host_save_receive(Host *host, const ChannelReport *report);
-void host_request_receive(Host *host, const ChannelReport *report);
-void host_store_poll(Host *host); // the store's answers
-void host_save_retry(Host *host); // what the disk refused, when it is time
-// Waits until what the store was given is on disk, at most that long; what is left is forgotten.
-void host_save_drain(Host *host, uint32_t timeout_ms);
+void hosted_save_receive(HostWorld *world, const ChannelReport *report);
+void hosted_request_receive(HostWorld *world, const ChannelReport *report);
+void hosted_save_answer(HostWorld *world, uint32_t index, const StoreCompletion *done);
+void hosted_request_answer(HostWorld *world, uint32_t index, const StoreCompletion *done);
+void hosted_save_retry(HostWorld *world); // what the disk refused, when it is time
+bool hosted_saves_wait(const HostWorld *world);
+void hosted_saves_forget(HostWorld *world); // and say what was lost
 
-// --- host_http.c --------------------------------------------------------------------------------
-MUST_USE Status host_http_start(Host *host);
-// A member of an object: a text, or null for NULL.
-void host_write_member(JsonWriter *json, const char *name, const char *text);
-// A world in development believes whoever asks, so it answers this machine alone. True: the request
-// came through a proxy, and the response says so.
-bool host_http_refuse_forwarded(const Host *host, HttpRequest *request, HttpResponse *response);
+// --- host_join.c --------------------------------------------------------------------------------
+void host_joins_answer(HostWorld *world); // it runs
+void host_joins_refuse(HostWorld *world, HostRefusal refusal);
+void host_joins_step(Host *host);
+#define ROOM_CODE_RANDOM 6
+void room_code_from(const uint8_t random[ROOM_CODE_RANDOM], char out[17]);
+void room_code_make(const Host *host, char out[17]);
+uint32_t hosted_player_count(const HostWorld *world); // with those who are on their way
+
+// --- host_move.c --------------------------------------------------------------------------------
+// True: the player comes from another world of the place and is let in later.
+bool host_move_begin(HostWorld *to, uint64_t connection, const Ticket *ticket);
+void host_move_left(HostWorld *from, uint64_t account);
+void host_moves_step(Host *host);
+void host_account_note(HostWorld *world, uint64_t account);

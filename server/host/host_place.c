@@ -1,147 +1,77 @@
-// What a host runs: the place as it was built. The pipeline (server/build) brings scene, runes and
-// manifests; here they become what a world begins with, and what clients fetch by hash. The host
-// reads no file of a creator itself, and gives out nothing but what the manifest replicates.
-#define _GNU_SOURCE
-#include "core/base/check.h"
+// One built place: scene, runes and manifests come from the pipeline (server/build); here they
+// become what a world begins with, and what clients fetch by hash. The host reads no file of a
+// creator itself, and gives out nothing but what the manifest replicates.
 #include "core/base/limits.h"
 #include "core/base/sha256.h"
-#include "server/build/base/diagnostic.h"
-#include "server/build/pipeline/build_show.h"
-#include "server/build/place/editor_files.h"
 #include "server/build/sign/manifest_sign.h"
 #include "server/host/host_inside.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-// --- building -----------------------------------------------------------------------------------
-
-BuildConfig host_build_config(const Host *host)
-{
-    BuildConfig config = build_config_default();
-    config.allow_weak_jail = host->config.allow_weak_jail;
-    config.key = host->build_key;
-    // Who keeps the data elsewhere wants nothing written into the place.
-    config.cache = host->config.data != NULL ? host->build_cache : NULL;
-    return config;
-}
-
-static Status build(Host *host)
-{
-    char reason[WORKER_REASON_BYTES] = "";
-    if (!host_join_path(host->build_key, host->data, "ticket.key") ||
-        !host_join_path(host->build_cache, host->data, "cache")) {
-        return STATUS_RANGE;
-    }
-    const BuildConfig config = host_build_config(host);
-    Builder *builder = NULL;
-    Status status = builder_create(&config, &builder);
-    if (status != STATUS_OK) {
-        fprintf(stderr, "sandlot world: the place cannot be built: %s\n", status_text(status));
-        return status;
-    }
-    BuildShow show = build_show_begin();
-    const BuildRequest request = {.place = host->config.place,
-                                  .write = host->config.data == NULL,
-                                  .pack = true,
-                                  .progress = build_show_progress,
-                                  .user = &show,
-                                  .cancel = host->cancel};
-    status = builder_build(builder, &request, &host->built, reason);
-    builder_destroy(builder);
-    build_show_end(&show);
-    build_show_diagnostics(&host->built.diagnostics, host->config.place);
-    if (status != STATUS_OK) {
-        diagnostic_print(stderr, "sandlot world: %s cannot be built%s%s", host->config.place,
-                         reason[0] != '\0' ? ": " : "", reason);
-    }
-    return status;
-}
-
-// As `sandlot build` does, where the build may write.
-void host_place_renew_types(const Host *host)
-{
-    char reason[WORKER_REASON_BYTES] = "";
-    bool written = false;
-    if (host->config.data == NULL &&
-        editor_files_renew_types(host->config.place, &written, reason) != STATUS_OK) {
-        host_log(LOG_WARN, "build", "no types for editors: %s", reason);
-    }
-}
-
-static void say_built(const Host *host)
-{
-    char counts[BUILD_SHOW_BYTES];
-    build_show_counts(&host->built, counts);
-    host_log(LOG_INFO, "build", "%s", counts);
-}
 
 // --- what is in it ------------------------------------------------------------------------------
 
 // The numbers that decide how large a world is.
-static void take_facts(Host *host)
+static void take_facts(HostPlace *place, const HostPlaceConfig *config)
 {
-    const PlaceFacts *facts = &host->built.facts;
+    const PlaceFacts *facts = &place->built.facts;
     const uint32_t wanted = facts->player_max > 0 ? facts->player_max : WORLD_PLAYERS_DEFAULT;
-    const uint32_t limit = host->config.player_max > 0 ? host->config.player_max : wanted;
-    host->player_max = wanted < limit ? wanted : limit;
-    WorldConfig *world = &host->world;
-    *world = world_config_default();
-    world->stripped = host->built.stripped;
-    world->stripped_bytes = host->built.stripped_bytes;
-    world->development = host->development;
-    world->player_max = host->player_max;
-    world->entity_max = facts->entity_max;
-    world->json_session_max = JSON_SESSIONS_MAX;
+    const uint32_t limit = config->player_max > 0 ? config->player_max : wanted;
+    WorldConfig *numbers = &place->numbers;
+    *numbers = world_config_default();
+    numbers->stripped = place->built.stripped;
+    numbers->stripped_bytes = place->built.stripped_bytes;
+    numbers->development = config->development;
+    numbers->player_max = wanted < limit ? wanted : limit;
+    numbers->entity_max = facts->entity_max;
+    numbers->json_session_max = JSON_SESSIONS_MAX;
 }
 
 // A rune enters a world as one entry.
-static Status check_sizes(const Host *host)
+static Status check_sizes(const BuildResult *built, char *reason, size_t bytes)
 {
-    for (uint32_t i = 0; i < host->built.rune_count; i++) {
-        const BuildRune *rune = &host->built.runes[i];
+    for (uint32_t i = 0; i < built->rune_count; i++) {
+        const BuildRune *rune = &built->runes[i];
         if (rune->count > ENTRY_BYTES_MAX || strlen(rune->path) > ENTRY_NAME_BYTES) {
-            fprintf(stderr,
-                    "sandlot world: %s%s: its rune has %zu bytes, at most %u; cut the script in "
-                    "two\n",
-                    rune->path, soul_language_ending(rune->language), rune->count,
-                    (unsigned)ENTRY_BYTES_MAX);
+            snprintf(reason, bytes,
+                     "%s%s: its rune has %zu bytes, at most %u; cut the script in two", rune->path,
+                     soul_language_ending(rune->language), rune->count, (unsigned)ENTRY_BYTES_MAX);
             return STATUS_LIMIT;
         }
     }
     return STATUS_OK;
 }
 
-Status host_place_open(Host *host)
+Status host_place_create(const HostPlaceConfig *config, BuildResult *built, HostPlace **out,
+                         char *reason, size_t bytes)
 {
-    Status status = build(host);
-    if (status == STATUS_OK) {
-        sha256_of(host->built.stripped, host->built.stripped_bytes, host->scene_hash);
-        sha256_hex(host->scene_hash, host->scene_hex);
-        take_facts(host);
-        status = check_sizes(host);
+    Status status = check_sizes(built, reason, bytes);
+    HostPlace *place = status == STATUS_OK ? calloc(1, sizeof *place) : NULL;
+    if (place == NULL) {
+        return status == STATUS_OK ? STATUS_LIMIT : status;
     }
-    if (status == STATUS_OK) {
-        status = host_asset_open(host);
-    }
-    if (status == STATUS_OK) {
-        say_built(host);
-        host_place_renew_types(host);
-    }
-    return status;
+    snprintf(place->place_id, sizeof place->place_id, "%s", config->place_id);
+    snprintf(place->folder, sizeof place->folder, "%s", config->folder);
+    place->built = *built;
+    *built = (BuildResult){0};
+    sha256_of(place->built.stripped, place->built.stripped_bytes, place->scene_hash);
+    sha256_hex(place->scene_hash, place->scene_hex);
+    take_facts(place, config);
+    *out = place;
+    return STATUS_OK;
 }
 
-void host_place_close(Host *host)
+void host_place_destroy(HostPlace *place)
 {
-    host_asset_close(host);
-    build_result_free(&host->built);
+    if (place != NULL) {
+        build_result_free(&place->built);
+        free(place);
+    }
 }
 
-uint32_t host_place_rune(const Host *host, const char *hex)
+uint32_t host_place_rune(const HostPlace *place, const char *hex)
 {
-    for (uint32_t i = 0; i < host->built.rune_count; i++) {
-        const BuildRune *rune = &host->built.runes[i];
+    for (uint32_t i = 0; i < place->built.rune_count; i++) {
+        const BuildRune *rune = &place->built.runes[i];
         char text[65];
         sha256_hex(rune->hash, text);
         // Two scripts of equal bytes have one hash: the one that is sent decides.
@@ -154,9 +84,9 @@ uint32_t host_place_rune(const Host *host, const char *hex)
 
 // --- manifests ----------------------------------------------------------------------------------
 
-static Status sign_both(const Host *host, ManifestList *list, HostManifests *out)
+static Status sign_both(const SigningKey *key, ManifestList *list, HostManifests *out)
 {
-    Status status = manifest_sign(list, &host->key, &out->server);
+    Status status = manifest_sign(list, key, &out->server);
     if (status != STATUS_OK) {
         return status;
     }
@@ -172,13 +102,13 @@ static Status sign_both(const Host *host, ManifestList *list, HostManifests *out
     }
     list->rows = sent;
     list->row_count = count;
-    status = count <= MANIFEST_SCRIPTS_MAX ? manifest_sign(list, &host->key, &out->client)
-                                           : STATUS_LIMIT;
+    status = count <= MANIFEST_SCRIPTS_MAX ? manifest_sign(list, key, &out->client) : STATUS_LIMIT;
     free(sent);
     return status;
 }
 
-Status host_place_sign(const Host *host, uint64_t version_before, uint64_t tick, HostManifests *out)
+Status host_place_sign(const HostPlace *place, const SigningKey *key, uint64_t version_before,
+                       uint64_t tick, HostManifests *out)
 {
     *out = (HostManifests){.server = buffer_of(MANIFEST_BYTES_MAX),
                            .client = buffer_of(ENTRY_BYTES_MAX)};
@@ -192,7 +122,7 @@ Status host_place_sign(const Host *host, uint64_t version_before, uint64_t tick,
     uint8_t signature[MANIFEST_SIGNATURE_BYTES];
     bool has_signature = false;
     JsonError error = {0};
-    Status status = manifest_read(&arena, host->built.manifest, host->built.manifest_bytes, &list,
+    Status status = manifest_read(&arena, place->built.manifest, place->built.manifest_bytes, &list,
                                   signature, &has_signature, &error);
     if (status == STATUS_OK) {
         status = version_before >= UINT32_MAX ? STATUS_LIMIT : STATUS_OK;
@@ -203,7 +133,7 @@ Status host_place_sign(const Host *host, uint64_t version_before, uint64_t tick,
         list.server_tick = tick;
         out->version = list.version;
         ASSERT(out->version > version_before); // clients ignore a version that does not rise
-        status = sign_both(host, &list, out);
+        status = sign_both(key, &list, out);
     }
     free(block);
     if (status != STATUS_OK) {

@@ -1,74 +1,22 @@
-// libmicrohttpd behind http.h. One thread with epoll serves everything; handlers do not block. A
-// body is collected up to its route's limit and no further; what a route does not know gets a JSON
-// error. Sockets leave by http_upgrade. What is decided from text alone is in http_rules, files are
-// in http_file, deadlines in http_watch.
+// libmicrohttpd behind http.h. Its threads (one, unless the config says more) serve everything with
+// epoll; handlers do not block, but may answer later (http_defer.c). What is decided from text
+// alone is in http_rules, files are in http_file, deadlines in http_watch.
 #define _GNU_SOURCE
-#include "server/net/http.h"
-
 #include "core/base/check.h"
-#include "core/base/json_write.h"
-#include "server/net/http_file.h"
-#include "server/net/http_rules.h"
-#include "server/net/http_watch.h"
+#include "core/base/limits.h"
+#include "server/net/http_inside.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <microhttpd.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#define ERROR_BYTES            1024
-#define LINE_BYTES             256 // of a header that we make
-#define STREAM_BLOCK_BYTES     (32u << 10)
-#define DRAIN_BYTES_MAX        (256u << 10) // of a body that is read only to be polite
-#define CONNECTION_MEMORY      32768        // of headers, for each connection
+#define CONNECTION_MEMORY      32768 // of headers, for each connection
 #define CONNECTION_MAX_DEFAULT 1024
 #define TIMEOUT_MS_DEFAULT     15000
-#define RETRY_AFTER            "5" // seconds; how long a host waits before it tries again
-#define ANSWER_TIMEOUTS        20  // an answer has so many times the time of a request
-#define STRICT_POLICY                                                                         \
-    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src "    \
-    "'self' blob: data:; connect-src 'self' ws: wss:; worker-src 'self'; object-src 'none'; " \
-    "base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
-
-struct HttpServer {
-    HttpConfig config;
-    struct MHD_Daemon *daemon;
-    HttpWatch *watch;
-    uint16_t port;
-};
-
-// One request while it is being read and answered.
-struct HttpRequest {
-    HttpServer *server;
-    struct MHD_Connection *connection;
-    const HttpRoute *route;  // NULL: none
-    bool path_is_known;      // to a route of some method
-    const char *address_end; // where the address of the first line ends in memory
-    bool has_bad_address;
-    bool has_begun; // its headers are there
-    bool is_get;    // HEAD is not
-    bool http_1_0;
-    bool must_close; // after the answer
-    HttpParts parts;
-    uint8_t *body;
-    size_t body_bytes, body_capacity, body_dropped;
-    bool body_too_large;
-    char error_text[ERROR_BYTES];
-    char allow[LINE_BYTES];
-    char protocols[LINE_BYTES];
-    // An upgrade that was granted.
-    HttpTake take;
-    void *take_user;
-    HttpUpgrade upgrade;
-};
+#define ANSWER_TIMEOUTS        20 // an answer has so many times the time of a request
 
 // --- routes -------------------------------------------------------------------------------------
 
@@ -101,553 +49,77 @@ static void list_methods(HttpRequest *request, const char *path)
     }
 }
 
-// --- what handlers ask --------------------------------------------------------------------------
-
-void *http_user(const HttpRequest *request)
-{
-    return request->server->config.user;
-}
-
-const char *http_path_part(const HttpRequest *request, uint32_t star)
-{
-    return star < request->parts.count ? request->parts.text[star] : NULL;
-}
-
-const char *http_query(const HttpRequest *request, const char *name)
-{
-    return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
-}
-
-const char *http_header(const HttpRequest *request, const char *name)
-{
-    return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
-}
-
-static enum MHD_Result add_accept(void *user, enum MHD_ValueKind kind, const char *name,
-                                  const char *value)
-{
-    (void)kind;
-    if (strcasecmp(name, "Accept-Encoding") == 0 && value != NULL) {
-        http_rules_accept(user, value);
-    }
-    return MHD_YES;
-}
-
-static HttpAccept read_accept(const HttpRequest *request)
-{
-    HttpAccept accept = {0};
-    (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, add_accept, &accept);
-    return accept;
-}
-
-bool http_prefers_coding(const HttpRequest *request, HttpCoding coding)
-{
-    const HttpAccept accept = read_accept(request);
-    return http_rules_choose(&accept, 1u << coding) == coding;
-}
-
-const uint8_t *http_body(const HttpRequest *request, size_t *bytes)
-{
-    *bytes = request->body_bytes;
-    return request->body;
-}
-
-bool http_is_loopback(const HttpRequest *request)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    return info != NULL && http_watch_is_loopback(info->client_addr);
-}
-
-uint64_t http_address(const HttpRequest *request)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    return info != NULL ? http_watch_address(info->client_addr) : 0;
-}
-
-static enum MHD_Result find_forwarded(void *user, enum MHD_ValueKind kind, const char *name,
-                                      const char *value)
-{
-    static const char prefix[] = "X-Forwarded-";
-    bool *is_found = user;
-    (void)kind;
-    (void)value;
-    *is_found = strncasecmp(name, prefix, sizeof prefix - 1) == 0;
-    return *is_found ? MHD_NO : MHD_YES; // MHD_NO: no more of them
-}
-
-bool http_is_forwarded(const HttpRequest *request)
-{
-    static const char *const names[] = {"CF-Connecting-IP", "Forwarded", "Via", "X-Real-IP"};
-    bool is_found = false;
-    (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, find_forwarded,
-                                    &is_found);
-    if (is_found) {
-        return true;
-    }
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (http_header(request, names[i]) != NULL) {
-            return true;
-        }
-    }
-    return request->http_1_0;
-}
-
-void http_fail(HttpRequest *request, HttpResponse *response, uint32_t status, const char *code,
-               const char *message)
-{
-    ByteWriter writer = byte_writer(request->error_text, ERROR_BYTES);
-    JsonWriter json = json_writer(&writer, 0);
-    json_write_object_begin(&json);
-    json_write_name(&json, "error");
-    json_write_object_begin(&json);
-    json_write_name(&json, "code");
-    json_write_text(&json, code);
-    json_write_name(&json, "message");
-    json_write_text(&json, message);
-    json_write_object_end(&json);
-    json_write_object_end(&json);
-    *response = (HttpResponse){.status = status,
-                               .content_type = "application/json",
-                               .body = (const uint8_t *)request->error_text,
-                               .bytes = writer.at};
-    if (json_writer_finish(&json) != STATUS_OK) {
-        static const char plain[] = "{\"error\":{\"code\":\"failed\",\"message\":\"\"}}";
-        response->body = (const uint8_t *)plain;
-        response->bytes = sizeof plain - 1;
-    }
-}
-
-static HttpOriginRule origin_rule(const HttpRequest *request)
-{
-    const HttpConfig *config = &request->server->config;
-    return (HttpOriginRule){config->origins, config->origin_same_host};
-}
-
-bool http_origin_is_allowed(const HttpRequest *request)
-{
-    const HttpOriginRule rule = origin_rule(request);
-    return http_rules_origin(&rule, http_header(request, "Origin"), http_header(request, "Host"));
-}
-
-// --- answers ------------------------------------------------------------------------------------
-
-static bool add(struct MHD_Response *reply, const char *name, const char *value)
-{
-    return value == NULL || value[0] == '\0' ||
-           MHD_add_response_header(reply, name, value) == MHD_YES;
-}
-
-static bool add_headers(struct MHD_Response *reply, const HttpResponse *response)
-{
-    const char *policy = response->content_security_policy != NULL
-                             ? response->content_security_policy
-                             : STRICT_POLICY;
-    const char *cache = response->cache != NULL ? response->cache : "no-store";
-    return add(reply, "Content-Security-Policy", policy) &&
-           add(reply, "X-Content-Type-Options", "nosniff") &&
-           add(reply, "Referrer-Policy", "no-referrer") &&
-           add(reply, "Cross-Origin-Opener-Policy", "same-origin") &&
-           add(reply, "Cross-Origin-Resource-Policy", "same-origin") &&
-           add(reply, "Cache-Control", cache) &&
-           add(reply, "Content-Type", response->content_type) &&
-           add(reply, "Content-Disposition", response->is_attachment ? "attachment" : NULL) &&
-           add(reply, "Location", response->location) &&
-           add(reply, "Content-Encoding", response->content_encoding) &&
-           add(reply, "Vary", response->varies_by_encoding ? "Accept-Encoding" : NULL) &&
-           add(reply, "ETag", response->tag);
-}
-
-// What some statuses must have with them.
-static bool add_status_headers(struct MHD_Response *reply, const HttpRequest *request,
-                               uint32_t status)
-{
-    if (request->must_close && !add(reply, "Connection", "close")) {
-        return false;
-    }
-    if (status == 405 || status == 503) {
-        return status == 405 ? add(reply, "Allow", request->allow)
-                             : add(reply, "Retry-After", RETRY_AFTER);
-    }
-    return status != 426 ||
-           (add(reply, "Upgrade", "websocket") && add(reply, "Sec-WebSocket-Version", "13"));
-}
-
-static bool add_range(struct MHD_Response *reply, const HttpRange *range, uint64_t total)
-{
-    char line[LINE_BYTES] = "";
-    if (range->status == 206) {
-        snprintf(line, sizeof line, "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, range->from,
-                 range->from + range->bytes - 1, total);
-    } else if (range->status == 416) {
-        snprintf(line, sizeof line, "bytes */%" PRIu64, total);
-    }
-    return add(reply, "Accept-Ranges", "bytes") && add(reply, "Content-Range", line);
-}
-
-// If-Range that names what is sent is as good as none.
-static HttpRange wanted_range(const HttpRequest *request, const HttpResponse *response)
-{
-    const char *condition = http_header(request, "If-Range");
-    const bool holds =
-        condition != NULL && response->tag != NULL && strcmp(condition, response->tag) == 0;
-    return http_rules_range(request->is_get ? http_header(request, "Range") : NULL,
-                            holds ? NULL : condition, response->bytes);
-}
-
-// The reply is used up. Without one of its headers it is not sent.
-static enum MHD_Result send_reply(HttpRequest *request, struct MHD_Response *reply, uint32_t status,
-                                  bool whole)
-{
-    const enum MHD_Result queued =
-        whole ? MHD_queue_response(request->connection, status, reply) : MHD_NO;
-    MHD_destroy_response(reply);
-    return queued;
-}
-
-// A stream on its way, from the first byte that is wanted on.
-typedef struct Sending {
-    HttpStream stream;
-    uint64_t from;
-} Sending;
-
-static ssize_t on_read(void *user, uint64_t at, char *out, size_t bytes)
-{
-    const Sending *sending = user;
-    const int64_t got = sending->stream.read(sending->stream.user, sending->from + at, out, bytes);
-    return got > 0 && (uint64_t)got <= bytes ? (ssize_t)got : MHD_CONTENT_READER_END_WITH_ERROR;
-}
-
-static void on_read_end(void *user)
-{
-    const Sending *sending = user;
-    sending->stream.end(sending->stream.user);
-    free(user);
-}
-
-// Takes the stream, also when it fails.
-static struct MHD_Response *make_streamed(const HttpStream *stream, const HttpRange *range)
-{
-    Sending *sending = malloc(sizeof *sending);
-    struct MHD_Response *reply = NULL;
-    if (sending != NULL) {
-        *sending = (Sending){*stream, range->from};
-        reply = MHD_create_response_from_callback(range->bytes, STREAM_BLOCK_BYTES, on_read,
-                                                  sending, on_read_end);
-    }
-    if (reply == NULL) {
-        stream->end(stream->user);
-        free(sending);
-    }
-    return reply;
-}
-
-// A file (-1: none) is taken, also when it fails; a body is there to stay if it is static.
-static struct MHD_Response *make_reply(const HttpResponse *response, const HttpRange *range,
-                                       int file)
-{
-    if (response->stream.read != NULL) {
-        return make_streamed(&response->stream, range);
-    }
-    if (file >= 0) {
-        struct MHD_Response *reply =
-            MHD_create_response_from_fd_at_offset64(range->bytes, file, range->from);
-        if (reply == NULL) {
-            close(file);
-        }
-        return reply;
-    }
-    const uint8_t *from = response->body != NULL ? response->body + range->from : NULL;
-    return MHD_create_response_from_buffer((size_t)range->bytes, (void *)(uintptr_t)from,
-                                           response->body_is_static ? MHD_RESPMEM_PERSISTENT
-                                                                    : MHD_RESPMEM_MUST_COPY);
-}
-
-// The client has these bytes already. libmicrohttpd sends none with a 304, but says how many they
-// are, as it must: of an empty body it would say that there are none.
-static void not_modified(HttpResponse *response)
-{
-    response->status = MHD_HTTP_NOT_MODIFIED;
-    response->content_type = response->content_encoding = NULL;
-}
-
-// An error takes the place of what would have been sent.
-static void fail_range(HttpRequest *request, HttpResponse *response, int *file)
-{
-    if (response->stream.read != NULL) {
-        response->stream.end(response->stream.user);
-    }
-    if (*file >= 0) {
-        close(*file);
-        *file = -1;
-    }
-    http_fail(request, response, 416, "range", "there are fewer bytes than that");
-}
-
-// The body is the response's, or the file's (-1: none), which is taken.
-static enum MHD_Result answer_by(HttpRequest *request, const HttpResponse *wanted, int file)
-{
-    HttpResponse response = *wanted;
-    if (response.status == 200 && response.tag != NULL &&
-        http_rules_tag_is_known(http_header(request, "If-None-Match"), response.tag)) {
-        not_modified(&response);
-    }
-    // A range is one of the plain bytes: of coded ones a client could read none but the first.
-    const bool may_have_range = response.status == 200 && response.content_encoding == NULL;
-    HttpRange range = {response.status, 0, response.bytes};
-    if (may_have_range) {
-        range = wanted_range(request, &response);
-        if (range.status == 416) {
-            fail_range(request, &response, &file);
-            range.bytes = response.bytes;
-        }
-    }
-    struct MHD_Response *reply = make_reply(&response, &range, file);
-    if (reply == NULL) {
-        return MHD_NO;
-    }
-    const bool whole = add_headers(reply, &response) &&
-                       add_status_headers(reply, request, range.status) &&
-                       (!may_have_range || add_range(reply, &range, wanted->bytes));
-    return send_reply(request, reply, range.status, whole);
-}
-
-static enum MHD_Result answer(HttpRequest *request, const HttpResponse *wanted)
-{
-    return answer_by(request, wanted, -1);
-}
-
-static enum MHD_Result fail_now(HttpRequest *request, uint32_t status, const char *code,
-                                const char *message)
-{
-    HttpResponse response;
-    http_fail(request, &response, status, code, message);
-    return answer(request, &response);
-}
-
-// --- files of the web root ----------------------------------------------------------------------
-
-// False: there is no such file.
-static bool serve_file(HttpRequest *request, const char *method, const char *path,
-                       enum MHD_Result *queued)
-{
-    const char *root = request->server->config.web_root;
-    if (root == NULL || (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)) {
-        return false;
-    }
-    // Whoever wants a range gets plain bytes, unless they are refused.
-    HttpAccept accept = read_accept(request);
-    const bool is_plain_fine = http_rules_choose(&accept, 0) == HTTP_PLAIN;
-    if (is_plain_fine && request->is_get && http_header(request, "Range") != NULL) {
-        accept = (HttpAccept){0};
-    }
-    HttpFile file;
-    const Status status = http_file_open(root, path, &accept, &file);
-    if (status == STATUS_UNSUPPORTED) {
-        *queued = fail_now(request, 406, "encoding", "this is here in no encoding that you accept");
-        return true;
-    }
-    if (status != STATUS_OK) {
-        return false;
-    }
-    const HttpResponse response = {.status = 200,
-                                   .bytes = (size_t)file.bytes,
-                                   .content_type = file.content_type,
-                                   .cache = file.cache,
-                                   .content_encoding = http_rules_coding_name(file.coding),
-                                   .varies_by_encoding = true,
-                                   .tag = file.tag};
-    *queued = answer_by(request, &response, file.descriptor);
-    return true;
-}
-
-// --- WebSockets ---------------------------------------------------------------------------------
-
-// A list may come in several headers of the same name; they are one list. What does not fit is
-// left out: our names are short, and whoever offers that much offers them early or gets none.
-static enum MHD_Result join_protocols(void *user, enum MHD_ValueKind kind, const char *name,
-                                      const char *value)
-{
-    (void)kind;
-    HttpRequest *request = user;
-    const size_t used = strlen(request->protocols);
-    if (strcasecmp(name, "Sec-WebSocket-Protocol") == 0 && value != NULL &&
-        strlen(value) + 3 < sizeof request->protocols - used) {
-        snprintf(request->protocols + used, sizeof request->protocols - used, "%s,", value);
-    }
-    return MHD_YES;
-}
-
-void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, void *take_user)
-{
-    (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, join_protocols, request);
-    const bool offers = http_header(request, "Sec-WebSocket-Protocol") != NULL;
-    const HttpUpgradeHeaders headers = {.method = request->is_get ? "GET" : "HEAD",
-                                        .connection = http_header(request, "Connection"),
-                                        .upgrade = http_header(request, "Upgrade"),
-                                        .version = http_header(request, "Sec-WebSocket-Version"),
-                                        .key = http_header(request, "Sec-WebSocket-Key"),
-                                        .origin = http_header(request, "Origin"),
-                                        .host = http_header(request, "Host"),
-                                        .protocols = offers ? request->protocols : NULL,
-                                        .http_1_0 = request->http_1_0};
-    const HttpOriginRule rule = origin_rule(request);
-    request->upgrade = http_rules_upgrade(&rule, &headers);
-    if (request->upgrade.status != MHD_HTTP_SWITCHING_PROTOCOLS) {
-        http_fail(request, response, request->upgrade.status, request->upgrade.code,
-                  request->upgrade.message);
-        return;
-    }
-    request->take = take;
-    request->take_user = take_user;
-    response->status = MHD_HTTP_SWITCHING_PROTOCOLS;
-}
-
-static HttpWatched *watched(struct MHD_Connection *connection)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info != NULL ? info->socket_context : NULL;
-}
-
-// The 101 is sent and the socket is free. The request lives until on_end, which comes after this,
-// or instead of it when the client left before.
-static void upgraded(void *user, struct MHD_Connection *connection, void *context,
-                     const char *already, size_t bytes, MHD_socket socket,
-                     struct MHD_UpgradeResponseHandle *handle)
-{
-    (void)context;
-    HttpRequest *request = user;
-    const int one = 1;
-    (void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    http_watch_let_go(request->server->watch, watched(connection));
-    // The taker gets a descriptor of its own: libmicrohttpd closes its one.
-    const int own = fcntl(socket, F_DUPFD_CLOEXEC, 3);
-    if (own >= 0) {
-        request->take(request->take_user, own, (const uint8_t *)already, bytes,
-                      request->upgrade.json);
-    }
-    MHD_upgrade_action(handle, MHD_UPGRADE_ACTION_CLOSE);
-}
-
-static enum MHD_Result answer_upgrade(HttpRequest *request)
-{
-    struct MHD_Response *reply = MHD_create_response_for_upgrade(upgraded, request);
-    if (reply == NULL) {
-        return MHD_NO;
-    }
-    const bool whole = add(reply, "Upgrade", "websocket") &&
-                       add(reply, "Sec-WebSocket-Accept", request->upgrade.accept) &&
-                       add(reply, "Sec-WebSocket-Protocol", request->upgrade.subprotocol);
-    return send_reply(request, reply, MHD_HTTP_SWITCHING_PROTOCOLS, whole);
-}
-
-// --- bodies -------------------------------------------------------------------------------------
-
-static size_t body_max(const HttpRequest *request)
-{
-    return request->route != NULL ? request->route->body_max : 0;
-}
-
-static enum MHD_Result add_framing(void *user, enum MHD_ValueKind kind, const char *name,
-                                   size_t name_bytes, const char *value, size_t value_bytes)
-{
-    (void)kind, (void)name_bytes;
-    http_rules_framing_add(user, name, value, value_bytes);
-    return MHD_YES;
-}
-
-// libmicrohttpd before 1.0 gives neither the bytes of a line nor its true length: it cuts a value
-// at a zero byte, and takes LF alone for the end of a line. But its names and values stand where
-// they came, so what was cut is missing between them. From 1.0 on it refuses such lines itself.
-static bool lines_stand_as_they_came(void)
-{
-    return strncmp(MHD_get_version(), "0.", 2) == 0;
-}
-
-// How large the body will be, as far as the headers say; NULL, or what is wrong with them. The
-// method and the version are those that libmicrohttpd gave, in its memory.
-static const char *read_declared(const HttpRequest *request, const char *method,
-                                 const char *version, uint64_t *out)
-{
-    HttpFraming framing = {0};
-    *out = 0;
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    const bool is_known = info != NULL && lines_stand_as_they_came();
-    if (request->has_bad_address || (is_known && request->address_end + 1 != version)) {
-        return "the address has a space or a byte that is no text";
-    }
-    if (is_known) {
-        framing.next = version + strlen(version) + strlen("\r\n");
-        framing.end = method + info->header_size;
-    }
-    (void)MHD_get_connection_values_n(request->connection, MHD_HEADER_KIND, add_framing, &framing);
-    return http_rules_framing(&framing, request->http_1_0, out);
-}
-
-static bool grow_body(HttpRequest *request, size_t bytes)
-{
-    size_t capacity = request->body_capacity > 0 ? request->body_capacity : 4096;
-    while (capacity < bytes + 1) {
-        capacity *= 2;
-    }
-    uint8_t *grown =
-        capacity > request->body_capacity ? realloc(request->body, capacity) : request->body;
-    if (grown == NULL) {
-        return false;
-    }
-    request->body = grown;
-    request->body_capacity = capacity;
-    return true;
-}
-
-// False: so much came that nobody wants that the connection shall end.
-static bool collect_body(HttpRequest *request, const char *data, size_t bytes)
-{
-    if (request->body_too_large || bytes > body_max(request) - request->body_bytes ||
-        !grow_body(request, request->body_bytes + bytes)) {
-        request->body_too_large = true;
-        request->body_dropped += bytes;
-        return request->body_dropped <= DRAIN_BYTES_MAX;
-    }
-    memcpy(request->body + request->body_bytes, data, bytes);
-    request->body_bytes += bytes;
-    request->body[request->body_bytes] = '\0';
-    return true;
-}
-
 // --- requests -----------------------------------------------------------------------------------
+
+HttpResponse http_response_default(void)
+{
+    return (HttpResponse){.status = MHD_HTTP_OK, .content_type = "application/json"};
+}
 
 static enum MHD_Result run_handler(HttpRequest *request)
 {
-    HttpResponse response = {.status = MHD_HTTP_OK, .content_type = "application/json"};
-    request->route->handler(request->server->config.user, request, &response);
+    HttpResponse response = http_response_default();
+    if (request->route->blocks) {
+        http_work(request, &response, request->route->handler);
+    } else {
+        request->route->handler(request->server->config.user, request, &response);
+    }
+    if (request->is_deferred) {
+        return http_defer_wait(request);
+    }
     if (response.status != MHD_HTTP_SWITCHING_PROTOCOLS) {
-        return answer(request, &response);
+        return http_answer(request, &response);
     }
     ASSERT(request->take != NULL); // only http_upgrade switches protocols
-    return answer_upgrade(request);
+    return http_answer_upgrade(request);
 }
 
 static enum MHD_Result respond(HttpRequest *request, const char *method, const char *path)
 {
-    http_watch_answer(request->server->watch, watched(request->connection));
+    // Whoever answers later has this much time; with the answer its size is known.
+    http_watch_answer(request->server->watch, http_watched(request->connection), 0);
     if (request->route != NULL) {
-        return request->body_too_large
-                   ? fail_now(request, 413, "too_large", "the body is larger than this may take")
-                   : run_handler(request);
+        return request->body_too_large ? http_answer_fail(request, 413, "too_large", HTTP_TOO_LARGE)
+                                       : run_handler(request);
     }
     enum MHD_Result queued;
-    if (serve_file(request, method, path, &queued)) {
+    if (http_answer_file(request, method, path, &queued)) {
         return queued;
     }
     if (request->path_is_known) {
         list_methods(request, path);
-        return fail_now(request, 405, "method", "this address has no such method");
+        return http_answer_fail(request, 405, "method", "this address has no such method");
     }
-    return fail_now(request, 404, "not_found", "there is nothing here");
+    return http_answer_fail(request, 404, "not_found", "there is nothing here");
+}
+
+typedef struct HttpRefusal {
+    uint32_t status;
+    const char *code, *message;
+} HttpRefusal;
+
+static void count(HttpServer *server, uint64_t *counter)
+{
+    pthread_mutex_lock(&server->lock);
+    *counter += 1;
+    pthread_mutex_unlock(&server->lock);
+}
+
+// NULL, or the answer to one that is not for us, or is made by a page of a stranger's.
+static const HttpRefusal *find_refusal(HttpRequest *request, const char *method)
+{
+    static const HttpRefusal misdirected = {
+        421, "misdirected",
+        "this server does not answer to the name in Host; use its address or public URL"};
+    static const HttpRefusal origin = {403, "origin", "this page may not ask here"};
+    HttpServer *server = request->server;
+    const char *host = http_header(request, "Host");
+    if (host != NULL && !http_site_answers(&server->site, host)) {
+        count(server, &server->stats.misdirected);
+        return &misdirected;
+    }
+    const bool only_reads = request->is_get || strcmp(method, "HEAD") == 0;
+    return only_reads || http_origin_is_allowed(request) ? NULL : &origin;
 }
 
 // The headers are there. An answer now, before the body, ends the connection after it: so what is a
@@ -656,25 +128,89 @@ static enum MHD_Result begin(HttpRequest *request, const char *method, const cha
                              const char *version)
 {
     uint64_t declared;
+    count(request->server, &request->server->stats.requests);
     find_route(request, method, path);
-    const char *wrong = read_declared(request, method, version, &declared);
+    const char *wrong = http_body_declared(request, method, version, &declared);
     if (wrong != NULL) {
         request->must_close = true; // whatever follows may be a part of it
-        return fail_now(request, 400, "malformed", wrong);
+        return http_answer_fail(request, 400, "malformed", wrong);
     }
-    request->body_too_large = declared > body_max(request);
+    const HttpRefusal *refusal = find_refusal(request, method);
+    if (refusal != NULL) {
+        request->must_close = true; // its body is not read
+        return http_answer_fail(request, refusal->status, refusal->code, refusal->message);
+    }
+    request->body_too_large = declared > http_body_max(request);
     const bool waits = http_header(request, MHD_HTTP_HEADER_EXPECT) != NULL;
-    return request->body_too_large && (waits || declared > DRAIN_BYTES_MAX)
-               ? respond(request, method, path)
-               : MHD_YES;
+    if (request->body_too_large && (waits || declared > HTTP_DRAIN_BYTES_MAX)) {
+        return respond(request, method, path);
+    }
+    HttpResponse response = http_response_default();
+    if (!http_body_begin(request, declared, &response)) {
+        request->must_close = true;
+        return http_answer(request, &response);
+    }
+    http_watch_body(request->server->watch, http_watched(request->connection), 0, true);
+    return MHD_YES;
+}
+
+HttpWatched *http_watched(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info != NULL ? info->socket_context : NULL;
+}
+
+static bool is_within(const void *at, const void *from, size_t bytes)
+{
+    const uintptr_t place = (uintptr_t)at, first = (uintptr_t)from;
+    return from != NULL && place >= first && place - first < bytes;
+}
+
+bool http_request_owns(const HttpRequest *request, const void *at)
+{
+    return is_within(at, request->arena.base, request->arena.capacity) ||
+           is_within(at, request->body, request->body_capacity) ||
+           is_within(at, request->error_text, sizeof request->error_text) ||
+           (at != NULL && at == request->later_body);
+}
+
+void http_request_release(HttpRequest *request)
+{
+    HttpServer *server = request->server;
+    pthread_mutex_lock(&server->lock);
+    ASSERT(request->reference_count > 0);
+    const bool is_last = --request->reference_count == 0;
+    pthread_mutex_unlock(&server->lock);
+    if (!is_last) {
+        return;
+    }
+    if (request->is_complete && !request->is_answered && request->later.stream.read != NULL) {
+        request->later.stream.end(request->later.stream.user); // the client was gone by then
+    }
+    if (request->taker != NULL) {
+        request->route->body_taker->cancel(request->taker);
+    }
+    if (request->socket != 0 && !request->is_taken) {
+        http_sockets_remove(server->sockets, request->socket, 0);
+    }
+    for (uint32_t i = 0; i < request->kept_count; i++) {
+        free(request->kept[i]);
+    }
+    free(request->body);
+    free(request->later_body);
+    free(request->arena.base);
+    free(request);
 }
 
 // The first line came; its address is as it was sent, before anything is taken apart.
 static void *on_address(void *user, const char *address, struct MHD_Connection *connection)
 {
-    (void)user, (void)connection;
     HttpRequest *request = calloc(1, sizeof *request);
     if (request != NULL) {
+        request->server = user;
+        request->connection = connection;
+        request->reference_count = 1;
         request->address_end = address + strlen(address);
         request->has_bad_address = !http_rules_address_is_valid(address);
     }
@@ -685,24 +221,37 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
                                   const char *method, const char *version, const char *data,
                                   size_t *bytes, void **context)
 {
+    (void)user, (void)connection;
     HttpRequest *request = *context;
     if (request == NULL) {
         return MHD_NO; // there was no memory for it
     }
+    if (request->has_reply) {
+        return MHD_NO; // a server that stops drops replies, and asks again
+    }
+    if (request->is_deferred) {
+        return http_defer_answer(request);
+    }
     if (!request->has_begun) {
         request->has_begun = true;
-        request->server = user;
-        request->connection = connection;
         request->is_get = strcmp(method, "GET") == 0;
         request->http_1_0 = strcmp(version, MHD_HTTP_VERSION_1_1) != 0;
+        http_find_client(request);
         return begin(request, method, path, version);
     }
+    if (request->was_paused) {
+        bool is_over;
+        if (http_defer_is_paused(request, &is_over) || is_over) {
+            return is_over ? MHD_NO : MHD_YES; // what came stays where it is
+        }
+        request->was_paused = false;
+    }
     if (*bytes > 0) {
-        const bool goes_on = collect_body(request, data, *bytes);
+        const bool goes_on = http_body_receive(request, data, *bytes);
         *bytes = 0;
         return goes_on ? MHD_YES : MHD_NO;
     }
-    return respond(request, method, path);
+    return request->body_is_refused ? MHD_NO : respond(request, method, path);
 }
 
 static void on_end(void *user, struct MHD_Connection *connection, void **context,
@@ -712,9 +261,8 @@ static void on_end(void *user, struct MHD_Connection *connection, void **context
     HttpServer *server = user;
     HttpRequest *request = *context;
     if (request != NULL) {
-        http_watch_request(server->watch, watched(connection));
-        free(request->body);
-        free(request);
+        http_watch_request(server->watch, http_watched(connection));
+        http_request_release(request);
         *context = NULL;
     }
 }
@@ -760,6 +308,9 @@ static HttpConfig fill_config(const HttpConfig *given)
     config.connection_max =
         config.connection_max > 0 ? config.connection_max : CONNECTION_MAX_DEFAULT;
     config.timeout_ms = config.timeout_ms > 0 ? config.timeout_ms : TIMEOUT_MS_DEFAULT;
+    config.waiting_max = config.waiting_max > 0 ? config.waiting_max : HTTP_WAITING_MAX;
+    config.rate_min = config.rate_min > 0 ? config.rate_min : HTTP_RATE_MIN;
+    config.thread_count = config.thread_count > 0 ? config.thread_count : 1;
     return config;
 }
 
@@ -788,19 +339,67 @@ static struct MHD_Daemon *start_daemon(HttpServer *server, SocketAddress *addres
         {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)config->connection_max, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)((config->timeout_ms + 999) / 1000), NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, NULL},
+        // A pool of one is a thread more that does nothing.
+        {config->thread_count > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END,
+         (intptr_t)config->thread_count, NULL},
         {MHD_OPTION_END, 0, NULL}};
     return MHD_start_daemon(
-        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_ALLOW_UPGRADE | family, config->port,
-        on_accept, server, on_request, server, MHD_OPTION_NOTIFY_COMPLETED, on_end, server,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_UNESCAPE_CALLBACK,
-        on_unescape, NULL, MHD_OPTION_URI_LOG_CALLBACK, on_address, NULL, MHD_OPTION_ARRAY, options,
-        MHD_OPTION_END);
+        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_ALLOW_UPGRADE |
+            MHD_ALLOW_SUSPEND_RESUME | family,
+        config->port, on_accept, server, on_request, server, MHD_OPTION_NOTIFY_COMPLETED, on_end,
+        server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_UNESCAPE_CALLBACK,
+        on_unescape, NULL, MHD_OPTION_URI_LOG_CALLBACK, on_address, server, MHD_OPTION_ARRAY,
+        options, MHD_OPTION_END);
+}
+
+// Routes are ours: what is wrong with them is a bug.
+static void check_routes(const HttpConfig *config)
+{
+    for (uint32_t i = 0; i < config->route_count; i++) {
+        ASSERT(config->routes[i].arena_bytes <= HTTP_ARENA_BYTES_MAX);
+    }
+}
+
+// False: the public URL is none, or a proxy is no range of addresses.
+static bool read_names(HttpServer *server)
+{
+    const HttpConfig *config = &server->config;
+    if (config->public_url != NULL && !http_site_parse(config->public_url, &server->site)) {
+        return false;
+    }
+    for (const char *const *at = config->trusted_proxies; at != NULL && *at != NULL; at++) {
+        if (server->trusted_count == HTTP_TRUSTED_PROXIES_MAX ||
+            !http_peer_range_parse(*at, &server->trusted[server->trusted_count])) {
+            return false;
+        }
+        server->trusted_count += 1;
+    }
+    return true;
+}
+
+static Status start_parts(HttpServer *server)
+{
+    const HttpConfig *config = &server->config;
+    const HttpWatchConfig watch = {.connection_max = config->connection_max,
+                                   .per_address_max = config->connections_per_address_max,
+                                   .loopback_unlimited = config->loopback_unlimited,
+                                   .request_ms = config->timeout_ms,
+                                   .answer_ms = config->timeout_ms * ANSWER_TIMEOUTS,
+                                   .rate_min = config->rate_min,
+                                   .trusted = server->trusted,
+                                   .trusted_count = server->trusted_count};
+    if (config->sockets_per_address_max > 0 &&
+        http_sockets_create(config->sockets_per_address_max, &server->sockets) != STATUS_OK) {
+        return STATUS_LIMIT;
+    }
+    return http_watch_create(&watch, &server->watch);
 }
 
 Status http_start(const HttpConfig *given, HttpServer **out)
 {
     const HttpConfig config = fill_config(given);
     SocketAddress address;
+    check_routes(&config);
     if (!read_address(&config, &address)) {
         return STATUS_RANGE;
     }
@@ -809,20 +408,17 @@ Status http_start(const HttpConfig *given, HttpServer **out)
         return STATUS_LIMIT;
     }
     server->config = config;
-    const HttpWatchConfig watch = {.connection_max = config.connection_max,
-                                   .per_address_max = config.connections_per_address_max,
-                                   .loopback_unlimited = config.loopback_unlimited,
-                                   .request_ms = config.timeout_ms,
-                                   .answer_ms = config.timeout_ms * ANSWER_TIMEOUTS};
-    const Status status = http_watch_create(&watch, &server->watch);
+    server->reference_count = 1;
+    pthread_mutex_init(&server->lock, NULL);
+    const Status status = read_names(server) ? start_parts(server) : STATUS_RANGE;
     if (status != STATUS_OK) {
-        free(server);
+        http_server_release(server);
         return status;
     }
     server->daemon = start_daemon(server, &address);
     if (server->daemon == NULL) {
         http_watch_destroy(server->watch);
-        free(server);
+        http_server_release(server);
         return STATUS_BLOCKED; // usually: the port is taken
     }
     const union MHD_DaemonInfo *info =
@@ -837,11 +433,56 @@ uint16_t http_port(const HttpServer *server)
     return server->port;
 }
 
+HttpStats http_stats(HttpServer *server)
+{
+    pthread_mutex_lock(&server->lock);
+    HttpStats stats = server->stats;
+    pthread_mutex_unlock(&server->lock);
+    stats.too_slow = http_watch_cut(server->watch);
+    stats.sockets = server->sockets != NULL ? http_sockets_count(server->sockets) : 0;
+    return stats;
+}
+
+void http_socket_pass(HttpServer *server, uint64_t number, uint64_t owner)
+{
+    if (server != NULL && server->sockets != NULL) {
+        http_sockets_own(server->sockets, number, owner);
+    }
+}
+
+void http_socket_over(HttpServer *server, uint64_t number, uint64_t owner)
+{
+    if (server != NULL && server->sockets != NULL) {
+        http_sockets_remove(server->sockets, number, owner);
+    }
+}
+
+void http_socket_over_all(HttpServer *server, uint64_t owner)
+{
+    if (server != NULL && server->sockets != NULL) {
+        http_sockets_remove_all(server->sockets, owner);
+    }
+}
+
+void http_server_release(HttpServer *server)
+{
+    pthread_mutex_lock(&server->lock);
+    ASSERT(server->reference_count > 0);
+    const bool is_last = --server->reference_count == 0;
+    pthread_mutex_unlock(&server->lock);
+    if (is_last) {
+        pthread_mutex_destroy(&server->lock);
+        http_sockets_destroy(server->sockets);
+        free(server);
+    }
+}
+
 void http_stop(HttpServer *server)
 {
     if (server != NULL) {
+        http_defer_stop(server);
         MHD_stop_daemon(server->daemon);
         http_watch_destroy(server->watch);
-        free(server);
+        http_server_release(server);
     }
 }

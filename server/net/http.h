@@ -1,6 +1,11 @@
 // The HTTP server: libmicrohttpd behind a small face. Routes are a table; a handler gets a request
-// and fills a response, or takes the socket over (WebSocket). Handlers run on the server's own
-// threads and must not block; what blocks goes to a worker and is answered later.
+// and fills a response, takes the socket over (WebSocket), or answers later. Handlers run on the
+// server's own threads and must not block: a route that says so has its handler on a pool of
+// threads (http_work), and whoever waits for something else takes a handle (http_defer) and answers
+// from any thread (http_complete). How many may wait is bounded; more are answered 503.
+//
+// Memory that a handler needs until its answer is sent comes from the request (http_arena).
+// Handlers use no static buffers, since several of them may run at once.
 //
 // Every response has the security headers; every error is {"error":{"code","message"}}. Bodies,
 // headers, connections and time are bounded. A GET that is answered with 200 and no encoding may
@@ -8,21 +13,26 @@
 // know. (What is no HTTP at all is answered by libmicrohttpd itself.)
 #pragma once
 
+#include "core/base/arena.h"
 #include "core/base/bytes.h"
 #include "core/base/status.h"
 #include "server/net/http_rules.h"
+#include "server/sys/work_pool.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#define HTTP_KEPT_MAX 4
+
 typedef struct HttpServer HttpServer;
 typedef struct HttpRequest HttpRequest;
+typedef struct HttpDeferred HttpDeferred; // a request that is answered later
 
 // A body that is read while it is sent, so that its size costs no memory. `read` fills at most
 // `bytes` bytes from that place on, at least one; 0 or less ends the connection, and the client
-// knows that it was not all. `end` is called once, whether it was sent or not. Both on the server's
-// thread.
+// knows that it was not all. `end` is called once, whether it was sent or not: on the server's
+// thread, or in http_complete when nobody waits any more. `read` is on the server's thread.
 typedef struct HttpStream {
     int64_t (*read)(void *user, uint64_t at, void *out, size_t bytes); // NULL: no stream
     void (*end)(void *user);
@@ -32,9 +42,9 @@ typedef struct HttpStream {
 typedef struct HttpResponse {
     uint32_t status;          // 200
     const char *content_type; // "application/json"
-    const uint8_t *body;      // copied unless body_is_static
+    const uint8_t *body;      // copied, unless body_is_static or from the request's arena
     size_t bytes;
-    bool body_is_static;                 // outlives the server
+    bool body_is_static;                 // stays until it was sent: constant, or see http_keep
     HttpStream stream;                   // in place of a body, of `bytes` bytes
     bool is_attachment;                  // a stranger's file: never shown as a page
     const char *cache;                   // Cache-Control; NULL: "no-store"
@@ -47,11 +57,34 @@ typedef struct HttpResponse {
 
 typedef void (*HttpHandler)(void *user, HttpRequest *request, HttpResponse *response);
 
+// A body that is taken as it arrives, so that its size costs no memory. The limit is the route's
+// body_max, counted as bytes come. Nothing here blocks; what has to asks for a pause.
+typedef enum HttpBodyStep {
+    HTTP_BODY_MORE,
+    HTTP_BODY_PAUSE, // no more until http_body_go_on, once, from any thread
+    HTTP_BODY_STOP,  // it is of no use: the response says why, and the connection ends
+} HttpBodyStep;
+
+#define HTTP_BODY_UNKNOWN UINT64_MAX
+
+typedef struct HttpBody {
+    // The headers are there; so many bytes shall come (HTTP_BODY_UNKNOWN: chunked). Whoever takes
+    // them; NULL: nobody does, and the response says why. It cannot answer later.
+    void *(*begin)(void *user, HttpRequest *request, uint64_t declared, HttpResponse *response);
+    HttpBodyStep (*data)(void *taker, HttpRequest *request, const uint8_t *bytes, size_t count,
+                         HttpResponse *response);
+    // The taker is not needed: the body was never whole, or the handler did not take it.
+    void (*cancel)(void *taker);
+} HttpBody;
+
 typedef struct HttpRoute {
     const char *method; // "GET"; HEAD comes with it
     const char *path;   // "/blob/*": a star takes one segment, two take the rest
     HttpHandler handler;
-    size_t body_max; // 0: no body
+    size_t body_max;            // 0: no body
+    const HttpBody *body_taker; // NULL: it is collected, see http_body
+    bool blocks;                // the handler runs on the pool, see http_work
+    size_t arena_bytes;         // for http_arena; 0: HTTP_ARENA_BYTES, at most HTTP_ARENA_BYTES_MAX
 } HttpRoute;
 
 typedef struct HttpConfig {
@@ -63,25 +96,66 @@ typedef struct HttpConfig {
     uint32_t connections_per_address_max; // 0: no limit; loopback may be without one
     bool loopback_unlimited;
     uint32_t connection_max; // 0: 1,024
-    uint32_t timeout_ms;     // for a whole request, and of silence; 0: 15 s
+    uint32_t timeout_ms;     // for headers, the first part of a body, and silence; 0: 15 s
+    uint32_t rate_min;       // bytes a second of a body afterwards; 0: HTTP_RATE_MIN
+    uint32_t thread_count;   // 0: 1
+    // For routes that block, and http_work; destroyed after http_stop. NULL: they block the server.
+    WorkPool *pool;
+    uint32_t waiting_max; // requests that are answered later; 0: HTTP_WAITING_MAX
     // The folder of the page, or NULL: none. Only paths that no route has, see http_file.h.
     const char *web_root;
     // Origins that may upgrade; ends with NULL. A request without Origin is no browser.
     const char *const *origins;
     // The Origin's host is the Host header's, and an address or localhost: development.
     bool origin_same_host;
+    // Where players reach this server, "https://play.example": its host is an accepted Host, and
+    // its origin an allowed Origin. NULL: only addresses and localhost are accepted as Host.
+    const char *public_url;
+    // Addresses or ranges ("10.0.0.0/8") of proxies whose X-Forwarded-For is believed; ends with
+    // NULL. At most HTTP_TRUSTED_PROXIES_MAX.
+    const char *const *trusted_proxies;
+    // WebSockets of one address that were passed on and are not over (http_socket_over); 0: no
+    // limit.
+    uint32_t sockets_per_address_max;
 } HttpConfig;
 
+// RANGE: the address, the public URL or a proxy is invalid. BLOCKED: the port is taken.
 MUST_USE Status http_start(const HttpConfig *config, HttpServer **out);
 uint16_t http_port(const HttpServer *server);
+// Requests that wait for http_complete are cut off; completing them later is fine, and frees them.
 void http_stop(HttpServer *server);
 
-void *http_user(const HttpRequest *request);                           // of the config
+typedef struct HttpStats {
+    uint64_t requests;
+    uint64_t deferred;              // answered later, or waiting for it
+    uint32_t waiting, waiting_peak; // now, and at most
+    uint64_t waiting_refused;       // 503: too many waited, or the pool was full
+    uint64_t bodies_too_large;      // 413
+    uint64_t too_slow;              // connections that were cut because they took too long
+    uint64_t misdirected;           // 421
+    uint32_t sockets;               // passed on, and not over
+    uint64_t sockets_refused;       // 429: the address had too many
+} HttpStats;
+
+HttpStats http_stats(HttpServer *server);
+
+void *http_user(const HttpRequest *request); // of the config
+HttpServer *http_server(const HttpRequest *request);
 const char *http_path_part(const HttpRequest *request, uint32_t star); // NULL: none
 const char *http_query(const HttpRequest *request, const char *name);
 const char *http_header(const HttpRequest *request, const char *name);
 bool http_prefers_coding(const HttpRequest *request, HttpCoding coding); // to the plain bytes
 const uint8_t *http_body(const HttpRequest *request, size_t *bytes);
+// In the handler of a route with a taker: the taker, whose body is whole, once; it is the caller's.
+void *http_body_take(HttpRequest *request);
+// After HTTP_BODY_PAUSE, exactly once, from any thread; the request is not touched afterwards.
+void http_body_go_on(HttpRequest *request);
+// Memory until the answer is sent; arena_alloc gives NULL when it is used up.
+Arena *http_arena(HttpRequest *request);
+// Memory from malloc becomes the request's: it is freed once the answer is sent. NULL is fine; at
+// most HTTP_KEPT_MAX blocks.
+void http_keep(HttpRequest *request, void *memory);
+// Who asks: the connection's other end, or behind a trusted proxy the client that the proxy names.
 bool http_is_loopback(const HttpRequest *request);
 // A number for where it comes from (IPv6: for its first 64 bits); 0: unknown.
 uint64_t http_address(const HttpRequest *request);
@@ -93,9 +167,34 @@ bool http_origin_is_allowed(const HttpRequest *request);
 void http_fail(HttpRequest *request, HttpResponse *response, uint32_t status, const char *code,
                const char *message);
 
+// As a handler gets it: 200, JSON, no body.
+HttpResponse http_response_default(void);
+
+// In a handler: the answer comes later, and what the handler does with its response is ignored.
+// Until then the request is the handle's: it may be asked everything, on one thread at a time.
+// NULL: too many wait already, and the response says so (503).
+HttpDeferred *http_defer(HttpRequest *request, HttpResponse *response);
+HttpRequest *http_deferred_request(HttpDeferred *deferred);
+// From any thread, exactly once; the handle and the request are gone afterwards. What the response
+// points at is copied. A client that left, or a server that stopped, is no error.
+void http_complete(HttpDeferred *deferred, const HttpResponse *response);
+// In a handler: lets `work` answer on a thread of the pool, where it may block. 503 when the pool
+// is full. `work` itself cannot answer later.
+void http_work(HttpRequest *request, HttpResponse *response, HttpHandler work);
+
 // Turns the request into a WebSocket: checks version, key, subprotocol and Origin, answers 101, and
 // calls `take` with the socket and the bytes already read, on the server's thread. The socket is
 // the taker's from then on. On failure the response is filled with the error. A taker whose user is
 // the request may still ask what the request said.
 typedef void (*HttpTake)(void *user, int socket, const uint8_t *already, size_t bytes, bool json);
 void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, void *take_user);
+
+// How many WebSockets an address has, after they left the server. A socket that is taken has a
+// number (0: it is not counted), at first for owner 0. Passed on to a process, it is that owner's;
+// whoever has it says when it is closed. These are called from any thread, before http_stop; a
+// number that is unknown or another owner's changes nothing, so it may come from a stranger. NULL
+// is a server that does not run yet.
+uint64_t http_socket_number(const HttpRequest *request);
+void http_socket_pass(HttpServer *server, uint64_t number, uint64_t owner);
+void http_socket_over(HttpServer *server, uint64_t number, uint64_t owner);
+void http_socket_over_all(HttpServer *server, uint64_t owner); // the process has ended

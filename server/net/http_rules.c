@@ -458,7 +458,8 @@ static bool origin_is_own(const char *origin, const char *host)
 
 bool http_rules_origin(const HttpOriginRule *rule, const char *origin, const char *host)
 {
-    if (origin == NULL || (rule->same_host && origin_is_own(origin, host))) {
+    if (origin == NULL || (rule->same_host && origin_is_own(origin, host)) ||
+        (rule->own != NULL && rule->own[0] != '\0' && strcasecmp(rule->own, origin) == 0)) {
         return true;
     }
     for (const char *const *item = rule->origins; item != NULL && *item != NULL; item++) {

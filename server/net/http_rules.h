@@ -101,13 +101,14 @@ HttpRange http_rules_range(const char *range, const char *if_range, uint64_t tot
 
 typedef struct HttpOriginRule {
     const char *const *origins; // ends with NULL; may itself be NULL
+    const char *own;            // the public URL's origin; NULL or "": there is none
     bool same_host;
 } HttpOriginRule;
 
 // No Origin: no browser, which could be made to connect by a stranger's page. Otherwise one of the
-// list, or the page that this very server gave out (same_host: name and port are the Host
-// header's). The latter only for addresses in numbers and localhost: any other name may be made to
-// point here by the stranger who owns it, and then its page is of the "same host".
+// list, the public URL's, or the page that this very server gave out (same_host: name and port are
+// the Host header's). The latter only for addresses in numbers and localhost: any other name may be
+// made to point here by the stranger who owns it, and then its page is of the "same host".
 bool http_rules_origin(const HttpOriginRule *rule, const char *origin, const char *host);
 
 typedef struct HttpUpgradeHeaders {

@@ -22,7 +22,8 @@ struct HttpWatched {
     bool used;
     int socket;
     uint64_t deadline_ns;
-    uint64_t from; // http_watch_address
+    uint64_t began_ns, paused_ns; // of a body
+    uint64_t from;                // http_peer_key
 };
 
 struct HttpWatch {
@@ -31,63 +32,27 @@ struct HttpWatch {
     pthread_cond_t wake;
     pthread_t thread;
     bool stopping;
+    uint64_t cut;
     HttpWatched *slots;
 };
 
 // --- addresses ----------------------------------------------------------------------------------
 
-// The IPv4 address, also of one that came through an IPv6 socket; false: it is IPv6.
-static bool is_v4(const struct sockaddr *address, uint32_t *out)
+bool http_watch_peer(const struct sockaddr *address, HttpPeer *out)
 {
-    if (address->sa_family == AF_INET) {
+    if (address != NULL && address->sa_family == AF_INET) {
         struct sockaddr_in v4;
         memcpy(&v4, address, sizeof v4);
-        *out = ntohl(v4.sin_addr.s_addr);
+        *out = http_peer_v4(ntohl(v4.sin_addr.s_addr));
         return true;
     }
-    struct sockaddr_in6 v6;
-    memcpy(&v6, address, sizeof v6);
-    const uint8_t *bytes = v6.sin6_addr.s6_addr;
-    *out = (uint32_t)bytes[12] << 24 | (uint32_t)bytes[13] << 16 | (uint32_t)bytes[14] << 8 |
-           bytes[15];
-    return IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr);
-}
-
-static bool is_internet(const struct sockaddr *address)
-{
-    return address != NULL && (address->sa_family == AF_INET || address->sa_family == AF_INET6);
-}
-
-bool http_watch_is_loopback(const struct sockaddr *address)
-{
-    uint32_t number;
-    if (!is_internet(address)) {
-        return false;
+    if (address != NULL && address->sa_family == AF_INET6) {
+        struct sockaddr_in6 v6;
+        memcpy(&v6, address, sizeof v6);
+        memcpy(out->bytes, v6.sin6_addr.s6_addr, sizeof out->bytes);
+        return true;
     }
-    if (is_v4(address, &number)) {
-        return number >> 24 == 127;
-    }
-    struct sockaddr_in6 v6;
-    memcpy(&v6, address, sizeof v6);
-    return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
-}
-
-uint64_t http_watch_address(const struct sockaddr *address)
-{
-    uint32_t number;
-    if (!is_internet(address)) {
-        return 0;
-    }
-    if (is_v4(address, &number)) {
-        return number;
-    }
-    struct sockaddr_in6 v6;
-    memcpy(&v6, address, sizeof v6);
-    uint64_t prefix = 0;
-    for (uint32_t i = 0; i < sizeof prefix; i++) {
-        prefix = prefix << 8 | v6.sin6_addr.s6_addr[i];
-    }
-    return prefix;
+    return false;
 }
 
 // --- the thread ---------------------------------------------------------------------------------
@@ -112,6 +77,7 @@ static void *look(void *user)
             if (slot->used && slot->deadline_ns <= now) {
                 (void)shutdown(slot->socket, SHUT_RDWR); // its owner notices and closes it
                 slot->deadline_ns = NEVER;
+                watch->cut += 1;
             }
         }
         const uint64_t next = now + look_ms(watch) * NS_PER_MS;
@@ -167,14 +133,22 @@ void http_watch_destroy(HttpWatch *watch)
 
 // --- connections --------------------------------------------------------------------------------
 
+// Everybody behind a proxy comes from its address.
+static bool is_counted(const HttpWatchConfig *config, const HttpPeer *peer)
+{
+    return config->per_address_max > 0 &&
+           !(config->loopback_unlimited && http_peer_is_loopback(peer)) &&
+           !http_peer_range_has(config->trusted, config->trusted_count, peer);
+}
+
 bool http_watch_accepts(HttpWatch *watch, const struct sockaddr *from)
 {
     const HttpWatchConfig *config = &watch->config;
-    if (config->per_address_max == 0 ||
-        (config->loopback_unlimited && http_watch_is_loopback(from))) {
+    HttpPeer peer;
+    if (!http_watch_peer(from, &peer) || !is_counted(config, &peer)) {
         return true;
     }
-    const uint64_t address = http_watch_address(from);
+    const uint64_t address = http_peer_key(&peer);
     uint32_t count = 0;
     pthread_mutex_lock(&watch->lock);
     for (uint32_t i = 0; i < config->connection_max; i++) {
@@ -200,12 +174,15 @@ static void set(HttpWatch *watch, HttpWatched *watched, uint64_t ms)
 HttpWatched *http_watch_add(HttpWatch *watch, const struct sockaddr *from, int socket)
 {
     HttpWatched *found = NULL;
+    HttpPeer peer;
+    const uint64_t address = http_watch_peer(from, &peer) ? http_peer_key(&peer) : 0;
     pthread_mutex_lock(&watch->lock);
     for (uint32_t i = 0; i < watch->config.connection_max && found == NULL; i++) {
         found = watch->slots[i].used ? NULL : &watch->slots[i];
     }
     if (found != NULL) {
-        *found = (HttpWatched){true, socket, NEVER, http_watch_address(from)};
+        *found =
+            (HttpWatched){.used = true, .socket = socket, .deadline_ns = NEVER, .from = address};
     }
     pthread_mutex_unlock(&watch->lock);
     set(watch, found, watch->config.request_ms);
@@ -217,9 +194,62 @@ void http_watch_request(HttpWatch *watch, HttpWatched *watched)
     set(watch, watched, watch->config.request_ms);
 }
 
-void http_watch_answer(HttpWatch *watch, HttpWatched *watched)
+static uint64_t rate_ns(const HttpWatch *watch, uint64_t bytes)
 {
-    set(watch, watched, watch->config.answer_ms);
+    return bytes * 1000 / watch->config.rate_min * NS_PER_MS; // a body is far below 2^50 bytes
+}
+
+// With the lock held.
+static void set_body_deadline(const HttpWatch *watch, HttpWatched *watched, uint64_t bytes)
+{
+    ASSERT(watched->used);
+    if (watched->socket >= 0) {
+        watched->deadline_ns =
+            watched->began_ns + watch->config.request_ms * NS_PER_MS + rate_ns(watch, bytes);
+    }
+}
+
+void http_watch_body(HttpWatch *watch, HttpWatched *watched, uint64_t bytes, bool begins)
+{
+    if (watched != NULL) {
+        pthread_mutex_lock(&watch->lock);
+        watched->began_ns = begins ? clock_ns() : watched->began_ns;
+        set_body_deadline(watch, watched, bytes);
+        pthread_mutex_unlock(&watch->lock);
+    }
+}
+
+void http_watch_pause(HttpWatch *watch, HttpWatched *watched)
+{
+    if (watched != NULL) {
+        set(watch, watched, watch->config.answer_ms);
+        pthread_mutex_lock(&watch->lock);
+        watched->paused_ns = clock_ns();
+        pthread_mutex_unlock(&watch->lock);
+    }
+}
+
+void http_watch_go_on(HttpWatch *watch, HttpWatched *watched, uint64_t bytes)
+{
+    if (watched != NULL) {
+        pthread_mutex_lock(&watch->lock);
+        watched->began_ns += clock_ns() - watched->paused_ns;
+        set_body_deadline(watch, watched, bytes);
+        pthread_mutex_unlock(&watch->lock);
+    }
+}
+
+void http_watch_answer(HttpWatch *watch, HttpWatched *watched, uint64_t bytes)
+{
+    set(watch, watched, watch->config.answer_ms + rate_ns(watch, bytes) / NS_PER_MS);
+}
+
+uint64_t http_watch_cut(HttpWatch *watch)
+{
+    pthread_mutex_lock(&watch->lock);
+    const uint64_t cut = watch->cut;
+    pthread_mutex_unlock(&watch->lock);
+    return cut;
 }
 
 void http_watch_let_go(HttpWatch *watch, HttpWatched *watched)

@@ -1,11 +1,13 @@
 // The connections of an HTTP server and their deadlines. libmicrohttpd ends a connection on which
 // nothing moves; one that moves a byte now and then would live for ever, and enough of those take
-// all places. So every request must be whole within its time, and every answer taken within its
-// own; a thread of the watch shuts down the sockets of those that are not. It also counts
-// connections by address (IPv6: by the 64 bits that belong to one customer).
+// all places. So headers must be whole within their time, a body must keep up a rate after its
+// first seconds, and an answer must be taken likewise; a thread of the watch shuts down the sockets
+// of those that are not. It also counts connections by address (IPv6: by the 64 bits that belong to
+// one customer).
 #pragma once
 
 #include "core/base/status.h"
+#include "server/net/http_client.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +21,9 @@ typedef struct HttpWatchConfig {
     uint32_t per_address_max; // 0: no limit
     bool loopback_unlimited;
     uint32_t request_ms, answer_ms;
+    uint32_t rate_min;            // bytes a second, of a body and of an answer
+    const HttpPeerRange *trusted; // proxies, whose connections are not counted; kept
+    uint32_t trusted_count;
 } HttpWatchConfig;
 
 MUST_USE Status http_watch_create(const HttpWatchConfig *config, HttpWatch **out);
@@ -27,12 +32,18 @@ void http_watch_destroy(HttpWatch *watch);
 bool http_watch_accepts(HttpWatch *watch, const struct sockaddr *from);
 HttpWatched *http_watch_add(HttpWatch *watch, const struct sockaddr *from, int socket);
 void http_watch_request(HttpWatch *watch, HttpWatched *watched); // waits for one from now on
-void http_watch_answer(HttpWatch *watch, HttpWatched *watched);  // gives one from now on
-void http_watch_let_go(HttpWatch *watch, HttpWatched *watched);  // the socket is somebody else's
+// The headers are there, and so much of the body: it has request_ms, and as long as its bytes take
+// at the least rate. `begins`: it is the first time for this body.
+void http_watch_body(HttpWatch *watch, HttpWatched *watched, uint64_t bytes, bool begins);
+// The client waits for us, which does not count; until it goes on, with so much of its body.
+void http_watch_pause(HttpWatch *watch, HttpWatched *watched);
+void http_watch_go_on(HttpWatch *watch, HttpWatched *watched, uint64_t bytes);
+// Gives an answer of so many bytes from now on.
+void http_watch_answer(HttpWatch *watch, HttpWatched *watched, uint64_t bytes);
+uint64_t http_watch_cut(HttpWatch *watch);                      // how many were too slow
+void http_watch_let_go(HttpWatch *watch, HttpWatched *watched); // the socket is somebody else's
 // Before the socket is closed: its number may be another's at once.
 void http_watch_remove(HttpWatch *watch, HttpWatched *watched);
 
-bool http_watch_is_loopback(const struct sockaddr *address);
-// A number for an address: IPv4 the address itself, IPv6 the 64 bits that belong to one customer.
-// 0: there is none.
-uint64_t http_watch_address(const struct sockaddr *address);
+// False: it is no address of the internet.
+bool http_watch_peer(const struct sockaddr *address, HttpPeer *out);

@@ -16,11 +16,11 @@ static Status rune_refused(char *reason, size_t reason_bytes, Status status, con
     return status;
 }
 
-// By that key alone: a world has one host.
+// Only that key is accepted: a world has one host.
 static Status read_signed(const uint8_t *key, const uint8_t *text, size_t bytes, Arena *arena,
                           ManifestList *out, char *reason, size_t reason_bytes)
 {
-    SigningHalves halves = {.count = 1};
+    SigningPublicKeys halves = {.count = 1};
     memcpy(halves.items[0], key, SIGNING_PUBLIC_BYTES);
     JsonError error = {0};
     const Status status =
@@ -45,7 +45,7 @@ Status rune_gate_open(RuneGate *gate, const uint8_t key[SIGNING_PUBLIC_BYTES], c
 {
     *gate = (RuneGate){0};
     memcpy(gate->key, key, sizeof gate->key);
-    gate->block = malloc(MANIFEST_ARENA_BYTES); // what is not used is never there
+    gate->block = malloc(MANIFEST_ARENA_BYTES); // pages that are not used take no memory
     gate->received = calloc(MANIFEST_ROWS_MAX, sizeof *gate->received);
     if (gate->block == NULL || gate->received == NULL) {
         rune_gate_close(gate);
@@ -67,7 +67,7 @@ void rune_gate_close(RuneGate *gate)
     *gate = (RuneGate){0};
 }
 
-// A manifest names sources: the path of a script, and the ending.
+// A manifest names sources: the path of a script, and its ending.
 static bool is_path_of(Text source, const char *path, size_t bytes)
 {
     return source.bytes > bytes && source.data[bytes] == '.' &&
@@ -100,7 +100,7 @@ static Status pass_rune(RuneGate *gate, const Entry *entry, char *reason, size_t
                         "the manifest has no such script");
 }
 
-// The manifest that clients will be given. That it names what they get is for the world to see.
+// The manifest for clients. The world checks that it names the runes that clients get.
 static Status pass_reload(RuneGate *gate, const Entry *entry, char *reason, size_t reason_bytes)
 {
     void *block = malloc(MANIFEST_ARENA_BYTES);
@@ -138,7 +138,7 @@ Status rune_gate_check(RuneGate *gate, const Entry *entry, char *reason, size_t 
         return rune_refused(reason, reason_bytes, STATUS_DENIED, "a script", "sources are not run");
     }
     if ((entry->flags & ENTRY_PACKED) != 0) {
-        return STATUS_OK; // handed on, never looked into; who unpacks it compares the hash
+        return STATUS_OK; // passed on unread; the client that unpacks it compares the hash
     }
     return pass_rune(gate, entry, reason, reason_bytes);
 }

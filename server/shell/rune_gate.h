@@ -23,7 +23,7 @@ typedef struct RuneGate {
 MUST_USE Status rune_gate_open(RuneGate *gate, const uint8_t key[SIGNING_PUBLIC_BYTES],
                                const uint8_t *text, size_t bytes, char *reason,
                                size_t reason_bytes);
-// An entry that is about to enter. STATUS_DENIED: it may not.
+// Checks an entry before it enters the world. STATUS_DENIED: it is not allowed.
 MUST_USE Status rune_gate_check(RuneGate *gate, const Entry *entry, char *reason,
                                 size_t reason_bytes);
 // STATUS_NOT_FOUND: something that the manifest names has not come.

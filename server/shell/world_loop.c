@@ -1,22 +1,27 @@
-// See world_loop.h. Nothing here waits for anybody but the clock.
+// See world_loop.h. The loop waits only for the clock.
 #define _GNU_SOURCE
 #include "server/shell/world_loop.h"
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "server/channel/journal_file.h"
+#include "server/shell/script_report.h"
 #include "server/sys/clock.h"
 
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define JOURNAL_BYTES      (CHANNEL_MESSAGE_BYTES - 64u)
-#define COMMANDS_FREE      (4u << 20) // of the queue, so that all commands there can be fit
-#define JOURNAL_FREE       (6u << 20) // the journal leaves the rest to what matters more
+#define COMMANDS_FREE      (4u << 20) // free bytes of the queue that all possible commands need
+#define JOURNAL_FREE       (6u << 20) // the journal leaves the rest for more important messages
 #define MESSAGES_PER_TICK  512        // from the host
 #define LOGS_PER_SECOND    200
 #define BEATS_PER_SECOND   5
+#define PAUSED_BEAT_NS     (NS_PER_SECOND / 2)  // the host waits a second for a sign of life
+#define PAUSED_STATS_NS    (NS_PER_SECOND * 10) // nothing in them changes but processor time
 #define CLOSE_NORMAL       1000
 #define CLOSE_GOING_AWAY   1001
 #define NS_PER_SECOND      1000000000ull
@@ -40,7 +45,7 @@ bool world_loop_report(WorldLoop *loop, const ChannelReport *report)
 {
     ByteWriter writer = byte_writer(loop->report_bytes, CHANNEL_MESSAGE_BYTES);
     channel_write_report(report, &writer);
-    ASSERT(writer.status == STATUS_OK); // nothing that a world says is that large
+    ASSERT(writer.status == STATUS_OK); // no message of a world is that large
     return channel_put(loop->channel, report->type, loop->report_bytes, writer.at, -1) == STATUS_OK;
 }
 
@@ -58,7 +63,7 @@ void world_loop_log(void *user, const LogEvent *event)
     ChannelReport report = {.type = CHANNEL_LOG, .level = event->level, .tick = event->tick};
     memcpy(report.area, event->area, strnlen(event->area, sizeof report.area - 1));
     memcpy(report.text, event->text, strnlen(event->text, sizeof report.text - 1));
-    (void)world_loop_report(loop, &report); // a host that is behind misses a line
+    (void)world_loop_report(loop, &report); // if the host is behind, it misses a line
 }
 
 static void send_journal(WorldLoop *loop)
@@ -92,7 +97,7 @@ static void note_entry(WorldLoop *loop, const Entry *entry)
     loop->journal_writer = trial;
 }
 
-// The one way into the world.
+// Every entry into the world goes through here.
 static Status enter(WorldLoop *loop, const Entry *entry)
 {
     if (loop->journal) {
@@ -121,7 +126,7 @@ static bool on_message(void *user, uint64_t connection, const SocketsOrigin *fro
     WorldLoop *loop = user;
     uint32_t session;
     if (!world_session(loop->world, connection, &session)) {
-        // It takes a place in the world only now: one that says nothing takes none.
+        // It gets a session in the world only now: a silent connection takes none.
         const Entry connect = {.type = ENTRY_CONNECT,
                                .flags = from->json ? ENTRY_JSON : 0,
                                .connection = connection,
@@ -132,7 +137,7 @@ static bool on_message(void *user, uint64_t connection, const SocketsOrigin *fro
     }
     const Entry message = {
         .type = ENTRY_MESSAGE, .connection = connection, .bytes = bytes, .byte_count = count};
-    // What the world refuses it has counted, and it ends the session itself.
+    // The world counts what it rejects, and ends the session itself.
     status_ignore(enter(loop, &message));
     return true;
 }
@@ -142,6 +147,15 @@ static void on_gone(void *user, uint64_t connection)
     WorldLoop *loop = user;
     const Entry gone = {.type = ENTRY_DISCONNECT, .connection = connection};
     status_ignore(enter(loop, &gone)); // the world may have ended it first
+}
+
+static void on_closed(void *user, const SocketsOrigin *from)
+{
+    const ChannelReport report = {.type = CHANNEL_CLOSED, .socket = from->number};
+    // A host that is so far behind that its queue is full learns it when this process ends.
+    if (from->number != 0) {
+        (void)world_loop_report(user, &report);
+    }
 }
 
 static bool on_output(void *user, uint64_t connection, const uint8_t **bytes, size_t *count)
@@ -162,6 +176,7 @@ Status world_loop_open(WorldLoop *loop, World *world, uint32_t tick_rate, uint32
     const SocketsCallbacks face = {.user = loop,
                                    .message = on_message,
                                    .gone = on_gone,
+                                   .closed = on_closed,
                                    .output = on_output,
                                    .taken = on_taken};
     loop->world = world;
@@ -189,9 +204,9 @@ static void take_entry(WorldLoop *loop, const ChannelMessage *message)
     if (entry_read(&reader, &entry) != STATUS_OK) {
         return;
     }
-    // Scripts come by the gate (rune_gate.h), and that is closed once time has begun.
+    // Scripts are checked by the gate (rune_gate.h), before the first tick only.
     if (entry.type != ENTRY_SCRIPT && entry.type != ENTRY_RELOAD) {
-        status_ignore(enter(loop, &entry)); // for a connection that is gone, for instance
+        status_ignore(enter(loop, &entry)); // for example for a connection that is gone
     }
 }
 
@@ -204,6 +219,7 @@ static void take_message(WorldLoop *loop, ChannelMessage *message)
         ByteReader reader = byte_reader(message->bytes, message->count);
         SocketsOrigin from = {.json = byte_read_u8(&reader) != 0};
         from.address = byte_read_u64(&reader);
+        from.number = byte_read_u64(&reader);
         sockets_add(loop->sockets, message->descriptor, &from, message->bytes + reader.at,
                     message->count - reader.at, loop->now_ms);
         message->descriptor = -1;
@@ -251,6 +267,10 @@ static void report_command(WorldLoop *loop, const Command *command)
     case COMMAND_STORE:
         report.type = CHANNEL_STORE;
         break;
+    case COMMAND_LEFT:
+        report.type = CHANNEL_LEFT;
+        report.account = command->account;
+        break;
     case COMMAND_STOP: {
         const size_t room = sizeof report.text - 1;
         report.type = CHANNEL_STOP;
@@ -261,7 +281,7 @@ static void report_command(WorldLoop *loop, const Command *command)
     }
     }
     const bool put = world_loop_report(loop, &report);
-    ASSERT(put); // looked at before
+    ASSERT(put); // checked before
 }
 
 static void report_commands(WorldLoop *loop)
@@ -269,7 +289,7 @@ static void report_commands(WorldLoop *loop)
     uint32_t count;
     const Command *commands = world_commands(loop->world, &count);
     if (count == 0 || channel_free(loop->channel) < COMMANDS_FREE) {
-        return; // the world merges what waits
+        return; // the world merges waiting saves
     }
     for (uint32_t i = 0; i < count; i++) {
         report_command(loop, &commands[i]);
@@ -293,7 +313,7 @@ static void count_late(WorldLoop *loop, uint64_t late_us)
     }
 }
 
-// A second has so few ticks that its 99th of a hundred is its latest.
+// A second has so few ticks that the 99th percentile is the latest one.
 static uint64_t latest(const WorldLoop *loop)
 {
     uint32_t most = 0;
@@ -340,12 +360,58 @@ static void fill_world_stats(HostStats *out, const WorldStats *stats)
     out->replication_events_dropped = stats->replication.events_dropped;
 }
 
+static void fill_counters(HostStats *out, const WorldCounters *counters)
+{
+    out->sim_events_dropped = counters->sim.events_dropped;
+    out->sim_colliders_dropped = counters->sim.colliders_dropped;
+    out->sim_query_overflow = counters->sim.query_overflow;
+    out->sim_moves_refused = counters->sim.moves_refused;
+    out->sim_unstuck = counters->sim.unstuck;
+    out->sim_inputs_sanitised = counters->sim.inputs_sanitised;
+    out->sim_triggers_dropped = counters->sim.triggers_dropped;
+    out->sim_paths_given_up = counters->sim.paths_given_up;
+    out->authority_events_dropped = counters->authority.events_dropped;
+    out->authority_binds_dropped = counters->authority.binds_dropped;
+    out->authority_binds_failed = counters->authority.binds_failed;
+    out->authority_effects_dropped = counters->authority.effects_dropped;
+    out->authority_records_refused = counters->authority.records_refused;
+    out->save_rows_refused = counters->saves.rows_refused;
+    out->save_structures_unfit = counters->saves.structures_unfit;
+    out->save_structures_waiting = counters->saves.structures_waiting;
+    out->save_accounts_evicted = counters->saves.accounts_evicted;
+    out->save_askers_dropped = counters->saves.askers_dropped;
+    out->save_attributes_refused = counters->saves.attributes_refused;
+    out->save_attributes_cut = counters->saves.attributes_cut;
+    out->save_old_rows_dropped = counters->saves.old_rows_dropped;
+}
+
+// A world asks for its memory at the start. If it does so later, what it wanted was refused, and
+// somebody should hear of it.
+static void report_heap(WorldLoop *loop, HostStats *stats)
+{
+    if (loop->heap->frozen_count > stats->heap_late) {
+        LogEvent event = {.tick = stats->tick, .level = LOG_ERROR, .area = "world"};
+        snprintf(event.text, sizeof event.text,
+                 "the world asked for memory after its start, %llu times, and was refused: this is "
+                 "a bug",
+                 (unsigned long long)(loop->heap->frozen_count - stats->heap_late));
+        world_loop_log(loop, &event);
+    }
+    stats->heap_frozen = loop->heap->frozen;
+    stats->heap_late = loop->heap->frozen_count;
+    stats->heap_bytes = loop->heap->bytes_now;
+}
+
 static void report_stats(WorldLoop *loop)
 {
     const WorldStats world = world_stats(loop->world);
+    const WorldCounters counters = world_counters(loop->world);
     const SocketsStats sockets = sockets_stats(loop->sockets);
     HostStats *stats = &loop->stats;
     fill_world_stats(stats, &world);
+    fill_counters(stats, &counters);
+    script_report(loop, stats);
+    stats->paused = loop->paused;
     stats->sockets = sockets.open;
     stats->socket_bytes_down = sockets.bytes_down;
     stats->socket_bytes_up = sockets.bytes_up;
@@ -359,9 +425,9 @@ static void report_stats(WorldLoop *loop)
     stats->late_p99_us = latest(loop);
     stats->work_max_us = loop->work_max_us;
     stats->cpu_us = clock_cpu_us();
-    stats->heap_bytes = loop->heap_bytes;
+    report_heap(loop, stats);
     const ChannelReport report = {.type = CHANNEL_STATS, .stats = *stats};
-    (void)world_loop_report(loop, &report); // the next one has all of it
+    (void)world_loop_report(loop, &report); // the next one contains all of it
     loop->late_count = 0;
     loop->work_max_us = 0;
 }
@@ -370,7 +436,7 @@ static void report_life(WorldLoop *loop)
 {
     if (loop->tick_count % (loop->tick_rate / BEATS_PER_SECOND) == 0) {
         const ChannelReport beat = {.type = CHANNEL_BEAT, .tick = loop->tick_count};
-        (void)world_loop_report(loop, &beat); // a full channel is no sign of life
+        (void)world_loop_report(loop, &beat); // a full channel drops it
     }
     if (loop->tick_count % loop->tick_rate == 0) {
         report_stats(loop);
@@ -394,7 +460,7 @@ static bool tick(WorldLoop *loop)
     if (loop->journal) {
         note_entry(loop, &entry);
         send_journal(loop);
-        // Should this tick be its end, what led to it is known.
+        // If this tick ends the process, the host has everything that led to it.
         status_ignore(channel_flush(loop->channel));
     }
     const Status ticked = world_enter(loop->world, &entry);
@@ -411,11 +477,82 @@ static bool tick(WorldLoop *loop)
     return channel_flush(loop->channel) != STATUS_TRUNCATED;
 }
 
+// --- the pause ----------------------------------------------------------------------------------
+
+// A connection keeps ticks going even before it says a word: they are what times it out.
+static bool may_pause(const WorldLoop *loop)
+{
+    return world_is_paused(loop->world) && sockets_stats(loop->sockets).open == 0;
+}
+
+// Sleeps until the host says something, or takes what waits for it, or a sign of life is due.
+static void wait_for_host(const WorldLoop *loop, uint64_t until_ns)
+{
+    const bool waits = channel_free(loop->channel) < loop->channel->out_capacity;
+    struct pollfd end = {.fd = loop->channel->end,
+                         .events = (short)(waits ? POLLIN | POLLOUT : POLLIN)};
+    const uint64_t now = clock_ns();
+    const int wait_ms = until_ns > now ? (int)((until_ns - now) / 1000000u) + 1 : 0;
+    (void)poll(&end, 1, wait_ms); // whatever it says, the channel is looked at
+}
+
+static void report_pause(WorldLoop *loop, bool paused)
+{
+    loop->paused = paused;
+    report_stats(loop);
+}
+
+static void report_paused_life(WorldLoop *loop, uint64_t now, uint64_t *beat_due,
+                               uint64_t *stats_due)
+{
+    if (now >= *beat_due) {
+        const ChannelReport beat = {.type = CHANNEL_BEAT, .tick = loop->tick_count};
+        (void)world_loop_report(loop, &beat);
+        *beat_due = now + PAUSED_BEAT_NS;
+    }
+    if (now >= *stats_due) {
+        report_stats(loop);
+        *stats_due = now + PAUSED_STATS_NS;
+    }
+}
+
+// While nobody is here: no tick, and no wake-up but for the host. What enters meanwhile is
+// journaled, and what the world answers goes out. False when the host is gone.
+static bool pause_ticks(WorldLoop *loop)
+{
+    uint64_t beat_due = clock_ns();
+    uint64_t stats_due = beat_due + PAUSED_STATS_NS;
+    report_pause(loop, true);
+    while (may_pause(loop)) {
+        const uint64_t now = clock_ns();
+        loop->now_ms = now / 1000000;
+        send_journal(loop);
+        report_commands(loop);
+        report_paused_life(loop, now, &beat_due, &stats_due);
+        if (channel_flush(loop->channel) == STATUS_TRUNCATED) {
+            return false;
+        }
+        wait_for_host(loop, beat_due);
+        loop->now_ms = clock_ns() / 1000000;
+        if (!hear_host(loop)) {
+            return false;
+        }
+    }
+    report_pause(loop, false);
+    return true;
+}
+
 void world_loop_run(WorldLoop *loop)
 {
     const uint64_t interval = NS_PER_SECOND / loop->tick_rate;
     uint64_t due = clock_ns();
     for (;;) {
+        if (may_pause(loop)) {
+            if (!pause_ticks(loop)) {
+                return;
+            }
+            due = clock_ns(); // no tick was missed
+        }
         clock_sleep_until(due);
         const uint64_t now = clock_ns();
         const uint64_t late = now > due ? now - due : 0;

@@ -7,6 +7,9 @@
 //   commands  saves, questions, requests, to the host
 //   sockets   what players are told, one send each
 //
+// While nobody is in the world (world_is_paused) and no socket is open, there is no tick: the loop
+// sleeps until the host says something, and only tells it twice a second that it is alive.
+//
 // A tick that comes late is made up for, at most TICK_CATCH_UP_MAX in a row; what is later than
 // that is skipped and counted.
 #pragma once
@@ -21,11 +24,12 @@ typedef struct WorldLoop {
     uint32_t tick_rate;
     bool journal;
     bool stopping; // said by the world: players are sent away
+    bool paused;   // nobody is here, and no tick is entered
     // Entries since the last time they were sent.
     uint8_t *journal_bytes;
     ByteWriter journal_writer;
     bool journal_gap;
-    uint8_t *report_bytes; // one report on its way
+    uint8_t *report_bytes; // one report while it is written
     uint64_t tick_count;
     uint64_t now_ms;
     uint64_t log_second, logs_this_second;
@@ -33,15 +37,18 @@ typedef struct WorldLoop {
     uint32_t late_us[64]; // of the last second
     uint32_t late_count;
     uint64_t work_max_us;
-    uint64_t journal_dropped, heap_bytes;
+    uint64_t journal_dropped;
+    const Heap *heap;         // of the world; looked at for the numbers
+    ScriptStats script_stats; // of the last second; too large for a stack
+    ScriptTable script_table;
 } WorldLoop;
 
 MUST_USE Status world_loop_init(WorldLoop *loop, Channel *channel);
 // Queues a report; false when there is no room.
 bool world_loop_report(WorldLoop *loop, const ChannelReport *report);
 void world_loop_log(void *loop, const LogEvent *event); // a LogSink's
-// The world is there; `socket_max` bounds its connections.
+// The world is created; `socket_max` limits its connections.
 MUST_USE Status world_loop_open(WorldLoop *loop, World *world, uint32_t tick_rate,
                                 uint32_t socket_max, int epoll);
-// Until the host is gone.
+// Runs until the host is gone.
 void world_loop_run(WorldLoop *loop);

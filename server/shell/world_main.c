@@ -21,11 +21,11 @@
 #include <unistd.h>
 
 #define CHANNEL_DESCRIPTOR 3
-#define QUEUE_BYTES        (16u << 20) // address space; what is never used is never there
+#define QUEUE_BYTES        (16u << 20) // address space; pages that are not used take no memory
 #define START_MS           30000
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED true // shadow memory takes terabytes of addresses; our own heap is bounded still
+#define SANITIZED true // shadow memory takes terabytes of addresses; our heap is still limited
 #else
 #define SANITIZED false
 #endif
@@ -41,7 +41,7 @@ typedef struct WorldProcess {
     const uint8_t *scene;
     RuneGate gate;
     bool gate_open;
-    char reason[CHANNEL_REASON_BYTES]; // of what was refused before the first tick
+    char reason[CHANNEL_REASON_BYTES]; // of an entry that was rejected before the first tick
     int epoll;
     uint8_t header[CHANNEL_PACKET_BYTES];
 } WorldProcess;
@@ -50,7 +50,7 @@ static WorldProcess process;
 
 // --- waiting for the host -----------------------------------------------------------------------
 
-// The next message; before the first tick there is nothing else to do than to wait for it.
+// Waits for the next message; before the first tick there is nothing else to do.
 static Status wait_message(ChannelMessage *out)
 {
     for (;;) {
@@ -65,13 +65,13 @@ static Status wait_message(ChannelMessage *out)
     }
 }
 
-// Says why it cannot be; the host reads it before it sees the end.
+// Reports why it cannot start; the host reads this before it sees the end of the process.
 static int report_failure(const char *what, const char *why)
 {
     ChannelReport report = {.type = CHANNEL_FAILED};
     snprintf(report.text, sizeof report.text, "%.80s: %.140s", what, why);
     (void)world_loop_report(&process.loop, &report);
-    status_ignore(channel_flush(&process.channel)); // nobody is left to hear of it
+    status_ignore(channel_flush(&process.channel)); // nobody is left to report to
     return 1;
 }
 
@@ -109,6 +109,13 @@ static Status lock_in(uint32_t *layers, char *reason, size_t bytes)
     return jail_enter(&jail, layers, reason, bytes);
 }
 
+// For people alone: what scripts cost by the clock.
+static double script_clock_ms(void *user)
+{
+    (void)user;
+    return (double)clock_ns() / 1e6;
+}
+
 static Status make_world(World **out)
 {
     const uint8_t *scene = process.scene;
@@ -123,6 +130,7 @@ static Status make_world(World **out)
     config->stripped = scene + process.start.whole_bytes;
     config->stripped_bytes = (size_t)process.start.stripped_bytes;
     config->log = &process.log;
+    config->script.clock_ms = script_clock_ms;
     ByteReader reader = byte_reader(process.start.header, process.start.header_bytes);
     status = journal_read_header(&reader, config);
     return status == STATUS_OK ? world_create(&process.heap, config, out) : status;
@@ -136,7 +144,7 @@ static Status start_refused(Status status, const char *why)
     return status;
 }
 
-// Before anything that it names. The key comes from the host: a world knows no other.
+// Comes before everything it names. The key comes from the host, and no other key is accepted.
 static Status take_manifest(const ChannelMessage *message)
 {
     const uint8_t *bytes;
@@ -153,8 +161,8 @@ static Status take_manifest(const ChannelMessage *message)
     return status;
 }
 
-// A row that cannot be used is left out, and the world has counted and logged it. With a script it
-// would be another place than the one that was built.
+// A row that cannot be used is skipped; the world counts and logs it. A script that cannot be used
+// is an error, because the place would not be the one that was built.
 static Status enter_one(World *world, const Entry *entry)
 {
     Status status = rune_gate_check(&process.gate, entry, process.reason, sizeof process.reason);
@@ -171,7 +179,7 @@ static Status enter_one(World *world, const Entry *entry)
     return status;
 }
 
-// What was stored, and the scripts. The host has put the same bytes into the journal.
+// Stored rows, and scripts. The host has put the same bytes into the journal.
 static Status enter_all(World *world, const ChannelMessage *message)
 {
     const uint8_t *bytes;
@@ -244,7 +252,7 @@ static int run_world(void)
         return report_failure("the world cannot be created", status_text(status));
     }
     process.loop.journal = process.start.journal;
-    process.loop.heap_bytes = process.heap.bytes_now;
+    process.loop.heap = &process.heap;
     status = world_loop_open(&process.loop, world, process.place->tick_rate,
                              world_socket_max(process.config.player_max), process.epoll);
     if (status == STATUS_OK) {
@@ -255,19 +263,20 @@ static int run_world(void)
                               process.reason[0] != '\0' ? process.reason : status_text(status));
     }
     rune_gate_close(&process.gate);
+    heap_freeze_live(&process.heap); // all it will ever need is there, for a reload too
     const ChannelReport ready = {.type = CHANNEL_READY, .layers = layers};
-    (void)world_loop_report(&process.loop, &ready); // the queue is empty but for the log
+    (void)world_loop_report(&process.loop, &ready); // the queue contains only log lines
     world_loop_run(&process.loop);
     return 0;
 }
 
 int world_main(void)
 {
-    // Ctrl-C goes to the whole terminal; when the world ends is for the host to say.
+    // Ctrl-C goes to every process of the terminal; the host decides when the world ends.
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
-    process.epoll = epoll_create1(EPOLL_CLOEXEC); // the jail allows none
+    process.epoll = epoll_create1(EPOLL_CLOEXEC); // the jail forbids creating one later
     process.log = (LogSink){.write = world_loop_log, .user = &process.loop, .level_min = LOG_INFO};
     if (process.epoll < 0 ||
         channel_open(&process.channel, CHANNEL_DESCRIPTOR, QUEUE_BYTES) != STATUS_OK ||

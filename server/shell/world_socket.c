@@ -1,5 +1,5 @@
-// See world_socket.h. Most messages arrive whole in one recv: those are put together in a buffer
-// that all sockets share. Only what is cut by the end of a recv moves to a buffer of its slot.
+// See world_socket.h. Most messages arrive whole in one recv: those are assembled in a buffer that
+// all sockets share. Only a message that is cut by the end of a recv moves to a buffer of its slot.
 #define _GNU_SOURCE
 #include "server/shell/world_socket.h"
 
@@ -16,12 +16,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define RECEIVE_BYTES    4096u        // enough for what an honest client says in a tick
+#define RECEIVE_BYTES    4096u        // enough for what an honest client sends in a tick
 #define RECEIVE_MAX      (64u << 10)  // while a large message is coming in
 #define SEND_MESSAGES    32           // in one call
-#define SEND_BYTES       (128u << 10) // about as many, too
+#define SEND_BYTES       (128u << 10) // and about so many bytes
 #define EVENTS_MAX       1024
-#define LAST_MS          5000 // for what is still owed
+#define LAST_MS          5000 // the time to send what is still queued
 #define LINGER_MS        2000
 #define CONTROL_BYTES    (2 * (2 + WEBSOCKET_CONTROL_MAX))
 #define CLOSE_WRONG_KIND 1003
@@ -36,16 +36,16 @@ typedef struct Socket {
     int descriptor;
     uint64_t connection;
     SocketsOrigin from;
-    bool known;  // a message of it was taken
-    bool writes; // epoll tells when it takes more
+    bool known;  // a message of it was delivered
+    bool writes; // waiting until epoll reports it writable
     uint32_t active_at;
     uint64_t since_ms; // of this state
     uint64_t heard_ms, pinged_ms, began_ms;
     WebsocketReader reader;
-    // Frames of our own that go between two messages: the answer to a ping, a ping, a goodbye.
+    // Our own frames between two messages: a pong, a ping, a close frame.
     uint8_t control[CONTROL_BYTES];
     uint32_t control_bytes;
-    // What the socket did not take, in the middle of whatever it is.
+    // Bytes that the socket did not accept; may begin in the middle of a frame.
     uint8_t *rest;
     size_t rest_bytes, rest_sent;
 } Socket;
@@ -61,7 +61,7 @@ struct Sockets {
     uint32_t active_count;
     uint64_t count;  // connections so far
     uint64_t now_ms; // of the last drain
-    uint8_t *own;    // a message for each slot; pages that are not used are not there
+    uint8_t *own;    // a message buffer for each slot; pages that are not used take no memory
     uint8_t *shared;
     uint8_t *receive;
     struct epoll_event *events;
@@ -70,7 +70,7 @@ struct Sockets {
 
 // --- creation -----------------------------------------------------------------------------------
 
-// Address space; memory comes when it is touched.
+// Reserves address space; memory is taken when it is touched.
 static void *reserve(size_t bytes)
 {
     void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -123,10 +123,17 @@ static void free_slot(Sockets *sockets, Socket *socket)
     const uint32_t last = sockets->active[--sockets->active_count];
     sockets->active[socket->active_at] = last;
     sockets->slots[last].active_at = socket->active_at;
-    close(socket->descriptor); // epoll forgets it with that
+    close(socket->descriptor); // this also removes it from epoll
     free(socket->rest);
     memset(socket, 0, sizeof *socket);
     sockets->free[sockets->free_count++] = slot_of(sockets, socket);
+}
+
+static void close_slot(Sockets *sockets, Socket *socket)
+{
+    const SocketsOrigin from = socket->from;
+    free_slot(sockets, socket);
+    sockets->face.closed(sockets->face.user, &from);
 }
 
 void sockets_destroy(Sockets *sockets)
@@ -154,11 +161,11 @@ static void tell_gone(Sockets *sockets, Socket *socket)
     }
 }
 
-// At once: the other side is gone, or was never worth a word.
+// Ends it at once: the other side is gone, or does not follow the protocol.
 static void drop(Sockets *sockets, Socket *socket)
 {
     tell_gone(sockets, socket);
-    free_slot(sockets, socket);
+    close_slot(sockets, socket);
 }
 
 static void put_control(Socket *socket, WebsocketOpcode opcode, const uint8_t *data, size_t bytes)
@@ -166,7 +173,7 @@ static void put_control(Socket *socket, WebsocketOpcode opcode, const uint8_t *d
     uint8_t header[WEBSOCKET_HEADER_MAX];
     const size_t header_bytes = websocket_header(header, opcode, bytes, NULL);
     if (header_bytes + bytes > CONTROL_BYTES - socket->control_bytes) {
-        return; // a pong that nobody waits for
+        return; // a pong without a ping
     }
     memcpy(socket->control + socket->control_bytes, header, header_bytes);
     if (bytes > 0) {
@@ -175,7 +182,7 @@ static void put_control(Socket *socket, WebsocketOpcode opcode, const uint8_t *d
     socket->control_bytes += (uint32_t)(header_bytes + bytes);
 }
 
-// What is owed goes out first, then the close frame.
+// What is queued is sent first, then the close frame.
 static void say_goodbye(Sockets *sockets, Socket *socket, uint16_t close_code, uint64_t now_ms)
 {
     if (socket->state != SOCKET_OPEN) {
@@ -184,7 +191,7 @@ static void say_goodbye(Sockets *sockets, Socket *socket, uint16_t close_code, u
     const uint8_t code[2] = {(uint8_t)(close_code >> 8), (uint8_t)close_code};
     socket->state = SOCKET_LAST;
     socket->since_ms = now_ms;
-    socket->control_bytes = 0; // a goodbye always finds room
+    socket->control_bytes = 0; // there is always room for a close frame
     put_control(socket, WEBSOCKET_CLOSE, code, sizeof code);
     tell_gone(sockets, socket);
 }
@@ -220,7 +227,7 @@ static bool give_message(Sockets *sockets, Socket *socket, const WebsocketEvent 
                                  event->bytes);
 }
 
-// False when the socket is not read any further.
+// False if the socket is not read any further.
 static bool handle(Sockets *sockets, Socket *socket, const WebsocketEvent *event, uint64_t now_ms)
 {
     switch (event->type) {
@@ -231,7 +238,7 @@ static bool handle(Sockets *sockets, Socket *socket, const WebsocketEvent *event
         }
         break;
     case WEBSOCKET_PINGED:
-        socket->control_bytes = 0; // the last ping is the one to answer
+        socket->control_bytes = 0; // only the last ping has to be answered
         put_control(socket, WEBSOCKET_PONG, event->data, event->bytes);
         break;
     case WEBSOCKET_CLOSED: {
@@ -252,7 +259,8 @@ static bool handle(Sockets *sockets, Socket *socket, const WebsocketEvent *event
     return socket->state == SOCKET_OPEN;
 }
 
-// An incomplete message leaves the shared buffer, and a complete one the slot's own.
+// An incomplete message moves out of the shared buffer; after a complete one the slot's own is
+// released.
 static void settle_buffer(Sockets *sockets, Socket *socket, uint64_t now_ms)
 {
     WebsocketReader *reader = &socket->reader;
@@ -298,7 +306,7 @@ static void receive(Sockets *sockets, Socket *socket, uint64_t now_ms)
     }
     sockets->stats.bytes_up += (size_t)got;
     socket->heard_ms = now_ms;
-    if (socket->state == SOCKET_OPEN) { // else it is over, and what it says is not looked at
+    if (socket->state == SOCKET_OPEN) { // otherwise it is closing, and its data is ignored
         read_frames(sockets, socket, sockets->receive, (size_t)got, now_ms);
     }
 }
@@ -314,6 +322,7 @@ void sockets_add(Sockets *sockets, int descriptor, const SocketsOrigin *from,
         (void)send(descriptor, no_room, sizeof no_room, MSG_DONTWAIT | MSG_NOSIGNAL);
         close(descriptor);
         sockets->stats.refused += 1;
+        sockets->face.closed(sockets->face.user, from);
         return;
     }
     sockets->free_count -= 1;
@@ -345,7 +354,7 @@ static void want_writes(Sockets *sockets, Socket *socket, bool wanted)
     }
 }
 
-// How many bytes the socket took; false when it is gone.
+// The number of bytes the socket accepted; false if it is gone.
 static bool send_parts(Sockets *sockets, Socket *socket, struct iovec *parts, uint32_t count,
                        size_t *sent)
 {
@@ -360,7 +369,7 @@ static bool send_parts(Sockets *sockets, Socket *socket, struct iovec *parts, ui
     return true;
 }
 
-// True when nothing is left; the socket may be dropped otherwise.
+// True if nothing is left; otherwise the socket may have been dropped.
 static bool send_rest(Sockets *sockets, Socket *socket)
 {
     struct iovec part = {socket->rest + socket->rest_sent, socket->rest_bytes - socket->rest_sent};
@@ -396,7 +405,7 @@ static void gather_part(Gathered *all, const void *data, size_t bytes)
     }
 }
 
-// What the world has for it, then frames of our own: a goodbye is the last word.
+// First the world's messages, then our own frames: a close frame comes last.
 static void gather(Sockets *sockets, Socket *socket, Gathered *all)
 {
     const WebsocketOpcode opcode = socket->from.json ? WEBSOCKET_TEXT : WEBSOCKET_BINARY;
@@ -415,7 +424,7 @@ static void gather(Sockets *sockets, Socket *socket, Gathered *all)
     gather_part(all, socket->control, socket->control_bytes);
 }
 
-// False when there is no memory for it.
+// False if there is no memory.
 static bool keep_rest(Socket *socket, const Gathered *all, size_t sent)
 {
     socket->rest = malloc(all->bytes - sent);
@@ -460,7 +469,8 @@ static void flush(Sockets *sockets, Socket *socket, uint64_t now_ms)
         }
     }
     if (socket->state == SOCKET_LAST) {
-        // The other side reads our goodbye; closing at once could reset it away.
+        // The other side reads our close frame; closing at once could reset the connection before
+        // that.
         (void)shutdown(socket->descriptor, SHUT_WR);
         socket->state = SOCKET_LINGER;
         socket->since_ms = now_ms;
@@ -471,7 +481,7 @@ void sockets_flush(Sockets *sockets, uint64_t now_ms)
 {
     for (uint32_t i = sockets->active_count; i-- > 0;) {
         Socket *socket = &sockets->slots[sockets->active[i]];
-        if (socket->rest == NULL) { // else epoll says when
+        if (socket->rest == NULL) { // otherwise epoll reports when
             flush(sockets, socket, now_ms);
         }
     }
@@ -483,7 +493,7 @@ static void serve(Sockets *sockets, const struct epoll_event *event, uint64_t no
 {
     Socket *socket = &sockets->slots[event->data.u32];
     if (socket->state == SOCKET_FREE) {
-        return; // an event of the one before, in the same batch
+        return; // an event of the previous socket in this slot, in the same batch
     }
     if ((event->events & EPOLLOUT) != 0 && socket->rest != NULL) {
         flush(sockets, socket, now_ms);
@@ -497,7 +507,8 @@ static void serve(Sockets *sockets, const struct epoll_event *event, uint64_t no
 void sockets_drain(Sockets *sockets, uint64_t now_ms)
 {
     sockets->now_ms = now_ms;
-    // As often as there can be batches: level-triggered events come again in the next tick.
+    // At most as many rounds as there can be batches: level-triggered events come again in the next
+    // tick.
     for (uint32_t round = 0; round <= sockets->active_count / EVENTS_MAX; round++) {
         const int count = epoll_wait(sockets->epoll, sockets->events, EVENTS_MAX, 0);
         for (int i = 0; i < count; i++) {

@@ -20,19 +20,24 @@
 
 typedef struct Sockets Sockets;
 
-// What is known of a socket from the start.
+// What is known of a socket when it is added.
 typedef struct SocketsOrigin {
     bool json;
     uint64_t address; // a number for where it comes from; not looked at here
+    uint64_t number;  // the host's, for `closed`; likewise
 } SocketsOrigin;
 
 typedef struct SocketsCallbacks {
     void *user;
-    // A whole message. False: nobody wants to hear from it; it is closed as having no room.
+    // A whole message. False: it is not wanted; the connection is closed for lack of room.
     bool (*message)(void *user, uint64_t connection, const SocketsOrigin *from,
                     const uint8_t *bytes, size_t count);
-    // The connection is over, whoever ended it; once, and only if a message of it was taken.
+    // The connection is over, whoever ended it; called once, and only if a message of it was
+    // delivered.
     void (*gone)(void *user, uint64_t connection);
+    // Its descriptor is closed, or it was refused; once for each that was added, but not for those
+    // that sockets_destroy closes.
+    void (*closed)(void *user, const SocketsOrigin *from);
     // The oldest message for it; valid until the next entry into the world, also once taken.
     bool (*output)(void *user, uint64_t connection, const uint8_t **bytes, size_t *count);
     void (*taken)(void *user, uint64_t connection);
@@ -43,17 +48,18 @@ typedef struct SocketsStats {
     uint64_t bytes_down, bytes_up, sends, receives, partial, broken, silent, refused;
 } SocketsStats;
 
-// `epoll` is a descriptor of the caller's, made before the process was locked in.
+// `epoll` is the caller's descriptor, created before the process entered the jail.
 MUST_USE Status sockets_create(int epoll, uint32_t socket_max, const SocketsCallbacks *face,
                                Sockets **out);
-void sockets_destroy(Sockets *sockets); // closes what is open; nobody is told
-// A connected socket, which is the sockets' from then on; and the bytes read from it already.
+void sockets_destroy(Sockets *sockets); // closes open sockets without a message
+// Adds a connected socket, which the sockets own from then on, and the bytes read from it already.
 void sockets_add(Sockets *sockets, int descriptor, const SocketsOrigin *from,
                  const uint8_t *already, size_t bytes, uint64_t now_ms);
 void sockets_drain(Sockets *sockets, uint64_t now_ms);
 void sockets_flush(Sockets *sockets, uint64_t now_ms);
-// Ends one once what is owed to it is out. An unknown connection is no error.
+// Closes it after everything queued for it is sent. An unknown connection is no error.
 void sockets_close(Sockets *sockets, uint64_t connection, uint16_t close_code);
-// Pings and time-outs of every `parts`th socket; call it with all parts in turn within a second.
+// Sends pings and checks timeouts of every `parts`th socket; call it for all parts in turn within a
+// second.
 void sockets_check(Sockets *sockets, uint32_t part, uint32_t parts, uint64_t now_ms);
 SocketsStats sockets_stats(const Sockets *sockets);

@@ -1,178 +1,246 @@
-// See sql.h. Floats are kept in columns of the type ANY: SQLite writes a whole number in a column
-// of the type REAL as an integer, and forgets the sign of zero with that.
+// See sql.h.
 #define _GNU_SOURCE
 #include "server/store/sql.h"
 
 #include "core/base/check.h"
-
-#include <string.h>
+#include "server/store/sql_driver.h"
 
 #include <float.h>
 #include <stdio.h>
+#include <string.h>
 
-#define BUSY_MS 2000
-
-static const char *const texts[SQL_COUNT] = {
-#define SQL(name, text) [SQL_##name] = text,
-#include "server/store/store_sql.def"
-#undef SQL
-};
-
-static void fail(Sql *sql, int code)
+void sql_fail(Sql *sql, SqlError error)
 {
-    if (sql->error == SQLITE_OK) {
-        sql->error = code;
+    if (sql->error == SQL_NO_ERROR) {
+        sql->error = error;
     }
-}
-
-static int on_commit(void *user, sqlite3 *db, const char *name, int pages)
-{
-    (void)db;
-    (void)name;
-    ((Sql *)user)->wal_pages = pages;
-    return SQLITE_OK;
 }
 
 // --- connections --------------------------------------------------------------------------------
 
 Status sql_connect(Sql *sql, const char *path, char *reason, size_t reason_bytes)
 {
-    *sql = (Sql){0};
-    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    fail(sql, sqlite3_open_v2(path, &sql->db, flags, NULL));
-    if (sql->error == SQLITE_OK) {
-        sqlite3_busy_timeout(sql->db, BUSY_MS);
-        (void)sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-        (void)sqlite3_db_config(sql->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-        // Checkpoints are the owner's: see store_sqlite.c.
-        (void)sqlite3_wal_hook(sql->db, on_commit, sql);
-        sql_exec(sql, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-                      "PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON;"
-                      "PRAGMA cache_size = -16384");
+    *sql = (Sql){.driver = &sql_driver_sqlite};
+    for (int i = 0; i < SQL_COUNT; i++) {
+        (void)sql_statement_types((SqlName)i, sql->types[i]);
     }
-    if (sql->error != SQLITE_OK) {
+    sql_fail(sql, sql->driver->open(sql, path));
+    if (sql->error != SQL_NO_ERROR) {
         const Status status = sql_status(sql);
-        snprintf(reason, reason_bytes, "the database cannot be opened: %s",
-                 sql->db != NULL ? sqlite3_errmsg(sql->db) : sqlite3_errstr(sql->error));
+        snprintf(reason, reason_bytes, "the database %s: %s",
+                 status == STATUS_MALFORMED ? "is damaged" : "cannot be opened",
+                 sql_error_text(sql));
         sql_abandon(sql);
         return status;
     }
     return STATUS_OK;
 }
 
+static void disconnect(Sql *sql, bool keep_log)
+{
+    for (int i = 0; i < SQL_COUNT; i++) {
+        sql->driver->finalize(sql->statements[i]);
+        sql->statements[i] = NULL;
+    }
+    for (int i = 0; i < SQL_CONTROL_COUNT; i++) {
+        sql->driver->finalize(sql->controls[i]);
+        sql->controls[i] = NULL;
+    }
+    sql->driver->close(sql, keep_log);
+}
+
 void sql_abandon(Sql *sql)
 {
-    if (sql->db != NULL) {
-        (void)sqlite3_db_config(sql->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    }
-    sql_disconnect(sql);
+    disconnect(sql, true);
 }
 
 void sql_disconnect(Sql *sql)
 {
-    for (int i = 0; i < SQL_COUNT; i++) {
-        (void)sqlite3_finalize(sql->statements[i]);
-        sql->statements[i] = NULL;
+    disconnect(sql, false);
+}
+
+static void prepare(Sql *sql, SqlName name)
+{
+    char text[SQL_TEXT_BYTES];
+    if (sql->error == SQL_NO_ERROR && sql->statements[name] == NULL) {
+        sql_statement_text(name, text);
+        sql_fail(sql, sql->driver->prepare(sql, text, &sql->statements[name]));
     }
-    const int code = sqlite3_close(sql->db);
-    ASSERT(code == SQLITE_OK); // else a statement is still open
-    sql->db = NULL;
 }
 
 bool sql_prepare(Sql *sql)
 {
-    for (int i = 0; i < SQL_COUNT && sql->error == SQLITE_OK; i++) {
-        if (sql->statements[i] == NULL) {
-            fail(sql, sqlite3_prepare_v3(sql->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT,
-                                         &sql->statements[i], NULL));
-        }
+    for (int i = 0; i < SQL_COUNT; i++) {
+        prepare(sql, (SqlName)i);
     }
-    return sql->error == SQLITE_OK;
+    return sql->error == SQL_NO_ERROR;
 }
 
 void sql_clear(Sql *sql)
 {
-    sql->error = SQLITE_OK;
+    sql->error = SQL_NO_ERROR;
 }
 
 void sql_exec(Sql *sql, const char *text)
 {
-    if (sql->error == SQLITE_OK) {
-        fail(sql, sqlite3_exec(sql->db, text, NULL, NULL, NULL));
+    if (sql->error == SQL_NO_ERROR) {
+        sql_fail(sql, sql->driver->exec(sql, text));
     }
+}
+
+// The first row of a text that is not in the table of statements; NULL: none. The caller finalizes.
+static void *first_row(Sql *sql, const char *text, bool *is_row)
+{
+    void *statement = NULL;
+    *is_row = false;
+    if (sql->error == SQL_NO_ERROR) {
+        sql_fail(sql, sql->driver->prepare(sql, text, &statement));
+    }
+    if (sql->error == SQL_NO_ERROR) {
+        sql_fail(sql, sql->driver->step(sql, statement, is_row));
+    }
+    return statement;
 }
 
 int64_t sql_number(Sql *sql, const char *text)
 {
-    sqlite3_stmt *statement = NULL;
-    int64_t number = 0;
-    if (sql->error == SQLITE_OK) {
-        fail(sql, sqlite3_prepare_v2(sql->db, text, -1, &statement, NULL));
-    }
-    if (sql->error == SQLITE_OK) {
-        const int code = sqlite3_step(statement);
-        if (code == SQLITE_ROW) {
-            number = sqlite3_column_int64(statement, 0);
-        } else if (code != SQLITE_DONE) {
-            fail(sql, code);
-        }
-    }
-    (void)sqlite3_finalize(statement);
+    bool is_row;
+    void *statement = first_row(sql, text, &is_row);
+    const int64_t number = is_row ? sql->driver->column_integer(statement, 0) : 0;
+    sql->driver->finalize(statement);
     return number;
+}
+
+bool sql_text(Sql *sql, const char *text, char *out, size_t out_bytes)
+{
+    bool is_row;
+    size_t bytes = 0;
+    void *statement = first_row(sql, text, &is_row);
+    const void *data = is_row ? sql->driver->column_bytes(statement, 0, &bytes) : NULL;
+    const bool fits = data != NULL && bytes < out_bytes;
+    if (fits) {
+        memcpy(out, data, bytes);
+        out[bytes] = '\0';
+    }
+    sql->driver->finalize(statement);
+    return fits;
 }
 
 Status sql_status(const Sql *sql)
 {
-    switch (sql->error & 0xff) {
-    case SQLITE_OK:
+    switch (sql->error) {
+    case SQL_NO_ERROR:
         return STATUS_OK;
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
+    case SQL_ERROR_DAMAGED:
         return STATUS_MALFORMED;
-    case SQLITE_FULL:
-    case SQLITE_IOERR:
-    case SQLITE_READONLY:
-    case SQLITE_CANTOPEN:
-    case SQLITE_PERM:
-    case SQLITE_AUTH:
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-    case SQLITE_NOMEM:
-    case SQLITE_PROTOCOL:
-    case SQLITE_ABORT:
-    case SQLITE_INTERRUPT:
+    case SQL_ERROR_FULL:
+    case SQL_ERROR_READ_ONLY:
+    case SQL_ERROR_DISK:
         return STATUS_BLOCKED;
-    default:
-        return STATUS_RANGE;
+    case SQL_ERROR_MISFIT:
+        break;
     }
+    return STATUS_RANGE;
+}
+
+const char *sql_error_text(const Sql *sql)
+{
+    return sql->driver->error_text(sql);
+}
+
+// --- transactions -------------------------------------------------------------------------------
+
+// Kept once it was prepared: there is one in every commit.
+static void control(Sql *sql, SqlControl name, const char *text)
+{
+    bool is_row;
+    if (sql->error == SQL_NO_ERROR && sql->controls[name] == NULL) {
+        sql_fail(sql, sql->driver->prepare(sql, text, &sql->controls[name]));
+    }
+    if (sql->error == SQL_NO_ERROR) {
+        sql_fail(sql, sql->driver->step(sql, sql->controls[name], &is_row));
+        sql->driver->reset(sql->controls[name]);
+    }
+}
+
+void sql_begin(Sql *sql)
+{
+    control(sql, SQL_BEGIN, sql->driver->dialect->begin);
+}
+
+void sql_begin_read(Sql *sql)
+{
+    control(sql, SQL_BEGIN_READ, sql->driver->dialect->begin_read);
+}
+
+void sql_commit(Sql *sql)
+{
+    control(sql, SQL_COMMIT, "COMMIT");
+}
+
+void sql_roll_back(Sql *sql)
+{
+    sql_clear(sql);
+    if (sql_in_transaction(sql)) {
+        sql_exec(sql, "ROLLBACK");
+        sql_clear(sql);
+    }
+}
+
+bool sql_in_transaction(const Sql *sql)
+{
+    return sql->driver->in_transaction(sql);
+}
+
+void sql_savepoint(Sql *sql)
+{
+    control(sql, SQL_SAVEPOINT, "SAVEPOINT job");
+}
+
+void sql_savepoint_undo(Sql *sql)
+{
+    control(sql, SQL_SAVEPOINT_UNDO, "ROLLBACK TO SAVEPOINT job");
+}
+
+void sql_savepoint_end(Sql *sql)
+{
+    control(sql, SQL_SAVEPOINT_END, "RELEASE SAVEPOINT job");
+}
+
+uint64_t sql_change_count(const Sql *sql)
+{
+    return sql->driver->change_count(sql);
+}
+
+bool sql_empty_log(Sql *sql)
+{
+    return sql->driver->empty_log(sql);
 }
 
 // --- putting ------------------------------------------------------------------------------------
 
+Hash64 sql_checksum_begin(SqlTable table)
+{
+    Hash64 hash = HASH64_INIT;
+    hash_u64(&hash, (uint64_t)table);
+    return hash;
+}
+
 SqlRow sql_open(Sql *sql, SqlName name, SqlTable table)
 {
-    SqlRow row = {.sql = sql, .hash = HASH64_INIT, .ok = true};
-    hash_u64(&row.hash, (uint64_t)table);
-    if (sql->error == SQLITE_OK && sql->statements[name] == NULL) {
-        fail(sql, sqlite3_prepare_v3(sql->db, texts[name], -1, SQLITE_PREPARE_PERSISTENT,
-                                     &sql->statements[name], NULL));
-    }
-    row.statement = sql->error == SQLITE_OK ? sql->statements[name] : NULL;
-    return row;
+    prepare(sql, name);
+    return (SqlRow){.sql = sql,
+                    .statement = sql->error == SQL_NO_ERROR ? sql->statements[name] : NULL,
+                    .types = sql->types[name],
+                    .hash = sql_checksum_begin(table),
+                    .ok = true};
 }
 
-static void bound(SqlRow *row, int code)
+// The number of the next parameter, which has that type.
+static int next_parameter(SqlRow *row, char type)
 {
-    if (code != SQLITE_OK) {
-        fail(row->sql, code);
-    }
-}
-
-static int64_t as_signed(uint64_t value)
-{
-    int64_t result;
-    memcpy(&result, &value, sizeof result);
-    return result;
+    ASSERT(type == 0 || row->types[row->at] == type);
+    return ++row->at;
 }
 
 static uint64_t double_bits(double value)
@@ -182,11 +250,20 @@ static uint64_t double_bits(double value)
     return bits;
 }
 
+static void bound(SqlRow *row, SqlError error)
+{
+    if (error != SQL_NO_ERROR) {
+        sql_fail(row->sql, error);
+    }
+}
+
 void sql_put_u64(SqlRow *row, uint64_t value)
 {
     hash_u64(&row->hash, value);
     if (row->statement != NULL) {
-        bound(row, sqlite3_bind_int64(row->statement, ++row->at, as_signed(value)));
+        int64_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        bound(row, row->sql->driver->bind_integer(row->statement, next_parameter(row, 'i'), bits));
     }
 }
 
@@ -194,32 +271,23 @@ void sql_put_f32(SqlRow *row, float value)
 {
     hash_u64(&row->hash, double_bits((double)value));
     if (row->statement != NULL) {
-        bound(row, sqlite3_bind_double(row->statement, ++row->at, (double)value));
+        const int at = next_parameter(row, 'f');
+        bound(row, row->sql->driver->bind_float(row->statement, at, (double)value));
     }
 }
 
-// A NULL pointer would become a null.
-void sql_put_text(SqlRow *row, const char *text, size_t bytes)
+void sql_put_bytes(SqlRow *row, const void *data, size_t bytes)
 {
-    hash_bytes(&row->hash, text, bytes);
+    hash_bytes(&row->hash, data, bytes);
     if (row->statement != NULL) {
-        bound(row, sqlite3_bind_text64(row->statement, ++row->at, bytes > 0 ? text : "", bytes,
-                                       SQLITE_STATIC, SQLITE_UTF8));
+        const int at = next_parameter(row, 'b');
+        bound(row, row->sql->driver->bind_bytes(row->statement, at, data, bytes));
     }
 }
 
 void sql_put_string(SqlRow *row, const char *text)
 {
-    sql_put_text(row, text, strlen(text));
-}
-
-void sql_put_blob(SqlRow *row, const void *data, size_t bytes)
-{
-    hash_bytes(&row->hash, data, bytes);
-    if (row->statement != NULL) {
-        bound(row, sqlite3_bind_blob64(row->statement, ++row->at, bytes > 0 ? data : "", bytes,
-                                       SQLITE_STATIC));
-    }
+    sql_put_bytes(row, text, strlen(text));
 }
 
 #define NULL_MARK 0x6e756c6cull
@@ -228,13 +296,8 @@ void sql_put_null(SqlRow *row)
 {
     hash_u64(&row->hash, NULL_MARK);
     if (row->statement != NULL) {
-        bound(row, sqlite3_bind_null(row->statement, ++row->at));
+        bound(row, row->sql->driver->bind_null(row->statement, next_parameter(row, 0)));
     }
-}
-
-uint64_t sql_checksum(const SqlRow *row)
-{
-    return row->hash.state;
 }
 
 void sql_put_checksum(SqlRow *row)
@@ -247,12 +310,13 @@ bool sql_run(SqlRow *row)
 {
     bool changed = false;
     if (row->statement != NULL) {
-        if (row->sql->error == SQLITE_OK) {
-            const int code = sqlite3_step(row->statement);
-            if (code != SQLITE_DONE) {
-                fail(row->sql, code == SQLITE_ROW ? SQLITE_MISUSE : code);
-            }
-            changed = code == SQLITE_DONE && sqlite3_changes(row->sql->db) > 0;
+        ASSERT(row->types[row->at] == '\0');
+        if (row->sql->error == SQL_NO_ERROR) {
+            bool is_row = false;
+            const SqlError error = row->sql->driver->step(row->sql, row->statement, &is_row);
+            sql_fail(row->sql, error);
+            ASSERT(!is_row);
+            changed = error == SQL_NO_ERROR && row->sql->driver->has_changed(row->sql);
         }
         sql_close(row);
     }
@@ -263,14 +327,14 @@ bool sql_run(SqlRow *row)
 
 bool sql_next(SqlRow *row)
 {
+    bool is_row = false;
     if (row->statement == NULL) {
         return false;
     }
-    const int code = row->sql->error == SQLITE_OK ? sqlite3_step(row->statement) : SQLITE_DONE;
-    if (code != SQLITE_ROW) {
-        if (code != SQLITE_DONE) {
-            fail(row->sql, code);
-        }
+    if (row->sql->error == SQL_NO_ERROR) {
+        sql_fail(row->sql, row->sql->driver->step(row->sql, row->statement, &is_row));
+    }
+    if (!is_row) {
         sql_close(row);
         return false;
     }
@@ -282,23 +346,21 @@ bool sql_next(SqlRow *row)
 void sql_close(SqlRow *row)
 {
     if (row->statement != NULL) {
-        (void)sqlite3_reset(row->statement);
-        (void)sqlite3_clear_bindings(row->statement);
+        row->sql->driver->reset(row->statement);
         row->statement = NULL;
     }
 }
 
 void sql_take_table(SqlRow *row, SqlTable table)
 {
-    row->hash = HASH64_INIT;
+    row->hash = sql_checksum_begin(table);
     row->ok = true;
-    hash_u64(&row->hash, (uint64_t)table);
 }
 
-static bool column_is(SqlRow *row, int type)
+static bool column_is(SqlRow *row, SqlType type)
 {
     ASSERT(row->statement != NULL);
-    if (sqlite3_column_type(row->statement, row->at) != type) {
+    if (row->sql->driver->column_type(row->statement, row->at) != type) {
         row->ok = false;
         row->at += 1;
         return false;
@@ -308,20 +370,20 @@ static bool column_is(SqlRow *row, int type)
 
 uint64_t sql_take_u64(SqlRow *row)
 {
-    if (!column_is(row, SQLITE_INTEGER)) {
+    if (!column_is(row, SQL_INTEGER)) {
         return 0;
     }
-    const uint64_t value = (uint64_t)sqlite3_column_int64(row->statement, row->at++);
+    const uint64_t value = (uint64_t)row->sql->driver->column_integer(row->statement, row->at++);
     hash_u64(&row->hash, value);
     return value;
 }
 
 float sql_take_f32(SqlRow *row)
 {
-    if (!column_is(row, SQLITE_FLOAT)) {
+    if (!column_is(row, SQL_FLOAT)) {
         return 0;
     }
-    const double value = sqlite3_column_double(row->statement, row->at++);
+    const double value = row->sql->driver->column_float(row->statement, row->at++);
     hash_u64(&row->hash, double_bits(value));
     if (!(value >= -(double)FLT_MAX && value <= (double)FLT_MAX)) {
         row->ok = false;
@@ -330,41 +392,32 @@ float sql_take_f32(SqlRow *row)
     return (float)value;
 }
 
-static const void *take_data(SqlRow *row, const void *data, size_t bytes_max, size_t *bytes)
+const uint8_t *sql_take_bytes(SqlRow *row, size_t bytes_max, size_t *bytes)
 {
-    const int count = sqlite3_column_bytes(row->statement, row->at++);
-    if (count < 0 || (size_t)count > bytes_max || (count > 0 && data == NULL)) {
-        row->ok = false;
-        *bytes = 0;
-        return "";
+    *bytes = 0;
+    if (!column_is(row, SQL_BYTES)) {
+        return (const uint8_t *)"";
     }
-    hash_bytes(&row->hash, data, (size_t)count);
-    *bytes = (size_t)count;
-    return count > 0 ? data : "";
+    size_t count = 0;
+    const void *data = row->sql->driver->column_bytes(row->statement, row->at++, &count);
+    if (count > bytes_max || (count > 0 && data == NULL)) {
+        row->ok = false;
+        return (const uint8_t *)"";
+    }
+    hash_bytes(&row->hash, data, count);
+    *bytes = count;
+    return count > 0 ? data : (const uint8_t *)"";
 }
 
 const char *sql_take_text(SqlRow *row, size_t bytes_max, size_t *bytes)
 {
-    *bytes = 0;
-    if (!column_is(row, SQLITE_TEXT)) {
-        return "";
-    }
-    return take_data(row, sqlite3_column_text(row->statement, row->at), bytes_max, bytes);
-}
-
-const uint8_t *sql_take_blob(SqlRow *row, size_t bytes_max, size_t *bytes)
-{
-    *bytes = 0;
-    if (!column_is(row, SQLITE_BLOB)) {
-        return (const uint8_t *)"";
-    }
-    return take_data(row, sqlite3_column_blob(row->statement, row->at), bytes_max, bytes);
+    return (const char *)sql_take_bytes(row, bytes_max, bytes);
 }
 
 bool sql_take_null(SqlRow *row)
 {
     ASSERT(row->statement != NULL);
-    if (sqlite3_column_type(row->statement, row->at) != SQLITE_NULL) {
+    if (row->sql->driver->column_type(row->statement, row->at) != SQL_NULL) {
         return false;
     }
     row->at += 1;

@@ -1,6 +1,10 @@
-// A connection to SQLite with its statements, and rows that carry a checksum. Whatever is put into
-// a row or taken from one is hashed on the way, together with the number of its table; the last
-// column is that hash. So a row that reads back is one that was written, or it is told apart.
+// A connection to a database engine with its statements, and rows that carry a checksum. Whatever
+// is put into a row or taken from one is hashed on the way, together with the number of its table;
+// the last column is that hash. So a row that reads back is one that was written, or it is told
+// apart.
+//
+// The statements are those of statement.def, the tables those of schema.def; what an engine does is
+// in its driver (sql_driver.h), which nothing but sql.c calls.
 //
 // Errors stick: after the first one every call does nothing until sql_clear, and the caller looks
 // once at the end. A connection belongs to one thread at a time.
@@ -9,64 +13,97 @@
 #include "core/base/hash.h"
 #include "core/base/status.h"
 
-#include <sqlite3.h>
 #include <stdbool.h>
 
 typedef enum SqlName {
-#define SQL(name, text) SQL_##name,
-#include "server/store/store_sql.def"
-#undef SQL
+#define PUT(name, table)             SQL_##name,
+#define STATEMENT(name, types, text) SQL_##name,
+#include "server/store/statement.def"
+#undef PUT
+#undef STATEMENT
     SQL_COUNT
 } SqlName;
 
-// Part of every checksum: never renumbered.
+// Part of every checksum.
 typedef enum SqlTable {
     TABLE_NONE = 0,
-    TABLE_WORLDS = 1,
-    TABLE_LEASES = 2,
-    TABLE_HEAD = 3,
-    TABLE_META = 4,
-    TABLE_STRUCTURES = 5,
-    TABLE_CHUNKS = 6,
-    TABLE_ATTRIBUTES = 7,
-    TABLE_CHECKPOINTS = 8,
-    TABLE_PRESENCE = 9,
-    TABLE_PROFILES = 10,
-    TABLE_ACTIVE = 11,
-    TABLE_RESUMES = 12,
-    TABLE_DATA = 13,
-    TABLE_DATA_USE = 14,
-    TABLE_DATA_VERSIONS = 15,
-    TABLE_BLOBS = 16
+#define TABLE(enumerator, number, name, key, columns) TABLE_##enumerator = (number),
+#define INDEX(name, text)
+#include "server/store/schema.def"
+#undef TABLE
+#undef INDEX
 } SqlTable;
 
+typedef enum SqlError {
+    SQL_NO_ERROR,
+    SQL_ERROR_FULL,      // the disk is full
+    SQL_ERROR_READ_ONLY, // it is read-only
+    SQL_ERROR_DISK,      // it fails, or the engine is busy or out of memory
+    SQL_ERROR_DAMAGED,   // what is stored is not what was written
+    SQL_ERROR_MISFIT     // a statement does not fit the tables
+} SqlError;
+
+#define SQL_TYPES_BYTES 32
+
+// What begins and ends transactions.
+typedef enum SqlControl {
+    SQL_BEGIN,
+    SQL_BEGIN_READ,
+    SQL_COMMIT,
+    SQL_SAVEPOINT,
+    SQL_SAVEPOINT_UNDO,
+    SQL_SAVEPOINT_END,
+    SQL_CONTROL_COUNT
+} SqlControl;
+
+typedef struct SqlDriver SqlDriver;
 typedef struct Sql {
-    sqlite3 *db;
-    sqlite3_stmt *statements[SQL_COUNT];
-    int error;     // the first of SQLite's codes since sql_clear; SQLITE_OK
-    int wal_pages; // after the last commit
+    const SqlDriver *driver;
+    void *connection;
+    void *statements[SQL_COUNT];
+    char types[SQL_COUNT][SQL_TYPES_BYTES]; // of their parameters
+    void *controls[SQL_CONTROL_COUNT];
+    SqlError error;     // the first one since sql_clear
+    uint32_t log_pages; // of the write-ahead log, after the last commit
 } Sql;
 
-// STATUS_BLOCKED or STATUS_MALFORMED with a reason.
+// STATUS_BLOCKED or STATUS_MALFORMED with a reason. The file, or ":memory:", is SQLite's.
 MUST_USE Status sql_connect(Sql *sql, const char *path, char *reason, size_t reason_bytes);
 void sql_disconnect(Sql *sql);
 void sql_abandon(Sql *sql); // the same, and leaves log and file as they are
 // Prepares every statement: false if the schema is not ours.
 bool sql_prepare(Sql *sql);
 void sql_clear(Sql *sql);
+void sql_fail(Sql *sql, SqlError error); // unless there is an error already
 // The whole text, without results.
 void sql_exec(Sql *sql, const char *text);
-// The first column of the first row.
+// The first column of the first row; a text only if it fits.
 int64_t sql_number(Sql *sql, const char *text);
+bool sql_text(Sql *sql, const char *text, char *out, size_t out_bytes);
 // STATUS_BLOCKED: the disk refuses. STATUS_MALFORMED: the file is damaged. STATUS_RANGE: a
 // statement does not fit the tables.
 Status sql_status(const Sql *sql);
+const char *sql_error_text(const Sql *sql); // what the engine says of its last error
+
+// --- transactions -------------------------------------------------------------------------------
+void sql_begin(Sql *sql);      // one that writes
+void sql_begin_read(Sql *sql); // one that only reads
+void sql_commit(Sql *sql);
+void sql_roll_back(Sql *sql); // also after an error, and if the engine has done so itself
+bool sql_in_transaction(const Sql *sql);
+void sql_savepoint(Sql *sql);
+void sql_savepoint_undo(Sql *sql); // everything since; the savepoint stays
+void sql_savepoint_end(Sql *sql);
+uint64_t sql_change_count(const Sql *sql); // rows changed since the connection was made
+// Writes the log back into the file and empties it; nobody reads meanwhile.
+MUST_USE bool sql_empty_log(Sql *sql);
 
 // --- one statement ------------------------------------------------------------------------------
 typedef struct SqlRow {
     Sql *sql;
-    sqlite3_stmt *statement;
-    int at; // the next parameter or column
+    void *statement;
+    const char *types; // of its parameters
+    int at;            // the next parameter or column
     Hash64 hash;
     bool ok; // every column taken had its type and size
 } SqlRow;
@@ -75,12 +112,12 @@ SqlRow sql_open(Sql *sql, SqlName name, SqlTable table);
 // Parameters, in order; the bytes must stay until sql_run or the last sql_next.
 void sql_put_u64(SqlRow *row, uint64_t value);
 void sql_put_f32(SqlRow *row, float value);
-void sql_put_text(SqlRow *row, const char *text, size_t bytes);
+void sql_put_bytes(SqlRow *row, const void *data, size_t bytes);
 void sql_put_string(SqlRow *row, const char *text); // up to its terminator
-void sql_put_blob(SqlRow *row, const void *data, size_t bytes);
 void sql_put_null(SqlRow *row);
 void sql_put_checksum(SqlRow *row);
-uint64_t sql_checksum(const SqlRow *row); // of what was put until now
+// For a checksum without a row.
+Hash64 sql_checksum_begin(SqlTable table);
 // Runs a statement without results; true if it changed a row.
 bool sql_run(SqlRow *row);
 // True: there is a row, and its columns can be taken. What they point to is valid until the next
@@ -91,8 +128,8 @@ void sql_close(SqlRow *row); // before sql_next said false
 void sql_take_table(SqlRow *row, SqlTable table); // a new checksum begins with the next column
 uint64_t sql_take_u64(SqlRow *row);
 float sql_take_f32(SqlRow *row);
-const char *sql_take_text(SqlRow *row, size_t bytes_max, size_t *bytes);
-const uint8_t *sql_take_blob(SqlRow *row, size_t bytes_max, size_t *bytes);
+const uint8_t *sql_take_bytes(SqlRow *row, size_t bytes_max, size_t *bytes);
+const char *sql_take_text(SqlRow *row, size_t bytes_max, size_t *bytes); // bytes too
 bool sql_take_null(SqlRow *row); // takes the column only if it is null
 // The checksum: true if everything since sql_take_table is what was written.
 bool sql_take_checksum(SqlRow *row);

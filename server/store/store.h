@@ -1,10 +1,14 @@
-// What is kept, behind one asynchronous face: batches go in, completions come out, on one writer
-// thread with one commit for everything that arrived meanwhile. Implementations: SQLite (one file
-// per data folder, WAL), later PostgreSQL.
+// What is kept, behind one asynchronous face: batches go in, completions come out, with one commit
+// for everything that arrived meanwhile. Nothing that a running host calls waits for the disk.
 //
-// Every world has a lease with an epoch; a save carries (epoch, seq) and is refused (STATUS_DENIED)
-// when it is not the next of the current epoch: that world is fenced and stops. A completion with
-// STATUS_OK means: on disk, and survives pulling the plug.
+// Who may write what:
+//   - A host has a row (store_host_renew) that it renews every few seconds and that runs out.
+//   - A world is held by one host and boot at a time (store_world_take). Each taking raises the
+//     world's epoch. The lease of a world is valid while the row of the host that holds it is.
+//   - A save carries (epoch, seq). It is written only if it is the next of the current epoch and
+//     the lease is valid, which one UPDATE in the same transaction decides: the fence. A world that
+//     is fenced (STATUS_DENIED) stops.
+// A completion with STATUS_OK means: on disk, and survives pulling the plug.
 //
 // Functions may be called from any thread; completions are taken by store_poll.
 #pragma once
@@ -15,14 +19,28 @@
 
 typedef struct Store Store;
 
+// --- opening ------------------------------------------------------------------------------------
+// A database in memory that several stores of one thread share: several hosts in virtual time.
+typedef struct StoreDatabase StoreDatabase;
+MUST_USE Status store_database_open(StoreDatabase **out);
+void store_database_close(StoreDatabase *database); // after the stores that use it
+
 typedef struct StoreConfig {
     const char *path;         // the database file; its folder exists
     uint32_t commit_ms;       // group commit: 50
     size_t bytes_waiting_max; // batches not committed or polled yet; more is STATUS_LIMIT
-    // What the scripts of one world may keep; more is an error that the script sees.
+    // What the scripts of one place may keep; more is an error that the script sees.
     uint32_t data_keys_max;
     uint64_t data_bytes_max;
-    uint64_t (*unix_ms)(void); // the time of a DataStore version; NULL: the system's clock
+    // The time, for fences and DataStore versions; NULL: the system's clock.
+    uint64_t (*unix_ms)(void *user);
+    void *unix_ms_user;
+    // Manual mode, for tests: there is no thread, store_step commits what waits.
+    bool manual;
+    StoreDatabase *database; // instead of path; manual mode
+    // Asked before each commit: true makes it fail as on a full disk.
+    bool (*fault)(void *user);
+    void *fault_user;
 } StoreConfig;
 StoreConfig store_config_default(void);
 
@@ -32,10 +50,16 @@ StoreConfig store_config_default(void);
 // what was repaired, or nothing.
 MUST_USE Status store_open(const StoreConfig *config, Store **out, char *reason, size_t bytes);
 void store_close(Store *store); // commits what waits
+// Closes without committing, as if the process had died; manual mode.
+void store_crash(Store *store);
+// Commits everything that waits, in one transaction; manual mode. The completions can be polled
+// then.
+void store_step(Store *store);
 
-// --- worlds and leases; these wait for the disk -------------------------------------------------
+// --- worlds; for start-up and the command line: these wait for the disk -------------------------
 typedef struct StoreWorld {
     char world_id[65];
+    char place_id[65]; // whose DataStores it uses; "": a place of its own, with the world's id
     char room_code[17];
     char name[129];
     uint8_t place_hash[32];
@@ -45,42 +69,84 @@ typedef struct StoreWorld {
 MUST_USE Status store_world_put(Store *store, const StoreWorld *world);
 MUST_USE Status store_world_find(Store *store, const char *world_id_or_code, StoreWorld *out);
 uint32_t store_worlds(Store *store, StoreWorld *out, uint32_t max);
-// Everything of it; whoever runs it is fenced. Epochs go on if a world of that id is made again.
+// Everything of it but the DataStores of its place; whoever runs it is fenced. Epochs go on if a
+// world of that id is made again.
 MUST_USE Status store_world_delete(Store *store, const char *world_id);
-// Takes the world's lease: the next epoch, whose first save is seq 1. A lease that this host (by
-// its id) holds is taken at once, another host's only when it has expired: STATUS_EXISTS. There
-// must be such a world: STATUS_NOT_FOUND.
-MUST_USE Status store_lease_take(Store *store, const char *world_id, const char *host_id,
-                                 uint64_t now_unix_ms, uint64_t duration_ms, uint64_t *epoch);
-// STATUS_DENIED: somebody else took it.
-MUST_USE Status store_lease_renew(Store *store, const char *world_id, uint64_t epoch,
-                                  uint64_t now_unix_ms, uint64_t duration_ms);
-void store_lease_release(Store *store, const char *world_id, uint64_t epoch);
 // Every row of a world, in the form that ENTRY_ROW takes; called for each. STATUS_MALFORMED: one is
 // damaged (the sink may have had others by then, each as it was written). A damaged profile is
 // repaired instead, and counted. The sink must not call the store.
 typedef void (*StoreRowSink)(void *user, const uint8_t *row, size_t bytes);
 MUST_USE Status store_rows(Store *store, const char *world_id, StoreRowSink sink, void *user);
 
+// --- hosts and leases ---------------------------------------------------------------------------
+// All functions from here on only queue. STATUS_MALFORMED: an argument is invalid. STATUS_LIMIT:
+// too much waits already. In both cases there will be no completion.
+#define STORE_BOOT_BYTES    16
+#define STORE_ADDRESS_BYTES 255
+
+typedef struct StoreHost {
+    char host_id[65];
+    uint8_t boot[STORE_BOOT_BYTES]; // random, for one life of the process
+    char address[STORE_ADDRESS_BYTES + 1];
+    uint8_t public_key[32];
+    bool draining; // takes no new worlds
+} StoreHost;
+// Makes the host's row valid until now + duration. The first renewal of a boot through a store
+// takes the row over from any process that had it: that one is STATUS_DENIED from then on, and must
+// stop. Committed at once.
+MUST_USE Status store_host_renew(Store *store, const StoreHost *host, uint64_t now_unix_ms,
+                                 uint64_t duration_ms, uint64_t tag);
+// Takes a world for a host whose row is valid. The completion has the new epoch, whose first save
+// is seq 1, and all rows of the world. Else: STATUS_EXISTS: another host holds it, and its row is
+// valid. STATUS_NOT_FOUND: there is no such world. STATUS_MALFORMED: what is stored is damaged, and
+// bytes say what. STATUS_DENIED: another boot has this host's row. STATUS_BLOCKED: this host's row
+// has run out (renew it first), or the disk refuses.
+MUST_USE Status store_world_take(Store *store, const char *world_id, const char *host_id,
+                                 const uint8_t boot[STORE_BOOT_BYTES], uint64_t now_unix_ms,
+                                 uint64_t tag);
+// Gives the world up: nothing more is stored with this epoch, and every host may take it at once.
+// STATUS_DENIED: somebody else has taken it.
+MUST_USE Status store_world_release(Store *store, const char *world_id, uint64_t epoch,
+                                    uint64_t tag);
+
+// As store_world_put, for a world that is new, from a host's loop. STATUS_EXISTS: there is one with
+// that id or room code.
+MUST_USE Status store_world_make(Store *store, const StoreWorld *world, uint64_t tag);
+
 // --- batches ------------------------------------------------------------------------------------
-// The rows of one COMMAND_SAVE; checked row by row before anything is written: STATUS_MALFORMED,
-// and no completion. STATUS_LIMIT: too much waits already, and no completion. After STATUS_BLOCKED
-// the same save is to be tried again, and those after it in their order; until then those are
-// STATUS_BLOCKED too.
+// The rows of one COMMAND_SAVE; checked row by row before anything is written: STATUS_MALFORMED.
+// The completion may be STATUS_DENIED: fenced. After STATUS_BLOCKED (the disk refuses, or the
+// host's row has run out and nobody has taken the world yet) the same save is to be tried again,
+// and those after it in their order; until then those are STATUS_BLOCKED too.
 MUST_USE Status store_save(Store *store, const char *world_id, uint64_t epoch, uint64_t seq,
                            const uint8_t *rows, size_t bytes, uint64_t tag);
 // A DataStore request of a world's script; what it points to is copied.
 MUST_USE Status store_request(Store *store, const char *world_id, uint64_t epoch,
                               const StoreRequest *request, uint64_t tag);
 
+typedef enum StoreCompletionType {
+    STORE_SAVED,
+    STORE_REQUESTED,
+    STORE_HOST_RENEWED,
+    STORE_WORLD_TAKEN,
+    STORE_WORLD_RELEASED,
+    STORE_WORLD_MADE
+} StoreCompletionType;
+
 typedef struct StoreCompletion {
+    StoreCompletionType type;
     uint64_t tag;
-    char world_id[65];
-    Status status; // STATUS_DENIED: fenced; STATUS_BLOCKED: the disk refuses (full), try later
-    bool ok;       // of a DataStore request: else bytes are the error
-    bool damaged;  // what it was about is not what was written; the error says where
+    char world_id[65]; // "": it was about a host
+    Status status;     // STATUS_DENIED: fenced; STATUS_BLOCKED: try again later
+    bool ok;           // of a DataStore request: else bytes are the error
+    bool damaged;      // what it was about is not what was written; the error says where
     const uint8_t *bytes;
     size_t byte_count;
+    // Of a world that was taken. The rows stand one after another, each as row_write writes it;
+    // they are the caller's, to be freed.
+    uint64_t epoch;
+    uint8_t *rows;
+    size_t row_bytes;
 } StoreCompletion;
 // Takes one; its bytes are valid until the next call. False: none.
 bool store_poll(Store *store, StoreCompletion *out);

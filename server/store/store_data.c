@@ -1,6 +1,6 @@
-// DataStore requests of a world's scripts: the same operations and answers as
+// DataStore requests of a world's scripts, kept for its place: the same operations and answers as
 // core/script/trial/memory_store.c, kept in tables. A removed key stays without a value, so that
-// its versions go on, until the world has no room for a new one. How much a world keeps is counted
+// its versions go on, until the place has no room for a new one. How much a place keeps is counted
 // in datastore_use, in the same transaction.
 #define _GNU_SOURCE
 #include "server/store/store_inside.h"
@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct Entry {
     bool used;   // there is a row
@@ -27,7 +26,7 @@ typedef struct Use {
 typedef struct Run {
     Store *store;
     Sql *sql;
-    const char *world_id;
+    const char *place_id;
     const StoreRequest *request;
     ByteWriter *answer;
 } Run;
@@ -51,7 +50,7 @@ static bool fail_damaged(const Run *run)
     snprintf(text, sizeof text, "what is stored there is damaged (store \"%.*s\"%s%.*s%s)",
              (int)store.bytes, store.data, key.bytes > 0 ? ", key \"" : "", (int)key.bytes,
              key.bytes > 0 ? key.data : "", key.bytes > 0 ? "\"" : "");
-    run->store->damaged += 1;
+    run->store->found.damaged += 1;
     return store_answer_fail(run->answer, text);
 }
 
@@ -59,10 +58,10 @@ static bool fail_damaged(const Run *run)
 
 static void put_entry_key(SqlRow *row, const Run *run)
 {
-    sql_put_string(row, run->world_id);
+    sql_put_string(row, run->place_id);
     sql_put_u64(row, run->request->ordered);
-    sql_put_text(row, run->request->store.data, run->request->store.bytes);
-    sql_put_text(row, run->request->key.data, run->request->key.bytes);
+    sql_put_bytes(row, run->request->store.data, run->request->store.bytes);
+    sql_put_bytes(row, run->request->key.data, run->request->key.bytes);
 }
 
 static Text take_text(SqlRow *row, size_t bytes_max)
@@ -89,7 +88,7 @@ static bool take_entry(SqlRow *row, Text *key, Entry *out)
     if (sql_take_null(row)) {
         entry.exists = false;
     } else {
-        entry.value = sql_take_blob(row, VALUE_BYTES_MAX, &entry.bytes);
+        entry.value = sql_take_bytes(row, VALUE_BYTES_MAX, &entry.bytes);
     }
     if (!sql_take_checksum(row)) {
         return false;
@@ -132,7 +131,7 @@ static void write_entry(const Run *run, uint64_t version, const uint8_t *value, 
         sql_put_null(&row);
     }
     if (value != NULL) {
-        sql_put_blob(&row, value, bytes);
+        sql_put_bytes(&row, value, bytes);
     } else {
         sql_put_null(&row);
     }
@@ -140,22 +139,12 @@ static void write_entry(const Run *run, uint64_t version, const uint8_t *value, 
     (void)sql_run(&row);
 }
 
-static uint64_t unix_seconds(const Store *store)
-{
-    if (store->config.unix_ms != NULL) {
-        return store->config.unix_ms() / 1000;
-    }
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec > 0 ? (uint64_t)now.tv_sec : 0;
-}
-
 static void write_version(const Run *run, uint64_t version)
 {
     SqlRow row = sql_open(run->sql, SQL_VERSION_PUT, TABLE_DATA_VERSIONS);
     put_entry_key(&row, run);
     sql_put_u64(&row, version);
-    sql_put_u64(&row, unix_seconds(run->store));
+    sql_put_u64(&row, store_unix_ms(run->store) / 1000);
     sql_put_checksum(&row);
     (void)sql_run(&row);
     if (version > STORE_VERSIONS_MAX) {
@@ -166,7 +155,7 @@ static void write_version(const Run *run, uint64_t version)
     }
 }
 
-// --- how much a world keeps ---------------------------------------------------------------------
+// --- how much a place keeps ---------------------------------------------------------------------
 
 // The count is kept beside; if it is damaged or missing, it is made again.
 static Use load_use(const Run *run)
@@ -174,7 +163,7 @@ static Use load_use(const Run *run)
     Use use = {0, 0};
     bool ok = false;
     SqlRow row = sql_open(run->sql, SQL_USE_FIND, TABLE_NONE);
-    sql_put_string(&row, run->world_id);
+    sql_put_string(&row, run->place_id);
     if (sql_next(&row)) {
         sql_take_table(&row, TABLE_DATA_USE);
         (void)take_text(&row, STORE_ID_BYTES);
@@ -185,7 +174,7 @@ static Use load_use(const Run *run)
     }
     if (!ok) {
         SqlRow count = sql_open(run->sql, SQL_DATA_COUNT, TABLE_NONE);
-        sql_put_string(&count, run->world_id);
+        sql_put_string(&count, run->place_id);
         if (sql_next(&count)) {
             use.keys = sql_take_u64(&count);
             use.bytes = sql_take_u64(&count);
@@ -198,7 +187,7 @@ static Use load_use(const Run *run)
 static void write_use(const Run *run, Use use)
 {
     SqlRow row = sql_open(run->sql, SQL_USE_PUT, TABLE_DATA_USE);
-    sql_put_string(&row, run->world_id);
+    sql_put_string(&row, run->place_id);
     sql_put_u64(&row, use.keys);
     sql_put_u64(&row, use.bytes);
     sql_put_checksum(&row);
@@ -211,7 +200,7 @@ static bool drop_removed(const Run *run)
     char store[WORLD_NAME_BYTES_MAX], key[STORE_KEY_BYTES_MAX];
     StoreRequest removed = {0};
     SqlRow row = sql_open(run->sql, SQL_DATA_REMOVED, TABLE_NONE);
-    sql_put_string(&row, run->world_id);
+    sql_put_string(&row, run->place_id);
     if (!sql_next(&row)) {
         return false;
     }
@@ -223,7 +212,7 @@ static bool drop_removed(const Run *run)
     removed.store.data = store;
     removed.key.data = key;
     sql_close(&row);
-    const Run of_removed = {run->store, run->sql, run->world_id, &removed, run->answer};
+    const Run of_removed = {run->store, run->sql, run->place_id, &removed, run->answer};
     SqlRow gone = sql_open(run->sql, SQL_DATA_DELETE, TABLE_NONE);
     put_entry_key(&gone, &of_removed);
     (void)sql_run(&gone);
@@ -376,8 +365,8 @@ static bool run_sorted(const Run *run)
     uint32_t count = 0;
     bool ok = true;
     SqlRow row = sql_open(run->sql, request->ascending ? SQL_DATA_UP : SQL_DATA_DOWN, TABLE_NONE);
-    sql_put_string(&row, run->world_id);
-    sql_put_text(&row, request->store.data, request->store.bytes);
+    sql_put_string(&row, run->place_id);
+    sql_put_bytes(&row, request->store.data, request->store.bytes);
     sql_put_u64(&row, (uint32_t)request->number);
     while (sql_next(&row)) {
         Text key;
@@ -447,10 +436,10 @@ bool data_is_read(const StoreRequest *request)
            request->operation == STORE_VERSIONS;
 }
 
-bool data_run(Store *store, Sql *sql, const char *world_id, const StoreRequest *request,
+bool data_run(Store *store, Sql *sql, const char *place_id, const StoreRequest *request,
               ByteWriter *answer)
 {
-    const Run run = {store, sql, world_id, request, answer};
+    const Run run = {store, sql, place_id, request, answer};
     if (!store_answer_check(request, answer)) {
         return false;
     }

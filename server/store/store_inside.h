@@ -1,7 +1,9 @@
-// The inside of the store: one writer thread with its connection, one connection for reading that
-// callers share under a lock, and the queues between. Everything that writes is a Job; a batch of
-// jobs is one transaction. A job decides before its first write and is undone alone if it fails;
-// only the disk makes a whole batch fail.
+// The inside of the store. Everything that writes is a Job; jobs wait in a queue (store_queue.c),
+// and all that wait are one batch, which is one transaction (store_batch.c). A job decides before
+// its first write; only the disk makes a whole batch fail.
+//
+// The writer thread has its own connection. Callers share another one for reading, under a lock. In
+// manual mode there is no thread and one connection does both.
 #pragma once
 
 #include "core/script/trial/memory_store.h"
@@ -11,14 +13,24 @@
 
 #include <pthread.h>
 
-#define STORE_ID_BYTES      64
-#define STORE_SCHEMA        3
-#define STORE_EPOCH_MAX     INT64_MAX // what a column holds
-#define STORE_WAL_PAGES_MAX 2000      // 8 MB, then the log is written back and emptied
-#define STORE_BLOCKED_MAX   4096
-#define STORE_REASON_BYTES  256
+#define STORE_ID_BYTES        64
+#define STORE_APPLICATION     0x534c4f54 // "SLOT": what SQLite calls the application id
+#define STORE_SCHEMA          4
+#define STORE_EPOCH_MAX       INT64_MAX // what a column holds
+#define STORE_WAL_PAGES_MAX   2000      // 8 MB, then the log is written back and emptied
+#define STORE_BLOCKED_MAX     4096
+#define STORE_REASON_BYTES    256
+#define STORE_WORLD_BYTES_MAX (512u << 20) // all rows of a world; a host that takes it holds them
 
-typedef enum JobType { JOB_SAVE, JOB_REQUEST, JOB_CALL } JobType;
+typedef enum JobType {
+    JOB_SAVE = STORE_SAVED,
+    JOB_REQUEST = STORE_REQUESTED,
+    JOB_HOST = STORE_HOST_RENEWED,
+    JOB_TAKE = STORE_WORLD_TAKEN,
+    JOB_RELEASE = STORE_WORLD_RELEASED,
+    JOB_MAKE = STORE_WORLD_MADE,
+    JOB_CALL // somebody waits for it
+} JobType;
 
 typedef struct Job Job;
 typedef Status (*JobCall)(Store *store, Sql *sql, void *user);
@@ -33,13 +45,16 @@ struct Job {
     const uint8_t *rows;
     size_t row_bytes;
     uint32_t row_count;
+    uint32_t fence;       // of the batch, for saves and requests that stand together
+    bool is_in_order;     // its fence decides for it
     StoreRequest request; // JOB_REQUEST
     uint8_t *answer_bytes;
-    // JOB_CALL: somebody waits for it.
-    JobCall call;
+    const StoreHost *host; // JOB_HOST, JOB_TAKE
+    uint64_t now, duration;
+    JobCall call; // JOB_CALL
     void *user;
     bool done;
-    uint8_t bytes[]; // what rows or request point to
+    _Alignas(uint64_t) uint8_t bytes[]; // what rows, request, host or user point to
 };
 
 typedef struct JobList {
@@ -52,8 +67,32 @@ typedef struct BlockedWorld {
     uint64_t epoch, last;
 } BlockedWorld;
 
+// What one world writes in one batch: saves with numbers that follow each other, and requests. One
+// fence decides for all of them.
+typedef struct Fence {
+    const char *world_id;
+    uint64_t epoch, first, last; // the saves; first 0: none
+    bool is_closed;              // a save that does not follow the one before came: no more
+    bool writes;                 // there is a request that changes something
+    bool save_known, request_known;
+    Status save, request;              // what was decided
+    char place_id[STORE_ID_BYTES + 1]; // "": not known yet
+} Fence;
+
+struct StoreDatabase {
+    Sql writer, second;
+    Sql *reader; // one of them
+    uint32_t store_count;
+};
+
+typedef struct RowsFound {
+    uint64_t damaged, repaired, backfilled; // as in StoreStats
+} RowsFound;
+
 struct Store {
     StoreConfig config;
+    StoreDatabase *database;
+    Sql *writer, *reader;
     int event; // eventfd: not zero while there are completions
     pthread_t thread;
 
@@ -66,13 +105,18 @@ struct Store {
     StoreStats stats;
 
     pthread_mutex_t read_lock; // reader
-    Sql reader;
 
     // The writer thread's own.
-    Sql writer;
-    int checkpoint_pages;          // when the log is written back next
-    uint64_t damaged, disk_errors; // not in the stats yet
-    StoreDisk disk;                // of the last error
+    uint64_t now;              // of the transaction
+    uint32_t checkpoint_pages; // when the log is written back next
+    RowsFound found;           // not in the stats yet
+    uint64_t disk_errors;      // not in the stats yet
+    StoreDisk disk;            // of the last error
+    bool host_is_ours;         // this boot has renewed its row
+    StoreHost host;            // which
+    Fence *fences;             // of the batch
+    uint32_t *fence_slots;     // by hash of the world's id
+    uint32_t fence_count, fence_max, fence_slot_count;
     BlockedWorld *blocked;
     uint32_t blocked_count, blocked_next;
     uint8_t value[VALUE_BYTES_MAX];   // of the entry that a request is about
@@ -80,8 +124,19 @@ struct Store {
 };
 
 bool store_id_is_valid(const char *id);
-// Runs it on the writer thread in the next transaction, and waits until that is on disk.
+uint64_t store_unix_ms(const Store *store);
+
+// --- store_queue.c ------------------------------------------------------------------------------
+MUST_USE Status queue_start(Store *store);
+void queue_finish(Store *store); // commits what waits
+void queue_free(Store *store);
+// Runs it in the next transaction, and waits until that is on disk.
 Status store_call(Store *store, JobCall call, void *user);
+
+// --- store_batch.c ------------------------------------------------------------------------------
+// One transaction of all jobs; then each of them has its answer. True: something was written.
+bool batch_run(Store *store, const JobList *batch);
+void batch_free(Store *store);
 
 // --- store_schema.c -----------------------------------------------------------------------------
 // Checks, migrates and repairs what the connection has open. Without tables it is damaged, unless
@@ -89,22 +144,49 @@ Status store_call(Store *store, JobCall call, void *user);
 MUST_USE Status schema_open(Sql *sql, bool is_new, StoreStats *stats, char *reason,
                             size_t reason_bytes);
 
+// --- store_migrate.c ----------------------------------------------------------------------------
+// Makes every table, with what an older version kept.
+void schema_make(Sql *sql);
+
 // --- store_world.c ------------------------------------------------------------------------------
-// Raises the number of the world's last save: STATUS_DENIED when it is not the next of the epoch.
-Status head_advance(Store *store, Sql *sql, const char *world_id, uint64_t epoch, uint64_t seq);
+// STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.
+Status world_find(Sql *sql, const char *world_id, StoreWorld *out);
+Status world_make(Store *store, Sql *sql, const Job *job);
+bool world_is_valid(const StoreWorld *world);
+void world_take_string(SqlRow *row, char *out, size_t out_bytes);
+
+// --- store_lease.c ------------------------------------------------------------------------------
+Status host_renew(Store *store, Sql *sql, Job *job);
+void host_renewed(Store *store, const Job *job); // it is on disk
+Status world_take(Store *store, Sql *sql, Job *job);
+Status world_release(Sql *sql, const Job *job);
+// Whoever holds the world is fenced. STATUS_LIMIT: there are no more epochs.
+Status world_fence(Sql *sql, const char *world_id);
+// The fence. Raises the number of the world's last save from first - 1 to last: STATUS_DENIED when
+// that is not the next of the epoch or somebody else holds the world, STATUS_BLOCKED when it has to
+// be tried again.
+Status fence_saves(Store *store, Sql *sql, const char *world_id, uint64_t epoch, uint64_t first,
+                   uint64_t last);
+Status fence_requests(Store *store, Sql *sql, const char *world_id, uint64_t epoch, bool writes);
 // The disk refused that save.
-void head_blocked(Store *store, const char *world_id, uint64_t epoch, uint64_t seq);
-bool head_epoch_is(Sql *sql, const char *world_id, uint64_t epoch);
+void fence_blocked(Store *store, const char *world_id, uint64_t epoch, uint64_t seq);
 
 // --- store_rows.c -------------------------------------------------------------------------------
 MUST_USE Status rows_check(const uint8_t *rows, size_t bytes, uint32_t *count);
-void rows_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes); // checked ones
-typedef struct RowsFound {
-    uint64_t damaged, repaired, backfilled; // as in StoreStats
-} RowsFound;
-// As store_rows.
+// Rows that were checked.
+void rows_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes,
+                RowsFound *found);
+// As store_rows, inside a transaction.
 MUST_USE Status rows_read(Sql *sql, const char *world_id, StoreRowSink sink, void *user,
                           RowsFound *found);
+
+// --- store_players.c ----------------------------------------------------------------------------
+// The rows of players among those rows.
+void players_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes,
+                   RowsFound *found);
+// A row of SQL_CHECKPOINT_READ, and of SQL_PLAYERS_READ; false: it is damaged.
+bool players_take_checkpoint(SqlRow *row, RowPlayer *player);
+bool players_take_all(SqlRow *row, const uint8_t **rows, size_t *bytes);
 
 // --- store_profiles.c ---------------------------------------------------------------------------
 typedef struct ProfileSet {
@@ -123,6 +205,6 @@ void profiles_repair_all(Sql *sql, RowsFound *found);
 
 // --- store_data.c -------------------------------------------------------------------------------
 bool data_is_read(const StoreRequest *request);
-// As memory_store_run, for one world.
-bool data_run(Store *store, Sql *sql, const char *world_id, const StoreRequest *request,
+// As memory_store_run, for one place.
+bool data_run(Store *store, Sql *sql, const char *place_id, const StoreRequest *request,
               ByteWriter *answer);

@@ -26,9 +26,9 @@ static void write_profile(Sql *sql, const char *world_id, uint64_t account, uint
     SqlRow row = sql_open(sql, SQL_PROFILE_PUT, TABLE_PROFILES);
     sql_put_string(&row, world_id);
     sql_put_u64(&row, account);
-    sql_put_text(&row, profile->character_id.data, profile->character_id.bytes);
+    sql_put_bytes(&row, profile->character_id.data, profile->character_id.bytes);
     sql_put_u64(&row, position);
-    sql_put_text(&row, profile->name.data, profile->name.bytes);
+    sql_put_bytes(&row, profile->name.data, profile->name.bytes);
     sql_put_u64(&row, profile->body);
     sql_put_u64(&row, profile->colour_skin);
     sql_put_u64(&row, profile->colour_shirt);
@@ -47,7 +47,7 @@ void profiles_write(Sql *sql, const char *world_id, const RowProfiles *profiles)
     SqlRow row = sql_open(sql, SQL_ACTIVE_PUT, TABLE_ACTIVE);
     sql_put_string(&row, world_id);
     sql_put_u64(&row, profiles->account);
-    sql_put_text(&row, profiles->active.data, profiles->active.bytes);
+    sql_put_bytes(&row, profiles->active.data, profiles->active.bytes);
     sql_put_checksum(&row);
     (void)sql_run(&row);
 }

@@ -63,22 +63,12 @@ static uint64_t key_number(const Row *row)
 
 typedef struct EntityKey {
     Text name;
-    uint64_t net_id;
+    uint64_t net_id; // or ROW_SCENE_ID and the scene's id
 } EntityKey;
 
 static bool key_entity(const Row *row, EntityKey *out)
 {
-    ByteReader reader = byte_reader(row->key, row->key_bytes);
-    const uint8_t by = byte_read_u8(&reader);
-    *out = (EntityKey){{"", 0}, 0};
-    if (by == 'n') {
-        out->name = (Text){(const char *)row->key + 1, row->key_bytes - 1};
-        return out->name.bytes >= 1 && out->name.bytes <= WORLD_NAME_BYTES_MAX &&
-               text_is_valid(out->name.data, out->name.bytes);
-    }
-    out->net_id = byte_read_u64(&reader);
-    return by == 'i' && byte_reader_finish(&reader) == STATUS_OK && out->net_id > 0 &&
-           out->net_id <= SIM_NET_ID_MAX;
+    return row_attribute_key(row, &out->name, &out->net_id) == STATUS_OK;
 }
 
 // A deletion has nothing but its key.
@@ -202,7 +192,7 @@ static void put_chunk(Sql *sql, const char *world_id, const Row *from)
     sql_put_u64(&row, from_i32(at.y));
     sql_put_u64(&row, from_i32(at.z));
     if (exists) {
-        sql_put_blob(&row, difference, bytes);
+        sql_put_bytes(&row, difference, bytes);
         sql_put_checksum(&row);
     }
     (void)sql_run(&row);
@@ -220,49 +210,13 @@ static void put_attributes(Sql *sql, const char *world_id, const Row *from)
     }
     SqlRow row = sql_open(sql, exists ? SQL_ATTRIBUTE_PUT : SQL_ATTRIBUTE_DELETE, TABLE_ATTRIBUTES);
     sql_put_string(&row, world_id);
-    sql_put_text(&row, key.name.data, key.name.bytes);
+    sql_put_bytes(&row, key.name.data, key.name.bytes);
     sql_put_u64(&row, key.net_id);
     if (exists) {
-        sql_put_blob(&row, book, bytes);
+        sql_put_bytes(&row, book, bytes);
         sql_put_checksum(&row);
     }
     (void)sql_run(&row);
-}
-
-static void put_vec3(SqlRow *row, Vec3 v)
-{
-    sql_put_f32(row, v.x);
-    sql_put_f32(row, v.y);
-    sql_put_f32(row, v.z);
-}
-
-static void put_player(Sql *sql, const char *world_id, const Row *from)
-{
-    RowPlayer player;
-    if (row_player(from, &player) != STATUS_OK) {
-        delete_by_number(sql, SQL_CHECKPOINT_DELETE, world_id, key_number(from));
-        delete_by_number(sql, SQL_PRESENCE_DELETE, world_id, key_number(from));
-        return;
-    }
-    SqlRow row = sql_open(sql, SQL_CHECKPOINT_PUT, TABLE_CHECKPOINTS);
-    sql_put_string(&row, world_id);
-    sql_put_u64(&row, player.account);
-    sql_put_u64(&row, player.player);
-    sql_put_u64(&row, player.entity);
-    put_vec3(&row, player.position);
-    put_vec3(&row, player.velocity);
-    sql_put_f32(&row, player.yaw);
-    sql_put_f32(&row, player.health);
-    sql_put_text(&row, player.team.data, player.team.bytes);
-    sql_put_checksum(&row);
-    (void)sql_run(&row);
-    SqlRow presence = sql_open(sql, SQL_PRESENCE_PUT, TABLE_PRESENCE);
-    sql_put_string(&presence, world_id);
-    sql_put_u64(&presence, player.account);
-    sql_put_text(&presence, player.name.data, player.name.bytes);
-    sql_put_u64(&presence, player.present);
-    sql_put_checksum(&presence);
-    (void)sql_run(&presence);
 }
 
 static void put_profiles(Sql *sql, const char *world_id, const Row *from)
@@ -281,7 +235,7 @@ static void put_resume(Sql *sql, const char *world_id, const Row *from)
     const bool exists = row_resume(from, &resume) == STATUS_OK;
     SqlRow row = sql_open(sql, exists ? SQL_RESUME_PUT : SQL_RESUME_DELETE, TABLE_RESUMES);
     sql_put_string(&row, world_id);
-    sql_put_blob(&row, from->key, from->key_bytes);
+    sql_put_bytes(&row, from->key, from->key_bytes);
     if (exists) {
         sql_put_u64(&row, resume.account);
         sql_put_u64(&row, resume.player);
@@ -292,20 +246,26 @@ static void put_resume(Sql *sql, const char *world_id, const Row *from)
     (void)sql_run(&row);
 }
 
-void rows_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes)
+void rows_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes, RowsFound *found)
 {
     static void (*const put[ROW_TYPE_COUNT])(Sql *, const char *, const Row *) = {
-        [ROW_META] = put_meta,     [ROW_STRUCTURE] = put_structure,
-        [ROW_CHUNK] = put_chunk,   [ROW_ATTRIBUTE] = put_attributes,
-        [ROW_PLAYER] = put_player, [ROW_PROFILES] = put_profiles,
-        [ROW_RESUME] = put_resume,
+        [ROW_META] = put_meta,         [ROW_STRUCTURE] = put_structure,
+        [ROW_CHUNK] = put_chunk,       [ROW_ATTRIBUTE] = put_attributes,
+        [ROW_PROFILES] = put_profiles, [ROW_RESUME] = put_resume,
     };
+    bool has_players = false;
     ByteReader reader = byte_reader(rows, bytes);
-    while (byte_reader_left(&reader) > 0 && sql->error == SQLITE_OK) {
+    while (byte_reader_left(&reader) > 0 && sql->error == SQL_NO_ERROR) {
         Row row;
         const Status status = row_read(&reader, &row);
         ASSERT(status == STATUS_OK); // rows_check has seen it
-        put[row.type](sql, world_id, &row);
+        has_players = has_players || row.type == ROW_PLAYER;
+        if (row.type != ROW_PLAYER) {
+            put[row.type](sql, world_id, &row);
+        }
+    }
+    if (has_players && sql->error == SQL_NO_ERROR) {
+        players_apply(sql, world_id, rows, bytes, found);
     }
 }
 
@@ -406,7 +366,7 @@ static void read_chunks(Reading *reading)
         at.x = to_i32(sql_take_u64(&row));
         at.y = to_i32(sql_take_u64(&row));
         at.z = to_i32(sql_take_u64(&row));
-        const uint8_t *difference = sql_take_blob(&row, ROW_VALUE_BYTES - 1, &bytes);
+        const uint8_t *difference = sql_take_bytes(&row, ROW_VALUE_BYTES - 1, &bytes);
         if (!sql_take_checksum(&row)) {
             reading->found.damaged += 1;
             continue;
@@ -425,7 +385,7 @@ static void read_attributes(Reading *reading)
         take_key(&row, TABLE_ATTRIBUTES);
         const char *name = sql_take_text(&row, WORLD_NAME_BYTES_MAX, &name_bytes);
         const uint64_t net_id = sql_take_u64(&row);
-        const uint8_t *book = sql_take_blob(&row, ROW_VALUE_BYTES - 1, &bytes);
+        const uint8_t *book = sql_take_bytes(&row, ROW_VALUE_BYTES - 1, &bytes);
         if (!sql_take_checksum(&row)) {
             reading->found.damaged += 1;
             continue;
@@ -436,48 +396,39 @@ static void read_attributes(Reading *reading)
     }
 }
 
-static Vec3 take_vec3(SqlRow *row)
+// Those who are there.
+static void read_present(Reading *reading)
 {
-    Vec3 v;
-    v.x = sql_take_f32(row);
-    v.y = sql_take_f32(row);
-    v.z = sql_take_f32(row);
-    return v;
+    SqlRow row = open_read(reading, SQL_PLAYERS_READ);
+    while (sql_next(&row)) {
+        const uint8_t *rows = NULL;
+        size_t bytes = 0;
+        if (!players_take_all(&row, &rows, &bytes)) {
+            reading->found.damaged += 1;
+            continue;
+        }
+        ByteReader reader = byte_reader(rows, bytes);
+        while (byte_reader_left(&reader) > 0) {
+            const size_t start = reader.at;
+            Row unused;
+            if (row_read(&reader, &unused) != STATUS_OK) {
+                reading->found.damaged += 1;
+                break;
+            }
+            ByteWriter writer = begin_row(reading);
+            byte_write_bytes(&writer, rows + start, reader.at - start);
+            give_row(reading, &writer);
+        }
+    }
 }
 
-static Text take_name(SqlRow *row)
-{
-    size_t bytes = 0;
-    const char *text = sql_take_text(row, 64, &bytes);
-    return (Text){text, (uint32_t)bytes};
-}
-
-static bool take_player(SqlRow *row, RowPlayer *player)
-{
-    take_key(row, TABLE_CHECKPOINTS);
-    player->account = sql_take_u64(row);
-    player->player = sql_take_u64(row);
-    player->entity = sql_take_u64(row);
-    player->position = take_vec3(row);
-    player->velocity = take_vec3(row);
-    player->yaw = sql_take_f32(row);
-    player->health = sql_take_f32(row);
-    player->team = take_name(row);
-    const bool ok = sql_take_checksum(row);
-    // Without its presence beside it, a checkpoint is damaged too.
-    take_key(row, TABLE_PRESENCE);
-    (void)sql_take_u64(row);
-    player->name = take_name(row);
-    player->present = sql_take_u64(row) == 1;
-    return sql_take_checksum(row) && ok;
-}
-
-static void read_players(Reading *reading)
+// Those who are away.
+static void read_checkpoints(Reading *reading)
 {
     SqlRow row = open_read(reading, SQL_CHECKPOINT_READ);
     while (sql_next(&row)) {
         RowPlayer player;
-        if (!take_player(&row, &player)) {
+        if (!players_take_checkpoint(&row, &player)) {
             reading->found.damaged += 1;
             continue;
         }
@@ -511,7 +462,7 @@ static void read_resumes(Reading *reading)
         RowResume resume = {0};
         size_t bytes = 0;
         take_key(&row, TABLE_RESUMES);
-        const uint8_t *hash = sql_take_blob(&row, sizeof resume.token_hash, &bytes);
+        const uint8_t *hash = sql_take_bytes(&row, sizeof resume.token_hash, &bytes);
         memcpy(resume.token_hash, hash, bytes);
         resume.account = sql_take_u64(&row);
         resume.player = sql_take_u64(&row);
@@ -535,21 +486,15 @@ Status rows_read(Sql *sql, const char *world_id, StoreRowSink sink, void *user, 
         return STATUS_LIMIT;
     }
     *reading = (Reading){.sql = sql, .world_id = world_id, .sink = sink, .user = user};
-    // One transaction, so that all tables are of one moment.
-    SqlRow begin = sql_open(sql, SQL_BEGIN_READ, TABLE_NONE);
-    (void)sql_run(&begin);
     read_meta(reading);
     read_chunks(reading);
     read_structures(reading);
     read_attributes(reading);
-    read_players(reading);
+    read_present(reading);
+    read_checkpoints(reading);
     read_profiles(reading);
     read_resumes(reading);
     Status status = sql_status(sql);
-    sql_clear(sql);
-    SqlRow end = sql_open(sql, SQL_COMMIT, TABLE_NONE);
-    (void)sql_run(&end);
-    sql_clear(sql);
     if (status == STATUS_OK && reading->found.damaged > 0) {
         status = STATUS_MALFORMED;
     }
@@ -565,7 +510,13 @@ Status store_rows(Store *store, const char *world_id, StoreRowSink sink, void *u
         return STATUS_MALFORMED;
     }
     pthread_mutex_lock(&store->read_lock);
-    const Status status = rows_read(&store->reader, world_id, sink, user, &found);
+    Sql *sql = store->reader;
+    // One transaction, so that all tables are of one moment.
+    sql_begin_read(sql);
+    const Status status = rows_read(sql, world_id, sink, user, &found);
+    sql_clear(sql);
+    sql_commit(sql);
+    sql_clear(sql);
     pthread_mutex_unlock(&store->read_lock);
     pthread_mutex_lock(&store->lock);
     store->stats.damaged += found.damaged;

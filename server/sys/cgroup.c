@@ -1,5 +1,5 @@
-// cgroup v2 by its files, see cgroup.h. Every value is one short write; the kernel answers by the
-// result of that write.
+// cgroup v2 by its files, see cgroup.h. Every setting is one short write, and the result of that
+// write is the kernel's answer.
 #define _GNU_SOURCE
 #include "server/sys/cgroup.h"
 
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PERIOD_US  100000 // within which the processor time of a group is counted
+#define PERIOD_US  100000 // the period for which the processor time is counted
 #define TEXT_BYTES 4096
 #define OWN_CHILD  "host"
 
@@ -81,7 +81,7 @@ static bool has_word(const char *text, const char *word)
 
 // --- where we are -------------------------------------------------------------------------------
 
-// "0::/path" in /proc/self/cgroup is the v2 one.
+// "0::/path" in /proc/self/cgroup is the v2 cgroup.
 static bool find_path(char out[CGROUP_PATH_BYTES])
 {
     char text[TEXT_BYTES];
@@ -217,7 +217,7 @@ void cgroup_remove(const Cgroup *cgroup, const char *name)
 {
     char path[CGROUP_PATH_BYTES];
     if (cgroup->own[0] != '\0' && join(path, cgroup->own, name, NULL)) {
-        (void)rmdir(path); // what is still in use is taken by the next start
+        (void)rmdir(path); // one that is still in use is removed by the next start
     }
 }
 

@@ -29,13 +29,13 @@ typedef struct Cgroup {
     bool has_cpu, has_memory, has_processes;
 } Cgroup;
 
-// The folder of the cgroup v2 in which this process is.
+// Finds the folder of the cgroup v2 of this process.
 MUST_USE Status cgroup_find(char out[CGROUP_PATH_BYTES], char *reason, size_t bytes);
-// Moves this process aside and turns the controllers on. On failure everything is as before.
+// Moves this process into a child and enables the controllers. On failure everything is as before.
 MUST_USE Status cgroup_open(const char *own, Cgroup *out, char *reason, size_t bytes);
-// Puts a process into a child with these bounds; the child is made if it is not there.
+// Puts a process into a child cgroup with these limits, creating it if needed.
 MUST_USE Status cgroup_bound(const Cgroup *cgroup, const char *name, const CgroupLimits *limits,
                              pid_t pid);
-void cgroup_remove(const Cgroup *cgroup, const char *name); // whose processes have ended
-// Moves this process back to where it was.
+void cgroup_remove(const Cgroup *cgroup, const char *name); // its processes must have ended
+// Moves this process back.
 void cgroup_close(Cgroup *cgroup);

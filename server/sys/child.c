@@ -81,7 +81,7 @@ void child_drop_stale(Child *child)
 
 // --- what comes in ------------------------------------------------------------------------------
 
-// What comes in: one message after another.
+// Received messages, one after another.
 typedef struct Incoming {
     uint8_t header[CHILD_HEADER_BYTES];
     uint32_t header_at;
@@ -130,7 +130,7 @@ static void end_message(ChildCall *call, Incoming *in)
     in->has_header = false;
     const ChildStep step = call->take(call->user, &in->message);
     if (in->message.body == NULL) {
-        in->capacity = 0; // it was kept
+        in->capacity = 0; // the caller keeps it
     }
     if (step == CHILD_DONE) {
         finish(in, CHILD_ANSWERED);
@@ -141,7 +141,7 @@ static void end_message(ChildCall *call, Incoming *in)
     }
 }
 
-// It grows with what came, never with what was said to come.
+// It grows with the received bytes, never with the announced size.
 static bool make_room(Incoming *in, size_t more)
 {
     const size_t want = in->message.bytes + more;
@@ -211,14 +211,14 @@ static void skip_empty(const ChildCall *call, Outgoing *out)
     }
 }
 
-// True if something went out.
+// True if something was sent.
 static bool send_some(const Child *child, const ChildCall *call, Outgoing *out)
 {
     const uint8_t *data = call->parts[out->part];
     const ssize_t sent = send(child->stream, data + out->at, call->part_bytes[out->part] - out->at,
                               MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0) {
-        // Gone: why, the reading side learns.
+        // The other side is gone: the reading side finds out why.
         out->is_done = errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR;
         return false;
     }
@@ -240,7 +240,7 @@ static void look_at_time(ChildCall *call, Incoming *in, uint64_t quiet_ns, uint6
     }
 }
 
-// True if something came.
+// True if something was received.
 static bool receive_some(const Child *child, ChildCall *call, Incoming *in, uint8_t *piece)
 {
     const ssize_t got = recv(child->stream, piece, PIECE_BYTES, MSG_DONTWAIT);
@@ -256,7 +256,7 @@ static void exchange(const Child *child, ChildCall *call, Incoming *in, uint8_t 
 {
     Outgoing out = {0};
     const uint64_t began = clock_ns();
-    uint64_t sign = began, looked = 0; // at once, the first time
+    uint64_t sign = began, looked = 0; // checked at once the first time
     skip_empty(call, &out);
     while (!in->is_over) {
         const uint64_t now = clock_ns();

@@ -12,46 +12,46 @@
 #include <stddef.h>
 
 #define CHILD_HEADER_BYTES 9  // u8 kind, u64 bytes
-#define CHILD_LOOK_MS      50 // how often the flag that cancels is looked at
+#define CHILD_LOOK_MS      50 // how often the cancel flag is checked
 
 typedef struct Child {
     Process process;
     int stream; // our end; -1: none runs
-    int life;   // the end of a pipe by which it knows that we are alive; -1: there is none
+    int life;   // our end of a pipe: it is closed if we die; -1: none
 } Child;
 
 Child child_none(void);
 bool child_runs(const Child *child);
 // Its end of the stream is descriptor 3; with `has_life` the pipe is 4. The config's descriptors
-// are not looked at. On failure nothing runs, and errno says more where the status does not.
+// are ignored. On failure nothing runs, and errno may have details.
 MUST_USE Status child_start(Child *child, ProcessConfig config, bool has_life);
-// Ends it, and gives how it ended: one that is dead already keeps its own code.
+// Ends it and returns its exit code; one that is dead already keeps its own.
 int child_end(Child *child);
-// One that died or spoke without being asked since the last call is ended; nobody need know.
+// Ends a child that died, or sent something unasked, since the last call.
 void child_drop_stale(Child *child);
 
 typedef struct ChildMessage {
     uint8_t kind;
-    uint8_t *body; // whoever keeps it sets it to NULL here, and frees it with free()
+    uint8_t *body; // to keep it, set it to NULL here, and free it with free()
     size_t bytes;
 } ChildMessage;
 
 typedef enum ChildStep {
     CHILD_GO_ON,
     CHILD_DONE,     // that was the answer
-    CHILD_STOP,     // the caller has had enough, and knows why
-    CHILD_NONSENSE, // no such message is expected
+    CHILD_STOP,     // the caller wants to stop
+    CHILD_NONSENSE, // not a valid message
 } ChildStep;
 
 typedef enum ChildResult {
     CHILD_ANSWERED,
-    CHILD_DIED, // child_end says how
+    CHILD_DIED, // child_end returns how
     CHILD_CANCELLED,
-    CHILD_QUIET,     // gave no sign for quiet_ms
-    CHILD_LATE,      // took more than call_ms
-    CHILD_INVALID,   // `invalid` says what it answered
-    CHILD_STOPPED,   // `take` or `watch` wanted that
-    CHILD_NO_MEMORY, // ours
+    CHILD_QUIET,     // no sign of life for quiet_ms
+    CHILD_LATE,      // took longer than call_ms
+    CHILD_INVALID,   // `invalid` says what was wrong
+    CHILD_STOPPED,   // `take` or `watch` stopped the call
+    CHILD_NO_MEMORY, // in this process
 } ChildResult;
 
 typedef struct ChildCall {
@@ -59,14 +59,13 @@ typedef struct ChildCall {
     size_t part_bytes[2];
     uint32_t quiet_ms, call_ms;
     const atomic_bool *cancel; // NULL: none
-    // How many bytes a message of that kind may have, which is said to have `bytes`; 0: there may
-    // be no such message.
+    // The maximum size of a message of that kind that announces `bytes`; 0: it is not allowed.
     uint64_t (*body_max)(void *user, uint8_t kind, uint64_t bytes);
     ChildStep (*take)(void *user, ChildMessage *message);
-    bool (*watch)(void *user); // every CHILD_LOOK_MS; false: stop; may be NULL
+    bool (*watch)(void *user); // called every CHILD_LOOK_MS; false: stop; may be NULL
     void *user;
     const char *invalid; // filled in: "nonsense", "too much"
 } ChildCall;
 
-// The child is left as it is, whatever comes back: who wants it gone ends it.
+// The child is not ended by a failure: the caller does that.
 MUST_USE ChildResult child_call(Child *child, ChildCall *call);

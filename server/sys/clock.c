@@ -1,5 +1,5 @@
-// See clock.h. Nothing here can fail on a system that has these clocks, which is every one we run
-// on.
+// See clock.h. Nothing here can fail on a system that has these clocks, as all supported systems
+// do.
 #define _GNU_SOURCE
 #include "server/sys/clock.h"
 

@@ -1,4 +1,4 @@
-// See entropy.h. Without randomness there are no secrets, so a system that has none ends us.
+// See entropy.h. Without randomness there are no secrets, so a failure ends the process.
 #define _GNU_SOURCE
 #include "server/sys/entropy.h"
 

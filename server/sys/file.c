@@ -62,7 +62,7 @@ Status file_read_open(int file, size_t bytes_max, uint8_t **out, size_t *bytes)
 
 Status file_read(const char *path, size_t bytes_max, uint8_t **out, size_t *bytes)
 {
-    // A pipe that nobody writes to is opened too, and refused, instead of waited for.
+    // A pipe without a writer is opened, too, and then rejected, instead of blocking.
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0) {
         return errno == ENOENT || errno == ENOTDIR ? STATUS_NOT_FOUND : STATUS_BLOCKED;
@@ -80,12 +80,25 @@ Status file_read_own(const char *path, uint32_t forbidden, size_t bytes_max, uin
     if (file < 0) {
         return errno == ENOENT || errno == ENOTDIR ? STATUS_NOT_FOUND : STATUS_BLOCKED;
     }
-    // Asked of the very file that is read.
+    // Checked on the open file itself.
     const bool is_own =
         fstat(file, &about) == 0 && about.st_uid == geteuid() && (about.st_mode & forbidden) == 0;
     const Status status = is_own ? file_read_open(file, bytes_max, out, bytes) : STATUS_DENIED;
     close(file);
     return status;
+}
+
+size_t file_last_name(const char *path, size_t *begin)
+{
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/') {
+        end -= 1;
+    }
+    *begin = end;
+    while (*begin > 0 && path[*begin - 1] != '/') {
+        *begin -= 1;
+    }
+    return end - *begin;
 }
 
 // --- writing ------------------------------------------------------------------------------------
@@ -104,7 +117,7 @@ bool file_write_whole(int file, const void *data, size_t bytes)
     return true;
 }
 
-// So that the name is on disk too.
+// Syncs the folder, so that the name is on disk too.
 static bool sync_folder_of(const char *path)
 {
     char folder[PATH_BYTES];
@@ -125,8 +138,7 @@ static bool sync_folder_of(const char *path)
     return done;
 }
 
-// What is put in the place of a device or a pipe takes it away from everybody: root's `-o
-// /dev/null` would.
+// Replacing a device or a pipe would remove it for everybody: root's `-o /dev/null`, for example.
 static bool may_replace(const char *path)
 {
     struct stat about;
@@ -150,7 +162,7 @@ static Status write_whole(const char *path, const void *data, size_t bytes, mode
     if (length < 0 || (size_t)length >= sizeof temporary) {
         return STATUS_RANGE;
     }
-    (void)unlink(temporary); // of an earlier process that ended halfway
+    (void)unlink(temporary); // of an earlier process that was interrupted
     const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file < 0) {
         return STATUS_BLOCKED;

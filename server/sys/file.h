@@ -1,5 +1,5 @@
-// Files: whole ones in and out, folders, and blocks of memory that another process can map. What is
-// written is on disk when a function says so: temporary file, fsync, rename, fsync of the folder.
+// Files: reading and writing whole ones, folders, and memory that another process can map. A write
+// is on disk when the function returns: temporary file, fsync, rename, fsync of the folder.
 #pragma once
 
 #include "core/base/status.h"
@@ -8,35 +8,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Into a block that the caller frees, with a zero after the last byte. STATUS_NOT_FOUND,
-// STATUS_LIMIT when it is larger than `bytes_max`, STATUS_BLOCKED when the system refuses. A
-// symbolic link is not followed.
+// Reads into a block that the caller frees, with a zero after the last byte. STATUS_NOT_FOUND;
+// STATUS_LIMIT if it is larger than `bytes_max`; STATUS_BLOCKED if the system refuses. A symbolic
+// link is not followed.
 MUST_USE Status file_read(const char *path, size_t bytes_max, uint8_t **out, size_t *bytes);
-// The same of a file that must be our own user's, without these rights of others. STATUS_DENIED: it
-// is not so.
+// The same for a file that must belong to our user and must not have the permissions in
+// `forbidden`. Otherwise STATUS_DENIED.
 MUST_USE Status file_read_own(const char *path, uint32_t forbidden, size_t bytes_max, uint8_t **out,
                               size_t *bytes);
-// The same of an open descriptor.
+// The same for an open descriptor.
 MUST_USE Status file_read_open(int file, size_t bytes_max, uint8_t **out, size_t *bytes);
-// Exactly so many bytes, however often it takes; false: errno says why, or the file is shorter.
+// Reads exactly so many bytes; false: errno says why, or the file is shorter.
 bool file_read_whole(int file, void *data, size_t bytes);
 bool file_write_whole(int file, const void *data, size_t bytes);
-// Readable by its owner alone, whole or not at all. It takes the place of a plain file or a link,
-// of nothing else (no device, no pipe); errno says what was in the way.
+// Writes a file that only its owner can read, completely or not at all. Replaces a regular file or
+// a link, nothing else (no device, no pipe); errno says what was in the way.
 MUST_USE Status file_write_private(const char *path, const void *data, size_t bytes);
-// The same for a file that is somebody's own: readable as the process's umask says.
+// The same with the permissions of the process's umask.
 MUST_USE Status file_write_shared(const char *path, const void *data, size_t bytes);
-// Why nothing can be written in a folder: "the disk is full", "the disk is read-only"; NULL when it
-// is neither. For messages: it looks at the disk, not at the write that failed.
+// Why nothing can be written in a folder: "the disk is full", "the disk is read-only"; NULL if it
+// is neither. For messages: it checks the disk, not the write that failed.
 const char *file_disk_problem(const char *folder);
 MUST_USE Status
-file_make_folders(const char *path); // for the owner alone; those that are there stay
-// Holds a file locked as long as the descriptor is open. STATUS_EXISTS: somebody else holds it.
+file_make_folders(const char *path); // for the owner alone; existing ones are not changed
+// Where the last name of a path begins; returns its length, without slashes at its end.
+size_t file_last_name(const char *path, size_t *begin);
+// Locks a file as long as the descriptor is open. STATUS_EXISTS: another process holds the lock.
 MUST_USE Status file_lock(const char *path, int *descriptor);
-// The same in a folder that is open.
+// The same in an open folder.
 MUST_USE Status file_lock_in(int folder, const char *name, int *descriptor);
 
-// Memory as a descriptor, sealed: nobody can change it any more. In two parts, either may be empty.
+// Memory as a sealed descriptor that nobody can change. In two parts; either may be empty.
 MUST_USE Status file_memory(const char *name, const void *first, size_t first_bytes,
                             const void *second, size_t second_bytes, int *descriptor);
 // Maps all of a descriptor that file_memory made; read only, for the life of the process.

@@ -1,5 +1,5 @@
-// The layers of the jail, outermost first; see jail.h. Each says by itself whether this kernel has
-// it, so that one missing layer neither hides another nor goes unnoticed.
+// The layers of the jail, outermost first; see jail.h. Each reports by itself whether this kernel
+// supports it, so that one missing layer neither hides another nor goes unnoticed.
 #define _GNU_SOURCE
 #include "server/sys/jail.h"
 
@@ -75,8 +75,8 @@ static bool enter_namespaces(const JailConfig *config)
 
 // --- an empty root ------------------------------------------------------------------------------
 
-// A new file system without a single name in it. It is mounted nowhere, so this needs no folder to
-// mount it on and works whether or not the root directory is a mount point.
+// A new, empty file system. It is mounted nowhere, so this needs no folder to mount it on, and
+// works whether or not the root directory is a mount point.
 static int open_empty(void)
 {
     const int made = fsopen("tmpfs", FSOPEN_CLOEXEC);
@@ -113,8 +113,8 @@ static bool climb_to_top(int old_root)
     return false;
 }
 
-// Puts the empty file system in the place of everything that is mounted. It must be private first:
-// what is taken away here would otherwise be taken away from the rest of the system too.
+// Replaces everything mounted by the empty file system. The mounts must be private first, or they
+// would be unmounted for the rest of the system too.
 static bool detach_old_root(int empty, int old_root)
 {
     return climb_to_top(old_root) && chroot(".") == 0 &&
@@ -124,8 +124,8 @@ static bool detach_old_root(int empty, int old_root)
            umount2(".", MNT_DETACH) == 0 && chroot(".") == 0;
 }
 
-// Afterwards there is no path to ask about, and the files of the system are not even mounted for
-// this process any more. On failure it must not be taken for locked in: the caller says so.
+// Afterwards no path exists, and the system's files are not even mounted for this process. On
+// failure the caller reports that this layer is missing.
 static bool enter_empty_root(void)
 {
     const int old_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -134,7 +134,7 @@ static bool enter_empty_root(void)
     const bool is_detached = is_empty && detach_old_root(empty, old_root);
     const int problem = errno;
     if (is_empty && !is_detached && fchdir(empty) == 0) {
-        (void)!chroot("."); // at least nothing can be named
+        (void)!chroot("."); // at least no file can be named
     }
     for (int i = 0; i < 2; i++) {
         const int descriptor = i == 0 ? old_root : empty;
@@ -153,7 +153,7 @@ static bool limit(int resource, rlim_t value)
     const struct rlimit both = {value, value};
     struct rlimit now;
     if (getrlimit((__rlimit_resource_t)resource, &now) == 0 && now.rlim_max < value) {
-        return true; // lower already
+        return true; // it is lower already
     }
     return setrlimit((__rlimit_resource_t)resource, &both) == 0;
 }
@@ -169,13 +169,13 @@ static bool enter_limits(const JailConfig *config)
 // --- identity -----------------------------------------------------------------------------------
 
 // No program that is started later can get a capability back: not from its file (bounding set), not
-// from us (ambient set). Who may not drop them has none to pass on.
+// from us (ambient set). A process that may not drop them has none to pass on.
 static bool drop_bounding_set(void)
 {
     for (unsigned long number = 0; number < CAPABILITIES_MAX; number++) {
         const int has = prctl(PR_CAPBSET_READ, number, 0, 0, 0);
         if (has < 0) {
-            break; // the kernel knows no more
+            break; // the kernel has no more
         }
         if (has == 1 && prctl(PR_CAPBSET_DROP, number, 0, 0, 0) != 0) {
             return false;
@@ -205,7 +205,7 @@ static bool become_nobody(const JailConfig *config)
            setresuid(config->uid, config->uid, config->uid) == 0 && setuid(0) != 0;
 }
 
-// An ordinary user has every capability in a user namespace of its own, and none without one.
+// An ordinary user has every capability in a user namespace of its own, and none outside.
 static bool enter_identity(const JailConfig *config)
 {
     return (!has_capabilities() || drop_bounding_set()) &&
@@ -224,7 +224,7 @@ static int landlock_version(void)
     return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
 
-// What can be reached gets the rights; what cannot needs none.
+// Grants the rights to an existing path; a missing one needs none.
 static bool give(int ruleset, const char *path, uint64_t rights)
 {
     const int opened = open(path, O_PATH | O_CLOEXEC);
@@ -253,7 +253,7 @@ static bool give_all(int ruleset, const char *const *paths, uint64_t rights)
     return true;
 }
 
-// Every right that files have is handled, and none is given but what a runtime names.
+// All file rights are restricted; only the paths that a runtime names get some.
 static bool enter_landlock(const JailConfig *config)
 {
     const struct landlock_ruleset_attr rules = {
@@ -279,8 +279,8 @@ static bool enter_landlock(const JailConfig *config)
 
 // --- seccomp ------------------------------------------------------------------------------------
 
-// What a world does: talk on sockets it was given, wait, know the time, take memory, end. It sets
-// no option of a socket: the host has set them before it passed the socket on.
+// The system calls of a world: use the sockets it was given, wait, read the clock, take memory,
+// exit. It sets no socket options: the host has set them before it passed the socket.
 static const int allowed[] = {
     SCMP_SYS(read),         SCMP_SYS(write),
     SCMP_SYS(readv),        SCMP_SYS(writev),
@@ -305,7 +305,7 @@ static const int allowed[] = {
     SCMP_SYS(sched_yield),  SCMP_SYS(sched_getaffinity),
 };
 
-// What a runtime does besides: read files by name, and be a program with threads.
+// The additional calls of a runtime: read files by name, and run a program with threads.
 static const int allowed_runtime[] = {
     SCMP_SYS(statx),
     SCMP_SYS(readlink),
@@ -354,7 +354,7 @@ static bool allow_if(scmp_filter_ctx filter, int call, struct scmp_arg_cmp condi
     return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, 1, &condition) == 0;
 }
 
-// Options of sockets, by name: others route packets elsewhere, or ask for the rights of a process.
+// Socket options by name: others could route packets elsewhere, or read the rights of a process.
 typedef struct SocketOption {
     int level, name;
 } SocketOption;
@@ -376,11 +376,12 @@ static bool allow_options(scmp_filter_ctx filter, int call, const SocketOption *
 #define ALLOW_OPTIONS(filter, call, options) \
     allow_options(filter, call, options, sizeof(options) / sizeof((options)[0]))
 
-// Node asks what its streams are.
+// Node queries the type of its streams.
 static const SocketOption runtime_reads[] = {{SOL_SOCKET, SO_TYPE}, {SOL_SOCKET, SO_ERROR}};
 
-// execve is there for the one program that the process is about to become. A filter cannot count:
-// that it stays the only one is Landlock's work, which knows what may be run.
+// execve is allowed for the one program that the process is about to become. A seccomp filter
+// cannot count calls: Landlock, which restricts which files may be executed, makes sure that it
+// stays the only one.
 static bool add_runtime_rules(scmp_filter_ctx filter)
 {
     const scmp_datum_t writes =
@@ -401,8 +402,8 @@ static bool add_runtime_rules(scmp_filter_ctx filter)
            allow_if(filter, SCMP_SYS(fcntl), set_close) &&
            allow_if(filter, SCMP_SYS(ioctl), close_on_exec) &&
            seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(execve), 0) == 0 &&
-           // The C library makes threads with clone where there is no clone3, whose flags a filter
-           // cannot see.
+           // Without clone3, whose flags a filter cannot see, the C library creates threads with
+           // clone.
            seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
 }
 
@@ -410,10 +411,10 @@ static bool add_rules(scmp_filter_ctx filter, const JailConfig *config)
 {
     // Memory, but never memory that can be executed.
     const struct scmp_arg_cmp no_exec = {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0};
-    // fcntl to look at descriptors and make them not block, not to duplicate or to lease.
+    // fcntl to read flags and make descriptors non-blocking, not to duplicate or lease.
     const struct scmp_arg_cmp get_flags = {1, SCMP_CMP_EQ, F_GETFL, 0};
     const struct scmp_arg_cmp set_flags = {1, SCMP_CMP_EQ, F_SETFL, 0};
-    // The death of the process itself by abort().
+    // The process may kill itself by abort().
     const struct scmp_arg_cmp self = {0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0};
     const bool is_runtime = config->kind == JAIL_RUNTIME;
     return ALLOW_ALL(filter, allowed) &&
@@ -426,7 +427,7 @@ static bool add_rules(scmp_filter_ctx filter, const JailConfig *config)
            seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, SCMP_SYS(ptrace), 0) == 0;
 }
 
-// Besides that what a client does: connect, wait for many sockets, and have a thread that asks.
+// The additional calls of a client: connect, wait for many sockets, and one more thread.
 static const int client_calls[] = {
     SCMP_SYS(connect),         SCMP_SYS(getsockname), SCMP_SYS(getpeername),
     SCMP_SYS(epoll_create1),   SCMP_SYS(eventfd2),    SCMP_SYS(timerfd_create),
@@ -441,8 +442,8 @@ static const SocketOption client_sets[] = {
 
 static bool add_client_rules(scmp_filter_ctx filter)
 {
-    // TCP and nothing else; another thread and no other process. The newer call hides its flags
-    // from us: libraries take the older one when they are told that there is no newer.
+    // Only TCP; threads but no processes. A filter cannot see the flags of clone3: libraries use
+    // clone if they are told that clone3 does not exist.
     const struct scmp_arg_cmp four[] = {{0, SCMP_CMP_EQ, AF_INET, 0},
                                         {1, SCMP_CMP_MASKED_EQ, 0xf, SOCK_STREAM}};
     const struct scmp_arg_cmp six[] = {{0, SCMP_CMP_EQ, AF_INET6, 0},
@@ -472,7 +473,8 @@ static bool enter_seccomp(const JailConfig *config)
 
 // --- the terminal -------------------------------------------------------------------------------
 
-// A terminal is open both ways: whoever may write an error to it could read what a person types.
+// A terminal is open in both directions: a process that may write errors to it could read what a
+// person types.
 static bool close_ears(void)
 {
     bool closed = true;
@@ -524,8 +526,7 @@ Status jail_enter(const JailConfig *config, uint32_t *layers, char *reason, size
 {
     uint32_t held = 0;
     if (!close_ears()) {
-        snprintf(reason, bytes, "the terminal cannot be made one to write to alone (%s)",
-                 strerror(errno));
+        snprintf(reason, bytes, "the terminal cannot be made write-only (%s)", strerror(errno));
         return STATUS_DENIED;
     }
     for (uint32_t layer = 1; layer < JAIL_LAYERS_ALL; layer <<= 1) {
@@ -533,13 +534,13 @@ Status jail_enter(const JailConfig *config, uint32_t *layers, char *reason, size
         if ((jail_layers_of(config->kind) & layer) == 0) {
             continue;
         }
-        // Without a namespace of its own it would change what the whole system has mounted.
+        // Without a namespace of its own it would change the mounts of the whole system.
         const bool is_possible = layer != JAIL_EMPTY_ROOT || (held & JAIL_NAMESPACES) != 0;
         if (is_possible && enter_layer(config, (JailLayer)layer)) {
             held |= layer;
             continue;
         }
-        // These two are the jail: without them nothing is locked.
+        // These two are mandatory: without them nothing is locked.
         const bool mandatory = layer == JAIL_SECCOMP || layer == JAIL_NO_PRIVILEGES;
         if (!config->allow_weak || mandatory) {
             snprintf(reason, bytes, "the jail's layer \"%s\" cannot be had here (%s)%s",
@@ -552,7 +553,7 @@ Status jail_enter(const JailConfig *config, uint32_t *layers, char *reason, size
     return STATUS_OK;
 }
 
-// Trying is doing, so this is for a child.
+// Trying means doing it, so call this in a child process.
 static uint32_t try_namespaces(void)
 {
     if (unshare(namespace_flags(false)) != 0) {

@@ -21,7 +21,7 @@ typedef enum JailLayer {
     JAIL_NAMESPACES = 1 << 0,
     JAIL_EMPTY_ROOT = 1 << 1, // no file can be named, and none is mounted; not for a runtime
     JAIL_LIMITS = 1 << 2,
-    JAIL_IDENTITY = 1 << 3, // root gives up being root; nobody keeps a capability
+    JAIL_IDENTITY = 1 << 3, // root becomes nobody; no capability is kept
     JAIL_NO_PRIVILEGES = 1 << 4,
     JAIL_LANDLOCK = 1 << 5,
     JAIL_SECCOMP = 1 << 6,
@@ -32,25 +32,25 @@ typedef enum JailKind { JAIL_SEALED, JAIL_RUNTIME } JailKind;
 
 typedef struct JailConfig {
     JailKind kind;
-    // Of a runtime; each list ends with NULL. What cannot be reached is passed over.
+    // For a runtime; each list ends with NULL. Missing paths are skipped.
     const char *const *readable;   // files, and folders with all that is in them
     const char *const *executable; // files
-    bool allow_weak;               // go on with the layers there are, and say which are missing
-    uint64_t memory_bytes_max;     // address space; 0: no limit (sanitizers need all of it)
+    bool allow_weak;           // continue with the available layers, and report which are missing
+    uint64_t memory_bytes_max; // address space; 0: no limit (sanitizers need all of it)
     uint32_t descriptor_max;
     uint32_t uid, gid; // of nobody, when started by root
-    bool clients;      // of a process that plays: it may connect by TCP, wait for it with threads
-                  // of its own, and nothing more; what it resolves it must have resolved before
+    bool clients;      // for a process with clients: it may connect by TCP and start threads
+                       // for that, and nothing more; it must resolve names before
 } JailConfig;
 
 JailConfig jail_config_default(void);
-// *layers gets what holds. On failure the process must exit: it may be half locked in. The reason
-// names the layer.
+// *layers gets the active ones. On failure the process must exit: it may be half locked in. The
+// reason names the layer.
 MUST_USE Status jail_enter(const JailConfig *config, uint32_t *layers, char *reason, size_t bytes);
-// The layers that a jail of this kind has where nothing is missing.
+// All layers of a jail of this kind.
 uint32_t jail_layers_of(JailKind kind);
-// What this kernel would give.
+// The layers that this kernel supports.
 uint32_t jail_layers_here(void);
-// "all layers", or "without " and the names of those that a sealed process does not have.
+// "all layers", or "without " and the names of those that a sealed process lacks.
 void jail_layers_describe(uint32_t held, char *out, size_t bytes);
 const char *jail_layer_name(JailLayer layer);

@@ -19,6 +19,6 @@ typedef struct LibraryFunction {
 
 #define LIBRARY_FIELD(function) __typeof__(&(function)) function;
 
-// All functions or none. STATUS_NOT_FOUND: the library, or a function in it, is missing on this
-// machine. It stays open for the life of the process.
+// Loads all functions or none. STATUS_NOT_FOUND: the library, or a function in it, is missing on
+// this machine. It stays loaded for the life of the process.
 MUST_USE Status library_open(const char *name, const LibraryFunction *functions, size_t count);

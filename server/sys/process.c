@@ -1,5 +1,5 @@
-// fork and exec with exactly the descriptors that were named. Between the two only calls that are
-// safe after a fork in a program with threads.
+// fork and exec with exactly the named descriptors. Between the two only calls that are safe after
+// a fork in a program with threads.
 #define _GNU_SOURCE
 #include "server/sys/process.h"
 
@@ -30,8 +30,9 @@
 
 // --- what a child says ---------------------------------------------------------------------------
 
-// Nothing that speaks to a terminal: controls but the ends of lines, and what is no UTF-8, become
-// '?'. Gives how many bytes are clean; up to three at the end may be the beginning of a character.
+// Replaces what could control a terminal by '?': control characters except line ends, and invalid
+// UTF-8. Returns how many bytes are clean; up to three at the end may be the beginning of a
+// character.
 static size_t clean(uint8_t *text, size_t bytes, bool is_all)
 {
     size_t at = 0;
@@ -77,7 +78,7 @@ static void *listen_to(void *argument)
     return NULL;
 }
 
-// Without a thread for it a child is not heard, and that is all.
+// Without a thread for it the child's output is lost, which is not an error.
 static void hear(Process *process, int descriptor)
 {
     sigset_t all, before;
@@ -93,7 +94,8 @@ static void hear(Process *process, int descriptor)
 
 // --- starting ------------------------------------------------------------------------------------
 
-// The descriptors become 3, 4, …; everything above is closed. First out of the way of each other.
+// The descriptors become 3, 4, …; everything above is closed. First they are moved out of each
+// other's way.
 static void place_descriptors(const ProcessConfig *config, int words)
 {
     int moved[PROCESS_DESCRIPTORS_MAX];
@@ -123,7 +125,7 @@ static void place_descriptors(const ProcessConfig *config, int words)
 
 _Noreturn static void become(const ProcessConfig *config, pid_t parent, int words)
 {
-    // The parent may have gone between fork and here.
+    // The parent may have ended between fork and here.
     const bool is_bound = !config->outlives_thread;
     if ((is_bound && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) || getppid() != parent) {
         _exit(127);
@@ -180,7 +182,7 @@ static void forget(Process *process)
         close(process->pid_descriptor);
     }
     if (process->is_heard) {
-        pthread_join(process->listener, NULL); // its last words, before ours
+        pthread_join(process->listener, NULL); // its last output, before ours
     }
     *process = (Process){.pid = 0, .pid_descriptor = -1};
 }

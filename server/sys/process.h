@@ -37,5 +37,5 @@ MUST_USE Status process_start(const ProcessConfig *config, Process *out);
 bool process_ended(Process *process, int *code);
 void process_kill(Process *process, int signal);
 void process_wait(Process *process, int *code);
-// Memory that a process has in use, as the system says; 0: not known.
+// Resident memory of a process; 0: unknown.
 uint64_t process_resident_bytes(pid_t pid);

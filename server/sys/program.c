@@ -16,7 +16,7 @@ static bool find_program(char out[PROGRAM_PATH_BYTES])
     return true;
 }
 
-// Cuts the last part off; false when nothing is left.
+// Removes the last part; false if nothing is left.
 static bool go_up(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -64,7 +64,7 @@ static bool enter(char path[PROGRAM_PATH_BYTES], const char *folder, const char 
 bool program_folder(const char *in_tree, const char *shared, const char *name,
                     char out[PROGRAM_PATH_BYTES])
 {
-    // A folder "bin" in a source tree's build is no installation.
+    // A folder "bin" in a source tree's build is not an installation.
     return (program_prefix(out) && enter(out, shared, name)) ||
            (program_source_root(out) && enter(out, in_tree, name));
 }

@@ -1,13 +1,13 @@
-// Where this program is, and so which files are its own: those of the source tree that it was built
-// in, or of the installation that it is in. Only these: what happens to be in a folder above, or in
-// the one that somebody works in, may be anybody's.
+// Where this program is, and so which files belong to it: those of the source tree that it was
+// built in, or of the installation that it is in. Only these: files in a folder above, or in the
+// current one, may be anybody's.
 #pragma once
 
 #include <stdbool.h>
 
 #define PROGRAM_PATH_BYTES 4096
 
-// <root>/build/…/sandlot, with the nearest folder of that name. False: it is in none.
+// <root>/build/…/sandlot, with the nearest folder of that name. False: not in a source tree.
 bool program_source_root(char out[PROGRAM_PATH_BYTES]);
 // <prefix>/bin/sandlot.
 bool program_prefix(char out[PROGRAM_PATH_BYTES]);

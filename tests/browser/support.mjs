@@ -92,9 +92,9 @@ export class World {
     }
 }
 
-// Bytes both ways, until it is told to cut.
+// Bytes both ways, until it is asked to cut.
 export class Relay {
-    // `change` sees every piece of what the world says and gives back what is passed on.
+    // `change` gets every piece of the world's data and returns what is passed on.
     static async start(port, change = null) {
         const relay = new Relay();
         relay.change = change;

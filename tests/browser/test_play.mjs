@@ -144,7 +144,7 @@ test('the numbers of the overlay, and no policy violation', () => stage(async ({
     const { stats } = await ada.inspect();
     assert.ok(stats.serverTick > 0 && stats.inputSeq >= stats.serverTick);
     assert.ok(stats.bytesDown > 0 && stats.bytesUp > 0);
-    // The policy holds: what it forbids is refused, and said.
+    // The policy works: what it forbids is blocked and reported.
     const before = ada.complaints.length;
     await ada.page.evaluate(() => {
         const script = document.createElement('script');
@@ -249,7 +249,7 @@ test('shots are fired and seen; reasons are given in words', () => stage(async (
     await ada.screenshot('shot');
     await sleep(1500);
 
-    // Without a server the page says so, and goes on by itself when it is back.
+    // Without a server the page shows that, and continues by itself when it is back.
     ada.expectDrops = true;
     await world.killHost();
     await until('ada is told', async () => (await ada.inspect()).phase === 'waiting');

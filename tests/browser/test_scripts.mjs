@@ -2,7 +2,7 @@
 // the creator, and scripts that were changed in transit are rejected.
 //   node test_scripts.mjs PROGRAM WEB PLACE SCREENS
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -212,6 +212,41 @@ test('client scripts run once they are verified, and faults are shown', () =>
         const sum = (list) => list.reduce((total, { bytes }) => total + bytes, 0);
         assert.ok(sum(came) > 0 && sum(came) <= 0.45 * sum(runes), `${sum(came)} of ${sum(runes)}`);
         await ada.screenshot('scripts');
+        assert.deepEqual(ada.complaints, []);
+    }));
+
+// Drops a folder of this machine on the page, as a hand does.
+async function drop(page, path) {
+    const session = await page.context().newCDPSession(page);
+    const data = { items: [], files: [path], dragOperationsMask: 1 };
+    for (const type of ['dragEnter', 'dragOver', 'drop']) {
+        await session.send('Input.dispatchDragEvent', { type, x: 200, y: 150, data });
+    }
+}
+
+test('the scripts of a folder that is dropped on the page are checked as a build checks them', () =>
+    stage(null, async ({ open }) => {
+        const broken = join(folder, 'broken');
+        cpSync(scripted, broken, { recursive: true, filter: (from) => !from.includes('.sandlot') });
+        writeFileSync(join(broken, 'StarterGui', 'Broken.lua'), '-- one\nlocal = 2\n');
+        writeFileSync(join(broken, 'Workspace', 'Side.lua'), 'function onStrat()\nend\n');
+        const built = spawnSync(program, ['build', broken, '--json', '--allow-weak-jail'],
+            { encoding: 'utf8' });
+        const wanted = JSON.parse(built.stdout).diagnostics.map((row) =>
+            `${row.file}:${row.line}: ${row.level}: ${row.message} [${row.code}]`);
+        assert.equal(wanted.length, 2);
+        const ada = await open('Ada');
+        await ada.playing();
+        assert.ok(await ada.page.isHidden('#diagnostics'));
+        await drop(ada.page, broken);
+        await until('the page says what is wrong', () => ada.page.isVisible('#diagnostics'));
+        const shown = await ada.page.locator('#diagnostics li').allTextContents();
+        assert.match(shown[0], /^\d+ scripts checked: 1 error, 1 warning$/);
+        assert.deepEqual(shown.slice(1), wanted);
+        await ada.screenshot('check');
+        await ada.page.click('#diagnostics');
+        assert.ok(await ada.page.isHidden('#diagnostics'));
+        await ada.playing(); // it went on meanwhile
         assert.deepEqual(ada.complaints, []);
     }));
 

@@ -22,8 +22,18 @@ import time
 import traceback
 
 
+# The times in these tests are for a machine with nothing else to do. What must happen is awaited this
+# many times longer, so that a busy one passes too; nobody waits longer than until it has happened.
+PATIENCE = 4
+SKIPPED = 77  # the exit code that says so to CTest
+
+
 class Failure(Exception):
     pass
+
+
+class Skip(Exception):
+    """This machine cannot run the test; CTest lists it among those that did not run."""
 
 
 def check(condition, text):
@@ -32,13 +42,13 @@ def check(condition, text):
 
 
 def wait_until(condition, what, seconds=15.0):
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * PATIENCE
     while time.monotonic() < end:
         value = condition()
         if value:
             return value
         time.sleep(0.02)
-    raise Failure(f"not within {seconds} s: {what}")
+    raise Failure(f"not within {seconds * PATIENCE} s: {what}")
 
 
 class World:
@@ -61,7 +71,7 @@ class World:
         for line in self.process.stdout:
             self.lines.append(line.rstrip("\n"))
 
-    def wait_line(self, pattern, seconds=90.0):
+    def wait_line(self, pattern, seconds=30.0):
         def look():
             for line in list(self.lines):
                 found = re.search(pattern, line)
@@ -72,7 +82,7 @@ class World:
         return wait_until(look, f"a line like {pattern}", seconds)
 
     def request(self, method, path, body=None, headers=None):
-        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10 * PATIENCE)
         try:
             link.request(method, path, body=None if body is None else json.dumps(body),
                          headers=headers or {})
@@ -105,16 +115,14 @@ class World:
             return [int(pid) for pid in file.read().split()]
 
     def stop(self, number=signal.SIGTERM, seconds=5.5):
-        """How long it took to end; the exit code must be 0."""
-        begin = time.monotonic()
+        """Ends it; the exit code must be 0."""
         self.process.send_signal(number)
         try:
-            code = self.process.wait(seconds)
+            code = self.process.wait(seconds * PATIENCE)
         except subprocess.TimeoutExpired:
             raise Failure("it did not end:\n" + "\n".join(self.lines[-20:]))
         self.reader.join(2)
         check(code == 0, f"exit code {code}:\n" + "\n".join(self.lines[-20:]))
-        return time.monotonic() - begin
 
     def kill(self):
         if self.process.poll() is None:
@@ -132,7 +140,8 @@ class WebSocket:
     """RFC 6455, a client: whole messages in and out."""
 
     def __init__(self, port, path, protocol="sandlot.v2.json", headers=()):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self.socket = socket.create_connection(("127.0.0.1", port),
+                                               timeout=10 * PATIENCE)
         self.buffer = b""
         key = base64.b64encode(os.urandom(16)).decode()
         lines = [f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Upgrade: websocket",
@@ -175,7 +184,7 @@ class WebSocket:
                 raise Closed(1006)
             self.buffer += more
 
-    def receive(self, seconds=10.0):
+    def receive(self, seconds=10.0 * PATIENCE):
         """A whole message; (text or bytes). Pings are answered."""
         deadline = time.monotonic() + seconds
         while True:
@@ -357,7 +366,7 @@ def run(tests, arguments):
     if unknown:
         print(f"FAIL  there is no {' '.join(unknown)}")
         return 1
-    failed = 0
+    failed = skipped = 0
     for name, test in tests.items():
         if names and name not in names:
             continue
@@ -366,6 +375,9 @@ def run(tests, arguments):
         try:
             test(program, places, folder)
             print(f"ok    {name} ({time.monotonic() - begin:.1f} s)")
+        except Skip as reason:
+            skipped += 1
+            print(f"skip  {name}: {reason}")
         except Exception as error:  # every failure is reported, of whatever kind
             failed += 1
             print(f"FAIL  {name}: {error}")
@@ -373,4 +385,4 @@ def run(tests, arguments):
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         sys.stdout.flush()
-    return 1 if failed else 0
+    return 1 if failed else SKIPPED if skipped else 0

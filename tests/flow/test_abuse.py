@@ -2,7 +2,8 @@
 
 The honest players' snapshots arrive nearly as regularly as without the attack: the 99th percentile of
 the time between two snapshots is at most 1.25 times that of a quiet run. Both are measured in turn,
-three times, and the median of the three ratios counts, because the speed of a shared machine varies.
+and the median of three ratios counts, because the speed of a shared machine varies; two that agree
+need no third.
 """
 
 import os
@@ -16,7 +17,7 @@ from bots import Bots, write_meadow
 from support import Closed, Failure, Player, Relay, World, check, run, wait_until
 
 HONEST = 16
-SECONDS = int(os.environ.get("SANDLOT_ABUSE_SECONDS", "6"))
+SECONDS = int(os.environ.get("SANDLOT_ABUSE_SECONDS", "5"))
 PAIRS = 3
 RATIO_MAX = 1.25
 ALL_CORES = os.sched_getaffinity(0)
@@ -175,11 +176,14 @@ def test_abuse(program, places, folder):
             loud = attacked(program, world, pair)["interarrival_p99_ms"]
             ratios.append(loud / quiet)
             print(f"  p99 {quiet:.1f} ms quiet, {loud:.1f} ms attacked")
+            bad = sum(ratio > RATIO_MAX for ratio in ratios)
+            if max(bad, len(ratios) - bad) > PAIRS // 2:
+                break  # the median is known
         check(world.metric("sandlot_world_crashes_total") == 0, "no crash")
         check(world.metric("sandlot_world_starts_total") == 1, "the same world all along")
         check(world.metric("sandlot_world_messages_malformed_total") > 100, "it heard them")
         check(world.metric("sandlot_world_socket_broken_total") > 0, "it heard them")
-        check(sorted(ratios)[PAIRS // 2] <= RATIO_MAX, f"the honest notice: {ratios}")
+        check(bad <= PAIRS // 2, f"the honest notice: {ratios}")
         world.stop()
     finally:
         world.kill()

@@ -17,7 +17,7 @@ import package_corpus as make
 from support import World, check, run
 
 SCENE = '{"format": 1, "entities": [{"id": 1, "name": "Start", "type": "spawn"}]}'
-# So long a file must be left alone before its stamp is believed.
+# For so long a file must be left alone before its stamp is trusted.
 SETTLED = 3.2
 
 GOOD = {
@@ -141,7 +141,7 @@ def test_assets_unchanged_are_not_read(program, places, folder):
     # What a model names is part of what it is.
     write(place, "assets/buffers/rock 1.bin", struct.pack("<9f", *range(9)) + make.TRIANGLE[36:])
     check(build(program, place)["assets"]["checked"] == 2, "the buffer and its model")
-    # A name alone is no news; and what is kept of another folder says nothing about this one.
+    # A new name alone changes nothing; and what is cached for another folder is not used for this one.
     os.rename(os.path.join(place, "assets/tree.glb"), os.path.join(place, "assets/oak.glb"))
     moved = build(program, place)
     check(moved["assets"]["checked"] == 0 and b"assets/oak.glb" in read_list(place), moved)
@@ -182,7 +182,7 @@ def test_assets_that_are_bad(program, places, folder):
                            text=True, timeout=100)
     check("assets/bad/huge.png: error: 70000" in plain.stderr and "[dimensions]" in plain.stderr,
           plain.stderr)
-    # Without them it builds; the warning is said again each time, also from the cache.
+    # Without them it builds; the warning is repeated each time, also from the cache.
     shutil.rmtree(os.path.join(place, "assets/bad"))
     for _ in range(2):
         said = build(program, place)
@@ -227,7 +227,7 @@ def test_assets_are_verified(program, places, folder):
     shutil.rmtree(os.path.join(place, "assets"))
     for path, content in GOOD.items():
         write(place, path, content)
-    verify()  # the same bytes: a time says nothing
+    verify()  # the same bytes: only the time differs
     # Damage, and what a stranger could have written.
     first = json.loads(good)["assets"][0]
     for text, said in ((good[:-1], "damaged"), (b"", "damaged"), (good + b"\n", "form"),
@@ -250,7 +250,7 @@ def test_assets_are_verified(program, places, folder):
     os.remove(listed)
     check(build(program, place)["unchanged"] is False and read_list(place) == good, "mended")
     verify()
-    # What no build would take is said as a build says it.
+    # Files that no build would accept are reported as in a build.
     os.symlink("/etc/hostname", os.path.join(place, "assets/link.png"))
     verify(("assets/link.png", "links are not followed"))
 

@@ -135,7 +135,7 @@ def test_build_what_changed(program, places, folder):
     check(second["compiled"] == 1 and second["cached"] == 8 and second["version"] == 2, f"{second}")
     changed = [script["path"] for script in second["scripts"] if not script["cached"]]
     check(changed == ["Workspace/S3"], f"{changed}")
-    # Back again: the cache still knows it, and the version goes on.
+    # Back again: the cache still has it, and the version continues.
     write(place, "Workspace/S3.lua", "local x = 3\n")
     third = build_json(program, place)
     check(third["compiled"] == 0 and third["version"] == 3, f"{third}")
@@ -287,14 +287,14 @@ def test_build_version_never_falls(program, places, folder):
     check(versions("local a = 2\n") == 2, "the same set keeps its version")
     forget()
     check(versions("local a = 1\n") == 3, "another set has another one")
-    # More keys than are remembered, and no build that signed again in between.
+    # More keys than are kept, and no build that signed again in between.
     write(place, "Workspace/A.lua", "local a = = 1\n")
     for _ in range(17):
         build(program, place, "--rotate-key", code=1)
     said = build(program, place, "--verify", code=1)
     check("not signed by this host" in said.stderr, said.stderr)
     check(versions("local a = 1\n") == 3 and versions("local a = 3\n") == 4, "nor then")
-    # What is no note of ours counts as none; the manifests still do.
+    # A file that is not ours counts as missing; the manifests still count.
     for damage in (lambda: write(place, noted, "version 900\nset x\n"),
                    lambda: write(place, noted, "version 900"), lambda: write(place, noted, ""),
                    lambda: (write(place, noted, f"version 900\nset {'0' * 64}\n"),
@@ -687,7 +687,7 @@ def test_build_tries_scripts_out_with_their_modules(program, places, folder):
     found = [d["file"] for d in answer["diagnostics"] if d["code"] == "dry-run"]
     check(answer["compiled"] == 1 and found == ["StarterGui/Bad3.ts", "Workspace/Bad2.ts"],
           f"{answer['diagnostics']}")
-    # And one that fails itself: whoever requires it is named, with their line.
+    # And one that fails itself: the script that requires it is named, with its line.
     write(place, "ReplicatedStorage/More.lua", "local t\nreturn t.x\n")
     answer = build_json(program, place)
     found = [(d["file"], d["line"], "ReplicatedStorage/More.lua:2: " in d["message"])
@@ -737,7 +737,7 @@ def test_build_names_what_only_looks_like_a_script(program, places, folder):
                "SoulService/Workspace/Gate.Ts", "StarterGui/Bar.lua.txt")
     fine = ("Workspace/notes.txt", "Workspace/types.d.ts", "tools/make.js", "Workspace/picture.png")
     place = small_place(folder, scripts={name: "" for name in strange + fine})
-    for _ in range(2):  # an unchanged place is told too
+    for _ in range(2):  # an unchanged place is reported too
         answer = build_json(program, place)
         warned = [d["file"] for d in answer["diagnostics"] if d["level"] == "warning"]
         check(sorted(warned) == sorted(strange) and answer["ok"], f"{answer}")
@@ -784,7 +784,7 @@ def test_build_follows_no_link(program, places, folder):
     check(os.listdir(os.path.join(victim, "server")) == ["soul"] and
           os.listdir(os.path.join(victim, "server/soul")) == ["precious"], "the victim is whole")
     build(program, place)
-    # Nor into folders of scripts, and nobody has to wonder where those are.
+    # Nor into folders of scripts, and this is reported.
     for name, what in (("StarterGui", "link"), ("Workspace/In", "link"), ("prefabs", "link"),
                        ("SoulService", "pipe"), ("StarterPlayer", "file"), ("Notes", "link")):
         path = os.path.join(place, name)
@@ -1023,7 +1023,7 @@ def watched(program, place, *options, env=None):
 def read_some(terminal):
     try:
         return os.read(terminal, 65536)
-    except OSError:  # nobody writes to it any more
+    except OSError:  # it has no writer any more
         return b""
 
 

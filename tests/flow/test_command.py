@@ -158,7 +158,7 @@ def test_texts_of_packages(program, _places, folder):
     sandlot(program, "new", "game", cwd=folder)
     text = sandlot(program, "inspect", "game", "--allow-weak-jail", cwd=folder)
     check("; 1 script, " in text, text)
-    # What is said of the place as a whole begins with the package's name.
+    # A message about the whole place begins with the package's name.
     with zipfile.ZipFile(os.path.join(folder, "it.zip"), "w") as package:
         for name in ("place.json", "scene.json"):
             package.write(os.path.join(folder, "game", name), name)
@@ -263,7 +263,7 @@ def test_build_says_each_thing_once(program, _places, folder):
     sandlot(program, "new", "empty", cwd=folder)
     shutil.rmtree(os.path.join(folder, "empty/ServerScriptService"))
     check("built, version 1: no scripts (" in sandlot(program, "build", "empty", WEAK, cwd=folder), "none")
-    # How to end a watch is said once, whatever is built meanwhile.
+    # How to end a watch is printed once, whatever is built meanwhile.
     with subprocess.Popen([program, "build", "game", "--watch", "--allow-weak-jail"], cwd=folder, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         for i in range(3):
@@ -321,7 +321,7 @@ def test_json_in_all_outcomes(program, _places, folder):
     check("assets/run.exe: " in answer["reason"], f"{answer}")
     for name in ("assets/run.exe", "Workspace/Wind.soul"):
         os.remove(os.path.join(folder, "game", name))
-    # What a build has signed has a version, and who verifies it is told which.
+    # What a build has signed has a version, and verifying prints it.
     built = as_json(program, folder, 0, "build", "game", "--json", weak)
     answer = as_json(program, folder, 0, "build", "game", "--verify", "--json")
     check(answer["version"] == built["version"] == 1, f"{answer}")
@@ -330,8 +330,8 @@ def test_json_in_all_outcomes(program, _places, folder):
     check("ticket.key: is no signing key" in answer["reason"], f"{answer}")
 
 
-# Every command that knows --json: what is before the place, what behind it, and its options that take
-# a value. For bots the place is a server, and nobody answers there.
+# Every command that has --json: what is before the place, what behind it, and its options that take
+# a value. For bots the place is a server, and nothing answers there.
 JSON_COMMANDS = (
     (("build",), (), ()),
     (("build",), ("--watch",), ()),
@@ -346,7 +346,7 @@ JSON_COMMANDS = (
                                              "--truth", "--frames", "--ramp", "--ledger", "--check")),
 )
 NOBODY = 65534
-WEAK = "--allow-weak-jail"  # which every one of them knows
+WEAK = "--allow-weak-jail"  # all of them have it
 
 
 def test_json_commands_are_all_there(program, _places, _folder):

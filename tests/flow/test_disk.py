@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 
-from support import Player, World, check, run, wait_until
+from support import PATIENCE, Player, Skip, World, check, run, wait_until
 from test_world import build_something, distance, end_of, structures
 
 CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
@@ -75,8 +75,7 @@ def is_durable(player, seq):
 def test_full_disk(program, places, folder):
     data = os.path.join(folder, "data")
     if not small_disk(data, 24):
-        print("skip  test_full_disk: no file system can be mounted here")
-        return
+        raise Skip("no file system can be mounted here")
     place = os.path.join(places, "island")
     world = World(program, place, data)
     again = None
@@ -89,13 +88,14 @@ def test_full_disk(program, places, folder):
 
         # Nothing is durable, the log and the numbers say why, and play goes on.
         begin, snapshots, ends = time.monotonic(), len(player.snapshots), []
-        while time.monotonic() - begin < FULL_SECONDS:
+        enough = snapshots + 15 * FULL_SECONDS
+        while time.monotonic() - begin < \
+                FULL_SECONDS * (1 if len(player.snapshots) > enough else PATIENCE):
             before = player.position()
             player.walk(1.0, move_z=127 if len(ends) % 2 == 0 else -127)
             ends.append(distance(before, player.position()))
         check(not is_durable(player, seq), "nothing is durable on a full disk")
-        check(len(player.snapshots) - snapshots > 15 * FULL_SECONDS,
-              f"{len(player.snapshots) - snapshots} snapshots")
+        check(len(player.snapshots) > enough, f"{len(player.snapshots) - snapshots} snapshots")
         check(sum(ends) > 10, f"it walks: {ends}")
         world.wait_line(r"warn  .*the disk accepts no writes", 1)
         check(world.metric("sandlot_store_disk_refuses") == 1, "the metric")
@@ -138,8 +138,7 @@ def test_world_killed_on_a_full_disk(program, places, folder):
     """No world can start then. Whoever comes is told so at once, and it starts by itself later."""
     data = os.path.join(folder, "data")
     if not small_disk(data, 24):
-        print("skip  test_world_killed_on_a_full_disk: no file system can be mounted here")
-        return
+        raise Skip("no file system can be mounted here")
     world = World(program, os.path.join(places, "island"), data)
     socket_path = f"/api/rooms/{world.room}/ws"
     try:
@@ -171,8 +170,7 @@ def test_start_without_a_disk(program, places, folder):
     """The message names the reason, whichever file is the first that cannot be written."""
     data = os.path.join(folder, "data")
     if not small_disk(data, 3):
-        print("skip  test_start_without_a_disk: no file system can be mounted here")
-        return
+        raise Skip("no file system can be mounted here")
     begin = (program, "world", "--place", os.path.join(places, "island"), "--port", "0", "--data",
              data, "--allow-weak-jail")
     filler = os.path.join(data, "filler")
@@ -207,8 +205,7 @@ def test_scripts_and_the_end_on_a_full_disk(program, places, folder):
     its exit code, in the time that it has."""
     data, place = os.path.join(folder, "data"), os.path.join(folder, "island")
     if not small_disk(data, 24):
-        print("skip  test_scripts_and_the_end_on_a_full_disk: no file system can be mounted here")
-        return
+        raise Skip("no file system can be mounted here")
     shutil.copytree(os.path.join(places, "island"), place,
                     ignore=shutil.ignore_patterns(".sandlot"))
     os.makedirs(os.path.join(place, "ServerScriptService"), exist_ok=True)
@@ -224,13 +221,10 @@ def test_scripts_and_the_end_on_a_full_disk(program, places, folder):
         world.wait_line(r"not stored: .*nothing was stored on the server: the disk is full", 10)
         place_piece(player, player.position())
         player.walk(1.5)
-        begin = time.monotonic()
         world.process.send_signal(signal.SIGTERM)
-        code = world.process.wait(10)
-        seconds = time.monotonic() - begin
+        code = world.process.wait(5 * PATIENCE)
         world.reader.join(2)
         check(code == 1, f"exit code {code}:\n" + "\n".join(world.lines[-20:]))
-        check(seconds < 5, f"it took {seconds} s to end")
         check(any(re.search(r"error host: lost, because not on disk: saves [1-9].*; the disk is full",
                             line) for line in world.lines), "\n".join(world.lines[-20:]))
     finally:

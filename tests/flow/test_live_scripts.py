@@ -447,6 +447,84 @@ def test_servers_own_scripts_never_leave(program, places, folder):
 
 # --- lives ------------------------------------------------------------------------------------------
 
+def test_costs_and_faults_leave_the_world(program, places, folder):
+    """What scripts cost, and how they fail, can be asked for while the world runs."""
+    world = World(program, write_place(folder), os.path.join(folder, "data"))
+    try:
+        room = json.loads(world.request("GET", f"/api/rooms/{world.room}")[2])
+        path = f"/api/worlds/{room['worldId']}/scripts"
+
+        def table():
+            status, _, body = world.request("GET", path)
+            check(status == 200, f"{status} {body}")
+            return json.loads(body)
+
+        def row(rows, name):
+            return next((item for item in rows if item["path"] == name), None)
+
+        clumsy = "ServerScriptService/Clumsy"
+        wait_until(lambda: (row(table()["scripts"], clumsy) or {"faults": 0})["faults"] >= 3,
+                   "the faults of a script are in its row")
+        found = table()
+        script = row(found["scripts"], clumsy)
+        check(script["state"] in ("throttled", "off", "running") and script["throttles"] >= 1,
+              f"{script}")
+        lift = row(found["scripts"], "Workspace/Lift")
+        check(lift["calls"] > 0 and lift["steps"] > 0 and lift["timeUs"] > 0
+              and lift["timeP99Us"] >= lift["timeMeanUs"] and lift["compileUs"] > 0
+              and lift["memoryBytes"] > 0, f"{lift}")
+        check(row(found["entities"], "Workspace/Lift")["entity"] > 0, "by entity")
+        fault = row(found["faults"], clumsy)
+        check(fault["line"] == 4 and fault["kind"] == "error" and "nil" in fault["message"],
+              f"{fault}")
+        # Sums for /metrics, without a label for each script.
+        wait_until(lambda: world.metric("sandlot_world_script_faults_total") >= 3, "in /metrics")
+        check(world.metric("sandlot_world_script_seconds_total") > 0, "time")
+        check(world.metric("sandlot_world_script_compile_seconds_total") > 0, "compile time")
+        check(world.metric("sandlot_world_script_throttles_total") >= 1, "throttles")
+        metrics = world.request("GET", "/metrics")[2].decode()
+        check("Clumsy" not in metrics, "no names of scripts in /metrics")
+        # Not for others, nor for what is not there.
+        check(world.request("GET", path, headers={"X-Forwarded-For": "1.2.3.4"})[0] == 403, "proxied")
+        check(world.request("GET", path, headers={"Origin": "http://evil.example"})[0] == 403,
+              "another page")
+        check(world.request("GET", "/api/worlds/world_other/scripts")[0] == 404, "no such world")
+        world.stop()
+    finally:
+        world.kill()
+
+
+def test_attributes_stay_with_their_entity(program, places, folder):
+    """A part is put before another one that has no name: what was stored of that one stays with it."""
+    place = write_place(folder, {"Workspace/Chest.lua": """
+function onStart(self)
+    print("chest", self.Position.X, "has", self:GetAttribute("gold"))
+    if self.Position.X == 9 then
+        self:SetAttribute("gold", 12, {persistent = true})
+    end
+end
+"""})
+
+    def chest(number, x):
+        return {"id": number, "transform": {"position": [x, 0.5, 9]},
+                "shape": {"size": [1, 1, 1]}, "scriptPath": "Workspace/Chest"}
+
+    start = {"id": 1, "type": "spawn", "transform": {"position": [0, 0, 0]}}
+    terrain = SCENE["terrain"]
+    data = os.path.join(folder, "data")
+    for entities, lines in (
+            ([start, chest(7, 9)], [r"chest 9(\.0)? has nil"]),
+            ([start, chest(8, 5), chest(7, 9)], [r"chest 5(\.0)? has nil", r"chest 9(\.0)? has 12"])):
+        write(place, "scene.json", {"format": 1, "terrain": terrain, "entities": entities})
+        world = World(program, place, data)
+        try:
+            for line in lines:
+                world.wait_line(line)
+            world.stop()
+        finally:
+            world.kill()
+
+
 def test_versions_rise_over_every_death(program, places, folder):
     place = write_place(folder)
     data = os.path.join(folder, "data")

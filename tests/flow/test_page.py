@@ -150,7 +150,7 @@ def ask(world, lines):
     """A request as bytes; its status, headers and body. None: it was cut off."""
     with socket.create_connection(("127.0.0.1", world.port), timeout=10) as link:
         try:
-            link.sendall(b"\r\n".join([b"GET /index.html HTTP/1.1", b"Host: a", *lines,
+            link.sendall(b"\r\n".join([b"GET /index.html HTTP/1.1", b"Host: localhost", *lines,
                                        b"Connection: close", b"", b""]))
             answer = b""
             while more := link.recv(65536):

@@ -253,10 +253,10 @@ def test_soul_refused_requests(program, places, folder):
         (Answer("", 307, {"location": "/v1/messages"}), ["redirect"]),
         (Answer("<html>hello</html>", kind="text/html"), ["JSON", "SANDLOT_MODEL_URL"]),
         (Answer(message(GOOD), kind="text/plain"), ["JSON"]),
-        (Answer("hello"), ["no answer of a model"]),
-        (Answer("[1,2,3]"), ["no answer of a model"]),
-        (Answer("{\"type\":\"message\",\"content\":7}"), ["no answer of a model"]),
-        (Answer(b"\xff\xfe{}"), ["no answer of a model"]),
+        (Answer("hello"), ["not a model's answer"]),
+        (Answer("[1,2,3]"), ["not a model's answer"]),
+        (Answer("{\"type\":\"message\",\"content\":7}"), ["not a model's answer"]),
+        (Answer(b"\xff\xfe{}"), ["not a model's answer"]),
         (Answer(model_server.error("api_error", "hm")), ["an error", "hm"]),
         (Answer(message("x" * (1 << 20))), ["1024 KiB"]),
         (Answer(message("```lua\n-- " + "x" * (300 << 10) + "\n```")), ["255 KiB"]),
@@ -298,7 +298,7 @@ def test_soul_slow_and_cut(program, places, folder):
         os.remove(os.path.join(place, KEPT))
         server.say(model_server.cut())
         expect(build(program, place, server), 1, "broke off")
-    # Nobody there any more.
+    # No server any more.
     expect(build(program, place, server), 1, "cannot be reached", f"127.0.0.1:{server.port}")
     for url in ("ftp://127.0.0.1/", "file:///etc/passwd", "nonsense", "http://a:b@127.0.0.1/"):
         expect(build(program, place, url), 1, "SANDLOT_MODEL_URL")
@@ -498,7 +498,7 @@ def test_soul_accept_shows_what_nobody_here_has_read(program, places, folder):
         result = expect(soul(program, "accept", stranger, "Workspace/Door", "--yes"), 0,
                         "+function onStart(self)", "reviewed elsewhere")
         check("is the one that was reviewed" not in result.text, result.text)
-    # Their data folder is not believed, so that nothing was kept there; ours is.
+    # Their data folder is not trusted, so nothing was stored there; ours is.
     shutil.rmtree(os.path.join(stranger, ".sandlot"))
     write(stranger, KEPT, kept + "print('more')\n")
     expect(soul(program, "accept", stranger, "--yes"), 0, "+function onStart(self)")
@@ -580,7 +580,7 @@ def test_soul_tampered_header(program, places, folder):
     with ModelServer(lua(GOOD)) as server:
         expect(build(program, place, server), 0)
         good = read(place, KEPT)
-        # Another prompt's hash alone: older, used, and said to be.
+        # Only the hash of the prompt differs: older, used, and reported as such.
         write(place, KEPT, re.sub(r"sha256:[0-9a-f]{64}", "sha256:" + "0" * 64, good))
         expect(build(program, place, server), 0, "soul-older")
         # Both: stale, and as the model wrote it: made again.
@@ -590,7 +590,7 @@ def test_soul_tampered_header(program, places, folder):
         # The body's hash: as if edited, which is never overwritten.
         write(place, KEPT, re.sub(r"body:[0-9a-f]{64}", "body:" + "0" * 64, good))
         expect(build(program, place, server), 0, "soul-edited")
-        # A review of something else is none.
+        # A review of something else does not count.
         write(place, KEPT, good.replace("reviewed:none", "reviewed:" + "0" * 64))
         expect(build(program, place, server), 0, "soul-unreviewed")
         # A line that is not of the form: somebody's own file.

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-from support import World, check, run
+from support import Skip, World, check, run
 from test_build import build, build_json, side, small_place, write
 from test_disk import fill, small_disk
 from test_save import ended, save
@@ -35,8 +35,7 @@ def brought(place, path, mode=0o700, owner=None):
 
 def test_stranger_owns_no_folder_of_ours(program, places, folder):
     if os.getuid() != 0:
-        print("skipped: only root can give files away")
-        return
+        raise Skip("only root can give files away")
     os.chmod(folder, 0o755)
     for name, around, inside in (("a", None, NOBODY), ("b", NOBODY, None)):
         place = small_place(folder, name, SCRIPTS)
@@ -55,7 +54,7 @@ def test_stranger_owns_no_folder_of_ours(program, places, folder):
             os.chmod(path, 0o700)
         build(program, place)
         build(program, place, "--verify")
-    # The cache, too: what is in it is not believed, but it is written to.
+    # The cache, too: its content is not trusted, but it is written to.
     place = small_place(folder, "c", SCRIPTS)
     brought(place, ".sandlot")
     brought(place, ".sandlot/cache", 0o755, NOBODY)
@@ -65,8 +64,7 @@ def test_stranger_owns_no_folder_of_ours(program, places, folder):
 def test_stranger_puts_no_key_of_his_in(program, places, folder):
     """A folder that the operator named may be anybody's; the key in it must be our own."""
     if os.getuid() != 0:
-        print("skipped: only root can give files away")
-        return
+        raise Skip("only root can give files away")
     os.chmod(folder, 0o755)
     place, data = small_place(folder, "place", SCRIPTS), brought(folder, "data", 0o777, NOBODY)
     world = World(program, place, data)
@@ -258,8 +256,7 @@ def test_stranger_disk_refuses(program, places, folder):
     """What the disk refuses is said as that, with what to do."""
     disk = os.path.join(folder, "disk")
     if not small_disk(disk, 8):
-        print("skip  test_stranger_disk_refuses: no file system can be mounted here")
-        return
+        raise Skip("no file system can be mounted here")
     place, data = small_place(disk, "place", SCRIPTS), os.path.join(folder, "data")
     fill(os.path.join(disk, "filler"))
     said = build(program, place, code=1).stderr

@@ -1,4 +1,4 @@
-// Byte readers: the input is a program. Its first half says what to read, its second half is the
+// Byte readers: the input is a program. Its first half chooses what to read, its second half is the
 // data. Values that were read successfully are written again and must give the same bytes.
 #include "core/base/bytes.h"
 #include "core/base/check.h"

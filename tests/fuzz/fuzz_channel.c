@@ -15,6 +15,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 static uint8_t first[CHANNEL_MESSAGE_BYTES + 1024], second[CHANNEL_MESSAGE_BYTES + 1024];
 static ChannelReport report, again;
 
+// The table that a host keeps of it: written and read again it is the same, and JSON can be made of
+// it.
+static void look_at_scripts(void)
+{
+    static ScriptTable table, table_again;
+    static uint8_t bytes[SCRIPT_TABLE_BYTES], bytes_again[SCRIPT_TABLE_BYTES], json[96 << 10];
+    if (script_table_read(report.bytes, report.byte_count, &table) != STATUS_OK) {
+        return;
+    }
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    script_table_write(&table, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    const Status status = script_table_read(bytes, writer.at, &table_again);
+    ASSERT(status == STATUS_OK);
+    ByteWriter writer_again = byte_writer(bytes_again, sizeof bytes_again);
+    script_table_write(&table_again, &writer_again);
+    ASSERT(writer_again.at == writer.at && memcmp(bytes, bytes_again, writer.at) == 0);
+    ByteWriter text = byte_writer(json, sizeof json);
+    JsonWriter json_writer_out = json_writer(&text, 0);
+    script_table_json(&table, &json_writer_out);
+    const Status printed = json_writer_finish(&json_writer_out);
+    ASSERT(printed == STATUS_OK);
+}
+
 static void look_at(const ChannelMessage *message)
 {
     const Status status =
@@ -22,6 +46,9 @@ static void look_at(const ChannelMessage *message)
     ASSERT(status >= STATUS_OK && status < STATUS_COUNT);
     if (status != STATUS_OK) {
         return;
+    }
+    if (report.type == CHANNEL_SCRIPTS) {
+        look_at_scripts();
     }
     ASSERT(strlen(report.text) < sizeof report.text && strlen(report.area) < sizeof report.area);
     ByteWriter writer = byte_writer(first, sizeof first);

@@ -482,7 +482,7 @@ static void play_world(const uint8_t *bytes, size_t count)
     ASSERT(world_player(play.world, 1, &player, &entity));
     give_input(world_scripts(play.world), player, bytes, count);
     tick(&play, TICKS_AFTER);
-    ASSERT(world_player(play.world, 1, &player, &entity)); // nobody was disturbed
+    ASSERT(world_player(play.world, 1, &player, &entity)); // no player was affected
 }
 
 // --- a client's side ----------------------------------------------------------------------------

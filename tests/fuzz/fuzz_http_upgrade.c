@@ -100,7 +100,7 @@ static void check_lines(const uint8_t *data, size_t size)
 static void check_upgrade(void)
 {
     static const char *const origins[] = {"https://play.example", NULL};
-    const HttpOriginRule rule = {origins, true};
+    const HttpOriginRule rule = {.origins = origins, .same_host = true};
     const HttpUpgradeHeaders headers = {.method = lines[0],
                                         .connection = header(1),
                                         .upgrade = header(2),
@@ -122,7 +122,7 @@ static void check_upgrade(void)
     ASSERT(strcasestr(headers.connection, "upgrade") != NULL);
     ASSERT((headers.protocols == NULL) == (got.subprotocol == NULL));
     ASSERT(got.subprotocol == NULL || strstr(headers.protocols, got.subprotocol) != NULL);
-    // A stranger's page: neither of the list nor at an address that says itself.
+    // A page of a stranger: neither in the list nor from its own address.
     if (headers.origin != NULL && strcasecmp(headers.origin, origins[0]) != 0) {
         const char *name = strstr(headers.origin, "://") + 3;
         ASSERT(headers.host != NULL && strncasecmp(headers.origin, "http", 4) == 0);

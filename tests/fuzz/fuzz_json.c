@@ -43,7 +43,7 @@ static bool same_name(const JsonNode *a, const JsonNode *b)
 
 static bool same_value(const JsonNode *a, const JsonNode *b)
 {
-    if (a->kind != b->kind || !same_name(a, b) || a->index != b->index) {
+    if (a->kind != b->kind || !same_name(a, b) || (a->name == NULL && a->index != b->index)) {
         return false;
     }
     switch ((JsonKind)a->kind) {

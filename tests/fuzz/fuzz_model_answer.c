@@ -36,7 +36,7 @@ static void check_words(const Buffer *words, const char *secret)
     }
 }
 
-// What the worker says of it is what it read, and is believed.
+// The worker's result must match what it read.
 static void look_through_worker(const uint8_t *data, size_t size, const ModelAnswer *answer)
 {
     WorkerCall call;

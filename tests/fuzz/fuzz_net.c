@@ -1,4 +1,4 @@
-// Shapes and attribute books. The first byte chooses. A value that can be read is inside its
+// Shapes and attribute attributes. The first byte chooses. A value that can be read is inside its
 // ranges, and writing and reading it again gives the same value.
 #include "core/base/check.h"
 #include "core/wire/net.h"
@@ -29,26 +29,26 @@ static void try_shape(const uint8_t *data, size_t size)
     ASSERT(second.at == writer.at && memcmp(bytes[0], bytes[1], writer.at) == 0);
 }
 
-static void try_book(const uint8_t *data, size_t size)
+static void try_attributes(const uint8_t *data, size_t size)
 {
-    static uint8_t bytes[NET_BOOK_BYTES_MAX];
-    NetBookReader reader;
+    static uint8_t bytes[NET_ATTRIBUTES_BYTES_MAX];
+    NetAttributesReader reader;
     Text name;
     NetValue value;
-    if (net_book_open(&reader, data, size, &name) != STATUS_OK) {
+    if (net_attributes_open(&reader, data, size, &name) != STATUS_OK) {
         return;
     }
-    // There is one sequence of bytes for each book.
+    // There is one sequence of bytes for each set of attributes.
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
-    net_book_write_name(&writer, name);
-    while (net_book_attribute(&reader, &name, &value)) {
-        net_book_write_attribute(&writer, name, &value);
+    net_attributes_write_name(&writer, name);
+    while (net_attributes_next(&reader, &name, &value)) {
+        net_attributes_write_one(&writer, name, &value);
     }
-    net_book_write_end(&writer);
-    while (net_book_tag(&reader, &name)) {
-        net_book_write_tag(&writer, name);
+    net_attributes_write_end(&writer);
+    while (net_attributes_next_tag(&reader, &name)) {
+        net_attributes_write_tag(&writer, name);
     }
-    net_book_write_end(&writer);
+    net_attributes_write_end(&writer);
     ASSERT(writer.status == STATUS_OK);
     ASSERT(writer.at == size && memcmp(bytes, data, size) == 0);
 }
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] % 2 == 0) {
         try_shape(data + 1, size - 1);
     } else {
-        try_book(data + 1, size - 1);
+        try_attributes(data + 1, size - 1);
     }
     return 0;
 }

@@ -34,12 +34,12 @@ static void check_slots(uint64_t tick)
 }
 
 static void saw_enter(void *user, uint32_t slot, const MergeSlot *entity, const NetShape *shape,
-                      const uint8_t *book, size_t book_bytes)
+                      const uint8_t *attributes, size_t attributes_bytes)
 {
     (void)user;
-    (void)book;
+    (void)attributes;
     ASSERT(slot < NET_SLOTS_MAX && entity == &merge.slots[slot]);
-    ASSERT(book_bytes <= NET_BOOK_BYTES_MAX);
+    ASSERT(attributes_bytes <= NET_ATTRIBUTES_BYTES_MAX);
     if (shape != NULL) {
         const PartDesc desc = {shape->shape, shape->rest, shape->data};
         ASSERT(part_desc_check(&desc) == STATUS_OK);

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     SoulHeader header;
     size_t bytes = 0;
     const bool has_header = soul_header_read((const char *)data, size, &header, &bytes);
-    const SoulKept kept = soul_kept_look(&file, &header, bytes, none, none);
+    const SoulKept kept = soul_kept_check(&file, &header, bytes, none, none);
     ASSERT(kept.state > SOUL_MISSING && kept.state < SOUL_STATE_COUNT);
     ASSERT(kept.body_bytes == size - bytes);
     if (!has_header) {

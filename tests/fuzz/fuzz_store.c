@@ -13,7 +13,7 @@ static void open_once(void)
 {
     char reason[256];
     StoreStats stats = {0};
-    if (sql.db == NULL) {
+    if (sql.connection == NULL) {
         Status status = sql_connect(&sql, ":memory:", reason, sizeof reason);
         ASSERT(status == STATUS_OK);
         status = schema_open(&sql, true, &stats, reason, sizeof reason);
@@ -22,8 +22,9 @@ static void open_once(void)
     sql_exec(&sql, "DELETE FROM world_meta; DELETE FROM structures; DELETE FROM chunks;"
                    "DELETE FROM attributes; DELETE FROM player_checkpoints;"
                    "DELETE FROM presence_players; DELETE FROM character_profiles;"
-                   "DELETE FROM active_character_profiles; DELETE FROM resume_sessions");
-    ASSERT(sql.error == SQLITE_OK);
+                   "DELETE FROM active_character_profiles; DELETE FROM resume_sessions;"
+                   "DELETE FROM world_players");
+    ASSERT(sql.error == SQL_NO_ERROR);
 }
 
 typedef struct Back {
@@ -47,13 +48,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     open_once();
-    rows_apply(&sql, "world", data, size);
-    ASSERT(sql.error == SQLITE_OK);
+    RowsFound found = {0};
+    rows_apply(&sql, "world", data, size, &found);
+    ASSERT(sql.error == SQL_NO_ERROR);
     ByteReader reader = byte_reader(data, size);
     Row first;
     const Status read = row_read(&reader, &first);
     ASSERT(read == STATUS_OK);
-    RowsFound found = {0};
     Back back = {.data = data, .size = size, .alone = count == 1};
     const Status status = rows_read(&sql, "world", take, &back, &found);
     ASSERT(status == STATUS_OK && found.damaged == 0 && found.repaired == 0);

@@ -66,12 +66,12 @@ static void read_answer(const Buffer *reply)
     model_answer_free(&answer);
 }
 
-// Nobody has signed anything here, so whatever is read must be writable, and is refused.
+// Nothing here is signed, so whatever is read must be writable, and is rejected.
 static void read_artifacts(const Buffer *reply)
 {
     static uint8_t block[MANIFEST_ARENA_BYTES];
     uint8_t signature[MANIFEST_SIGNATURE_BYTES] = {0};
-    const SigningHalves halves = {0};
+    const SigningPublicKeys halves = {0};
     bool is_signed = false;
     Arena arena;
     ManifestList list;

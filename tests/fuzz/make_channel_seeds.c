@@ -48,6 +48,8 @@ int main(int count, char **arguments)
     write_seed(folder, "log", &report, false, false);
     report.type = CHANNEL_STOP;
     write_seed(folder, "stop", &report, false, true);
+    report = (ChannelReport){.type = CHANNEL_CLOSED, .socket = 1ull << 32};
+    write_seed(folder, "closed", &report, false, false);
     report.type = CHANNEL_STATS;
     write_seed(folder, "stats", &report, false, false);
     report = (ChannelReport){.type = CHANNEL_READY, .layers = 63};
@@ -72,5 +74,16 @@ int main(int count, char **arguments)
                                   .value_bytes = 2,
                                   .number = 1};
     write_seed(folder, "store", &report, false, false);
+    static ScriptTable table = {.tick = 60, .script_count = 2, .entity_count = 1, .fault_count = 1};
+    table.scripts[0] = (ScriptRow){.path = "Workspace/Door", .calls = 60, .steps = 9000};
+    table.scripts[1] = (ScriptRow){.path = "ServerScriptService/Game", .state = SCRIPT_OFF};
+    table.entities[0] = (ScriptRow){.path = "Workspace/Door", .entity = 7, .calls = 60};
+    table.faults[0] =
+        (ScriptTableFault){.line = 4, .path = "Workspace/Door", .message = "attempt to index nil"};
+    static uint8_t rows[SCRIPT_TABLE_BYTES];
+    ByteWriter writer = byte_writer(rows, sizeof rows);
+    script_table_write(&table, &writer);
+    report = (ChannelReport){.type = CHANNEL_SCRIPTS, .bytes = rows, .byte_count = writer.at};
+    write_seed(folder, "scripts", &report, false, false);
     return 0;
 }

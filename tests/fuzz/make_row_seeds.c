@@ -20,24 +20,20 @@ static void keep(const char *folder, const char *name)
     writer = byte_writer(bytes, sizeof bytes);
 }
 
-static Text text(const char *string)
-{
-    return (Text){string, (uint32_t)strlen(string)};
-}
-
 static void keep_attributes(const char *folder)
 {
-    uint8_t book[256];
-    ByteWriter inner = byte_writer(book, sizeof book);
+    uint8_t attributes[256];
+    ByteWriter inner = byte_writer(attributes, sizeof attributes);
     const NetValue value = {.type = NET_VALUE_NUMBER, .number = 4};
-    net_book_write_name(&inner, text(""));
-    net_book_write_attribute(&inner, text("gold"), &value);
-    net_book_write_end(&inner);
-    net_book_write_tag(&inner, text("gold"));
-    net_book_write_end(&inner);
+    net_attributes_write_name(&inner, text_from(""));
+    net_attributes_write_one(&inner, text_from("gold"), &value);
+    net_attributes_write_end(&inner);
+    net_attributes_write_tag(&inner, text_from("gold"));
+    net_attributes_write_end(&inner);
     ASSERT(inner.status == STATUS_OK);
     row_put_attributes(text("Vault"), 0, book, inner.at, &writer);
     row_put_attributes(text(""), 7, book, inner.at, &writer);
+    row_put_attributes(text(""), ROW_SCENE_ID | 7, book, inner.at, &writer);
     row_delete_attributes(text("Vault"), 0, &writer);
     keep(folder, "attributes");
 }
@@ -53,12 +49,12 @@ int main(int argument_count, char **arguments)
                               .player = 1,
                               .entity = 9,
                               .health = 80,
-                              .name = text("ann"),
-                              .team = text("")};
+                              .name = text_from("ann"),
+                              .team = text_from("")};
     row_put_player(&player, &writer);
     keep(folder, "player");
     RowProfiles profiles = {.account = 7};
-    (void)row_repair(&profiles, text("ann"));
+    (void)row_repair(&profiles, text_from("ann"));
     row_put_profiles(&profiles, &writer);
     keep(folder, "profiles");
     const RowResume resume = {.token_hash = {1, 2, 3}, .account = 7, .player = 1};

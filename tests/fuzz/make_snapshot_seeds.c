@@ -45,6 +45,6 @@ int main(int argc, char **argv)
     bytes[0] = 0;
     write_file(argv[1], "net/shape", 1 + small_frame_shape(bytes + 1, sizeof bytes - 1));
     bytes[0] = 1;
-    write_file(argv[1], "net/book", 1 + small_frame_book(bytes + 1, sizeof bytes - 1));
+    write_file(argv[1], "net/attributes", 1 + small_frame_attributes(bytes + 1, sizeof bytes - 1));
     return 0;
 }

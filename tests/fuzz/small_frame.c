@@ -10,11 +10,6 @@
 static const SnapshotHeader first = {true, 1, 9009, 9009, 2};
 static const SnapshotHeader second = {false, 2, 9012, 9012, 3};
 
-static Text text(const char *data)
-{
-    return (Text){data, (uint32_t)strlen(data)};
-}
-
 size_t small_frame_shape(uint8_t *out, size_t capacity)
 {
     NetShape shape = {.shape = {SHAPE_BOX, {2, 0.5f, 1}},
@@ -41,22 +36,22 @@ size_t small_frame_shape(uint8_t *out, size_t capacity)
     return writer.at;
 }
 
-size_t small_frame_book(uint8_t *out, size_t capacity)
+size_t small_frame_attributes(uint8_t *out, size_t capacity)
 {
     ByteWriter writer = byte_writer(out, capacity);
-    net_book_write_name(&writer, text("T\xc3\xbcr"));
-    net_book_write_attribute(&writer, text("a"), &(NetValue){.type = NET_VALUE_BOOL});
-    net_book_write_attribute(&writer, text("b"),
+    net_attributes_write_name(&writer, text_from("T\xc3\xbcr"));
+    net_attributes_write_one(&writer, text_from("a"), &(NetValue){.type = NET_VALUE_BOOL});
+    net_attributes_write_one(&writer, text_from("b"),
                              &(NetValue){.type = NET_VALUE_NUMBER, .number = 0.5});
-    net_book_write_attribute(&writer, text("c"),
-                             &(NetValue){.type = NET_VALUE_TEXT, .text = text("hi")});
-    net_book_write_attribute(&writer, text("d"),
+    net_attributes_write_one(&writer, text_from("c"),
+                             &(NetValue){.type = NET_VALUE_TEXT, .text = text_from("hi")});
+    net_attributes_write_one(&writer, text_from("d"),
                              &(NetValue){.type = NET_VALUE_VECTOR, .vector = {1, 2, 3}});
-    net_book_write_attribute(&writer, text("e"),
+    net_attributes_write_one(&writer, text_from("e"),
                              &(NetValue){.type = NET_VALUE_ENTITY, .entity = 7});
-    net_book_write_end(&writer);
-    net_book_write_tag(&writer, text("Door"));
-    net_book_write_end(&writer);
+    net_attributes_write_end(&writer);
+    net_attributes_write_tag(&writer, text_from("Door"));
+    net_attributes_write_end(&writer);
     ASSERT(writer.status == STATUS_OK);
     return writer.at;
 }
@@ -69,7 +64,7 @@ static NetState state_of(NetKind kind)
             (NetMotion){.tick = 9006, .position = {256, 0, -512}, .velocity = {320, 0, 0}};
     } else {
         state.shape_version = kind == NET_SCENE_PART ? 0 : 1;
-        state.book_version = 1;
+        state.attributes_version = 1;
     }
     return state;
 }
@@ -78,11 +73,12 @@ static NetRecord record_of(uint8_t *room, NetKind kind, const NetState *base, co
                            uint64_t tick)
 {
     uint8_t shape[NET_SHAPE_BYTES_MAX];
-    uint8_t book[256];
-    const DeltaDetail detail = {.shape = shape,
-                                .shape_bytes = (uint32_t)small_frame_shape(shape, sizeof shape),
-                                .book = book,
-                                .book_bytes = (uint32_t)small_frame_book(book, sizeof book)};
+    uint8_t attributes[256];
+    const DeltaDetail detail = {
+        .shape = shape,
+        .shape_bytes = (uint32_t)small_frame_shape(shape, sizeof shape),
+        .attributes = attributes,
+        .attributes_bytes = (uint32_t)small_frame_attributes(attributes, sizeof attributes)};
     BitWriter writer = bit_writer(room, RECORD_BYTES);
     delta_encode(kind, base, now, &detail, tick, 60, &writer);
     ASSERT(writer.status == STATUS_OK);
@@ -126,7 +122,7 @@ size_t small_frame_second(uint8_t *out, size_t capacity)
     const NetState part = state_of(NET_PART);
     NetState painted = part;
     painted.version += 3;
-    painted.book_version++;
+    painted.attributes_version++;
     painted.shape_version += 2;
     const NetState npc = state_of(NET_NPC);
     NetState later = npc;

@@ -83,7 +83,7 @@ static void push_build(Stage *stage)
 {
     stage_ground(stage, 16);
     stage_open(stage);
-    // Two on one spot, a row that overlaps, one who stands alone, and one above another's head.
+    // Two on one spot, a row that overlaps, one alone, and one above another's head.
     (void)stage_player(stage, vec3(0, 0, 0));
     (void)stage_player(stage, vec3(0, 0, 0));
     for (int i = 0; i < 5; i++) {
@@ -92,7 +92,7 @@ static void push_build(Stage *stage)
     (void)stage_player(stage, vec3(-8, 0, -8));
     (void)stage_player(stage, vec3(8, 0, -8));
     (void)stage_player(stage, vec3(8, stage->config.character.height + 4, -8.2f));
-    // One who is dead pushes nobody and is not pushed.
+    // A dead character pushes nobody and is not pushed.
     const Handle dead = stage_player(stage, vec3(-8, 0, 8));
     (void)stage_player(stage, vec3(-8.2f, 0, 8));
     (void)sim_damage(stage->sim, dead, 1e6f, 0);

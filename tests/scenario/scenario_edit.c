@@ -120,7 +120,7 @@ static void wall_drive(Stage *stage)
     }
     stage_stand(stage, wall.late);
     if (stage->tick == stage->scenario->ticks / 2) {
-        // Just when the sim is saved and restored: what it was about to notice is not forgotten.
+        // Just when the sim is saved and restored: what it was about to notice is not lost.
         stage_expect_ok(stage, "late", terrain_set(terrain, (VoxelCoord){-16, 0, 15}, 3, NULL));
     }
     if (stage->tick > 60 && stage->tick % 5 == 0) {

@@ -122,7 +122,7 @@ static void chase_build(Stage *stage)
     desc.tuning.sight_cos = 0.5f;
     desc.tuning.feel_m = 0;
     chase.blind = npc(stage, desc);
-    // Told by a script whom to follow.
+    // A script sets its target.
     desc.position = vec3(-35, 0, 30);
     desc.tuning.sight_m = 1;
     chase.ordered = npc(stage, desc);

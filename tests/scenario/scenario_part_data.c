@@ -286,7 +286,7 @@ static void zones_build(Stage *stage)
     zones.line_zone = stage_part(stage, part_zone(vec3(10, 1, 0), vec3(0.01f, 1, 3)));
     zones.sphere_zone = stage_part(
         stage, part_flagged(part_sphere(vec3(-20, 2, -20), 0.3f), PART_GHOST | PART_TRIGGER));
-    // Ten zones in one place, two more than a character can remember.
+    // Ten zones in one place, two more than a character can store.
     for (int i = 0; i < 10; i++) {
         (void)stage_part(stage, part_zone(vec3(30, 1, 30), vec3(1 + 0.1f * (float)i, 1, 1)));
     }

@@ -207,7 +207,7 @@ static struct {
 static void squeeze_build(Stage *stage)
 {
     memset(&squeeze, 0, sizeof squeeze);
-    stage->may_overlap = true; // whoever is crushed has no free place
+    stage->may_overlap = true; // a crushed character has no free place
     stage_ground(stage, 24);
     (void)stage_part(stage, part_box(vec3(0, 1.5f, 4), vec3(4, 1.5f, 0.5f)));
     stage_open(stage);

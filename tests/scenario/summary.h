@@ -8,8 +8,8 @@
 // Writes the summary of a finished stage; cut at SUMMARY_BYTES with a line that says so.
 void summary_write(const Stage *stage, char text[SUMMARY_BYTES]);
 
-// Says in words where the two first differ: the stretch of ticks, and the first thing a reader
-// would see. True when they are equal.
+// Describes where the two first differ: the range of ticks, and the first difference a reader would
+// see. True if they are equal.
 bool summary_compare(const char *name, const char *got, const char *want);
 
 // An expectation that was compiled in; the table ends with an entry without a name.

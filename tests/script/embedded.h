@@ -13,3 +13,6 @@ extern const EmbeddedScript hostile_scripts[];
 extern const EmbeddedScript neighbour_scripts[];
 extern const EmbeddedScript same_scripts[];
 extern const EmbeddedScript api_scripts[];
+// By their paths.
+extern const EmbeddedScript check_files[];
+extern const EmbeddedScript island_files[];

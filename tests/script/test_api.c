@@ -195,9 +195,77 @@ TEST(widgets_call_back)
     CHECK(strstr(small_log.text, "clicked\n") != NULL);
     CHECK(strstr(small_log.text, "typed\tabc\n") != NULL);
     small_log = (SmallLog){.bytes = 0};
-    use_widget(view, owner, 1, ""); // the tree was cleared: nobody is there
+    use_widget(view, owner, 1, ""); // the tree was cleared: it does not exist
     sample_world_step(world, 2);
     CHECK(strstr(small_log.text, "clicked") == NULL);
+    check_no_faults(view, "client");
+    small_world_close(world);
+}
+
+// A script that shows as much as it may, as often as it may, in every tick, and once more than that
+// in every way there is. What it takes is counted for it, and another script's onUpdate is on time.
+static const char hostile_hud[] =
+    "local function tree(count, text)\n"
+    "  local list = {}\n"
+    "  for i = 1, count do list[i] = UI.Text({text = text}) end\n"
+    "  return UI.List(list)\n"
+    "end\n"
+    "local function wide(name, fields)\n"
+    "  local list = {}\n"
+    "  for i = 1, fields do list['f' .. i] = print end\n"
+    "  print(name, pcall(UI.Show, list))\n"
+    "end\n"
+    "local shared = {}\n" // four levels with eight times the same table: 4,681 widgets
+    "for _ = 1, 4 do\n"
+    "  local list = {}\n"
+    "  for i = 1, 8 do list[i] = shared end\n"
+    "  shared = UI.List(list)\n"
+    "end\n"
+    "print('shared', pcall(UI.Show, shared))\n"
+    "print('many', pcall(UI.Show, tree(256, 'x')))\n"
+    "print('long', pcall(UI.Show, tree(1, string.rep('x', 1025))))\n"
+    "task.wait()\n"
+    "wide('wide', 4097)\n"
+    "wide('most', 1000)\n"
+    "task.wait()\n"
+    "local changes, calls = 0, 0\n"
+    "function onUpdate()\n"
+    "  local full = tree(50, string.rep('x', 1024))\n"
+    "  for _ = 1, 100 do calls = calls + 1 if pcall(UI.Show, full) then changes = changes + 1 end "
+    "end\n"
+    "  if calls == 5000 then print('changes', changes) end\n"
+    "end\n";
+
+TEST(a_screen_is_not_filled_without_end)
+{
+    static const char honest[] = "local n, late, before = 0, 0, nil\n"
+                                 "function onUpdate(_, dt)\n"
+                                 "  if dt > 1.5 / 60 then late = late + 1 end\n"
+                                 "  n = n + 1\n"
+                                 "  if n == 50 then print('honest', late) end\n"
+                                 "end\n";
+    SampleWorld *world = small_world_open();
+    ScriptSystem *view = sample_world_scripts(world, SCRIPT_CLIENT);
+    CHECK(add(view, "StarterGui/Hostile", hostile_hud, sizeof hostile_hud - 1));
+    CHECK(add(view, "StarterGui/Honest", honest, sizeof honest - 1));
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < 60; i++) {
+        ScriptStats before;
+        ScriptStats after;
+        script_stats(view, &before);
+        sample_world_step(world, 1);
+        script_stats(view, &after);
+        const uint64_t steps = after.step_count - before.step_count;
+        most = steps > most ? steps : most;
+    }
+    CHECK(strstr(small_log.text, "shared\tfalse\tUI.Show: more than 256 widgets") != NULL);
+    CHECK(strstr(small_log.text, "many\tfalse\tUI.Show: more than 256 widgets") != NULL);
+    CHECK(strstr(small_log.text, "long\tfalse\tUI.Show: a text has 1025 bytes") != NULL);
+    CHECK(strstr(small_log.text, "wide\tfalse\tUI.Show: more than 4096 fields") != NULL);
+    CHECK(strstr(small_log.text, "most\ttrue") != NULL);
+    CHECK(strstr(small_log.text, "changes\t200\n") != NULL); // four in each of fifty ticks
+    CHECK(strstr(small_log.text, "honest\t0\n") != NULL);
+    CHECK(most < 4 * VM_STEPS_PER_MS); // half of a tick
     check_no_faults(view, "client");
     small_world_close(world);
 }

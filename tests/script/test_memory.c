@@ -13,7 +13,7 @@
 #define TICKS       180
 #define SOFT_BYTES  (4u << 20) // small, so that it is full soon
 
-// Keeps a little, makes garbage, and says when something is wrong with either.
+// Keeps a little, makes garbage, and reports when something is wrong with either.
 static const char HONEST[] =
     "local kept, last = {}, nil\n"
     "function onUpdate()\n"
@@ -48,8 +48,8 @@ static const Hoard HOARDS[] = {
                    "coroutine.resume(c) hoard[#hoard + 1] = c end"},
     {"waiting", "for i = 1, 16 do local t = {} for j = 1, 500 do t[j] = j end "
                 "task.spawn(function() task.wait(1000) return t end) end"},
-    {"signals", "for i = 1, 300 do local s = Signal.new() s:Connect(function() return s end) "
-                "hoard[#hoard + 1] = s end"},
+    {"signals", "for i = 1, 16 do local s, t = Signal.new(), {} for j = 1, 500 do t[j] = j end "
+                "s:Connect(function() return s, t end) hoard[#hoard + 1] = s end"},
     {"connections", "local t = {} for i = 1, 2000 do t[i] = { i } end "
                     "Players.PlayerAdded:Connect(function() return t end)"},
     {"deferred", "local t = {} for i = 1, 2000 do t[i] = { i } end "

@@ -18,7 +18,7 @@
 
 #define TICKS_ALONE  90
 #define TICKS_GROUP  180
-#define ROUNDS       8 // of ten scripts; SANDLOT_ROUNDS says otherwise
+#define ROUNDS       8 // of ten scripts; SANDLOT_ROUNDS overrides it
 #define GROUP        10
 #define UPDATE_GAP   2 // ticks
 #define TIMER_TICKS  30
@@ -27,7 +27,7 @@
 #define SOURCE_BYTES (600u << 10)
 #define PATH_BYTES   64
 
-// Says once a second how it has fared since the last time: how many updates, the longest gap
+// Reports once a second on the time since the last report: how many updates, the longest gap
 // between two, how late its timer was at most, all in ticks.
 static const char HONEST[] =
     "local last, updates, gap, late = nil, 0, 0, 0\n"

@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #include "core/script/runtime/script_inside.h"
 #include "server/build/ask/ask_compile.h"
-#include "server/build/base/lua_refusal.h"
 #include "server/build/typescript/typescript.h"
 #include "server/sys/file.h"
 #include "tests/script/small_world.h"
@@ -316,7 +315,7 @@ static char *write_source(const char *before, const char *piece, uint32_t count,
     return (char *)text.data;
 }
 
-// All the way to a rune; what is said on the way, as a build says it.
+// All the way to a rune; with the messages that a build would print.
 static Status make_all(const char *source, DiagnosticList *diagnostics)
 {
     TypeScriptPlace place = {0};
@@ -330,7 +329,6 @@ static Status make_all(const char *source, DiagnosticList *diagnostics)
         compile_output_free(&made);
     }
     typescript_result_free(&result);
-    lua_refusal_explain(diagnostics, true);
     return status;
 }
 
@@ -490,7 +488,7 @@ static void check_rejected(ScriptSide side)
         seen |= strstr(faults[i].message, "unhandled rejection: TypeError: nobody looked") ? 1 : 0;
         seen |= strstr(faults[i].message, "unhandled rejection: plain") ? 2 : 0;
         seen |= strstr(faults[i].message, "unhandled rejection: together") ? 4 : 0;
-        CHECK_INT(faults[i].line, 0); // of the library's, which is nobody's file
+        CHECK_INT(faults[i].line, 0); // in the library, which is not a file of the creator
     }
     CHECK(count == 3 && seen == 7);
 }

@@ -129,7 +129,7 @@ static void live_a_little(void)
     script_unbind(fixture.scripts, instance);
 }
 
-// Refuses each allocation in turn; whoever asks, the worst is that the scripts are at their end.
+// Makes each allocation fail in turn; in the worst case the script system ends.
 TEST(every_allocation_is_refused_once)
 {
     uint32_t dead = 0;
@@ -202,7 +202,7 @@ TEST(a_player_does_not_switch_a_script_off)
     }
 }
 
-// The player who causes too many is not heard for a minute, and then again.
+// The remotes of a player who causes too many faults are ignored for a minute.
 TEST(a_player_who_causes_faults_is_not_heard)
 {
     script_fixture_open(&fixture, NULL);

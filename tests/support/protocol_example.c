@@ -14,7 +14,7 @@
 
 typedef struct Details {
     uint8_t shape[NET_SHAPE_BYTES_MAX];
-    uint8_t book[512];
+    uint8_t attributes[512];
     DeltaDetail detail;
 } Details;
 
@@ -47,10 +47,10 @@ static void set_shape(Details *details, const NetShape *shape)
     details->detail.shape_bytes = (uint32_t)writer.at;
 }
 
-static void set_book(Details *details)
+static void set_attributes(Details *details)
 {
-    ByteWriter writer = byte_writer(details->book, sizeof details->book);
-    net_book_write_name(&writer, text_of("Lift"));
+    ByteWriter writer = byte_writer(details->attributes, sizeof details->attributes);
+    net_attributes_write_name(&writer, text_of("Lift"));
     const NetValue values[] = {
         {.type = NET_VALUE_NUMBER, .number = 2.5},
         {.type = NET_VALUE_BOOL, .boolean = true},
@@ -60,14 +60,14 @@ static void set_book(Details *details)
     };
     static const char *const names[] = {"floor", "open", "top", "way", "whom"};
     for (uint32_t i = 0; i < sizeof values / sizeof values[0]; i++) {
-        net_book_write_attribute(&writer, text_of(names[i]), &values[i]);
+        net_attributes_write_one(&writer, text_of(names[i]), &values[i]);
     }
-    net_book_write_end(&writer);
-    net_book_write_tag(&writer, text_of("Metal"));
-    net_book_write_end(&writer);
+    net_attributes_write_end(&writer);
+    net_attributes_write_tag(&writer, text_of("Metal"));
+    net_attributes_write_end(&writer);
     ASSERT(writer.status == STATUS_OK);
-    details->detail.book = details->book;
-    details->detail.book_bytes = (uint32_t)writer.at;
+    details->detail.attributes = details->attributes;
+    details->detail.attributes_bytes = (uint32_t)writer.at;
 }
 
 // --- printing -----------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ static const NetState walker = {
     .yaw = 64,
     .flags = NET_GROUNDED,
     .health = 100};
-static const NetState thing = {.version = 1, .shape_version = 1, .book_version = 1};
+static const NetState thing = {.version = 1, .shape_version = 1, .attributes_version = 1};
 static const NetState bare = {.version = 1, .shape_version = 1};
 static const NetState hidden = {.version = 1, .flags = NET_HIDDEN};
 static const SnapshotHeader first = {true, 1, FIRST_TICK, 115, 0};
@@ -144,7 +144,7 @@ static void put_first(ByteWriter *writer, Merge *merge)
                                .cell = {4, 0, 0},
                                .health = 90};
     set_shape(&lift, &lift_now);
-    set_book(&lift);
+    set_attributes(&lift);
     set_shape(&wall, &wall_now);
     const SnapshotEnter enters[] = {
         {0, NET_PLAYER, 42, 9, record_of(&records, NET_PLAYER, NULL, &walker, &none, FIRST_TICK)},

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-// A part of docs/PROTOCOL.md that is printed: what stands between `<!-- name: begin -->` and
-// `<!-- name: end -->`, each on a line of its own.
+// A generated part of docs/PROTOCOL.md: the lines between `<!-- name: begin -->` and `<!-- name:
+// end -->`, each on a line of its own.
 typedef struct ProtocolRegion {
     const char *name;
     void (*write)(ByteWriter *writer);

@@ -160,7 +160,7 @@ function makeWasi(args, outputs) {
 
     return {
         setMemory: (value) => (memory = value),
-        // A call that is not here may be imported, but it says that it is not there.
+        // A missing call may be imported, but it returns that it is missing.
         imports: new Proxy(calls, { get: (known, name) => known[name] ?? (() => ERRNO_NOSYS) }),
     };
 }

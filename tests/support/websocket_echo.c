@@ -156,7 +156,7 @@ static void get_socket(void *user, HttpRequest *request, HttpResponse *response)
 
 int main(void)
 {
-    static const HttpRoute routes[] = {{"GET", "/", get_socket, 0}};
+    static const HttpRoute routes[] = {{"GET", "/", .handler = get_socket}};
     const HttpConfig config = {.routes = routes, .route_count = 1, .origin_same_host = true};
     HttpServer *server;
     if (http_start(&config, &server) != STATUS_OK) {

@@ -116,6 +116,11 @@ class MutantsTest(unittest.TestCase):
         code, _, error = self.run_tool({**broken, **wrong})
         self.assertEqual(code, 1)
         self.assertIn("the scenarios fail without any mutant", error)
+        # Unless another test sees that: then they are not run unchanged.
+        self.assertEqual(self.run_tool({**broken, **wrong}, "--seen", "net")[0], 1)
+        code, out, error = self.run_tool({**broken, **wrong}, "--seen", "sim")
+        self.assertEqual((code, error), (0, ""))
+        self.assertIn("killed    any", out)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,14 @@ static void row_keep(ActStore *store, const Row *row)
     kept->row.value = kept->value;
 }
 
+void act_store_keep(ActStore *store, const uint8_t *bytes, size_t count)
+{
+    ByteReader reader = byte_reader(bytes, count);
+    Row row;
+    CHECK_OK(row_read(&reader, &row));
+    row_keep(store, &row);
+}
+
 static void save_keep(ActWorld *act, const Command *command)
 {
     ActStore *store = act->store;
@@ -104,7 +112,7 @@ static void note_store(ActWorld *act, const Command *command)
     act->store_request = command->request;
 }
 
-static void take_commands(ActWorld *act)
+void act_world_answer(ActWorld *act)
 {
     uint32_t count = 0;
     const Command *commands = world_commands(act->world, &count);
@@ -185,10 +193,11 @@ void act_world_rows(ActWorld *act)
         ByteWriter writer = byte_writer(bytes, sizeof bytes);
         row_write(&act->store->rows[i].row, &writer);
         CHECK_OK(writer.status);
-        act->store->refused +=
-            act_world_enter(act,
-                            &(Entry){.type = ENTRY_ROW, .bytes = bytes, .byte_count = writer.at}) !=
-            STATUS_OK;
+        const Entry entry = {.type = ENTRY_ROW,
+                             .flags = act->same_place ? ENTRY_OK : 0,
+                             .bytes = bytes,
+                             .byte_count = writer.at};
+        act->store->refused += act_world_enter(act, &entry) != STATUS_OK;
     }
 }
 
@@ -291,7 +300,7 @@ void act_world_tick(ActWorld *act, uint32_t count)
         }
         act->unix_ms += 16;
         CHECK_OK(act_world_enter(act, &(Entry){.type = ENTRY_TICK, .number = act->unix_ms}));
-        take_commands(act);
+        act_world_answer(act);
         for (uint32_t c = 0; c < ACT_CLIENTS; c++) {
             if (act->clients[c].connection != 0) {
                 hear(act, &act->clients[c]);

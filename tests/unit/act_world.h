@@ -1,5 +1,5 @@
 // A world on a place from JSON, an owner that stores its rows, and clients that send raw messages
-// and remember the last message of each kind. Accounts are the numbers in the tickets.
+// and keep the last message of each kind. Accounts are the numbers in the tickets.
 #pragma once
 
 #include "core/wire/merge.h"
@@ -45,6 +45,7 @@ typedef struct ActWorld {
     uint64_t unix_ms;
     ActClient clients[ACT_CLIENTS];
     ActStore *store;      // where saves go; kept
+    bool same_place;      // rows were stored when this very place ran
     bool hold;            // saves are neither kept nor answered
     uint32_t held;        // commands since
     uint32_t store_count; // DataStore requests
@@ -67,6 +68,7 @@ typedef struct ActOptions {
 } ActOptions;
 void act_world_open_options(ActWorld *act, ActStore *store, const char *place_json,
                             const char *scene_json, const ActOptions *options);
+void act_store_keep(ActStore *store, const uint8_t *bytes, size_t count); // one row, as row_write
 // Rows of the store, then it may tick.
 void act_world_rows(ActWorld *act);
 void act_world_close(ActWorld *act);
@@ -75,6 +77,7 @@ Status act_world_enter(ActWorld *act, const Entry *entry); // and into the journ
 
 Status act_world_script(ActWorld *act, const char *path, const char *source);
 void act_world_tick(ActWorld *act, uint32_t count);
+void act_world_answer(ActWorld *act); // what the world has asked for; a tick does it too
 ActClient *act_world_join(ActWorld *act, uint64_t account, const char *name); // and a few ticks
 void act_world_cut(ActWorld *act, ActClient *client);
 Session *act_world_session(ActWorld *act, const ActClient *client);

@@ -176,7 +176,7 @@ static NetRecord record(Stage *stage, NetKind kind, const NetState *base, const 
 }
 
 void stage_enter(Stage *stage, uint32_t slot, NetKind kind, uint64_t net_id, const NetState *state,
-                 const NetShape *shape, const uint8_t *book, size_t book_bytes)
+                 const NetShape *shape, const uint8_t *attributes, size_t attributes_bytes)
 {
     uint8_t shape_bytes[NET_SHAPE_BYTES_MAX];
     ByteWriter writer = byte_writer(shape_bytes, sizeof shape_bytes);
@@ -185,11 +185,11 @@ void stage_enter(Stage *stage, uint32_t slot, NetKind kind, uint64_t net_id, con
         net_shape_write(shape, &writer);
         made.shape_version = 1;
     }
-    made.book_version = book != NULL ? 1 : 0;
+    made.attributes_version = attributes != NULL ? 1 : 0;
     const DeltaDetail detail = {.shape = shape_bytes,
                                 .shape_bytes = (uint32_t)writer.at,
-                                .book = book,
-                                .book_bytes = (uint32_t)book_bytes};
+                                .attributes = attributes,
+                                .attributes_bytes = (uint32_t)attributes_bytes};
     ASSERT(stage->enter_count < STAGE_RECORDS);
     stage->enters[stage->enter_count++] =
         (SnapshotEnter){.slot = slot,

@@ -38,7 +38,7 @@ typedef struct Stage {
     size_t record_bytes;
     uint8_t events[80 << 10];
     size_t event_bytes;
-    // What the client said: how often, and the last of each kind.
+    // What the client sent: how often, and the last of each kind.
     uint32_t up_count[256];
     uint8_t up_bytes[24][8192];
     size_t up_size[24];
@@ -66,14 +66,14 @@ void stage_play(Stage *stage); // all of it, a body included, until PLAYING
 // Into the next frame.
 NetState stage_state(Vec3 position, Vec3 velocity, uint64_t tick);
 void stage_enter(Stage *stage, uint32_t slot, NetKind kind, uint64_t net_id, const NetState *state,
-                 const NetShape *shape, const uint8_t *book, size_t book_bytes);
+                 const NetShape *shape, const uint8_t *attributes, size_t attributes_bytes);
 void stage_change(Stage *stage, uint32_t slot, const NetState *state);
 void stage_leave(Stage *stage, uint32_t slot);
 void stage_event(Stage *stage, uint64_t ticks_ago, uint8_t number, const void *body);
 void stage_body(Stage *stage, Vec3 position);
 void stage_flush(Stage *stage); // the frame goes out
 
-// Time goes on by so many ticks, with a frame every third.
+// Advances so many ticks, with a frame every third.
 void stage_run(Stage *stage, uint32_t ticks);
 // The last message of that number that the client sent; body NULL: none.
 Message stage_up(Stage *stage, uint8_t number);

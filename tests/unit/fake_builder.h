@@ -13,7 +13,7 @@ typedef struct FakeBuilder {
     uint32_t at_once;   // now
     uint32_t most;      // at once, ever
     uint32_t most_same; // of one place
-    uint32_t results;   // that nobody has freed
+    uint32_t results;   // that were not freed
     uint32_t builders;
     const char *reason;
 } FakeBuilder;

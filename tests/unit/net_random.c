@@ -76,7 +76,7 @@ NetState net_random_state(Rng *rng, NetKind kind, const NetState *before, uint64
         state.shape_version++;
     }
     if ((choice & 16) != 0) {
-        state.book_version += 1 + rng_below(rng, 20);
+        state.attributes_version += 1 + rng_below(rng, 20);
     }
     if (is_new && kind == NET_PROJECTILE) {
         state.projectile_kind = (uint16_t)rng_u32(rng);
@@ -153,12 +153,12 @@ static Text random_text(Rng *rng, char *room, uint32_t bytes_min, uint32_t bytes
     return (Text){room, bytes};
 }
 
-size_t net_random_book(Rng *rng, uint8_t *out, size_t capacity)
+size_t net_random_attributes(Rng *rng, uint8_t *out, size_t capacity)
 {
     ByteWriter writer = byte_writer(out, capacity);
     char name[64];
     char text[64];
-    net_book_write_name(&writer, random_text(rng, name, 0, 64));
+    net_attributes_write_name(&writer, random_text(rng, name, 0, 64));
     const uint32_t attribute_count = rng_below(rng, 6);
     for (uint32_t i = 0; i < attribute_count; i++) {
         NetValue value = {.type = (NetValueType)rng_below(rng, NET_VALUE_TYPE_COUNT)};
@@ -169,13 +169,13 @@ size_t net_random_book(Rng *rng, uint8_t *out, size_t capacity)
         value.text = random_text(rng, text, 0, 64);
         const Text key = random_text(rng, name, 1, 20);
         name[0] = (char)('a' + i); // in order
-        net_book_write_attribute(&writer, key, &value);
+        net_attributes_write_one(&writer, key, &value);
     }
-    net_book_write_end(&writer);
+    net_attributes_write_end(&writer);
     for (uint32_t i = rng_below(rng, 4); i > 0; i--) {
-        net_book_write_tag(&writer, random_text(rng, name, 1, 20));
+        net_attributes_write_tag(&writer, random_text(rng, name, 1, 20));
     }
-    net_book_write_end(&writer);
+    net_attributes_write_end(&writer);
     ASSERT(writer.status == STATUS_OK);
     return writer.at;
 }

@@ -1,5 +1,6 @@
-// Random states, shapes and attribute books inside their ranges, for the tests of snapshots. Small
-// numbers and the ends of the ranges are more frequent, because encodings change their width there.
+// Random states, shapes and attribute attributes inside their ranges, for the tests of snapshots.
+// Small numbers and the ends of the ranges are more frequent, because encodings change their width
+// there.
 #pragma once
 
 #include "core/base/rng.h"
@@ -11,6 +12,6 @@ NetMotion net_random_motion(Rng *rng, uint64_t frame_tick);
 // The next version of a state (or, from all zero, the first), at a frame's tick.
 NetState net_random_state(Rng *rng, NetKind kind, const NetState *before, uint64_t frame_tick);
 NetShape net_random_shape(Rng *rng);
-// Bytes of a book; gives how many.
-size_t net_random_book(Rng *rng, uint8_t *out, size_t capacity);
+// Random attributes as bytes; returns how many.
+size_t net_random_attributes(Rng *rng, uint8_t *out, size_t capacity);
 bool net_shape_same(const NetShape *a, const NetShape *b);

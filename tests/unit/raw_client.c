@@ -18,12 +18,22 @@
 char reply[REPLY_BYTES + 1];
 size_t reply_bytes;
 
-int connect_to(const HttpServer *server)
+int connect_port(uint16_t port)
 {
     const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(http_port(server))};
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (client < 0 || connect(client, (struct sockaddr *)&to, sizeof to) != 0) {
+    if (client >= 0 && connect(client, (struct sockaddr *)&to, sizeof to) != 0) {
+        close(client);
+        return -1;
+    }
+    return client;
+}
+
+int connect_to(const HttpServer *server)
+{
+    const int client = connect_port(http_port(server));
+    if (client < 0) {
         test_fail(__FILE__, __LINE__, "cannot connect");
     }
     return client;

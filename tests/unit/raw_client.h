@@ -10,6 +10,7 @@ extern char reply[REPLY_BYTES + 1]; // the last answer, and a zero byte
 extern size_t reply_bytes;
 
 int connect_to(const HttpServer *server);
+int connect_port(uint16_t port); // -1: nobody listens
 bool send_bytes(int client, const void *data, size_t bytes);
 bool send_text(int client, const char *text);
 // Reads what there is. False: the end, an error, or nothing for too long.

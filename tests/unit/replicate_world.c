@@ -25,16 +25,16 @@ void replicate_open(ReplicateWorld *world, const WalkWorldDesc *desc,
     world->sim = world->walk.sim;
     world->config = *config;
     world->slack = 0.01f;
-    AttributeTableConfig book = attribute_table_config_view();
-    book.text_large_max = 256;
-    const size_t bytes = attribute_table_bytes(&book);
-    world->book_block = heap_alloc(&world->walk.heap, bytes);
-    ASSERT(world->book_block != NULL);
+    AttributeTableConfig attributes = attribute_table_config_view();
+    attributes.text_large_max = 256;
+    const size_t bytes = attribute_table_bytes(&attributes);
+    world->attributes_block = heap_alloc(&world->walk.heap, bytes);
+    ASSERT(world->attributes_block != NULL);
     Arena arena;
-    arena_init(&arena, world->book_block, bytes);
-    ASSERT(attribute_table_init(&world->book, &arena, &book) == STATUS_OK);
+    arena_init(&arena, world->attributes_block, bytes);
+    ASSERT(attribute_table_init(&world->attributes, &arena, &attributes) == STATUS_OK);
     world->config.sim = world->sim;
-    world->config.book = &world->book;
+    world->config.attributes = &world->attributes;
     ASSERT(replicator_create(&world->walk.heap, &world->config, &world->replicator) == STATUS_OK);
     world->buffer_bytes = world->config.budget_bytes + SNAPSHOT_SLACK;
     world->buffer = heap_alloc(&world->walk.heap, world->buffer_bytes);
@@ -46,7 +46,7 @@ void replicate_close(ReplicateWorld *world)
     heap_thaw(&world->walk.heap);
     heap_free(&world->walk.heap, world->buffer);
     replicator_destroy(&world->walk.heap, world->replicator);
-    heap_free(&world->walk.heap, world->book_block);
+    heap_free(&world->walk.heap, world->attributes_block);
     walk_world_close(&world->walk);
 }
 
@@ -103,15 +103,15 @@ static float beyond(const ReplicateClient *client, uint64_t net_id)
     return math_max(distance - client->world->config.radius, 0);
 }
 
-static void keep_detail(ReplicateClient *client, const NetShape *shape, const uint8_t *book,
-                        size_t book_bytes)
+static void keep_detail(ReplicateClient *client, const NetShape *shape, const uint8_t *attributes,
+                        size_t attributes_bytes)
 {
     if (shape != NULL) {
         client->shape = *shape;
     }
-    if (book != NULL) {
-        memcpy(client->book, book, book_bytes);
-        client->book_bytes = book_bytes;
+    if (attributes != NULL) {
+        memcpy(client->attributes, attributes, attributes_bytes);
+        client->attributes_bytes = attributes_bytes;
     }
 }
 
@@ -124,18 +124,18 @@ static void on_leave(void *user, uint32_t slot, const MergeSlot *entity)
 }
 
 static void on_enter(void *user, uint32_t slot, const MergeSlot *entity, const NetShape *shape,
-                     const uint8_t *book, size_t book_bytes)
+                     const uint8_t *attributes, size_t attributes_bytes)
 {
     ReplicateClient *client = user;
     CHECK(slot < client->world->config.visible_max);
     CHECK(beyond(client, entity->net_id) <= 0.1f * client->world->config.radius);
     client->enters += 1;
-    keep_detail(client, shape, book, book_bytes);
+    keep_detail(client, shape, attributes, attributes_bytes);
 }
 
 static void on_update(void *user, uint32_t slot, const MergeSlot *entity, const NetState *before,
-                      uint32_t components, const NetShape *shape, const uint8_t *book,
-                      size_t book_bytes)
+                      uint32_t components, const NetShape *shape, const uint8_t *attributes,
+                      size_t attributes_bytes)
 {
     ReplicateClient *client = user;
     (void)slot;
@@ -145,7 +145,7 @@ static void on_update(void *user, uint32_t slot, const MergeSlot *entity, const 
     CHECK(beyond(client, entity->net_id) <=
           0.1f * client->world->config.radius + client->world->slack);
     client->updates += 1;
-    keep_detail(client, shape, book, book_bytes);
+    keep_detail(client, shape, attributes, attributes_bytes);
 }
 
 static void on_event(void *user, uint64_t tick, const uint8_t *message, size_t bytes)
@@ -166,7 +166,7 @@ static void on_event(void *user, uint64_t tick, const uint8_t *message, size_t b
     client->event_last = subject;
 }
 
-// What the client has is what the replicator believes it has.
+// What the client has is what the replicator assumes it has.
 static void check_merged(const ReplicateClient *client)
 {
     const ReplicateWorld *world = client->world;

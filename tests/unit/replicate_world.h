@@ -1,6 +1,6 @@
-// A world with attribute books and a replicator, and a client's merge at the other end of every
-// session. The sinks check what must hold for every frame: nothing is sent twice, nothing refers to
-// an entity that was not sent, and nothing comes from outside the interest.
+// A world with attribute attributes and a replicator, and a client's merge at the other end of
+// every session. The sinks check what must hold for every frame: nothing is sent twice, nothing
+// refers to an entity that was not sent, and nothing comes from outside the interest.
 #pragma once
 
 #include "core/wire/merge.h"
@@ -20,17 +20,17 @@ typedef struct ReplicateClient {
     size_t frame_bytes;
     uint32_t enters, leaves, updates, events; // of the last frame
     uint64_t event_total;
-    uint64_t event_last;              // its subject
-    uint8_t book[NET_BOOK_BYTES_MAX]; // that came last
-    size_t book_bytes;
+    uint64_t event_last;                          // its subject
+    uint8_t attributes[NET_ATTRIBUTES_BYTES_MAX]; // that came last
+    size_t attributes_bytes;
     NetShape shape; // that came last
 } ReplicateClient;
 
 struct ReplicateWorld {
     WalkWorld walk;
     Sim *sim;
-    AttributeTable book;
-    void *book_block;
+    AttributeTable attributes;
+    void *attributes_block;
     Replicator *replicator;
     ReplicatorConfig config;
     ReplicateClient clients[REPLICATE_CLIENTS];

@@ -73,22 +73,6 @@ void fixture_end(StoreFixture *fixture)
     remove_all(AT_FDCWD, fixture->folder);
 }
 
-uint64_t fixture_world(StoreFixture *fixture, const char *world_id)
-{
-    StoreWorld world = {.created_unix_ms = 1};
-    uint64_t epoch = 0;
-    snprintf(world.world_id, sizeof world.world_id, "%s", world_id);
-    snprintf(world.name, sizeof world.name, "The world %s", world_id);
-    const Status put = store_world_put(fixture->store, &world);
-    const Status taken =
-        put == STATUS_OK ? store_lease_take(fixture->store, world_id, "host", 1000, 10000, &epoch)
-                         : put;
-    if (taken != STATUS_OK) {
-        test_fail(__FILE__, __LINE__, "world %s: %s", world_id, status_name(taken));
-    }
-    return epoch;
-}
-
 bool fixture_sql(StoreFixture *fixture, const char *text)
 {
     sqlite3 *db = NULL;
@@ -103,6 +87,21 @@ bool fixture_sql(StoreFixture *fixture, const char *text)
     return ok;
 }
 
+int64_t fixture_number(StoreFixture *fixture, const char *text)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *query = NULL;
+    int64_t number = INT64_MIN;
+    if (sqlite3_open(fixture->path, &db) == SQLITE_OK &&
+        sqlite3_prepare_v2(db, text, -1, &query, NULL) == SQLITE_OK &&
+        sqlite3_step(query) == SQLITE_ROW) {
+        number = sqlite3_column_int64(query, 0);
+    }
+    sqlite3_finalize(query);
+    sqlite3_close(db);
+    return number;
+}
+
 bool fixture_wait(StoreFixture *fixture, StoreCompletion *out)
 {
     for (int tries = 0; tries < 100; tries++) {
@@ -114,6 +113,77 @@ bool fixture_wait(StoreFixture *fixture, StoreCompletion *out)
     }
     test_fail(__FILE__, __LINE__, "no completion");
     return false;
+}
+
+Status fixture_renew(StoreFixture *fixture, const char *host_id, uint8_t boot, uint64_t now,
+                     uint64_t duration)
+{
+    StoreCompletion completion;
+    StoreHost host = {.boot = {boot}, .address = "127.0.0.1:7777"};
+    snprintf(host.host_id, sizeof host.host_id, "%s", host_id);
+    const Status status = store_host_renew(fixture->store, &host, now, duration, 77);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (!fixture_wait(fixture, &completion)) {
+        return STATUS_COUNT;
+    }
+    CHECK_INT(completion.type, STORE_HOST_RENEWED);
+    CHECK_INT(completion.tag, 77);
+    return completion.status;
+}
+
+Status fixture_take(StoreFixture *fixture, const char *world_id, const char *host_id, uint8_t boot,
+                    uint64_t now, uint64_t *epoch)
+{
+    StoreCompletion completion;
+    const uint8_t boots[STORE_BOOT_BYTES] = {boot};
+    const Status status = store_world_take(fixture->store, world_id, host_id, boots, now, 78);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (!fixture_wait(fixture, &completion)) {
+        return STATUS_COUNT;
+    }
+    CHECK_INT(completion.type, STORE_WORLD_TAKEN);
+    CHECK_INT(completion.tag, 78);
+    CHECK_TEXT(completion.world_id, world_id);
+    if (completion.status == STATUS_OK) {
+        *epoch = completion.epoch;
+    } else {
+        CHECK(completion.rows == NULL && completion.epoch == 0);
+    }
+    free(completion.rows);
+    return completion.status;
+}
+
+Status fixture_release(StoreFixture *fixture, const char *world_id, uint64_t epoch)
+{
+    StoreCompletion completion;
+    const Status status = store_world_release(fixture->store, world_id, epoch, 79);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    return fixture_wait(fixture, &completion) ? completion.status : STATUS_COUNT;
+}
+
+uint64_t fixture_world(StoreFixture *fixture, const char *world_id)
+{
+    StoreWorld world = {.created_unix_ms = 1};
+    uint64_t epoch = 0;
+    snprintf(world.world_id, sizeof world.world_id, "%s", world_id);
+    snprintf(world.name, sizeof world.name, "The world %s", world_id);
+    Status status = store_world_put(fixture->store, &world);
+    if (status == STATUS_OK) {
+        status = fixture_renew(fixture, "host", 0, FIXTURE_FOREVER, FIXTURE_FOREVER);
+    }
+    if (status == STATUS_OK) {
+        status = fixture_take(fixture, world_id, "host", 0, FIXTURE_FOREVER, &epoch);
+    }
+    if (status != STATUS_OK) {
+        test_fail(__FILE__, __LINE__, "world %s: %s", world_id, status_name(status));
+    }
+    return epoch;
 }
 
 Status fixture_save(StoreFixture *fixture, const char *world_id, uint64_t epoch, uint64_t seq,
@@ -233,14 +303,16 @@ static void random_attributes(Rng *rng, ByteWriter *writer)
 {
     uint8_t bytes[512];
     ByteWriter book = byte_writer(bytes, sizeof bytes);
-    net_book_write_name(&book, (Text){"", 0});
+    net_attributes_write_name(&book, (Text){"", 0});
     const NetValue number = {.type = NET_VALUE_NUMBER, .number = (double)random_float(rng)};
-    net_book_write_attribute(&book, (Text){"level", 5}, &number);
-    net_book_write_end(&book);
-    net_book_write_end(&book);
+    net_attributes_write_one(&book, (Text){"level", 5}, &number);
+    net_attributes_write_end(&book);
+    net_attributes_write_end(&book);
     const bool named = rng_below(rng, 2) == 0;
     const Text name = named ? (Text){"Tür", 4} : (Text){"", 0};
-    row_put_attributes(name, 1 + rng_below(rng, 5), bytes, book.at, writer);
+    const uint64_t entity = 1 + rng_below(rng, 5);
+    row_put_attributes(name, rng_below(rng, 2) == 0 ? entity : ROW_SCENE_ID | entity, bytes,
+                       book.at, writer);
 }
 
 void fixture_row(Rng *rng, ByteWriter *writer)

@@ -21,10 +21,19 @@ bool fixture_begin(StoreFixture *fixture);
 void fixture_end(StoreFixture *fixture); // closes and removes everything
 MUST_USE Status fixture_open(StoreFixture *fixture);
 void fixture_close(StoreFixture *fixture);
-// A world with a lease; returns its epoch, 0 on failure.
+// Renews the row of a host, whose boot is that byte, and takes a world for it; the completion's
+// status. The rows are not looked at.
+#define FIXTURE_FOREVER (1ull << 50)
+Status fixture_renew(StoreFixture *fixture, const char *host_id, uint8_t boot, uint64_t now,
+                     uint64_t duration);
+Status fixture_take(StoreFixture *fixture, const char *world_id, const char *host_id, uint8_t boot,
+                    uint64_t now, uint64_t *epoch);
+Status fixture_release(StoreFixture *fixture, const char *world_id, uint64_t epoch);
+// A world that "host", whose row does not run out, holds; returns its epoch, 0 on failure.
 uint64_t fixture_world(StoreFixture *fixture, const char *world_id);
 // Runs SQL on the file; the store is closed meanwhile or not.
 bool fixture_sql(StoreFixture *fixture, const char *text);
+int64_t fixture_number(StoreFixture *fixture, const char *text); // that a query gives
 
 // Waits for the next completion, at most ten seconds.
 bool fixture_wait(StoreFixture *fixture, StoreCompletion *out);

@@ -41,7 +41,7 @@ static const char PRELUDE[] =
     "local function body() return player().Character end\n"
     "local cases = {\n";
 
-// What must raise says so when it does not. Coroutines: some calls pause.
+// A call that must raise reports if it does not. Coroutines: some calls pause.
 static const char EPILOGUE[] =
     "}\n"
     "local at = 0\n"
@@ -78,7 +78,7 @@ static void add_case(bool raises, const char *call)
     case_count += 1;
 }
 
-// A good value of a type; NULL: the row is none that a server's script calls like this.
+// A valid value of a type; NULL: the row is not one that a server's script calls like this.
 static const char *good_value(const char *type)
 {
     static const char *const values[][2] = {
@@ -121,7 +121,7 @@ static bool is_no_number(const char *value)
     return value == NUMBERS[0] || value == NUMBERS[1] || value == NUMBERS[2];
 }
 
-// One call with that argument bad; false when there is no good value for another.
+// One call with that argument invalid; false if there is no valid value for another.
 static bool write_call(const ApiRow *row, const char *object, const ApiArgument *arguments,
                        uint32_t count, uint32_t which, const char *value)
 {

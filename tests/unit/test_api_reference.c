@@ -78,7 +78,7 @@ TEST(typescript_declarations_are_well_formed)
     CHECK(strstr(text, "callback: (this: void, ...args: any[]) => any") != NULL);
 }
 
-// What nothing calls is told too, and with types that an editor can use.
+// Rows that nothing calls are listed too, and with types that an editor can use.
 TEST(the_reference_has_what_is_not_called)
 {
     static const char *const all[] = {"xAxis",          "difftime",   "RaycastResult",

@@ -17,7 +17,7 @@ static Text text_of(const char *text)
 
 typedef struct Signed {
     TestFolder folder;
-    SigningHalves halves;
+    SigningPublicKeys halves;
     Buffer text;
 } Signed;
 
@@ -43,7 +43,7 @@ static Signed sign_one(void)
     SigningKey key;
     snprintf(path, sizeof path, "%s/ticket.key", made.folder.path);
     CHECK_OK(signing_key_open(path, &key));
-    CHECK_OK(signing_halves_open(path, &made.halves));
+    CHECK_OK(signing_public_keys_open(path, &made.halves));
     CHECK_OK(manifest_sign(&list, &key, &made.text));
     return made;
 }
@@ -95,7 +95,7 @@ TEST(a_manifest_is_what_was_signed_or_nothing)
         CHECK(read_manifest(&made, &part, &arena, &list) != STATUS_OK);
     }
     buffer_free(&call.reply);
-    // What is no manifest has a reason with the place in it.
+    // For an invalid manifest the reason contains the place.
     CHECK(worker_answer(WORKER_MANIFEST, (const uint8_t *)"{\"version\":1}", 13, &call) !=
           STATUS_OK);
     CHECK(strstr(call.reason, "$") != NULL);

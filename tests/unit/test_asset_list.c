@@ -54,7 +54,7 @@ TEST(asset_list_is_read_back)
     CHECK(list.count == 0 && list.thumbnail == NULL);
 }
 
-// Text and, where it matters, what is said of it.
+// The text and, where it matters, the expected message.
 TEST(asset_list_of_a_stranger_is_refused)
 {
     static const struct {

@@ -11,11 +11,6 @@
 
 #define NAN_F __builtin_nanf("")
 
-static Text text(const char *data)
-{
-    return (Text){data, strlen(data)};
-}
-
 static bool same(Text a, const char *b)
 {
     return a.bytes == strlen(b) && memcmp(a.data, b, a.bytes) == 0;
@@ -122,7 +117,7 @@ static bool exists(const World *w, uint64_t net_id)
 static uint64_t spawn(const World *w, const char *prefab, Vec3 at)
 {
     uint64_t net_id = 0;
-    CHECK_OK(w->methods->spawn(w->world, text(prefab), at, false, &net_id));
+    CHECK_OK(w->methods->spawn(w->world, text_from(prefab), at, false, &net_id));
     return net_id;
 }
 
@@ -154,7 +149,7 @@ static void drop_events(World *w)
 
 static uint64_t join(World *w, uint64_t player_id, const char *name, Vec3 at)
 {
-    CHECK_OK(authority_player_join(w->authority, player_id, text(name)));
+    CHECK_OK(authority_player_join(w->authority, player_id, text_from(name)));
     CHECK_OK(authority_player_spawn(w->authority, player_id, at));
     ScriptPlayerInfo players[8];
     const uint32_t count = w->methods->players(w->world, players, 8);
@@ -170,22 +165,22 @@ TEST(names_find_the_lowest_that_is_left)
 {
     World w = open_world();
     CHECK_INT(w.methods->side, SCRIPT_SERVER);
-    CHECK_INT(w.methods->find(w.world, text("Door")), DOOR);
-    CHECK_INT(w.methods->find(w.world, text("Coin")), 0);
-    CHECK_INT(w.methods->find(w.world, text("")), 0);
+    CHECK_INT(w.methods->find(w.world, text_from("Door")), DOOR);
+    CHECK_INT(w.methods->find(w.world, text_from("Coin")), 0);
+    CHECK_INT(w.methods->find(w.world, text_from("")), 0);
     const uint64_t first = spawn(&w, "Coin", vec3(0, 1, 0));
     const uint64_t second = spawn(&w, "Coin", vec3(1, 1, 0));
-    CHECK_INT(w.methods->find(w.world, text("Coin")), first);
+    CHECK_INT(w.methods->find(w.world, text_from("Coin")), first);
     CHECK(same(w.methods->name(w.world, second), "Coin"));
     CHECK(same(w.methods->name(w.world, ZONE), "Zone"));
     CHECK_INT(w.methods->name(w.world, 999).bytes, 0);
     CHECK_OK(w.methods->destroy(w.world, first));
     CHECK_OK(w.methods->destroy(w.world, DOOR));
-    CHECK_INT(w.methods->find(w.world, text("Coin")), first); // until the script phase is over
-    CHECK_INT(w.methods->find(w.world, text("Door")), DOOR);
+    CHECK_INT(w.methods->find(w.world, text_from("Coin")), first); // until the script phase is over
+    CHECK_INT(w.methods->find(w.world, text_from("Door")), DOOR);
     step(&w, 1);
-    CHECK_INT(w.methods->find(w.world, text("Coin")), second);
-    CHECK_INT(w.methods->find(w.world, text("Door")), TWIN);
+    CHECK_INT(w.methods->find(w.world, text_from("Coin")), second);
+    CHECK_INT(w.methods->find(w.world, text_from("Door")), TWIN);
     Text name;
     CHECK(w.methods->prefab(w.world, 1, &name) && same(name, "Coin"));
     CHECK(!w.methods->prefab(w.world, 4, &name));
@@ -219,7 +214,7 @@ TEST(what_is_gone_is_not_found_by_anything)
 {
     World w = open_world();
     const uint64_t gone = spawn(&w, "Coin", vec3(0, 1, 0));
-    CHECK_OK(w.methods->set_tag(w.world, gone, text("shiny"), true));
+    CHECK_OK(w.methods->set_tag(w.world, gone, text_from("shiny"), true));
     CHECK_OK(w.methods->destroy(w.world, gone));
     step(&w, 1);
     const ScriptValue value = number(1);
@@ -235,17 +230,17 @@ TEST(what_is_gone_is_not_found_by_anything)
     CHECK_INT(w.methods->part_data(w.world, gone, &read), STATUS_NOT_FOUND);
     CHECK_INT(w.methods->move_to(w.world, gone, (Pose){{0, 0, 0}, QUAT_IDENTITY}, 1),
               STATUS_NOT_FOUND);
-    CHECK_INT(w.methods->set_attribute(w.world, gone, text("a"), &value, 0), STATUS_NOT_FOUND);
-    CHECK_INT(w.methods->set_tag(w.world, gone, text("a"), true), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->set_attribute(w.world, gone, text_from("a"), &value, 0), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->set_tag(w.world, gone, text_from("a"), true), STATUS_NOT_FOUND);
     CHECK_INT(w.methods->damage(w.world, gone, 1, 0), STATUS_NOT_FOUND);
     CHECK_INT(w.methods->npc_move_to(w.world, gone, VEC3_ZERO), STATUS_NOT_FOUND);
     CHECK_INT(w.methods->npc_target(w.world, gone, 0), STATUS_NOT_FOUND);
     CHECK_INT(w.methods->npc_patrol(w.world, gone, NULL, 0), STATUS_NOT_FOUND);
     CHECK_INT(w.methods->npc_state(w.world, gone, &state, &suspicion), STATUS_NOT_FOUND);
     CHECK_INT(w.methods->structure_remove(w.world, gone), STATUS_NOT_FOUND);
-    CHECK(!w.methods->attribute(w.world, gone, text("value"), &out));
-    CHECK(!w.methods->has_tag(w.world, gone, text("shiny")));
-    CHECK_INT(w.methods->tagged(w.world, text("shiny"), ids, 4), 0);
+    CHECK(!w.methods->attribute(w.world, gone, text_from("value"), &out));
+    CHECK(!w.methods->has_tag(w.world, gone, text_from("shiny")));
+    CHECK_INT(w.methods->tagged(w.world, text_from("shiny"), ids, 4), 0);
     CHECK_INT(w.methods->in_radius(w.world, vec3(0, 1, 0), 1, ENTITY_MASK(ENTITY_PROP), ids, 4), 0);
     CHECK_INT(authority_attributes(w.authority)->records.count, 0);
     CHECK_INT(authority_attributes(w.authority)->attributes.count, 0);
@@ -293,9 +288,9 @@ TEST(an_anchored_part_thaws_when_written_and_not_when_read)
     CHECK_OK(w.methods->part_data(w.world, ZONE, &data));
     CHECK_INT(data.flags, PART_GHOST | PART_TRIGGER);
     const ScriptValue value = number(3);
-    CHECK_OK(w.methods->set_attribute(w.world, DOOR, text("open"), &value, 0));
-    CHECK_OK(w.methods->set_tag(w.world, DOOR, text("doors"), true));
-    CHECK(w.methods->has_tag(w.world, DOOR, text("doors")));
+    CHECK_OK(w.methods->set_attribute(w.world, DOOR, text_from("open"), &value, 0));
+    CHECK_OK(w.methods->set_tag(w.world, DOOR, text_from("doors"), true));
+    CHECK(w.methods->has_tag(w.world, DOOR, text_from("doors")));
     CHECK_INT(sim_count(w.sim, ENTITY_PART), 0);
     CHECK_INT(w.methods->set_position(w.world, DOOR, vec3(0, NAN_F, 0)), STATUS_RANGE);
     CHECK_INT(sim_count(w.sim, ENTITY_PART), 0);
@@ -304,9 +299,9 @@ TEST(an_anchored_part_thaws_when_written_and_not_when_read)
     CHECK_INT(authority_counters(w.authority).thawed_count, 1);
     CHECK(!info(&w, DOOR).is_anchored);
     CHECK_NEAR(info(&w, DOOR).position.y, 5, 0);
-    CHECK_INT(w.methods->find(w.world, text("Door")), DOOR);
+    CHECK_INT(w.methods->find(w.world, text_from("Door")), DOOR);
     ScriptValue out;
-    CHECK(w.methods->attribute(w.world, DOOR, text("open"), &out) && out.number == 3);
+    CHECK(w.methods->attribute(w.world, DOOR, text_from("open"), &out) && out.number == 3);
     data.bounce_speed = 8;
     data.flags = PART_BOUNCE;
     CHECK_OK(w.methods->set_part_data(w.world, PAD, &data));
@@ -325,9 +320,9 @@ TEST(an_anchored_part_thaws_when_written_and_not_when_read)
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DESTROYED, PAD), 1);
     // An attribute taken away leaves nothing behind at a part that is still anchored.
     const uint32_t before = authority_attributes(w.authority)->records.count;
-    CHECK_OK(w.methods->set_attribute(w.world, ZONE, text("a"), &value, 0));
+    CHECK_OK(w.methods->set_attribute(w.world, ZONE, text_from("a"), &value, 0));
     const ScriptValue nil = {.type = SCRIPT_NIL};
-    CHECK_OK(w.methods->set_attribute(w.world, ZONE, text("a"), &nil, 0));
+    CHECK_OK(w.methods->set_attribute(w.world, ZONE, text_from("a"), &nil, 0));
     CHECK_INT(authority_attributes(w.authority)->records.count, before);
     close_world(&w);
 }
@@ -376,47 +371,53 @@ TEST(attributes_keep_values_flags_and_their_caps)
     const uint64_t crate = spawn(&w, "Crate", vec3(0, 1, 0));
     const uint64_t other = spawn(&w, "Crate", vec3(3, 1, 0));
     ScriptValue value = {.type = SCRIPT_VECTOR, .vector = {1, 2, 3}};
-    CHECK_OK(w.methods->set_attribute(w.world, crate, text("b"), &value, ATTRIBUTE_PRIVATE));
-    value = (ScriptValue){.type = SCRIPT_TEXT, .text = text("hällo")};
-    CHECK_OK(w.methods->set_attribute(w.world, crate, text("a"), &value, ATTRIBUTE_PERSISTENT));
+    CHECK_OK(w.methods->set_attribute(w.world, crate, text_from("b"), &value, ATTRIBUTE_PRIVATE));
+    value = (ScriptValue){.type = SCRIPT_TEXT, .text = text_from("hällo")};
+    CHECK_OK(
+        w.methods->set_attribute(w.world, crate, text_from("a"), &value, ATTRIBUTE_PERSISTENT));
     value = (ScriptValue){.type = SCRIPT_ENTITY, .entity = other};
-    CHECK_OK(w.methods->set_attribute(w.world, crate, text("c"), &value, 0));
+    CHECK_OK(w.methods->set_attribute(w.world, crate, text_from("c"), &value, 0));
     ScriptValue out;
-    CHECK(w.methods->attribute(w.world, crate, text("a"), &out) && same(out.text, "hällo"));
-    CHECK(w.methods->attribute(w.world, crate, text("b"), &out) && out.vector.y == 2);
-    CHECK(w.methods->attribute(w.world, crate, text("c"), &out) && out.entity == other);
-    CHECK(!w.methods->attribute(w.world, crate, text("d"), &out));
+    CHECK(w.methods->attribute(w.world, crate, text_from("a"), &out) && same(out.text, "hällo"));
+    CHECK(w.methods->attribute(w.world, crate, text_from("b"), &out) && out.vector.y == 2);
+    CHECK(w.methods->attribute(w.world, crate, text_from("c"), &out) && out.entity == other);
+    CHECK(!w.methods->attribute(w.world, crate, text_from("d"), &out));
 
     // In the order of names; flags stick until nil.
-    const AttributeTable *book = authority_attributes(w.authority);
+    const AttributeTable *attributes = authority_attributes(w.authority);
     AttributeEntry entry = {0};
-    CHECK(attribute_table_attribute_next(book, attribute_table_find(book, crate), &entry) &&
+    CHECK(attribute_table_attribute_next(attributes, attribute_table_find(attributes, crate),
+                                         &entry) &&
           same(entry.name, "a"));
     CHECK_INT(entry.flags, ATTRIBUTE_PERSISTENT);
-    CHECK(attribute_table_attribute_next(book, attribute_table_find(book, crate), &entry) &&
+    CHECK(attribute_table_attribute_next(attributes, attribute_table_find(attributes, crate),
+                                         &entry) &&
           same(entry.name, "b"));
     value = number(4);
-    CHECK_OK(w.methods->set_attribute(w.world, crate, text("b"), &value, 0));
+    CHECK_OK(w.methods->set_attribute(w.world, crate, text_from("b"), &value, 0));
     uint32_t flags = 0;
-    CHECK(attribute_table_attribute(book, crate, text("b"), &out, &flags) && out.number == 4);
+    CHECK(attribute_table_attribute(attributes, crate, text_from("b"), &out, &flags) &&
+          out.number == 4);
     CHECK_INT(flags, ATTRIBUTE_PRIVATE);
     const ScriptValue nil = {.type = SCRIPT_NIL};
-    CHECK_OK(w.methods->set_attribute(w.world, crate, text("b"), &nil, 0));
-    CHECK_OK(w.methods->set_attribute(w.world, crate, text("b"), &value, 0));
-    CHECK(attribute_table_attribute(book, crate, text("b"), &out, &flags));
+    CHECK_OK(w.methods->set_attribute(w.world, crate, text_from("b"), &nil, 0));
+    CHECK_OK(w.methods->set_attribute(w.world, crate, text_from("b"), &value, 0));
+    CHECK(attribute_table_attribute(attributes, crate, text_from("b"), &out, &flags));
     CHECK_INT(flags, 0);
 
     // Texts: one small place, one large one.
-    value = (ScriptValue){.type = SCRIPT_TEXT, .text = text("more")};
-    CHECK_OK(w.methods->set_attribute(w.world, crate, text("d"), &value, 0)); // in the large place
-    CHECK_INT(w.methods->set_attribute(w.world, crate, text("b"), &value, 0), STATUS_LIMIT);
-    CHECK(w.methods->attribute(w.world, crate, text("b"), &out) && out.number == 4); // as before
-    CHECK(w.methods->attribute(w.world, crate, text("d"), &out) && same(out.text, "more"));
+    value = (ScriptValue){.type = SCRIPT_TEXT, .text = text_from("more")};
+    CHECK_OK(
+        w.methods->set_attribute(w.world, crate, text_from("d"), &value, 0)); // in the large place
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("b"), &value, 0), STATUS_LIMIT);
+    CHECK(w.methods->attribute(w.world, crate, text_from("b"), &out) &&
+          out.number == 4); // as before
+    CHECK(w.methods->attribute(w.world, crate, text_from("d"), &out) && same(out.text, "more"));
     value = number(1);
-    CHECK_INT(w.methods->set_attribute(w.world, crate, text("e"), &value, 0), STATUS_LIMIT);
-    CHECK_OK(w.methods->set_attribute(w.world, other, text("x"), &value, 0));
-    CHECK_OK(w.methods->set_attribute(w.world, other, text("y"), &value, 0));
-    CHECK_INT(w.methods->set_attribute(w.world, other, text("z"), &value, 0), STATUS_LIMIT);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("e"), &value, 0), STATUS_LIMIT);
+    CHECK_OK(w.methods->set_attribute(w.world, other, text_from("x"), &value, 0));
+    CHECK_OK(w.methods->set_attribute(w.world, other, text_from("y"), &value, 0));
+    CHECK_INT(w.methods->set_attribute(w.world, other, text_from("z"), &value, 0), STATUS_LIMIT);
     CHECK_INT(authority_counters(w.authority).records_refused, 3);
 
     // What no attribute may be.
@@ -424,25 +425,29 @@ TEST(attributes_keep_values_flags_and_their_caps)
     memset(long_name, 'n', sizeof long_name);
     static char long_text[2000];
     memset(long_text, 't', sizeof long_text);
-    CHECK_INT(w.methods->set_attribute(w.world, crate, text(""), &value, 0), STATUS_RANGE);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text_from(""), &value, 0), STATUS_RANGE);
     CHECK_INT(w.methods->set_attribute(w.world, crate, (Text){long_name, 65}, &value, 0),
               STATUS_RANGE);
-    CHECK_INT(w.methods->set_attribute(w.world, crate, text("\xff"), &value, 0), STATUS_MALFORMED);
-    CHECK_INT(w.methods->set_attribute(w.world, crate, text("a"), &value, 8), STATUS_RANGE);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("\xff"), &value, 0),
+              STATUS_MALFORMED);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("a"), &value, 8), STATUS_RANGE);
     value.number = __builtin_nan("");
-    CHECK_INT(w.methods->set_attribute(w.world, crate, text("a"), &value, 0), STATUS_RANGE);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("a"), &value, 0), STATUS_RANGE);
     value = (ScriptValue){.type = SCRIPT_VECTOR, .vector = {0, NAN_F, 0}};
-    CHECK_INT(w.methods->set_attribute(w.world, crate, text("a"), &value, 0), STATUS_RANGE);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("a"), &value, 0), STATUS_RANGE);
     value = (ScriptValue){.type = SCRIPT_TEXT, .text = {long_text, 1025}};
-    CHECK_INT(w.methods->set_attribute(w.world, crate, text("a"), &value, 0), STATUS_RANGE);
-    value = (ScriptValue){.type = SCRIPT_TEXT, .text = text("\xc3")};
-    CHECK_INT(w.methods->set_attribute(w.world, crate, text("a"), &value, 0), STATUS_MALFORMED);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("a"), &value, 0), STATUS_RANGE);
+    value = (ScriptValue){.type = SCRIPT_TEXT, .text = text_from("\xc3")};
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("a"), &value, 0),
+              STATUS_MALFORMED);
     value = (ScriptValue){.type = (ScriptValueType)99};
-    CHECK_INT(w.methods->set_attribute(w.world, crate, text("a"), &value, 0), STATUS_UNSUPPORTED);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("a"), &value, 0),
+              STATUS_UNSUPPORTED);
     CHECK_OK(w.methods->destroy(w.world, crate));
     CHECK_OK(w.methods->destroy(w.world, other));
     step(&w, 1);
-    CHECK_INT(book->attributes.count + book->texts[0].count + book->texts[1].count, 0);
+    CHECK_INT(
+        attributes->attributes.count + attributes->texts[0].count + attributes->texts[1].count, 0);
     close_world(&w);
 }
 
@@ -453,24 +458,24 @@ TEST(tags_are_sets_with_a_cap)
     World w = open_world_with(&config, 64);
     const uint64_t a = spawn(&w, "Crate", vec3(0, 1, 0));
     const uint64_t b = spawn(&w, "Crate", vec3(3, 1, 0));
-    CHECK_OK(w.methods->set_tag(w.world, b, text("red"), true));
-    CHECK_OK(w.methods->set_tag(w.world, a, text("red"), true));
-    CHECK_OK(w.methods->set_tag(w.world, a, text("red"), true));
-    CHECK_OK(w.methods->set_tag(w.world, a, text("blue"), true));
-    CHECK_INT(w.methods->set_tag(w.world, a, text("green"), true), STATUS_LIMIT);
+    CHECK_OK(w.methods->set_tag(w.world, b, text_from("red"), true));
+    CHECK_OK(w.methods->set_tag(w.world, a, text_from("red"), true));
+    CHECK_OK(w.methods->set_tag(w.world, a, text_from("red"), true));
+    CHECK_OK(w.methods->set_tag(w.world, a, text_from("blue"), true));
+    CHECK_INT(w.methods->set_tag(w.world, a, text_from("green"), true), STATUS_LIMIT);
     uint64_t ids[4];
-    CHECK_INT(w.methods->tagged(w.world, text("red"), ids, 4), 2);
+    CHECK_INT(w.methods->tagged(w.world, text_from("red"), ids, 4), 2);
     CHECK_INT(ids[0], a);
     CHECK_INT(ids[1], b);
-    CHECK_INT(w.methods->tagged(w.world, text("red"), ids, 1), 1);
-    CHECK_INT(w.methods->tagged(w.world, text("green"), ids, 4), 0);
-    CHECK_OK(w.methods->set_tag(w.world, a, text("blue"), false));
-    CHECK_OK(w.methods->set_tag(w.world, a, text("blue"), false));
-    CHECK(!w.methods->has_tag(w.world, a, text("blue")));
-    CHECK_OK(w.methods->set_tag(w.world, a, text("green"), true)); // the place of blue
-    CHECK_INT(w.methods->tagged(w.world, text("blue"), ids, 4), 0);
-    CHECK_INT(w.methods->set_tag(w.world, a, text(""), true), STATUS_RANGE);
-    CHECK_INT(w.methods->set_tag(w.world, a, text("\x80"), true), STATUS_MALFORMED);
+    CHECK_INT(w.methods->tagged(w.world, text_from("red"), ids, 1), 1);
+    CHECK_INT(w.methods->tagged(w.world, text_from("green"), ids, 4), 0);
+    CHECK_OK(w.methods->set_tag(w.world, a, text_from("blue"), false));
+    CHECK_OK(w.methods->set_tag(w.world, a, text_from("blue"), false));
+    CHECK(!w.methods->has_tag(w.world, a, text_from("blue")));
+    CHECK_OK(w.methods->set_tag(w.world, a, text_from("green"), true)); // the place of blue
+    CHECK_INT(w.methods->tagged(w.world, text_from("blue"), ids, 4), 0);
+    CHECK_INT(w.methods->set_tag(w.world, a, text_from(""), true), STATUS_RANGE);
+    CHECK_INT(w.methods->set_tag(w.world, a, text_from("\x80"), true), STATUS_MALFORMED);
     close_world(&w);
 }
 
@@ -479,8 +484,8 @@ TEST(prefabs_come_with_what_they_have)
     World w = open_world();
     const uint64_t coin = spawn(&w, "Coin", vec3(0, 1, 0));
     ScriptValue out;
-    CHECK(w.methods->attribute(w.world, coin, text("value"), &out) && out.number == 5);
-    CHECK(w.methods->has_tag(w.world, coin, text("pickup")));
+    CHECK(w.methods->attribute(w.world, coin, text_from("value"), &out) && out.number == 5);
+    CHECK(w.methods->has_tag(w.world, coin, text_from("pickup")));
     CHECK_INT(info(&w, coin).type, ENTITY_PROP);
     const uint64_t crate = spawn(&w, "Crate", vec3(0, 4, 0));
     uint32_t count = 0;
@@ -490,12 +495,13 @@ TEST(prefabs_come_with_what_they_have)
     CHECK_TEXT(binds[0].prefab->script_path, "Workspace/Crate");
     authority_binds_clear(w.authority);
     uint64_t out_id = 77;
-    CHECK_INT(w.methods->spawn(w.world, text("Dragon"), VEC3_ZERO, false, &out_id),
+    CHECK_INT(w.methods->spawn(w.world, text_from("Dragon"), VEC3_ZERO, false, &out_id),
               STATUS_NOT_FOUND);
-    CHECK_INT(w.methods->spawn(w.world, text("Coin"), VEC3_ZERO, true, &out_id), STATUS_DENIED);
-    CHECK_INT(w.methods->spawn(w.world, text("Coin"), vec3(NAN_F, 0, 0), false, &out_id),
+    CHECK_INT(w.methods->spawn(w.world, text_from("Coin"), VEC3_ZERO, true, &out_id),
+              STATUS_DENIED);
+    CHECK_INT(w.methods->spawn(w.world, text_from("Coin"), vec3(NAN_F, 0, 0), false, &out_id),
               STATUS_RANGE);
-    CHECK_INT(w.methods->spawn(w.world, text("Guard"), vec3(1e8f, 0, 0), false, &out_id),
+    CHECK_INT(w.methods->spawn(w.world, text_from("Guard"), vec3(1e8f, 0, 0), false, &out_id),
               STATUS_RANGE);
     CHECK_INT(out_id, 77);
     close_world(&w);
@@ -509,14 +515,14 @@ TEST(a_full_world_refuses_and_leaves_no_trace)
     uint64_t out = 0;
     (void)spawn(&w, "Crate", vec3(0, 1, 0));
     (void)spawn(&w, "Crate", vec3(0, 3, 0));
-    CHECK_INT(w.methods->spawn(w.world, text("Crate"), VEC3_ZERO, false, &out), STATUS_LIMIT);
+    CHECK_INT(w.methods->spawn(w.world, text_from("Crate"), VEC3_ZERO, false, &out), STATUS_LIMIT);
     CHECK_INT(authority_counters(w.authority).binds_dropped, 1);
     step(&w, 1);
     CHECK_INT(sim_count(w.sim, ENTITY_PART), 2);
     for (uint32_t i = 0; i < 6; i++) {
         (void)spawn(&w, "Coin", vec3(0, 1, 0));
     }
-    CHECK_INT(w.methods->spawn(w.world, text("Coin"), VEC3_ZERO, false, &out), STATUS_LIMIT);
+    CHECK_INT(w.methods->spawn(w.world, text_from("Coin"), VEC3_ZERO, false, &out), STATUS_LIMIT);
     CHECK_INT(w.methods->set_position(w.world, DOOR, vec3(0, 9, 0)), STATUS_LIMIT); // cannot thaw
     CHECK(info(&w, DOOR).is_anchored);
     CHECK_INT(authority_attributes(w.authority)->records.count, 8);
@@ -526,7 +532,7 @@ TEST(a_full_world_refuses_and_leaves_no_trace)
     config.attributes.record_max = 1;
     w = open_world_with(&config, 64);
     (void)spawn(&w, "Coin", vec3(0, 1, 0));
-    CHECK_INT(w.methods->spawn(w.world, text("Coin"), VEC3_ZERO, false, &out), STATUS_LIMIT);
+    CHECK_INT(w.methods->spawn(w.world, text_from("Coin"), VEC3_ZERO, false, &out), STATUS_LIMIT);
     CHECK_INT(w.methods->npc_spawn(w.world, vec3(0, 0, 8), &out), STATUS_LIMIT);
     CHECK_INT(w.methods->set_position(w.world, DOOR, vec3(0, 9, 0)), STATUS_LIMIT);
     step(&w, 1);
@@ -594,35 +600,36 @@ TEST(players_come_play_and_go)
     const uint64_t body = join(&w, 7, "player1", vec3(0, 0, 0));
     CHECK_INT(count_events(&w, SCRIPT_EVENT_PLAYER_ADDED, 0), 1);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_RESPAWNED, body), 1);
-    CHECK_INT(authority_player_join(w.authority, 7, text("again")), STATUS_EXISTS);
-    CHECK_INT(authority_player_join(w.authority, 0, text("nobody")), STATUS_RANGE);
-    CHECK_INT(authority_player_join(w.authority, 8, text("")), STATUS_RANGE);
-    CHECK_INT(authority_player_join(w.authority, 8, text("\xfe")), STATUS_MALFORMED);
-    CHECK_INT(w.methods->find(w.world, text("player1")), body);
+    CHECK_INT(authority_player_join(w.authority, 7, text_from("again")), STATUS_EXISTS);
+    CHECK_INT(authority_player_join(w.authority, 0, text_from("nobody")), STATUS_RANGE);
+    CHECK_INT(authority_player_join(w.authority, 8, text_from("")), STATUS_RANGE);
+    CHECK_INT(authority_player_join(w.authority, 8, text_from("\xfe")), STATUS_MALFORMED);
+    CHECK_INT(w.methods->find(w.world, text_from("player1")), body);
     CHECK_INT(info(&w, body).owner_id, 7);
     CHECK_NEAR(info(&w, body).health, 100, 0);
 
-    CHECK_OK(w.methods->player_team(w.world, 7, text("red")));
-    CHECK_OK(w.methods->player_stat(w.world, 7, text("Coins"), 5));
-    CHECK_OK(w.methods->player_stat(w.world, 7, text("Coins"), 6));
+    CHECK_OK(w.methods->player_team(w.world, 7, text_from("red")));
+    CHECK_OK(w.methods->player_stat(w.world, 7, text_from("Coins"), 5));
+    CHECK_OK(w.methods->player_stat(w.world, 7, text_from("Coins"), 6));
     double value = 0;
-    CHECK(w.methods->player_stat_read(w.world, 7, text("Coins"), &value) && value == 6);
-    CHECK(!w.methods->player_stat_read(w.world, 7, text("Gems"), &value));
-    CHECK(!w.methods->player_stat_read(w.world, 8, text("Coins"), &value));
-    CHECK_INT(w.methods->player_stat(w.world, 8, text("Coins"), 1), STATUS_NOT_FOUND);
-    CHECK_INT(w.methods->player_stat(w.world, 7, text("Coins"), __builtin_nan("")), STATUS_RANGE);
-    CHECK_INT(w.methods->player_stat(w.world, 7, text(""), 1), STATUS_RANGE);
-    CHECK_INT(w.methods->player_team(w.world, 8, text("red")), STATUS_NOT_FOUND);
+    CHECK(w.methods->player_stat_read(w.world, 7, text_from("Coins"), &value) && value == 6);
+    CHECK(!w.methods->player_stat_read(w.world, 7, text_from("Gems"), &value));
+    CHECK(!w.methods->player_stat_read(w.world, 8, text_from("Coins"), &value));
+    CHECK_INT(w.methods->player_stat(w.world, 8, text_from("Coins"), 1), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->player_stat(w.world, 7, text_from("Coins"), __builtin_nan("")),
+              STATUS_RANGE);
+    CHECK_INT(w.methods->player_stat(w.world, 7, text_from(""), 1), STATUS_RANGE);
+    CHECK_INT(w.methods->player_team(w.world, 8, text_from("red")), STATUS_NOT_FOUND);
     for (uint32_t i = 1; i < ROSTER_STATS_MAX; i++) {
         char name[8];
         snprintf(name, sizeof name, "s%u", i);
-        CHECK_OK(w.methods->player_stat(w.world, 7, text(name), i));
+        CHECK_OK(w.methods->player_stat(w.world, 7, text_from(name), i));
     }
-    CHECK_INT(w.methods->player_stat(w.world, 7, text("full"), 1), STATUS_LIMIT);
+    CHECK_INT(w.methods->player_stat(w.world, 7, text_from("full"), 1), STATUS_LIMIT);
     ScriptPlayerInfo players[2];
     CHECK_INT(w.methods->players(w.world, players, 2), 1);
     CHECK(same(players[0].name, "player1") && same(players[0].team, "red"));
-    CHECK_OK(w.methods->player_team(w.world, 7, text("")));
+    CHECK_OK(w.methods->player_team(w.world, 7, text_from("")));
 
     // Killed by a script between two steps, and alive again.
     drop_events(&w);
@@ -653,7 +660,7 @@ TEST(players_come_play_and_go)
     CHECK(players[0].entity != body);
     const uint64_t second = players[0].entity;
 
-    // Leaving: still there for the scripts that are told.
+    // Leaving: still there for the scripts that get the event.
     drop_events(&w);
     CHECK_OK(authority_player_leave(w.authority, 7));
     CHECK_INT(authority_player_leave(w.authority, 7), STATUS_NOT_FOUND);
@@ -681,7 +688,7 @@ TEST(players_are_spread_over_the_spawns)
     World w = open_world_with(&config, 256);
     for (uint64_t player = 7; player < 10; player++) {
         ScriptPlayerInfo players[4];
-        CHECK_OK(authority_player_join(w.authority, player, text("somebody")));
+        CHECK_OK(authority_player_join(w.authority, player, text_from("somebody")));
         CHECK_OK(w.methods->player_spawn(w.world, player, NULL));
         const uint32_t count = w.methods->players(w.world, players, 4);
         REQUIRE(count == player - 6);
@@ -808,18 +815,18 @@ TEST(effects_wait_for_the_owner_and_have_caps)
     (void)join(&w, 7, "player1", VEC3_ZERO);
     const uint8_t payload[] = {6, 1, 2};
     ScriptMessage message = {.player_id = 7,
-                             .name = text("hit"),
+                             .name = text_from("hit"),
                              .payload = payload,
                              .payload_bytes = 3,
                              .reliable = true};
     CHECK_OK(w.methods->send(w.world, &message));
-    CHECK_OK(w.methods->chat(w.world, text("hello"), 0));
+    CHECK_OK(w.methods->chat(w.world, text_from("hello"), 0));
     const Vec3 at = {1, 2, 3};
-    CHECK_OK(w.methods->sound(w.world, text("bell"), 7, &at, 0.5f));
+    CHECK_OK(w.methods->sound(w.world, text_from("bell"), 7, &at, 0.5f));
     const StoreRequest store = {.request_id = 9,
                                 .operation = STORE_SET,
-                                .store = text("scores"),
-                                .key = text("k"),
+                                .store = text_from("scores"),
+                                .key = text_from("k"),
                                 .value = payload,
                                 .value_bytes = 3};
     CHECK_OK(w.methods->store(w.world, &store));
@@ -834,26 +841,26 @@ TEST(effects_wait_for_the_owner_and_have_caps)
     CHECK(effects[3].type == EFFECT_STORE && same(effects[3].store.key, "k"));
     CHECK_INT(effects[3].store.request_id, 9);
 
-    // Nobody there, no sense, no room.
+    // Missing player, invalid value, no room.
     message.player_id = 8;
     CHECK_INT(w.methods->send(w.world, &message), STATUS_NOT_FOUND);
-    CHECK_INT(w.methods->chat(w.world, text("x"), 8), STATUS_NOT_FOUND);
-    CHECK_INT(w.methods->sound(w.world, text("x"), 8, NULL, 1), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->chat(w.world, text_from("x"), 8), STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->sound(w.world, text_from("x"), 8, NULL, 1), STATUS_NOT_FOUND);
     message.player_id = 0;
-    message.name = text("");
+    message.name = text_from("");
     CHECK_INT(w.methods->send(w.world, &message), STATUS_RANGE);
-    message.name = text("big");
+    message.name = text_from("big");
     message.payload_bytes = (64u << 10) + 1;
     CHECK_INT(w.methods->send(w.world, &message), STATUS_RANGE);
-    CHECK_INT(w.methods->chat(w.world, text(""), 0), STATUS_RANGE);
-    CHECK_INT(w.methods->chat(w.world, text("\xff"), 0), STATUS_MALFORMED);
-    CHECK_INT(w.methods->sound(w.world, text("bell"), 0, NULL, 2), STATUS_RANGE);
-    CHECK_INT(w.methods->sound(w.world, text("bell"), 0, NULL, NAN_F), STATUS_RANGE);
-    CHECK_INT(w.methods->sound(w.world, text(""), 0, NULL, 1), STATUS_RANGE);
+    CHECK_INT(w.methods->chat(w.world, text_from(""), 0), STATUS_RANGE);
+    CHECK_INT(w.methods->chat(w.world, text_from("\xff"), 0), STATUS_MALFORMED);
+    CHECK_INT(w.methods->sound(w.world, text_from("bell"), 0, NULL, 2), STATUS_RANGE);
+    CHECK_INT(w.methods->sound(w.world, text_from("bell"), 0, NULL, NAN_F), STATUS_RANGE);
+    CHECK_INT(w.methods->sound(w.world, text_from(""), 0, NULL, 1), STATUS_RANGE);
     const Vec3 nowhere = {NAN_F, 0, 0};
-    CHECK_INT(w.methods->sound(w.world, text("bell"), 0, &nowhere, 1), STATUS_RANGE);
+    CHECK_INT(w.methods->sound(w.world, text_from("bell"), 0, &nowhere, 1), STATUS_RANGE);
     StoreRequest bad = store;
-    bad.key = text("");
+    bad.key = text_from("");
     CHECK_INT(w.methods->store(w.world, &bad), STATUS_RANGE);
     bad = store;
     bad.number = __builtin_nan("");
@@ -862,18 +869,34 @@ TEST(effects_wait_for_the_owner_and_have_caps)
     static const uint8_t zeros[90];
     message.payload = zeros;
     CHECK_INT(w.methods->send(w.world, &message), STATUS_LIMIT); // bytes
-    CHECK_OK(w.methods->chat(w.world, text("a"), 0));
-    CHECK_INT(w.methods->chat(w.world, text("b"), 0), STATUS_LIMIT); // count
+    CHECK_OK(w.methods->chat(w.world, text_from("a"), 0));
+    CHECK_INT(w.methods->chat(w.world, text_from("b"), 0), STATUS_LIMIT); // count
     CHECK_INT(authority_counters(w.authority).effects_dropped, 2);
     authority_effects_clear(w.authority);
     CHECK_OK(w.methods->send(w.world, &message));
 
     // A client's alone.
     Vec3 position;
-    CHECK(!w.methods->key_is_down(w.world, text("W")));
+    CHECK(!w.methods->key_is_down(w.world, text_from("W")));
     CHECK(!w.methods->camera(w.world, &position, &position));
     CHECK_INT(w.methods->local_player(w.world), 0);
     CHECK_INT(w.methods->ui(w.world, payload, 3), STATUS_DENIED);
+    close_world(&w);
+}
+
+TEST(a_clear_gives_every_script_its_part_again)
+{
+    AuthorityConfig config = authority_config_default();
+    config.effect_max = 8;
+    World w = open_world_with(&config, 64);
+    w.world->caller = 3;
+    for (int tick = 0; tick < 2; tick++) {
+        for (int i = 0; i < 4; i++) {
+            CHECK_OK(w.methods->chat(w.world, text_from("a"), 0));
+        }
+        CHECK_INT(w.methods->chat(w.world, text_from("a"), 0), STATUS_LIMIT); // half of all
+        authority_effects_clear(w.authority);
+    }
     close_world(&w);
 }
 
@@ -885,11 +908,11 @@ TEST(events_wait_and_have_caps)
     World w = open_world_with(&config, 64);
     const uint64_t a = spawn(&w, "Coin", vec3(0, 1, 0));
     const uint64_t b = spawn(&w, "Coin", vec3(0, 2, 0));
-    CHECK_OK(authority_player_join(w.authority, 7, text("player1")));
-    CHECK_OK(authority_player_chat(w.authority, 7, text("hello")));
-    CHECK_INT(authority_player_chat(w.authority, 7, text("world")), STATUS_LIMIT); // bytes
-    CHECK_INT(authority_player_chat(w.authority, 8, text("x")), STATUS_NOT_FOUND);
-    CHECK_INT(authority_player_chat(w.authority, 7, text("")), STATUS_RANGE);
+    CHECK_OK(authority_player_join(w.authority, 7, text_from("player1")));
+    CHECK_OK(authority_player_chat(w.authority, 7, text_from("hello")));
+    CHECK_INT(authority_player_chat(w.authority, 7, text_from("world")), STATUS_LIMIT); // bytes
+    CHECK_INT(authority_player_chat(w.authority, 8, text_from("x")), STATUS_NOT_FOUND);
+    CHECK_INT(authority_player_chat(w.authority, 7, text_from("")), STATUS_RANGE);
     CHECK_OK(w.methods->destroy(w.world, a));
     CHECK_OK(w.methods->destroy(w.world, b));
     step(&w, 1);
@@ -901,7 +924,7 @@ TEST(events_wait_and_have_caps)
     authority_events_take(w.authority, 2);
     CHECK_INT(authority_events(w.authority, &count)[0].entity, a);
     step(&w, 1);
-    CHECK_INT(count_events(&w, SCRIPT_EVENT_DESTROYED, b), 1); // late, but told
+    CHECK_INT(count_events(&w, SCRIPT_EVENT_DESTROYED, b), 1); // late, but reported
     CHECK(authority_counters(w.authority).events_dropped >= 2);
     close_world(&w);
 }
@@ -921,7 +944,7 @@ TEST(creation_fails_clean)
     walk.heap.bytes_max = 1u << 30;
     CHECK_OK(authority_create(&walk.heap, &config, &authority)); // no names, no prefabs
     ScriptWorld *world = authority_world(authority);
-    CHECK_INT(world->methods->find(world, text("Door")), 0);
+    CHECK_INT(world->methods->find(world, text_from("Door")), 0);
     authority_destroy(&walk.heap, authority);
     walk_world_close(&walk);
 }

@@ -177,7 +177,7 @@ static void write_kept(const TestFolder *folder)
     config.allow_weak_jail = true;
     BuildContext context = {.reason = reason};
     SoulView view;
-    REQUIRE(place_folder_read(folder->path, &files, reason, sizeof reason) == STATUS_OK &&
+    REQUIRE(place_folder_read(folder->path, &files, reason) == STATUS_OK &&
             soul_scan(&files, &souls, &diagnostics) == STATUS_OK && souls.count == 2 &&
             worker_create(&config, &context.worker) == STATUS_OK);
     REQUIRE(soul_view_open(&context, &files, &souls.items[1], &view) == STATUS_OK);
@@ -252,7 +252,7 @@ TEST(references_are_written_last_and_once)
     CHECK_INT(stage.status, STATUS_MALFORMED);
     REQUIRE(stage.result.diagnostics.count == 1);
     const Diagnostic *told = &stage.result.diagnostics.items[0];
-    CHECK_INT(told->line, 7); // as the file is, not as it would have been
+    CHECK_INT(told->line, 7); // of the file as it is on disk, not as it would be written
     CHECK(strstr(told->message, "$.entities[2].scriptRef must be in Workspace/") == told->message);
     CHECK_TEXT(test_folder_read(&stage.folder, "scene.json"), scene);
 
@@ -307,7 +307,7 @@ static void see(void *user, const BuildProgress *progress)
     Seen *seen = user;
     CHECK(progress->stage >= seen->last && progress->item != NULL);
     CHECK(progress->total == 0 || progress->done <= progress->total);
-    CHECK(strchr(progress->item, '/') != progress->item); // nobody is told where the place is
+    CHECK(strchr(progress->item, '/') != progress->item); // the path of the place is not shown
     seen->counts[progress->stage] += 1;
     seen->last = progress->stage;
     if (progress->stage == seen->cancel_at) {
@@ -384,7 +384,8 @@ TEST(hostile_scripts_fail_alone)
 
 // --- what it says when it does not build ---------------------------------------------------------
 
-// What other editors save is told in one way, whatever the file is, before anything reads it.
+// Files in other encodings are reported in one way, whatever the file is, before anything reads
+// them.
 TEST(a_text_of_another_encoding_is_named_with_its_line)
 {
     Stage stage = begin();
@@ -438,7 +439,7 @@ TEST(all_that_is_wrong_with_files_is_told_at_once)
     end(&stage);
 }
 
-// What only pack would refuse is built, and told.
+// A place that only pack would reject is built, with a warning.
 TEST(a_name_that_no_package_holds_is_told)
 {
     static const char *const names[] = {"ServerScriptService/con.lua", "prefabs/aux.json",
@@ -546,7 +547,7 @@ TEST(a_module_that_is_not_there_has_a_neighbour)
     end(&stage);
 }
 
-// A lint says what is wrong with a line; that it then fails is no news.
+// A lint reports a line; that it then fails in the dry run is not reported again.
 TEST(one_mistake_has_one_warning)
 {
     Stage stage = begin();

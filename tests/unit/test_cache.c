@@ -93,7 +93,7 @@ TEST(keys_differ_when_anything_does)
     CHECK(memcmp(&a, &b, sizeof a) != 0 && memcmp(&a, &c, sizeof a) != 0);
 }
 
-// Whoever ships a place with a cache in it does not get his bytecode signed.
+// A cache that came with a place is not used, so its bytecode is not signed.
 TEST(another_hosts_entries_are_not_found)
 {
     Stage stage = begin();

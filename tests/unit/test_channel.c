@@ -135,7 +135,7 @@ TEST(the_end_of_the_other_side_is_seen)
     CHECK_OK(channel_flush(&pair.a));
     channel_close(&pair.a);
     ChannelMessage message;
-    CHECK_OK(channel_take(&pair.b, &message)); // what was said before is heard
+    CHECK_OK(channel_take(&pair.b, &message)); // earlier messages are still received
     CHECK_INT(channel_take(&pair.b, &message), STATUS_TRUNCATED);
     CHECK_OK(channel_put(&pair.b, CHANNEL_GO, NULL, 0, -1));
     CHECK_INT(channel_flush(&pair.b), STATUS_TRUNCATED);
@@ -279,7 +279,7 @@ TEST(bad_reports_are_refused)
     report.store.operation = STORE_GET;
     report.store.number = 1e308 * 10;
     CHECK_INT(again(&report, &out), STATUS_RANGE);
-    // What only a host says.
+    // Messages that only a host sends.
     for (int type = CHANNEL_NONE; type <= CHANNEL_CONNECT; type++) {
         CHECK_INT(channel_read_report((ChannelType)type, buffer, 0, &out), STATUS_MALFORMED);
     }
@@ -309,4 +309,91 @@ TEST(a_start_comes_back_as_it_was)
     for (size_t cut = 0; cut < writer.at; cut++) {
         CHECK(channel_read_start(buffer, cut, &out) != STATUS_OK);
     }
+}
+
+// --- the table of scripts -----------------------------------------------------------------------
+
+static ScriptTable table, read_back;
+static uint8_t table_bytes[SCRIPT_TABLE_BYTES];
+
+// The largest that there can be: every row, every number, every text of its full length.
+static void fill_table(void)
+{
+    static ScriptStats stats;
+    memset(&stats, 0, sizeof stats);
+    stats.scripts_listed = SCRIPT_STATS_ROWS;
+    stats.entities_listed = SCRIPT_STATS_ROWS;
+    for (uint32_t i = 0; i < SCRIPT_STATS_ROWS; i++) {
+        ScriptAccount *account = &stats.scripts[i];
+        *account = (ScriptAccount){.state = SCRIPT_THROTTLED,
+                                   .call_count = 10,
+                                   .step_count = UINT64_MAX,
+                                   .fault_count = 3,
+                                   .time_ms = 25,
+                                   .time_p99_ms = 4.5,
+                                   .compile_ms = 1.25,
+                                   .memory_bytes = SIZE_MAX,
+                                   .debt_steps = -5};
+        memset(account->path, 'a' + (int)i, sizeof account->path - 1);
+        stats.entities[i] = *account;
+        stats.entities[i].entity = i + 1;
+    }
+    memset(&table, 0, sizeof table);
+    script_table_fill(&table, &stats, 77);
+    for (uint32_t i = 0; i < 2 * SCRIPT_TABLE_FAULTS; i++) {
+        ScriptFault fault = {.kind = FAULT_BUDGET, .tick = i, .line = 4};
+        memset(fault.path, 'p', sizeof fault.path - 1);
+        memset(fault.message, '"', sizeof fault.message - 1);
+        script_table_add_fault(&table, &fault);
+    }
+}
+
+TEST(a_full_table_of_scripts_arrives)
+{
+    fill_table();
+    ByteWriter writer = byte_writer(table_bytes, sizeof table_bytes);
+    script_table_write(&table, &writer);
+    CHECK_OK(writer.status);
+    CHECK_OK(script_table_read(table_bytes, writer.at, &read_back));
+    CHECK_INT(read_back.tick, 77);
+    CHECK_INT(read_back.script_count, SCRIPT_STATS_ROWS);
+    CHECK_INT(read_back.entity_count, SCRIPT_STATS_ROWS);
+    const ScriptRow *row = &read_back.scripts[3];
+    CHECK(strlen(row->path) == SCRIPT_PATH_BYTES - 1 && row->path[0] == 'd');
+    CHECK_INT(row->state, SCRIPT_THROTTLED);
+    CHECK_INT(row->calls, 10);
+    CHECK_INT(row->time_us, 25000);
+    CHECK_INT(row->time_p99_us, 4500);
+    CHECK_INT(row->compile_us, 1250);
+    CHECK_INT(row->faults, 3);
+    CHECK_INT(row->debt_steps, 0);
+    CHECK_INT(row->steps, SIM_NET_ID_MAX); // what JSON can say
+    CHECK_INT(read_back.entities[4].entity, 5);
+    CHECK_INT(read_back.fault_count, SCRIPT_TABLE_FAULTS);
+    CHECK_INT(read_back.faults[0].tick, SCRIPT_TABLE_FAULTS); // the oldest went
+    static uint8_t text[96 << 10];
+    ByteWriter out = byte_writer(text, sizeof text);
+    JsonWriter json = json_writer(&out, 0);
+    script_table_json(&read_back, &json);
+    CHECK_OK(json_writer_finish(&json));
+}
+
+TEST(a_broken_table_of_scripts_is_a_status)
+{
+    fill_table();
+    ByteWriter writer = byte_writer(table_bytes, sizeof table_bytes);
+    script_table_write(&table, &writer);
+    memset(&read_back, 0, sizeof read_back);
+    for (size_t cut = 0; cut < writer.at; cut += 1 + cut / 64) {
+        CHECK(script_table_read(table_bytes, cut, &read_back) != STATUS_OK);
+    }
+    CHECK(script_table_read(table_bytes, writer.at + 1, &read_back) != STATUS_OK);
+    const uint8_t too_many[] = {1, SCRIPT_STATS_ROWS + 1};
+    CHECK(script_table_read(too_many, sizeof too_many, &read_back) != STATUS_OK);
+    CHECK_INT(read_back.script_count, 0); // untouched
+    // What could speak to a terminal or a page does not.
+    const uint8_t text[] = {1, 0, 0, 1, 0, 0, 0, 0, 2, 27, 7, 4, 'a', 0, 0xff, '\n'};
+    CHECK_OK(script_table_read(text, sizeof text, &read_back));
+    CHECK_TEXT(read_back.faults[0].path, "??");
+    CHECK_TEXT(read_back.faults[0].message, "a?? ");
 }

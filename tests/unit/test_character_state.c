@@ -55,7 +55,7 @@ static void pair_close(Pair *pair)
     ride_close(&pair->world);
 }
 
-// Whoever was crushed comes back: that is not predicted.
+// A crushed character is revived: that is not predicted.
 static void pair_revive(Pair *pair)
 {
     if (sim_entity(pair->server, pair->on_server)->character.health > 0) {

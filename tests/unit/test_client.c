@@ -80,7 +80,7 @@ TEST(scene_comes_over_the_wire_and_goes_on_after_a_cut)
     stage_enter(stage, 3, NET_PLAYER, 500, &state, NULL, NULL, 0);
     stage_flush(stage);
     CHECK_INT(client_state(stage->client), CLIENT_FETCHING);
-    // While it waits it says which frame it has.
+    // While it waits it acknowledges its frame.
     stage_run(stage, 12);
     CHECK(stage->up_count[MESSAGE_INPUT_BATCH] > 0);
     CHECK_INT(stage->input_frames, 0);
@@ -424,7 +424,7 @@ TEST(edits_that_follow_are_made_others_are_asked_for)
     CHECK_INT(voxel_of(stage, (VoxelCoord){0, -1, 3}), 2);
     CHECK_INT(version_of(stage, (ChunkCoord){0, -1, 0}), 3);
     CHECK_INT(client_stats(stage->client).chunks_applied, 1);
-    // Nobody asked for it again.
+    // It was not requested again.
     stage_send(stage, MESSAGE_CHUNK_DATA, &data);
     CHECK_INT(client_stats(stage->client).chunks_applied, 1);
     terrain_destroy(&stage->heap, server);
@@ -554,7 +554,7 @@ TEST(events_come_when_the_view_reaches_their_tick)
     stage_close(stage);
 }
 
-// Nobody reads: the oldest go, and the newest are still there.
+// If nothing reads them, the oldest are dropped, and the newest are still there.
 TEST(a_full_queue_of_events_gives_up_the_oldest)
 {
     Stage *stage = stage_open(NULL, true);

@@ -289,7 +289,7 @@ TEST(damaged_runes_are_asked_for_once_more)
     stage_close(stage);
 }
 
-// Its hash is right and its content is none: the manifest is not enough.
+// Its hash is right but its content is not a rune: the manifest is not enough.
 TEST(bytes_that_are_no_rune_close)
 {
     cast_open(false);
@@ -340,16 +340,16 @@ TEST(starter_player_scripts_follow_the_character)
     stage_close(stage);
 }
 
-static size_t book_make(uint8_t *out, size_t capacity, const char *name, double number,
-                        const char *tag)
+static size_t attributes_make(uint8_t *out, size_t capacity, const char *name, double number,
+                              const char *tag)
 {
     ByteWriter writer = byte_writer(out, capacity);
-    net_book_write_name(&writer, stage_text(name));
+    net_attributes_write_name(&writer, stage_text(name));
     const NetValue value = {.type = NET_VALUE_NUMBER, .number = number};
-    net_book_write_attribute(&writer, stage_text("Power"), &value);
-    net_book_write_end(&writer);
-    net_book_write_tag(&writer, stage_text(tag));
-    net_book_write_end(&writer);
+    net_attributes_write_one(&writer, stage_text("Power"), &value);
+    net_attributes_write_end(&writer);
+    net_attributes_write_tag(&writer, stage_text(tag));
+    net_attributes_write_end(&writer);
     CHECK_OK(writer.status);
     return writer.at;
 }
@@ -365,12 +365,12 @@ TEST(names_attributes_and_tags_are_seen)
     stage_play(stage);
     send_manifest(1);
     send_all();
-    uint8_t book[256];
-    const size_t bytes = book_make(book, sizeof book, "Crate", 7, "loot");
+    uint8_t attributes[256];
+    const size_t bytes = attributes_make(attributes, sizeof attributes, "Crate", 7, "loot");
     const NetShape shape = {.shape = {SHAPE_BOX, {0.5f, 0.5f, 0.5f}},
                             .rest = {{2, 1, 2}, QUAT_IDENTITY}};
     const NetState state = {.version = 1};
-    stage_enter(stage, 3, NET_PROP, 900, &state, &shape, book, bytes);
+    stage_enter(stage, 3, NET_PROP, 900, &state, &shape, attributes, bytes);
     stage_flush(stage);
     AttributeTable *kept = view_attributes(client_script_view(stage->client));
     CHECK(attribute_table_has_tag(kept, 900, (Text){"loot", 4}));
@@ -410,12 +410,12 @@ static void cast_open_bound(void)
 
 static void enter_crate(uint32_t slot, uint64_t net_id)
 {
-    uint8_t book[256];
-    const size_t bytes = book_make(book, sizeof book, "Crate", 7, "loot");
+    uint8_t attributes[256];
+    const size_t bytes = attributes_make(attributes, sizeof attributes, "Crate", 7, "loot");
     const NetShape shape = {.shape = {SHAPE_BOX, {0.5f, 0.5f, 0.5f}},
                             .rest = {{2, 1, 2}, QUAT_IDENTITY}};
     const NetState state = {.version = 1};
-    stage_enter(cast.stage, slot, NET_PROP, net_id, &state, &shape, book, bytes);
+    stage_enter(cast.stage, slot, NET_PROP, net_id, &state, &shape, attributes, bytes);
     stage_flush(cast.stage);
 }
 
@@ -512,7 +512,7 @@ TEST(players_come_and_go)
     stage_close(stage);
 }
 
-// Whoever is not named again after a cut left meanwhile.
+// A player who is not named again after a reconnect has left meanwhile.
 TEST(after_a_cut_the_players_are_told_anew)
 {
     cast_open(false);

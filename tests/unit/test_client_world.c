@@ -277,7 +277,7 @@ TEST(terrain_that_others_dig)
     CHECK_INT(terrain_voxel(sim_terrain_view(world_sim(duet->world)), hole), 0);
     CHECK_INT(terrain_voxel(sim_terrain_view(client_sim(ann)), hole), 0);
     CHECK_INT(client_stats(ann).edits_applied, 1);
-    // Who comes later is told the version and asks for the chunk.
+    // A player who comes later gets the version and requests the chunk.
     Client *bo = join(duet, "bo", false);
     duet_run(duet, 60);
     CHECK_INT(terrain_voxel(sim_terrain_view(client_sim(bo)), hole), 0);

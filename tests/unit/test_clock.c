@@ -370,8 +370,8 @@ TEST(a_client_that_slept_is_back_soon)
     CHECK(result.delay_most < 200);
 }
 
-// What a server keeps of the inputs that come: those for a tick that is too far ahead it drops, and
-// says that all its places are taken.
+// How a server treats incoming inputs: it drops those for a tick too far ahead, and reports that
+// its buffer is full.
 typedef struct Keeper {
     uint64_t kept_tick; // the last one it has an input for
 } Keeper;

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#define RECORD_BYTES (NET_SHAPE_BYTES_MAX + NET_BOOK_BYTES_MAX + 128)
+#define RECORD_BYTES (NET_SHAPE_BYTES_MAX + NET_ATTRIBUTES_BYTES_MAX + 128)
 
-static uint8_t scratch[NET_SHAPE_BYTES_MAX + NET_BOOK_BYTES_MAX];
+static uint8_t scratch[NET_SHAPE_BYTES_MAX + NET_ATTRIBUTES_BYTES_MAX];
 
 static size_t encode(NetKind kind, const NetState *base, const NetState *now,
                      const DeltaDetail *detail, uint64_t tick, uint8_t *out)
@@ -24,7 +24,7 @@ TEST(delta_random_states_round_trip)
     Rng rng = rng_make(test_seed(), 1);
     static uint8_t record[RECORD_BYTES];
     static uint8_t shape[NET_SHAPE_BYTES_MAX];
-    static uint8_t book[NET_BOOK_BYTES_MAX];
+    static uint8_t attributes[NET_ATTRIBUTES_BYTES_MAX];
     for (uint32_t round = 0; round < 4000 && test_is_passing(); round++) {
         const NetKind kind = (NetKind)(1 + rng_below(&rng, NET_KIND_COUNT - 1));
         uint64_t tick = 5000 + rng_below(&rng, 100000);
@@ -32,10 +32,11 @@ TEST(delta_random_states_round_trip)
         NetState base = none;
         for (uint32_t step = 0; step < 8 && test_is_passing(); step++) {
             const NetState now = net_random_state(&rng, kind, &base, tick);
-            const DeltaDetail detail = {shape, rng_below(&rng, 100), book, rng_below(&rng, 100)};
+            const DeltaDetail detail = {shape, rng_below(&rng, 100), attributes,
+                                        rng_below(&rng, 100)};
             for (uint32_t i = 0; i < 100; i++) {
                 shape[i] = (uint8_t)rng_u32(&rng);
-                book[i] = (uint8_t)rng_u32(&rng);
+                attributes[i] = (uint8_t)rng_u32(&rng);
             }
             const bool is_full = step == 0 || rng_below(&rng, 8) == 0;
             const size_t bits = encode(kind, is_full ? NULL : &base, &now, &detail, tick, record);
@@ -53,9 +54,9 @@ TEST(delta_random_states_round_trip)
                 CHECK_INT(read.detail.shape_bytes, detail.shape_bytes);
                 CHECK_BYTES(read.detail.shape, shape, detail.shape_bytes);
             }
-            if ((read.components & NET_BOOK) != 0) {
-                CHECK_INT(read.detail.book_bytes, detail.book_bytes);
-                CHECK_BYTES(read.detail.book, book, detail.book_bytes);
+            if ((read.components & NET_ATTRIBUTES) != 0) {
+                CHECK_INT(read.detail.attributes_bytes, detail.attributes_bytes);
+                CHECK_BYTES(read.detail.attributes, attributes, detail.attributes_bytes);
             }
             base = now;
             tick += rng_below(&rng, 10);

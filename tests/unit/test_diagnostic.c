@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "core/base/utf8.h"
 #include "server/build/base/diagnostic.h"
-#include "server/build/base/lua_refusal.h"
 #include "server/build/typescript/typescript_frame.h"
 #include "tests/support/test.h"
 
@@ -102,31 +101,4 @@ TEST(a_workers_diagnostics_have_no_controls)
     diagnostic_list_free(&list);
     diagnostic_list_free(&read);
     buffer_free(&bytes);
-}
-
-// What nobody but Lua's authors can read is explained; what a creator wrote as Lua stays as Lua
-// says it, what was made of another language does not.
-TEST(what_lua_says_is_explained)
-{
-    for (uint32_t is_made = 0; is_made < 2; is_made++) {
-        DiagnosticList list = {0};
-        diagnostic_addf(&list, DIAGNOSTIC_ERROR, "a", 0, 0, "syntax", "C stack overflow");
-        diagnostic_addf(&list, DIAGNOSTIC_ERROR, "a", 3, 0, "syntax",
-                        "too many local variables (limit is 200) in function at line 9 near '='");
-        diagnostic_addf(&list, DIAGNOSTIC_ERROR, "a", 4, 0, "syntax", "unexpected symbol near '%s'",
-                        "%d");
-        diagnostic_addf(&list, DIAGNOSTIC_WARNING, "a", 5, 0, "syntax", "C stack overflow");
-        diagnostic_addf(&list, DIAGNOSTIC_ERROR, "a", 6, 0, "TS1", "C stack overflow");
-        lua_refusal_explain(&list, is_made != 0);
-        CHECK(strstr(list.items[0].message, "nested too deeply") != NULL);
-        CHECK(strstr(list.items[1].message, "at most 200 variables") != NULL);
-        CHECK_INT(list.items[1].line, 3);
-        CHECK_TEXT(list.items[2].message,
-                   is_made == 0 ? "unexpected symbol near '%d'"
-                                : "Lua does not take what was made of this (unexpected symbol near "
-                                  "'%d'); write it in a plainer way");
-        CHECK_TEXT(list.items[3].message, "C stack overflow");
-        CHECK_TEXT(list.items[4].message, "C stack overflow");
-        diagnostic_list_free(&list);
-    }
 }

@@ -12,7 +12,7 @@ static PlaceFile file_of(const char *path, const char *text)
 
 typedef struct Stage {
     SigningKey key;
-    SigningHalves halves;
+    SigningPublicKeys halves;
     PlaceFile files[4];
     Buffer list;
 } Stage;

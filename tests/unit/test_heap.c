@@ -143,3 +143,27 @@ TEST(heap_array_bytes_saturates)
     CHECK(heap_array_bytes(SIZE_MAX / 2 + 1, 2) == SIZE_MAX);
     CHECK(heap_array_bytes(SIZE_MAX / 4, 4) == SIZE_MAX / 4 * 4);
 }
+
+// Players are in that world: where tests do not look for the bug, it must not end for it.
+TEST(a_live_heap_counts_and_refuses_what_comes_late)
+{
+    Heap heap = heap_make(1000);
+    FreeCase it = {&heap, heap_alloc(&heap, 100)};
+    heap_freeze_live(&heap);
+#ifdef SANDLOT_SLOW_CHECKS
+    CHECK(test_dies(alloc_something, &heap));
+    CHECK(test_dies(free_block, &it));
+    heap_thaw(&heap);
+#else
+    CHECK(heap_alloc(&heap, 1) == NULL);
+    CHECK_INT(heap.frozen_count, 1);
+    CHECK_INT(heap.refused_count, 1);
+    CHECK_INT(heap.bytes_now, 100);
+#endif
+    heap_free(it.heap, it.block);
+    CHECK_INT(heap.bytes_now, 0);
+    heap_thaw(&heap);
+    it.block = heap_alloc(&heap, 1000);
+    CHECK(it.block != NULL);
+    heap_free(it.heap, it.block);
+}

@@ -7,59 +7,79 @@
 #include "tests/unit/store_fixture.h"
 
 #include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
+
+// A link without a process behind it.
+static Status fake_put(HostLink *link, ChannelType type, const void *bytes, size_t count,
+                       int descriptor)
+{
+    (void)link, (void)type, (void)bytes, (void)count, (void)descriptor;
+    return STATUS_OK;
+}
+
+static void fake_nothing(HostLink *link)
+{
+    (void)link;
+}
+
+static const HostLinkFace face = {.put = fake_put,
+                                  .flush = fake_nothing,
+                                  .close = fake_nothing,
+                                  .kill = fake_nothing,
+                                  .free = fake_nothing};
 
 typedef struct HostFixture {
     StoreFixture store;
     Host *host;
-    Channel world; // the other end
+    HostWorld *world, *other;
+    HostLink link;
 } HostFixture;
 
-static bool start_world(Host *host, Channel *world)
+static uint64_t fake_now(void *user)
 {
-    const char *const arguments[] = {"sleep", "60", NULL};
-    const ProcessConfig config = {.program = "/bin/sleep", .arguments = arguments};
-    int ends[2] = {-1, -1};
-    CHECK_OK(process_start(&config, &host->process));
-    CHECK_INT(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
-    CHECK_OK(channel_open(&host->channel, ends[0], 1u << 20));
-    CHECK_OK(channel_open(world, ends[1], 1u << 20));
-    host->running = true;
-    return true;
+    (void)user;
+    return 1000;
+}
+
+static void fake_log(void *user, LogLevel level, const char *area, const char *text)
+{
+    (void)user, (void)level, (void)area, (void)text;
+}
+
+static HostWorld *add_world(HostFixture *fixture, const char *world_id)
+{
+    HostWorld *world = NULL;
+    StoreWorld row = {.created_unix_ms = 1};
+    snprintf(row.world_id, sizeof row.world_id, "%s", world_id);
+    CHECK_OK(host_add_world(fixture->host, &row, &world));
+    world->epoch = fixture_world(&fixture->store, world_id);
+    world->has_lease = true;
+    world->state = WORLD_RUNNING;
+    world->link = &fixture->link;
+    world->incarnation = 1;
+    return world;
 }
 
 static bool host_begin(HostFixture *fixture)
 {
-    Host *host = calloc(1, sizeof *host);
-    *fixture = (HostFixture){.host = host};
-    CHECK(host != NULL && fixture_begin(&fixture->store));
-    host->store = fixture->store.store;
-    host->world.epoch = fixture_world(&fixture->store, "world_a");
-    host->lease_held = true;
-    host->incarnation = 1;
-    snprintf(host->row.world_id, sizeof host->row.world_id, "world_a");
-    pthread_mutex_init(&host->lock, NULL);
-    return start_world(host, &fixture->world);
+    *fixture = (HostFixture){.link = {&face}};
+    CHECK(fixture_begin(&fixture->store));
+    const HostConfig config = {
+        .outside = {.now_ns = fake_now, .unix_ms = fake_now, .log = fake_log},
+        .store = fixture->store.store};
+    CHECK_OK(host_create(&config, &fixture->host));
+    fixture->world = add_world(fixture, "world_a");
+    fixture->other = add_world(fixture, "world_b");
+    return fixture->world->epoch > 0;
 }
 
 static void host_end(HostFixture *fixture)
 {
-    int code = 0;
-    process_kill(&fixture->host->process, SIGKILL);
-    process_wait(&fixture->host->process, &code);
-    host_save_drain(fixture->host, 10000);
-    channel_close(&fixture->host->channel);
-    channel_close(&fixture->world);
-    pthread_mutex_destroy(&fixture->host->lock);
+    host_destroy(fixture->host);
     fixture_end(&fixture->store);
-    free(fixture->host);
 }
 
 // A save of one row, with that number.
-static void send_save(HostFixture *fixture, uint64_t epoch, uint64_t seq)
+static void send_save(HostWorld *world, uint64_t epoch, uint64_t seq)
 {
     uint8_t bytes[256];
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
@@ -70,31 +90,30 @@ static void send_save(HostFixture *fixture, uint64_t epoch, uint64_t seq)
                                   .seq = seq,
                                   .bytes = bytes,
                                   .byte_count = writer.at};
-    host_save_receive(fixture->host, &report);
+    hosted_save_receive(world, &report);
 }
 
-static void wait_stored(HostFixture *fixture)
+static void wait_stored(HostFixture *fixture, const HostWorld *world)
 {
-    for (uint32_t i = 0; i < 500 && fixture->host->save_count > 0; i++) {
-        struct pollfd answers = {.fd = store_descriptor(fixture->host->store), .events = POLLIN};
+    for (uint32_t i = 0; i < 500 && world->saves.count > 0; i++) {
+        struct pollfd answers = {.fd = store_descriptor(fixture->store.store), .events = POLLIN};
         (void)poll(&answers, 1, 20);
         host_store_poll(fixture->host);
     }
-    CHECK_INT(fixture->host->save_count, 0);
+    CHECK_INT(world->saves.count, 0);
 }
 
 TEST(saves_in_order_are_stored)
 {
     HostFixture fixture;
     CHECK(host_begin(&fixture));
-    const uint64_t epoch = fixture.host->world.epoch;
     for (uint64_t seq = 1; seq <= 5; seq++) {
-        send_save(&fixture, epoch, seq);
+        send_save(fixture.world, fixture.world->epoch, seq);
     }
-    wait_stored(&fixture);
-    CHECK_INT(fixture.host->metrics.kills, 0);
-    CHECK(!fixture.host->fenced);
-    CHECK_INT(fixture.host->save_seq, 5);
+    wait_stored(&fixture, fixture.world);
+    CHECK_INT(host_counts(fixture.host)->kills, 0);
+    CHECK(!fixture.world->fenced);
+    CHECK_INT(fixture.world->saves.seq, 5);
     host_end(&fixture);
 }
 
@@ -107,33 +126,57 @@ TEST(save_out_of_order_ends_the_world_alone)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         HostFixture fixture;
         CHECK(host_begin(&fixture));
-        const uint64_t epoch = fixture.host->world.epoch;
+        HostWorld *world = fixture.world;
         for (uint64_t seq = 1; seq <= cases[i].good; seq++) {
-            send_save(&fixture, epoch, seq);
+            send_save(world, world->epoch, seq);
         }
-        send_save(&fixture, epoch + cases[i].epoch_added, cases[i].seq);
-        wait_stored(&fixture);
-        CHECK_INT(fixture.host->metrics.kills, 1);
-        CHECK(!fixture.host->fenced); // it is no sign of another host
-        CHECK_INT(fixture.host->save_seq, cases[i].good);
+        send_save(world, world->epoch + cases[i].epoch_added, cases[i].seq);
+        send_save(fixture.other, fixture.other->epoch, 1);
+        wait_stored(&fixture, world);
+        wait_stored(&fixture, fixture.other);
+        CHECK_INT(world->kills, 1);
+        CHECK_INT(fixture.other->kills, 0);
+        CHECK(!world->fenced); // it is no sign of another host
+        CHECK_INT(world->saves.seq, cases[i].good);
         host_end(&fixture);
     }
 }
 
+// The save of a world that another host has taken is refused, and that ends this world alone.
+TEST(save_of_a_taken_world_fences_it)
+{
+    HostFixture fixture;
+    CHECK(host_begin(&fixture));
+    uint64_t epoch = 0;
+    CHECK_OK(fixture_take(&fixture.store, "world_a", "host", 0, FIXTURE_FOREVER, &epoch));
+    send_save(fixture.world, fixture.world->epoch, 1);
+    send_save(fixture.other, fixture.other->epoch, 1);
+    wait_stored(&fixture, fixture.other);
+    for (uint32_t i = 0; i < 500 && !fixture.world->fenced; i++) {
+        struct pollfd answers = {.fd = store_descriptor(fixture.store.store), .events = POLLIN};
+        (void)poll(&answers, 1, 20);
+        host_store_poll(fixture.host);
+    }
+    CHECK(fixture.world->fenced);
+    CHECK_INT(fixture.world->state, WORLD_ENDING);
+    CHECK_INT(fixture.other->state, WORLD_RUNNING);
+    host_end(&fixture);
+}
+
 static void save_once(void *user)
 {
-    HostFixture *fixture = user;
-    send_save(fixture, fixture->host->world.epoch, 1);
+    const HostFixture *fixture = user;
+    send_save(fixture->world, fixture->world->epoch, 1);
 }
 
 TEST(nothing_is_stored_without_a_lease)
 {
     HostFixture fixture;
     CHECK(host_begin(&fixture));
-    fixture.host->lease_held = false;
+    fixture.world->has_lease = false;
     CHECK(test_dies(save_once, &fixture));
-    fixture.host->lease_held = true;
+    fixture.world->has_lease = true;
     save_once(&fixture);
-    wait_stored(&fixture);
+    wait_stored(&fixture, fixture.world);
     host_end(&fixture);
 }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/net/http.h"
 
+#include "core/base/limits.h"
 #include "server/net/http_watch.h"
 #include "server/net/websocket.h"
 #include "server/sys/clock.h"
@@ -38,6 +39,7 @@ typedef struct Taken {
     pthread_mutex_t lock;
     pthread_cond_t more;
     int sockets[UPGRADES];
+    uint64_t numbers[UPGRADES];
     uint32_t count;
     char already[256];
     size_t already_bytes;
@@ -98,9 +100,20 @@ static void post_echo(void *user, HttpRequest *request, HttpResponse *response)
     response->body = http_body(request, &response->bytes);
 }
 
+static void take_numbered(void *user, int socket, const uint8_t *already, size_t bytes, bool json)
+{
+    pthread_mutex_lock(&taken.lock);
+    if (taken.count < UPGRADES) {
+        taken.numbers[taken.count] = http_socket_number(user);
+    }
+    pthread_mutex_unlock(&taken.lock);
+    take(&taken, socket, already, bytes, json);
+}
+
 static void get_socket(void *user, HttpRequest *request, HttpResponse *response)
 {
-    http_upgrade(request, response, take, user);
+    (void)user;
+    http_upgrade(request, response, take_numbered, request);
 }
 
 // The request may still be asked when its socket is taken.
@@ -133,7 +146,7 @@ static void get_failure(void *user, HttpRequest *request, HttpResponse *response
               http_query(request, "long") ? message : "too \"much\"");
 }
 
-// A stream of a million digits that breaks off at half of them if it is told so.
+// A stream of a million digits that can break off in the middle.
 #define STREAM_BYTES 1000000u
 static atomic_int streams_begun, streams_ended;
 
@@ -165,12 +178,29 @@ static void get_stream(void *user, HttpRequest *request, HttpResponse *response)
     streams_begun += 1;
 }
 
+static void get_who(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)user;
+    char *text = arena_alloc(http_arena(request), 64);
+    response->bytes =
+        (size_t)snprintf(text, 64, "%016llx %s", (unsigned long long)http_address(request),
+                         http_is_loopback(request) ? "loopback" : "elsewhere");
+    response->body = (const uint8_t *)text;
+}
+
 static const HttpRoute routes[] = {
-    {"GET", "/hello", get_hello, 0},        {"GET", "/part/*", get_part, 0},
-    {"GET", "/rest/**", get_part, 0},       {"GET", "/digits", get_digits, 0},
-    {"POST", "/echo", post_echo, BODY_MAX}, {"GET", "/ws/*", get_socket, 0},
-    {"GET", "/failure", get_failure, 0},    {"PUT", "/hello", get_hello, 0},
-    {"GET", "/late/*", get_late, 0},        {"GET", "/stream", get_stream, 0},
+    {"GET", "/who", .handler = get_who},
+
+    {"GET", "/hello", .handler = get_hello},
+    {"GET", "/part/*", .handler = get_part},
+    {"GET", "/rest/**", .handler = get_part},
+    {"GET", "/digits", .handler = get_digits},
+    {"POST", "/echo", post_echo, .body_max = BODY_MAX},
+    {"GET", "/ws/*", .handler = get_socket},
+    {"GET", "/failure", .handler = get_failure},
+    {"PUT", "/hello", .handler = get_hello},
+    {"GET", "/late/*", .handler = get_late},
+    {"GET", "/stream", .handler = get_stream},
 };
 
 static HttpConfig test_config(void)
@@ -203,7 +233,8 @@ static size_t count_stream(const HttpServer *server, const char *path)
 {
     char head[256];
     const int client = connect_to(server);
-    snprintf(head, sizeof head, "GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", path);
+    snprintf(head, sizeof head, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
+             path);
     send_text(client, head);
     size_t total = 0, head_bytes = 0;
     do {
@@ -309,10 +340,10 @@ TEST(a_connection_is_used_again)
     REQUIRE(server != NULL);
     const int client = connect_to(server);
     for (int i = 0; i < 5; i++) {
-        send_text(client, "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n");
+        send_text(client, "GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
         read_answer(client);
         CHECK_INT(reply_status(), 200);
-        send_text(client, "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n");
+        send_text(client, "GET /nothing HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
         read_answer(client);
         CHECK_INT(reply_status(), 404);
     }
@@ -325,7 +356,7 @@ TEST(no_http_at_all)
     static const char *const nonsense[] = {"\r\n\r\n\r\n",
                                            "hello\r\n\r\n",
                                            "GET\r\n\r\n",
-                                           "GET /hello HTTP/9.9\r\nHost: a\r\n\r\n",
+                                           "GET /hello HTTP/9.9\r\nHost: 127.0.0.1\r\n\r\n",
                                            "\x16\x03\x01\x02\x01\x01\xfc\x03\x03",
                                            "GET /hello HTTP/1.1\r\nNo colon\r\n\r\n"};
     HttpConfig config = test_config();
@@ -342,7 +373,7 @@ TEST(no_http_at_all)
     static char large[64 << 10];
     memset(large, 'a', sizeof large - 1);
     const int client = connect_to(server);
-    send_text(client, "GET /hello HTTP/1.1\r\nHost: a\r\nX: ");
+    send_text(client, "GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ");
     send_text(client, large);
     read_to_end(client);
     CHECK(reply_status() >= 400 || reply_bytes == 0);
@@ -414,7 +445,8 @@ TEST(an_endless_body_ends)
     HttpServer *server = start_default();
     REQUIRE(server != NULL);
     const int client = connect_to(server);
-    send_text(client, "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+    send_text(client,
+              "POST /echo HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n");
     static char chunk[4096 + 8];
     snprintf(chunk, sizeof chunk, "1000\r\n");
     memset(chunk + 6, 'x', 4096);
@@ -480,18 +512,18 @@ TEST(a_zero_byte_cuts_nothing)
         const char *text;
         size_t bytes;
     } requests[] = {
-        BYTES("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\0"
+        BYTES("POST /echo HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\0"
               "1\r\n\r\nxx"),
-        BYTES("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\0\0\0\0"
+        BYTES("POST /echo HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\0\0\0\0"
               "1\r\n\r\nxx"),
-        BYTES("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\0\r\n\r\nxx"),
+        BYTES("POST /echo HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\0\r\n\r\nxx"),
         BYTES("POST /echo HTTP/1.1\r\nContent-Length: 2\0"
-              "1\r\nHost: a\r\n\r\nxx"),
+              "1\r\nHost: 127.0.0.1\r\n\r\nxx"),
         BYTES("GET /hello HTTP/1.1\r\nHost: 127.0.0.1\0.evil.example\r\n\r\n"),
-        BYTES("GET /hello HTTP/1.1\r\nHost: a\r\nOrigin: http://a\0.evil.example\r\n\r\n"),
-        BYTES("GET /hello HTTP/1.1\r\nHost: a\r\nX: \0y\r\nZ: z\r\n\r\n"),
-        BYTES("GET /hello\0/more HTTP/1.1\r\nHost: a\r\n\r\n"),
-        BYTES("GET /hello?a=b\0c HTTP/1.1\r\nHost: a\r\n\r\n"),
+        BYTES("GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://a\0.evil.example\r\n\r\n"),
+        BYTES("GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\nX: \0y\r\nZ: z\r\n\r\n"),
+        BYTES("GET /hello\0/more HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"),
+        BYTES("GET /hello?a=b\0c HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"),
     };
 #undef BYTES
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
@@ -508,7 +540,7 @@ TEST(many_headers_in_pieces)
     REQUIRE(server != NULL);
     const int client = connect_to(server);
     for (uint32_t request = 0; request < 2; request++) {
-        send_text(client, "GET /hello HTTP/1.1\r\nHost: a\r\n");
+        send_text(client, "GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\n");
         for (uint32_t i = 0; i < 60; i++) {
             char line[400];
             snprintf(line, sizeof line, "X-%u: %0300u\r\nX-", i, i);
@@ -543,7 +575,7 @@ TEST(a_request_says_once_where_it_ends)
     };
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
         char text[512];
-        snprintf(text, sizeof text, "POST /echo HTTP/1.1\r\nHost: a\r\n%s", heads[i]);
+        snprintf(text, sizeof text, "POST /echo HTTP/1.1\r\nHost: 127.0.0.1\r\n%s", heads[i]);
         check_malformed(server, text);
     }
     static const char *const cut[] = {
@@ -559,10 +591,10 @@ TEST(a_request_says_once_where_it_ends)
     };
     for (size_t i = 0; i < sizeof cut / sizeof cut[0]; i++) {
         char text[512];
-        snprintf(text, sizeof text, "POST /echo HTTP/1.1\r\nHost: a\r\n%s", cut[i]);
+        snprintf(text, sizeof text, "POST /echo HTTP/1.1\r\nHost: 127.0.0.1\r\n%s", cut[i]);
         check_malformed(server, text);
     }
-    // The browser's header that begins like one of those is none of them.
+    // A browser's header that begins like one of those is not one of them.
     CHECK_INT(get(server, "/hello", "Upgrade-Insecure-Requests: 1\r\n"), 200);
     http_stop(server);
 }
@@ -574,23 +606,25 @@ TEST(a_request_says_once_for_whom_it_is)
     static const char *const requests[] = {
         "GET /hello HTTP/1.1\r\n\r\n",
         "GET /hello HTTP/1.1\r\nX: Host\r\n\r\n",
-        "GET /hello HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
-        "GET /hello HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n",
+        "GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: b\r\n\r\n",
+        "GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\nhost: a\r\n\r\n",
         "GET /hello HTTP/1.1\r\nHost:\r\n\r\n",
         "GET /hello HTTP/1.0\r\nHost:  \r\n\r\n",
-        "GET /hello HTTP/1.1 HTTP/1.1\r\nHost: a\r\n\r\n",
-        "GET /hello\t HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /hello HTTP/1.1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        "GET /hello\t HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
         "GET /hello HTTP/1.1\r\nHost: a b\r\n\r\n",
         "GET /hello HTTP/1.1\r\nHost: a/b\r\n\r\n",
         "GET /hello HTTP/1.1\r\nHost: user@a\r\n\r\n",
-        "GET /hello HTTP/1.1\r\nHost: a\r\n b\r\nX: y\r\n\r\n",
-        "GET /hello HTTP/1.1\r\n Host: a\r\n\r\n",
-        "GET /hello HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n",
+        "GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\n b\r\nX: y\r\n\r\n",
+        "GET /hello HTTP/1.1\r\n Host: 127.0.0.1\r\n\r\n",
+        "GET /hello HTTP/1.0\r\nHost: 127.0.0.1\r\nHost: b\r\n\r\n",
         "GET /ws/room HTTP/1.1\r\n" UPGRADE_REST "\r\n",
-        "GET /ws/room HTTP/1.1\r\nHost: a\r\nHost: b\r\n" UPGRADE_REST "\r\n",
-        "GET /ws/room HTTP/1.1\r\nHost: a\r\n" UPGRADE_REST "Sec-WebSocket-Key: " KEY "\r\n\r\n",
-        "GET /ws/room HTTP/1.1\r\nHost: a\r\n" UPGRADE_REST "Sec-WebSocket-Version: 12\r\n\r\n",
-        "GET /ws/room HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nContent-Length: "
+        "GET /ws/room HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: b\r\n" UPGRADE_REST "\r\n",
+        "GET /ws/room HTTP/1.1\r\nHost: 127.0.0.1\r\n" UPGRADE_REST "Sec-WebSocket-Key: " KEY
+        "\r\n\r\n",
+        "GET /ws/room HTTP/1.1\r\nHost: 127.0.0.1\r\n" UPGRADE_REST
+        "Sec-WebSocket-Version: 12\r\n\r\n",
+        "GET /ws/room HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\nContent-Length: "
         "1\r\n" UPGRADE_REST "\r\n",
     };
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
@@ -644,20 +678,177 @@ static uint64_t number_of(const char *text)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET};
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+    HttpPeer peer = {{0}};
     if (inet_pton(AF_INET, text, &v4.sin_addr) == 1) {
-        return http_watch_address((const struct sockaddr *)(const void *)&v4);
+        CHECK(http_watch_peer((const struct sockaddr *)(const void *)&v4, &peer));
+    } else {
+        CHECK_INT(inet_pton(AF_INET6, text, &v6.sin6_addr), 1);
+        CHECK(http_watch_peer((const struct sockaddr *)(const void *)&v6, &peer));
     }
-    CHECK_INT(inet_pton(AF_INET6, text, &v6.sin6_addr), 1);
-    return http_watch_address((const struct sockaddr *)(const void *)&v6);
+    return http_peer_key(&peer);
 }
 
 TEST(addresses_are_told_apart_as_customers_have_them)
 {
+    HttpPeer peer;
     CHECK(number_of("10.0.0.1") != number_of("10.0.0.2"));
     CHECK(number_of("10.0.0.1") == number_of("::ffff:10.0.0.1"));
     CHECK(number_of("2001:db8:1:2::1") == number_of("2001:db8:1:2:ffff:ffff:ffff:ffff"));
     CHECK(number_of("2001:db8:1:2::1") != number_of("2001:db8:1:3::1"));
-    CHECK(http_watch_address(NULL) == 0);
+    CHECK(!http_watch_peer(NULL, &peer));
+    CHECK(!http_watch_peer(&(struct sockaddr){.sa_family = AF_UNIX}, &peer));
+}
+
+// --- who asks, and for whom ---------------------------------------------------------------------
+
+static void check_who(const HttpServer *server, const char *headers, const char *want)
+{
+    CHECK_INT(get(server, "/who", headers), 200);
+    CHECK_TEXT(reply_body(), want);
+}
+
+TEST(without_trusted_proxies_nobody_is_believed)
+{
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    check_who(server, "", "000000007f000001 loopback");
+    check_who(server, "X-Forwarded-For: 192.0.2.1\r\n", "000000007f000001 loopback");
+    http_stop(server);
+    // Nor is anybody whose address is not the proxy's.
+    static const char *const elsewhere[] = {"10.0.0.0/8", "::1", NULL};
+    HttpConfig config = test_config();
+    config.trusted_proxies = elsewhere;
+    server = start(&config);
+    REQUIRE(server != NULL);
+    check_who(server, "X-Forwarded-For: 192.0.2.1\r\n", "000000007f000001 loopback");
+    http_stop(server);
+}
+
+TEST(a_trusted_proxy_says_who_asks)
+{
+    static const char *const proxies[] = {"127.0.0.0/8", "10.1.0.0/16", "2001:db8:ffff::/48", NULL};
+    HttpConfig config = test_config();
+    config.trusted_proxies = proxies;
+    config.connections_per_address_max = 1; // of others: all who ask come from the proxy
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL);
+    const int open[2] = {connect_to(server), connect_to(server)};
+    check_who(server, "X-Forwarded-For: 192.0.2.1\r\n", "00000000c0000201 elsewhere");
+    check_who(server, "X-Forwarded-For: 1.2.3.4, 192.0.2.1\r\n", "00000000c0000201 elsewhere");
+    check_who(server, "X-Forwarded-For: 1.2.3.4\r\nX-Forwarded-For: 192.0.2.1\r\n",
+              "00000000c0000201 elsewhere");
+    check_who(server, "X-Forwarded-For: 127.0.0.1, 192.0.2.1, 10.1.2.3\r\n",
+              "00000000c0000201 elsewhere");
+    check_who(server, "X-Forwarded-For: 2001:db8:1:2::5, 2001:db8:ffff::1\r\n",
+              "20010db800010002 elsewhere");
+    check_who(server, "X-Forwarded-For: ::ffff:192.0.2.1\r\n", "00000000c0000201 elsewhere");
+    // Nonsense: it is the proxy, and nobody on this machine.
+    check_who(server, "X-Forwarded-For: unknown\r\n", "000000007f000001 elsewhere");
+    check_who(server, "X-Forwarded-For:\r\n", "000000007f000001 elsewhere");
+    check_who(server, "X-Forwarded-For: 192.0.2.1,\r\n", "000000007f000001 elsewhere");
+    // The proxy's machine itself.
+    check_who(server, "", "000000007f000001 loopback");
+    close(open[0]);
+    close(open[1]);
+    http_stop(server);
+}
+
+TEST(a_host_that_is_not_ours_is_misdirected)
+{
+    static const char *const good[] = {
+        "127.0.0.1", "127.0.0.1:7777",  "localhost",    "LOCALHOST:1",       "a.localhost",
+        "[::1]",     "[2001:db8::1]:1", "play.example", "Play.Example:8443", "192.0.2.7"};
+    static const char *const bad[] = {"evil.example",
+                                      "play.example.evil.example",
+                                      "xplay.example",
+                                      "play.example.",
+                                      "127.0.0.1.evil.test",
+                                      "1.2.3",
+                                      "localhost.evil.test",
+                                      "notlocalhost",
+                                      "[::1",
+                                      "play.example:port",
+                                      "a"};
+    HttpConfig config = test_config();
+    config.public_url = "https://play.example/";
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL);
+    for (size_t i = 0; i < sizeof good / sizeof good[0] + sizeof bad / sizeof bad[0]; i++) {
+        const size_t count = sizeof good / sizeof good[0];
+        const char *host = i < count ? good[i] : bad[i - count];
+        const int client = connect_to(server);
+        char text[256];
+        snprintf(text, sizeof text, "GET /hello HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
+                 host);
+        send_text(client, text);
+        read_to_end(client);
+        close(client);
+        if (reply_status() != (i < count ? 200 : 421)) {
+            test_fail(__FILE__, __LINE__, "Host: %s is answered %d", host, reply_status());
+        }
+        if (i >= count) {
+            check_error("misdirected");
+        }
+    }
+    CHECK_INT(http_stats(server).misdirected, sizeof bad / sizeof bad[0]);
+    http_stop(server);
+}
+
+TEST(a_page_of_a_stranger_changes_nothing)
+{
+    static const char *const origins[] = {"https://friend.example", NULL};
+    HttpConfig config = test_config();
+    config.public_url = "https://play.example:8443";
+    config.origins = origins;
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL);
+    static const struct {
+        const char *head;
+        int status;
+    } cases[] = {
+        {"PUT /hello HTTP/1.1\r\n", 200}, // no browser
+        {"PUT /hello HTTP/1.1\r\nOrigin: https://play.example:8443\r\n", 200},
+        {"PUT /hello HTTP/1.1\r\nOrigin: https://friend.example\r\n", 200},
+        {"PUT /hello HTTP/1.1\r\nOrigin: http://127.0.0.1:1\r\n", 200}, // its own page
+        {"PUT /hello HTTP/1.1\r\nOrigin: https://play.example\r\n", 403},
+        {"PUT /hello HTTP/1.1\r\nOrigin: http://play.example:8443\r\n", 403},
+        {"PUT /hello HTTP/1.1\r\nOrigin: null\r\n", 403},
+        {"DELETE /hello HTTP/1.1\r\nOrigin: https://evil.example\r\n", 403},
+        {"GET /hello HTTP/1.1\r\nOrigin: https://evil.example\r\n", 200}, // it cannot read it
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CHECK_INT(ask(server, cases[i].head, ""), cases[i].status);
+        if (cases[i].status == 403) {
+            check_error("origin");
+        }
+    }
+    http_stop(server);
+}
+
+TEST(names_that_are_invalid)
+{
+    static const char *const urls[] = {"play.example",
+                                       "ftp://play.example",
+                                       "https://",
+                                       "https://play.example/path",
+                                       "https://user@play.example",
+                                       "https://play.example:port",
+                                       "https://a b"};
+    for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
+        HttpServer *server = NULL;
+        HttpConfig config = test_config();
+        config.public_url = urls[i];
+        CHECK_INT(http_start(&config, &server), STATUS_RANGE);
+    }
+    const char *proxies[HTTP_TRUSTED_PROXIES_MAX + 2] = {"10.0.0.1/8"};
+    HttpServer *server = NULL;
+    HttpConfig config = test_config();
+    config.trusted_proxies = proxies;
+    CHECK_INT(http_start(&config, &server), STATUS_RANGE);
+    for (size_t i = 0; i <= HTTP_TRUSTED_PROXIES_MAX; i++) {
+        proxies[i] = "10.0.0.1";
+    }
+    CHECK_INT(http_start(&config, &server), STATUS_RANGE);
 }
 
 TEST(connections_of_one_address_are_limited)
@@ -670,7 +861,7 @@ TEST(connections_of_one_address_are_limited)
     for (int i = 0; i < 4; i++) {
         clients[i] = connect_to(server);
         if (i < 3) { // let in, and kept
-            send_text(clients[i], "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n");
+            send_text(clients[i], "GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
             read_answer(clients[i]);
             CHECK_INT(reply_status(), 200);
         }
@@ -726,7 +917,7 @@ TEST(slow_requests_end)
     close(silent);
     // A slow body, likewise.
     const int body = connect_to(server);
-    send_text(body, "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 900\r\n\r\n");
+    send_text(body, "POST /echo HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 900\r\n\r\n");
     closed = false;
     for (int i = 0; i < 60 && !closed; i++) {
         closed = !send_text(body, "x") || is_closed_within(body, 50);
@@ -737,7 +928,7 @@ TEST(slow_requests_end)
     const int busy = connect_to(server);
     for (int i = 0; i < 8; i++) {
         usleep(100000);
-        send_text(busy, "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n");
+        send_text(busy, "GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
         read_answer(busy);
         CHECK_INT(reply_status(), 200);
     }
@@ -845,11 +1036,11 @@ TEST(upgrades_that_are_refused)
     // HEAD comes with GET, but is no way in; HTTP/1.0 has no upgrades.
     reply_bytes = 0;
     const int head = connect_to(server);
-    send_text(head, "HEAD /ws/room HTTP/1.1\r\nHost: a\r\n" UPGRADE_REST "\r\n");
+    send_text(head, "HEAD /ws/room HTTP/1.1\r\nHost: 127.0.0.1\r\n" UPGRADE_REST "\r\n");
     CHECK(read_more(head) && reply_status() == 400);
     close(head);
     const int old = connect_to(server);
-    send_text(old, "GET /ws/room HTTP/1.0\r\nHost: a\r\n" UPGRADE_REST "\r\n");
+    send_text(old, "GET /ws/room HTTP/1.0\r\nHost: 127.0.0.1\r\n" UPGRADE_REST "\r\n");
     read_answer(old);
     CHECK(reply_has(" 400 "));
     close(old);
@@ -891,7 +1082,7 @@ TEST(a_taker_may_still_ask)
     HttpServer *server = start_default();
     REQUIRE(server != NULL);
     const int client = connect_to(server);
-    send_text(client, "GET /late/room?token=a%2Bb HTTP/1.1\r\nHost: a\r\nX-Late: "
+    send_text(client, "GET /late/room?token=a%2Bb HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Late: "
                       "yes\r\n" UPGRADE_REST "\r\nearly");
     read_answer(client);
     REQUIRE(reply_status() == 101 && wait_taken(1));
@@ -899,6 +1090,85 @@ TEST(a_taker_may_still_ask)
     }
     CHECK(reply_has("a+b room yes|"));
     close(client);
+    forget_taken();
+    http_stop(server);
+}
+
+TEST(sockets_of_one_address_are_limited)
+{
+    static const char *const proxies[] = {"127.0.0.1", NULL};
+    HttpConfig config = test_config();
+    config.trusted_proxies = proxies;
+    config.sockets_per_address_max = 3;
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL);
+    static const char first[] = UPGRADE_REST "X-Forwarded-For: 192.0.2.1\r\n";
+    int clients[4];
+    for (uint32_t i = 0; i < 3; i++) {
+        clients[i] = upgrade(server, first);
+        CHECK_INT(reply_status(), 101);
+    }
+    REQUIRE(wait_taken(3));
+    CHECK_INT(http_stats(server).sockets, 3);
+    clients[3] = upgrade(server, first);
+    CHECK_INT(reply_status(), 429);
+    check_error("too_many_sockets");
+    CHECK(reply_has("Retry-After: "));
+    close(clients[3]);
+    const int other = upgrade(server, UPGRADE_REST "X-Forwarded-For: 192.0.2.2\r\n");
+    CHECK_INT(reply_status(), 101); // another address
+    REQUIRE(wait_taken(4));
+    // The end of a connection that is not the server's any more is not seen by it, but told to it.
+    close(clients[0]);
+    clients[0] = upgrade(server, first);
+    CHECK_INT(reply_status(), 429);
+    close(clients[0]);
+    http_socket_pass(server, taken.numbers[0], 7);
+    http_socket_over(server, taken.numbers[0], 0); // another owner's
+    http_socket_over(server, taken.numbers[0], 8);
+    CHECK_INT(http_stats(server).sockets, 4);
+    http_socket_over(server, taken.numbers[0], 7);
+    http_socket_over(server, taken.numbers[0], 7); // twice, and numbers that nobody has
+    http_socket_over(server, 0, 0);
+    http_socket_over(server, UINT64_MAX, 0);
+    CHECK_INT(http_stats(server).sockets, 3);
+    clients[0] = upgrade(server, first);
+    CHECK_INT(reply_status(), 101);
+    REQUIRE(wait_taken(5));
+    http_socket_over(server, taken.numbers[0], 0); // the old number is not the new one's
+    clients[3] = upgrade(server, first);
+    CHECK_INT(reply_status(), 429);
+    CHECK_INT(http_stats(server).sockets_refused, 3);
+    // A process that ended takes all of its own with it.
+    http_socket_pass(server, taken.numbers[1], 9);
+    http_socket_pass(server, taken.numbers[2], 9);
+    http_socket_over_all(server, 9);
+    CHECK_INT(http_stats(server).sockets, 2);
+    for (uint32_t i = 0; i < 4; i++) {
+        close(clients[i]);
+    }
+    close(other);
+    forget_taken();
+    http_stop(server);
+}
+
+TEST(loopback_may_have_any_number_of_sockets)
+{
+    HttpConfig config = test_config();
+    config.sockets_per_address_max = 1;
+    config.loopback_unlimited = true;
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL);
+    int clients[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        clients[i] = upgrade(server, UPGRADE_REST);
+        CHECK_INT(reply_status(), 101);
+    }
+    REQUIRE(wait_taken(3));
+    CHECK_INT(http_stats(server).sockets, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        close(clients[i]);
+    }
     forget_taken();
     http_stop(server);
 }
@@ -995,7 +1265,7 @@ static void *hammer(void *user)
     for (uint32_t i = 0; !atomic_load(&self->stop); i++) {
         char data[512];
         const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        const char *request = i % 3 != 0 ? "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"
+        const char *request = i % 3 != 0 ? "GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
                                          : UPGRADE_LINE UPGRADE_REST "\r\n";
         if (connect(client, (struct sockaddr *)&to, sizeof to) == 0 && send_text(client, request) &&
             recv(client, data, sizeof data, 0) > 0) {
@@ -1004,6 +1274,16 @@ static void *hammer(void *user)
         close(client);
     }
     return NULL;
+}
+
+// At most 30 s: on a busy machine the first answer takes its time.
+static void wait_answered(Hammer *hammers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        for (int left = 3000; left > 0 && atomic_load(&hammers[i].answers) == 0; left--) {
+            usleep(10000);
+        }
+    }
 }
 
 TEST(stopping_while_requests_run)
@@ -1016,6 +1296,7 @@ TEST(stopping_while_requests_run)
         for (int i = 0; i < 2; i++) {
             REQUIRE(pthread_create(&hammers[i].thread, NULL, hammer, &hammers[i]) == 0);
         }
+        wait_answered(hammers, 2);
         usleep(100000);
         http_stop(server);
         for (int i = 0; i < 2; i++) {

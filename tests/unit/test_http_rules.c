@@ -151,7 +151,7 @@ static const AcceptCase accept_cases[] = {
     {"identity;q=0, *", NULL, PAGE, HTTP_BROTLI},
     {"identity;q=0, *;q=0.5", NULL, 0, HTTP_CODING_COUNT},
     {"*;q=0.5", NULL, 0, HTTP_PLAIN},
-    // Several headers are one list, and of what is said twice the lower counts.
+    // Several headers are one list, and for a repeated coding the lower value counts.
     {"gzip", "br", PAGE, HTTP_BROTLI},
     {"br", "br;q=0, gzip", PAGE, HTTP_GZIP},
     {"br;q=0", "br", PAGE, HTTP_PLAIN},
@@ -207,7 +207,7 @@ TEST(the_coding_that_is_chosen)
     CHECK(http_rules_coding_name(HTTP_PLAIN) == NULL);
 }
 
-// Whatever is said, a coding is only chosen that is offered, and that is named or meant by a star.
+// Only a coding is chosen that is offered, and that is named or matched by a star.
 TEST(words_at_random_never_choose_what_is_not_named)
 {
     static const char *const words[] = {"br",   "gzip", "zstd", "identity", "*",   ";q=0", ";q=1",
@@ -303,7 +303,7 @@ TEST(origins_of_the_list)
 {
     static const char *const origins[] = {"https://play.example", "http://other.example:8080",
                                           NULL};
-    const HttpOriginRule rule = {origins, false};
+    const HttpOriginRule rule = {.origins = origins, .same_host = false};
     CHECK(http_rules_origin(&rule, NULL, "play.example"));
     CHECK(http_rules_origin(&rule, "https://play.example", NULL));
     CHECK(http_rules_origin(&rule, "HTTPS://Play.Example", "x"));
@@ -322,13 +322,13 @@ TEST(origins_of_the_list)
     for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
         CHECK(!http_rules_origin(&rule, strangers[i], "play.example"));
     }
-    const HttpOriginRule nobody = {NULL, false};
+    const HttpOriginRule nobody = {.origins = NULL, .same_host = false};
     CHECK(!http_rules_origin(&nobody, "http://127.0.0.1:7777", "127.0.0.1:7777"));
 }
 
 TEST(the_same_host)
 {
-    const HttpOriginRule rule = {NULL, true};
+    const HttpOriginRule rule = {.origins = NULL, .same_host = true};
     static const struct {
         const char *origin, *host;
         bool own;
@@ -379,7 +379,7 @@ static HttpUpgradeHeaders good_headers(void)
 
 TEST(an_upgrade_is_granted)
 {
-    const HttpOriginRule rule = {NULL, true};
+    const HttpOriginRule rule = {.origins = NULL, .same_host = true};
     HttpUpgradeHeaders headers = good_headers();
     HttpUpgrade got = http_rules_upgrade(&rule, &headers);
     CHECK_INT(got.status, 101);
@@ -393,7 +393,7 @@ TEST(an_upgrade_is_granted)
 
 TEST(an_upgrade_is_refused)
 {
-    const HttpOriginRule rule = {NULL, true};
+    const HttpOriginRule rule = {.origins = NULL, .same_host = true};
 #define REFUSED(field, value, want)                                  \
     do {                                                             \
         HttpUpgradeHeaders headers = good_headers();                 \

@@ -46,7 +46,7 @@ static JailConfig config(void)
     return jail;
 }
 
-// What a child says: it was refused, it was not, or it could not even be locked in.
+// The result of a child: the call was refused, it succeeded, or the child could not be locked in.
 enum { REFUSED = 10, DONE = 11, NOT_LOCKED = 12 };
 
 static int in_jail_of(const JailConfig *jail, int (*attempt)(void))
@@ -665,8 +665,8 @@ static int look_below(int mounts)
     return is_uncovered && setns(mounts, CLONE_NEWNS) == 0 && stat("/etc", &about) == 0 ? 2 : 0;
 }
 
-// Whoever gets out of the empty root, by a hole in the kernel or as root by setns, finds nothing:
-// the files of the system are not mounted in there.
+// A process that escapes from the empty root, by a kernel bug or as root by setns, finds nothing:
+// the system's files are not mounted there.
 TEST(the_old_root_is_not_below)
 {
     const JailConfig jail = config();
@@ -812,7 +812,7 @@ TEST(what_a_person_types_stays_with_us)
     }
     CHECK_INT(said, REFUSED);
     char seen[64] = "";
-    CHECK(read(terminal, seen, sizeof seen - 1) > 0); // its echo, and what the child said
+    CHECK(read(terminal, seen, sizeof seen - 1) > 0); // its echo, and the output of the child
     CHECK(strstr(seen, "said") != NULL);
     close(other);
     close(terminal);

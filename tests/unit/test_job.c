@@ -1,5 +1,5 @@
 // The queue of builds: which requests join a build, which wait, and what is left at the end. The
-// builder is a fake that does what the test says; the threads are real.
+// builder is a fake that the test controls; the threads are real.
 #define _GNU_SOURCE
 #include "server/build/job/job.h"
 #include "tests/support/test.h"

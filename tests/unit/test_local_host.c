@@ -369,7 +369,13 @@ TEST(what_is_broken_is_refused_and_changes_nothing)
         {"{\"files\": {\"ServerScriptService/Sea.lua\": \"\\nend\"}}",
          "ServerScriptService/Sea.lua line 2"},
         {"{\"files\": {\"Workspace/New.lua\": \"x x\"}}", "Workspace/New.lua line 1"},
-        {"{\"files\": {\"Elsewhere/New.lua\": \"x = 1\"}}", "Elsewhere/New.lua "},
+        {"{\"files\": {\"Elsewhere/New.lua\": \"x = 1\"}}",
+         "Elsewhere/New.lua this script is in no service"},
+        // What a build refuses although it compiles.
+        {"{\"files\": {\"StarterGui/New.lua\": \"\\nNetwork.FireClient(nil, 'x')\"}}",
+         "StarterGui/New.lua line 2"},
+        {"{\"files\": {\"Workspace/DoorMat.lua\": \"require('ReplicatedStorage/None')\"}}",
+         "Workspace/DoorMat.lua line 1"},
         {"{\"other\": 7}", " line 1"},
         {"[]", " line 1"},
         {"{", " line 1"},
@@ -401,6 +407,45 @@ TEST(what_is_broken_is_refused_and_changes_nothing)
     stage_close(&stage);
 }
 
+// The island whose place.json begins with these contexts.
+static Status open_narrowed(Heap *heap, const char *contexts, LocalHost **host, PlaceError *error)
+{
+    static char settings[16384];
+    const LocalHostConfig config = local_host_config_default();
+    PlaceFile files[FILES];
+    island_files(files);
+    const int bytes = snprintf(settings, sizeof settings, "{\"contexts\": %s, %s", contexts,
+                               strchr(island_place, '{') + 1);
+    ASSERT(bytes > 0 && (size_t)bytes < sizeof settings);
+    files[2] = file_of("place.json", settings);
+    return local_host_create(heap, &config, files, FILES, host, error);
+}
+
+TEST(a_script_that_place_json_keeps_on_the_server_is_not_sent)
+{
+    static const char *const contexts[] = {"{}", "{\"Workspace/DoorMat\": \"Server\"}"};
+    for (uint32_t i = 0; i < 2; i++) {
+        Stage stage = {.heap = heap_make(1ull << 30)};
+        PlaceError error;
+        const Status status = open_narrowed(&stage.heap, contexts[i], &stage.host, &error);
+        ASSERT(status == STATUS_OK);
+        const Player *ada = stage_join(&stage, "ada");
+        stage_run(&stage, 2);
+        CHECK(is_playing(ada));
+        CHECK_INT(client_stats(ada->client).script_count, 1 - i);
+        stage_close(&stage);
+    }
+    Heap heap = heap_make(1ull << 30);
+    LocalHost *host = NULL;
+    PlaceError error;
+    CHECK(open_narrowed(&heap, "{\"ServerScriptService/Sea\": \"Both\"}", &host, &error) !=
+          STATUS_OK);
+    CHECK_TEXT(error.path, "place.json");
+    CHECK_INT(error.where.line, 1);
+    CHECK(host == NULL);
+    CHECK_INT(heap.bytes_now, 0);
+}
+
 TEST(files_that_are_no_place_are_refused)
 {
     Heap heap = heap_make(1ull << 30);
@@ -416,7 +461,7 @@ TEST(files_that_are_no_place_are_refused)
     CHECK_INT(error.where.line, 2);
     CHECK(host == NULL);
     CHECK_INT(heap.bytes_now, 0);
-    // Without enough memory it says so and gives back what it took.
+    // Without enough memory it fails and frees what it took.
     island_files(files);
     Heap small = heap_make(1 << 20);
     CHECK(local_host_create(&small, &config, files, FILES, &host, &error) != STATUS_OK);

@@ -10,11 +10,6 @@
 
 enum { CRATE_SCENE = 1 };
 
-static Text text(const char *data)
-{
-    return (Text){data, strlen(data)};
-}
-
 static bool same(Text a, const char *b)
 {
     return a.bytes == strlen(b) && memcmp(a.data, b, a.bytes) == 0;
@@ -122,7 +117,7 @@ static void open_world(World *world, LoopbackConfig config)
         view.local_player = i + 1;
         view.prefabs = authority.prefabs;
         CHECK_OK(view_create(&world->walk.heap, &view, &world->views[i]));
-        CHECK_OK(authority_player_join(world->authority, i + 1, text(i == 0 ? "one" : "two")));
+        CHECK_OK(authority_player_join(world->authority, i + 1, text_from(i == 0 ? "one" : "two")));
         CHECK_OK(loopback_join(world->loopback, i + 1, world->views[i], port_of(&client_seen[i])));
     }
     heap_freeze(&world->walk.heap);
@@ -171,7 +166,7 @@ static const uint8_t one_true[] = {6, 1, 2}; // a list of one: true
 static ScriptMessage message_of(const char *name)
 {
     return (ScriptMessage){
-        .name = text(name), .payload = one_true, .payload_bytes = 3, .reliable = true};
+        .name = text_from(name), .payload = one_true, .payload_bytes = 3, .reliable = true};
 }
 
 static Status send(ScriptWorld *world, ScriptMessage message)
@@ -188,7 +183,7 @@ TEST(events_go_both_ways)
     CHECK_INT(count_of(&client_seen[1], SCRIPT_EVENT_PLAYER_ADDED), 2);
     forget();
     ScriptMessage message = message_of("hit");
-    message.player_id = 77; // not believed
+    message.player_id = 77; // not trusted
     CHECK_OK(send(view_world(w.views[1]), message));
     CHECK_OK(send(w.server, message_of("all")));
     message = message_of("you");
@@ -208,7 +203,7 @@ TEST(events_go_both_ways)
     step(&w, 3); // each once
     CHECK_INT(server_seen.event_count, 1);
     // Somebody who plays without a client of this process.
-    CHECK_OK(authority_player_join(w.authority, 3, text("three")));
+    CHECK_OK(authority_player_join(w.authority, 3, text_from("three")));
     message.player_id = 3;
     CHECK_OK(send(w.server, message));
     step(&w, 1);
@@ -231,7 +226,7 @@ TEST(calls_get_their_answers)
     CHECK_INT(server_seen.events[0].invoke_id, 41);
     CHECK_INT(server_seen.events[1].player_id, 2);
     ScriptMessage answer = {.player_id = 2,
-                            .name = text("answer"),
+                            .name = text_from("answer"),
                             .payload = one_true,
                             .payload_bytes = 3,
                             .invoke_id = 41};
@@ -251,7 +246,7 @@ TEST(calls_get_their_answers)
                              .payload = (const uint8_t *)"no such price",
                              .payload_bytes = 13,
                              .invoke_id = 41,
-                             .name = text("refusal")};
+                             .name = text_from("refusal")};
     CHECK_OK(send(w.server, answer));
     step(&w, 1);
     CHECK_INT(client_seen[0].answer_count, 1);
@@ -272,7 +267,7 @@ TEST(calls_get_their_answers)
     CHECK_OK(send(view_world(w.views[0]), call));
     step(&w, 1);
     answer = (ScriptMessage){.player_id = 1,
-                             .name = text("answer"),
+                             .name = text_from("answer"),
                              .payload = one_true,
                              .payload_bytes = 2,
                              .invoke_id = 43};
@@ -400,10 +395,10 @@ TEST(chat_reaches_everybody_within_limits)
     forget();
     ScriptWorld *one = view_world(w.views[0]);
     for (uint32_t i = 0; i < 7; i++) {
-        CHECK_OK(one->methods->chat(one, text("hello"), 0));
+        CHECK_OK(one->methods->chat(one, text_from("hello"), 0));
     }
-    CHECK_OK(w.server->methods->chat(w.server, text("welcome"), 0));
-    CHECK_OK(w.server->methods->chat(w.server, text("psst"), 2));
+    CHECK_OK(w.server->methods->chat(w.server, text_from("welcome"), 0));
+    CHECK_OK(w.server->methods->chat(w.server, text_from("psst"), 2));
     step(&w, 1);
     CHECK_INT(count_of(&server_seen, SCRIPT_EVENT_CHAT), 5);
     CHECK_INT(server_seen.events[0].player_id, 1);
@@ -413,9 +408,9 @@ TEST(chat_reaches_everybody_within_limits)
     CHECK_TEXT(client_seen[1].names[1], "psst");
     CHECK_INT(client_seen[1].events[1].player_id, 0);
     CHECK_INT(loopback_counters(w.loopback).chats_refused, 2);
-    CHECK_OK(w.server->methods->sound(w.server, text("bell"), 0, NULL, 1));
-    CHECK_OK(w.server->methods->sound(w.server, text("bell"), 2, NULL, 1));
-    CHECK_OK(one->methods->sound(one, text("click"), 0, NULL, 1));
+    CHECK_OK(w.server->methods->sound(w.server, text_from("bell"), 0, NULL, 1));
+    CHECK_OK(w.server->methods->sound(w.server, text_from("bell"), 2, NULL, 1));
+    CHECK_OK(one->methods->sound(one, text_from("click"), 0, NULL, 1));
     step(&w, 1);
     CHECK_INT(w.heard, 4);
     close_world(&w);
@@ -426,48 +421,49 @@ TEST(clients_know_what_is_public)
     World w;
     open_world(&w, loopback_config_default());
     uint64_t crate = 0;
-    CHECK_OK(w.server->methods->spawn(w.server, text("Crate"), vec3(0, 3, 0), false, &crate));
+    CHECK_OK(w.server->methods->spawn(w.server, text_from("Crate"), vec3(0, 3, 0), false, &crate));
     const ScriptValue open = {.type = SCRIPT_NUMBER, .number = 5};
-    CHECK_OK(w.server->methods->set_attribute(w.server, crate, text("open"), &open, 0));
-    CHECK_OK(
-        w.server->methods->set_attribute(w.server, crate, text("code"), &open, ATTRIBUTE_PRIVATE));
-    CHECK_OK(w.server->methods->set_tag(w.server, crate, text("loot"), true));
-    CHECK_OK(w.server->methods->set_tag(w.server, CRATE_SCENE, text("loot"), true));
-    CHECK_OK(w.server->methods->player_stat(w.server, 1, text("Coins"), 3));
-    CHECK_OK(w.server->methods->player_team(w.server, 1, text("red")));
+    CHECK_OK(w.server->methods->set_attribute(w.server, crate, text_from("open"), &open, 0));
+    CHECK_OK(w.server->methods->set_attribute(w.server, crate, text_from("code"), &open,
+                                              ATTRIBUTE_PRIVATE));
+    CHECK_OK(w.server->methods->set_tag(w.server, crate, text_from("loot"), true));
+    CHECK_OK(w.server->methods->set_tag(w.server, CRATE_SCENE, text_from("loot"), true));
+    CHECK_OK(w.server->methods->player_stat(w.server, 1, text_from("Coins"), 3));
+    CHECK_OK(w.server->methods->player_team(w.server, 1, text_from("red")));
     CHECK_OK(w.server->methods->player_spawn(w.server, 1, &(Vec3){10, 0, 0}));
     step(&w, 1);
     ScriptWorld *client = view_world(w.views[0]);
     ScriptValue value;
-    CHECK_INT(client->methods->find(client, text("Crate")), crate);
-    CHECK(client->methods->attribute(client, crate, text("open"), &value) && value.number == 5);
-    CHECK(!client->methods->attribute(client, crate, text("code"), &value));
-    CHECK(client->methods->has_tag(client, CRATE_SCENE, text("loot")));
+    CHECK_INT(client->methods->find(client, text_from("Crate")), crate);
+    CHECK(client->methods->attribute(client, crate, text_from("open"), &value) &&
+          value.number == 5);
+    CHECK(!client->methods->attribute(client, crate, text_from("code"), &value));
+    CHECK(client->methods->has_tag(client, CRATE_SCENE, text_from("loot")));
     double coins = 0;
-    CHECK(client->methods->player_stat_read(client, 1, text("Coins"), &coins) && coins == 3);
+    CHECK(client->methods->player_stat_read(client, 1, text_from("Coins"), &coins) && coins == 3);
     ScriptPlayerInfo players[4];
     CHECK_INT(client->methods->players(client, players, 4), 2);
     CHECK(same(players[0].name, "one") && same(players[0].team, "red") && players[0].entity != 0);
-    // A local entity is left alone by all this, and its end is told.
+    // A local entity is not changed by this, and its end is reported.
     uint64_t local = 0;
-    CHECK_OK(client->methods->spawn(client, text("Crate"), vec3(0, 9, 0), true, &local));
+    CHECK_OK(client->methods->spawn(client, text_from("Crate"), vec3(0, 9, 0), true, &local));
     const ScriptValue nil = {.type = SCRIPT_NIL};
-    CHECK_OK(w.server->methods->set_attribute(w.server, crate, text("open"), &nil, 0));
-    CHECK_OK(w.server->methods->set_tag(w.server, CRATE_SCENE, text("loot"), false));
+    CHECK_OK(w.server->methods->set_attribute(w.server, crate, text_from("open"), &nil, 0));
+    CHECK_OK(w.server->methods->set_tag(w.server, CRATE_SCENE, text_from("loot"), false));
     step(&w, 1);
-    CHECK(!client->methods->attribute(client, crate, text("open"), &value));
-    CHECK(!client->methods->has_tag(client, CRATE_SCENE, text("loot")));
+    CHECK(!client->methods->attribute(client, crate, text_from("open"), &value));
+    CHECK(!client->methods->has_tag(client, CRATE_SCENE, text_from("loot")));
     CHECK(same(client->methods->name(client, local), "Crate"));
     forget();
     CHECK_OK(client->methods->destroy(client, local));
     CHECK_OK(w.server->methods->destroy(w.server, crate));
     step(&w, 2);
-    CHECK_INT(client->methods->find(client, text("Crate")), 0);
+    CHECK_INT(client->methods->find(client, text_from("Crate")), 0);
     CHECK_INT(count_of(&client_seen[0], SCRIPT_EVENT_DESTROYED), 2);
     CHECK_INT(count_of(&client_seen[1], SCRIPT_EVENT_DESTROYED), 1);
     CHECK_INT(count_of(&server_seen, SCRIPT_EVENT_DESTROYED), 1);
     CHECK_INT(view_attributes(w.views[1])->attributes.count, 0);
-    // Somebody goes: told first, gone then.
+    // A player leaves: first the event, then the removal.
     forget();
     CHECK_OK(authority_player_leave(w.authority, 1));
     loopback_step(w.loopback, 0);
@@ -517,8 +513,8 @@ static StoreRequest ask(StoreOperation operation, const char *key)
 {
     return (StoreRequest){.request_id = next_request++,
                           .operation = operation,
-                          .store = text("scores"),
-                          .key = text(key)};
+                          .store = text_from("scores"),
+                          .key = text_from(key)};
 }
 
 // Runs a request and waits for its answer, as bytes.
@@ -693,8 +689,8 @@ TEST(the_store_has_caps_that_scripts_see)
     CHECK(!run(&w, ask_set("b", one_true, 2)));
     CHECK(!run(&w, (StoreRequest){.request_id = next_request++,
                                   .operation = (StoreOperation)55,
-                                  .store = text("scores"),
-                                  .key = text("b")}));
+                                  .store = text_from("scores"),
+                                  .key = text_from("b")}));
     static uint8_t huge[VALUE_BYTES_MAX] = {6, 1, 5, 0xf8, 0xff, 3}; // a text of 65,528 bytes
     memset(huge + 6, 'y', sizeof huge - 6);
     CHECK(!run(&w, ask_set("b", huge, 6 + 65528)));

@@ -249,14 +249,14 @@ TEST(versions_only_rise)
     config.verify = verify;
     cast_open(config);
     send_signed(3);
-    send_signed(3); // told again: nothing to verify
+    send_signed(3); // sent again: nothing to verify
     CHECK_INT(cast.verified, 1);
     send_signed(2);
     check_closed("manifest 2 after 3");
     stage_close(cast.stage);
 }
 
-// A lie is forgotten with its session: who comes back is not bound by its version.
+// An invalid manifest is dropped with its session: a reconnect is not bound by its version.
 TEST(a_refused_manifest_leaves_nothing)
 {
     ClientConfig config = client_config_default();

@@ -176,7 +176,7 @@ TEST(math_atan2_keeps_its_bound)
     Rng rng = rng_make(test_seed(), 3);
     for (uint32_t i = 0; i < 300000; i++) {
         const Vec3 wild = wild_vec3(&rng);
-        // Minus zero counts as zero here, and libm says -pi.
+        // Minus zero counts as zero here, and libm returns -pi.
         if (isfinite(wild.x) && isfinite(wild.y) && wild.y != 0) {
             atan2_add(&worst, wild.y, wild.x);
         }

@@ -16,8 +16,8 @@ typedef struct ModelEntity {
     NetState ring[NET_RING]; // by version % NET_RING
     NetState now;
     uint8_t shape[NET_SHAPE_BYTES_MAX];
-    uint8_t book[512];
-    uint32_t shape_bytes, book_bytes;
+    uint8_t attributes[512];
+    uint32_t shape_bytes, attributes_bytes;
     NetShape shape_value;
     bool visible;
     uint32_t slot;
@@ -72,9 +72,9 @@ static void next_version(ModelEntity *entity, uint64_t tick)
         net_shape_write(&entity->shape_value, &writer);
         entity->shape_bytes = (uint32_t)writer.at;
     }
-    if (entity->now.book_version != before.book_version) {
-        entity->book_bytes =
-            (uint32_t)net_random_book(&model.rng, entity->book, sizeof entity->book);
+    if (entity->now.attributes_version != before.attributes_version) {
+        entity->attributes_bytes = (uint32_t)net_random_attributes(&model.rng, entity->attributes,
+                                                                   sizeof entity->attributes);
     }
     entity->ring[entity->now.version % NET_RING] = entity->now;
 }
@@ -101,8 +101,8 @@ static void model_reset(uint64_t stream)
 
 static NetRecord record_of(uint32_t slot, const ModelEntity *entity, uint32_t age)
 {
-    const DeltaDetail detail = {entity->shape, entity->shape_bytes, entity->book,
-                                entity->book_bytes};
+    const DeltaDetail detail = {entity->shape, entity->shape_bytes, entity->attributes,
+                                entity->attributes_bytes};
     const NetState *base = age == 0 ? NULL : &entity->ring[(entity->now.version - age) % NET_RING];
     BitWriter writer = bit_writer(model.records[slot], RECORD_BYTES);
     delta_encode(entity->kind, base, &entity->now, &detail, model.plan.header.tick, 60, &writer);
@@ -266,7 +266,7 @@ static void saw_leave(void *user, uint32_t slot, const MergeSlot *entity)
 }
 
 static void saw_enter(void *user, uint32_t slot, const MergeSlot *merged, const NetShape *shape,
-                      const uint8_t *book, size_t book_bytes)
+                      const uint8_t *attributes, size_t attributes_bytes)
 {
     Seen *seen = user;
     const ModelEntity *entity = entity_in(slot);
@@ -276,17 +276,17 @@ static void saw_enter(void *user, uint32_t slot, const MergeSlot *merged, const 
     CHECK_INT(merged->kind, entity->kind);
     CHECK((shape != NULL) == (entity->now.shape_version != 0));
     CHECK(shape == NULL || net_shape_same(shape, &entity->shape_value));
-    CHECK((book != NULL) == (entity->now.book_version != 0));
-    if (book != NULL) {
-        CHECK_INT(book_bytes, entity->book_bytes);
-        CHECK_BYTES(book, entity->book, book_bytes);
+    CHECK((attributes != NULL) == (entity->now.attributes_version != 0));
+    if (attributes != NULL) {
+        CHECK_INT(attributes_bytes, entity->attributes_bytes);
+        CHECK_BYTES(attributes, entity->attributes, attributes_bytes);
     }
     seen->enters++;
 }
 
 static void saw_update(void *user, uint32_t slot, const MergeSlot *merged, const NetState *before,
-                       uint32_t components, const NetShape *shape, const uint8_t *book,
-                       size_t book_bytes)
+                       uint32_t components, const NetShape *shape, const uint8_t *attributes,
+                       size_t attributes_bytes)
 {
     Seen *seen = user;
     const ModelEntity *entity = entity_in(slot);
@@ -296,9 +296,9 @@ static void saw_update(void *user, uint32_t slot, const MergeSlot *merged, const
     CHECK(before->version < merged->state.version);
     CHECK((shape != NULL) == ((components & NET_SHAPE) != 0));
     CHECK(shape == NULL || net_shape_same(shape, &entity->shape_value));
-    if (book != NULL) {
-        CHECK_INT(book_bytes, entity->book_bytes);
-        CHECK_BYTES(book, entity->book, book_bytes);
+    if (attributes != NULL) {
+        CHECK_INT(attributes_bytes, entity->attributes_bytes);
+        CHECK_BYTES(attributes, entity->attributes, attributes_bytes);
     }
     seen->updates++;
 }

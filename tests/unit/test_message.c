@@ -295,10 +295,15 @@ static void encode_anyway(MessageGroup group, const uint8_t *body, ByteWriter *w
             byte_write_bytes(writer, value, 32);
             break;
         case FIELD_TEXT:
-        case FIELD_BYTES:
             byte_write_varint(writer, ((const Text *)value)->bytes);
             byte_write_bytes(writer, ((const Text *)value)->data, ((const Text *)value)->bytes);
             break;
+        case FIELD_BYTES: {
+            const WireBytes *bytes = value;
+            byte_write_varint(writer, bytes->bytes);
+            byte_write_bytes(writer, bytes->data, bytes->bytes);
+            break;
+        }
         default: {
             const uint32_t count = *(const uint32_t *)(const void *)(body + field->count_offset);
             const uint8_t *items = *(const uint8_t *const *)value;

@@ -239,7 +239,7 @@ static Buffer reply_of(uint8_t stop, const char *text, uint8_t found, const char
     return reply;
 }
 
-// What it says is sent on and kept: it must be text, and not more than there may be.
+// Its texts are passed on and stored: they must be valid and within their limits.
 TEST(what_a_lying_worker_says_of_an_answer)
 {
     char *large = malloc(SOUL_LUA_BYTES_MAX + 2);

@@ -1,5 +1,5 @@
 // Curves compared with their formula in exact arithmetic, round trips of shapes and attribute
-// books, and every kind of invalid bytes.
+// attributes, and every kind of invalid bytes.
 #include "core/wire/net.h"
 #include "tests/support/test.h"
 #include "tests/unit/net_random.h"
@@ -102,8 +102,8 @@ TEST(net_state_difference_names_what_changed)
     b = a;
     b.health = 1;
     b.shape_version = 1;
-    b.book_version = 1;
-    CHECK_INT(net_state_difference(&a, &b), NET_STATUS | NET_SHAPE | NET_BOOK);
+    b.attributes_version = 1;
+    CHECK_INT(net_state_difference(&a, &b), NET_STATUS | NET_SHAPE | NET_ATTRIBUTES);
     b = a;
     b.projectile_kind = 1;
     CHECK(!net_state_equal(&a, &b));
@@ -186,88 +186,78 @@ TEST(net_shapes_that_the_sim_refuses_are_refused)
     CHECK(read.rest.position.x == 16384);
 }
 
-static Text text(const char *data)
-{
-    return (Text){data, (uint32_t)strlen(data)};
-}
-
-static bool text_is(Text a, const char *b)
-{
-    return a.bytes == strlen(b) && memcmp(a.data, b, a.bytes) == 0;
-}
-
-static size_t write_sample_book(uint8_t *out, size_t capacity)
+static size_t write_sample_attributes(uint8_t *out, size_t capacity)
 {
     ByteWriter writer = byte_writer(out, capacity);
-    net_book_write_name(&writer, text("T\xc3\xbcr"));
-    net_book_write_attribute(&writer, text("a_open"),
+    net_attributes_write_name(&writer, text_from("T\xc3\xbcr"));
+    net_attributes_write_one(&writer, text_from("a_open"),
                              &(NetValue){.type = NET_VALUE_BOOL, .boolean = true});
-    net_book_write_attribute(&writer, text("b_price"),
+    net_attributes_write_one(&writer, text_from("b_price"),
                              &(NetValue){.type = NET_VALUE_NUMBER, .number = -0.1});
-    net_book_write_attribute(&writer, text("c_label"),
-                             &(NetValue){.type = NET_VALUE_TEXT, .text = text("hello")});
-    net_book_write_attribute(&writer, text("d_at"),
+    net_attributes_write_one(&writer, text_from("c_label"),
+                             &(NetValue){.type = NET_VALUE_TEXT, .text = text_from("hello")});
+    net_attributes_write_one(&writer, text_from("d_at"),
                              &(NetValue){.type = NET_VALUE_VECTOR, .vector = {1, 2, 3}});
-    net_book_write_attribute(&writer, text("e_friend"),
+    net_attributes_write_one(&writer, text_from("e_friend"),
                              &(NetValue){.type = NET_VALUE_ENTITY, .entity = SIM_NET_ID_MAX});
-    net_book_write_end(&writer);
-    net_book_write_tag(&writer, text("Door"));
-    net_book_write_tag(&writer, text("Wood"));
-    net_book_write_end(&writer);
+    net_attributes_write_end(&writer);
+    net_attributes_write_tag(&writer, text_from("Door"));
+    net_attributes_write_tag(&writer, text_from("Wood"));
+    net_attributes_write_end(&writer);
     CHECK_OK(writer.status);
     return writer.at;
 }
 
-TEST(net_books_round_trip)
+TEST(net_attributes_round_trip)
 {
     uint8_t bytes[256];
-    const size_t count = write_sample_book(bytes, sizeof bytes);
-    NetBookReader reader;
+    const size_t count = write_sample_attributes(bytes, sizeof bytes);
+    NetAttributesReader reader;
     Text name;
     NetValue value;
-    REQUIRE(net_book_open(&reader, bytes, count, &name) == STATUS_OK);
+    REQUIRE(net_attributes_open(&reader, bytes, count, &name) == STATUS_OK);
     CHECK(text_is(name, "T\xc3\xbcr"));
-    CHECK(net_book_attribute(&reader, &name, &value));
+    CHECK(net_attributes_next(&reader, &name, &value));
     CHECK(text_is(name, "a_open") && value.type == NET_VALUE_BOOL && value.boolean);
-    CHECK(net_book_attribute(&reader, &name, &value));
+    CHECK(net_attributes_next(&reader, &name, &value));
     CHECK(text_is(name, "b_price") && value.number == -0.1);
-    CHECK(net_book_attribute(&reader, &name, &value));
+    CHECK(net_attributes_next(&reader, &name, &value));
     CHECK(text_is(name, "c_label") && text_is(value.text, "hello"));
-    CHECK(net_book_attribute(&reader, &name, &value));
+    CHECK(net_attributes_next(&reader, &name, &value));
     CHECK(text_is(name, "d_at") && value.vector.z == 3);
-    CHECK(net_book_attribute(&reader, &name, &value));
+    CHECK(net_attributes_next(&reader, &name, &value));
     CHECK(text_is(name, "e_friend") && value.entity == SIM_NET_ID_MAX);
-    CHECK(!net_book_attribute(&reader, &name, &value));
-    CHECK(net_book_tag(&reader, &name) && text_is(name, "Door"));
-    CHECK(net_book_tag(&reader, &name) && text_is(name, "Wood"));
-    CHECK(!net_book_tag(&reader, &name));
-    CHECK(!net_book_tag(&reader, &name));
+    CHECK(!net_attributes_next(&reader, &name, &value));
+    CHECK(net_attributes_next_tag(&reader, &name) && text_is(name, "Door"));
+    CHECK(net_attributes_next_tag(&reader, &name) && text_is(name, "Wood"));
+    CHECK(!net_attributes_next_tag(&reader, &name));
+    CHECK(!net_attributes_next_tag(&reader, &name));
     // Tags without asking for the attributes first.
-    REQUIRE(net_book_open(&reader, bytes, count, &name) == STATUS_OK);
-    CHECK(net_book_tag(&reader, &name) && text_is(name, "Door"));
+    REQUIRE(net_attributes_open(&reader, bytes, count, &name) == STATUS_OK);
+    CHECK(net_attributes_next_tag(&reader, &name) && text_is(name, "Door"));
 }
 
-TEST(net_books_bad_bytes_are_refused)
+TEST(net_attributes_bad_bytes_are_refused)
 {
     uint8_t bytes[256];
-    const size_t count = write_sample_book(bytes, sizeof bytes);
-    NetBookReader reader;
+    const size_t count = write_sample_attributes(bytes, sizeof bytes);
+    NetAttributesReader reader;
     Text name;
     NetValue value;
     for (size_t cut = 0; cut < count; cut++) {
-        CHECK(net_book_open(&reader, bytes, cut, &name) != STATUS_OK);
+        CHECK(net_attributes_open(&reader, bytes, cut, &name) != STATUS_OK);
     }
     bytes[count] = 0;
-    CHECK_INT(net_book_open(&reader, bytes, count + 1, &name), STATUS_MALFORMED);
+    CHECK_INT(net_attributes_open(&reader, bytes, count + 1, &name), STATUS_MALFORMED);
     for (size_t bit = 0; bit < count * 8; bit++) {
         bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
-        if (net_book_open(&reader, bytes, count, &name) == STATUS_OK) {
-            while (net_book_attribute(&reader, &name, &value)) {
+        if (net_attributes_open(&reader, bytes, count, &name) == STATUS_OK) {
+            while (net_attributes_next(&reader, &name, &value)) {
                 CHECK(name.bytes >= 1 && name.bytes <= WORLD_NAME_BYTES_MAX);
                 CHECK(value.type < NET_VALUE_TYPE_COUNT);
                 CHECK(value.number - value.number == 0);
             }
-            while (net_book_tag(&reader, &name)) {
+            while (net_attributes_next_tag(&reader, &name)) {
                 CHECK(name.bytes >= 1);
             }
             CHECK_OK(byte_reader_finish(&reader.bytes));
@@ -275,15 +265,15 @@ TEST(net_books_bad_bytes_are_refused)
         bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
     }
     static const uint8_t infinite[] = {0, 2, 1, 'a', 0, 0, 0, 0, 0, 0, 0xf0, 0x7f, 0, 0};
-    CHECK_INT(net_book_open(&reader, infinite, sizeof infinite, &name), STATUS_RANGE);
+    CHECK_INT(net_attributes_open(&reader, infinite, sizeof infinite, &name), STATUS_RANGE);
     static const uint8_t nameless[] = {0, 1, 0, 1, 0, 0};
-    CHECK_INT(net_book_open(&reader, nameless, sizeof nameless, &name), STATUS_RANGE);
+    CHECK_INT(net_attributes_open(&reader, nameless, sizeof nameless, &name), STATUS_RANGE);
     static const uint8_t twice[] = {0, 1, 1, 'a', 0, 1, 1, 'a', 0, 0, 0};
-    CHECK_INT(net_book_open(&reader, twice, sizeof twice, &name), STATUS_MALFORMED);
+    CHECK_INT(net_attributes_open(&reader, twice, sizeof twice, &name), STATUS_MALFORMED);
     static const uint8_t in_order[] = {0, 1, 1, 'a', 0, 1, 2, 'a', 'a', 0, 0, 0};
-    CHECK_OK(net_book_open(&reader, in_order, sizeof in_order, &name));
+    CHECK_OK(net_attributes_open(&reader, in_order, sizeof in_order, &name));
     static const uint8_t not_text[] = {1, 0xff, 0, 0};
-    CHECK_INT(net_book_open(&reader, not_text, sizeof not_text, &name), STATUS_MALFORMED);
-    static uint8_t large[NET_BOOK_BYTES_MAX + 1];
-    CHECK_INT(net_book_open(&reader, large, sizeof large, &name), STATUS_LIMIT);
+    CHECK_INT(net_attributes_open(&reader, not_text, sizeof not_text, &name), STATUS_MALFORMED);
+    static uint8_t large[NET_ATTRIBUTES_BYTES_MAX + 1];
+    CHECK_INT(net_attributes_open(&reader, large, sizeof large, &name), STATUS_LIMIT);
 }

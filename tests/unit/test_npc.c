@@ -508,7 +508,7 @@ TEST(chases_around_a_wall_and_keeps_its_distance)
     put(sim, player, vec3(-20.5f, 0, -20.5f));
     walk_steps_run(sim, 10 * SECOND);
     CHECK(flat_distance(feet_of(sim, npc), feet_of(sim, player)) < 1.6f);
-    // Forgotten: back to the post.
+    // Target dropped: back to the post.
     CHECK_OK(npc_set_target(sim, npc, HANDLE_NONE));
     CHECK_INT(npc_at(sim, npc)->state, NPC_IDLE);
     walk_world_close(&world);
@@ -623,7 +623,7 @@ TEST(unreachable_goal_ends_and_is_tried_again)
         given_up[i] = sim_counters(sim)->paths_given_up;
     }
     CHECK(given_up[0] >= 2);
-    CHECK(given_up[3] > given_up[0]); // goes on trying, but rarely
+    CHECK(given_up[3] > given_up[0]); // keeps trying, but rarely
     CHECK(given_up[3] - given_up[0] <= 5);
     CHECK_INT(npc_at(sim, npc)->travel, NPC_STRANDED);
     CHECK(flat_distance(feet_of(sim, npc), vec3(8.5f, 0, 8.5f)) < 5); // as near as it could

@@ -163,7 +163,7 @@ typedef struct Said {
     uint32_t format, file_count;
     const char *name;
     const char *paths[4];
-    uint64_t bytes[4]; // as said; the data that follows is always three bytes
+    uint64_t bytes[4]; // as announced; the data that follows is always three bytes
     uint32_t kinds[4];
 } Said;
 

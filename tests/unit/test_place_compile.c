@@ -383,7 +383,7 @@ TEST(mistakes_in_terrain_are_named)
     CHECK(compile(files, 3, text) != STATUS_OK);
     CHECK(strstr(text, "$.terrain[0] cannot be made: the input ended too early") != NULL);
     files[2].bytes += 1;
-    // Its kind 2 is none of the place's; with two it is one.
+    // Its kind 2 is not one of the place's; with two kinds it is.
     CHECK(compile(files, 3, text) == STATUS_RANGE);
     CHECK(strstr(text, "$.terrain[0] cannot be made") != NULL);
     files[0] = file("place.json", "{\"format\": 1, \"name\": \"x\", \"voxelKinds\": "

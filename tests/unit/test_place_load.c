@@ -55,11 +55,6 @@ static TestPlaceBytes small_whole(void)
     return test_place_whole_files(&heap, files, 5);
 }
 
-static bool text_is(Text text, const char *want)
-{
-    return text.bytes == strlen(want) && memcmp(text.data, want, text.bytes) == 0;
-}
-
 static bool has_bytes(TestPlaceBytes bytes, const char *word)
 {
     const size_t count = strlen(word);
@@ -227,7 +222,7 @@ TEST(clients_learn_nothing_of_narrowed_scripts)
     test_place_free(&heap, whole);
     test_place_free(&heap, stripped);
     CHECK_INT(heap.bytes_now, 0);
-    // What is no list of contexts could hide anything: such a place has no stripped form.
+    // An invalid list of contexts could hide anything: such a place has no stripped form.
     const TestPlaceBytes odd =
         test_place_whole(&heap, "{\"format\": 1, \"name\": \"p\", \"contexts\": [1]}", scene);
     ByteWriter counter = byte_counter();

@@ -237,7 +237,7 @@ TEST(pool_equals_a_plain_array_over_a_random_run)
         }
     }
 
-    // A pool restored from live slots and generations goes on exactly alike.
+    // A pool restored from live slots and generations continues exactly like the original.
     Pool restored = make_pool(second_block, MODEL_CAPACITY);
     for (uint32_t i = MODEL_CAPACITY; i >= 1; i--) {
         if (model.live[i]) {

@@ -30,7 +30,7 @@ typedef struct Duet {
     RideSeen seen;
     uint32_t up, down; // delays in ticks
     WireInputFrame inputs[256];
-    uint32_t hashes[256]; // what the client said, by tick
+    uint32_t hashes[256]; // what the client sent, by tick
     uint32_t truth[256];  // what the server had
     Frame frames[LINK_MAX];
     WireInputFrame last;
@@ -349,7 +349,7 @@ TEST(inputs_are_kept_in_order_until_they_are_answered)
     steps(alone.predict, 3, &(SimInput){.move_z = 1});
     CHECK_INT(predict_stats(alone.predict)->inputs_dropped, 3);
     CHECK_INT(predict_pending(alone.predict, 1010), PREDICT_INPUTS_MAX);
-    predict_acknowledge(alone.predict, 5000); // nobody made it
+    predict_acknowledge(alone.predict, 5000); // it was never made
     predict_acknowledge(alone.predict, 0);
     steps(alone.predict, 1, &(SimInput){.move_z = 1});
     CHECK_INT(predict_stats(alone.predict)->inputs_dropped, 4);
@@ -423,7 +423,7 @@ TEST(health_is_taken_over_without_a_correction)
     CHECK_NEAR(predict_view(alone.predict, 1).health, 0, 0);
     CHECK_INT(predict_stats(alone.predict)->corrections_by_cause[3], 1);
     CHECK_INT(predict_stats(alone.predict)->corrections_without_cause, 0);
-    own.causes = NET_CAUSE_PERIODIC; // and this one nobody explained
+    own.causes = NET_CAUSE_PERIODIC; // and this one has no cause
     own.state.health = 50;
     predict_own(alone.predict, &own);
     CHECK_INT(predict_stats(alone.predict)->corrections_without_cause, 1);
@@ -445,7 +445,7 @@ TEST(a_new_body_replaces_the_old)
     predict_own(alone.predict, &own);
     CHECK_INT(sim_count(sim, ENTITY_PLAYER), 1);
     CHECK_INT(predict_view(alone.predict, 1).net_id, 3000);
-    // What is said of the own body by others' records is not taken.
+    // Records of the own body from others are ignored.
     predict_enter(alone.predict, &other, NULL);
     predict_update(alone.predict, &other, NET_MOTION, NULL);
     predict_pose(alone.predict, 3000, vec3(9, 9, 9), VEC3_ZERO, 0, 0, 1);
@@ -465,7 +465,7 @@ TEST(a_client_that_is_behind_is_brought_forward)
     predict_own(alone.predict, &own);
     CHECK_INT(predict_tick(alone.predict), 1200);
     steps(alone.predict, 300, &(SimInput){.move_z = 0});
-    own.tick = 1210; // older than anything remembered: taken as it is, without 290 steps
+    own.tick = 1210; // older than the ring: taken as it is, without 290 steps
     own.causes = NET_CAUSE_LATE_INPUT;
     predict_own(alone.predict, &own);
     CHECK_INT(predict_tick(alone.predict), 1500);
@@ -503,7 +503,7 @@ TEST(anchored_parts_are_replaced_and_come_back)
     CHECK(!sim_part_is_hidden(sim, 9));
     slot.state.flags = NET_HIDDEN;
     predict_update(alone.predict, &slot, NET_STATUS, NULL);
-    // Both at once make no sense, and break nothing.
+    // Both at once are invalid, and break nothing.
     MergeSlot thawed = slot_of(NET_PART, 10);
     predict_enter(alone.predict, &thawed, &shape);
     predict_leave(alone.predict, &slot);
@@ -537,12 +537,12 @@ TEST(shapes_change_as_they_are_told)
     shape.shape.half.x = 2;
     predict_update(alone.predict, &slot, NET_SHAPE, &shape);
     CHECK_NEAR(sim_entity(sim, sim_find(sim, 4000))->part.shape.half.x, 2, 0);
-    predict_update(alone.predict, &slot, NET_BOOK, NULL); // no shape in it
-    // One that nobody mentioned before.
+    predict_update(alone.predict, &slot, NET_ATTRIBUTES, NULL); // no shape in it
+    // One that was not mentioned before.
     slot.net_id = 4001;
     predict_update(alone.predict, &slot, NET_SHAPE, &shape);
     CHECK(!handle_is_none(sim_find(sim, 4001)));
-    // A shape that makes no sense is refused, and counted.
+    // An invalid shape is rejected, and counted.
     shape.shape.half.x = -1;
     slot.net_id = 4002;
     predict_enter(alone.predict, &slot, &shape);
@@ -623,7 +623,7 @@ static NetShape odd_shape(Rng *rng)
     return shape;
 }
 
-// Whatever a server says, in whatever order.
+// Anything a server can send, in any order.
 TEST(nothing_that_is_said_breaks_it)
 {
     for (uint64_t seed = 0; seed < 8; seed++) {

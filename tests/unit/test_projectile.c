@@ -552,7 +552,7 @@ TEST(starting_inside)
     desc.velocity = vec3(60, 0, 0);
     (void)fire(&desc);
     CHECK(fly(1) != NULL);
-    // Whoever stands around the muzzle is hit either way.
+    // Anybody around the muzzle is hit either way.
     const Handle near = spawn(vec3(0, 5, 0));
     sim_at(sim, near.index)->position = vec3(0, 5, 0);
     for (uint32_t i = 0; i < 2; i++) {
@@ -641,7 +641,7 @@ TEST(nobody_is_hit_where_they_never_were)
     ProjectileDesc desc = shot(vec3(9, 1, 0), vec3(60, 0, 0));
     desc.rewind_ticks = 20;
     (void)fire(&desc);
-    const SimEvent *hit = fly(1); // its first entry stands for all before
+    const SimEvent *hit = fly(1); // its first entry is used for all earlier ticks
     REQUIRE(hit != NULL);
     CHECK_INT(hit->other, net_id(fresh));
     // Between the two ends of a teleport nobody is hit, at no tick.

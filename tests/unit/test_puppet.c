@@ -71,7 +71,7 @@ TEST(puppets_are_found_but_not_stepped)
     CHECK_NEAR(entity->character.input.yaw, 7 - 2 * MATH_PI, 1e-5);
     CHECK_NEAR(entity->character.input.pitch, MATH_PI / 2, 1e-5);
 
-    // Numbers that make no sense change nothing.
+    // Invalid numbers change nothing.
     puppet_pose(world.sim, player, vec3(__builtin_nanf(""), 0, 0), VEC3_ZERO, 0, 0);
     puppet_pose(world.sim, player, vec3(1e9f, 0, 0), VEC3_ZERO, 0, 0);
     CHECK_NEAR(entity->position.x, 20, 0);
@@ -86,7 +86,7 @@ TEST(puppets_are_found_but_not_stepped)
     puppet_set_health(world.sim, shot, 3); // has none
     puppet_set_health(world.sim, HANDLE_NONE, 3);
 
-    // What is no puppet stays where it is.
+    // Other entities stay where they are.
     const Handle own = walk_player(world.sim, vec3(0, 0, 0));
     puppet_pose(world.sim, own, vec3(9, 9, 9), VEC3_ZERO, 0, 0);
     puppet_set_health(world.sim, own, 1);
@@ -199,7 +199,7 @@ TEST(segments_are_kept_for_a_while_and_make_room)
 
 // --- motions that are told ----------------------------------------------------------------------
 
-// A server that does anything with a part, and a client that hears of it some ticks later: from
+// A server that does anything with a part, and a client that is informed some ticks later: from
 // then on both have it at the same place at every tick.
 TEST(a_told_motion_is_the_servers_motion)
 {
@@ -251,7 +251,7 @@ TEST(the_past_of_a_part_stays)
     Motion motion = {.count = 1, .segments = {way(vec3(0, 1, 0), vec3(6, 0, 0), 0, 100)}};
     CHECK_OK(sim_replace_motion(world.sim, part, rest, &motion));
     sim_set_tick(world.sim, 60);
-    // The server turned it round at tick 50; it says so with the new segment alone.
+    // The server turned it round at tick 50, and sends only the new segment.
     const Pose turned = {{5, 1, 0}, QUAT_IDENTITY};
     motion.segments[0] = way(vec3(5, 1, 0), vec3(-6, 0, 0), 50, 100);
     CHECK_OK(sim_replace_motion(world.sim, part, turned, &motion));

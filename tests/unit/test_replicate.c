@@ -155,7 +155,7 @@ TEST(shapes_come_whole_and_their_motion_is_told_once)
     CHECK_INT(world.clients[0].updates, 1);
     CHECK(world.clients[0].shape.motion.count > 0);
     const uint32_t version = replicate_known(&world, 0, id)->state.version;
-    replicate_run(&world, 40); // past its end: the client knows where that is
+    replicate_run(&world, 40); // past its end: the client has that too
     CHECK_INT(replicate_known(&world, 0, id)->state.version, version);
     CHECK_OK(sim_set_position(world.sim, part, vec3(4, 8, 4)));
     replicate_run(&world, 1);
@@ -208,54 +208,51 @@ TEST(anchored_parts_are_told_when_hidden_and_when_they_become_entities)
     replicate_close(&world);
 }
 
-// --- books --------------------------------------------------------------------------------------
+// --- attributes
+// --------------------------------------------------------------------------------------
 
-static Text text(const char *data)
-{
-    return (Text){data, strlen(data)};
-}
-
-static bool book_mentions(const char *word)
+static bool attributes_mentions(const char *word)
 {
     const ReplicateClient *client = &world.clients[0];
     const size_t bytes = strlen(word);
-    for (size_t i = 0; i + bytes <= client->book_bytes; i++) {
-        if (memcmp(client->book + i, word, bytes) == 0) {
+    for (size_t i = 0; i + bytes <= client->attributes_bytes; i++) {
+        if (memcmp(client->attributes + i, word, bytes) == 0) {
             return true;
         }
     }
     return false;
 }
 
-TEST(books_are_sent_when_they_change_and_never_what_is_private)
+TEST(attributes_are_sent_when_they_change_and_never_what_is_private)
 {
     open_default();
     join_at(0, vec3(0, 0, 0));
     const uint64_t id = replicate_id(&world, walk_player(world.sim, vec3(3, 0, 0)));
-    const ScriptValue value = {.type = SCRIPT_TEXT, .text = text("teapot")};
+    const ScriptValue value = {.type = SCRIPT_TEXT, .text = text_from("teapot")};
     replicate_run(&world, 2);
-    CHECK_OK(
-        attribute_table_set_attribute(&world.book, id, text("Hidden"), &value, ATTRIBUTE_PRIVATE));
+    CHECK_OK(attribute_table_set_attribute(&world.attributes, id, text_from("Hidden"), &value,
+                                           ATTRIBUTE_PRIVATE));
     replicate_run(&world, 1);
     CHECK_INT(world.clients[0].updates, 0);
-    CHECK_OK(attribute_table_set_name(&world.book, id, text("Cook")));
-    CHECK_OK(attribute_table_set_attribute(&world.book, id, text("Likes"), &value, 0));
-    CHECK_OK(attribute_table_set_tag(&world.book, id, text("kitchen"), true));
+    CHECK_OK(attribute_table_set_name(&world.attributes, id, text_from("Cook")));
+    CHECK_OK(attribute_table_set_attribute(&world.attributes, id, text_from("Likes"), &value, 0));
+    CHECK_OK(attribute_table_set_tag(&world.attributes, id, text_from("kitchen"), true));
     replicate_run(&world, 1);
     CHECK_INT(world.clients[0].updates, 1);
-    CHECK(book_mentions("Cook") && book_mentions("Likes") && book_mentions("teapot"));
-    CHECK(book_mentions("kitchen"));
-    CHECK_OK(
-        attribute_table_set_attribute(&world.book, id, text("Secret"), &value, ATTRIBUTE_PRIVATE));
+    CHECK(attributes_mentions("Cook") && attributes_mentions("Likes") &&
+          attributes_mentions("teapot"));
+    CHECK(attributes_mentions("kitchen"));
+    CHECK_OK(attribute_table_set_attribute(&world.attributes, id, text_from("Secret"), &value,
+                                           ATTRIBUTE_PRIVATE));
     replicate_run(&world, 1);
     CHECK_INT(world.clients[0].updates, 0);
-    CHECK_OK(attribute_table_set_attribute(&world.book, id, text("Other"), &value, 0));
+    CHECK_OK(attribute_table_set_attribute(&world.attributes, id, text_from("Other"), &value, 0));
     replicate_run(&world, 1);
-    CHECK(book_mentions("Other"));
-    CHECK(!book_mentions("Secret") && !book_mentions("Hidden"));
-    attribute_table_remove(&world.book, id);
+    CHECK(attributes_mentions("Other"));
+    CHECK(!attributes_mentions("Secret") && !attributes_mentions("Hidden"));
+    attribute_table_remove(&world.attributes, id);
     replicate_run(&world, 1);
-    CHECK_INT(world.clients[0].book_bytes, 3); // no name, no attributes, no tags
+    CHECK_INT(world.clients[0].attributes_bytes, 3); // no name, no attributes, no tags
     replicate_close(&world);
 }
 
@@ -269,22 +266,22 @@ TEST(anchored_parts_with_attributes_are_told)
     replicate_open(&world, &desc, &config);
     join_at(0, vec3(0, 0, 0));
     const ScriptValue value = {.type = SCRIPT_NUMBER, .number = 4};
-    CHECK_OK(
-        attribute_table_set_attribute(&world.book, 1, text("Secret"), &value, ATTRIBUTE_PRIVATE));
+    CHECK_OK(attribute_table_set_attribute(&world.attributes, 1, text_from("Secret"), &value,
+                                           ATTRIBUTE_PRIVATE));
     replicate_run(&world, 4);
     CHECK(replicate_known(&world, 0, 1) == NULL);
-    CHECK_OK(attribute_table_set_attribute(&world.book, 1, text("Price"), &value, 0));
+    CHECK_OK(attribute_table_set_attribute(&world.attributes, 1, text_from("Price"), &value, 0));
     replicate_run(&world, 4);
     REQUIRE(replicate_known(&world, 0, 1) != NULL);
-    CHECK(book_mentions("Price"));
+    CHECK(attributes_mentions("Price"));
     const ScriptValue nil = {.type = SCRIPT_NIL};
-    CHECK_OK(attribute_table_set_attribute(&world.book, 1, text("Price"), &nil, 0));
+    CHECK_OK(attribute_table_set_attribute(&world.attributes, 1, text_from("Price"), &nil, 0));
     replicate_run(&world, 4);
     CHECK(replicate_known(&world, 0, 1) == NULL);
     replicate_close(&world);
 }
 
-TEST(a_book_too_large_is_cut_and_counted)
+TEST(attributes_too_large_are_cut_and_counted)
 {
     open_default();
     join_at(0, vec3(0, 0, 0));
@@ -294,13 +291,14 @@ TEST(a_book_too_large_is_cut_and_counted)
     const ScriptValue value = {.type = SCRIPT_TEXT, .text = {long_text, sizeof long_text}};
     static const char *const names[] = {"A", "B", "C", "D", "E", "F"};
     for (uint32_t i = 0; i < 6; i++) {
-        CHECK_OK(attribute_table_set_attribute(&world.book, id, text(names[i]), &value, 0));
+        CHECK_OK(
+            attribute_table_set_attribute(&world.attributes, id, text_from(names[i]), &value, 0));
     }
     replicate_run(&world, 8);
     REQUIRE(replicate_known(&world, 0, id) != NULL);
-    CHECK_INT(replicator_stats(world.replicator).books_cut, 1);
-    CHECK(world.clients[0].book_bytes > 3000);
-    CHECK(book_mentions("xxxx"));
+    CHECK_INT(replicator_stats(world.replicator).attributes_cut, 1);
+    CHECK(world.clients[0].attributes_bytes > 3000);
+    CHECK(attributes_mentions("xxxx"));
     replicate_close(&world);
 }
 
@@ -694,7 +692,8 @@ static void disturb(Rng *rng)
     case 5:
         if (at != NULL) {
             const ScriptValue value = {.type = SCRIPT_NUMBER, .number = rng_range(rng, 0, 9)};
-            (void)!attribute_table_set_attribute(&world.book, at->net_id, text("Number"), &value,
+            (void)!attribute_table_set_attribute(&world.attributes, at->net_id, text_from("Number"),
+                                                 &value,
                                                  rng_below(rng, 3) == 0 ? ATTRIBUTE_PRIVATE : 0);
         }
         break;

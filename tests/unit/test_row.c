@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static Text text(const char *string)
-{
-    return (Text){string, (uint32_t)strlen(string)};
-}
-
 static Row read_one(const uint8_t *bytes, size_t count)
 {
     ByteReader reader = byte_reader(bytes, count);
@@ -47,8 +42,8 @@ TEST(players)
                         .velocity = {-1, 0, 5},
                         .yaw = 1.5f,
                         .health = 80,
-                        .name = text("ann"),
-                        .team = text("red"),
+                        .name = text_from("ann"),
+                        .team = text_from("red"),
                         .present = true};
     row_put_player(&player, &writer);
     const Row row = read_one(bytes, writer.at);
@@ -59,7 +54,7 @@ TEST(players)
     CHECK_INT(got.entity, 99);
     CHECK(vec3_equal(got.position, player.position) && vec3_equal(got.velocity, player.velocity));
     CHECK_NEAR(got.yaw, 1.5, 0);
-    CHECK(row_text_equal(got.name, player.name) && row_text_equal(got.team, player.team));
+    CHECK(text_equal(got.name, player.name) && text_equal(got.team, player.team));
     CHECK(got.present);
     // Outside the world, or nobody.
     const struct {
@@ -131,7 +126,7 @@ TEST(structures_chunks_resumes)
     CHECK_INT(back.expires_unix_ms, 1700000000000u);
     CHECK_INT(back.roles, ROW_GUEST | ROW_DEBUG);
     writer = byte_writer(bytes, sizeof bytes);
-    resume.roles = ROW_ROLES_ALL + 1; // a role that nobody gives
+    resume.roles = ROW_ROLES_ALL + 1; // a role that does not exist
     row_put_resume(&resume, &writer);
     row = read_one(bytes, writer.at);
     CHECK_INT(row_resume(&row, &back), STATUS_RANGE);
@@ -139,49 +134,62 @@ TEST(structures_chunks_resumes)
 
 TEST(attributes)
 {
-    uint8_t book[256];
-    ByteWriter inner = byte_writer(book, sizeof book);
-    net_book_write_name(&inner, text(""));
+    uint8_t attributes[256];
+    ByteWriter inner = byte_writer(attributes, sizeof attributes);
+    net_attributes_write_name(&inner, text_from(""));
     const NetValue value = {.type = NET_VALUE_NUMBER, .number = 4};
-    net_book_write_attribute(&inner, text("gold"), &value);
-    net_book_write_end(&inner);
-    net_book_write_end(&inner);
+    net_attributes_write_one(&inner, text_from("gold"), &value);
+    net_attributes_write_end(&inner);
+    net_attributes_write_end(&inner);
     uint8_t bytes[512];
-    for (uint32_t by_name = 0; by_name < 2; by_name++) {
+    for (uint32_t form = 0; form < 3; form++) {
+        const bool by_name = form == 1;
+        const uint64_t number = form == 2 ? ROW_SCENE_ID | UINT32_MAX : 17;
         ByteWriter writer = byte_writer(bytes, sizeof bytes);
-        row_put_attributes(by_name ? text("Vault") : text(""), 17, book, inner.at, &writer);
+        row_put_attributes(by_name ? text_from("Vault") : text_from(""), number, attributes,
+                           inner.at, &writer);
         const Row row = read_one(bytes, writer.at);
         Text name;
         uint64_t net_id = 0;
         const uint8_t *found = NULL;
         size_t count = 0;
         CHECK_OK(row_attributes(&row, &name, &net_id, &found, &count));
-        CHECK_INT(net_id, by_name ? 0 : 17);
-        CHECK(row_text_equal(name, by_name ? text("Vault") : text("")));
+        CHECK(net_id == (by_name ? 0 : number));
+        CHECK(text_equal(name, by_name ? text_from("Vault") : text_from("")));
         CHECK_INT(count, inner.at);
-        CHECK_BYTES(found, book, inner.at);
+        CHECK_BYTES(found, attributes, inner.at);
     }
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
-    row_put_attributes(text("Vault"), 0, (const uint8_t *)"\xff\xff", 2, &writer);
+    row_put_attributes(text_from("Vault"), 0, (const uint8_t *)"\xff\xff", 2, &writer);
     const Row broken = read_one(bytes, writer.at);
     Text name;
     uint64_t net_id = 0;
     const uint8_t *found = NULL;
     size_t count = 0;
     CHECK(row_attributes(&broken, &name, &net_id, &found, &count) != STATUS_OK);
+    // A key of no entity: a scene's id of 0, one that is too long, another letter.
+    static const struct {
+        uint8_t data[9];
+        uint32_t bytes;
+    } keys[] = {{"s\0\0\0\0", 5}, {"s\1\0\0\0\0", 6}, {"s\1\0\0", 4}, {"t\1\0\0\0", 5}};
+    for (uint32_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        Row row = {.type = ROW_ATTRIBUTE, .key_bytes = keys[i].bytes};
+        memcpy(row.key, keys[i].data, keys[i].bytes);
+        CHECK(row_attribute_key(&row, &name, &net_id) != STATUS_OK);
+    }
 }
 
 static WireProfile profile(const char *id, const char *name)
 {
-    return (WireProfile){.character_id = text(id), .name = text(name), .body = 2};
+    return (WireProfile){.character_id = text_from(id), .name = text_from(name), .body = 2};
 }
 
 TEST(profiles_and_their_repair)
 {
-    RowProfiles profiles = {.account = 3, .active = text("b"), .count = 2};
+    RowProfiles profiles = {.account = 3, .active = text_from("b"), .count = 2};
     profiles.profiles[0] = profile("default", "ann");
     profiles.profiles[1] = profile("b", "bee");
-    CHECK(!row_repair(&profiles, text("x")));
+    CHECK(!row_repair(&profiles, text_from("x")));
     uint8_t bytes[4096];
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     row_put_profiles(&profiles, &writer);
@@ -189,33 +197,33 @@ TEST(profiles_and_their_repair)
     RowProfiles got;
     CHECK_OK(row_profiles(&row, &got));
     CHECK_INT(got.count, 2);
-    CHECK(row_text_equal(got.active, text("b")));
-    CHECK(row_text_equal(got.profiles[1].name, text("bee")));
+    CHECK(text_equal(got.active, text_from("b")));
+    CHECK(text_equal(got.profiles[1].name, text_from("bee")));
 
     // Nothing at all.
     RowProfiles none = {.account = 3};
-    CHECK(row_repair(&none, text("ann")));
+    CHECK(row_repair(&none, text_from("ann")));
     CHECK_INT(none.count, 1);
-    CHECK(row_text_equal(none.active, text("default")));
-    CHECK(row_text_equal(none.profiles[0].name, text("ann")));
-    CHECK(!row_repair(&none, text("ann")));
+    CHECK(text_equal(none.active, text_from("default")));
+    CHECK(text_equal(none.profiles[0].name, text_from("ann")));
+    CHECK(!row_repair(&none, text_from("ann")));
 
     // Everything wrong at once, and full.
-    RowProfiles bad = {.account = 3, .active = text("gone"), .count = PROFILES_MAX};
+    RowProfiles bad = {.account = 3, .active = text_from("gone"), .count = PROFILES_MAX};
     static char ids[PROFILES_MAX][3];
     for (uint32_t i = 0; i < PROFILES_MAX; i++) {
         ids[i][0] = 'c';
         ids[i][1] = (char)('a' + (int)i);
         bad.profiles[i] = profile(ids[i], i == 3 ? "\n" : "ok");
     }
-    CHECK(row_repair(&bad, text("\x01")));
+    CHECK(row_repair(&bad, text_from("\x01")));
     CHECK_INT(bad.count, PROFILES_MAX);
-    CHECK(row_text_equal(bad.profiles[0].character_id, text("default")));
-    CHECK(row_text_equal(bad.profiles[4].name, text("Player")));
-    CHECK(row_text_equal(bad.active, text("default")));
+    CHECK(text_equal(bad.profiles[0].character_id, text_from("default")));
+    CHECK(text_equal(bad.profiles[4].name, text_from("Player")));
+    CHECK(text_equal(bad.active, text_from("default")));
     bad.profiles[5] = bad.profiles[4];
     bad.profiles[6] = profile("no spaces", "x");
-    CHECK(row_repair(&bad, text("x")));
+    CHECK(row_repair(&bad, text_from("x")));
     CHECK_INT(bad.count, PROFILES_MAX - 2);
 }
 
@@ -224,7 +232,7 @@ TEST(changed_bytes)
 {
     Rng rng = rng_make(test_seed(), 1);
     RowProfiles profiles = {.account = 3};
-    (void)row_repair(&profiles, text("ann"));
+    (void)row_repair(&profiles, text_from("ann"));
     uint8_t bytes[1024], changed[1024];
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     row_put_profiles(&profiles, &writer);
@@ -238,9 +246,9 @@ TEST(changed_bytes)
         Row row;
         RowProfiles got;
         if (row_read(&reader, &row) == STATUS_OK && row_profiles(&row, &got) == STATUS_OK) {
-            (void)row_repair(&got, text("ann"));
+            (void)row_repair(&got, text_from("ann"));
             CHECK(got.count >= 1 && got.count <= PROFILES_MAX);
-            CHECK(!row_repair(&got, text("ann")));
+            CHECK(!row_repair(&got, text_from("ann")));
         }
     }
 }

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <zstd.h>
 
-// One number for every build is what lets a browser unpack what a native program packed. Whoever
-// changes the API, the words or the form of packed runes changes it: then it is put here.
+// All builds must have the same number, so that a browser can unpack what a native program packed.
+// A change of the API, the samples or the format of packed runes changes it: then update it here.
 #define NUMBER 1022826488u
 
 static uint8_t rune[1 << 18], packed[1 << 18], back[1 << 18];
@@ -154,7 +154,7 @@ TEST(what_is_no_rune_is_not_packed)
     ends_close(ends);
 }
 
-// Exactly as many bytes as the manifest says: nothing is written beyond them.
+// Exactly as many bytes as in the manifest: nothing is written beyond them.
 TEST(another_size_is_no_rune)
 {
     const Ends ends = ends_open();

@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static Text text(const char *data)
-{
-    return (Text){data, strlen(data)};
-}
-
 // Without scripts: the sides are tested through their faces.
 static SampleWorld *open_world(Heap *heap)
 {
@@ -30,15 +25,16 @@ TEST(what_the_header_names_is_there)
     ScriptWorld *client = view_world(sample_world_view(world));
     const char *names[] = {"Door", "Platform", "Zone", "Button", "Wall", "player1"};
     for (uint32_t i = 0; i < 6; i++) {
-        const uint64_t net_id = server->methods->find(server, text(names[i]));
+        const uint64_t net_id = server->methods->find(server, text_from(names[i]));
         CHECK(net_id != 0);
-        CHECK_INT(client->methods->find(client, text(names[i])), net_id);
+        CHECK_INT(client->methods->find(client, text_from(names[i])), net_id);
     }
-    CHECK_INT(server->methods->find(server, text("player1")), sample_world_character(world));
+    CHECK_INT(server->methods->find(server, text_from("player1")), sample_world_character(world));
     const char *prefabs[] = {"Crate", "Lift", "Coin", "Spark", "Bullet", "Arrow", "Guard"};
     for (uint32_t i = 0; i < 7; i++) {
         uint64_t net_id = 0;
-        CHECK_OK(server->methods->spawn(server, text(prefabs[i]), vec3(20, 3, 20), false, &net_id));
+        CHECK_OK(
+            server->methods->spawn(server, text_from(prefabs[i]), vec3(20, 3, 20), false, &net_id));
         Text name;
         CHECK(server->methods->prefab(server, i, &name));
         CHECK_BYTES(name.data, prefabs[i], name.bytes);
@@ -47,7 +43,7 @@ TEST(what_the_header_names_is_there)
     CHECK_OK(server->methods->structure_place(server, 1, (VoxelCoord){-20, 0, -10}, 0, 0, &piece));
     sample_world_step(world, 30);
     uint64_t ids[4];
-    CHECK_INT(client->methods->tagged(client, text("coin"), ids, 4), 1);
+    CHECK_INT(client->methods->tagged(client, text_from("coin"), ids, 4), 1);
     CHECK(sample_world_scripts(world, SCRIPT_SERVER) == NULL);
     CHECK_INT(sim_tick(sample_world_sim(world)), 30);
     heap_thaw(&heap);
@@ -71,11 +67,11 @@ TEST(the_player_walks_and_looks)
     REQUIRE(client->methods->camera(client, &position, &forward));
     CHECK_NEAR(forward.x, 1, 1e-5);
     CHECK_NEAR(position.y, 1.62, 0.02);
-    CHECK_OK(sample_world_key(world, text("Fire"), true));
-    CHECK(client->methods->key_is_down(client, text("fire")));
-    CHECK_OK(sample_world_key(world, text("Fire"), false));
-    CHECK(!client->methods->key_is_down(client, text("fire")));
-    CHECK_INT(sample_world_key(world, text(""), true), STATUS_RANGE);
+    CHECK_OK(sample_world_key(world, text_from("Fire"), true));
+    CHECK(client->methods->key_is_down(client, text_from("fire")));
+    CHECK_OK(sample_world_key(world, text_from("Fire"), false));
+    CHECK(!client->methods->key_is_down(client, text_from("fire")));
+    CHECK_INT(sample_world_key(world, text_from(""), true), STATUS_RANGE);
     sample_world_destroy(&heap, world);
 }
 
@@ -89,7 +85,8 @@ TEST(two_play_alike)
         sample_world_input(world, &input);
         ScriptWorld *server = authority_world(sample_world_authority(world));
         uint64_t guard = 0;
-        CHECK_OK(server->methods->spawn(server, text("Guard"), vec3(10, 0, 10), false, &guard));
+        CHECK_OK(
+            server->methods->spawn(server, text_from("Guard"), vec3(10, 0, 10), false, &guard));
         CHECK_OK(server->methods->npc_target(server, guard, sample_world_character(world)));
         sample_world_step(world, 120);
         hashes[i] = sim_hash(sample_world_sim(world));
@@ -217,9 +214,9 @@ TEST(scripts_of_both_sides_play_together)
     ScriptWorld *server = authority_world(sample_world_authority(world));
     add(world, SCRIPT_SERVER, "ServerScriptService/Main", server_code, 0);
     add(world, SCRIPT_SERVER, "Workspace/Zone", zone_code,
-        server->methods->find(server, text("Zone")));
+        server->methods->find(server, text_from("Zone")));
     add(world, SCRIPT_SERVER, "Workspace/Button", button_code,
-        server->methods->find(server, text("Button")));
+        server->methods->find(server, text_from("Button")));
     add(world, SCRIPT_CLIENT, "StarterPlayer/Main", client_code, 0);
     sample_world_step(world, 180);
     const uint64_t body = sample_world_character(world);
@@ -237,10 +234,11 @@ TEST(scripts_of_both_sides_play_together)
         }
     }
     ScriptEntityInfo door;
-    CHECK(server->methods->entity(server, server->methods->find(server, text("Door")), &door));
+    CHECK(server->methods->entity(server, server->methods->find(server, text_from("Door")), &door));
     CHECK_NEAR(door.position.y, 4.5, 0);
     ScriptEntityInfo crate;
-    CHECK(server->methods->entity(server, server->methods->find(server, text("Crate")), &crate));
+    CHECK(
+        server->methods->entity(server, server->methods->find(server, text_from("Crate")), &crate));
     CHECK_NEAR(crate.position.y, 8, 0);
     check_no_faults(world, SCRIPT_CLIENT);
     sample_world_destroy(&heap, world);

@@ -242,7 +242,7 @@ TEST(both_roots_hold_one_script)
     end_place(&other);
 }
 
-// Whether it is a text is the build's to say, in the worker, with file and line.
+// The build checks in the worker whether it is text, with file and line.
 TEST(what_is_saved_has_bounds)
 {
     const TestFolder place = make_place();

@@ -177,11 +177,11 @@ TEST(what_is_not_ours_stays)
     }
 }
 
-// Whoever names a script that is not there hears of it where he wrote it.
+// A reference to a missing script is reported at its own line.
 TEST(a_script_that_is_not_there_is_told)
 {
     static const char unnamed[] =
-        "this scriptRef names no script: give it a \"path\", or take it away";
+        "this scriptRef names no script: give it a \"path\", or remove it";
     static const struct {
         const char *entity, *message;
     } cases[] = {
@@ -199,7 +199,7 @@ TEST(a_script_that_is_not_there_is_told)
         // It is brought up to date.
         {"{\"scriptRef\": {\"path\": \"Workspace/Door\"}, \"scriptPath\": \"Workspace/Old\"}",
          NULL},
-        // The scene's compiler says what is wrong with these.
+        // The scene compiler reports these.
         {"{\"scriptRef\": {\"path\": \"ReplicatedStorage/Dor\"}}", NULL},
         {"{\"scriptRef\": {\"path\": \"Door\"}}", NULL},
         {"{\"scriptRef\": 3, \"scriptPath\": 4}", NULL},

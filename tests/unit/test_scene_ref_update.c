@@ -74,7 +74,7 @@ TEST(memory_first_then_the_disk)
     Worker *worker = make_worker();
     PlaceFolder folder = {0};
     SceneRefChanges changes;
-    REQUIRE(place_folder_read(place.path, &folder, reason, sizeof reason) == STATUS_OK);
+    REQUIRE(place_folder_read(place.path, &folder, reason) == STATUS_OK);
     const size_t bytes = folder.bytes;
     REQUIRE(update(worker, &folder, &changes) == STATUS_OK);
     CHECK_INT(changes.count, 2);
@@ -93,7 +93,7 @@ TEST(memory_first_then_the_disk)
     scene_ref_changes_free(&changes);
     place_folder_free(&folder);
     // Once is enough.
-    REQUIRE(place_folder_read(place.path, &folder, reason, sizeof reason) == STATUS_OK);
+    REQUIRE(place_folder_read(place.path, &folder, reason) == STATUS_OK);
     REQUIRE(update(worker, &folder, &changes) == STATUS_OK);
     CHECK_INT(changes.count, 0);
     scene_ref_changes_free(&changes);
@@ -109,7 +109,7 @@ TEST(what_changed_meanwhile_is_left)
     const TestFolder outside = test_folder_make();
     Worker *worker = make_worker();
     PlaceFolder folder = {0};
-    REQUIRE(place_folder_read(place.path, &folder, reason, sizeof reason) == STATUS_OK);
+    REQUIRE(place_folder_read(place.path, &folder, reason) == STATUS_OK);
     test_folder_write(&place, "scene.json", "{\"entities\": []}");
     test_folder_write(&outside, "Gate.json", DOOR);
     char gate[128], target[128];
@@ -129,7 +129,7 @@ TEST(what_changed_meanwhile_is_left)
     test_folder_remove(&outside);
 }
 
-// The next build reads what this one wrote, and knows what a worker would say of it.
+// The next build reads what this one wrote, and has the worker's answer for it.
 TEST(what_was_written_is_not_asked_about_again)
 {
     const TestFolder place = make_place(), home = test_folder_make();
@@ -146,7 +146,7 @@ TEST(what_was_written_is_not_asked_about_again)
         PlaceFolder folder = {0};
         SceneRefChanges changes;
         const BuildContext with_cache = {.cache = cache, .reason = reason};
-        REQUIRE(place_folder_read(place.path, &folder, reason, sizeof reason) == STATUS_OK);
+        REQUIRE(place_folder_read(place.path, &folder, reason) == STATUS_OK);
         REQUIRE(update_with(worker, cache, &folder, &changes) == STATUS_OK);
         CHECK_INT(changes.count, round == 0 ? 2 : 0);
         CHECK_OK(scene_ref_write(&with_cache, place.path, &changes));

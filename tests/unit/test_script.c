@@ -580,7 +580,7 @@ TEST(a_script_that_uses_more_than_its_share_is_throttled_by_name)
     CHECK(greedy->waiting_count > 50);
     CHECK_INT(modest->state, SCRIPT_RUNNING);
     CHECK_INT(modest->waiting_count, 0);
-    // Said once, as a fault that does not count against it.
+    // Reported once, as a fault that does not count against it.
     CHECK_INT(fixture.fault_count, 1);
     CHECK_INT(fixture.faults[0].kind, FAULT_BUDGET);
     CHECK_TEXT(fixture.faults[0].path, "ServerScriptService/Greedy");
@@ -944,14 +944,14 @@ TEST(a_rune_runs_like_its_source)
     script_fixture_close(&fixture);
 }
 
+static double fake_now, fake_step = 2;
+
 static double count_ms(void *user)
 {
     double *now = user;
-    *now += 2;
+    *now += fake_step;
     return *now;
 }
-
-static double fake_now;
 
 static void with_clock(ScriptConfig *config)
 {
@@ -971,11 +971,43 @@ TEST(a_clock_measures_and_decides_nothing)
     CHECK_OK(script_bind(fixture.scripts, &desc, &instance));
     const ExecuteResult result = script_execute(fixture.scripts, instance, HOOK_LOAD, 0, 0);
     CHECK(result.ok);
-    CHECK_NEAR(result.exec_ms, 2, 1e-9);
+    CHECK_NEAR(result.exec_ms, 6, 1e-9); // the clock is also read before and after the call itself
     ScriptStats stats;
     script_stats(fixture.scripts, &stats);
     CHECK_NEAR(stats.compile_ms, 2, 1e-9);
+    CHECK_NEAR(stats.time_ms, 2, 1e-9);
+    CHECK_INT(stats.call_count, 1);
+    REQUIRE(stats.scripts_listed == 1);
+    CHECK_NEAR(stats.scripts[0].compile_ms, 2, 1e-9);
+    CHECK_NEAR(stats.scripts[0].time_ms, 2, 1e-9);
     script_fixture_close(&fixture);
+}
+
+static ScriptAccount timed_account(void)
+{
+    ScriptStats stats;
+    script_stats(fixture.scripts, &stats);
+    CHECK_INT(stats.scripts_listed, 1);
+    return stats.scripts[0];
+}
+
+TEST(the_slowest_of_a_hundred_calls_are_known_and_forgotten)
+{
+    fake_step = 0.1;
+    script_fixture_open(&fixture, with_clock);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Timed", "function onUpdate() end", 0);
+    script_fixture_run(&fixture, 193);
+    CHECK_NEAR(timed_account().time_p99_ms, 0.112, 0.001); // the end of its bucket
+    fake_step = 5;
+    script_fixture_run(&fixture, 7);
+    const ScriptAccount account = timed_account();
+    CHECK(account.time_p99_ms > 5 && account.time_p99_ms < 5.0 * 1.25);
+    CHECK_NEAR(account.time_ms, 194 * 0.1 + 7 * 5, 1e-6); // the top level is a call too
+    fake_step = 0.1;
+    script_fixture_run(&fixture, 4000);
+    CHECK_NEAR(timed_account().time_p99_ms, 0.112, 0.001);
+    script_fixture_close(&fixture);
+    fake_step = 2;
 }
 
 TEST(the_account_says_who_costs_what)

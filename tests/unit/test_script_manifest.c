@@ -100,12 +100,12 @@ TEST(it_is_sent_as_it_was_signed)
     REQUIRE(manifest->signature.bytes == 64);
     CHECK_BYTES(manifest->signature.data, signature, 64);
     REQUIRE(manifest->scripts_count == 2);
-    CHECK(row_text_equal(manifest->scripts[0].path, act_text("ReplicatedStorage/Words")));
-    CHECK(row_text_equal(manifest->scripts[0].ending, act_text(".lua")));
-    CHECK(row_text_equal(manifest->scripts[1].path, act_text("StarterGui/Hud")));
-    CHECK(row_text_equal(manifest->scripts[1].ending, act_text(".ts")));
+    CHECK(text_equal(manifest->scripts[0].path, act_text("ReplicatedStorage/Words")));
+    CHECK(text_equal(manifest->scripts[0].ending, act_text(".lua")));
+    CHECK(text_equal(manifest->scripts[1].path, act_text("StarterGui/Hud")));
+    CHECK(text_equal(manifest->scripts[1].ending, act_text(".ts")));
     REQUIRE(manifest->scripts[1].requires_count == 1);
-    CHECK(row_text_equal(manifest->scripts[1].requires[0].path, requires[0]));
+    CHECK(text_equal(manifest->scripts[1].requires[0].path, requires[0]));
     CHECK_INT(a->counts[MESSAGE_SCRIPT_EXECUTE], 1);
     close();
 }

@@ -81,7 +81,7 @@ TEST(a_handshake_must_come_in_time)
     fixture_tick(&fixture, 2);
     CHECK_TEXT(hear(&fixture, 1).code, "handshake_timeout");
     CHECK(fixture_is_closing(&fixture, 1));
-    // An owner that never says DISCONNECT does not keep the slot.
+    // An owner that never enters DISCONNECT does not keep the slot.
     fixture_tick(&fixture, 700);
     CHECK_INT(world_stats(fixture.world).sessions, 0);
     fixture_close(&fixture);
@@ -182,7 +182,7 @@ TEST(resume_in_the_same_world)
     fixture_tick(&fixture, 120);
     CHECK(!handle_is_none(sim_find(fixture.world->sim, before)));
     CHECK_INT(world_stats(fixture.world).players, 1);
-    // The token alone says who it is.
+    // The token alone identifies the player.
     CHECK_OK(fixture_connect(&fixture, 2, false));
     CHECK_OK(fixture_handshake(&fixture, 2, "", first.token));
     fixture_tick(&fixture, 3);
@@ -238,7 +238,7 @@ TEST(a_dropped_body_goes_after_a_while)
     CHECK_INT(heard.event_counts[MESSAGE_PLAYER_LEFT], 1);
     CHECK(handle_is_none(sim_find(fixture.world->sim, entity)));
     CHECK_INT(world_stats(fixture.world).players, 1);
-    // Its token still says who it is: a new body, where the old one stood.
+    // Its token is still valid: a new body, where the old one was.
     CHECK_OK(fixture_connect(&fixture, 3, false));
     CHECK_OK(fixture_handshake(&fixture, 3, "", first.token));
     fixture_tick(&fixture, 1);
@@ -358,7 +358,7 @@ TEST(others_sign_in_through_the_owner)
     fixture_close(&fixture);
 }
 
-// Comes in with that proof, which the owner says is that account's; 0: that it is nobody's.
+// Comes in with that proof, which the owner accepts for that account; 0: rejects.
 static Heard sign_in(Fixture *fixture, uint64_t connection, const MessageHandshake *hello,
                      uint64_t account)
 {
@@ -563,7 +563,7 @@ TEST(malformed_messages_are_strikes)
     fixture_close(&fixture);
 }
 
-// The code of the error that a JSON session is told, or "" when it is told something else.
+// The code of the error that a JSON session gets, or "" if it gets something else.
 static void json_handshake(Fixture *fixture, uint64_t connection, const char *json, char code[65])
 {
     const uint8_t *bytes = NULL;

@@ -14,7 +14,7 @@ static char key_path[96];
 
 static TestFolder begin(void)
 {
-    (void)umask(022); // whoever runs the tests: files that a group may write to are refused
+    (void)umask(022); // fixed, because files that a group may write to are rejected
     const TestFolder folder = test_folder_make();
     snprintf(key_path, sizeof key_path, "%s/ticket.key", folder.path);
     return folder;
@@ -24,13 +24,13 @@ TEST(a_key_is_made_once)
 {
     const TestFolder folder = begin();
     SigningKey key, again;
-    SigningHalves halves;
-    CHECK_INT(signing_halves_open(key_path, &halves), STATUS_NOT_FOUND);
+    SigningPublicKeys halves;
+    CHECK_INT(signing_public_keys_open(key_path, &halves), STATUS_NOT_FOUND);
     CHECK_INT(signing_key_rotate(key_path, &key), STATUS_NOT_FOUND);
     CHECK_OK(signing_key_open(key_path, &key));
     CHECK_OK(signing_key_open(key_path, &again));
     CHECK_BYTES(key.secret, again.secret, sizeof key.secret);
-    CHECK_OK(signing_halves_open(key_path, &halves));
+    CHECK_OK(signing_public_keys_open(key_path, &halves));
     CHECK_INT(halves.count, 1);
     CHECK_BYTES(halves.items[0], key.public_half, sizeof key.public_half);
     test_folder_remove(&folder);
@@ -58,13 +58,13 @@ TEST(what_another_user_put_there_is_refused)
     const TestFolder folder = begin();
     char old[128];
     SigningKey key;
-    SigningHalves halves;
+    SigningPublicKeys halves;
     CHECK_OK(signing_key_open(key_path, &key));
     CHECK_OK(signing_key_rotate(key_path, &key));
     snprintf(old, sizeof old, "%s.old", key_path);
     if (geteuid() == 0) { // who alone can give a file away
         REQUIRE(chown(old, 65534, (gid_t)-1) == 0);
-        CHECK_INT(signing_halves_open(key_path, &halves), STATUS_DENIED);
+        CHECK_INT(signing_public_keys_open(key_path, &halves), STATUS_DENIED);
         CHECK_OK(signing_key_open(key_path, &key));
         REQUIRE(chown(key_path, 65534, (gid_t)-1) == 0);
         CHECK_INT(signing_key_open(key_path, &key), STATUS_DENIED);
@@ -83,12 +83,12 @@ TEST(what_an_older_key_signed_still_verifies)
         CHECK_OK(signing_key_rotate(key_path, &keys[i]));
         signing_sign(&keys[i], "text", 4, signatures[i]);
     }
-    SigningHalves halves;
-    CHECK_OK(signing_halves_open(key_path, &halves));
+    SigningPublicKeys halves;
+    CHECK_OK(signing_public_keys_open(key_path, &halves));
     CHECK_INT(halves.count, SIGNING_OLD_MAX + 1);
     for (uint32_t i = 0; i < SIGNING_OLD_MAX + 3; i++) {
         uint32_t which = 99;
-        const bool is_known = i >= 2; // the oldest two have been forgotten
+        const bool is_known = i >= 2; // the oldest two have been dropped
         CHECK(signing_verify_any(&halves, "text", 4, signatures[i], &which) == is_known);
         CHECK(!is_known || which == SIGNING_OLD_MAX + 2 - i);
         CHECK(!signing_verify_any(&halves, "texT", 4, signatures[i], &which));
@@ -100,7 +100,7 @@ TEST(a_list_of_old_keys_that_is_none_is_refused)
 {
     const TestFolder folder = begin();
     SigningKey key;
-    SigningHalves halves;
+    SigningPublicKeys halves;
     CHECK_OK(signing_key_open(key_path, &key));
     static const char *const bad[] = {
         "x", "\n", "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
@@ -108,11 +108,11 @@ TEST(a_list_of_old_keys_that_is_none_is_refused)
         "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeffx"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         test_folder_write(&folder, "ticket.key.old", bad[i]);
-        CHECK_INT(signing_halves_open(key_path, &halves), STATUS_MALFORMED);
+        CHECK_INT(signing_public_keys_open(key_path, &halves), STATUS_MALFORMED);
         CHECK_INT(signing_key_rotate(key_path, &key), STATUS_MALFORMED);
     }
     test_folder_write(&folder, "ticket.key.old", "");
-    CHECK_OK(signing_halves_open(key_path, &halves));
+    CHECK_OK(signing_public_keys_open(key_path, &halves));
     test_folder_remove(&folder);
 }
 
@@ -131,17 +131,17 @@ TEST(a_key_that_is_refused_is_explained)
 {
     const TestFolder folder = begin();
     SigningKey key;
-    SigningHalves halves;
+    SigningPublicKeys halves;
     check_told(signing_key_rotate(key_path, &key), "ticket.key", "there is no signing key");
     CHECK_OK(signing_key_open(key_path, &key));
     test_folder_write(&folder, "ticket.key.old", "junk");
-    check_told(signing_halves_open(key_path, &halves), "ticket.key.old", "delete it");
+    check_told(signing_public_keys_open(key_path, &halves), "ticket.key.old", "delete it");
     check_told(signing_key_rotate(key_path, &key), "ticket.key.old", "delete it");
     test_folder_write(&folder, "ticket.key", "junk");
     REQUIRE(chmod(key_path, 0600) == 0);
     check_told(signing_key_rotate(key_path, &key), "ticket.key", "delete it to have a new one");
     REQUIRE(chmod(key_path, 0644) == 0);
-    check_told(signing_halves_open(key_path, &halves), "ticket.key", "chown it to you");
+    check_told(signing_public_keys_open(key_path, &halves), "ticket.key", "chown it to you");
     test_folder_remove(&folder);
 }
 
@@ -149,9 +149,9 @@ TEST(a_manifest_verifies_however_it_is_laid_out_and_not_when_it_is_another)
 {
     const TestFolder folder = begin();
     SigningKey key, other;
-    SigningHalves halves;
+    SigningPublicKeys halves;
     CHECK_OK(signing_key_open(key_path, &key));
-    CHECK_OK(signing_halves_open(key_path, &halves));
+    CHECK_OK(signing_public_keys_open(key_path, &halves));
     const ManifestList list = {.version = 5};
     Buffer text = buffer_of(MANIFEST_BYTES_MAX);
     CHECK_OK(manifest_sign(&list, &key, &text));
@@ -179,7 +179,7 @@ TEST(a_manifest_verifies_however_it_is_laid_out_and_not_when_it_is_another)
     version[10] = '5';
     REQUIRE(remove(key_path) == 0);
     CHECK_OK(signing_key_open(key_path, &other));
-    CHECK_OK(signing_halves_open(key_path, &halves));
+    CHECK_OK(signing_public_keys_open(key_path, &halves));
     CHECK_INT(manifest_verify(&arena, (const char *)text.data, text.bytes - 1, &halves, &read, NULL,
                               &error),
               STATUS_DENIED);

@@ -62,24 +62,24 @@ static const NetState bo = {
     .flags = NET_GROUNDED,
     .health = 100};
 
-static size_t write_door(uint8_t *shape, size_t *book_bytes, uint8_t *book)
+static size_t write_door(uint8_t *shape, size_t *attributes_bytes, uint8_t *attributes)
 {
     const NetShape door = {.shape = {SHAPE_BOX, {1, 2, 0.5f}},
                            .rest = {{4, 2, 0}, QUAT_IDENTITY},
                            .data = {.flags = PART_DAMAGE, .damage = 5}};
     ByteWriter writer = byte_writer(shape, NET_SHAPE_BYTES_MAX);
     net_shape_write(&door, &writer);
-    ByteWriter pages = byte_writer(book, 512);
-    net_book_write_name(&pages, text_of("Door"));
-    net_book_write_attribute(&pages, text_of("open"), &(NetValue){.type = NET_VALUE_BOOL});
-    net_book_write_attribute(&pages, text_of("say"),
+    ByteWriter pages = byte_writer(attributes, 512);
+    net_attributes_write_name(&pages, text_of("Door"));
+    net_attributes_write_one(&pages, text_of("open"), &(NetValue){.type = NET_VALUE_BOOL});
+    net_attributes_write_one(&pages, text_of("say"),
                              &(NetValue){.type = NET_VALUE_TEXT, .text = text_of("a\"b")});
-    net_book_write_attribute(&pages, text_of("whom"),
+    net_attributes_write_one(&pages, text_of("whom"),
                              &(NetValue){.type = NET_VALUE_ENTITY, .entity = 42});
-    net_book_write_end(&pages);
-    net_book_write_tag(&pages, text_of("Wood"));
-    net_book_write_end(&pages);
-    *book_bytes = pages.at;
+    net_attributes_write_end(&pages);
+    net_attributes_write_tag(&pages, text_of("Wood"));
+    net_attributes_write_end(&pages);
+    *attributes_bytes = pages.at;
     return writer.at;
 }
 
@@ -90,11 +90,12 @@ static const SnapshotHeader third = {false, 3, 9015, 118, 0};
 static void send_first(void)
 {
     uint8_t shape[NET_SHAPE_BYTES_MAX];
-    uint8_t book[512];
-    size_t book_bytes = 0;
-    const size_t shape_bytes = write_door(shape, &book_bytes, book);
-    const DeltaDetail detail = {shape, (uint32_t)shape_bytes, book, (uint32_t)book_bytes};
-    const NetState door = {.version = 4, .shape_version = 2, .book_version = 3};
+    uint8_t attributes[512];
+    size_t attributes_bytes = 0;
+    const size_t shape_bytes = write_door(shape, &attributes_bytes, attributes);
+    const DeltaDetail detail = {shape, (uint32_t)shape_bytes, attributes,
+                                (uint32_t)attributes_bytes};
+    const NetState door = {.version = 4, .shape_version = 2, .attributes_version = 3};
     const NetState wolf = {.version = 2, .motion.tick = 9009, .npc_state = 2, .health = 7};
     static uint8_t rooms[3][1024];
     const SnapshotEnter enters[] = {
@@ -259,7 +260,7 @@ TEST(snapshot_json_random_entities_give_json)
 {
     Rng rng = rng_make(test_seed(), 1);
     static uint8_t shape[NET_SHAPE_BYTES_MAX];
-    static uint8_t book[1024];
+    static uint8_t attributes[1024];
     static uint8_t rooms[40][6000];
     static SnapshotEnter enters[40];
     for (uint32_t round = 0; round < 30 && test_is_passing(); round++) {
@@ -270,8 +271,9 @@ TEST(snapshot_json_random_entities_give_json)
             const NetShape random = net_random_shape(&rng);
             ByteWriter writer = byte_writer(shape, sizeof shape);
             net_shape_write(&random, &writer);
-            const uint32_t book_bytes = (uint32_t)net_random_book(&rng, book, sizeof book);
-            const DeltaDetail detail = {shape, (uint32_t)writer.at, book, book_bytes};
+            const uint32_t attributes_bytes =
+                (uint32_t)net_random_attributes(&rng, attributes, sizeof attributes);
+            const DeltaDetail detail = {shape, (uint32_t)writer.at, attributes, attributes_bytes};
             BitWriter bits = bit_writer(rooms[i], sizeof rooms[i]);
             delta_encode(kind, NULL, &state, &detail, 9009, 60, &bits);
             enters[i] = (SnapshotEnter){i * 5, kind, 1 + i, i, {rooms[i], (uint32_t)bits.at}};

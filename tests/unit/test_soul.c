@@ -228,7 +228,7 @@ TEST(place_json_never_widens_and_nothing_in_it_is_overlooked)
         {"{\"contexts\":{\"Workspace/Door\":\"Server\"}", "ends"},
         {"{\"contexts\":{\"Workspace/Door\":\"Server\",\"Workspace/Door\":\"Both\"}}", "twice"},
         {"\xff", ""},
-        // The others hold all the same, so that nobody is shown a secret as sent.
+        // The others apply all the same, so that no secret is sent.
         {"{\"contexts\":{\"Workspace/Dor\":\"Server\",\"Workspace/Lamp\":\"Server\"}}", "names no"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -248,7 +248,7 @@ TEST(place_json_never_widens_and_nothing_in_it_is_overlooked)
     }
 }
 
-// A worker that was taken over could at most take sides away.
+// A worker that was taken over could at most remove sides.
 TEST(what_a_worker_says_is_believed_where_it_narrows)
 {
     static const struct {

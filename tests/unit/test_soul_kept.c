@@ -39,7 +39,7 @@ static SoulKept look(const void *data, size_t bytes, const uint8_t prompt[SHA256
     SoulHeader header;
     size_t header_bytes = 0;
     (void)soul_header_read(data, bytes, &header, &header_bytes);
-    return soul_kept_look(&file, &header, header_bytes, prompt, source);
+    return soul_kept_check(&file, &header, header_bytes, prompt, source);
 }
 
 TEST(header_round_trip)
@@ -150,7 +150,7 @@ TEST(states)
     CHECK(!kept.is_edited && !kept.is_reviewed);
     CHECK_INT(look(file, bytes, other, header.source).state, SOUL_OLDER);
     CHECK_INT(look(file, bytes, other, other).state, SOUL_STALE);
-    CHECK_INT(soul_kept_look(NULL, NULL, 0, other, other).state, SOUL_MISSING);
+    CHECK_INT(soul_kept_check(NULL, NULL, 0, other, other).state, SOUL_MISSING);
     CHECK_INT(look("print(1)", 8, other, other).state, SOUL_FOREIGN);
     CHECK(look("print(1)", 8, other, other).is_edited);
     // One byte of the body.
@@ -163,7 +163,7 @@ TEST(states)
     CHECK(look(file, bytes, header.prompt, header.source).is_reviewed);
     file[bytes - 2] = ' ';
     CHECK(!look(file, bytes, header.prompt, header.source).is_reviewed);
-    // Nobody's body: what a person wrote is edited, whatever it says.
+    // Without a body hash: what a person wrote counts as edited, whatever it contains.
     header.has_body = false;
     bytes = make_file(&header, body, file, sizeof file);
     kept = look(file, bytes, header.prompt, header.source);
@@ -178,7 +178,7 @@ TEST(files_are_not_overwritten_blindly)
     REQUIRE(mkdir(path, 0700) == 0);
     SoulFile file = {.place = place, .path = "Workspace/Door.soul.lua"};
     CHECK_OK(soul_file_write(&file, "one", 3, reason));
-    // It is there now, and nobody said so.
+    // The file exists now, which was not expected.
     CHECK_INT(soul_file_write(&file, "two", 3, reason), STATUS_MISMATCH);
     file.before = (const uint8_t *)"one";
     file.before_bytes = 3;
@@ -241,7 +241,7 @@ TEST(what_was_accepted_is_found_by_its_hash)
     CHECK_INT(soul_reviewed_read(place, &header, &text, &bytes), STATUS_NOT_FOUND);
     header.has_review = false;
     CHECK_INT(soul_reviewed_read(place, &header, &text, &bytes), STATUS_NOT_FOUND);
-    // What came along with the place was read by nobody here: as before, and in a data folder.
+    // A review that came with the place was not made here: as before, and in a data folder.
     header.has_review = true;
     static const char *const brought[] = {"reviewed", "data/reviewed"};
     for (uint32_t i = 0; i < 2; i++) {

@@ -199,7 +199,7 @@ TEST(a_full_disk_refuses_writes_and_goes_on_later)
     for (int i = 0; i < 3; i++) {
         writer = step_rows(2);
         CHECK_INT(fixture_save(&fixture, "w1", epoch, 2, &writer), STATUS_BLOCKED);
-        CHECK_INT(store_lease_take(fixture.store, "w1", "host", 1, 1, &unused), STATUS_BLOCKED);
+        CHECK_INT(fixture_take(&fixture, "w1", "host", 0, 1, &unused), STATUS_BLOCKED);
         // What only reads is answered.
         const StoreRequest get = {.operation = STORE_GET, .store = {"s", 1}, .key = {"k", 1}};
         StoreCompletion completion;
@@ -441,7 +441,7 @@ TEST(a_damaged_database_is_refused_or_says_so)
             outcome.refused += 1;
             continue;
         }
-        // Everything is what it was, or says so.
+        // Everything is as it was, or the damage is reported.
         CHECK(count > 0);
         check_opened(&fixture, want, &got, &outcome);
         if (!test_is_passing()) {
@@ -549,7 +549,7 @@ TEST(a_first_start_may_be_killed)
         if (pid == 0) {
             _exit(fixture_open(&fixture) == STATUS_OK ? 0 : 1);
         }
-        const uint32_t pause_us = rng_below(&rng, 2 * usual_us);
+        const uint32_t pause_us = rng_below(&rng, usual_us + usual_us / 4);
         const struct timespec pause = {pause_us / 1000000, pause_us % 1000000 * 1000};
         nanosleep(&pause, NULL);
         kill(pid, SIGKILL);
@@ -595,8 +595,8 @@ TEST(a_first_start_may_fail)
 
 #define LOG_SAVES 40
 
-// The bit may be one of those that mark a commit, which makes one more or less of them; and of the
-// last commit alone nobody can tell that it was one.
+// The bit may be one that marks a commit, which adds or removes one; and for the last commit alone
+// this cannot be detected.
 static bool is_told_right(const char *reason, uint64_t lost)
 {
     static const char words[] = "commits lost: ";
@@ -657,7 +657,7 @@ TEST(a_torn_log_is_a_clean_prefix)
             break;
         }
         CHECK_INT(prefix_of(fixture.store), safe);
-        // What was only cut off looks like a log that ended there. A wrong bit is told.
+        // A log that was cut off looks like one that ended there. A wrong bit is reported.
         const uint64_t lost = LOG_SAVES - safe;
         if (!is_told_right(fixture.reason, i % 2 == 0 ? 0 : lost)) {
             test_fail(__FILE__, __LINE__, "byte %zu, %llu lost: %s", at, (unsigned long long)lost,
@@ -675,12 +675,13 @@ TEST(a_torn_log_is_a_clean_prefix)
 
 #define KILLS 30
 
-// Saves as fast as it goes and says what was completed. Never returns.
+// Saves as fast as possible and reports what was completed. Never returns.
 static _Noreturn void child_run(StoreFixture *fixture, int report)
 {
     uint64_t epoch = 0;
     if (fixture_open(fixture) != STATUS_OK ||
-        store_lease_take(fixture->store, "w1", "host", 1, 1, &epoch) != STATUS_OK) {
+        fixture_renew(fixture, "host", 1, FIXTURE_FOREVER, FIXTURE_FOREVER) != STATUS_OK ||
+        fixture_take(fixture, "w1", "host", 1, FIXTURE_FOREVER, &epoch) != STATUS_OK) {
         _exit(1);
     }
     uint64_t done = prefix_of(fixture->store);

@@ -14,8 +14,9 @@
 
 static atomic_uint_least64_t clock_ms;
 
-static uint64_t clock_read(void)
+static uint64_t clock_read(void *user)
 {
+    (void)user;
     return atomic_load(&clock_ms);
 }
 
@@ -69,7 +70,7 @@ static void ask(Pair *pair, const StoreRequest *request)
     ASSERT(pair->count < QUEUE_MAX);
     Asked *asked = &pair->asked[pair->count];
     ByteWriter writer = byte_writer(asked->answer, sizeof asked->answer);
-    asked->ok = memory_store_run(pair->memory, request, (double)(clock_read() / 1000), &writer);
+    asked->ok = memory_store_run(pair->memory, request, (double)(clock_read(NULL) / 1000), &writer);
     asked->bytes = writer.at;
     CHECK_OK(store_request(pair->fixture.store, "w1", pair->epoch, request, pair->count));
     pair->count += 1;

@@ -144,7 +144,7 @@ TEST(a_piece_stands_in_its_cells)
     CHECK(vec3_equal(part_of(turned)->placed.bounds.max, vec3(14, 1, 2)));
     CHECK_INT(part_of(turned)->turn, 3);
     CHECK_INT(sim_count(sim, ENTITY_STRUCTURE), 2);
-    // It blocks: the truth that movement asks says so.
+    // It blocks: the exact query that movement uses confirms it.
     CHECK(sim_penetration(sim, vec3(4, 0, -3)) > 0.3f);
     teardown();
 }
@@ -510,7 +510,7 @@ TEST(anchored_parts_hold_within_two_centimetres)
     const ShapeDesc lift = {.part = box_part(vec3(50.5f, 9.5f, 0.5f), vec3(0.5f, 0.5f, 0.5f))};
     CHECK_OK(sim_spawn_part(sim, &lift, &part));
     CHECK_INT(check(CUBE, 50, 10, 0), STATUS_DENIED);
-    // When the part goes, so does what stands on it.
+    // When the part is removed, so is what stands on it.
     const Handle cube = place(CUBE, 0, 10, 0);
     steps(10);
     CHECK(sim_entity(sim, cube) != NULL);
@@ -1082,7 +1082,7 @@ TEST(a_client_believes_what_it_is_told)
     edit(30, 0, 30, 1);
     steps(200);
     CHECK(sim_entity(sim, floating) != NULL);
-    CHECK_INT(check(CUBE, 5, 9, 0), STATUS_DENIED); // a preview still knows the rules
+    CHECK_INT(check(CUBE, 5, 9, 0), STATUS_DENIED); // a preview still checks the rules
     CHECK_OK(check(CUBE, 5, 0, 0));
     (void)place(CUBE, 0, 9, 5);
     StructureDesc desc = desc_of(CUBE, 0, 9, 9);

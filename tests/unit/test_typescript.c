@@ -455,7 +455,7 @@ TEST(everything_is_said_with_its_code_and_line)
     }
 }
 
-// Where JavaScript's and Lua's % differ, and where they do not or nobody can tell.
+// Where JavaScript's and Lua's % differ, and where they do not or it is unknown.
 static const char *const modulo_said[] = {
     "export const f = (v: number) => v % 60;",
     "export function f(v: number) { v %= 60; return v; }",
@@ -854,7 +854,8 @@ TEST(a_script_that_the_compiler_gives_up_on_hides_no_other)
 }
 
 // What nests, and how: each piece a level or more. Few of them are fine; many are an error with a
-// line, whether the parser itself survives them or not, and at once: other mistakes are still told.
+// line, whether the parser itself survives them or not, and at once: other mistakes are still
+// reported.
 static const struct {
     const char *before, *piece, *after, *close;
     uint32_t fine, many;
@@ -976,7 +977,7 @@ TEST(a_compiler_that_was_killed_is_replaced)
     CHECK(first > 0);
     kill(first, SIGKILL);
     usleep(200000);
-    check_works(compiler); // nobody need know
+    check_works(compiler); // the next call works as if nothing had happened
     CHECK(typescript_pid(compiler) != first);
     typescript_destroy(compiler);
     CHECK(kill(first, 0) != 0);
@@ -1078,7 +1079,7 @@ TEST(how_far_it_is_moves_with_every_script)
     typescript_destroy(compiler);
 }
 
-// The time without a sign counts from the start; what is no progress is nonsense.
+// The time without a sign of life counts from the start; an invalid progress is nonsense.
 TEST(a_compiler_that_says_nothing_or_nonsense_is_ended)
 {
     static const struct {
@@ -1231,7 +1232,7 @@ TEST(it_dies_with_its_host_whatever_it_is_doing)
 #error "the folder of the hostile compiler"
 #endif
 
-// What the hostile compiler says that it could do.
+// What the hostile compiler reports that it could do.
 static bool all_is_refused(char *told, size_t bytes)
 {
     char folder[] = "/tmp/sandlot-typescript-XXXXXX";

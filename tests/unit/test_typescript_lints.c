@@ -9,7 +9,7 @@
 
 typedef struct Row {
     const char *source;
-    const char *part; // of what is said; NULL: nothing at all is
+    const char *part; // of the expected message; NULL: none
     uint32_t line;
 } Row;
 

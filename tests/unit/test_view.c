@@ -9,11 +9,6 @@
 
 #define NAN_F __builtin_nanf("")
 
-static Text text(const char *data)
-{
-    return (Text){data, strlen(data)};
-}
-
 static bool same(Text a, const char *b)
 {
     return a.bytes == strlen(b) && memcmp(a.data, b, a.bytes) == 0;
@@ -90,7 +85,7 @@ static void close_world(World *world)
 static uint64_t spawn(const World *w, const char *prefab, Vec3 at)
 {
     uint64_t net_id = 0;
-    CHECK_OK(w->methods->spawn(w->world, text(prefab), at, true, &net_id));
+    CHECK_OK(w->methods->spawn(w->world, text_from(prefab), at, true, &net_id));
     return net_id;
 }
 
@@ -114,29 +109,29 @@ TEST(a_view_reads_its_sim_and_what_its_owner_says)
     World w = open_world();
     CHECK_INT(w.methods->side, SCRIPT_CLIENT);
     CHECK_INT(w.methods->local_player(w.world), ME);
-    CHECK_INT(w.methods->find(w.world, text("Door")), DOOR);
+    CHECK_INT(w.methods->find(w.world, text_from("Door")), DOOR);
     CHECK(same(w.methods->name(w.world, DOOR), "Door"));
     CHECK(info(&w, DOOR).is_anchored);
     CHECK_INT(info(&w, w.body).type, ENTITY_PLAYER);
     CHECK(!info(&w, w.body).is_local);
-    AttributeTable *book = view_attributes(w.view);
-    CHECK_OK(attribute_table_set_name(book, w.body, text("player1")));
+    AttributeTable *attributes = view_attributes(w.view);
+    CHECK_OK(attribute_table_set_name(attributes, w.body, text_from("player1")));
     const ScriptValue value = {.type = SCRIPT_NUMBER, .number = 3};
-    CHECK_OK(attribute_table_set_attribute(book, w.body, text("coins"), &value, 0));
-    CHECK_OK(attribute_table_set_tag(book, w.body, text("hero"), true));
-    CHECK_OK(roster_add(view_roster(w.view), ME, text("player1")));
-    CHECK_OK(roster_set_stat(view_roster(w.view), ME, text("Coins"), 4));
-    CHECK_INT(w.methods->find(w.world, text("player1")), w.body);
+    CHECK_OK(attribute_table_set_attribute(attributes, w.body, text_from("coins"), &value, 0));
+    CHECK_OK(attribute_table_set_tag(attributes, w.body, text_from("hero"), true));
+    CHECK_OK(roster_add(view_roster(w.view), ME, text_from("player1")));
+    CHECK_OK(roster_set_stat(view_roster(w.view), ME, text_from("Coins"), 4));
+    CHECK_INT(w.methods->find(w.world, text_from("player1")), w.body);
     ScriptValue out;
-    CHECK(w.methods->attribute(w.world, w.body, text("coins"), &out) && out.number == 3);
-    CHECK(w.methods->has_tag(w.world, w.body, text("hero")));
+    CHECK(w.methods->attribute(w.world, w.body, text_from("coins"), &out) && out.number == 3);
+    CHECK(w.methods->has_tag(w.world, w.body, text_from("hero")));
     uint64_t ids[8];
-    CHECK_INT(w.methods->tagged(w.world, text("hero"), ids, 8), 1);
+    CHECK_INT(w.methods->tagged(w.world, text_from("hero"), ids, 8), 1);
     CHECK_INT(w.methods->in_radius(w.world, vec3(0, 1, 0), 2, ENTITY_MASK_ALL, ids, 8), 1);
     ScriptPlayerInfo players[2];
     CHECK_INT(w.methods->players(w.world, players, 2), 1);
     double stat = 0;
-    CHECK(w.methods->player_stat_read(w.world, ME, text("Coins"), &stat) && stat == 4);
+    CHECK(w.methods->player_stat_read(w.world, ME, text_from("Coins"), &stat) && stat == 4);
     CHECK_INT(w.methods->voxel(w.world, (VoxelCoord){0, -1, 0}), 1);
     ScriptRayHit hit;
     CHECK(w.methods->ray(w.world, vec3(-3, 1, 0), vec3(0, 0, 1), 10, 0, &hit));
@@ -145,12 +140,12 @@ TEST(a_view_reads_its_sim_and_what_its_owner_says)
     CHECK_OK(w.methods->part_data(w.world, DOOR, &data));
     CHECK_INT(w.methods->part_data(w.world, w.body, &data), STATUS_NOT_FOUND);
     CHECK_INT(w.methods->tick(w.world), sim_tick(w.sim));
-    // What left the sim is gone, whatever the book still holds.
+    // What left the sim is gone, whatever the table still holds.
     sim_remove(w.sim, sim_find(w.sim, w.body));
     ScriptEntityInfo gone;
     CHECK(!w.methods->entity(w.world, w.body, &gone));
-    CHECK_INT(w.methods->find(w.world, text("player1")), 0);
-    CHECK(!w.methods->has_tag(w.world, w.body, text("hero")));
+    CHECK_INT(w.methods->find(w.world, text_from("player1")), 0);
+    CHECK(!w.methods->has_tag(w.world, w.body, text_from("hero")));
     close_world(&w);
 }
 
@@ -162,12 +157,12 @@ TEST(every_change_of_replicated_state_is_denied)
     const ScriptValue value = {.type = SCRIPT_BOOL, .boolean = true};
     const Pose pose = {{0, 5, 0}, QUAT_IDENTITY};
     const VoxelCoord at = {0, 0, 0};
-    const StoreRequest store = {.request_id = 1, .store = text("s"), .key = text("k")};
+    const StoreRequest store = {.request_id = 1, .store = text_from("s"), .key = text_from("k")};
     uint64_t out = 5;
     uint32_t state = 5;
     float suspicion = 5;
     const Status denied[] = {
-        w.methods->spawn(w.world, text("Spark"), VEC3_ZERO, false, &out),
+        w.methods->spawn(w.world, text_from("Spark"), VEC3_ZERO, false, &out),
         w.methods->destroy(w.world, DOOR),
         w.methods->destroy(w.world, w.body),
         w.methods->set_position(w.world, w.body, VEC3_ZERO),
@@ -175,16 +170,16 @@ TEST(every_change_of_replicated_state_is_denied)
         w.methods->set_rotation(w.world, DOOR, QUAT_IDENTITY),
         w.methods->set_part_data(w.world, DOOR, &data),
         w.methods->move_to(w.world, DOOR, pose, 1),
-        w.methods->set_attribute(w.world, DOOR, text("a"), &value, 0),
-        w.methods->set_tag(w.world, DOOR, text("a"), true),
+        w.methods->set_attribute(w.world, DOOR, text_from("a"), &value, 0),
+        w.methods->set_tag(w.world, DOOR, text_from("a"), true),
         w.methods->set_voxel(w.world, at, 1),
         w.methods->fill_box(w.world, at, at, 1),
         w.methods->fill_sphere(w.world, VEC3_ZERO, 1, 1),
         w.methods->damage(w.world, w.body, 5, 0),
         w.methods->player_spawn(w.world, ME, &(Vec3){1, 0, 0}),
         w.methods->player_spawn(w.world, ME, NULL),
-        w.methods->player_team(w.world, ME, text("red")),
-        w.methods->player_stat(w.world, ME, text("Coins"), 1),
+        w.methods->player_team(w.world, ME, text_from("red")),
+        w.methods->player_stat(w.world, ME, text_from("Coins"), 1),
         w.methods->fire(w.world, 0, VEC3_ZERO, VEC3_ZERO, 1, 0, 0, &out),
         w.methods->npc_move_to(w.world, w.body, VEC3_ZERO),
         w.methods->npc_target(w.world, w.body, 0),
@@ -194,8 +189,8 @@ TEST(every_change_of_replicated_state_is_denied)
         w.methods->structure_place(w.world, 0, at, 0, ME, &out),
         w.methods->structure_remove(w.world, w.body),
         w.methods->store(w.world, &store),
-        w.methods->chat(w.world, text("hi"), 9),
-        w.methods->sound(w.world, text("bell"), 9, NULL, 1),
+        w.methods->chat(w.world, text_from("hi"), 9),
+        w.methods->sound(w.world, text_from("bell"), 9, NULL, 1),
     };
     const uint32_t count = sizeof denied / sizeof denied[0];
     for (uint32_t i = 0; i < count; i++) {
@@ -222,16 +217,16 @@ TEST(local_entities_are_the_clients_own)
     CHECK(info(&w, spark).is_local);
     CHECK_INT(info(&w, spark).type, ENTITY_PROP);
     CHECK_NEAR(info(&w, spark).size.y, 0.5, 0);
-    CHECK_INT(w.methods->find(w.world, text("Spark")), spark);
+    CHECK_INT(w.methods->find(w.world, text_from("Spark")), spark);
     ScriptValue out;
-    CHECK(w.methods->attribute(w.world, spark, text("power"), &out) && out.number == 2);
-    CHECK(!w.methods->attribute(w.world, spark, text("secret"), &out)); // the server's alone
-    CHECK(w.methods->has_tag(w.world, spark, text("fx")));
-    const ScriptValue value = {.type = SCRIPT_TEXT, .text = text("hot")};
-    CHECK_OK(w.methods->set_attribute(w.world, spark, text("mood"), &value, 0));
-    CHECK(w.methods->attribute(w.world, spark, text("mood"), &out) && same(out.text, "hot"));
-    CHECK_OK(w.methods->set_tag(w.world, spark, text("fx"), false));
-    CHECK(!w.methods->has_tag(w.world, spark, text("fx")));
+    CHECK(w.methods->attribute(w.world, spark, text_from("power"), &out) && out.number == 2);
+    CHECK(!w.methods->attribute(w.world, spark, text_from("secret"), &out)); // the server's alone
+    CHECK(w.methods->has_tag(w.world, spark, text_from("fx")));
+    const ScriptValue value = {.type = SCRIPT_TEXT, .text = text_from("hot")};
+    CHECK_OK(w.methods->set_attribute(w.world, spark, text_from("mood"), &value, 0));
+    CHECK(w.methods->attribute(w.world, spark, text_from("mood"), &out) && same(out.text, "hot"));
+    CHECK_OK(w.methods->set_tag(w.world, spark, text_from("fx"), false));
+    CHECK(!w.methods->has_tag(w.world, spark, text_from("fx")));
     uint64_t ids[4];
     const uint32_t props = ENTITY_MASK(ENTITY_PROP);
     CHECK_INT(w.methods->in_radius(w.world, vec3(1, 2, 3), 1, props, ids, 4), 1);
@@ -304,9 +299,11 @@ TEST(local_entities_have_caps_and_bounds)
     config.attributes.record_max = 2;
     World w = open_world_with(&config);
     uint64_t out = 0;
-    CHECK_INT(w.methods->spawn(w.world, text("Dragon"), VEC3_ZERO, true, &out), STATUS_NOT_FOUND);
-    CHECK_INT(w.methods->spawn(w.world, text("Guard"), VEC3_ZERO, true, &out), STATUS_UNSUPPORTED);
-    CHECK_INT(w.methods->spawn(w.world, text("Spark"), vec3(NAN_F, 0, 0), true, &out),
+    CHECK_INT(w.methods->spawn(w.world, text_from("Dragon"), VEC3_ZERO, true, &out),
+              STATUS_NOT_FOUND);
+    CHECK_INT(w.methods->spawn(w.world, text_from("Guard"), VEC3_ZERO, true, &out),
+              STATUS_UNSUPPORTED);
+    CHECK_INT(w.methods->spawn(w.world, text_from("Spark"), vec3(NAN_F, 0, 0), true, &out),
               STATUS_RANGE);
     const uint64_t a = spawn(&w, "Spark", VEC3_ZERO);
     CHECK_INT(w.methods->set_position(w.world, a, vec3(1e9f, 0, 0)), STATUS_RANGE);
@@ -321,12 +318,12 @@ TEST(local_entities_have_caps_and_bounds)
     const PartData data = {.flags = 1u << 20};
     CHECK_INT(w.methods->set_part_data(w.world, a, &data), STATUS_RANGE);
     (void)spawn(&w, "Spark", VEC3_ZERO);
-    CHECK_INT(w.methods->spawn(w.world, text("Spark"), VEC3_ZERO, true, &out), STATUS_LIMIT);
+    CHECK_INT(w.methods->spawn(w.world, text_from("Spark"), VEC3_ZERO, true, &out), STATUS_LIMIT);
     CHECK_INT(view_counters(w.view).locals_refused, 1);
     CHECK_OK(w.methods->destroy(w.world, a));
     step(&w, 1);
-    CHECK_OK(attribute_table_set_name(view_attributes(w.view), w.body, text("player1")));
-    CHECK_INT(w.methods->spawn(w.world, text("Spark"), VEC3_ZERO, true, &out),
+    CHECK_OK(attribute_table_set_name(view_attributes(w.view), w.body, text_from("player1")));
+    CHECK_INT(w.methods->spawn(w.world, text_from("Spark"), VEC3_ZERO, true, &out),
               STATUS_LIMIT); // records
     CHECK_INT(w.view != NULL && view_counters(w.view).records_refused, 1);
     attribute_table_remove(view_attributes(w.view), w.body);
@@ -337,24 +334,24 @@ TEST(local_entities_have_caps_and_bounds)
 TEST(keys_camera_and_ui)
 {
     World w = open_world();
-    CHECK(!w.methods->key_is_down(w.world, text("W")));
-    CHECK_OK(view_set_key(w.view, text("w"), true));
-    CHECK_OK(view_set_key(w.view, text("Space"), true));
-    CHECK_OK(view_set_key(w.view, text("W"), true));
-    CHECK(w.methods->key_is_down(w.world, text("W")));
-    CHECK(w.methods->key_is_down(w.world, text("SPACE")));
-    CHECK_OK(view_set_key(w.view, text("W"), false));
-    CHECK_OK(view_set_key(w.view, text("Q"), false));
-    CHECK(!w.methods->key_is_down(w.world, text("w")));
-    CHECK(w.methods->key_is_down(w.world, text("Space")));
-    CHECK_INT(view_set_key(w.view, text(""), true), STATUS_RANGE);
-    CHECK(!w.methods->key_is_down(w.world, text("")));
+    CHECK(!w.methods->key_is_down(w.world, text_from("W")));
+    CHECK_OK(view_set_key(w.view, text_from("w"), true));
+    CHECK_OK(view_set_key(w.view, text_from("Space"), true));
+    CHECK_OK(view_set_key(w.view, text_from("W"), true));
+    CHECK(w.methods->key_is_down(w.world, text_from("W")));
+    CHECK(w.methods->key_is_down(w.world, text_from("SPACE")));
+    CHECK_OK(view_set_key(w.view, text_from("W"), false));
+    CHECK_OK(view_set_key(w.view, text_from("Q"), false));
+    CHECK(!w.methods->key_is_down(w.world, text_from("w")));
+    CHECK(w.methods->key_is_down(w.world, text_from("Space")));
+    CHECK_INT(view_set_key(w.view, text_from(""), true), STATUS_RANGE);
+    CHECK(!w.methods->key_is_down(w.world, text_from("")));
     char name[3] = "a0";
     Status status = STATUS_OK;
     for (uint32_t i = 0; i < VIEW_KEYS_MAX; i++) {
         name[0] = (char)('a' + i / 10);
         name[1] = (char)('0' + i % 10);
-        status = view_set_key(w.view, text(name), true);
+        status = view_set_key(w.view, text_from(name), true);
     }
     CHECK_INT(status, STATUS_LIMIT); // one more than fits
 
@@ -391,28 +388,28 @@ TEST(effects_carry_the_own_player)
     World w = open_world();
     const uint8_t payload[] = {6, 1, 2};
     const ScriptMessage message = {.player_id = 99,
-                                   .name = text("open"),
+                                   .name = text_from("open"),
                                    .payload = payload,
                                    .payload_bytes = 3,
                                    .invoke_id = 12};
     CHECK_OK(w.methods->send(w.world, &message));
-    CHECK_OK(w.methods->chat(w.world, text("hi"), 0));
-    CHECK_OK(w.methods->sound(w.world, text("bell"), ME, NULL, 1));
+    CHECK_OK(w.methods->chat(w.world, text_from("hi"), 0));
+    CHECK_OK(w.methods->sound(w.world, text_from("bell"), ME, NULL, 1));
     const Vec3 at = {1, 2, 3};
     const Effect sound = {
-        .type = EFFECT_SOUND, .text = text("boom"), .has_position = true, .position = at};
+        .type = EFFECT_SOUND, .text = text_from("boom"), .has_position = true, .position = at};
     CHECK_OK(view_play(w.view, &sound));
     uint32_t count = 0;
     const Effect *effects = view_effects(w.view, &count);
     REQUIRE(count == 4);
-    CHECK_INT(effects[0].message.player_id, ME); // not who it said it is
+    CHECK_INT(effects[0].message.player_id, ME); // not the id in the message
     CHECK_INT(effects[0].message.invoke_id, 12);
     CHECK_INT(effects[1].player_id, ME);
     CHECK(same(effects[3].text, "boom") && effects[3].position.z == 3);
     view_effects_clear(w.view);
     (void)view_effects(w.view, &count);
     CHECK_INT(count, 0);
-    CHECK_INT(w.methods->chat(w.world, text(""), 0), STATUS_RANGE);
+    CHECK_INT(w.methods->chat(w.world, text_from(""), 0), STATUS_RANGE);
     close_world(&w);
 }
 

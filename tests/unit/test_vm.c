@@ -114,8 +114,8 @@ TEST(budget)
     close_vm();
 }
 
-// Whatever the budget, once the loop runs (from line 4 on) the line is one of its own: neither what
-// stands before it nor what was called last. Each is charged in another place of Lua.
+// Whatever the budget, once the loop runs (from line 4 on) the line is one of its own: neither the
+// code before it nor the last called function. Each is charged in another place of Lua.
 TEST(a_budget_fault_names_a_line_of_its_loop)
 {
     static const struct {

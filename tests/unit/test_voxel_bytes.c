@@ -359,7 +359,7 @@ TEST(a_chunk_said_to_be_unedited_must_equal_the_base)
     CHECK_INT(buffer[1], 0);
     CHECK_OK(terrain_set(terrain, voxel, 444, NULL));
     CHECK_OK(terrain_set(terrain, (VoxelCoord){40, 9, 3}, 444, NULL));
-    // Whole, difference, and a difference that says what is there anyway.
+    // Whole, difference, and a difference that equals what is there anyway.
     CHECK_OK(read_one(terrain, at, buffer, whole));
     CHECK_INT(terrain_voxel(terrain, voxel), before);
     CHECK_INT(terrain_chunk_version(terrain, at), 0);

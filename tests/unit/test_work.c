@@ -181,7 +181,7 @@ TEST(two_that_want_too_much_get_the_same)
     overload(1, 0, 1500);
     overload(2, 300, 1500);
     sim_step(sim);
-    CHECK(all_makers() <= 2 * BUDGET + BUDGET / 10); // nobody knew yet
+    CHECK(all_makers() <= 2 * BUDGET + BUDGET / 10); // it was not known yet
     for (uint32_t i = 0; i < 20; i++) {
         sim_step(sim);
         const uint64_t one = sim_maker(sim, 1).steps;

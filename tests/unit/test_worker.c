@@ -191,8 +191,8 @@ TEST(lints_requires_and_lines_come_along)
     worker_destroy(worker);
 }
 
-// Hooks are looked for in what a script returns, but not in a module's; and what the TypeScript
-// compiler says of them is not said twice.
+// Hooks are searched in what a script returns, but not in what a module returns; and what the
+// TypeScript compiler reports of them is not reported twice.
 TEST(hooks_that_a_script_returns)
 {
     static const char source[] = "local M = {}\nfunction M.OnStart() end\n"
@@ -331,7 +331,7 @@ TEST(a_dry_run_has_the_modules_it_is_given)
     static const struct {
         const char *source;
         uint32_t first, count; // of the modules
-        const char *message;   // NULL: nothing is said
+        const char *message;   // NULL: no message
         uint32_t line;
     } rows[] = {
         {"local t = require('ReplicatedStorage/Tools')\n\nprint(t.one + t.two)\n", 0, 2,
@@ -462,7 +462,7 @@ TEST(a_scene_is_compiled_as_without_a_worker)
     worker_destroy(worker);
 }
 
-// A host goes by them: none that a place cannot have is taken, whoever says it.
+// A host uses these numbers: one that no place can have is rejected, wherever it comes from.
 TEST(facts_that_no_place_can_have_are_refused)
 {
     static const struct {
@@ -637,9 +637,9 @@ TEST(messages_are_text)
     worker_destroy(worker);
 }
 
-// --- rubbish for every op -----------------------------------------------------------------------
+// --- random bytes for every op ------------------------------------------------------------------
 
-TEST(rubbish_for_every_op)
+TEST(random_bytes_for_every_op)
 {
     static uint8_t bytes[1 << 16];
     Worker *worker = make();
@@ -669,8 +669,8 @@ TEST(rubbish_for_every_op)
     worker_destroy(worker);
 }
 
-// One that has seen anything does not say which scripts are secret, nor what was signed; and one
-// that has read pictures compiles nothing.
+// A worker that has read anything does not decide which scripts are secret, nor what was signed;
+// and one that has read pictures compiles nothing.
 TEST(a_process_never_goes_back_to_what_is_believed_more)
 {
     static const struct {
@@ -910,7 +910,7 @@ _Noreturn static void behave(const char *how)
     } else if (strcmp(how, "blocked") == 0) {
         say_header(WORKER_RESULT, 8);
         say("\x8\0\0\0\0\0\0\0", 8);
-    } else if (strcmp(how, "rune") == 0) { // no diagnostics, and a rune that is none
+    } else if (strcmp(how, "rune") == 0) { // no diagnostics, and an invalid rune
         say_header(WORKER_RESULT, 8 + 4 + 4 + 5 + 4);
         say("\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0SLRNx\0\0\0\0", 25);
     } else if (strcmp(how, "more") == 0 || strcmp(how, "hasty") == 0) {
@@ -1163,7 +1163,7 @@ TEST(a_worker_has_only_its_memory)
     CHECK_TEXT(reason, "the build worker has too little memory for this");
     buffer_free(&reply);
     free(request);
-    check_works(worker); // the same one: it only said no
+    check_works(worker); // the same process: it only refused
     worker_destroy(worker);
 }
 #endif

@@ -91,7 +91,7 @@ TEST(the_place_is_on_the_stage)
     Fixture fixture;
     fixture_open(&fixture);
     Sim *sim = world_sim(fixture.world);
-    const AttributeTable *book = authority_attributes(fixture.world->authority);
+    const AttributeTable *attributes = authority_attributes(fixture.world->authority);
     const Entity *lift = sim_entity(sim, sim_find(sim, LIFT));
     const Entity *coin = sim_entity(sim, sim_find(sim, COIN));
     const Entity *guard = sim_entity(sim, sim_find(sim, GUARD));
@@ -99,11 +99,11 @@ TEST(the_place_is_on_the_stage)
     CHECK_INT(lift->type, ENTITY_PART);
     CHECK_INT(coin->type, ENTITY_PROP);
     CHECK_INT(guard->type, ENTITY_NPC);
-    CHECK_INT(attribute_table_name(book, LIFT).bytes, 4);
-    CHECK(attribute_table_has_tag(book, COIN, (Text){"pickup", 6}));
-    CHECK(attribute_table_has_tag(book, 2, (Text){"pickup", 6}));
+    CHECK_INT(attribute_table_name(attributes, LIFT).bytes, 4);
+    CHECK(attribute_table_has_tag(attributes, COIN, (Text){"pickup", 6}));
+    CHECK(attribute_table_has_tag(attributes, 2, (Text){"pickup", 6}));
     ScriptValue value;
-    CHECK(attribute_table_attribute(book, COIN, (Text){"value", 5}, &value, NULL));
+    CHECK(attribute_table_attribute(attributes, COIN, (Text){"value", 5}, &value, NULL));
     CHECK_NEAR(value.number, 5, 0);
     CHECK(sim_next_net_id(sim) > GUARD);
     fixture_close(&fixture);

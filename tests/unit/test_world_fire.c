@@ -108,7 +108,7 @@ TEST(the_past_is_bounded_and_the_future_is_now)
     close();
 }
 
-// Bob stands beyond what Ann is shown; her shots pass through him.
+// Bob is outside what Ann is sent; her shots pass through him.
 TEST(who_is_not_seen_is_not_hit)
 {
     open(

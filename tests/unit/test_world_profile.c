@@ -46,7 +46,7 @@ static const MessageProfiles *list(ActClient *client)
 
 static bool is(Text text, const char *want)
 {
-    return row_text_equal(text, act_text(want));
+    return text_equal(text, act_text(want));
 }
 
 TEST(a_new_player_has_a_default_character)
@@ -101,7 +101,7 @@ TEST(characters_are_made_chosen_and_deleted)
     close();
 }
 
-// In development one may come in without saying who one is; then nothing is promised either.
+// In development a player may come in without an identity; then nothing is stored either.
 TEST(nobody_has_no_characters_to_keep)
 {
     open();

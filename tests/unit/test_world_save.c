@@ -329,15 +329,15 @@ TEST(a_structure_whose_id_is_taken_gets_another)
 TEST(attributes_wait_for_their_entity)
 {
     open();
-    uint8_t book[128], bytes[256];
-    ByteWriter inner = byte_writer(book, sizeof book);
+    uint8_t attributes[128], bytes[256];
+    ByteWriter inner = byte_writer(attributes, sizeof attributes);
     const NetValue value = {.type = NET_VALUE_NUMBER, .number = 4};
-    net_book_write_name(&inner, act_text(""));
-    net_book_write_attribute(&inner, act_text("gold"), &value);
-    net_book_write_end(&inner);
-    net_book_write_end(&inner);
+    net_attributes_write_name(&inner, act_text(""));
+    net_attributes_write_one(&inner, act_text("gold"), &value);
+    net_attributes_write_end(&inner);
+    net_attributes_write_end(&inner);
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
-    row_put_attributes(act_text("Late"), 0, book, inner.at, &writer);
+    row_put_attributes(act_text("Late"), 0, attributes, inner.at, &writer);
     CHECK_OK(world_enter(act.world,
                          &(Entry){.type = ENTRY_ROW, .bytes = bytes, .byte_count = writer.at}));
     act_world_tick(&act, 40);
@@ -351,6 +351,166 @@ TEST(attributes_wait_for_their_entity)
     uint32_t flags = 0;
     CHECK_NEAR(number_of(net_id, "gold", &flags), 4, 0);
     CHECK_INT(flags, ATTRIBUTE_PERSISTENT);
+    finish();
+}
+
+// --- entities without a name --------------------------------------------------------------------
+
+// The same scene, with a part put before all others.
+static const char LONGER[] =
+    "{\"format\": 1,\n"
+    " \"terrain\": [{\"min\": [-32, -4, -32], \"max\": [31, -1, 31], \"kind\": \"grass\"}],\n"
+    " \"entities\": [\n"
+    "  {\"id\": 9, \"transform\": {\"position\": [15, 0.5, 9]}, \"shape\": {\"size\": [1, 1, "
+    "1]}},\n"
+    "  {\"id\": 1, \"type\": \"spawn\", \"transform\": {\"position\": [0, 0, 0]}},\n"
+    "  {\"id\": 2, \"name\": \"Vault\", \"transform\": {\"position\": [9, 0.5, 9]},"
+    "   \"shape\": {\"size\": [1, 1, 1]}},\n"
+    "  {\"id\": 3, \"transform\": {\"position\": [12, 0.5, 9]},"
+    "   \"shape\": {\"size\": [1, 1, 1]}}]}\n";
+
+static void again_with(const char *scene, bool same_place)
+{
+    act_world_close(&act);
+    act_world_open(&act, &store, TEST_PLACE_FLAT, scene, false);
+    act.same_place = same_place;
+    act_world_rows(&act);
+    CHECK_INT(store.refused, 0);
+    act_world_tick(&act, 1);
+}
+
+// By where it is, which no number of ours can change.
+static double number_at(float x, const char *name)
+{
+    const Scene *scene = act.place->scene;
+    for (uint32_t i = 0; i < scene_part_count(scene); i++) {
+        if (scene_part(scene, i)->desc.pose.position.x == x) {
+            return number_of(i + 1, name, NULL);
+        }
+    }
+    return -2;
+}
+
+// How many rows of attributes have a key that begins with this letter.
+static uint32_t rows_by(char letter)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < store.count; i++) {
+        const Row *row = &store.rows[i].row;
+        count += row->type == ROW_ATTRIBUTE && row->key[0] == (uint8_t)letter;
+    }
+    return count;
+}
+
+TEST(a_part_put_before_takes_nothing_from_those_behind_it)
+{
+    open();
+    act_world_tick(&act, 1);
+    set_number(2, "open", 1, ATTRIBUTE_PERSISTENT); // the part at 12
+    CHECK_NEAR(number_at(12, "open"), 1, 0);
+    act_world_tick(&act, 80);
+    again_with(LONGER, false);
+    CHECK_NEAR(number_at(12, "open"), 1, 0);
+    CHECK_NEAR(number_at(15, "open"), -1, 0);
+    CHECK_NEAR(number_at(9, "open"), -1, 0);
+    // And it is still that one's when the part is gone again.
+    again_with(SCENE, false);
+    CHECK_NEAR(number_at(12, "open"), 1, 0);
+    finish();
+}
+
+// As a program stored it that knew net ids alone: the part at 12 is open, a number that is
+// nobody's.
+static void keep_old_rows(void)
+{
+    for (uint64_t net_id = 2; net_id <= 200; net_id += 198) {
+        uint8_t book[128], bytes[256];
+        ByteWriter inner = byte_writer(book, sizeof book);
+        const NetValue value = {.type = NET_VALUE_NUMBER, .number = 7};
+        net_attributes_write_name(&inner, act_text(""));
+        net_attributes_write_one(&inner, act_text("open"), &value);
+        net_attributes_write_end(&inner);
+        net_attributes_write_end(&inner);
+        ByteWriter writer = byte_writer(bytes, sizeof bytes);
+        row_put_attributes(act_text(""), net_id, book, inner.at, &writer);
+        act_store_keep(&store, bytes, writer.at);
+    }
+    CHECK_INT(rows_by('i'), 2);
+}
+
+TEST(rows_by_net_id_move_to_the_scenes_ids_if_the_place_is_the_same)
+{
+    open();
+    keep_old_rows();
+    again_with(SCENE, true);
+    CHECK_NEAR(number_at(12, "open"), 7, 0);
+    act_world_tick(&act, 2);
+    CHECK_INT(rows_by('i'), 0);
+    CHECK_INT(rows_by('s'), 1);
+    again_with(LONGER, false);
+    CHECK_NEAR(number_at(12, "open"), 7, 0);
+    finish();
+}
+
+static uint32_t drop_lines;
+static void count_drop_lines(void *user, const LogEvent *event)
+{
+    (void)user;
+    drop_lines += strstr(event->text, "2 stored rows of entities without a name") != NULL;
+}
+
+TEST(rows_by_net_id_of_another_place_are_dropped_and_logged)
+{
+    static LogSink log = {.write = count_drop_lines, .level_min = LOG_WARN};
+    open();
+    keep_old_rows();
+    act_world_close(&act);
+    act_world_open_options(&act, &store, TEST_PLACE_FLAT, LONGER, &(ActOptions){.log = &log});
+    act_world_rows(&act);
+    CHECK_INT(store.refused, 0);
+    act_world_tick(&act, 2);
+    CHECK_NEAR(number_at(9, "open"), -1, 0); // which has that net id now
+    CHECK_NEAR(number_at(12, "open"), -1, 0);
+    CHECK_INT(rows_by('i') + rows_by('s'), 0);
+    CHECK_INT(drop_lines, 1);
+    finish();
+}
+
+// A crash between the two: what was stored by the scene's id is newer, in whichever order they
+// come.
+TEST(a_row_by_the_scenes_id_goes_before_an_old_one)
+{
+    for (uint32_t swap = 0; swap < 2; swap++) {
+        open();
+        act_world_tick(&act, 1);
+        set_number(2, "open", 1, ATTRIBUTE_PERSISTENT);
+        act_world_tick(&act, 80);
+        keep_old_rows();
+        for (uint32_t i = 0; i < store.count / 2 && swap == 1; i++) {
+            const ActRow row = store.rows[i];
+            store.rows[i] = store.rows[store.count - 1 - i];
+            store.rows[store.count - 1 - i] = row;
+        }
+        again_with(SCENE, true);
+        CHECK_NEAR(number_at(12, "open"), 1, 0);
+        act_world_tick(&act, 2);
+        CHECK_INT(rows_by('i'), 0);
+        finish();
+    }
+}
+
+TEST(an_entity_that_gets_a_name_has_one_row)
+{
+    open();
+    act_world_tick(&act, 1);
+    set_number(2, "open", 1, ATTRIBUTE_PERSISTENT);
+    act_world_tick(&act, 80);
+    CHECK_INT(rows_by('s'), 1);
+    CHECK_OK(authority_set_name(act.world->authority, 2, (Text){"Gate", 4}));
+    set_number(2, "open", 2, ATTRIBUTE_PERSISTENT);
+    act_world_tick(&act, 80);
+    CHECK_INT(rows_by('s'), 0);
+    CHECK_INT(rows_by('n'), 1);
     finish();
 }
 
@@ -455,7 +615,7 @@ TEST(a_replay_that_takes_nothing_is_the_same)
     finish();
 }
 
-// Nobody is told of what waits; nothing grows without bound while the owner is away.
+// No DURABLE is sent for waiting rows; nothing grows without bound while the owner is away.
 TEST(an_owner_that_never_answers)
 {
     open();

@@ -33,7 +33,7 @@ static void close(void)
 
 static bool is(Text text, const char *want)
 {
-    return row_text_equal(text, act_text(want));
+    return text_equal(text, act_text(want));
 }
 
 // One text as a list of values.
@@ -130,7 +130,7 @@ TEST(a_rune_arrives_whole)
     Rune checked;
     CHECK_OK(rune_check(rune, bytes, &checked));
     CHECK(pieces > 2);
-    // It goes on where it broke off.
+    // It continues where it stopped.
     const uint32_t total = pieces;
     const MessageScriptRequest rest = {
         .script_paths = &path, .script_paths_count = 1, .from_chunk = total - 1};
@@ -179,7 +179,7 @@ TEST(remotes_go_both_ways)
     CHECK_BYTES(down->payload.data + 4, "hihi", 4);
     CHECK_INT(b->counts[MESSAGE_REMOTE_DOWN], 1); // not for others
 
-    // Another version of the scripts, no values, nobody who answers.
+    // Another version of the scripts, no values, no handler that answers.
     command = remote("twice", bytes, count, 6);
     command.generation += 1;
     act_world_send(&act, a, MESSAGE_REMOTE_UP, &command);
@@ -320,7 +320,7 @@ TEST(chat_and_sounds_of_scripts)
     close();
 }
 
-// The next fault says that; no other text of a fault is compared, so that one can read it.
+// The next fault contains that; no other text of a fault is compared.
 static void check_fault(const char *want)
 {
     ScriptFault fault = {0};
@@ -338,7 +338,7 @@ static void check_no_fault(void)
     }
 }
 
-// What a message cannot carry is refused where a script says it, in the words of the script.
+// What a message cannot contain is rejected where a script sends it, in the words of the script.
 TEST(a_bad_text_at_the_top_level_is_a_fault)
 {
     static const struct {
@@ -465,7 +465,7 @@ TEST(chat_of_scripts_is_cleaned_and_cut)
     open();
     CHECK_OK(act_world_script(&act, "ServerScriptService/Talk",
                               "Players.PlayerAdded:Connect(function(p)\n"
-                              "  Chat.Send('\\0\\1 \\n')\n" // nothing is left: nothing is said
+                              "  Chat.Send('\\0\\1 \\n')\n" // nothing is left: nothing is sent
                               "  Chat.Send('')\n"
                               "  Chat.Send(('\\u{e9}'):rep(400))\n"
                               "end)\n"));
@@ -578,7 +578,7 @@ TEST(scripts_build_too)
     close();
 }
 
-// A world without scripts keeps working, and says so to who asks.
+// A world without scripts keeps working, and reports it.
 TEST(without_scripts)
 {
     memset(&store, 0, sizeof store);
@@ -622,7 +622,7 @@ TEST(numbers_for_the_board_and_teams_reach_everybody)
     const MessagePlayerJoined *joined = act_client_last(a, MESSAGE_PLAYER_JOINED);
     REQUIRE(joined != NULL);
     CHECK(is(joined->team, "red"));
-    // Who comes later hears of those who are there.
+    // A player who comes later gets those who are there.
     ActClient *b = act_world_join(&act, 8, "bo");
     act_world_tick(&act, 3);
     CHECK(b->counts[MESSAGE_PLAYER_STAT] >= 1);

@@ -16,7 +16,7 @@
 
 #define NOTE_MAX 64
 
-// A world that remembers what it heard, and has messages of one size to send.
+// A world that stores what it received, and has messages of one size to send.
 typedef struct Ear {
     Sockets *sockets;
     int epoll;
@@ -25,13 +25,14 @@ typedef struct Ear {
     size_t sizes[NOTE_MAX];
     uint8_t first[NOTE_MAX];
     uint64_t connection; // of the last message
-    uint32_t gone;
+    uint32_t gone, closed;
     uint32_t owed; // messages
     size_t owed_bytes;
     uint8_t message[70000];
 } Ear;
 
 #define ORIGIN 0x1122334455667788u
+#define NUMBER 77
 
 static bool hear(void *user, uint64_t connection, const SocketsOrigin *from, const uint8_t *bytes,
                  size_t count)
@@ -54,6 +55,13 @@ static void gone(void *user, uint64_t connection)
     ear->gone += 1;
 }
 
+static void closed(void *user, const SocketsOrigin *from)
+{
+    Ear *ear = user;
+    CHECK(from->number == NUMBER);
+    ear->closed += 1;
+}
+
 static bool output(void *user, uint64_t connection, const uint8_t **bytes, size_t *count)
 {
     Ear *ear = user;
@@ -74,8 +82,12 @@ static void taken(void *user, uint64_t connection)
 static Ear *ear_open(uint32_t socket_max)
 {
     Ear *ear = calloc(1, sizeof *ear);
-    const SocketsCallbacks face = {
-        .user = ear, .message = hear, .gone = gone, .output = output, .taken = taken};
+    const SocketsCallbacks face = {.user = ear,
+                                   .message = hear,
+                                   .gone = gone,
+                                   .closed = closed,
+                                   .output = output,
+                                   .taken = taken};
     ear->epoll = epoll_create1(0);
     CHECK_OK(sockets_create(ear->epoll, socket_max, &face, &ear->sockets));
     for (size_t i = 0; i < sizeof ear->message; i++) {
@@ -97,7 +109,7 @@ static int join(Ear *ear, bool json)
     CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
     const int small = 4096;
     (void)setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
-    const SocketsOrigin from = {.json = json, .address = ORIGIN};
+    const SocketsOrigin from = {.json = json, .address = ORIGIN, .number = NUMBER};
     sockets_add(ear->sockets, ends[1], &from, NULL, 0, 1000);
     return ends[0];
 }
@@ -274,6 +286,7 @@ TEST(what_is_owed_goes_before_a_goodbye)
     sockets_check(ear->sockets, 0, 1, 1000 + 2001); // it does not go by itself
     CHECK_INT(sockets_stats(ear->sockets).open, 0);
     CHECK_INT(ear->gone, 1);
+    CHECK_INT(ear->closed, 1);
     close(end);
     ear_close(ear);
 }
@@ -293,13 +306,14 @@ TEST(silence_is_pinged_and_ends)
     CHECK_INT(read_all(mute, bytes, sizeof bytes), 0);
     sockets_check(ear->sockets, 0, 1, 11001);
     sockets_flush(ear->sockets, 11001);
-    CHECK_INT(close_code(mute), 1008); // it never said anything
+    CHECK_INT(close_code(mute), 1008); // it never sent anything
     CHECK_INT(close_code(half), 1008);
     CHECK_INT(read_all(quiet, bytes, sizeof bytes), 2);
     CHECK_INT(bytes[0], 0x89); // are you there?
     sockets_check(ear->sockets, 0, 1, 31001);
     CHECK_INT(sockets_stats(ear->sockets).open, 0);
     CHECK_INT(sockets_stats(ear->sockets).silent, 1);
+    CHECK_INT(ear->closed, 3); // also those that the world never knew
     close(mute);
     close(half);
     close(quiet);
@@ -312,8 +326,10 @@ TEST(no_room_is_said)
     const int a = join(ear, false), b = join(ear, false), c = join(ear, false);
     CHECK_INT(close_code(c), 1013);
     CHECK_INT(sockets_stats(ear->sockets).refused, 1);
+    CHECK_INT(ear->closed, 1);
     close(a);
     sockets_drain(ear->sockets, 1000);
+    CHECK_INT(ear->closed, 2);
     const int d = join(ear, false);
     CHECK_INT(sockets_stats(ear->sockets).open, 2);
     close(b);

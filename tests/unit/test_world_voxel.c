@@ -1,4 +1,4 @@
-// Terrain that players and scripts change: who may change it, who is told, and what is sent.
+// Terrain that players and scripts change: who may change it, who is informed, and what is sent.
 #include "tests/unit/act_world.h"
 
 #include <string.h>
@@ -206,7 +206,7 @@ TEST(edits_of_the_server_are_noticed)
     CHECK_INT(versions->chunks_count, 1);
     CHECK_INT(versions->chunks[0].at.x, 1);
     CHECK_INT(versions->chunks[0].version, 1);
-    // Far away: nobody is told until somebody comes near.
+    // Far away: nobody is informed until somebody comes near.
     CHECK_OK(terrain_set(sim_terrain(act.world->sim), (VoxelCoord){400, 3, 3}, 2, NULL));
     act_world_tick(&act, 6);
     CHECK_INT(a->counts[MESSAGE_CHUNK_VERSIONS], 1);
@@ -220,7 +220,7 @@ TEST(edits_of_the_server_are_noticed)
     act_world_tick(&act, 6);
     versions = act_client_last(a, MESSAGE_CHUNK_VERSIONS);
     CHECK_INT(a->counts[MESSAGE_CHUNK_VERSIONS], 2);
-    CHECK_INT(versions->chunks_count, 2); // the two far ones, not the one it knows
+    CHECK_INT(versions->chunks_count, 2); // the two far ones, not the one it has
     close();
 }
 

@@ -74,6 +74,6 @@ typedef struct Heard {
     uint32_t event_counts[256];
     uint64_t last_event_entity;
 } Heard;
-// `merge` keeps what frames said; NULL: frames are only counted.
+// `merge` keeps the content of frames; NULL: frames are only counted.
 void fixture_hear(Fixture *fixture, uint64_t connection, Merge *merge, Heard *heard);
 bool fixture_is_closing(Fixture *fixture, uint64_t connection); // asks world_closing

@@ -3,7 +3,7 @@ import { PlayPage } from './play/play.ts';
 
 declare global {
     interface Window {
-        sandlot: PlayPage; // for tests, and for whoever opens the console
+        sandlot: PlayPage; // for tests, and for use in the console
     }
 }
 

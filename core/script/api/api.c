@@ -41,7 +41,7 @@ static const ApiRow rows[] = {
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
-// The members of tables that are given and come back, by the name of their shape.
+// The members of tables that are passed and returned, by the name of their shape.
 typedef struct ApiField {
     const char *shape;
     const char *name;
@@ -53,7 +53,7 @@ static const ApiField fields[] = {
 };
 #define FIELD_COUNT (sizeof fields / sizeof fields[0])
 
-// Shapes that hold a list besides.
+// Shapes that also hold a list.
 static const char *const lists[] = {
 #define API_ITEMS(shape, type, doc) #shape,
 #include "core/script/api.def"
@@ -65,7 +65,7 @@ const ApiRow *api_rows(uint32_t *count)
     return rows;
 }
 
-// By row; made once, in the memory that the runtime gives.
+// By row; created once, in memory of the runtime.
 static ApiParsed *parsed_rows(const ScriptSystem *system)
 {
     return system->api_memory;
@@ -108,7 +108,7 @@ static bool word_is(const char *word, size_t bytes, const char *text)
     return strlen(text) == bytes && memcmp(word, text, bytes) == 0;
 }
 
-// "TextOptions{}": what has fields is checked where they are used.
+// "TextOptions{}": the fields are checked where they are used.
 static bool is_shape(const char *word, size_t bytes)
 {
     return bytes > 2 && word[0] != '{' && word[bytes - 1] == '}';
@@ -158,8 +158,8 @@ bool api_has_type(lua_State *thread, int index, const char *type)
     }
 }
 
-// Vectors calculate with whatever there is, as numbers do; everything else takes finite ones only,
-// so that no NaN reaches the simulation, a timer or a store.
+// Vectors may contain any numbers; everything else takes finite ones only, so that no NaN reaches
+// the simulation, a timer or a store.
 static bool is_measure(const char *type)
 {
     return strcmp(type, "number") == 0 || strcmp(type, "Vector3") == 0;
@@ -170,7 +170,7 @@ static bool wants_finite(const ApiRow *row, const char *type)
     return strcmp(row->owner, "Vector3") != 0 && is_measure(type);
 }
 
-// Of a value that fits such a type.
+// For a value that fits such a type.
 static bool is_finite(lua_State *thread, int index)
 {
     if (lua_type(thread, index) == LUA_TNUMBER) {
@@ -249,9 +249,9 @@ static const ApiField *find_option(const ApiArgument *argument, Text key)
     return NULL;
 }
 
-// A table of options has only what its shape has, each of its type: a misspelt one would otherwise
-// do nothing, in silence. The functions of UI mark the tables that they are given with a kind, and
-// they may be given them again.
+// A table of options may only have the fields of its shape, each of its type: a misspelt one would
+// otherwise be ignored silently. The functions of UI mark their tables with a kind, and these
+// tables may be passed again.
 static void check_options(lua_State *thread, const ApiRow *row, int index,
                           const ApiArgument *argument)
 {
@@ -376,7 +376,7 @@ static int call_method(lua_State *thread)
 
 // --- classes ------------------------------------------------------------------------------------
 
-// What a class's members table holds: name → row index; shared by all objects of the class.
+// The members table of a class: name → row index; shared by all objects of the class.
 static void push_members(lua_State *thread, const char *class)
 {
     lua_newtable(thread);
@@ -390,7 +390,7 @@ static void push_members(lua_State *thread, const char *class)
     }
 }
 
-// The key under which an engine signal of this owner is kept.
+// The key of an engine signal of this owner.
 static void signal_key(lua_State *thread, int object, const ApiRow *row, char *out, size_t capacity)
 {
     if (object_is_entity(thread, object)) {
@@ -505,8 +505,8 @@ static void push_group(lua_State *thread, const char *group)
 
 // --- opening ------------------------------------------------------------------------------------
 
-// Where the options of an argument are in the table of fields: side by side. A Widget is not looked
-// at, because it has those of the function that made it.
+// The options of an argument are adjacent in the table of fields. A Widget is not checked, because
+// it has the options of the function that made it.
 static void find_options(ApiArgument *argument)
 {
     const size_t bytes = strlen(argument->type);
@@ -609,7 +609,7 @@ Text api_text(lua_State *thread, int index)
     return text;
 }
 
-// The row of the function or method that runs, or NULL inside something else, such as a setter.
+// The row of the running function or method, or NULL inside something else, such as a setter.
 static const ApiRow *running_row(lua_State *thread)
 {
     int is_row = 0;
@@ -618,7 +618,8 @@ static const ApiRow *running_row(lua_State *thread)
 }
 
 #define ARGUMENT_NAME_BYTES 128
-// "World.Spawn: argument 1 (prefab)", or `otherwise` for what is no argument of a row.
+// "World.Spawn: argument 1 (prefab)", or `otherwise` for something that is not an argument of a
+// row.
 static void name_argument(lua_State *thread, int index, const char *otherwise,
                           char out[ARGUMENT_NAME_BYTES])
 {
@@ -635,7 +636,7 @@ static void name_argument(lua_State *thread, int index, const char *otherwise,
              parsed->arguments[number - 1].name);
 }
 
-// The sizes come first: they bound what is looked at.
+// The sizes are checked first: they limit the work.
 Text api_valid_text(lua_State *thread, int index, size_t bytes_min, size_t bytes_max)
 {
     const Text text = api_text(thread, index);

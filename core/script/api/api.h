@@ -1,6 +1,5 @@
-// The rows of api.def at work: one dispatcher checks side and arguments of every call, so that the
-// functions in api_*.c begin with good arguments and errors read alike everywhere.
-//
+// Runs the rows of api.def: one dispatcher checks side and arguments of every call, so that the
+// functions in api_*.c get valid arguments, and errors read alike everywhere.
 // A function for the row API_FUNCTION(World, Spawn, …) is named api_World_Spawn: the C name is the
 // script's name, so that one search finds both. Arguments start at stack index 1; for a method the
 // object is at 1 and arguments start at 2. Properties are api_get_Entity_Position (object at 1) and
@@ -21,7 +20,7 @@ typedef enum ApiKind {
     API_KIND_EVENT,
     API_KIND_GLOBAL,
     API_KIND_HOOK,
-    // For the reference alone; none of api_rows.
+    // For the reference only; not among api_rows.
     API_KIND_SHAPE,
     API_KIND_FIELD,
     API_KIND_ITEMS,
@@ -57,8 +56,8 @@ typedef struct ApiArgument {
     bool has_items;
 } ApiArgument;
 #define API_ARGUMENTS_MAX 6
-// Splits "a: T, b: U?" ; returns how many. `finite` and what follows it are left to the row's
-// owner. Asserts on a row that does not follow the format.
+// Splits "a: T, b: U?"; returns the count. `finite` and the fields after it are set by the row's
+// owner. Asserts that the row follows the format.
 uint32_t api_parse_arguments(const char *text, ApiArgument out[API_ARGUMENTS_MAX]);
 
 typedef struct ApiParsed {
@@ -78,37 +77,37 @@ int api_set_unknown(lua_State *thread);                      // (object, key, va
 // the charges in api_*.c are measured costs, rounded up.
 #define API_CALL_STEPS 20
 
-// Charges what the world has done since the last time (ScriptWorldMethods.work). After every call
-// of a row: what a query costs is known only once it has been asked. Nothing of a call can be large
-// enough to matter before that; what could be is charged by its size beforehand.
+// Charges the work that the world has done since the last time (ScriptWorldMethods.work). Called
+// after every row, because the cost of a query is known only afterwards. A call whose work could be
+// large is charged by its size beforehand.
 void api_charge_work(lua_State *thread);
 
 ScriptWorld *api_world(lua_State *thread);
 const ScriptWorldMethods *api_methods(lua_State *thread);
 
-// Any bytes: for what is only looked for, and for what cleans it.
+// Any bytes: for texts that are only searched for, or cleaned afterwards.
 Text api_text(lua_State *thread, int index);
-// A text (core/base/text.h), for what is kept or sent; raises, and names the argument.
+// A valid text (core/base/text.h), to be kept or sent; raises, and names the argument.
 Text api_valid_text(lua_State *thread, int index, size_t bytes_min, size_t bytes_max);
 float api_number(lua_State *thread, int index);  // finite and within float32; raises
 bool api_is_given(lua_State *thread, int index); // not nil, not none
-// Reads a field of the options table at `index`; pushes it and says whether it is not nil.
+// Pushes a field of the options table at `index`; true if it is not nil.
 bool api_option(lua_State *thread, int index, const char *name);
 
-// A value that an attribute can hold; false when it is none. Text is not copied.
+// Reads a value that an attribute can hold; false if it is not one. Text is not copied.
 bool api_value(lua_State *thread, int index, ScriptValue *out);
 void api_push_value(lua_State *thread, const ScriptValue *value);
 // Degrees about x, y and z, applied z, x, y.
 Quat api_rotation(Vec3 degrees);
 Vec3 api_degrees(Quat rotation);
-// The prefab whose name is most like this one, or "".
+// The prefab with the most similar name, or "".
 void api_nearest_prefab(lua_State *thread, Text name, char *out, size_t capacity);
 
-// The player with that id, if it is here.
+// The player with that id, if it is in the world.
 bool api_find_player(const ScriptSystem *system, uint64_t player_id, ScriptPlayerInfo *out);
 
-// What a change through the world came to: nothing to say, ignored on this side (counted, said
-// once), or an error. Returns true when it took place.
+// Handles the status of a change: nothing to report, ignored on this side (counted, logged once),
+// or an error. Returns true if the change was made.
 bool api_check_change(lua_State *thread, Status status, const char *what);
 // Raises a fault of kind capability.
 _Noreturn void api_raise_side(lua_State *thread, const char *what, ScriptSide needed);
@@ -116,11 +115,11 @@ _Noreturn void api_raise_side(lua_State *thread, const char *what, ScriptSide ne
 // Whether the value fits a type as api.def writes them.
 bool api_has_type(lua_State *thread, int index, const char *type);
 const char *api_npc_state_name(uint32_t state);
-// What an event means for scripts: fires signals, and calls hooks of the entity's instances.
+// Handles an event: fires signals, and calls hooks of the entity's instances.
 void api_event(ScriptSystem *system, const ScriptEvent *event);
 // A finished thread that answers a remote call.
 void api_answer(ScriptSystem *system, Thread *thread, bool ok, int result_count);
-// Forgets the handlers of remote calls and of widgets that an instance has.
+// Removes an instance's handlers of remote calls and of widgets.
 void api_forget_handlers(ScriptSystem *system, Handle instance);
 // A message from the other side.
 void api_message(ScriptSystem *system, const ScriptEvent *event);
@@ -128,8 +127,7 @@ void api_refuse_invoke(ScriptSystem *system, const ScriptEvent *event, const cha
 // A continuation for requests: (ok, values…) above `context` stack slots; raises when not ok.
 int api_answered(lua_State *thread, int status, lua_KContext context);
 
-// Queues a firing of an engine signal, if somebody asked for it; values are on the main stack's
-// top.
+// Queues an engine signal if something is connected to it; the values are on top of the main stack.
 void api_fire(ScriptSystem *system, const char *key, int argument_count);
 
 // The functions of all rows.

@@ -1,4 +1,5 @@
 // What only a client has: keys, a camera, a screen.
+#include "core/base/limits.h"
 #include "core/script/api/api.h"
 #include "core/script/runtime/value.h"
 
@@ -47,7 +48,7 @@ int api_get_camera_Forward(lua_State *thread)
 // replaced by numbers, so that what leaves the Vm is data; a number comes back when the widget is
 // used.
 
-#define UI_DEPTH_MAX 6
+#define WIDGET_STEPS 40 // to copy one, beside its fields: what a new table costs
 
 static int widget(lua_State *thread, const char *kind)
 {
@@ -87,7 +88,7 @@ int api_UI_Input(lua_State *thread)
     return widget(thread, "input");
 }
 
-// Keeps a handler and pushes its number. The handlers of the tree shown now are in a table of the
+// Stores a handler and pushes its number. The handlers of the current tree are in a table of the
 // system; UI.Show begins a new one.
 static void push_handler(lua_State *thread, int function, int handlers)
 {
@@ -97,30 +98,79 @@ static void push_handler(lua_State *thread, int function, int handlers)
     lua_pushinteger(thread, number);
 }
 
-// Pushes a copy of the table at `index`; recursion is bounded by UI_DEPTH_MAX.
-static void push_copy(lua_State *thread, int index, int handlers, uint32_t depth)
+typedef struct TreeCopy {
+    int handlers; // where on the stack their table is
+    uint32_t widget_count, field_count;
+} TreeCopy;
+
+static void check_tree(lua_State *thread, const TreeCopy *copy, uint32_t depth)
 {
     if (depth > UI_DEPTH_MAX) {
         luaL_error(thread, "UI.Show: more than %d widgets inside each other", UI_DEPTH_MAX);
     }
+    if (copy->widget_count > UI_WIDGETS_MAX) {
+        luaL_error(thread, "UI.Show: more than %d widgets in a tree", UI_WIDGETS_MAX);
+    }
+    if (copy->field_count > UI_FIELDS_MAX) {
+        luaL_error(thread, "UI.Show: more than %d fields in a tree", UI_FIELDS_MAX);
+    }
+}
+
+static void check_text(lua_State *thread, int index)
+{
+    size_t bytes = 0;
+    (void)lua_tolstring(thread, index, &bytes);
+    if (bytes > UI_TEXT_BYTES_MAX) {
+        luaL_error(thread, "UI.Show: a text has %d bytes, and may have %d", (int)bytes,
+                   UI_TEXT_BYTES_MAX);
+    }
+}
+
+// Pushes a copy of the table at `index`; recursion is bounded by UI_DEPTH_MAX. A table that is in
+// the tree twice is shown twice, and so counts twice.
+static void push_copy(lua_State *thread, int index, TreeCopy *tree, uint32_t depth)
+{
+    tree->widget_count += 1;
+    check_tree(thread, tree, depth);
+    vm_charge(thread, WIDGET_STEPS);
     luaL_checkstack(thread, 8, "UI.Show");
     lua_newtable(thread);
     const int copy = lua_gettop(thread);
     lua_pushnil(thread);
     while (lua_next(thread, index) != 0) {
         vm_charge(thread, 4);
+        tree->field_count += 1;
+        check_tree(thread, tree, depth);
         const int value = lua_gettop(thread);
         lua_pushvalue(thread, value - 1);
         if (lua_type(thread, value) == LUA_TFUNCTION) {
-            push_handler(thread, value, handlers);
+            push_handler(thread, value, tree->handlers);
         } else if (lua_type(thread, value) == LUA_TTABLE) {
-            push_copy(thread, value, handlers, depth + 1);
+            push_copy(thread, value, tree, depth + 1);
         } else {
+            if (lua_type(thread, value) == LUA_TSTRING) {
+                check_text(thread, value);
+            }
             lua_pushvalue(thread, value);
         }
         lua_rawset(thread, copy);
         lua_settop(thread, value - 1);
     }
+}
+
+static void count_change(lua_State *thread, const Instance *instance)
+{
+    ScriptSystem *system = script_of(thread);
+    Script *script = script_at(system, instance->script);
+    if (script->ui_tick != system->tick) {
+        script->ui_tick = system->tick;
+        script->ui_changes = 0;
+    }
+    if (script->ui_changes == UI_CHANGES_PER_TICK) {
+        luaL_error(thread, "UI.Show: a script changes what is shown at most %d times in a tick",
+                   UI_CHANGES_PER_TICK);
+    }
+    script->ui_changes += 1;
 }
 
 // The key of a script's handlers among the engine's signals: handlers end with the instance's
@@ -129,6 +179,7 @@ static void show(lua_State *thread, int tree)
 {
     ScriptSystem *system = script_of(thread);
     const Instance *instance = instance_at(system, system->current_instance);
+    count_change(thread, instance);
     lua_rawgeti(thread, LUA_REGISTRYINDEX, system->ui_ref);
     const int all = lua_gettop(thread);
     lua_newtable(thread);
@@ -139,7 +190,7 @@ static void show(lua_State *thread, int tree)
     lua_pushinteger(thread, owner);
     lua_setfield(thread, message, "owner");
     if (tree != 0) {
-        push_copy(thread, tree, handlers, 0);
+        push_copy(thread, tree, &(TreeCopy){.handlers = handlers}, 0);
         lua_setfield(thread, message, "tree");
     }
     uint8_t *bytes = arena_alloc(&system->json_arena, VALUE_BYTES_MAX);

@@ -1,5 +1,5 @@
-// What happened in the world, told to scripts: hooks of the entity's own script, and signals that
-// somebody has asked for.
+// Passes events of the world to scripts: hooks of the entity's own script, and signals with
+// connections.
 #include "core/script/api/api.h"
 #include "core/script/runtime/value.h"
 

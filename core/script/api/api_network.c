@@ -1,7 +1,6 @@
 // Network: messages between the sides. A handler is a connection to the signal of the message's
-// name; a call (Invoke) pauses the caller until the answer comes back by its number.
-//
-// Declare says what a message looks like; what does not fit is dropped before any handler sees it,
+// name; a call (Invoke) pauses the caller until the answer with its number comes back.
+// Declare describes a message; one that does not fit is dropped before any handler sees it,
 // counted, and logged once a second for each name.
 #include "core/script/api/api.h"
 
@@ -11,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RATE_MOST 1000 // of Declare; ten times what the world takes from one client
+#define RATE_MOST 1000 // of Declare; ten times what the world accepts from one client
 
 static Text check_name(lua_State *thread, int index)
 {
@@ -113,7 +112,7 @@ int api_Network_OnInvoke(lua_State *thread)
 {
     ScriptSystem *system = script_of(thread);
     (void)check_name(thread, 1);
-    // One answers; the last to say so.
+    // Only one handler answers: the last one that was set.
     lua_rawgeti(thread, LUA_REGISTRYINDEX, system->invokes_ref);
     lua_pushvalue(thread, 1);
     lua_createtable(thread, 2, 0);
@@ -125,7 +124,7 @@ int api_Network_OnInvoke(lua_State *thread)
     lua_rawseti(thread, -2, 3);
     lua_rawset(thread, -3);
     lua_settop(thread, 2);
-    signal_push_new(thread); // its connection is what ends the handler
+    signal_push_new(thread); // its connection removes the handler
     lua_insert(thread, 1);
     lua_settop(thread, 3);
     lua_remove(thread, 2);
@@ -233,7 +232,7 @@ int api_Network_Declare(lua_State *thread)
     }
     if (api_option(thread, 2, "rate")) {
         const double rate = luaL_checknumber(thread, -1);
-        if (!(rate >= 1 && rate <= RATE_MOST)) { // NaN is refused too
+        if (!(rate >= 1 && rate <= RATE_MOST)) { // rejects NaN too
             return luaL_error(thread, "Network.Declare: rate is between 1 and %d a second",
                               RATE_MOST);
         }
@@ -303,8 +302,8 @@ static bool fits_declaration(ScriptSystem *system, const char *name, int count,
     return fits;
 }
 
-// Whether one more of a message from this player is within its declared rate, counted by whole
-// seconds. Asked last, so that what is dropped for another reason uses nothing up.
+// Whether one more message from this player is within its declared rate, counted by whole seconds.
+// Checked last, so that messages dropped for another reason do not count.
 static bool within_rate(ScriptSystem *system, const char *name, uint64_t player_id,
                         char reason[REASON_BYTES])
 {
@@ -358,7 +357,7 @@ static void drop(ScriptSystem *system)
     system->totals.messages_dropped += 1;
 }
 
-// The values of a message belong to who gets them.
+// The values of a message belong to the receiver.
 static Status read_values(ScriptSystem *system, const ScriptEvent *event, const char *key,
                           int *count)
 {
@@ -368,8 +367,8 @@ static Status read_values(ScriptSystem *system, const ScriptEvent *event, const 
     return status;
 }
 
-// Whether a drop of this message is to be logged now: the first in a second. Those that nobody
-// declared share one place, so that names from outside take no memory.
+// Whether a drop of this message is to be logged now: the first in a second. Undeclared messages
+// share one entry, so that names from outside take no memory.
 static bool may_say(ScriptSystem *system, const char *name, char by[SCRIPT_PATH_BYTES])
 {
     lua_State *thread = system->lua;
@@ -391,7 +390,7 @@ static bool may_say(ScriptSystem *system, const char *name, char by[SCRIPT_PATH_
     return said != now;
 }
 
-// Counts a message that no handler gets, and says so.
+// Counts a message that no handler gets, and logs it.
 static void drop_message(ScriptSystem *system, const ScriptEvent *event, const char *name,
                          const char *reason)
 {
@@ -415,7 +414,8 @@ static void drop_message(ScriptSystem *system, const ScriptEvent *event, const c
 
 // --- calls --------------------------------------------------------------------------------------
 
-// Where the function at the bottom of a new thread begins, if that is in its script's own file.
+// The line where the function at the bottom of a new thread begins, if it is in its script's own
+// file.
 static uint32_t handler_line(const ScriptSystem *system, const Thread *made)
 {
     const Script *script = script_at(system, made->script);
@@ -520,7 +520,7 @@ void api_refuse_invoke(ScriptSystem *system, const ScriptEvent *event, const cha
                 strlen(why));
 }
 
-// A handler whose results cannot be sent has failed, though it ran to its end.
+// A handler whose results cannot be sent has failed, although it returned.
 static void answer_fault(ScriptSystem *system, const Thread *made, const char *error)
 {
     char message[SCRIPT_MESSAGE_BYTES];

@@ -78,7 +78,7 @@ int api_Vector3_FuzzyEq(lua_State *thread)
     return 1;
 }
 
-// A number counts for all three parts.
+// A number is used for all three components.
 static Vec3 operand(lua_State *thread, int index)
 {
     if (lua_type(thread, index) == LUA_TNUMBER) {

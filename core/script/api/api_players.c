@@ -33,8 +33,8 @@ int api_get_Players_LocalPlayer(lua_State *thread)
     return 1;
 }
 
-// A player is listed from the moment in which PlayerAdded fires for it. So a script that connects
-// to PlayerAdded and goes through the list meets everybody exactly once.
+// A player is listed from the moment PlayerAdded fires for it. So a script that connects to
+// PlayerAdded and walks the list gets every player exactly once.
 int api_Players_GetPlayers(lua_State *thread)
 {
     ScriptPlayerInfo players[PLAYERS_MAX];
@@ -92,7 +92,7 @@ int api_get_Player_Team(lua_State *thread)
     return push_text(thread, info_of(thread).team);
 }
 
-// What is assigned has no argument to be named by.
+// An assigned value is not an argument, so `what` names it.
 static Text valid_name(lua_State *thread, const char *what)
 {
     const Text name = api_text(thread, 2);
@@ -134,7 +134,7 @@ static void kill_character(lua_State *thread, uint64_t entity, const char *what)
 {
     ScriptEntityInfo info;
     if (entity == 0 || !api_methods(thread)->entity(api_world(thread), entity, &info)) {
-        return; // no body, nothing to kill
+        return; // without a body there is nothing to kill
     }
     api_check_change(thread, api_methods(thread)->damage(api_world(thread), entity, info.health, 0),
                      what);

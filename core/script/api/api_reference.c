@@ -1,5 +1,5 @@
-// Three printers over the rows of api.def, those included that nothing calls: what tables hold, and
-// what Lua itself has.
+// Three printers over the rows of api.def, including those that are only documented: the members of
+// tables, and what Lua itself has.
 #include "core/script/api/api_reference.h"
 
 #include "core/script/api/api.h"
@@ -49,7 +49,7 @@ static const ApiRow rows[] = {
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
-// Whether a row is a heading: the others are members of one, or stand alone.
+// Whether a row is a heading: the others are members of one, or on their own.
 static bool is_owner(const ApiRow *row)
 {
     return row->kind == API_KIND_GROUP || row->kind == API_KIND_CLASS ||
@@ -61,7 +61,7 @@ static bool is_member(const ApiRow *row, const char *owner)
     return strcmp(row->owner, owner) == 0 && !is_owner(row);
 }
 
-// Whether a member is one of the library, where there are objects of the same name.
+// Whether a member belongs to the library, if there are objects of the same name.
 static bool is_static(const ApiRow *row)
 {
     return row->kind == API_KIND_FUNCTION || row->kind == API_KIND_CONSTANT ||
@@ -124,7 +124,7 @@ static void markdown_row(ByteWriter *writer, const ApiRow *row)
     PUT(writer, ": ", row->doc, side_text(row->side), "\n");
 }
 
-// Which rows a page has: those of the sides it is for. API_KIND_GROUP: of every kind.
+// Which rows a page has: those of its sides. API_KIND_GROUP: of every kind.
 typedef struct Page {
     ByteWriter *writer;
     bool server, client;
@@ -237,7 +237,7 @@ static void typescript_arguments(ByteWriter *writer, const char *arguments)
             put(writer, "...args: any[]");
             continue;
         }
-        // `function` and the like are words of the language.
+        // `function` and others are keywords.
         const bool reserved = strcmp(argument->name, "function") == 0;
         PUT(writer, reserved ? "callback" : argument->name, argument->optional ? "?: " : ": ");
         put_type(writer, argument->type, true);
@@ -314,7 +314,7 @@ static void typescript_member(ByteWriter *writer, const ApiRow *row, const char 
             put(writer, signal_member(row));
             break;
         }
-        // A member called new would be a constructor, but for the quotes.
+        // A member called new would be a constructor without the quotes.
         PUT(writer, strcmp(row->name, "new") == 0 ? "\"new\"" : row->name, "(");
         if (is_static(row)) {
             PUT(writer, "this: void", row->arguments[0] != 0 ? ", " : "");
@@ -327,7 +327,7 @@ static void typescript_member(ByteWriter *writer, const ApiRow *row, const char 
     }
 }
 
-// Operators are members that TypeScriptToLua knows.
+// Operators are members that TypeScriptToLua supports.
 static const char vector_operators[] =
     "    readonly add: LuaAdditionMethod<Vector3, Vector3>;\n"
     "    readonly sub: LuaSubtractionMethod<Vector3, Vector3>;\n"
@@ -335,7 +335,7 @@ static const char vector_operators[] =
     "    readonly div: LuaDivisionMethod<Vector3 | number, Vector3>;\n"
     "    readonly unm: LuaNegationMethod<Vector3>;\n";
 
-// Names of the API begin with a capital, so that a typing error in one is still found.
+// Names of the API begin with a capital letter, so that a typing error in one is still found.
 static const char own_fields[] = "type SmallLetter = \"_\" | \"a\" | \"b\" | \"c\" | \"d\" | \"e\" "
                                  "| \"f\" | \"g\" | \"h\" | \"i\" "
                                  "| \"j\" | \"k\" | \"l\" | \"m\" | \"n\" | \"o\" | \"p\" | \"q\" "
@@ -384,7 +384,7 @@ static void typescript_interface(ByteWriter *writer, const ApiRow *owner, bool f
     put(writer, "}\n");
 }
 
-// What Lua has and TypeScript has no words for.
+// Things of Lua that TypeScript cannot express.
 static const char lua_declarations[] =
     "/** Raises an error; level 1 adds the line. */\n"
     "declare function error(this: void, message: any, level?: number): never;\n"
@@ -462,8 +462,7 @@ static void lua_signature(ByteWriter *writer, const ApiRow *row)
     put(writer, ") end\n\n");
 }
 
-// `fun(self: Entity, dt: number)`. A hook's self is there where it is of any use, so an editor need
-// not ask for it.
+// `fun(self: Entity, dt: number)`. A hook's self may be left out, so editors must not require it.
 static void lua_function(ByteWriter *writer, const char *arguments)
 {
     ApiArgument parsed[API_ARGUMENTS_MAX];
@@ -515,7 +514,7 @@ static const char lua_operators[] = "---@operator add(Vector3): Vector3\n"
                                     "---@operator div(number): Vector3\n"
                                     "---@operator unm: Vector3\n";
 
-// The objects of a name, or its library. What holds an object's methods is local: a script has no
+// The objects of a name, or its library. The table of an object's methods is local: scripts have no
 // such global.
 static void lua_class(ByteWriter *writer, const ApiRow *owner, bool is_library)
 {

@@ -162,10 +162,10 @@ int api_Sound_Play(lua_State *thread)
     return 0;
 }
 
-// What is longer is cut before it is cleaned, so that cleaning has a bounded cost.
+// Longer text is cut before it is cleaned, so that cleaning has a bounded cost.
 #define CHAT_LOOKED_BYTES (4u * CHAT_BYTES_MAX)
 
-// Often it is what a player wrote, so it is cleaned and cut instead of refused.
+// Often it contains text of a player, so it is cleaned and cut instead of rejected.
 int api_Chat_Send(lua_State *thread)
 {
     Text text = api_text(thread, 1);
@@ -202,7 +202,7 @@ static int module_has_run(lua_State *thread, int status, lua_KContext context)
     return 1;
 }
 
-// "A → B → A": the modules that wait for each other.
+// "A → B → A": the modules that require each other.
 static int raise_cycle(lua_State *thread, const ScriptSystem *system, const char *path)
 {
     char chain[512];
@@ -247,7 +247,7 @@ int api_global_require(lua_State *thread)
     lua_rawgeti(thread, LUA_REGISTRYINDEX, script->chunk_ref);
     const lua_KContext at = (lua_KContext)system->require_count;
     system->require_stack[system->require_count++] = handle;
-    // What it makes while its file runs is its own.
+    // What it creates while its file runs belongs to it.
     system->require_owners[at] = memory_enter(system, handle);
     lua_callk(thread, 0, 1, at, module_has_run);
     return module_has_run(thread, LUA_OK, at);

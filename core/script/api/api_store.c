@@ -1,4 +1,4 @@
-// DataStore: requests that leave the Vm and pause the caller until the answer is durable.
+// DataStore: requests to the owner that pause the caller until the answer is durable.
 #include "core/script/api/api.h"
 #include "core/script/runtime/value.h"
 
@@ -142,8 +142,8 @@ int api_DataStore_ListVersionsAsync(lua_State *thread)
 
 // --- UpdateAsync: read, transform, write if nobody else did -------------------------------------
 //
-// The stack while it goes on: 1 store, 2 key, 3 transform, 4 tries left, 5 version, 6 old value, 7
-// new value.
+// The stack meanwhile: 1 store, 2 key, 3 transform, 4 tries left, 5 version, 6 old value, 7 new
+// value.
 
 static int update_read(lua_State *thread);
 static int update_transformed(lua_State *thread, int status, lua_KContext context);

@@ -7,7 +7,7 @@ static int wait_is_over(lua_State *thread, int status, lua_KContext context)
 {
     (void)status;
     lua_settop(thread, (int)context + 1);
-    return 1; // the time it really took
+    return 1; // the time that has really passed
 }
 
 int api_task_wait(lua_State *thread)
@@ -23,12 +23,14 @@ static int start(lua_State *thread, int function_index, uint64_t due_tick)
     ScriptSystem *system = script_of(thread);
     const int argument_count = lua_gettop(thread) - function_index;
     const uint32_t slot = schedule_call(thread, function_index, argument_count, due_tick);
+    thread_at(system, slot)->shown = true;
+    schedule_list(system, slot);
     lua_rawgeti(thread, LUA_REGISTRYINDEX, thread_at(system, slot)->ref);
     return 1;
 }
 
-// Runs within the caller's own entry and budget, as coroutine.resume does; an error in it is a
-// fault of its own and does not reach the caller.
+// Runs within the caller's own entry and budget, like coroutine.resume; an error in it is a fault
+// of its own and does not reach the caller.
 int api_task_spawn(lua_State *thread)
 {
     ScriptSystem *system = script_of(thread);

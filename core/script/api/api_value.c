@@ -76,7 +76,7 @@ void api_push_value(lua_State *thread, const ScriptValue *value)
     }
 }
 
-// y is applied last: turning a thing about y after tilting it is what people mean.
+// y is applied last, because people expect to turn a thing about y after tilting it.
 Quat api_rotation(Vec3 degrees)
 {
     const Quat x = quat_from_axis_angle(vec3(1, 0, 0), math_wrap_angle(degrees.x / DEGREES));

@@ -118,7 +118,7 @@ int api_World_Raycast(lua_State *thread)
         return 1;
     }
     const float reach = math_min(distance, 4096);
-    vm_charge(thread, 300 + (uint64_t)reach * 4); // and what it looked at, once that is known
+    vm_charge(thread, 300 + (uint64_t)reach * 4); // and the work of the query, once that is known
     ScriptRayHit hit;
     if (!api_methods(thread)->ray(api_world(thread), origin, vec3_normalise(direction), reach,
                                   ignore, &hit)) {

@@ -2,8 +2,8 @@
 #include "core/script/bridge/attribute_table.h"
 
 #include "core/base/check.h"
+#include "core/base/fair_share.h"
 #include "core/base/hash.h"
-#include "core/base/part.h"
 #include "core/base/text.h"
 
 #include <string.h>
@@ -207,7 +207,7 @@ Record *attribute_table_find(const AttributeTable *table, uint64_t net_id)
 
 static bool has_part(const AttributeTable *table, uint32_t kind, uint32_t used, uint32_t max)
 {
-    return table->maker == 0 || part_is_fair(table->parts[kind][table->maker], used, max);
+    return table->maker == 0 || fair_share_allows(table->parts[kind][table->maker], used, max);
 }
 
 static bool pool_has_part(const AttributeTable *table, uint32_t kind, const Pool *pool)
@@ -254,7 +254,7 @@ static void name_link(AttributeTable *table, uint32_t slot)
 {
     Record *record = attribute_table_at(table, slot);
     const uint32_t bucket = bucket_of(table, name_text(&record->name));
-    // Net ids rise, so the place is nearly always the end.
+    // Net ids rise, so it is nearly always inserted at the end.
     uint32_t before = table->name_last[bucket];
     while (before != 0 && attribute_table_at(table, before)->net_id > record->net_id) {
         before = attribute_table_at(table, before)->name_before;
@@ -298,7 +298,7 @@ void attribute_table_remove(AttributeTable *table, uint64_t net_id)
     table->version += 1;
 }
 
-// Anchored parts have a record only while there is something in it.
+// Anchored parts have a record only while it is not empty.
 static void drop_if_empty(AttributeTable *table, Record *record)
 {
     if (record->attribute_count == 0 && record->tag_count == 0 && record->name.bytes == 0 &&
@@ -382,7 +382,7 @@ static void text_drop(AttributeTable *table, Attribute *attribute)
     }
 }
 
-// A place for a text of that size, in the smallest pool that has one.
+// A slot for a text of that size, in the smallest pool that has one.
 static Status text_take(AttributeTable *table, size_t bytes, uint32_t *pool, uint32_t *slot)
 {
     for (uint32_t i = 0; i < ATTRIBUTE_TEXT_POOLS; i++) {
@@ -439,7 +439,7 @@ static Status attribute_make(AttributeTable *table, Record *record, Text name, A
     return STATUS_OK;
 }
 
-// Everything that can fail comes before anything changes.
+// Everything that can fail is done before anything changes.
 static Status attribute_write(AttributeTable *table, Record *record, Text name,
                               const ScriptValue *value, uint32_t flags)
 {
@@ -459,7 +459,7 @@ static Status attribute_write(AttributeTable *table, Record *record, Text name,
     if (status != STATUS_OK) {
         return status;
     }
-    if (slot != 0) { // before the old text goes: it may be the same
+    if (slot != 0) { // before the old text is freed: it may be the same
         memcpy(pool_at(&table->texts[pool], slot), value->text.data, value->text.bytes);
     }
     text_drop(table, attribute);
@@ -700,7 +700,7 @@ static void copy_record(const AttributeTable *from, const Record *record, Attrib
         attribute_table_empty(to, copy);
     }
     if (record->name.bytes > 0) {
-        // Refusals are counted by the table that refuses.
+        // Rejections are counted by the table that rejects.
         (void)!attribute_table_set_name(to, record->net_id, name_text(&record->name));
     }
     AttributeEntry entry = {0};
@@ -726,7 +726,7 @@ void attribute_table_copy_public(const AttributeTable *from, AttributeTable *to,
     for (uint32_t slot = attribute_table_next(to, 0); slot != 0;
          slot = attribute_table_next(to, slot)) {
         const uint64_t net_id = attribute_table_at(to, slot)->net_id;
-        // What the owner of `to` made itself carries an entity handle and is none of ours.
+        // Records that the owner of `to` made have an entity handle and are not copies.
         if (handle_is_none(attribute_table_at(to, slot)->entity) &&
             attribute_table_find(from, net_id) == NULL) {
             attribute_table_remove(to, net_id);

@@ -1,11 +1,9 @@
-// What scripts keep with entities, by net id: a name, attributes and tags. The authority has one,
-// and every view has one with what it may know. All memory is taken at create; a cap that is
-// reached is STATUS_LIMIT and counted.
-//
-// Attributes of an entity are in the order of their names, records and tagged entities in the order
-// of their slots; the lowest free slot is taken first, so equal histories give equal orders.
-// Flags of an attribute stick until it is set to nil: what was private never becomes public by a
-// later call that forgot to say so.
+// Names, attributes and tags of entities, by net id. The authority has one table, and every view
+// has one with the public part. All memory is taken at create; a reached limit is STATUS_LIMIT and
+// counted.
+// Attributes of an entity are sorted by name, records and tagged entities by slot; the lowest free
+// slot is taken first, so equal histories give equal orders. Flags of an attribute stay until it is
+// set to nil: a private attribute never becomes public by a later call without the flag.
 #pragma once
 
 #include "core/base/id_map.h"
@@ -16,7 +14,7 @@
 #define ATTRIBUTE_TEXT_POOLS 2
 
 typedef struct AttributeTableConfig {
-    uint32_t record_max; // entities with anything to keep
+    uint32_t record_max; // entities with a record
     uint32_t attribute_max;
     uint32_t attributes_per_entity_max;
     uint32_t tag_max;        // different tags
@@ -24,7 +22,7 @@ typedef struct AttributeTableConfig {
     uint32_t text_large_max; // texts of at most ATTRIBUTE_TEXT_BYTES_MAX
 } AttributeTableConfig;
 
-// What scripts have parts of (part.h).
+// The limits that scripts share (fair_share.h).
 enum {
     ATTRIBUTE_PART_RECORDS,
     ATTRIBUTE_PART_ATTRIBUTES,
@@ -72,7 +70,7 @@ typedef struct AttributeTable {
     uint64_t version;       // rises with every change
     uint64_t removed_count; // records that went
     uint64_t limit_count;
-    uint32_t maker; // the script that changes something now; 0: nobody, who has no part
+    uint32_t maker; // the script that makes changes now; 0: none, which has no limit
     uint32_t parts[ATTRIBUTE_PARTS][SIM_MAKERS_MAX + 1];
 } AttributeTable;
 
@@ -82,7 +80,7 @@ size_t attribute_table_bytes(const AttributeTableConfig *config);
 MUST_USE Status attribute_table_init(AttributeTable *table, Arena *arena,
                                      const AttributeTableConfig *config);
 
-// STATUS_RANGE or STATUS_MALFORMED for what no name, text or value may be: empty or too long, not
+// STATUS_RANGE or STATUS_MALFORMED for an invalid name, text or value: empty or too long, not
 // UTF-8, not finite.
 MUST_USE Status attribute_table_name_check(Text name);
 MUST_USE Status attribute_table_value_check(const ScriptValue *value);
@@ -92,7 +90,7 @@ Record *attribute_table_find(const AttributeTable *table, uint64_t net_id); // N
 MUST_USE Status attribute_table_open(AttributeTable *table, uint64_t net_id,
                                      Record **out); // makes one if there is none
 void attribute_table_remove(AttributeTable *table, uint64_t net_id);
-// Forgets its attributes and tags, not its name.
+// Removes its attributes and tags, not its name.
 void attribute_table_empty(AttributeTable *table, Record *record);
 // Walks the records in slot order: start with 0, ends with 0.
 uint32_t attribute_table_next(const AttributeTable *table, uint32_t after);
@@ -103,7 +101,7 @@ Text attribute_table_name(const AttributeTable *table, uint64_t net_id);
 // Records of a name by ascending net id: start with NULL, ends with NULL.
 Record *attribute_table_named(const AttributeTable *table, Text name, const Record *after);
 
-// nil takes the attribute away, flags and all.
+// nil removes the attribute and its flags.
 MUST_USE Status attribute_table_set_attribute(AttributeTable *table, uint64_t net_id, Text name,
                                               const ScriptValue *value, uint32_t flags);
 // Text in the value is valid until the attribute changes. flags may be NULL.
@@ -126,6 +124,6 @@ uint32_t attribute_table_tagged(const AttributeTable *table, Text tag, uint32_t 
 bool attribute_table_tag_of(const AttributeTable *table, const Record *record, uint32_t *index,
                             Text *tag);
 
-// Makes `to` hold what may be known of every record that changed after version `since`, and drop
-// what is gone; what did not fit is counted in `to`.
+// Copies the public part of every record that changed after version `since` to `to`, and removes
+// records that are gone; what did not fit is counted in `to`.
 void attribute_table_copy_public(const AttributeTable *from, AttributeTable *to, uint64_t since);

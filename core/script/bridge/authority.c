@@ -1,10 +1,10 @@
-// Creating an authority, its players, and what happened for its scripts; see authority.h. What
-// scripts call is in authority_methods.c.
+// Creates an authority, and handles its players and the events for its scripts; see authority.h.
+// The functions that scripts call are in authority_methods.c.
 #include "core/script/bridge/authority_inside.h"
 
 #include "core/base/arena.h"
 #include "core/base/check.h"
-#include "core/base/part.h"
+#include "core/base/fair_share.h"
 
 #include <string.h>
 
@@ -25,7 +25,7 @@ bool authority_has_room(const Authority *authority, uint32_t own)
     for (uint32_t type = 0; type < ENTITY_TYPE_COUNT; type++) {
         used += sim_count(authority->sim, (EntityType)type);
     }
-    return part_is_fair(own, used, sim_config(authority->sim)->entity_max);
+    return fair_share_allows(own, used, sim_config(authority->sim)->entity_max);
 }
 
 // --- creation -----------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ static void push_trigger(Authority *authority, const SimEvent *event, bool enter
     PartData data;
     if (!authority_find(authority, event->subject, &thing) ||
         !world_read_part_data(&thing, &data)) {
-        return; // the zone went with its scripts
+        return; // the zone was removed together with its scripts
     }
     const bool solid = (data.flags & PART_GHOST) == 0;
     if (solid && !entered) {
@@ -234,7 +234,7 @@ static void push_trigger(Authority *authority, const SimEvent *event, bool enter
 
 static void push_destroyed(Authority *authority, uint64_t net_id)
 {
-    // What has a record is reported when the record goes.
+    // An entity with a record is reported when the record is removed.
     if (attribute_table_find(&authority->attributes, net_id) == NULL) {
         authority_push(authority, &(ScriptEvent){.type = SCRIPT_EVENT_DESTROYED, .entity = net_id});
     }
@@ -293,7 +293,8 @@ static void forget_character(Authority *authority, uint64_t net_id)
     }
 }
 
-// Records of entities that left the sim; one that cannot be reported yet waits for the next time.
+// Removes records of entities that left the sim; one that cannot be reported yet waits for the next
+// time.
 static void forget_gone(Authority *authority)
 {
     AttributeTable *attributes = &authority->attributes;
@@ -324,8 +325,8 @@ static void forget_players(Authority *authority)
     }
 }
 
-// Functions of the sim also emit between two steps, and the next step forgets that: whoever calls
-// such a function on behalf of a script calls this afterwards.
+// Functions of the sim also emit events between two steps, and the next step clears them: after
+// calling such a function on behalf of a script, call this.
 void authority_harvest(Authority *authority)
 {
     const uint64_t tick = sim_tick(authority->sim);

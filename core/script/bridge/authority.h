@@ -69,14 +69,14 @@ const Roster *authority_roster(const Authority *authority); // the same for play
 // --- players ------------------------------------------------------------------------------------
 // STATUS_EXISTS, STATUS_LIMIT, and as roster_add. It has no character yet.
 MUST_USE Status authority_player_join(Authority *authority, uint64_t player_id, Text name);
-// Scripts hear of it in the next script phase, in which player and character are still there; both
-// go when that phase is over.
+// Scripts get the event in the next script phase, in which player and character still exist; both
+// are removed after it.
 MUST_USE Status authority_player_leave(Authority *authority, uint64_t player_id);
-// A living body: a new one, or the one it has, alive again at that place.
+// A living body: a new one, or the existing one, revived at that place.
 MUST_USE Status authority_player_spawn(Authority *authority, uint64_t player_id, Vec3 position);
-// Where a player begins when nobody says where.
+// Where a player starts if no place is given.
 Vec3 authority_spawn_point(const Authority *authority, uint64_t player_id);
-// STATUS_RANGE for nothing or too much text.
+// STATUS_RANGE for an empty or too long text.
 MUST_USE Status authority_player_chat(Authority *authority, uint64_t player_id, Text text);
 
 // --- what the owner spawned itself ---------------------------------------------------------------
@@ -93,10 +93,10 @@ void authority_effects_clear(Authority *authority);
 // forgets what is gone, and lets players go who left. What the owner itself makes the sim emit
 // between two steps is seen if this is called before the next one begins.
 void authority_collect(Authority *authority);
-// What waits for the scripts, oldest first; bytes are valid until it is taken.
+// The events waiting for the scripts, oldest first; bytes are valid until they are taken.
 const ScriptEvent *authority_events(const Authority *authority, uint32_t *count);
 void authority_events_take(Authority *authority, uint32_t count);
-// Entities spawned with a script that waits to be bound.
+// An entity that was spawned with a script that still has to be bound.
 typedef struct AuthorityBind {
     uint64_t net_id;
     const Prefab *prefab;
@@ -104,17 +104,17 @@ typedef struct AuthorityBind {
 const AuthorityBind *authority_binds(const Authority *authority, uint32_t *count);
 void authority_binds_clear(Authority *authority);
 
-// All of it into a ScriptSystem: charges for the last step, collects, binds scripts, hands over
-// events. What the system has no room for waits here. Call it after sim_step, and again before
-// script_tick if players came or went.
+// Passes everything to a ScriptSystem: charges for the last step, collects, binds scripts, hands
+// over events. What the system has no room for waits here. Call it after sim_step, and again before
+// script_tick if players came or left.
 void authority_feed(Authority *authority, ScriptSystem *system);
 
 typedef struct AuthorityCounters {
     uint64_t events_dropped;
     uint64_t binds_dropped; // too many at once
-    uint64_t binds_failed;  // the script system refused
+    uint64_t binds_failed;  // rejected by the script system
     uint64_t effects_dropped;
-    uint64_t records_refused; // attributes, tags and names past a cap
+    uint64_t records_refused; // attributes, tags and names over a limit
     uint64_t thawed_count;
 } AuthorityCounters;
 AuthorityCounters authority_counters(const Authority *authority);

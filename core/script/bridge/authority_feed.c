@@ -1,5 +1,5 @@
-// From the authority into its scripts; apart from authority.c so that an authority can be used
-// without a script system.
+// Passes events from the authority to its scripts; apart from authority.c so that an authority can
+// be used without a script system.
 #include "core/script/bridge/authority_inside.h"
 
 static void bind_spawned(Authority *authority, ScriptSystem *system)
@@ -23,7 +23,7 @@ static void bind_spawned(Authority *authority, ScriptSystem *system)
     authority_binds_clear(authority);
 }
 
-// What the last step took for the things of each script; once, however often this is called.
+// Charges each script for the last step's work on its entities; once, however often this is called.
 static void charge_work(Authority *authority, ScriptSystem *system)
 {
     const Sim *sim = authority->sim;

@@ -7,13 +7,14 @@
 
 #define TEXT_OF(number)    #number
 #define LIMIT_TEXT(number) TEXT_OF(number)
-// Why a script is refused what part.h divides; `things` is a format with their number.
+// The error for a script that is over its share (fair_share.h); `things` is a format with their
+// number.
 #define PART_TEXT(things)                                                                  \
     "this world has room for " things "; a script has at most half, and the last quarter " \
     "is for those that have little"
-// A shape or a voxel changed: characters look where they stand.
+// A shape or a voxel changed: characters check their ground.
 #define AUTHORITY_CHANGE_STEPS 100
-#define AUTHORITY_RADIUS_MAX   1024 // found by one question
+#define AUTHORITY_RADIUS_MAX   1024 // found by one query
 
 typedef struct TerrainPart {
     uint32_t chunks, pages;
@@ -36,22 +37,22 @@ struct Authority {
     AuthorityBind *binds;
     uint32_t bind_count;
     uint64_t collected_tick;
-    uint64_t charged_tick;                      // whose work the scripts have been charged for
-    uint64_t harvested_tick;                    // of this tick's sim events
-    uint32_t harvested_count;                   // so many are translated
-    SimRef *refs;                               // scratch
+    uint64_t charged_tick;    // the tick whose work the scripts have been charged for
+    uint64_t harvested_tick;  // of this tick's sim events
+    uint32_t harvested_count; // so many are translated
+    SimRef *refs;             // scratch
     uint16_t effect_counts[SIM_MAKERS_MAX + 1]; // of this tick, by caller
     TerrainPart terrain_parts[SIM_MAKERS_MAX + 1];
     AuthorityCounters counters;
 };
 
-// What scripts may see by that net id.
+// Finds what scripts may see by that net id.
 bool authority_find(const Authority *authority, uint64_t net_id, WorldThing *out);
-// Whether a script with so many entities may have one more of those there can be (part.h).
+// Whether a script with so many entities may have one more (fair_share.h).
 bool authority_has_room(const Authority *authority, uint32_t own);
-// Queues an event; counted when there is no room.
+// Queues an event; counted if there is no room.
 bool authority_push(Authority *authority, const ScriptEvent *event);
-// Translates what the sim has emitted since the last time.
+// Translates the events that the sim has emitted since the last time.
 void authority_harvest(Authority *authority);
 // authority_terrain.c
 MUST_USE Status authority_set_voxel(ScriptWorld *world, VoxelCoord at, VoxelKind kind);

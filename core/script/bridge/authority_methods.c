@@ -1,9 +1,9 @@
-// What scripts on the server call: the functions of ScriptWorldMethods over a Sim. Each looks its
-// entity up anew, because anything may be gone; see authority.h for when it is.
+// The functions of ScriptWorldMethods over a Sim, for scripts on the server. Each finds its entity
+// anew, because it may be gone; see authority.h for when it is.
 #include "core/script/bridge/authority_inside.h"
 
 #include "core/base/check.h"
-#include "core/base/part.h"
+#include "core/base/fair_share.h"
 #include "core/script/bridge/world_limit.h"
 #include "core/sim/structure.h"
 
@@ -11,10 +11,10 @@
 #define FIRE_LIFETIME_S 10
 
 // Steps that calls cost here and afterwards, rounded up; a step is two nanoseconds.
-#define NAME_STEPS       10  // one more thing of that name
+#define NAME_STEPS       10  // one more entity of that name
 #define PLAYER_STEPS     5   // one player in a list
-#define RECORD_STEPS     300 // an attribute or a tag, and telling clients
-#define REMOVE_STEPS     300 // its neighbours, its record, its end for clients and scripts
+#define RECORD_STEPS     300 // an attribute or a tag, and sending it to clients
+#define REMOVE_STEPS     300 // its neighbours, its record, its removal at clients and scripts
 #define THAW_STEPS       500
 #define EFFECT_STEPS     100 // a message, sound or text
 #define RECIPIENT_STEPS  40  // for each player who gets it
@@ -159,7 +159,7 @@ static uint32_t method_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint3
 
 // --- spawning and destroying --------------------------------------------------------------------
 
-// STATUS_LIMIT if the caller has as many as one script may have; then the world says so.
+// STATUS_LIMIT if the caller has as many as one script may have; the world's error text says so.
 static Status check_room(Authority *authority, EntityType type)
 {
     ScriptWorld *world = &authority->world;
@@ -191,13 +191,13 @@ static Status check_room(Authority *authority, EntityType type)
                            (unsigned)config->entity_max);
     }
     if (type == ENTITY_NPC &&
-        !part_is_fair(maker.counts[type], all.counts[type], config->npc_max)) {
+        !fair_share_allows(maker.counts[type], all.counts[type], config->npc_max)) {
         return world_limit(world, STATUS_LIMIT, PART_TEXT("%u NPCs"), (unsigned)config->npc_max);
     }
     return STATUS_OK;
 }
 
-// Names what is full when the world has no room for one more of a type, whoever made the others.
+// Sets the error text if the world has no room for one more of a type, whoever made the others.
 static Status name_full(Authority *authority, Status status, EntityType type)
 {
     ScriptWorld *world = &authority->world;
@@ -216,7 +216,7 @@ static Status name_full(Authority *authority, Status status, EntityType type)
                        (unsigned)(config->entity_max < records ? config->entity_max : records));
 }
 
-// The same for what is kept with entities.
+// The same for names, attributes and tags.
 static Status name_attributes_full(Authority *authority, Status status)
 {
     const AttributeTableConfig *config = &authority->attributes.config;
@@ -271,7 +271,8 @@ static Status spawn_thing(Sim *sim, const Prefab *prefab, Vec3 position, Handle 
                                        : sim_spawn_prop(sim, &desc, out);
 }
 
-// The record of a new entity, which is the caller's; without one the entity goes again.
+// Creates the record of a new entity, which belongs to the caller; without one the entity is
+// removed again.
 static Status keep_record(Authority *authority, Handle handle, Record **out)
 {
     sim_set_maker(authority->sim, handle, authority->world.caller);
@@ -373,14 +374,14 @@ static Status thaw(Authority *authority, uint64_t net_id, WorldThing *thing)
     return STATUS_OK;
 }
 
-// The entity behind a net id, ready to be written.
+// Finds an entity by net id for writing.
 static Status find_for_writing(Authority *authority, uint64_t net_id, WorldThing *out)
 {
     sim_add_work(authority->sim, AUTHORITY_CHANGE_STEPS);
     return authority_find(authority, net_id, out) ? thaw(authority, net_id, out) : STATUS_NOT_FOUND;
 }
 
-// Lets what was just marked for removal be read until the script phase is over.
+// Keeps an entity that was marked for removal readable until the script phase is over.
 static void note_removed(Authority *authority, uint64_t net_id)
 {
     Record *record = NULL;
@@ -473,7 +474,7 @@ static Status method_move_to(ScriptWorld *world, uint64_t net_id, Pose pose, flo
     return sim_glide_part(authority->sim, thing.handle, pose, ticks >= 1 ? (uint64_t)ticks : 1);
 }
 
-// Nobody changes attributes from now on.
+// No script changes attributes from now on.
 static void release_attributes(ScriptWorld *world)
 {
     of(world)->attributes.maker = 0;
@@ -597,7 +598,7 @@ static Status method_fire(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec
     return name_full(authority, status, ENTITY_PROJECTILE);
 }
 
-// HANDLE_NONE, which no NPC function takes, for what is gone or anchored.
+// HANDLE_NONE, which all NPC functions reject, if it is gone or anchored.
 static Handle find_handle(const Authority *authority, uint64_t net_id)
 {
     WorldThing thing;
@@ -732,8 +733,8 @@ static bool player_is_known(const Authority *authority, uint64_t player_id)
     return player_id == 0 || roster_find(&authority->roster, player_id) != NULL;
 }
 
-// Counts one more effect of the caller, and what it costs to pass it on; STATUS_LIMIT when it has
-// had as many as one script may in a tick.
+// Counts one more effect of the caller, and the cost of sending it; STATUS_LIMIT if it has reached
+// the limit of one script per tick.
 static Status count_effect(Authority *authority, uint64_t recipients, size_t bytes)
 {
     const uint32_t caller = authority->world.caller;
@@ -755,8 +756,8 @@ static Status count_effect(Authority *authority, uint64_t recipients, size_t byt
     return STATUS_OK;
 }
 
-// The same for one that goes to a player, or to all of them (0); STATUS_NOT_FOUND when the player
-// is not there.
+// The same for one that goes to a player, or to all of them (0); STATUS_NOT_FOUND if the player is
+// not there.
 static Status check_effect(Authority *authority, uint64_t player_id, size_t bytes)
 {
     if (!player_is_known(authority, player_id)) {
@@ -765,7 +766,7 @@ static Status check_effect(Authority *authority, uint64_t player_id, size_t byte
     return count_effect(authority, player_id != 0 ? 1 : roster_count(&authority->roster), bytes);
 }
 
-// What the queue of effects said.
+// Sets the error text if the queue of effects is full.
 static Status name_queue_full(ScriptWorld *world, Status status)
 {
     const AuthorityConfig *config = &of(world)->config;

@@ -1,5 +1,5 @@
-// Edits of terrain by scripts, each of which has its part of the chunks and pages (part.h).
-#include "core/base/part.h"
+// Terrain edits by scripts, each of which has its share of the chunks and pages (fair_share.h).
+#include "core/base/fair_share.h"
 #include "core/script/bridge/authority_inside.h"
 #include "core/script/bridge/world_limit.h"
 
@@ -8,16 +8,17 @@ static Authority *of(ScriptWorld *world)
     return (Authority *)world;
 }
 
-// Chunks and pages that edits of a script have taken, less what its edits gave back.
+// Counts the chunks and pages that a script's edits have taken, minus those they freed.
 static Terrain *terrain_enter(ScriptWorld *world, TerrainUse *before)
 {
     Terrain *terrain = sim_terrain(of(world)->sim);
     const TerrainPart *part = &of(world)->terrain_parts[world->caller];
     *before = terrain_use(terrain);
     if (world->caller != 0) {
-        terrain_set_room(terrain,
-                         (uint32_t)part_room(part->chunks, before->chunk_count, before->chunk_max),
-                         (uint32_t)part_room(part->pages, before->page_count, before->page_max));
+        terrain_set_room(
+            terrain,
+            (uint32_t)fair_share_room(part->chunks, before->chunk_count, before->chunk_max),
+            (uint32_t)fair_share_room(part->pages, before->page_count, before->page_max));
     }
     return terrain;
 }

@@ -2,7 +2,7 @@
 #include "core/script/bridge/effect.h"
 
 #include "core/base/check.h"
-#include "core/base/part.h"
+#include "core/base/fair_share.h"
 #include "core/base/text.h"
 #include "core/script/runtime/value.h"
 
@@ -23,10 +23,12 @@ Status effect_init(EffectQueue *queue, Arena *arena, uint32_t effect_max, size_t
 
 void effect_clear(EffectQueue *queue)
 {
+    if (queue->count > 0) { // else all of it is zero; most ticks have none
+        memset(queue->maker_counts, 0, sizeof queue->maker_counts);
+        memset(queue->maker_bytes, 0, sizeof queue->maker_bytes);
+    }
     queue->count = 0;
     queue->bytes_used = 0;
-    memset(queue->maker_counts, 0, sizeof queue->maker_counts);
-    memset(queue->maker_bytes, 0, sizeof queue->maker_bytes);
 }
 
 static Status text_check(Text text, size_t bytes_min, size_t bytes_max)
@@ -37,14 +39,14 @@ static Status text_check(Text text, size_t bytes_min, size_t bytes_max)
     return text_is_valid(text.data, text.bytes) ? STATUS_OK : STATUS_MALFORMED;
 }
 
-// Room for one more with so many bytes; everything after this succeeds.
+// Reserves room for one more with so many bytes; everything after this succeeds.
 static Status reserve(EffectQueue *queue, size_t bytes, Effect **out)
 {
     const uint32_t maker = queue->maker;
     const bool is_fair =
         maker == 0 ||
-        (part_is_fair(queue->maker_counts[maker], queue->count, queue->effect_max) &&
-         part_is_fair(queue->maker_bytes[maker], queue->bytes_used, queue->bytes_max));
+        (fair_share_allows(queue->maker_counts[maker], queue->count, queue->effect_max) &&
+         fair_share_allows(queue->maker_bytes[maker], queue->bytes_used, queue->bytes_max));
     if (!is_fair || queue->count == queue->effect_max ||
         bytes > queue->bytes_max - queue->bytes_used) {
         queue->dropped_count += 1;

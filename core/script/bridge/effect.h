@@ -1,6 +1,6 @@
 // What scripts want to happen outside the world: messages, chat, sounds, stored data. A bounded
 // queue that the owner reads once per tick and then clears; texts and payloads are in the queue's
-// own bytes and valid until then. What does not fit is STATUS_LIMIT and counted.
+// own bytes and valid until then. An effect that does not fit is STATUS_LIMIT and counted.
 #pragma once
 
 #include "core/base/arena.h"
@@ -12,8 +12,8 @@ typedef enum EffectType { EFFECT_MESSAGE, EFFECT_CHAT, EFFECT_SOUND, EFFECT_STOR
 typedef struct Effect {
     EffectType type;
     uint32_t maker;     // the script, as ScriptWorld.caller
-    uint64_t player_id; // on the server whom it is for, 0: everybody; on a client its own player
-    Text text;          // chat: what is said; sound: which
+    uint64_t player_id; // on the server the receiver, 0: everybody; on a client its own player
+    Text text;          // chat: the message; sound: its name
     ScriptMessage message;
     StoreRequest store;
     bool has_position;
@@ -27,7 +27,7 @@ typedef struct EffectQueue {
     uint8_t *bytes;
     size_t bytes_used, bytes_max;
     uint64_t dropped_count;
-    uint32_t maker; // of what comes next; 0: nobody's, which has no part
+    uint32_t maker; // the script of the next effect; 0: none, which has no limit
     uint32_t maker_counts[SIM_MAKERS_MAX + 1], maker_bytes[SIM_MAKERS_MAX + 1];
 } EffectQueue;
 
@@ -36,8 +36,8 @@ MUST_USE Status effect_init(EffectQueue *queue, Arena *arena, uint32_t effect_ma
                             size_t bytes_max);
 void effect_clear(EffectQueue *queue);
 
-// STATUS_RANGE for a size or number outside its limits, STATUS_MALFORMED for what is no text
-// (text.h), STATUS_LIMIT when the queue is full.
+// STATUS_RANGE for a size or number outside its limits, STATUS_MALFORMED for invalid text (text.h),
+// STATUS_LIMIT if the queue is full.
 MUST_USE Status effect_message(EffectQueue *queue, const ScriptMessage *message);
 MUST_USE Status effect_chat(EffectQueue *queue, Text text, uint64_t player_id);
 MUST_USE Status effect_sound(EffectQueue *queue, Text name, uint64_t player_id, const Vec3 *at,

@@ -1,5 +1,5 @@
-// The players of a world as scripts see them: id, name, team, character and numbers for the board.
-// In the order they came. The authority has one, every view another.
+// The players of a world as scripts see them: id, name, team, character and leaderstats. In the
+// order they came. The authority has one roster, every view another.
 #pragma once
 
 #include "core/script/bridge/attribute_table.h"
@@ -15,7 +15,7 @@ typedef struct RosterPlayer {
     uint64_t player_id;
     uint64_t entity; // its character; 0: none
     uint64_t version;
-    bool leaving; // goes when the tick is over in which scripts were told
+    bool leaving; // removed after the tick in which scripts got the event
     uint64_t leaving_tick;
     ShortName name;
     ShortName team;
@@ -44,7 +44,7 @@ void roster_set_entity(Roster *roster, RosterPlayer *player, uint64_t entity);
 MUST_USE Status roster_set_team(Roster *roster, uint64_t player_id, Text team); // "" is none
 MUST_USE Status roster_set_stat(Roster *roster, uint64_t player_id, Text name, double value);
 bool roster_stat(const Roster *roster, uint64_t player_id, Text name, double *out);
-// The first `max` are written; returns how many there are.
+// Writes the first `max`; returns how many there are.
 uint32_t roster_list(const Roster *roster, ScriptPlayerInfo *out, uint32_t max);
 // Makes `to` equal `from`, as far as it fits.
 void roster_copy(const Roster *from, Roster *to);

@@ -43,7 +43,7 @@ Status scene_names_init(SceneNames *index, Arena *arena, const Scene *scene, con
     if (index->first == NULL || index->after == NULL) {
         return STATUS_LIMIT;
     }
-    // From the last to the first, each put in front: buckets are then ascending.
+    // From the last to the first, each put in front: so buckets are ascending.
     for (uint32_t number = index->count; number > 0; number--) {
         const Text name = names[number - 1];
         if (name.bytes > 0) {

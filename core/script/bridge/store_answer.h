@@ -1,6 +1,6 @@
-// What every store of scripts' data has in common, in memory or in a database: which requests make
-// sense, and how answers look (value.h). Each check that fails has written the text that the script
-// sees, and returns false.
+// Shared by all stores of scripts' data, in memory or in a database: which requests are valid, and
+// the format of answers (value.h). A check that fails has written the error text for the script,
+// and returns false.
 #pragma once
 
 #include "core/base/bytes.h"
@@ -28,10 +28,10 @@ void store_answer_text(ByteWriter *answer, const char *data, size_t bytes);
 // Replaces the answer by an error; always false.
 bool store_answer_fail(ByteWriter *answer, const char *message);
 
-// The names of store and key.
+// Checks the names of store and key.
 bool store_answer_check(const StoreRequest *request, ByteWriter *answer);
 // The value to store, without the list around it.
 bool store_answer_value(const StoreRequest *request, const uint8_t **value, size_t *bytes,
                         ByteWriter *answer);
-// False when it is no integer.
+// False if it is not an integer.
 bool store_answer_read_integer(const uint8_t *value, size_t bytes, int64_t *out);

@@ -1,5 +1,5 @@
-// A client's view: creation, what its owner says and shows, and local entities; see view.h. What
-// scripts call is in view_methods.c.
+// A client's view: creation, what its owner sets and shows, and local entities; see view.h. The
+// functions that scripts call are in view_methods.c.
 #include "core/script/bridge/view_inside.h"
 
 #include "core/base/check.h"
@@ -222,7 +222,7 @@ bool view_find(const View *view, uint64_t net_id, WorldThing *out)
     return true;
 }
 
-// Returns false when its time is over.
+// Returns false if its time is over.
 static bool local_move(const View *view, ViewLocal *local)
 {
     const float seconds = sim_tick_seconds(view->sim);

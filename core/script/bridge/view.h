@@ -1,11 +1,9 @@
-// A client's side of script_world.h. Scripts read a Sim that others change, and what the owner of
-// the view says of names, attributes, tags and players; every change of replicated state is
+// A client's side of script_world.h. Scripts read a Sim that others change, and the names,
+// attributes, tags and players that the owner of the view sets; every change of replicated state is
 // STATUS_DENIED.
-//
-// What is a client's own: local entities (SpawnLocal), which no other machine sees, which block
-// nothing and are met by no ray; keys, camera, the UI tree, sounds, messages to the server. Local
-// net ids start at VIEW_LOCAL_FIRST, where no server's net id comes.
-//
+// A client's own things: local entities (SpawnLocal), which no other machine sees, which do not
+// block and which rays do not hit; keys, camera, the UI tree, sounds, messages to the server. Local
+// net ids start at VIEW_LOCAL_FIRST, above all net ids of a server.
 // As on the server, setters take effect at once, and a destroyed local entity can be read until
 // view_step, which the owner calls once per tick, after its sim has stepped.
 #pragma once
@@ -44,11 +42,11 @@ ScriptWorld *view_world(View *view);
 // anything private.
 AttributeTable *view_attributes(View *view);
 Roster *view_roster(View *view);
-// Keys and actions compare without regard to case, "W" and "w" alike. STATUS_LIMIT when too many
-// are down at once.
+// Keys and actions are compared without case: "W" equals "w". STATUS_LIMIT if too many are down at
+// once.
 MUST_USE Status view_set_key(View *view, Text key, bool down);
 void view_set_camera(View *view, Vec3 position, Vec3 forward);
-// Moves local entities by a tick; those whose time is over or that were destroyed go.
+// Moves local entities by a tick; removes those that were destroyed or whose time is over.
 void view_step(View *view);
 
 // --- what the owner shows -----------------------------------------------------------------------
@@ -56,7 +54,7 @@ const Effect *view_effects(const View *view, uint32_t *count);
 void view_effects_clear(View *view);
 // A sound of the server, to be played with those of the scripts here.
 MUST_USE Status view_play(View *view, const Effect *sound);
-// The tree that scripts want shown (value.h); the version rises with every change.
+// The UI tree of the scripts (value.h); the version rises with every change.
 const uint8_t *view_ui(const View *view, size_t *bytes, uint64_t *version);
 
 typedef struct ViewLocal {
@@ -74,7 +72,8 @@ typedef struct ViewLocal {
 // Walks the local entities in slot order: start with 0, ends with 0.
 uint32_t view_local_next(const View *view, uint32_t after);
 const ViewLocal *view_local_at(const View *view, uint32_t slot);
-// Local entities that went since the last call, oldest first; the owner tells the scripts.
+// Local entities that were removed since the last call, oldest first, for the owner to report to
+// scripts.
 uint32_t view_local_gone(View *view, uint64_t *out, uint32_t max);
 
 typedef struct ViewCounters {

@@ -6,7 +6,7 @@
 #include "core/script/bridge/world_read.h"
 #include "core/script/runtime/value.h"
 
-#define VIEW_RADIUS_MAX 512 // found by one question
+#define VIEW_RADIUS_MAX 512 // found by one query
 
 typedef struct ViewKey {
     uint8_t bytes;
@@ -40,7 +40,7 @@ struct View {
 
 ViewLocal *view_local_find(const View *view, uint64_t net_id); // NULL: none
 bool view_find(const View *view, uint64_t net_id, WorldThing *out);
-// False for a name that no key has; folds to lower case.
+// False if no key has that name; converts to lower case.
 bool view_key_make(Text key, ViewKey *out);
 // view_methods.c
 const ScriptWorldMethods *view_methods(void);

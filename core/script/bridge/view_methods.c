@@ -1,4 +1,4 @@
-// What scripts on a client call: reading through the view, writing what is the client's own, and
+// The functions for scripts on a client: read the view, change the client's own things, and
 // STATUS_DENIED for the rest.
 #include "core/script/bridge/view_inside.h"
 
@@ -234,7 +234,7 @@ static Status keep_prefab(View *view, const Prefab *prefab, uint64_t net_id, Han
 {
     Status status = attribute_table_set_name(&view->attributes, net_id, prefab->name);
     if (status == STATUS_OK) {
-        // The handle says that this record is no copy of the server's.
+        // The handle marks this record as local, not a copy of the server's.
         attribute_table_find(&view->attributes, net_id)->entity = handle;
     }
     for (uint32_t i = 0; i < prefab->attribute_count && status == STATUS_OK; i++) {
@@ -261,7 +261,7 @@ static Status method_spawn(ScriptWorld *world, Text name, Vec3 position, bool lo
         return STATUS_NOT_FOUND;
     }
     if (prefab->kind == PREFAB_NPC) {
-        return STATUS_UNSUPPORTED; // minds are the server's
+        return STATUS_UNSUPPORTED; // only the server runs NPCs
     }
     if (!position_is_sane(position)) {
         return STATUS_RANGE;
@@ -287,8 +287,8 @@ static Status method_spawn(ScriptWorld *world, Text name, Vec3 position, bool lo
     return STATUS_OK;
 }
 
-// The local entity to be written. What is in the local range and gone is gone; the rest is the
-// server's.
+// Finds a local entity for writing. An id in the local range that is not found is gone; other ids
+// are the server's.
 static Status find_local(ScriptWorld *world, uint64_t net_id, ViewLocal **out)
 {
     ViewLocal *local = view_local_find(of(world), net_id);
@@ -590,7 +590,7 @@ static Status method_ui(ScriptWorld *world, const uint8_t *tree, size_t bytes)
     return STATUS_OK;
 }
 
-// What the queue of effects said.
+// Sets the error text if the queue of effects is full.
 static Status name_queue_full(ScriptWorld *world, Status status)
 {
     const ViewConfig *config = &of(world)->config;
@@ -603,7 +603,7 @@ static Status name_queue_full(ScriptWorld *world, Status status)
 static Status method_sound(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
                            float volume)
 {
-    // A client can make a noise for its own player alone.
+    // A client can play a sound for its own player only.
     const uint64_t own = of(world)->config.local_player;
     return player_id != 0 && player_id != own
                ? deny(world)

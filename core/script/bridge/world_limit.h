@@ -3,6 +3,6 @@
 
 #include "core/script/runtime/script_world.h"
 
-// Gives `status` back. If it is STATUS_LIMIT and nobody has said why, the text says it.
+// Returns `status`. If it is STATUS_LIMIT and no error text is set, sets this one.
 Status world_limit(ScriptWorld *world, Status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -1,5 +1,5 @@
-// Reading a Sim the way scripts see it, the same for the authority and for a view: entities and
-// anchored parts of the scene are one kind of thing, named by net id.
+// Reads a Sim as scripts see it, for the authority and for a view: entities and anchored parts of
+// the scene are one kind of thing, identified by net id.
 #pragma once
 
 #include "core/place/prefab.h"
@@ -12,7 +12,7 @@ typedef struct WorldThing {
     const ScenePart *part;
 } WorldThing;
 
-// What is there by that net id, marked for removal or not.
+// Finds a thing by net id, even if it is marked for removal.
 bool world_read_find(const Sim *sim, uint64_t net_id, WorldThing *out);
 ScriptEntityInfo world_read_info(const Sim *sim, uint64_t net_id, const WorldThing *thing);
 bool world_read_ray(const Sim *sim, Vec3 origin, Vec3 direction, float distance, uint64_t ignore,

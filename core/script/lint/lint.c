@@ -1,10 +1,9 @@
-// The walk through a compiled script. Lua's compiler has resolved every name by then: a global is
-// an access to the environment's upvalue, whatever the source looks like. Registers are followed
-// along straight code, so that `Network.FireClient(…)` is known as such at its call; where two ways
-// meet, only what was known before they parted stays known. What is not known is not reported.
-//
-// Two passes over all functions: the first finds the names that the script itself gives a value,
-// the second reports.
+// The walk through a compiled script. Lua's compiler has resolved every name: a global is an access
+// to the environment's upvalue, whatever the source looks like. Registers are tracked along
+// straight code, so that `Network.FireClient(…)` is recognised at its call; where two branches
+// join, only what was known before they split stays known. What is unknown is not reported.
+// Two passes over all functions: the first finds the names that the script itself assigns, the
+// second reports.
 #include "core/script/lint/lint.h"
 
 #include "core/base/check.h"
@@ -26,7 +25,7 @@
 #define ABSOLUTE_LINE  (-0x80) // in lineinfo: see abslineinfo
 #define NO_UPVALUE     (-1)
 #define TARGET_NONE    INT32_MAX // no jump leads here
-#define TARGET_BACK    (-1)      // one does that comes from behind
+#define TARGET_BACK    (-1)      // a jump from a later instruction leads here
 
 typedef enum KnownKind {
     KNOWN_NOTHING,
@@ -51,7 +50,7 @@ typedef struct Lint {
     LintResult *result;
     const Proto *main;
     bool is_reporting;
-    bool is_dynamic; // globals come and go in ways that cannot be seen from outside
+    bool is_dynamic; // globals are changed in ways that cannot be tracked
     // Tables on the stack: names; names; names, ".name" of fields; names; functions that are hooks.
     int known, written, read, exported, entries;
     LintReturned returned; // what may hold hooks too
@@ -95,7 +94,7 @@ const char *lint_kind_name(LintKind kind)
 
 // --- names --------------------------------------------------------------------------------------
 
-// A name as it stands in a source; NULL for text that is none, however it got there.
+// A name as it is in a source; NULL if the text is not a name.
 static const char *word_of(const TString *text)
 {
     const char *word = getstr(text);
@@ -155,7 +154,7 @@ static void report(Lint *lint, LintKind kind, uint32_t line, bool is_error, cons
 static void report_undefined(Lint *lint, uint32_t line, const char *name)
 {
     char nearest[2 * NAME_BYTES_MAX] = "", message[SCRIPT_MESSAGE_BYTES];
-    if (lint->result->finding_count < lint->result->finding_max) { // looking is dear
+    if (lint->result->finding_count < lint->result->finding_max) { // the search is expensive
         lint_suggest(lint->thread, lint->written, name, nearest, sizeof nearest);
     }
     snprintf(message, sizeof message, "%s is defined nowhere, so it is nil%s%s%s", name,
@@ -167,14 +166,15 @@ static void report_side(Lint *lint, const Walk *walk, const ApiRow *row)
 {
     char message[SCRIPT_MESSAGE_BYTES];
     bool is_error;
-    // In a script of both sides only what surely runs on both: the rest may have asked.
+    // In a script for both sides only code that certainly runs on both: other code may have checked
+    // the side.
     if ((lint->side != LINT_BOTH || (walk->is_entry && walk->is_straight)) &&
         lint_side_text(row, lint->side, message, sizeof message, &is_error)) {
         report(lint, LINT_WRONG_SIDE, walk->line, is_error, message);
     }
 }
 
-// A call of a member that is not there, in a table that nobody can change.
+// A call of a missing member of a table that cannot be changed.
 static void report_unknown(Lint *lint, const Walk *walk, const Known *called)
 {
     const char *owner = word_of(called->name), *name = word_of(called->field);
@@ -192,7 +192,7 @@ static void report_unknown(Lint *lint, const Walk *walk, const Known *called)
 
 // --- globals ------------------------------------------------------------------------------------
 
-// `_G` is the environment too. As long as only its fields are used nothing is hidden.
+// `_G` is the environment too. As long as only its fields are used, all accesses are visible.
 static void look_at_whole(Lint *lint, const Walk *walk, int reg)
 {
     const Proto *proto = walk->proto;
@@ -203,7 +203,7 @@ static void look_at_whole(Lint *lint, const Walk *walk, int reg)
     lint->is_dynamic = lint->is_dynamic || !is_field;
 }
 
-// What these give depends on what is in the place.
+// Globals whose results depend on the place.
 static bool asks_world(const char *name)
 {
     static const char *const names[] = {"World",     "Players",    "Npc",
@@ -236,7 +236,7 @@ static void read_global(Lint *lint, const Walk *walk, const TString *text, int r
     }
 }
 
-// A function that nobody calls here, and that the engine does not know either.
+// A function that is neither called here nor known to the engine.
 static void look_at_unknown(Lint *lint, const Walk *walk, const char *name)
 {
     const char *hook = lint_nearest_hook(name);
@@ -247,8 +247,8 @@ static void look_at_unknown(Lint *lint, const Walk *walk, const char *name)
     }
 }
 
-// `function onUpdate(dt)`: the entity comes first, and nothing says so before it is used as a
-// number.
+// `function onUpdate(dt)`: the first parameter is the entity; the mistake shows only when it is
+// used as a number.
 static void look_at_parameter(Lint *lint, const Proto *hook, const ApiRow *row)
 {
     static const char *const times[] = {"dt", "delta", "deltaTime", "delta_time", "deltatime"};
@@ -267,7 +267,7 @@ static void look_at_parameter(Lint *lint, const Proto *hook, const ApiRow *row)
     }
 }
 
-// A hook gets its function; `row` is its own.
+// A hook is assigned; `row` is its own.
 static void look_at_hook(Lint *lint, const Walk *walk, const ApiRow *row, const Known *value)
 {
     const Proto *closure = value != NULL && value->kind == KNOWN_CLOSURE ? value->closure : NULL;
@@ -282,7 +282,8 @@ static void look_at_hook(Lint *lint, const Walk *walk, const ApiRow *row, const 
     }
 }
 
-// The first pass: `names` has the name, and what the engine calls on both sides is known.
+// The first pass: adds the name to `names`, and notes functions that the engine calls on both
+// sides.
 static void note_written(Lint *lint, int names, const char *name, const ApiRow *row,
                          const Known *value)
 {
@@ -327,7 +328,7 @@ static bool is_read_field(const Lint *lint, const char *name)
     return is_in(lint, lint->read, field);
 }
 
-// Of any table: what the script returns may be at hand under many names.
+// For any table: the table that the script returns may be in several variables.
 static void note_field(Lint *lint, const TString *key)
 {
     const char *name = key != NULL && !lint->is_reporting ? word_of(key) : NULL;
@@ -338,7 +339,7 @@ static void note_field(Lint *lint, const TString *key)
     }
 }
 
-// A field of the table that the script returns. A hook that is a global too is not taken from here.
+// A field of the table that the script returns. It is ignored if the hook is a global too.
 static void write_returned(Lint *lint, const Walk *walk, const TString *text, const Known *value)
 {
     const char *name = text != NULL ? word_of(text) : NULL;
@@ -357,7 +358,7 @@ static void write_returned(Lint *lint, const Walk *walk, const TString *text, co
     }
 }
 
-// The API's row of what a register holds, unless the script has its own of that name.
+// The API's row of a register's value, unless the script has assigned that name.
 static const ApiRow *row_of(const Lint *lint, const Known *value)
 {
     const char *name =
@@ -400,7 +401,7 @@ static const TString *text_in(const Lint *lint, int reg)
     return lint->registers[reg].kind == KNOWN_TEXT ? lint->registers[reg].name : NULL;
 }
 
-// The table is the environment by its other name.
+// Whether the table is the environment under its other name.
 static bool is_whole(const Known *table)
 {
     return table->kind == KNOWN_ENVIRONMENT ||
@@ -411,12 +412,12 @@ static bool is_whole(const Known *table)
 static void read_member(Lint *lint, const Walk *walk, int reg, const Known *from,
                         const TString *key)
 {
-    const Known table = *from; // may be the very register that is written
+    const Known table = *from; // may be the register that is written
     forget(lint, reg, 1);
     if (is_whole(&table)) {
         lint->is_dynamic = lint->is_dynamic || key == NULL;
         if (key != NULL) {
-            // `_G.name` asks on purpose whether there is one.
+            // `_G.name` is a deliberate check whether it exists.
             if (table.kind == KNOWN_ENVIRONMENT) {
                 read_global(lint, walk, key, reg);
             }
@@ -426,7 +427,7 @@ static void read_member(Lint *lint, const Walk *walk, int reg, const Known *from
         const Known member = {.kind = KNOWN_MEMBER, .name = table.name, .field = key};
         const ApiRow *row = lint->is_reporting ? row_of(lint, &member) : NULL;
         if (row != NULL && row->kind == API_KIND_EVENT) {
-            report_side(lint, walk, row); // an event of the other side cannot even be looked at
+            report_side(lint, walk, row); // even reading an event of the other side fails
         }
         learn(lint, walk, reg, member);
     }
@@ -442,7 +443,7 @@ static void write_member(Lint *lint, const Walk *walk, const Known *table, const
         }
     }
     if (value != NULL && is_whole(value)) {
-        lint->is_dynamic = true; // who gets it may do anything with it
+        lint->is_dynamic = true; // the receiver may change anything in it
     }
 }
 
@@ -590,7 +591,7 @@ static void step(Lint *lint, const Walk *walk)
     }
 }
 
-// Where an instruction may jump to; its own successor if it does not jump.
+// The target of a jump; the next instruction if it does not jump.
 static int32_t target_of(int32_t pc, Instruction i)
 {
     switch (GET_OPCODE(i)) {
@@ -622,7 +623,7 @@ static void mark_targets(Lint *lint, const Proto *proto)
     }
 }
 
-// Ways meet here: what was learnt since they parted is forgotten.
+// Branches join here: what was learnt since they split is dropped.
 static void meet(Lint *lint, const Walk *walk)
 {
     const int32_t from = lint->targets[walk->pc];
@@ -647,7 +648,7 @@ static void next_line(Walk *walk)
     }
 }
 
-// `local World = World` hides nothing: it is the same thing.
+// `local World = World` shadows nothing: it is the same value.
 static bool is_copy(const Lint *lint, const LocVar *local)
 {
     for (int i = 0; i < REGISTERS_MAX; i++) {
@@ -673,7 +674,7 @@ static void look_at_local(Lint *lint, const Walk *walk, const LocVar *local)
     }
 }
 
-// The locals that begin with this instruction. They stand in the order of their beginnings.
+// The locals that begin with this instruction. They are sorted by their beginnings.
 static void look_at_locals(Lint *lint, Walk *walk)
 {
     const Proto *proto = walk->proto;
@@ -686,7 +687,7 @@ static void look_at_locals(Lint *lint, Walk *walk)
             look_at_local(lint, walk, local);
             continue;
         }
-        for (int i = 0; i < proto->maxstacksize; i++) { // by a local others may reach all of it
+        for (int i = 0; i < proto->maxstacksize; i++) { // a local may give others all of it
             lint->is_dynamic = lint->is_dynamic || is_whole(&lint->registers[i]);
         }
     }
@@ -712,7 +713,7 @@ static void walk_function(Lint *lint, const Proto *proto, int environment, bool 
     }
 }
 
-// Which upvalue of the inner function is the outer one's environment.
+// Which upvalue of the inner function is the outer function's environment.
 static int environment_of(const Proto *inner, int outer)
 {
     for (int i = 0; outer != NO_UPVALUE && i < inner->sizeupvalues; i++) {
@@ -723,7 +724,7 @@ static int environment_of(const Proto *inner, int outer)
     return NO_UPVALUE;
 }
 
-// Functions stand inside each other no deeper than the compiler allows.
+// The compiler limits how deeply functions are nested.
 static void walk_tree(Lint *lint, const Proto *proto, int environment, uint32_t depth)
 {
     if (depth == DEPTH_MAX) {
@@ -787,7 +788,7 @@ void lint_function(lua_State *thread, LintSide side, LintResult *result)
     const int status = guard_protect(thread, run, &lint);
     const GuardFault fault = guard_leave(thread, STEPS, &outer, &steps_used);
     if (status != LUA_OK || fault != GUARD_NONE) {
-        result->dropped_count += 1; // out of memory: what was found until then
+        result->dropped_count += 1; // out of memory: only the findings until then
     }
     lua_settop(thread, top);
 }

@@ -1,10 +1,9 @@
-// Other line numbers for a compiled script: those of the source that its Lua was made from. They
-// become part of the function, and so of its rune, so that no map travels along.
-//
-// Lua keeps a line for every instruction as the difference to the one before, in a signed byte. A
-// larger difference, and one instruction in every 128 at the latest, has the mark -128 in the byte
-// and its whole line in `abslineinfo`; Lua computes from pc / 128 where to begin in there, so there
-// must never be fewer.
+// Replaces the line numbers of a compiled script by those of the source that its Lua was generated
+// from. They become part of the function, and so of its rune, so no separate map is needed.
+// Lua stores a line for every instruction as the difference to the one before, in a signed byte.
+// For a larger difference, and at least once in every 128 instructions, the byte is -128 and the
+// whole line is in `abslineinfo`; Lua computes from pc / 128 where to start there, so there must
+// never be fewer.
 #include "core/base/check.h"
 #include "core/script/lint/lint.h"
 #include "core/script/vm/lua_guard.h"
@@ -23,7 +22,7 @@
 typedef struct Map {
     const uint32_t *lines; // by line, from 0
     uint32_t count;
-    int *whole; // the same without gaps: a line that comes from nowhere belongs to the one before
+    int *whole; // the same without gaps: a line without a source line gets the previous one
     Proto *main;
     Status status;
 } Map;
@@ -40,7 +39,7 @@ static int map_line(const Map *map, int line)
 static void fill_gaps(Map *map)
 {
     int line = 1;
-    for (uint32_t i = 0; i < map->count; i++) { // what comes before the first belongs to it
+    for (uint32_t i = 0; i < map->count; i++) { // lines before the first belong to it
         if (map->lines[i] != 0) {
             line = map->lines[i] < LINE_MAX ? (int)map->lines[i] : LINE_MAX;
             break;
@@ -71,7 +70,7 @@ static int next_line(LineWalk *walk, int pc)
     return walk->line;
 }
 
-// Writes the new lines, or with NULL only counts how many whole ones there will be.
+// Writes the new lines, or with NULL only counts the absolute ones.
 static int encode(const Map *map, const Proto *proto, ls_byte *small, AbsLineInfo *whole)
 {
     LineWalk walk = {proto, proto->linedefined, 0};
@@ -99,8 +98,8 @@ static void map_function(lua_State *thread, Map *map, Proto *proto)
     const int count = encode(map, proto, NULL, NULL);
     const size_t small_bytes = (size_t)proto->sizelineinfo * sizeof(ls_byte);
     const size_t whole_bytes = (size_t)count * sizeof(AbsLineInfo);
-    // Both new arrays first, because the old ones are read while they are filled; this way of
-    // asking for memory does not raise.
+    // Both new arrays are allocated first, because the old ones are read while they are filled;
+    // this function does not raise.
     ls_byte *small = luaM_realloc_(thread, NULL, 0, small_bytes);
     AbsLineInfo *whole = count > 0 ? luaM_realloc_(thread, NULL, 0, whole_bytes) : NULL;
     if (small == NULL || (count > 0 && whole == NULL)) {
@@ -120,7 +119,7 @@ static void map_function(lua_State *thread, Map *map, Proto *proto)
     proto->lastlinedefined = map_line(map, proto->lastlinedefined);
 }
 
-// Functions stand inside each other no deeper than the compiler allows.
+// The compiler limits how deeply functions are nested.
 static void map_tree(lua_State *thread, Map *map, Proto *proto, uint32_t depth)
 {
     if (depth == DEPTH_MAX) {

@@ -1,6 +1,6 @@
-// The names that lints are about: which there are, which one somebody meant, and which side they
-// belong to. All of it comes from api.def and from the sandbox itself, so that a new row needs
-// nothing here; only what to use instead is a list.
+// The names that lints report: which exist, which one was probably meant, and their sides. All of
+// it comes from api.def and from the sandbox itself, so a new row needs no change here; only the
+// suggested replacements are a list.
 #include "core/base/check.h"
 #include "core/base/nearest.h"
 #include "core/script/lint/lint_inside.h"
@@ -11,9 +11,9 @@
 #define FOREIGN_COUNT      (sizeof foreign / sizeof foreign[0])
 #define OTHER_COUNT        (sizeof others / sizeof others[0])
 #define HOOK_LETTERS_WRONG 2
-#define WRITTEN_MAX        256 // of the script's own names that are compared
+#define WRITTEN_MAX        256 // the script's own names that are compared
 
-// Names of other engines, and what they are here.
+// Names of other engines, and their equivalents here.
 static const struct {
     const char *name, *here;
 } foreign[] = {
@@ -46,7 +46,7 @@ static const struct {
 
 // --- which names there are ----------------------------------------------------------------------
 
-// A class is in the environment if it has functions: Vector3.new, but no Entity.
+// A class is in the environment if it has functions: Vector3.new, but not Entity.
 static bool class_is_table(const ApiRow *rows, uint32_t count, const char *class)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -127,7 +127,7 @@ static void consider(Suggestion *to, const char *owner, const char *name)
     }
 }
 
-// In the order of the table, which is the same everywhere; equal distances keep the first.
+// In the order of the table, which is the same in every build; of equal distances the first wins.
 static void consider_table(lua_State *thread, int index, Suggestion *to)
 {
     uint32_t count = 0;
@@ -161,7 +161,7 @@ void lint_suggest(lua_State *thread, int written, const char *name, char *out, s
     vm_push_environment(thread);
     consider_table(thread, lua_gettop(thread), &to);
     lua_pop(thread, 1);
-    // The function of a group whose group was left out: only the very name.
+    // A function without its group: only the exact name.
     to.nearest.steps = to.nearest.steps < 1 ? to.nearest.steps : 1;
     for (uint32_t i = 0; i < count; i++) {
         if (rows[i].kind == API_KIND_FUNCTION && strcmp(rows[i].name, "new") != 0) {
@@ -189,7 +189,7 @@ const char *lint_nearest_hook(const char *name)
 static bool library_has(lua_State *thread, int known, const char *owner, const char *name,
                         Suggestion *to)
 {
-    bool has = true; // whatever is no library
+    bool has = true; // if it is not a library
     lua_getfield(thread, known, owner);
     if (lua_istable(thread, -1)) {
         has = lua_getfield(thread, -1, name) != LUA_TNIL;
@@ -238,7 +238,7 @@ static const char *instead_of(const ApiRow *row)
     return NULL;
 }
 
-// What a client may do with its own things too.
+// Things that a client may also do with its own entities.
 static bool is_never_ignored(const ApiRow *row)
 {
     return row->kind != API_KIND_FUNCTION || strcmp(row->name, "Destroy") == 0;

@@ -11,7 +11,7 @@ static void keep_first_line(LintResult *result, uint32_t at, uint32_t line)
     }
 }
 
-// Makes room at `at`.
+// Inserts at `at`.
 static void insert_require(LintResult *result, uint32_t at, const char *plain, uint32_t line)
 {
     const uint32_t behind = result->require_count - at;
@@ -30,7 +30,7 @@ void lint_add_require(LintResult *result, uint32_t line, Text written)
     const Text path = script_path_plain(written);
     for (size_t i = 0; i < path.bytes; i++) {
         if ((unsigned char)path.data[i] < 0x20 || path.data[i] == 0x7f) {
-            return; // no module has such a name
+            return; // not a valid path of a module
         }
     }
     char plain[SCRIPT_PATH_BYTES];

@@ -1,7 +1,7 @@
-// Which table a script returns: TypeScript's exports end up in it, and the engine takes hooks from
-// it. `local M = {} … return M` and `return {…}` are told, with M never given another value; all
-// else is not known. Lua's compiler helps: no temporary stands in the register of a local that is
-// alive, so whatever writes that register assigns to the local.
+// Finds the table that a script returns: it holds TypeScript's exports, and the engine takes hooks
+// from it. `local M = {} … return M` and `return {…}` are recognised, if M is never assigned again;
+// anything else is unknown. The compiler never puts a temporary into the register of a live local,
+// so whatever writes that register assigns to the local.
 #include "core/script/lint/lint_inside.h"
 
 #include <lobject.h>
@@ -9,9 +9,9 @@
 
 #define NO_REGISTER (-1)
 #define DEPTH_MAX   200 // the compiler allows fewer
-#define RETURNS_MAX 32  // looked at; for each the code before it is
+#define RETURNS_MAX 32  // for each of them the code before it is scanned
 
-// The first instruction at which the register is the local that is alive at `pc`; `pc` itself if it
+// The first instruction at which the register is the local that is live at `pc`; `pc` itself if it
 // is a temporary there.
 static int32_t begin_of(const Proto *main, int reg, int32_t pc)
 {
@@ -32,7 +32,7 @@ static bool writes(Instruction i, int reg)
     return testAMode(GET_OPCODE(i)) && a <= reg && reg <= last;
 }
 
-// What makes the value that the register has at `pc`; NO_REGISTER: no single table.
+// The instruction that creates the value in the register at `pc`; NO_REGISTER: not a single table.
 static int32_t find_making(const Proto *main, int reg, int32_t pc)
 {
     const int32_t begin = begin_of(main, reg, pc);
@@ -49,7 +49,7 @@ static int32_t find_making(const Proto *main, int reg, int32_t pc)
     return NO_REGISTER;
 }
 
-// Is the whole of it used, not just a field? In the main function it is in a register.
+// Whether the table itself is used, not just a field. In the main function it is in a register.
 static bool takes_whole(Instruction i, int reg)
 {
     switch (GET_OPCODE(i)) {
@@ -71,7 +71,7 @@ typedef struct Use {
     bool is_written, is_whole;
 } Use;
 
-// What a function does with one of its upvalues, and those inside it with theirs.
+// How a function, and those inside it, use one of its upvalues.
 static void look_at_upvalue(const Proto *proto, int upvalue, uint32_t depth, Use *use)
 {
     if (depth == DEPTH_MAX) {
@@ -119,8 +119,8 @@ static bool is_return(Instruction i)
     return op == OP_RETURN || op == OP_RETURN0 || op == OP_RETURN1;
 }
 
-// The last instruction is the return of nothing that the compiler adds. Behind a return of one's
-// own it is reached by a jump, or not at all.
+// The last instruction is the empty return that the compiler adds. After an explicit return it is
+// reached by a jump, or never.
 static bool reaches_end(const Proto *main)
 {
     const int32_t last = main->sizecode - 1;

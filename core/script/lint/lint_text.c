@@ -1,5 +1,5 @@
-// The one lint that reads the text itself: characters that nobody sees. Bytecode has no comments,
-// and a reviewer reads those too. A joiner inside an emoji is meant, and left alone.
+// The only lint that reads the text itself: invisible characters. Bytecode has no comments, but
+// reviewers read those too. A joiner inside an emoji is allowed.
 #include "core/base/utf8.h"
 #include "core/script/lint/lint.h"
 
@@ -26,7 +26,7 @@ static void report(LintResult *result, uint32_t line, uint32_t code_point)
     LintFinding *finding = &result->findings[result->finding_count++];
     *finding = (LintFinding){.kind = LINT_INVISIBLE, .line = line};
     (void)snprintf(finding->message, sizeof finding->message,
-                   "U+%04X is a character that nobody sees: remove it, or write it in a string as "
+                   "U+%04X is an invisible character: remove it, or write it in a string as "
                    "\\u{%X}",
                    (unsigned)code_point, (unsigned)code_point);
 }

@@ -1,4 +1,5 @@
-// The container around Lua's bytecode. Checking is total; loading trusts its caller (rune.h).
+// The container around Lua's bytecode. Checking accepts any bytes; loading trusts its caller
+// (rune.h).
 #include "core/script/rune/rune.h"
 
 #include "core/base/bytes.h"
@@ -46,7 +47,8 @@ Status rune_write(lua_State *thread, const char *path, void *out, size_t capacit
     if (strlen(path) > RUNE_PATH_BYTES_MAX || head > capacity) {
         return STATUS_LIMIT;
     }
-    // The bytecode first, behind where the header will be, because the header holds its hash.
+    // The bytecode is written first, behind the space for the header, because the header contains
+    // its hash.
     const size_t room = capacity < RUNE_BYTES_MAX ? capacity : RUNE_BYTES_MAX;
     ByteWriter body = byte_writer((uint8_t *)out + head, room - head);
     if (lua_dump(thread, write_piece, &body, 0) != 0 || body.status != STATUS_OK) {
@@ -57,7 +59,7 @@ Status rune_write(lua_State *thread, const char *path, void *out, size_t capacit
     return STATUS_OK;
 }
 
-// Printable, without a way out of a line.
+// Printable and on one line.
 static bool path_is_plain(const uint8_t *path, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {

@@ -44,14 +44,14 @@ typedef struct Rune {
     uint8_t hash[SHA256_BYTES]; // of the bytecode
 } Rune;
 
-// Writes the function at the top of the stack, compiled by vm_compile, as a rune; the function
-// stays. STATUS_LIMIT when it does not fit into `capacity`.
+// Writes the function on top of the stack, compiled by vm_compile, as a rune; the function stays
+// there. STATUS_LIMIT if it does not fit into `capacity`.
 MUST_USE Status rune_write(lua_State *thread, const char *path, void *out, size_t capacity,
                            size_t *bytes);
-// Puts the header before bytecode that stands where it belongs in a rune of `bytes` bytes.
+// Writes the header before bytecode that is already in its place in a rune of `bytes` bytes.
 void rune_put_header(const char *path, uint8_t *rune, size_t bytes);
-// Reads the header and compares the hash; total over any bytes. STATUS_UNSUPPORTED for another
-// format or version of Lua, STATUS_MISMATCH for a wrong hash.
+// Reads the header and checks the hash; accepts any bytes. STATUS_UNSUPPORTED for another format or
+// version of Lua, STATUS_MISMATCH for a wrong hash.
 MUST_USE Status rune_check(const void *data, size_t bytes, Rune *rune);
 // Pushes the function with the environment at the index as its _ENV; on failure pushes nothing.
 // Only for bytes that a signed manifest names: see above.

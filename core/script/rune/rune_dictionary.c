@@ -1,5 +1,5 @@
-// Makes the dictionary of packed runes; see rune_dictionary.h. What is compiled here is our own
-// text and is never run.
+// Makes the dictionary of packed runes; see rune_dictionary.h. It compiles our own text, which
+// never runs.
 #include "core/script/rune/rune_dictionary.h"
 
 #include "core/base/bytes.h"
@@ -11,7 +11,7 @@
 #include <lua.h>
 #include <string.h>
 
-#define FORM          2 // another one where what is packed, and how, changes
+#define FORM          2 // change it if the content or the format of packed runes changes
 #define VM_SOFT_BYTES (2u << 20)
 #define VM_HARD_BYTES (5u << 20)
 
@@ -113,7 +113,7 @@ static Status write_words(ByteWriter *out, Heap *heap)
     return status;
 }
 
-// 0 means a rune as it is.
+// 0 is reserved for runes that are not packed.
 static uint32_t number_of(const uint8_t *dictionary, size_t bytes)
 {
     uint8_t hash[SHA256_BYTES];

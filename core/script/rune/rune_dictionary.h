@@ -30,9 +30,9 @@ typedef struct RuneDictionary {
     uint32_t number; // what SCRIPT_REQUEST and SCRIPT_CHUNK have as their encoding; never 0
 } RuneDictionary;
 
-// Compiles the words; takes 6 MiB of the heap meanwhile. STATUS_LIMIT when they are not there.
+// Compiles the samples; uses 6 MiB of the heap meanwhile. STATUS_LIMIT if there is not enough.
 MUST_USE Status rune_dictionary_init(Heap *heap, RuneDictionary *out);
-// Puts the path behind; how many bytes the dictionary for a rune of that path has.
+// Appends the path; returns the size of the dictionary for a rune of that path.
 size_t rune_dictionary_begin(RuneDictionary *dictionary, const char *path);
-// What every frame over that many bytes begins with; how many bytes that are.
+// The beginning of every frame over that many bytes; returns its size.
 size_t rune_dictionary_frame_head(size_t bytecode_bytes, uint8_t out[RUNE_FRAME_HEAD_BYTES_MAX]);

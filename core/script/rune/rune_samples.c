@@ -1,5 +1,5 @@
-// The words of the dictionary; see rune_samples.h. Not from any place of ours: what a benchmark or
-// a template happens to say has no business here.
+// The samples for the dictionary; see rune_samples.h. They are not from our own places, so that
+// benchmarks and templates do not profit from them.
 #include "core/script/rune/rune_samples.h"
 
 #include <stddef.h>
@@ -74,7 +74,7 @@ static const char control[] =
     "    UI.Show(UI.Bar({ value = energy / 100, text = math.floor(energy + 0.5) .. \"%\" }))\n"
     "end\n";
 
-// What is shown, and what the server says.
+// The screen, and messages of the server.
 static const char screen[] =
     "local count, isOpen = 0, false\n"
     "local rows = {}\n"
@@ -240,7 +240,7 @@ static const char part[] = "local speed, height = 4, 10\n"
                            "    end\n"
                            "end\n";
 
-// Players, rounds and what is kept.
+// Players, rounds and stored data.
 static const char game[] =
     "local Class = require(\"ReplicatedStorage/Class\")\n"
     "local store = DataStore.GetDataStore(\"players\")\n"

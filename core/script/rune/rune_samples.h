@@ -1,5 +1,5 @@
-// Lua as scripts of games are written, for the dictionary of rune_dictionary.h. None of it ever
-// runs. Whatever changes here changes the dictionary's number, and nothing else.
+// Typical Lua of games, for the dictionary of rune_dictionary.h. None of it runs. A change here
+// changes the dictionary's number, and nothing else.
 #pragma once
 
 typedef struct RuneSample {
@@ -7,5 +7,5 @@ typedef struct RuneSample {
     const char *source;
 } RuneSample;
 
-// The most usual last: zstd finds near things cheaper. Ends with a NULL path.
+// The most usual ones last: zstd encodes near matches cheaper. Ends with a NULL path.
 extern const RuneSample rune_samples[];

@@ -1,5 +1,5 @@
-// Unpacking by zstd, with the header of the frame and of the rune put back; see rune_unpack.h. The
-// decoder gets its memory from us, so that it comes through the heap gate.
+// Unpacks with zstd, and restores the headers of the frame and of the rune; see rune_unpack.h. The
+// decoder uses our memory, so that it is counted by the heap.
 #define ZSTD_STATIC_LINKING_ONLY // for ZSTD_initStaticDCtx; every zstd since 1.3 has it
 #include "core/script/rune/rune_unpack.h"
 
@@ -52,7 +52,7 @@ uint32_t rune_unpack_number(const RuneUnpack *unpack)
     return unpack->dictionary.number;
 }
 
-// The bytecode alone: one frame that fills it. What follows could only be empty frames.
+// The bytecode alone: one frame that fills it. After it only empty frames could follow.
 static Status decode(RuneUnpack *unpack, const char *path, const uint8_t *frame, size_t frame_bytes,
                      uint8_t *out, size_t bytes)
 {

@@ -11,13 +11,13 @@
 
 typedef struct RuneUnpack RuneUnpack;
 
-// Keeps the heap. STATUS_LIMIT: there is no memory.
+// Keeps the heap. STATUS_LIMIT: out of memory.
 MUST_USE Status rune_unpack_create(Heap *heap, RuneUnpack **out);
 void rune_unpack_destroy(RuneUnpack *unpack); // may be NULL
 uint32_t rune_unpack_number(const RuneUnpack *unpack);
 
-// Total over any bytes. `rune_bytes` is what the manifest says: exactly as many are written, or the
-// status is STATUS_MALFORMED (STATUS_LIMIT without memory) and what `out` holds is nothing. What
-// comes out has the form of a rune of that path, and is only that. Not from two threads at once.
+// Accepts any bytes. `rune_bytes` is the size in the manifest: exactly as many are written, or the
+// status is STATUS_MALFORMED (STATUS_LIMIT without memory) and `out` must not be used. The result
+// has the form of a rune of that path; the hash is not checked here. Not thread-safe.
 MUST_USE Status rune_unpack(RuneUnpack *unpack, const char *path, const uint8_t *packed,
                             size_t packed_bytes, uint8_t *out, size_t rune_bytes);

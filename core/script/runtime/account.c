@@ -10,6 +10,7 @@
 #define OFF_FAULTS      8
 #define FORGIVE_SECONDS 60
 #define SAY_SECONDS     10 // between two lines about the same
+#define SKIPS_SAID      10 // lines in a second about an onUpdate that was left out, of all scripts
 // Frames of a fault that go into the log; all that were kept are in the fault itself.
 #define TRACE_LINES_MAX 10
 
@@ -57,6 +58,40 @@ void account_dropped(ScriptSystem *system, Script *script, const char *what)
     }
 }
 
+// Many scripts may be left out in the same tick, so there are only so many lines in a second. A
+// script that is throttled has been told already why it waits.
+static bool skip_is_said(ScriptSystem *system, ScriptShare *share)
+{
+    const uint32_t second = system->config.tick_rate;
+    if (system->tick >= system->skip_tick + second) {
+        system->skip_tick = system->tick;
+        system->skip_lines = 0;
+    }
+    if (share->over_until > system->tick || system->skip_lines == SKIPS_SAID ||
+        (share->skip_said != 0 && system->tick < share->skip_said + SAY_SECONDS * second)) {
+        return false;
+    }
+    system->skip_lines += 1;
+    share->skip_said = system->tick;
+    return true;
+}
+
+void account_update_skipped(ScriptSystem *system, Script *script, Instance *instance)
+{
+    system->totals.updates_skipped += 1;
+    script->account.update_skipped_count += 1;
+    instance->account.update_skipped_count += 1;
+    if (skip_is_said(system, &script->share)) {
+        char text[SCRIPT_MESSAGE_BYTES];
+        snprintf(text, sizeof text,
+                 "onUpdate was left out (%llu times so far): all scripts together needed more than "
+                 "the %u ms of a tick; the next call gets the whole time as dt",
+                 (unsigned long long)script->account.update_skipped_count,
+                 (unsigned)system->config.tick_ms);
+        account_say(system, LOG_WARN, script->path, text);
+    }
+}
+
 static void forgive(ScriptSystem *system, Script *script)
 {
     const uint64_t period = (uint64_t)FORGIVE_SECONDS * system->config.tick_rate;
@@ -85,11 +120,13 @@ static void punish(ScriptSystem *system, Script *script)
         script->state = SCRIPT_THROTTLED;
         script->wake_tick = system->tick + ((uint64_t)system->config.tick_rate << doublings) / 2;
         script->account.throttle_count += 1;
+        system->totals.throttle_count += 1;
         account_say(system, LOG_WARN, script->path, "paused for a while after repeated faults");
     }
 }
 
-bool account_may_run(ScriptSystem *system, Script *script)
+// Whether a script that does not run may do so again from now on.
+bool account_wakes(ScriptSystem *system, Script *script)
 {
     if (script->state == SCRIPT_THROTTLED && system->tick >= script->wake_tick) {
         script->state = SCRIPT_RUNNING;
@@ -157,6 +194,7 @@ void account_over_share(ScriptSystem *system, Script *script)
 {
     ScriptShare *share = &script->share;
     script->account.throttle_count += 1;
+    system->totals.throttle_count += 1;
     if (share->over_said != 0 &&
         system->tick < share->over_said + SAY_SECONDS * system->config.tick_rate) {
         return;
@@ -321,6 +359,9 @@ void script_stats(const ScriptSystem *system, ScriptStats *out)
         account.debt_steps = script->share.credit_steps < 0 ? -script->share.credit_steps : 0;
         account.waiting_count = script->share.ready_count;
         account.memory_bytes = vm_owned_bytes(system->vm, i);
+        account.time_p99_ms = account_time_p99_ms(&script->times);
+        out->throttled_count += account.state == SCRIPT_THROTTLED;
+        out->off_count += account.state == SCRIPT_OFF;
         snprintf(account.path, sizeof account.path, "%s", script->path);
         list_account(out->scripts, &out->scripts_listed, &account);
         out->pending_loads += script->load == LOAD_PENDING;

@@ -1,5 +1,5 @@
-// What the world does for scripts, put on their accounts: what they ask for while they run, and
-// what the things that they made do in every tick.
+// Charges scripts for the work of the world: what they request while they run, and what their
+// entities do in every tick.
 #include "core/base/limits.h"
 #include "core/script/runtime/script_inside.h"
 
@@ -7,10 +7,9 @@
 
 #define LOST_SECONDS 10 // between two faults for messages that are dropped
 
-void account_enter(ScriptSystem *system, const Instance *instance)
+void account_enter(ScriptSystem *system, uint32_t slot)
 {
     ScriptWorld *world = system->config.world;
-    const uint32_t slot = instance != NULL ? instance->script.index : 0;
     world->caller = slot <= SIM_MAKERS_MAX ? slot : SIM_MAKERS_MAX;
     system->work_seen = system->methods->work(world);
 }
@@ -20,7 +19,7 @@ void account_leave(ScriptSystem *system)
     ScriptWorld *world = system->config.world;
     const uint64_t left = system->methods->work(world) - system->work_seen;
     system->work_seen += left;
-    if (pool_is_live(&system->scripts, world->caller)) {
+    if (left > 0 && pool_is_live(&system->scripts, world->caller)) {
         Script *script = pool_at(&system->scripts, world->caller);
         account_charge_work(system, pool_handle(&system->scripts, world->caller), left);
         script->account.work_step_count += left;
@@ -31,12 +30,13 @@ void account_leave(ScriptSystem *system)
 void script_charge_work(ScriptSystem *system, uint32_t slot, const SimMaker *work)
 {
     if (!pool_is_live(&system->scripts, slot)) {
-        return; // it is gone, and what it made will be
+        return; // it is gone, and its entities will be
     }
     Script *script = pool_at(&system->scripts, slot);
     script->account.work_step_count += work->steps;
     script->account.work_skipped_count += work->skipped;
-    // Below its share, others took too much in one tick, and the next one is fair again.
+    // Below its share it was not at fault: others took too much in one tick, and the next one is
+    // fair again.
     const bool is_over =
         work->skipped > 0 && work->steps >= work->share && script->state != SCRIPT_OFF;
     if (!is_over || (script->work_fault_tick != 0 &&

@@ -1,14 +1,15 @@
 // Faults that a player causes: by a remote that the handler did not expect, by a text, by walking
 // somewhere. They do not pause a script or switch it off, or every player could do that. They are
-// counted against the player, and one who causes many is not heard by that script for a while.
+// counted for the player, and the remotes of one who causes many do not reach that script for a
+// while.
 #include "core/script/runtime/script_inside.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define MINUTE_SECONDS 60
-#define FAULTS_SHOWN   3   // of a minute; later ones once a second
-#define NAMES_LOOKED   256 // players among whom the name is looked for
+#define FAULTS_SHOWN   3   // per minute; later ones once a second
+#define NAMES_LOOKED   256 // players among whom the name is searched
 
 Cause blame_cause(const ScriptSystem *system, const ScriptEvent *event)
 {
@@ -36,7 +37,7 @@ static uint32_t find(const ScriptSystem *system, Handle script)
     return at;
 }
 
-// The place of who is blamed already, or a free one, or that of the oldest minute.
+// The entry of that player, or a free one, or the oldest.
 static Blame *take(ScriptSystem *system, Handle script)
 {
     const uint32_t found = find(system, script);
@@ -79,7 +80,7 @@ static void bar(ScriptSystem *system, Blame *blame, const char *name)
     account_say(system, LOG_WARN, script->path, text);
 }
 
-// At the end of the message, which is cut for it if it has to be.
+// Appends the name to the message, which is cut if necessary.
 static void add_name(char message[SCRIPT_MESSAGE_BYTES], const char *name)
 {
     char text[WORLD_NAME_BYTES_MAX + 32];

@@ -20,7 +20,7 @@ static const char *const hook_names[] = {
     [HOOK_HANDLER] = "handler",
 };
 _Static_assert(sizeof hook_names / sizeof hook_names[0] == HOOK_COUNT, "one name per hook");
-// With the sign before it. An editor jumps to what a message names.
+// The path has one character before it. Editors jump to the file in a message.
 _Static_assert(SCRIPT_PATH_BYTES + 1 <= LUA_IDSIZE, "Lua shows the longest path whole");
 
 const char *hook_name(ScriptHook hook)
@@ -28,8 +28,8 @@ const char *hook_name(ScriptHook hook)
     return (unsigned)hook < HOOK_COUNT ? hook_names[hook] : "?";
 }
 
-static Handle take_slot(ScriptSystem *system, Instance *instance, Handle handle, Script *script,
-                        ScriptHook hook)
+static inline Handle take_slot(ScriptSystem *system, Instance *instance, Handle handle,
+                               Script *script, ScriptHook hook)
 {
     ScriptShare *share = &script->share;
     if (!share_take(&share->thread_count, &system->threads_shared, SCRIPT_COROUTINES_OWN,
@@ -71,36 +71,37 @@ static void release_slot(ScriptSystem *system, uint32_t slot)
     (void)pool_release(&system->threads, pool_handle(&system->threads, slot));
 }
 
-// A coroutine of ours, behind a reference. Making one may raise.
-static int take_coroutine(ScriptSystem *system, Handle script)
+static Coroutine make_coroutine(ScriptSystem *system, Handle script)
 {
-    if (system->idle_count > 0) {
-        return system->idle_refs[--system->idle_count];
-    }
     lua_State *lua = vm_running(system->vm);
     const uint32_t owner = memory_enter(system, script);
-    (void)lua_newthread(lua);
-    const int ref = luaL_ref(lua, LUA_REGISTRYINDEX);
+    Coroutine made = {.lua = lua_newthread(lua)};
+    made.ref = luaL_ref(lua, LUA_REGISTRYINDEX);
     memory_leave(system, owner);
-    return ref;
+    return made;
 }
 
-static void keep_coroutine(ScriptSystem *system, int ref)
+// Making one may raise.
+static inline Coroutine take_coroutine(ScriptSystem *system, Handle script)
+{
+    return system->idle_count > 0 ? system->idle[--system->idle_count]
+                                  : make_coroutine(system, script);
+}
+
+static void keep_coroutine(ScriptSystem *system, Coroutine coroutine)
 {
     if (system->idle_count < SCRIPT_IDLE_MAX) {
-        system->idle_refs[system->idle_count++] = ref;
+        system->idle[system->idle_count++] = coroutine;
     } else {
-        luaL_unref(system->lua, LUA_REGISTRYINDEX, ref);
+        luaL_unref(system->lua, LUA_REGISTRYINDEX, coroutine.ref);
     }
 }
 
-static uint32_t fill_slot(ScriptSystem *system, Handle handle, int ref)
+static inline uint32_t fill_slot(ScriptSystem *system, Handle handle, Coroutine coroutine)
 {
     Thread *thread = thread_at(system, handle.index);
-    thread->ref = ref;
-    lua_rawgeti(system->lua, LUA_REGISTRYINDEX, ref);
-    thread->lua = lua_tothread(system->lua, -1);
-    lua_pop(system->lua, 1);
+    thread->ref = coroutine.ref;
+    thread->lua = coroutine.lua;
     ASSERT(lua_gettop(thread->lua) == 0);
     thread->pooled = true;
     thread->state = THREAD_READY;
@@ -110,13 +111,14 @@ static uint32_t fill_slot(ScriptSystem *system, Handle handle, int ref)
 uint32_t hook_thread(ScriptSystem *system, Handle handle, ScriptHook hook)
 {
     const Instance *instance = instance_at(system, handle);
-    const int ref = take_coroutine(system, instance != NULL ? instance->script : HANDLE_NONE);
+    const Coroutine coroutine =
+        take_coroutine(system, instance != NULL ? instance->script : HANDLE_NONE);
     const Handle made = hook_slot(system, handle, hook); // after what may raise
     if (handle_is_none(made)) {
-        keep_coroutine(system, ref);
+        keep_coroutine(system, coroutine);
         return 0;
     }
-    return fill_slot(system, made, ref);
+    return fill_slot(system, made, coroutine);
 }
 
 uint32_t hook_event_thread(ScriptSystem *system, Handle handle, ScriptHook hook)
@@ -141,7 +143,7 @@ uint32_t hook_event_thread(ScriptSystem *system, Handle handle, ScriptHook hook)
     return fill_slot(system, made, take_coroutine(system, instance->script));
 }
 
-// Gives the slot back; a coroutine that ended cleanly is kept for the next entry.
+// Frees the slot; a coroutine that ended normally is kept for the next entry.
 static void give_back(ScriptSystem *system, uint32_t slot, bool reusable)
 {
     Thread *thread = thread_at(system, slot);
@@ -149,16 +151,16 @@ static void give_back(ScriptSystem *system, uint32_t slot, bool reusable)
         share_unqueue(system, slot);
     }
     schedule_forget(system, thread);
-    if (reusable && thread->pooled) {
+    if (reusable && thread->pooled && !thread->shown) {
         lua_settop(thread->lua, 0);
-        keep_coroutine(system, thread->ref);
+        keep_coroutine(system, (Coroutine){thread->lua, thread->ref});
     } else {
         luaL_unref(system->lua, LUA_REGISTRYINDEX, thread->ref);
     }
     release_slot(system, slot);
 }
 
-// A field of the table on top that is a text, raw; "" otherwise. The table keeps it alive.
+// A text field of the table on top, read raw; "" otherwise. The table keeps it alive.
 static const char *text_field(lua_State *thread, const char *name)
 {
     lua_pushstring(thread, name);
@@ -167,8 +169,8 @@ static const char *text_field(lua_State *thread, const char *name)
     return text;
 }
 
-// The error on top of the thread's stack as text, without calling anything of the script's. What
-// TypeScript throws is a table with a name and a message.
+// The error on top of the thread's stack as text, without calling code of the script. An error
+// thrown by TypeScript is a table with a name and a message.
 static void error_text(lua_State *thread, char *out, size_t capacity)
 {
     if (lua_type(thread, -1) == LUA_TSTRING) {
@@ -187,7 +189,7 @@ static void error_text(lua_State *thread, char *out, size_t capacity)
     snprintf(out, capacity, "(error object is a %s value)", luaL_typename(thread, -1));
 }
 
-// Whether this is the error of a function of the other side, and not one caught before.
+// Whether this is the error of a function of the other side, and not one that was caught before.
 static bool says_side(const ScriptSystem *system, const char *message)
 {
     const size_t bytes = strlen(message);
@@ -205,9 +207,9 @@ static uint32_t read_number(const char *digits)
     return number;
 }
 
-// The innermost line of the script itself: what it called (a module, TypeScript's library) may have
-// raised the error, but the fault names the script, and the line must be one of its own. 0 where
-// nothing of it is on the stack, as in a callback that a library calls.
+// The innermost line of the script itself. A module or TypeScript's library may have raised the
+// error, but the fault names the script, so the line must be its own. 0 if no function of it is on
+// the stack, as in a callback from a library.
 static uint32_t own_line(const ScriptSystem *system, Handle handle, const char *traceback,
                          uint32_t otherwise)
 {
@@ -305,7 +307,7 @@ static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int r
     }
 }
 
-// The script of a thread, or NULL when the thread may not run any more.
+// The script of a thread, or NULL if the thread may not run any more.
 static Script *runnable_script(ScriptSystem *system, const Thread *thread)
 {
     const Instance *instance = instance_at(system, thread->instance);
@@ -319,7 +321,7 @@ static Script *runnable_script(ScriptSystem *system, const Thread *thread)
 void hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
 {
     Thread *thread = thread_at(system, slot);
-    ASSERT(system->current_thread == 0); // no script runs inside another's entry
+    ASSERT(system->current_thread == 0); // entries of scripts never nest
     Script *script = system->is_dead ? NULL : runnable_script(system, thread);
     if (script == NULL) {
         give_back(system, slot, false);
@@ -338,14 +340,17 @@ void hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
     const Cause outer = system->cause;
     system->cause = thread->cause;
     int result_count = 0;
-    account_enter(system, instance_at(system, thread->instance));
-    const uint32_t owner = memory_enter(system, thread->script);
+    account_enter(system, thread->script.index);
+    const uint32_t owner = vm_set_owner(system->vm, thread->script.index);
     const uint64_t steps_max = (uint64_t)system->call_ms_now * VM_STEPS_PER_MS;
+    const double began_ms = script_now_ms(system);
     const VmOutcome outcome =
         vm_resume(system->vm, thread->lua, argument_count, steps_max, &result_count);
-    const uint64_t steps = vm_steps_used(system->vm);
+    thread->shown = thread->shown || vm_entry_was_shown(system->vm);
+    const uint64_t steps = vm_steps_used(system->vm) + (thread->shown ? SCRIPT_COROUTINE_STEPS : 0);
     system->current_thread = 0;
     account_call(system, instance_at(system, thread->instance), steps);
+    account_time(system, thread->instance, began_ms, steps);
     account_leave(system);
     settle(system, slot, outcome, result_count);
     memory_leave(system, owner);

@@ -28,7 +28,7 @@ static void set_class(lua_State *thread, ObjectClass class)
     lua_setmetatable(thread, -2);
 }
 
-// The object at the index if it is of the class, else NULL.
+// The object at the index if it is of the class, otherwise NULL.
 static void *object_of(lua_State *thread, int index, ObjectClass class)
 {
     if (lua_type(thread, index) != LUA_TUSERDATA || lua_getmetatable(thread, index) == 0) {
@@ -71,7 +71,7 @@ Vec3 object_vector(lua_State *thread, int index)
 
 // --- entities and players -----------------------------------------------------------------------
 
-// Pushes the one object of an id, making it if it is new.
+// Pushes the one object of an id, creating it if it is new.
 static void push_object(lua_State *thread, int registry, ObjectClass class, uint64_t id)
 {
     if (id == 0) {

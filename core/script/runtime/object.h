@@ -1,7 +1,6 @@
 // Objects that scripts hold: vectors, entities, players. An entity or a player has one object per
-// Vm, so scripts compare it and use it as a key by identity. What the members of an object do is
-// the API's business; here is what the runtime itself needs, to pass objects to hooks and to turn
-// them into bytes (value.h).
+// Vm, so scripts can compare it and use it as a key. The members of objects are in the API; here is
+// what the runtime itself needs, to pass objects to hooks and to turn them into bytes (value.h).
 #pragma once
 
 #include "core/script/runtime/script_inside.h"
@@ -21,5 +20,5 @@ bool object_is_entity(lua_State *thread, int index);
 void object_push_player(lua_State *thread, uint64_t player_id); // nil for 0
 uint64_t object_player(lua_State *thread, int index);           // player id; raises
 bool object_is_player(lua_State *thread, int index);
-// The entity is gone: its object is made anew if the id comes back.
+// The entity is gone: a new object is created if the id comes back.
 void object_forget_entity(ScriptSystem *system, uint64_t net_id);

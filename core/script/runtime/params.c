@@ -1,6 +1,6 @@
 // JSON into Lua values and back: parameters of scripts, Json.Decode and Json.Encode. The tree of a
-// text is built in scratch memory of the system and is gone when the call returns; depth and size
-// are bounded by the reader, and what a script asks for is charged to it.
+// text is in scratch memory of the system until the call returns; the reader limits depth and size,
+// and scripts are charged for their own calls.
 #include "core/base/json.h"
 #include "core/base/json_write.h"
 #include "core/script/runtime/script_inside.h"
@@ -63,7 +63,7 @@ static void push_tree(lua_State *lua, const JsonNode *root)
         node = node->first;
         push_node(lua, node);
         while (!has_children(node)) {
-            // This one is finished: into its parent, and on to the next, or up.
+            // This one is finished: store it in its parent, then go to the next sibling, or up.
             while (node != root) {
                 store_in_parent(lua, node);
                 if (node->next != NULL) {

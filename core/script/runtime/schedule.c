@@ -1,6 +1,6 @@
-// Coroutines that sleep or wait. The sleepers stand in a heap by due tick and, within a tick, by
-// the order in which they went to sleep; an entry whose thread was cancelled or woken meanwhile is
-// passed over when it comes up.
+// Coroutines that sleep or wait. The sleepers are in a heap, sorted by due tick and then by the
+// order in which they went to sleep; an entry whose thread was cancelled or woken meanwhile is
+// skipped when it is due.
 #include "core/script/runtime/script_inside.h"
 
 static bool is_before(const SleepEntry *a, const SleepEntry *b)
@@ -41,7 +41,7 @@ static void heap_pop(ScriptSystem *system)
     system->sleepers[at] = last;
 }
 
-// Drops entries whose threads are gone, when cancelled ones have piled up.
+// Removes entries of cancelled threads, if there are many.
 static void heap_sweep(ScriptSystem *system)
 {
     const uint32_t count = system->sleeper_count;
@@ -55,8 +55,7 @@ static void heap_sweep(ScriptSystem *system)
     }
 }
 
-// Only a thread that pauses is ever asked for by its coroutine.
-static void list_thread(ScriptSystem *system, uint32_t slot)
+void schedule_list(ScriptSystem *system, uint32_t slot)
 {
     Thread *thread = thread_at(system, slot);
     if (!thread->listed) {
@@ -80,7 +79,6 @@ static void put_to_sleep(ScriptSystem *system, uint32_t slot, uint64_t due_tick)
     thread->due_tick = due_tick;
     thread->began_tick = system->tick;
     thread->number = ++system->next_number;
-    list_thread(system, slot);
     if (system->sleeper_count == system->sleeper_max) {
         heap_sweep(system);
     }
@@ -107,8 +105,8 @@ static _Noreturn void raise_too_many(lua_State *lua)
     ASSERT(false); // luaL_error does not return
 }
 
-// The thread of the coroutine that is about to pause: the entry itself, or a coroutine that the
-// script made, which from now on is ours to resume.
+// The thread of the coroutine that is about to pause: the entry itself, or a coroutine of the
+// script, which the scheduler resumes from now on.
 static uint32_t pausing_thread(lua_State *lua)
 {
     ScriptSystem *system = script_of(lua);
@@ -116,6 +114,7 @@ static uint32_t pausing_thread(lua_State *lua)
         luaL_error(lua, "this function cannot pause here");
     }
     if (thread_at(system, system->current_thread)->lua == lua) {
+        schedule_list(system, system->current_thread);
         return system->current_thread;
     }
     uint32_t slot = 0;
@@ -132,6 +131,7 @@ static uint32_t pausing_thread(lua_State *lua)
     Thread *thread = thread_at(system, handle.index);
     thread->ref = ref;
     thread->lua = lua;
+    schedule_list(system, handle.index);
     return handle.index;
 }
 
@@ -148,7 +148,6 @@ uint64_t schedule_request(lua_State *lua)
     ScriptSystem *system = script_of(lua);
     const uint32_t slot = pausing_thread(lua);
     Thread *thread = thread_at(system, slot);
-    list_thread(system, slot);
     thread->state = THREAD_WAITING;
     thread->request_id = ++system->next_request;
     thread->number = ++system->next_number;
@@ -160,7 +159,6 @@ Handle schedule_wait(lua_State *lua)
     ScriptSystem *system = script_of(lua);
     const uint32_t slot = pausing_thread(lua);
     Thread *thread = thread_at(system, slot);
-    list_thread(system, slot);
     thread->state = THREAD_WAITING;
     thread->request_id = 0;
     thread->number = ++system->next_number;
@@ -205,7 +203,7 @@ void schedule_wake(ScriptSystem *system, Handle handle, int argument_count)
 
 void schedule_cancel(ScriptSystem *system, uint32_t slot)
 {
-    // The one that runs now ends by itself; it only loses its claim to be resumed.
+    // The running one ends by itself; it just is not resumed.
     if (slot != system->current_thread) {
         hook_give_back(system, slot);
     }
@@ -237,8 +235,8 @@ static void resume(ScriptSystem *system, uint32_t slot)
     system->current_depth = 0;
 }
 
-// What a script has waiting, in order, as far as its share goes. One that is paused for its faults
-// keeps what it has.
+// Runs what a script has waiting, in order, as far as its share goes. A script that is paused for
+// its faults keeps its queue.
 static void run_queue(ScriptSystem *system, uint32_t slot)
 {
     const Handle handle = pool_handle(&system->scripts, slot);
@@ -272,12 +270,12 @@ static void run_queues(ScriptSystem *system)
     system->ready_script_count = kept;
 }
 
-// A thread that is due: it runs, or it waits for its script's turn.
+// A thread is due: run it, or queue it for its script's turn.
 static void run_due(ScriptSystem *system, uint32_t slot)
 {
     Thread *thread = thread_at(system, slot);
     Script *script = script_at(system, thread->script);
-    // A script that is paused for its faults loses time, not its timers.
+    // A script that is paused for its faults loses time, but keeps its timers.
     if (script != NULL && !account_may_run(system, script) && script->state == SCRIPT_THROTTLED) {
         const uint64_t began_tick = thread->began_tick;
         put_to_sleep(system, slot, script->wake_tick);

@@ -1,4 +1,4 @@
-// Binding scripts to entities, what comes from outside, and the tick; the contract is in script.h.
+// Binding scripts to entities, events from outside, and the tick; the contract is in script.h.
 #include "core/script/runtime/script.h"
 
 #include "core/script/runtime/object.h"
@@ -24,7 +24,7 @@ ScriptConfig script_config_default(void)
     };
 }
 
-// Of all scripts together: what each has for itself, and what they share.
+// For all scripts: what each has for itself, and what they share.
 static uint32_t threads_max(const ScriptConfig *config)
 {
     return config->script_max * SCRIPT_COROUTINES_OWN + SCRIPT_COROUTINES_SHARED;
@@ -137,7 +137,7 @@ bool script_is_dead(const ScriptSystem *system)
 
 uint64_t script_ticks(const ScriptSystem *system, double seconds)
 {
-    // Less than a tick (and what is no number) is one tick; a day is as long as anything may take.
+    // Less than a tick (and NaN) is one tick; a day is the maximum.
     const double ticks = seconds * (double)system->config.tick_rate;
     if (!(ticks >= 1)) {
         return 1;
@@ -213,7 +213,7 @@ static void set_parameters(void *user)
     }
     memory_leave(system, owner);
     if (json != NULL && !pushed && instance->params_ref != 0) {
-        return; // the last good ones stay
+        return; // the last valid ones stay
     }
     if (!pushed) {
         lua_newtable(system->lua);
@@ -234,7 +234,7 @@ void script_set_parameters(ScriptSystem *system, uint32_t slot, const char *json
     }
 }
 
-// Pushes what hooks get as self: the entity, or nil. Returns 1.
+// Pushes the self of hooks: the entity, or nil. Returns 1.
 static int push_self(ScriptSystem *system, const Instance *instance)
 {
     object_push_entity(system->lua, instance->entity);
@@ -258,7 +258,7 @@ typedef struct HookCall {
     ScriptHook hook;
 } HookCall;
 
-// For a hook that cannot wait: it runs at once, whatever the share of its script, unless that is
+// For a hook that cannot wait: it runs at once, whatever its script's share, unless the script is
 // very deep in debt.
 static void run_hook_now(void *user)
 {
@@ -382,7 +382,7 @@ static ExecuteResult execute(ScriptSystem *system, uint32_t slot, ScriptHook hoo
     system->ignores_share = true;
     Script *script = script_at(system, instance->script);
     if (script != NULL) {
-        script->share.credit_steps = 0; // who asks for this one call wants it to run
+        script->share.credit_steps = 0; // the caller wants this call to run
     }
     if (script != NULL && script->load == LOAD_PENDING) {
         script_run_file(system, instance->script, handle);
@@ -541,8 +541,7 @@ Status script_complete(ScriptSystem *system, uint64_t request_id, bool ok, const
 
 static void run_events(ScriptSystem *system)
 {
-    // New events may be fed while handlers run (a local loop does that): they belong to the next
-    // tick.
+    // Handlers may cause new events (in a local loop): they belong to the next tick.
     const uint32_t count = system->event_count;
     for (uint32_t i = 0; i < count && !system->is_dead; i++) {
         system->events_told = i + 1;
@@ -569,19 +568,19 @@ static void run_events(ScriptSystem *system)
 
 // --- the tick -----------------------------------------------------------------------------------
 
-// What onReload gets: the globals of the version before, or what that returned if this version's
-// hook is returned too.
+// The argument of onReload: the globals of the previous version, or the table it returned if this
+// version's hook is in its returned table too.
 static void push_old(ScriptSystem *system, const Script *script)
 {
     const int ref = script->reload_is_exported ? script->old_module_ref : script->old_ref;
-    lua_rawgeti(system->lua, LUA_REGISTRYINDEX, ref); // nil behind 0
+    lua_rawgeti(system->lua, LUA_REGISTRYINDEX, ref); // nil for 0
     if (!lua_istable(system->lua, -1)) {
         lua_pop(system->lua, 1);
         lua_newtable(system->lua);
     }
 }
 
-// Only parts that somebody listens to report who touches them.
+// Only parts with a listener report touches.
 void script_watch_touch(ScriptSystem *system, uint64_t net_id)
 {
     PartData data;
@@ -631,20 +630,25 @@ static void run_starts(ScriptSystem *system)
     }
 }
 
+// Whether onUpdate is still to be called in this tick.
+static bool may_update(ScriptSystem *system, const Instance *instance, Script *script)
+{
+    return instance->started && instance->enabled && script->hook_refs[HOOK_UPDATE] != 0 &&
+           instance->update_tick != system->tick && account_may_run(system, script);
+}
+
 static void update_one(ScriptSystem *system, uint32_t slot)
 {
     Instance *instance = pool_at(&system->instances, slot);
     Script *script = script_at(system, instance->script);
-    if (script == NULL || !instance->started || !instance->enabled ||
-        script->hook_refs[HOOK_UPDATE] == 0 || instance->update_tick == system->tick ||
-        !account_may_run(system, script)) {
+    if (script == NULL || !may_update(system, instance, script)) {
         return;
     }
     if (!share_may_run(system, script)) {
         system->update_missed = system->update_missed != 0 ? system->update_missed : slot;
         return;
     }
-    // One that was left out gets the time that it missed.
+    // One that was skipped gets the time it missed.
     const uint64_t ticks = instance->missed_updates + 1u;
     instance->missed_updates = 0;
     instance->update_tick = system->tick;
@@ -654,7 +658,7 @@ static void update_one(ScriptSystem *system, uint32_t slot)
               script->hook_refs[HOOK_UPDATE], count + 1);
 }
 
-// Begins with the first that had no turn in the tick before.
+// Begins with the first that had no turn in the previous tick.
 static void run_updates(ScriptSystem *system)
 {
     uint32_t slot = pool_next(&system->instances, system->update_next);
@@ -671,7 +675,7 @@ static void run_updates(ScriptSystem *system)
     }
 }
 
-// After the last round: those that had no turn are given the time of this tick later.
+// After the last round: instances without a turn get the time of this tick later.
 static void count_missed_updates(ScriptSystem *system)
 {
     system->update_next = system->update_missed != 0 ? system->update_missed : 1;
@@ -681,10 +685,11 @@ static void count_missed_updates(ScriptSystem *system)
     for (uint32_t i = pool_next(&system->instances, 1); i != 0;
          i = pool_next(&system->instances, i + 1)) {
         Instance *instance = pool_at(&system->instances, i);
-        const Script *script = script_at(system, instance->script);
-        if (script != NULL && script->share.waits && instance->started && instance->enabled &&
-            instance->update_tick != system->tick) {
+        Script *script = script_at(system, instance->script);
+        if (script != NULL && script->share.used_tick == system->tick && script->share.waits &&
+            may_update(system, instance, script)) {
             instance->missed_updates += 1;
+            account_update_skipped(system, script, instance);
         }
     }
 }
@@ -703,10 +708,11 @@ static void run_tick(void *user)
         schedule_run(system);
         run_updates(system);
         signal_run(system);
-        schedule_run(system); // what signals woke
+        schedule_run(system); // threads that signals woke
     } while (share_next_round(system));
     share_end(system);
     count_missed_updates(system);
+    signal_count_again(system);
     vm_collect(system->vm, 64);
 }
 
@@ -714,7 +720,7 @@ void script_tick(ScriptSystem *system, double unix_seconds, double world_seconds
 {
     if (!system->is_dead) {
         system->tick += 1;
-        system->require_count = 0; // a module that failed never left
+        system->require_count = 0; // a module that failed was not removed
         vm_set_time(system->vm, unix_seconds, world_seconds);
         (void)!memory_protect(system, run_tick, system);
     }

@@ -34,10 +34,9 @@
 #define SCRIPT_TRACEBACK_BYTES 1024
 
 typedef struct ScriptSystem ScriptSystem;
-typedef struct ScriptApi ScriptApi; // core/script/api/script_api.h has the one there is
+typedef struct ScriptApi ScriptApi; // core/script/api/script_api.h has the only one
 
-// The path by which a script is known, from what scenes and files may call it
-// (core/wire/script_path.h).
+// The plain path of a script, from the forms that scenes and files use (core/wire/script_path.h).
 Text script_path_plain(Text path);
 
 typedef struct ScriptConfig {
@@ -52,8 +51,8 @@ typedef struct ScriptConfig {
     uint32_t tick_rate;
     uint64_t seed; // of Random
     LogSink *log;  // kept
-    // Milliseconds from anywhere, for people: times in results and statistics. Without it they are
-    // computed from steps. Never decides anything.
+    // A clock in milliseconds, for times in results and statistics. Without it they are computed
+    // from steps. It never affects behaviour.
     double (*clock_ms)(void *user);
     void *clock_user;
 } ScriptConfig;
@@ -61,8 +60,8 @@ typedef struct ScriptConfig {
 ScriptConfig script_config_default(void);
 MUST_USE Status script_create(Heap *heap, const ScriptConfig *config, ScriptSystem **out);
 void script_destroy(Heap *heap, ScriptSystem *system);
-// True once the scripts have used up even the reserve beyond their memory: nothing runs any more,
-// and the owner makes a new system.
+// True once the scripts have used up even the reserve of memory: nothing runs any more, and the
+// owner creates a new system.
 bool script_is_dead(const ScriptSystem *system);
 
 // --- the facade: compile, execute, invalidate ---------------------------------------------------
@@ -81,20 +80,20 @@ typedef struct CompileResult {
 } CompileResult;
 CompileResult script_compile(ScriptSystem *system, const CompileRequest *request);
 // The same from a rune (rune.h), whose hash the caller has found in a signed manifest. As with
-// script_compile, equal hashes load nothing again.
+// script_compile, an equal hash loads nothing.
 MUST_USE Status script_load_rune(ScriptSystem *system, const char *script_id, const void *rune,
                                  size_t bytes);
-// Replaces a script by a rune while it runs, even by an equal one, because what it requires may
-// have changed: instances get onReload(old).
+// Replaces a running script by a rune, even by an equal one, because a required module may have
+// changed: instances get onReload(old).
 MUST_USE Status script_reload_rune(ScriptSystem *system, const char *script_id, const void *rune,
                                    size_t bytes);
-// Source → rune (rune.h) without loading it: what is stored and sent. STATUS_MALFORMED with a
-// message in `error` for source that does not compile, STATUS_LIMIT when the rune does not fit.
+// Compiles source to a rune (rune.h) without loading it, to store or send it. STATUS_MALFORMED with
+// a message in `error` for source that does not compile, STATUS_LIMIT if the rune does not fit.
 MUST_USE Status script_make_rune(ScriptSystem *system, const CompileRequest *request, void *out,
                                  size_t capacity, size_t *bytes, char error[SCRIPT_MESSAGE_BYTES]);
-// Forgets a script: its instances end, and it is off no longer if it was.
+// Removes a script: its instances end; if it was switched off, that is reset.
 void script_invalidate(ScriptSystem *system, const char *script_id);
-// Replaces a script by new code while it runs: instances get onReload(old).
+// Replaces a running script by new code: instances get onReload(old).
 CompileResult script_reload(ScriptSystem *system, const CompileRequest *request);
 
 typedef enum ScriptHook {
@@ -167,18 +166,18 @@ typedef struct ScriptEvent {
     const uint8_t *payload;
     size_t payload_bytes;
 } ScriptEvent;
-// What the world did in this tick for the things of a script (its slot, as ScriptWorld.caller
-// says), besides what it asked for itself. If some of them had to stand still because the script
-// had used up its share, there is a fault, once a second. It does not count towards being switched
-// off: standing still is the throttle already.
+// Charges a script (by its slot, as in ScriptWorld.caller) for the world's work on its entities in
+// this tick, besides what it requested itself. If some of them were skipped because the script had
+// used up its share, there is a fault, once a second. It does not count towards switching the
+// script off, because skipping is the throttle already.
 void script_charge_work(ScriptSystem *system, uint32_t script, const SimMaker *work);
-// Some of what a script sent did not fit into what players can be sent: its creator is told.
+// Some effects of a script did not fit into what players can be sent: its creator gets a fault.
 void script_effects_lost(ScriptSystem *system, uint32_t script, uint64_t count);
 
 // STATUS_LIMIT when the queue is full (counted).
 MUST_USE Status script_event(ScriptSystem *system, const ScriptEvent *event);
-// The answer to a request that a script made through the world: `bytes` is a value (value.h), or an
-// error message when not ok. STATUS_NOT_FOUND when nobody waits for it any more.
+// The answer to a request of a script: `bytes` is a value (value.h), or an error message if not ok.
+// STATUS_NOT_FOUND if nobody waits for it any more.
 MUST_USE Status script_complete(ScriptSystem *system, uint64_t request_id, bool ok,
                                 const uint8_t *bytes, size_t count);
 
@@ -202,7 +201,7 @@ typedef struct ScriptFault {
     char message[SCRIPT_MESSAGE_BYTES];
     char traceback[SCRIPT_TRACEBACK_BYTES];
 } ScriptFault;
-// Faults since the last call, oldest first; a bounded ring, what was pushed out is counted.
+// Faults since the last call, oldest first; a bounded ring, overwritten ones are counted.
 uint32_t script_faults(ScriptSystem *system, ScriptFault *out, uint32_t max);
 
 typedef enum ScriptState { SCRIPT_RUNNING, SCRIPT_THROTTLED, SCRIPT_OFF } ScriptState;
@@ -212,13 +211,17 @@ typedef struct ScriptAccount {
     uint64_t entity; // in per-entity rows
     ScriptState state;
     uint64_t call_count, step_count, fault_count, throttle_count;
-    double exec_ms;      // by VM_STEPS_PER_MS
+    double exec_ms;     // by VM_STEPS_PER_MS
+    double time_ms;     // by the clock that was given, for people; without one, as exec_ms
+    double time_p99_ms; // 99 of 100 calls took less, of the last two thousand; rows of scripts only
+    double compile_ms;  // compiling and loading it, by that clock; rows of scripts only
     size_t memory_bytes; // that the script holds, also in the rows of its entities
-    // A script that uses more than its share: how far it is in debt, how many calls of it wait, how
-    // many were dropped because too many waited.
+    // A script that uses more than its share: its debt, how many of its calls wait, and how many
+    // were dropped because too many waited.
     int64_t debt_steps;
     uint32_t waiting_count;
     uint64_t dropped_count;
+    uint64_t update_skipped_count; // times that an onUpdate was left out because the tick was full
     uint64_t ignored_write_count;
     uint64_t work_step_count;    // that the world took for its things; not in step_count
     uint64_t work_skipped_count; // times that one of them stood still in a tick
@@ -227,10 +230,11 @@ typedef struct ScriptAccount {
 #define SCRIPT_STATS_ROWS 20
 typedef struct ScriptStats {
     uint64_t compile_count, compile_cached_count;
-    double compile_ms, exec_ms;
-    uint32_t pending_loads;
+    double compile_ms, exec_ms, time_ms;
+    uint64_t call_count, throttle_count;
+    uint32_t pending_loads, throttled_count, off_count; // scripts
     uint64_t step_count, fault_count, events_dropped, faults_dropped, log_dropped, params_failed,
-        messages_dropped;
+        messages_dropped, updates_skipped;
     VmMemory memory;
     uint32_t script_count, instance_count, coroutine_count, connection_count, timer_count;
     ScriptAccount scripts[SCRIPT_STATS_ROWS];

@@ -3,6 +3,7 @@
 //   script.c    binding, events, the tick           script_source.c  sources to code, run once
 //   hook.c      the only place that enters Lua      schedule.c  sleeping and waiting coroutines
 //   signal.c    signals, connections, deferred      account.c   faults, throttling, statistics
+//   signal_count.c  how many of them a script has
 //   share.c     who may run in a tick, and caps     params.c    parameters from JSON
 //   object.c    objects that scripts hold           value.c     values as bytes
 //   blame.c     players who cause faults in scripts
@@ -32,11 +33,13 @@
 // counting.
 #define SCRIPT_DROP_STEPS  20
 #define SCRIPT_ENTRY_STEPS 200
-#define SCRIPT_ROUNDS_MAX  16 // handlers that fire signals, one inside the other
-#define SCRIPT_REQUIRE_MAX 32
-#define SCRIPT_IDLE_MAX    64
-#define SCRIPT_JSON_BYTES  (4 << 20) // scratch for one JSON text
-#define SCHEDULE_ELAPSED   (-1)      // argument_count of a sleeper that gets the time slept
+// A coroutine that cannot be used again, so that another one has to be made.
+#define SCRIPT_COROUTINE_STEPS 400
+#define SCRIPT_ROUNDS_MAX      16 // handlers that fire signals, one inside the other
+#define SCRIPT_REQUIRE_MAX     32
+#define SCRIPT_IDLE_MAX        64
+#define SCRIPT_JSON_BYTES      (4 << 20) // scratch for one JSON text
+#define SCHEDULE_ELAPSED       (-1)      // argument_count of a sleeper that gets the time slept
 
 typedef enum ScriptLoad {
     LOAD_PENDING,
@@ -45,6 +48,13 @@ typedef enum ScriptLoad {
     LOAD_FAILED,
     LOAD_ENDED // it held too much memory; there is no code until it changes
 } ScriptLoad;
+
+// How many signals or connections a script has (signal_count.c).
+typedef struct SignalCount {
+    uint32_t count;   // made, and not known to be gone
+    uint32_t held;    // of them, after the last collection
+    bool was_refused; // one more, since then
+} SignalCount;
 
 // What a script has of the things that all scripts share: time, coroutines, deferred calls
 // (share.c).
@@ -58,11 +68,13 @@ typedef struct ScriptShare {
     uint64_t over_until;    // it counts as throttled until this tick
     uint64_t over_said;     // the tick in which that was last said, 0: never
     uint64_t drop_said;     // the tick in which a dropped call was last said, 0: never
+    uint64_t skip_said;     // the tick in which an onUpdate left out was last said, 0: never
     bool has_called;        // something besides its top level has run in that tick
     bool waits;             // something of it could not run in this round
     bool is_listed;         // in ScriptSystem.ready_scripts
     uint32_t ready_first, ready_last, ready_count; // threads that wait for its share, in order
     uint32_t thread_count, deferred_count;
+    SignalCount signals, connections;
 } ScriptShare;
 
 // Which player made something happen.
@@ -82,6 +94,15 @@ typedef struct Blame {
 } Blame;
 
 // One source, with its environment. A slot of ScriptSystem.scripts.
+// How long calls took, in buckets of about a fifth of their own size: microseconds up to a second.
+// When it holds SCRIPT_TIMES_MAX calls, all counts are halved, so that old ones are forgotten.
+#define SCRIPT_TIME_BUCKETS 76
+#define SCRIPT_TIMES_MAX    2048
+typedef struct ScriptTimes {
+    uint16_t counts[SCRIPT_TIME_BUCKETS];
+    uint16_t total;
+} ScriptTimes;
+
 typedef struct Script {
     char path[SCRIPT_PATH_BYTES];
     char file[SCRIPT_FILE_BYTES]; // what Lua calls it
@@ -104,10 +125,13 @@ typedef struct Script {
     uint32_t log_count;
     uint64_t work_fault_tick; // the last fault for what its things cost
     uint64_t lost_tick;       // when it was last told that players did not get all; 0: never
+    uint64_t ui_tick;         // in which it changed what is shown, `ui_changes` times
+    uint32_t ui_changes;
     bool write_was_said;
     bool was_taken_back; // ended, and what others kept of it is emptied
     ScriptShare share;
     ScriptAccount account;
+    ScriptTimes times;
 } Script;
 
 // A script bound to an entity, or to none. A slot of ScriptSystem.instances.
@@ -144,6 +168,7 @@ typedef struct Thread {
     int ref; // anchors it in the registry
     ThreadState state;
     bool pooled; // made by us, used again
+    bool shown;  // a script has it, and might go on with it: not used again
     Handle instance;
     Handle script;                      // of the instance, also when that is gone
     uint32_t ready_before, ready_after; // queued: its neighbours in the script's queue
@@ -173,6 +198,12 @@ typedef struct Deferred {
     Cause cause;
 } Deferred;
 
+// A coroutine of ours, and the reference that holds it.
+typedef struct Coroutine {
+    lua_State *lua;
+    int ref;
+} Coroutine;
+
 typedef struct SleepEntry {
     uint64_t due_tick;
     uint64_t number;
@@ -193,10 +224,10 @@ struct ScriptSystem {
     lua_State *lua; // the main thread: for building things, never for running scripts
     const ScriptWorldMethods *methods;
 
-    Pool scripts;                   // of Script
-    Pool instances;                 // of Instance
-    Pool threads;                   // of Thread
-    int idle_refs[SCRIPT_IDLE_MAX]; // coroutines that ended and may be used again
+    Pool scripts;                    // of Script
+    Pool instances;                  // of Instance
+    Pool threads;                    // of Thread
+    Coroutine idle[SCRIPT_IDLE_MAX]; // coroutines that ended and may be used again
     uint32_t idle_count;
     SleepEntry *sleepers; // heap
     uint32_t sleeper_count, sleeper_max;
@@ -211,6 +242,8 @@ struct ScriptSystem {
     uint64_t next_request;
     uint32_t update_next;   // slot at which onUpdate goes on when a tick ran out of steps
     uint32_t update_missed; // the first slot whose onUpdate had to wait in this round, 0: none
+    uint64_t skip_tick;     // the second in which `skip_lines` have said that one was left out
+    uint32_t skip_lines;
 
     // The time of a tick, and who gets it (share.c).
     int64_t tick_steps_left;
@@ -247,6 +280,8 @@ struct ScriptSystem {
     uint32_t deferred_count, deferred_max;
     uint32_t deferred_kept, deferred_next; // while they run: those between are done
     uint64_t connections_made;
+    uint64_t counted_tick;     // in which signals and connections were last counted
+    bool count_is_due;         // a script comes near its limit
     uint64_t drop_said_second; // when a message that nobody declared was last said to be dropped
     ScriptEvent *events;       // names and payloads point into event_data
     uint32_t event_count;
@@ -365,11 +400,14 @@ void schedule_cancel_instance(ScriptSystem *system, Handle instance);
 // Runs the queues, then what is due in this tick, by due tick, then number. What has to wait is
 // queued.
 void schedule_run(ScriptSystem *system);
+// From now on schedule_find finds it. A thread is asked for by its coroutine once that pauses or a
+// script has it; what a timer will call is not.
+void schedule_list(ScriptSystem *system, uint32_t slot);
 void schedule_forget(ScriptSystem *system, Thread *thread); // schedule_find finds it no more
 Thread *schedule_find(ScriptSystem *system, lua_State *thread, uint32_t *slot); // NULL: not known
 
 // --- signal.c -----------------------------------------------------------------------------------
-// Pushes a new Signal.
+// Pushes a new Signal. It counts as one of the script that runs, and raises when that has too many.
 void signal_push_new(lua_State *thread);
 // Pushes the signal of an engine event ("Players.PlayerAdded", "Entity:42.Touched"), making it if
 // asked; false and nothing pushed when there is none.
@@ -386,6 +424,10 @@ void signal_forget_script(ScriptSystem *system, Handle script);
 Handle signal_listener(ScriptSystem *system, const char *key);
 // Runs queued firings round by round, until there are none or the tick is over.
 void signal_run(ScriptSystem *system);
+// How many of the signals that a script has made there are, and of its connections that are alive:
+// tells `count_one` of every Signal and Connection, after what nothing holds is gone.
+void signal_visit(ScriptSystem *system,
+                  void (*count_one)(ScriptSystem *system, Handle script, bool is_signal));
 // Rows of api.def.
 int signal_connect(lua_State *thread);
 int signal_once(lua_State *thread);
@@ -397,12 +439,22 @@ bool connection_is_connected(lua_State *thread, int index);
 int timer_after(lua_State *thread); // (seconds, function)
 int timer_every(lua_State *thread);
 
+// --- signal_count.c -----------------------------------------------------------------------------
+// Counts one more signal or connection for the script that runs, or raises when it has too many.
+void signal_count_take(lua_State *thread, bool is_signal);
+// A connection has ended.
+void signal_count_give(ScriptSystem *system, Handle script);
+// At the end of a tick: counts again if a script is near its limit, at most once a second.
+void signal_count_again(ScriptSystem *system);
+
 // --- account.c ----------------------------------------------------------------------------------
 void account_call(ScriptSystem *system, Instance *instance, uint64_t steps);
 // Charges a script for work that something else did for it, as if it had used the steps itself.
 void account_charge_work(ScriptSystem *system, Handle script, uint64_t steps);
 // Something that happened was not told to the script, which is behind or has too much waiting.
 void account_dropped(ScriptSystem *system, Script *script, const char *what);
+// The onUpdate of one of the script's instances was left out, because the tick was full.
+void account_update_skipped(ScriptSystem *system, Script *script, Instance *instance);
 // Faults of a script as a whole, not of one of its calls. They are shown and do not count towards
 // being switched off.
 void account_budget_fault(ScriptSystem *system, Script *script, const char *message);
@@ -424,14 +476,24 @@ bool blame_is_barred(const ScriptSystem *system, Handle script);
 void blame_forget(ScriptSystem *system, Handle script); // it has changed
 
 // Whether the script may run in this tick.
-bool account_may_run(ScriptSystem *system, Script *script);
+bool account_wakes(ScriptSystem *system, Script *script);
+static inline bool account_may_run(ScriptSystem *system, Script *script)
+{
+    return script->state == SCRIPT_RUNNING || account_wakes(system, script);
+}
 void account_log(ScriptSystem *system, LogLevel level, const char *text, size_t bytes);
 void account_say(ScriptSystem *system, LogLevel level, const char *path, const char *text);
+
+// --- account_time.c ----------------------------------------------------------------------------
+// An entry that began then, by script_now_ms, is over.
+void account_time(ScriptSystem *system, Handle instance, double began_ms, uint64_t steps);
+void account_compile_time(ScriptSystem *system, Handle script, double ms);
+double account_time_p99_ms(const ScriptTimes *times); // 0: no call yet
 
 // --- account_work.c -----------------------------------------------------------------------------
 // Around an entry: the world knows who calls, and its work is charged to that script. A call that
 // raised has not been charged by api_charge_work; leaving does it.
-void account_enter(ScriptSystem *system, const Instance *instance);
+void account_enter(ScriptSystem *system, uint32_t script);
 void account_leave(ScriptSystem *system);
 // --- script_memory.c ----------------------------------------------------------------------------
 // Between these two, what is allocated belongs to the script, or to all if there is none.
@@ -445,15 +507,28 @@ MUST_USE bool memory_protect(ScriptSystem *system, void (*call)(void *user), voi
 // who hold most are ended, once a tick.
 bool memory_has_room(ScriptSystem *system, size_t wire_bytes);
 // After an entry: if memory was short, those who hold most are ended until it is not.
-void memory_settle(ScriptSystem *system);
+void memory_end_largest(ScriptSystem *system);
+static inline void memory_settle(ScriptSystem *system)
+{
+    if (vm_is_pressed(system->vm)) {
+        memory_end_largest(system);
+    }
+}
 
 // --- share.c ------------------------------------------------------------------------------------
 void share_begin(ScriptSystem *system); // of a tick
 // Whether there is another round in this tick: somebody waits, and there is time.
 bool share_next_round(ScriptSystem *system);
 void share_end(ScriptSystem *system);
-// Whether the script may run something now; if not, it is noted that it waits.
-bool share_may_run(ScriptSystem *system, Script *script);
+bool share_decide(ScriptSystem *system, Script *script);
+// Whether the script may run something now; if not, it is noted that it waits. The first answer is
+// the one of a tick in which everything fits so far.
+static inline bool share_may_run(ScriptSystem *system, Script *script)
+{
+    const bool fits = system->short_until <= system->tick && system->tick_steps_left > 0 &&
+                      script->share.used_tick == system->tick && script->share.ready_count == 0;
+    return (fits && !system->ignores_share) || share_decide(system, script);
+}
 void share_use(ScriptSystem *system, Script *script, uint64_t steps); // script may be NULL
 // The same at any time, also between ticks.
 void share_charge(ScriptSystem *system, Script *script, uint64_t steps);
@@ -461,9 +536,28 @@ void share_charge(ScriptSystem *system, Script *script, uint64_t steps);
 void share_queue(ScriptSystem *system, Script *script, uint32_t thread, int argument_count);
 void share_unqueue(ScriptSystem *system, uint32_t thread);
 // Whether a script that has `own` things may take one more, and the counting of it.
-bool share_take(uint32_t *own, uint32_t *shared, uint32_t own_max, uint32_t most,
-                uint32_t shared_max);
-void share_give(uint32_t *own, uint32_t *shared, uint32_t own_max);
+static inline bool share_take(uint32_t *own, uint32_t *shared, uint32_t own_max, uint32_t most,
+                              uint32_t shared_max)
+{
+    if (*own >= own_max) {
+        if (*own >= most || *shared >= shared_max) {
+            return false;
+        }
+        *shared += 1;
+    }
+    *own += 1;
+    return true;
+}
+
+static inline void share_give(uint32_t *own, uint32_t *shared, uint32_t own_max)
+{
+    ASSERT(*own > 0);
+    *own -= 1;
+    if (*own >= own_max) {
+        ASSERT(*shared > 0);
+        *shared -= 1;
+    }
+}
 void share_forget(ScriptSystem *system, Handle script); // before its slot is released
 
 // --- params.c -----------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ bool memory_protect(ScriptSystem *system, void (*call)(void *user), void *user)
     return false;
 }
 
-// One that was ended counts until its tables have been emptied too.
+// A script that was ended counts until its tables have been emptied too.
 static uint32_t largest_holder(const ScriptSystem *system,
                                size_t (*bytes_of)(const Vm *vm, uint32_t owner))
 {
@@ -62,7 +62,7 @@ static void end_or_empty(ScriptSystem *system, uint32_t slot)
 {
     Script *script = pool_at(&system->scripts, slot);
     if (script->load == LOAD_ENDED) {
-        vm_take_back(system->vm, slot);
+        vm_free_owned(system->vm, slot);
         script->was_taken_back = true;
         return;
     }
@@ -70,17 +70,17 @@ static void end_or_empty(ScriptSystem *system, uint32_t slot)
     script_end(system, pool_handle(&system->scripts, slot));
 }
 
-void memory_settle(ScriptSystem *system)
+void memory_end_largest(ScriptSystem *system)
 {
     ASSERT(system->current_thread == 0);
     charge_collections(system);
-    if (!vm_was_short(system->vm)) {
+    if (!vm_take_memory_short(system->vm)) {
         return;
     }
     while (!system->is_dead && !vm_collect_all(system->vm)) {
         const uint32_t slot = largest_holder(system, vm_held_bytes);
         if (slot == 0) {
-            break; // what is left belongs to all
+            break; // the rest belongs to all
         }
         end_or_empty(system, slot);
     }
@@ -94,11 +94,11 @@ bool memory_has_room(ScriptSystem *system, size_t wire_bytes)
 {
     const size_t bytes = wire_bytes * MEMORY_PER_WIRE_BYTE + MEMORY_AROUND_VALUES;
     if (vm_has_room(system->vm, bytes) || system->current_thread != 0) {
-        return true; // in an entry its own limits hold
+        return true; // inside an entry the entry's own limits apply
     }
     if (system->room_tick != system->tick) {
         system->room_tick = system->tick;
-        vm_note_short(system->vm);
+        vm_set_memory_short(system->vm);
         memory_settle(system);
     }
     return vm_has_room(system->vm, bytes);

@@ -1,6 +1,6 @@
-// From sources and runes to code: compiled or loaded under a path, put in the place of what was
-// there, and its file run once, on behalf of the first instance that needs it. What was made by the
-// code before it ends with that code.
+// From sources and runes to code: compiled or loaded under a path, replacing the previous code; the
+// file runs once, on behalf of the first instance that needs it. Everything that the previous code
+// created ends with it.
 #include "core/script/rune/rune.h"
 #include "core/script/runtime/script_inside.h"
 #include "core/wire/script_path.h"
@@ -142,7 +142,7 @@ static bool is_loaded_already(const Script *script, const char *hash)
            strcmp(script->hash, hash) == 0 && script->load != LOAD_FAILED;
 }
 
-// A rune says which file it was made from; a source is called by its path.
+// A rune contains the name of its file; a source is named by its path.
 static void take_file(ScriptSystem *system, Script *script)
 {
     lua_Debug debug;
@@ -151,8 +151,8 @@ static void take_file(ScriptSystem *system, Script *script)
     snprintf(script->file, sizeof script->file, "%s", debug.short_src);
 }
 
-// The slot for a path. Code is made for it, because it owns the memory, before anything of it is
-// changed; a slot that is new has no path yet.
+// The slot for a path. The code is created first, because the slot owns its memory, and only then
+// is anything changed; a new slot has no path yet.
 static Handle take_slot(ScriptSystem *system, const char *path)
 {
     const Handle handle = script_find(system, path);
@@ -169,7 +169,7 @@ static void leave_slot(ScriptSystem *system, Handle handle, uint32_t owner)
     memory_settle(system);
 }
 
-// Puts freshly compiled code in the place of what was there under that path, if anything.
+// Replaces the code under that path, if there is any, by freshly compiled code.
 static void install(ScriptSystem *system, Handle handle, Script *fresh, const char *path,
                     const char *hash, bool keep_old)
 {
@@ -180,8 +180,10 @@ static void install(ScriptSystem *system, Handle handle, Script *fresh, const ch
     take_file(system, fresh);
     if (script->path[0] != 0) {
         fresh->account = script->account;
+        fresh->times = script->times;
         fresh->share = script->share;
         fresh->share.good_ticks = 0;
+        fresh->share.signals = fresh->share.connections = (SignalCount){0};
         blame_forget(system, handle);
         if (keep_old) {
             fresh->old_ref = script->environment_ref;
@@ -222,7 +224,7 @@ static CompileResult compile_now(ScriptSystem *system, const CompileRequest *req
         return refuse(system, request->script_id, result.error);
     }
     result.compile_ms = script_now_ms(system) - began;
-    system->totals.compile_ms += result.compile_ms;
+    account_compile_time(system, handle, result.compile_ms);
     return result;
 }
 
@@ -249,7 +251,7 @@ static CompileResult compile(ScriptSystem *system, const CompileRequest *request
     return call.result;
 }
 
-// Everything that the instances of a script have made ends with the code that made it.
+// Everything that the instances of a script have created ends with its code.
 static void restart_instances(ScriptSystem *system, Handle script, bool reload)
 {
     for (uint32_t i = pool_next(&system->instances, 1); i != 0;
@@ -304,6 +306,7 @@ static Status load_rune_now(ScriptSystem *system, const char *script_id, const v
     if (handle_is_none(handle)) {
         return STATUS_LIMIT;
     }
+    const double began = script_now_ms(system);
     Script fresh = {.load = LOAD_PENDING};
     const uint32_t owner = memory_enter(system, handle);
     const int environment = push_environment(system);
@@ -315,6 +318,7 @@ static Status load_rune_now(ScriptSystem *system, const char *script_id, const v
     }
     lua_settop(system->lua, environment - 1);
     leave_slot(system, handle, owner);
+    account_compile_time(system, handle, script_now_ms(system) - began);
     if (loaded == STATUS_OK && !handle_is_none(before)) {
         restart_instances(system, before, reload);
     }
@@ -376,8 +380,8 @@ void script_invalidate(ScriptSystem *system, const char *script_id)
 
 // --- running the file itself --------------------------------------------------------------------
 
-// A function of that name in the table behind the reference, if it is one. Nothing of the script's
-// runs for it.
+// Finds a function of that name in the table behind the reference, without running code of the
+// script.
 static bool take_function(ScriptSystem *system, int table_ref, const char *name, int *out)
 {
     lua_State *lua = vm_running(system->vm);
@@ -394,8 +398,8 @@ static bool take_function(ScriptSystem *system, int table_ref, const char *name,
     return found;
 }
 
-// Hooks are what the file defined as globals, or has in the table it returned: TypeScript's exports
-// end up there.
+// Hooks are globals of the file, or fields of the table it returned, which holds TypeScript's
+// exports.
 static void find_hook(ScriptSystem *system, Script *script, ScriptHook hook)
 {
     int *ref = &script->hook_refs[hook];
@@ -454,7 +458,7 @@ void script_run_file(ScriptSystem *system, Handle handle, Handle instance)
     Script *script = script_at(system, handle);
     const uint32_t slot = hook_thread(system, instance, HOOK_LOAD);
     if (slot == 0) {
-        return; // what its coroutines wait for comes first
+        return; // its coroutines still wait for something
     }
     Thread *thread = thread_at(system, slot);
     thread->load_script = handle;

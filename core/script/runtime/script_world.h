@@ -1,12 +1,11 @@
-// The only door from scripts to a world. API functions call through this table and know nothing
-// else; it has two implementations: authority (the server's sim, everything may change) and view (a
-// client's, where nothing that is replicated may). A function that the side does not allow returns
-// STATUS_DENIED, and the API decides whether that is an error (server services on a client) or is
-// ignored, counted and said once (a client writing replicated state in a script that runs on both).
-//
-// Entities are named by net id. What is kept or sent of a Text must be valid (text.h), or the call
-// returns STATUS_MALFORMED; one that is only looked for may be any bytes. Nothing is kept after a
-// call returns.
+// The only interface from scripts to a world. API functions call through this table; it has two
+// implementations: authority (the server's sim, where everything may change) and view (a client's,
+// where nothing replicated may). A function that the side does not allow returns STATUS_DENIED, and
+// the API decides whether that is an error (server services on a client) or is ignored, counted and
+// logged once (a client that writes replicated state in a script for both sides).
+// Entities are identified by net id. A Text that is kept or sent must be valid (text.h), or the
+// call returns STATUS_MALFORMED; one that is only searched for may be any bytes. No pointer is kept
+// after a call returns.
 #pragma once
 
 #include "core/base/math.h"
@@ -32,7 +31,7 @@ typedef struct ScriptEntityInfo {
 } ScriptEntityInfo;
 
 typedef struct ScriptPlayerInfo {
-    uint64_t player_id; // the owner id of what it owns
+    uint64_t player_id; // the owner id of its things
     uint64_t entity;    // its character, 0 while it has none
     Text name;
     Text team;
@@ -65,8 +64,8 @@ typedef struct ScriptWorldMethods {
     ScriptSide side;
     // --- reading -----------------------------------------------------------------------------
     uint64_t (*tick)(ScriptWorld *world);
-    // What the world has done so far on behalf of whoever called, in steps of the Vm (vm.h): it
-    // rises with each call below whose work depends on what is there. Scripts are charged for it.
+    // The work done so far on behalf of callers, in steps of the Vm (vm.h): it rises with each call
+    // below whose work depends on the world. Scripts are charged for it.
     uint64_t (*work)(ScriptWorld *world);
     bool (*entity)(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo *out);
     uint64_t (*find)(ScriptWorld *world, Text name); // the lowest net id of that name; 0: none
@@ -81,8 +80,8 @@ typedef struct ScriptWorldMethods {
     bool (*attribute)(ScriptWorld *world, uint64_t net_id, Text name, ScriptValue *out);
     bool (*has_tag)(ScriptWorld *world, uint64_t net_id, Text tag);
     uint32_t (*tagged)(ScriptWorld *world, Text tag, uint64_t *out, uint32_t max);
-    // How many kinds of voxels the place has, air included; `names` are those of kind 1 and up, or
-    // NULL where they are not known.
+    // The number of voxel kinds of the place, including air; `names` are those of kind 1 and up, or
+    // NULL if they are unknown.
     uint32_t (*voxel_kinds)(ScriptWorld *world, const Text **names);
     // --- changing ----------------------------------------------------------------------------
     Status (*spawn)(ScriptWorld *world, Text prefab, Vec3 position, bool local, uint64_t *out);
@@ -131,7 +130,7 @@ typedef struct ScriptWorldMethods {
 // Every implementation begins with this.
 struct ScriptWorld {
     const ScriptWorldMethods *methods;
-    uint32_t caller;     // slot of the script that runs, 0: none; what it makes is charged to it
-    const char *refusal; // why the last call was STATUS_LIMIT; NULL: nobody said
+    uint32_t caller;     // slot of the running script, 0: none; what it makes is charged to it
+    const char *refusal; // why the last call was STATUS_LIMIT; NULL: not set
     char refusal_text[160];
 };

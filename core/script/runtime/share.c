@@ -59,13 +59,10 @@ void share_begin(ScriptSystem *system)
     }
 }
 
-// Notes that the script is there in this tick, and gives it its share for the ticks since.
-static void activate(ScriptSystem *system, Script *script)
+// Gives a script its share for the ticks since it last ran.
+static void begin_tick(ScriptSystem *system, Script *script)
 {
     ScriptShare *share = &script->share;
-    if (share->used_tick == system->tick) {
-        return;
-    }
     const uint64_t ticks = system->tick - share->used_tick;
     const int64_t many = ticks < 1000 ? (int64_t)ticks : 1000;
     share->credit_steps += many * system->share_steps;
@@ -87,7 +84,15 @@ static void activate(ScriptSystem *system, Script *script)
     system->active[system->active_count++] = script_slot(system, script);
 }
 
-bool share_may_run(ScriptSystem *system, Script *script)
+// Notes that the script is there in this tick.
+static inline void activate(ScriptSystem *system, Script *script)
+{
+    if (script->share.used_tick != system->tick) {
+        begin_tick(system, script);
+    }
+}
+
+bool share_decide(ScriptSystem *system, Script *script)
 {
     activate(system, script);
     ScriptShare *share = &script->share;
@@ -293,30 +298,7 @@ void share_unqueue(ScriptSystem *system, uint32_t slot)
     thread->state = THREAD_READY;
 }
 
-// --- things -------------------------------------------------------------------------------------
-
-bool share_take(uint32_t *own, uint32_t *shared, uint32_t own_max, uint32_t most,
-                uint32_t shared_max)
-{
-    if (*own >= own_max) {
-        if (*own >= most || *shared >= shared_max) {
-            return false;
-        }
-        *shared += 1;
-    }
-    *own += 1;
-    return true;
-}
-
-void share_give(uint32_t *own, uint32_t *shared, uint32_t own_max)
-{
-    ASSERT(*own > 0);
-    *own -= 1;
-    if (*own >= own_max) {
-        ASSERT(*shared > 0);
-        *shared -= 1;
-    }
-}
+// --- the end of a script ------------------------------------------------------------------------
 
 static void list_remove(uint32_t *list, uint32_t *count, uint32_t slot)
 {

@@ -13,6 +13,7 @@
 #define LOOK_STEPS 10 // to look at one connection
 
 typedef struct SignalObject {
+    Handle script; // that made it, or was the first to ask for it; none: the engine
     uint32_t connection_count;
     bool is_firing; // its list is being walked
 } SignalObject;
@@ -25,16 +26,25 @@ typedef struct ConnectionObject {
     uint32_t period_ticks;      // timers that repeat
     bool connected;
     bool once;
-    bool waits; // a coroutine, not a handler
+    bool waits;   // a coroutine, not a handler
+    bool counted; // among those of its script
 } ConnectionObject;
 
-void signal_push_new(lua_State *lua)
+static void push_signal(lua_State *lua)
 {
+    const ScriptSystem *system = script_of(lua);
+    const Instance *instance = instance_at(system, system->current_instance);
     SignalObject *signal = lua_newuserdatauv(lua, sizeof *signal, 1);
-    *signal = (SignalObject){0};
+    *signal = (SignalObject){.script = instance != NULL ? instance->script : HANDLE_NONE};
     lua_newtable(lua);
     lua_setiuservalue(lua, -2, 1);
     luaL_setmetatable(lua, SIGNAL_CLASS);
+}
+
+void signal_push_new(lua_State *lua)
+{
+    signal_count_take(lua, true);
+    push_signal(lua);
 }
 
 bool signal_push_named(ScriptSystem *system, lua_State *lua, const char *key, bool make)
@@ -49,8 +59,9 @@ bool signal_push_named(ScriptSystem *system, lua_State *lua, const char *key, bo
         lua_pop(lua, 1);
         return false;
     }
+    signal_count_take(lua, true);
     const uint32_t owner = memory_enter(system, HANDLE_NONE); // whoever asks first: it is for all
-    signal_push_new(lua);
+    push_signal(lua);
     lua_pushvalue(lua, -1);
     lua_setfield(lua, -3, key);
     memory_leave(system, owner);
@@ -109,6 +120,9 @@ static void append(lua_State *lua, int index)
     if (signal->connection_count >= SCRIPT_CONNECTIONS_PER_SCRIPT) {
         check_room(lua, index, signal);
     }
+    if (((const ConnectionObject *)lua_touserdata(lua, -1))->counted) {
+        signal_count_take(lua, false);
+    }
     lua_getiuservalue(lua, index, 1);
     lua_pushvalue(lua, -2);
     lua_rawseti(lua, -2, ++signal->connection_count);
@@ -121,10 +135,21 @@ static int connect(lua_State *lua, bool once)
     luaL_checktype(lua, 2, LUA_TFUNCTION);
     ConnectionObject *connection = push_connection(lua);
     connection->once = once;
+    connection->counted = true;
     lua_pushvalue(lua, 2);
     lua_setiuservalue(lua, -2, 1);
     append(lua, 1);
     return 1;
+}
+
+// Timers and coroutines that wait are counted as coroutines.
+static void end_connection(ScriptSystem *system, ConnectionObject *connection)
+{
+    const Instance *instance = instance_at(system, connection->instance);
+    if (connection->counted && instance != NULL) {
+        signal_count_give(system, instance->script);
+    }
+    connection->connected = connection->counted = false;
 }
 
 int signal_connect(lua_State *lua)
@@ -190,7 +215,7 @@ int signal_disconnect_all(lua_State *lua)
         lua_rawgeti(lua, -1, i);
         ConnectionObject *connection = lua_touserdata(lua, -1);
         if (connection != NULL) {
-            connection->connected = false;
+            end_connection(script_of(lua), connection);
         }
         lua_pop(lua, 1);
     }
@@ -201,7 +226,7 @@ int connection_disconnect(lua_State *lua)
 {
     ConnectionObject *connection = luaL_checkudata(lua, 1, CONNECTION_CLASS);
     ScriptSystem *system = script_of(lua);
-    connection->connected = false;
+    end_connection(system, connection);
     if (!connection->waits && pool_find(&system->threads, connection->thread) != NULL) {
         schedule_cancel(system, connection->thread.index);
     }
@@ -387,7 +412,7 @@ static void deliver(ScriptSystem *system, int arguments_ref)
         return;
     }
     if (connection->once) {
-        connection->connected = false;
+        end_connection(system, connection);
     }
     if (connection->waits) {
         const Handle thread = connection->thread;
@@ -504,6 +529,69 @@ void signal_forget_script(ScriptSystem *system, Handle script)
     luaL_getmetatable(system->lua, CONNECTION_CLASS);
     guard_drop_values(system->lua, connection_is_over, system);
     lua_pop(system->lua, 1);
+}
+
+// Those of the engine that nobody listens to or holds are forgotten: their table does not hold them
+// during this collection. Another table does, as long as they have connections.
+static void collect(ScriptSystem *system)
+{
+    lua_State *lua = system->lua;
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, system->signals_ref);
+    lua_newtable(lua); // those that stay
+    lua_pushnil(lua);
+    for (lua_Integer kept = 0; lua_next(lua, -3) != 0; lua_pop(lua, 1)) {
+        lua_getiuservalue(lua, -1, 1);
+        const uint32_t count = tidy(system, lua, lua_gettop(lua), lua_touserdata(lua, -2));
+        lua_pop(lua, 1);
+        if (count > 0) {
+            lua_pushvalue(lua, -1);
+            lua_rawseti(lua, -4, ++kept);
+        }
+    }
+    lua_createtable(lua, 0, 1);
+    lua_pushliteral(lua, "v");
+    lua_setfield(lua, -2, "__mode");
+    vm_freeze(lua, -1); // only then it counts
+    lua_setmetatable(lua, -3);
+    (void)vm_collect_all(system->vm);
+    lua_pushnil(lua);
+    lua_setmetatable(lua, -3);
+    lua_pop(lua, 2);
+}
+
+typedef struct Visit {
+    ScriptSystem *system;
+    void (*count_one)(ScriptSystem *system, Handle script, bool is_signal);
+} Visit;
+
+static int visit_signal(void *user, const void *memory)
+{
+    const Visit *visit = user;
+    visit->count_one(visit->system, ((const SignalObject *)memory)->script, true);
+    return 0; // nothing is dropped
+}
+
+static int visit_connection(void *user, const void *memory)
+{
+    const Visit *visit = user;
+    const ConnectionObject *connection = memory;
+    if (connection->counted && is_alive(visit->system, connection)) {
+        const Instance *instance = instance_at(visit->system, connection->instance);
+        visit->count_one(visit->system, instance->script, false);
+    }
+    return 0;
+}
+
+void signal_visit(ScriptSystem *system,
+                  void (*count_one)(ScriptSystem *system, Handle script, bool is_signal))
+{
+    Visit visit = {system, count_one};
+    collect(system);
+    luaL_getmetatable(system->lua, SIGNAL_CLASS);
+    guard_drop_values(system->lua, visit_signal, &visit);
+    luaL_getmetatable(system->lua, CONNECTION_CLASS);
+    guard_drop_values(system->lua, visit_connection, &visit);
+    lua_pop(system->lua, 2);
 }
 
 Handle signal_listener(ScriptSystem *system, const char *key)

@@ -1,5 +1,5 @@
-// What scripts ask of stored data (DataStore). The owner of a world answers, from a database or
-// from memory; it needs to know nothing else of scripts.
+// Requests of scripts for stored data (DataStore). The owner of a world answers them, from a
+// database or from memory; it needs no other header of scripts.
 #pragma once
 
 #include "core/base/text.h"

@@ -189,7 +189,7 @@ static void sort_keys(lua_State *lua, int keys, lua_Integer count)
     }
 }
 
-// Pushes a sorted list of the table's keys; false when one is refused.
+// Pushes a sorted list of the table's keys; false if one is not allowed.
 static bool push_sorted_keys(Encoder *encoder, int index, lua_Integer *count)
 {
     lua_State *lua = encoder->lua;
@@ -393,7 +393,7 @@ Status value_write_for(lua_State *lua, int first, int last, const ValueUse *use,
 
 // --- reading ------------------------------------------------------------------------------------
 
-// One reader for both uses: lua NULL only checks.
+// One reader for both uses: with lua NULL it only checks.
 static void decode(lua_State *lua, ByteReader *reader, uint32_t depth);
 
 static uint32_t decode_count(ByteReader *reader, uint32_t depth, uint32_t bytes_each)

@@ -17,28 +17,28 @@ typedef struct lua_State lua_State;
 
 #define VALUE_DEPTH_MAX   8
 #define VALUE_BYTES_MAX   (64 << 10)
-#define VALUE_LIST_MAX    64 // values side by side, as arguments are
+#define VALUE_LIST_MAX    64 // values in one list, such as arguments
 #define VALUE_ERROR_BYTES 200
 
-// What values are written for, in the words of the messages.
+// What the values are written for, in the words of error messages.
 typedef struct ValueUse {
     const char *noun; // "argument"
-    int number;       // of the first of them: argument 1, argument 2
+    int number;       // of the first one: argument 1, argument 2
     const char *verb; // "sent"
 } ValueUse;
 
 // Writes the values at stack indices first..last as a list. STATUS_LIMIT (too big or too deep) or
-// STATUS_MALFORMED (something that cannot travel) with a message for the script.
+// STATUS_MALFORMED (something that cannot be sent) with a message for the script.
 MUST_USE Status value_write_for(lua_State *thread, int first, int last, const ValueUse *use,
                                 ByteWriter *writer, char error[VALUE_ERROR_BYTES]);
 // The same for arguments that are sent.
 MUST_USE Status value_write(lua_State *thread, int first, int last, ByteWriter *writer,
                             char error[VALUE_ERROR_BYTES]);
-// Pushes the values of a list, and says how many. Charges the thread for the bytes.
+// Pushes the values of a list, and returns how many. Charges the thread for the bytes.
 MUST_USE Status value_read(lua_State *thread, const uint8_t *bytes, size_t count, int *pushed);
 // Checks bytes without a Vm.
 MUST_USE Status value_check(const uint8_t *bytes, size_t count);
 
-// A table is a list when its keys are exactly 1..count; an empty one is a list too. Charges the
-// thread for looking.
+// A table is a list if its keys are exactly 1..count; an empty one is a list too. Charges the
+// thread for the check.
 bool value_is_list(lua_State *thread, int index, uint64_t *count);

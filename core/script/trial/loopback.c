@@ -11,7 +11,7 @@ typedef struct Invoke {
     uint64_t due_tick;
 } Invoke;
 
-// Budgets are counted in 1/tick_rate of a message, so that a tick gives back a whole number.
+// Budgets are counted in 1/tick_rate of a message, so that a tick refills a whole number.
 typedef struct Client {
     uint64_t player_id; // 0: free
     View *view;
@@ -24,7 +24,7 @@ typedef struct Client {
     uint64_t roster_version;
 } Client;
 
-// An answer of the store on its way; the delay is the same for all, so they arrive in order.
+// An answer of the store that is under way; the delay is the same for all, so they arrive in order.
 typedef struct Answer {
     uint64_t request_id;
     uint64_t due_tick;
@@ -177,7 +177,7 @@ static bool give(Loopback *loopback, const ScriptPort *port, const ScriptEvent *
     return true;
 }
 
-// Nobody waiting any more is no error: its script ended meanwhile.
+// It is no error if nobody waits: its script may have ended.
 static void complete(const ScriptPort *port, uint64_t request_id, bool ok, const uint8_t *bytes,
                      size_t count)
 {
@@ -268,7 +268,7 @@ static void take_effects_of_client(Loopback *loopback, Client *client)
         if (effect->type == EFFECT_MESSAGE) {
             carry_up(loopback, client, &effect->message);
         } else if (effect->type == EFFECT_CHAT) {
-            // It reaches everybody as an event of the authority.
+            // Everybody gets it as an event of the authority.
             if (!take(&client->chat_budget, tick_rate(loopback)) ||
                 authority_player_chat(loopback->config.authority, client->player_id,
                                       effect->text) != STATUS_OK) {
@@ -352,7 +352,7 @@ static void carry_down(Loopback *loopback, const ScriptMessage *message)
 static void run_store(Loopback *loopback, const StoreRequest *request, double unix_seconds)
 {
     loopback->counters.store_requests += 1;
-    // Nothing is done that cannot be answered.
+    // A request that cannot be answered is not executed.
     if (loopback->answer_count == loopback->config.store_answer_max ||
         loopback->config.store_answer_bytes_max - loopback->answer_bytes_used < STORE_ANSWER_MAX) {
         loopback->counters.store_refused += 1;

@@ -26,7 +26,7 @@
 #define LOOPBACK_INVOKES_MAX         64 // unanswered, of one client
 #define LOOPBACK_INVOKE_SECONDS      10
 
-// Where one side's scripts take events and answers; loopback_port gives that of a ScriptSystem.
+// Takes the events and answers of one side's scripts; loopback_port makes that of a ScriptSystem.
 typedef struct ScriptPort {
     void *user;
     Status (*event)(void *user, const ScriptEvent *event);
@@ -66,7 +66,7 @@ void loopback_step(Loopback *loopback, double unix_seconds);
 typedef struct LoopbackCounters {
     uint64_t messages_carried;
     uint64_t messages_over_rate;
-    uint64_t messages_malformed; // bytes that are no values
+    uint64_t messages_malformed; // bytes that are not values
     uint64_t messages_unsent;    // for a player who is not here
     uint64_t messages_lost;      // unreliable ones, by chance
     uint64_t events_refused;     // a script system had no room
@@ -75,6 +75,6 @@ typedef struct LoopbackCounters {
     uint64_t invokes_unanswered;
     uint64_t answers_unasked;
     uint64_t store_requests;
-    uint64_t store_refused; // too many answers on their way
+    uint64_t store_refused; // too many answers under way
 } LoopbackCounters;
 LoopbackCounters loopback_counters(const Loopback *loopback);

@@ -1,6 +1,6 @@
-// Stored data in memory; see memory_store.h. Values stand one after another in one block and are
-// moved together when its end is reached. A removed key is kept without a value, so that its
-// versions go on, until somebody needs its place.
+// Stored data in memory; see memory_store.h. Values are stored one after another in one block,
+// which is compacted when its end is reached. A removed key is kept without a value, so that its
+// version numbers continue, until its slot is needed.
 #include "core/script/trial/memory_store.h"
 
 #include "core/base/arena.h"
@@ -94,7 +94,7 @@ static Entry *entry_find(const MemoryStore *store, const StoreRequest *request)
     return NULL;
 }
 
-// A place for a new key: an unused one, or that of a removed key.
+// A slot for a new key: an unused one, or that of a removed key.
 static Entry *entry_free(const MemoryStore *store)
 {
     Entry *removed = NULL;
@@ -123,7 +123,7 @@ static Entry *entry_make(MemoryStore *store, const StoreRequest *request)
     return entry;
 }
 
-// Moves all values together; the order in the block stays.
+// Compacts all values; their order stays.
 static void compact(MemoryStore *store)
 {
     size_t end = 0;
@@ -153,7 +153,7 @@ static bool value_put(MemoryStore *store, Entry *entry, const uint8_t *value, si
     if (bytes > store->config.bytes_max - store->values_used) {
         compact(store);
     }
-    // The old value stays until the new one is in, so that a failure changes nothing.
+    // The old value stays until the new one is written, so that a failure changes nothing.
     if (bytes > store->config.bytes_max - store->values_used) {
         return false;
     }
@@ -195,7 +195,7 @@ static bool run_get(MemoryStore *store, const StoreRequest *request, ByteWriter 
     return true;
 }
 
-// Writes a value under the request's key; says what went wrong.
+// Writes a value under the request's key; answers with an error if that fails.
 static bool put(MemoryStore *store, const StoreRequest *request, const uint8_t *value, size_t bytes,
                 double unix_seconds, ByteWriter *answer, Entry **out)
 {

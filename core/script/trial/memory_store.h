@@ -1,5 +1,6 @@
-// Stored data of scripts in memory: the same operations and answers as a real store, forgotten with
-// the process. Values, keys and stores are bounded; a cap is an error that the script sees.
+// Stored data of scripts in memory: the same operations and answers as a real store, lost when the
+// process ends. Values, keys and stores are limited; a reached limit is an error that the script
+// sees.
 #pragma once
 
 #include "core/base/heap.h"
@@ -17,7 +18,7 @@ MemoryStoreConfig memory_store_config_default(void);
 MUST_USE Status memory_store_create(Heap *heap, const MemoryStoreConfig *config, MemoryStore **out);
 void memory_store_destroy(Heap *heap, MemoryStore *store);
 
-// Does what is asked, now, and writes the answer: a list of values when it returns true, the text
-// of an error when false. The writer has room for STORE_ANSWER_MAX.
+// Executes a request and writes the answer: a list of values if it returns true, the text of an
+// error if false. The writer has room for STORE_ANSWER_MAX.
 bool memory_store_run(MemoryStore *store, const StoreRequest *request, double unix_seconds,
                       ByteWriter *answer);

@@ -157,7 +157,7 @@ static Status make_scripts(Heap *heap, SampleWorld *world, ScriptSide side)
     return script_create(heap, &config, side == SCRIPT_SERVER ? &world->server : &world->client);
 }
 
-// A side without scripts takes everything and does nothing.
+// A side without scripts accepts everything and does nothing.
 static Status no_event(void *user, const ScriptEvent *event)
 {
     (void)user;
@@ -227,7 +227,7 @@ static void aim_camera(SampleWorld *world)
     view_set_camera(world->view, vec3_add(body.position, vec3(0, eye, 0)), forward);
 }
 
-// What happened goes to the scripts of the next tick.
+// Passes events to the scripts of the next tick.
 static void pass_on(SampleWorld *world)
 {
     loopback_step(world->loopback, world->config.unix_seconds + seconds_now(world));

@@ -40,9 +40,9 @@ View *sample_world_view(SampleWorld *world);
 Loopback *sample_world_loopback(SampleWorld *world);
 uint64_t sample_world_character(SampleWorld *world); // net id; 0 while it has none
 
-// What the player wants from now on.
+// The player's input from now on.
 void sample_world_input(SampleWorld *world, const SimInput *input);
-// A key or action goes down or up; the client's scripts hear of it.
+// A key or action goes down or up; the client's scripts get an event.
 MUST_USE Status sample_world_key(SampleWorld *world, Text key, bool down);
 // Ticks: inputs, scripts of the server, scripts of the client, sim, events.
 void sample_world_step(SampleWorld *world, uint32_t ticks);

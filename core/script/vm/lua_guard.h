@@ -28,7 +28,7 @@ enum {
 typedef enum GuardFault {
     GUARD_NONE,
     GUARD_BUDGET, // out of steps
-    GUARD_MEMORY, // past the soft limit, after a full collection, and nobody holds more
+    GUARD_MEMORY, // past the soft limit, after a full collection, and no other owner holds more
     GUARD_DEAD    // the allocator refused
 } GuardFault;
 
@@ -37,50 +37,50 @@ typedef enum GuardFault {
 
 // Part of Lua's global state.
 typedef struct Guard {
-    int64_t steps; // left; below zero nothing goes on
+    int64_t steps; // left; below zero nothing continues
     uint8_t fault; // GuardFault
     uint8_t entered;
-    uint8_t pressed;    // pages are few: collect at the next safe point
+    uint8_t pressed;    // few pages are left: collect at the next safe point
     uint32_t created;   // the number of the object made last
     int64_t steps_over; // by how much the budget was passed when it tripped
     size_t soft_bytes;
     lua_State *running; // the innermost thread that is being resumed, NULL outside
     void (*on_fault)(void *user, lua_State *thread);
-    // Memory is short after a collection, and `bytes` more are needed: whether the one who runs may
-    // go on all the same. Then it has raised soft_bytes.
+    // Memory is short after a collection, and `bytes` more are needed: whether the running owner
+    // may continue all the same. Then it has raised soft_bytes.
     int (*on_short)(void *user, size_t bytes);
     int (*is_full)(void *user);                // whether pages are few
     int (*can_hold)(void *user, size_t bytes); // whether such a block can be had
     void (*on_caught)(void *user);             // an error was caught
     size_t (*own_bytes)(void *user);           // that the one who runs holds
-    uint64_t uncharged_bytes;                  // that collections looked at for others
+    uint64_t uncharged_bytes;                  // bytes that collections marked for others
     void *user;
 } Guard;
 
 // --- for Lua's own files ------------------------------------------------------------------------
 void guard_init(Guard *guard);
 _Noreturn void guard_trip(lua_State *thread);
-// Trips because a charge of so many steps, taken already, was too much.
+// Trips because a charge of so many steps, already taken, was too much.
 _Noreturn void guard_refuse(lua_State *thread, int64_t steps);
-// Takes steps, and trips when there are too few.
+// Takes steps, and trips if there are too few.
 void guard_charge(lua_State *thread, uint64_t steps);
 int64_t *guard_counter(lua_State *thread);
-// The same for bytes at so many to a step; charges at least one step.
+// The same for bytes, so many per step; charges at least one step.
 void guard_charge_bytes(lua_State *thread, size_t bytes, size_t bytes_per_step);
-// Goes on with the unwinding if the Vm has stopped.
+// Continues the unwinding if the Vm has stopped.
 void guard_pass_on(lua_State *thread);
-// False when a large allocation would pass the soft limit even after a collection.
+// False if a large allocation would exceed the soft limit even after a collection.
 int guard_room(lua_State *thread, size_t bytes);
-// The allocator has refused.
+// The allocator has failed.
 void guard_exhausted(lua_State *thread);
 _Noreturn void guard_no_memory(lua_State *thread);
 // Past the soft limit at a safe point: collects, and trips if that did not help.
 void guard_squeeze(lua_State *thread);
 _Noreturn void guard_read_only(lua_State *thread);
 _Noreturn void guard_string_too_long(lua_State *thread);
-// The Lua frames that a caught error or a yield leaves behind have run without paying yet.
+// Charges the Lua frames that a caught error or a yield leaves, which have not been charged yet.
 void guard_charge_frames(lua_State *thread, const void *until, int all);
-// Closes what a failed coroutine left open, on the C stack of `from`; gives its status.
+// Closes the open variables of a failed coroutine, on the C stack of `from`; returns its status.
 int guard_reset_thread(lua_State *thread, lua_State *from);
 // The creation number of a table, function, thread or userdata; 0 for anything else.
 uint32_t guard_number(lua_State *thread, int index);
@@ -92,20 +92,20 @@ typedef struct GuardEntry {
 } GuardEntry;
 // Between these two the thread's steps and memory are limited; they nest.
 void guard_enter(lua_State *thread, int64_t steps, GuardEntry *outer);
-// Tells how the entry ended and how many steps it took.
+// Returns how the entry ended, and how many steps it took.
 GuardFault guard_leave(lua_State *thread, int64_t steps, const GuardEntry *outer,
                        uint64_t *steps_used);
 Guard *guard_of(lua_State *thread);
-// Runs a function and holds every error, also the one that cannot be caught. Gives Lua's status; an
-// error leaves one value on the stack.
+// Runs a function and catches every error, even the uncatchable one. Returns Lua's status; an error
+// leaves one value on the stack.
 int guard_protect(lua_State *thread, void (*call)(lua_State *thread, void *user), void *user);
 void guard_freeze(lua_State *thread, int index);
 int guard_is_frozen(lua_State *thread, int index);
 size_t guard_bytes(lua_State *thread); // what Lua has allocated
-// Calls for a collection at the next safe point.
+// Requests a collection at the next safe point.
 void guard_press(lua_State *thread);
-// Whether a sixteenth of the memory is free. After a collection it must be: a script that lives at
-// the limit would otherwise collect at every allocation.
+// Whether a sixteenth of the memory is free. After a collection it must be: a script at the limit
+// would otherwise collect at every allocation.
 int guard_has_slack(lua_State *thread);
 
 // --- taking back
@@ -114,17 +114,17 @@ int guard_has_slack(lua_State *thread);
 // have the metatable on top of the stack and of which `is_over` is true.
 void guard_drop_values(lua_State *thread, int (*is_over)(void *user, const void *memory),
                        void *user);
-// Empties the tables of an owner wherever they are kept, and takes its long strings out of the
-// tables and upvalues of others. A table is whose who made it, or whose who made it very large.
-// What belongs to 0 stays as it is.
+// Empties the tables of an owner wherever they are kept, and removes its long strings from the
+// tables and upvalues of others. A table belongs to its creator, or to the owner who made it very
+// large. What belongs to 0 is not changed.
 typedef uint32_t GuardOwnerOf(void *user, const void *block);
-void guard_take_back(lua_State *thread, uint32_t owner, GuardOwnerOf *owner_of, void *user);
+void guard_free_owned(lua_State *thread, uint32_t owner, GuardOwnerOf *owner_of, void *user);
 
 // One call on a thread's stack, for tracebacks. `frame` goes into lua_Debug by guard_frame_debug.
 typedef struct lua_Debug lua_Debug;
 #define GUARD_FRAMES_FIRST 10
 #define GUARD_FRAMES_LAST  11
 #define GUARD_FRAMES_MAX   (GUARD_FRAMES_FIRST + GUARD_FRAMES_LAST)
-// The innermost and the outermost frames, in one walk; gives how many there are in all.
+// The innermost and the outermost frames, in one walk; returns how many there are in all.
 size_t guard_frames(lua_State *thread, void *frames[GUARD_FRAMES_MAX], size_t *count);
 void guard_frame_debug(lua_State *thread, void *frame, lua_Debug *debug);

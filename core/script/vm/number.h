@@ -30,11 +30,11 @@ double number_atan2(double y, double x);
 // Characters of the longest text: "%+#099.99f" of the largest double.
 #define NUMBER_TEXT_BYTES 512
 
-// As C's snprintf with one conversion a, e, f or g (either case): flags "-+ #0", a width and a
+// Like C's snprintf with one conversion a, e, f or g (either case): flags "-+ #0", a width and a
 // precision of at most two digits each. Exact, rounded half to even, without a locale; a NaN is
-// "nan" whatever its sign. Gives the length.
+// "nan" whatever its sign. Returns the length.
 size_t number_format(double value, const char *conversion, char out[NUMBER_TEXT_BYTES]);
-// A numeral, decimal or hexadecimal, after white space and a sign. `end` points behind it, or to
-// `text` when there is none. Rounds half to even; of more than 255 digits the rest only counts as
-// zero or not zero.
+// Parses a numeral, decimal or hexadecimal, after white space and a sign. `end` points behind it,
+// or to `text` if there is none. Rounds half to even; of more than 255 digits the rest only counts
+// as zero or not zero.
 double number_parse(const char *text, char **end);

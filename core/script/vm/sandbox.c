@@ -1,7 +1,7 @@
-// Most functions are Lua's, with the charges that lua.substitutions adds. Its own are those that
-// must do less than Lua's: metatables without __gc and __mode, load without bytecode and with the
-// script's environment, xpcall that calls its handler after the unwinding (a handler at the point
-// of the error would run on the last of the stack), os with the times that the owner gave.
+// Most functions are Lua's, with the charges that lua.substitutions adds. Our own replace those
+// that must do less: metatables without __gc and __mode, load without bytecode and with the
+// script's environment, xpcall that calls its handler after the unwinding (at the point of the
+// error there may be no stack left), os with the times that the owner sets.
 #include "core/script/vm/sandbox.h"
 
 #include "core/script/vm/lua_guard.h"
@@ -53,8 +53,8 @@ static int base_setmetatable(lua_State *L)
 }
 
 // --- xpcall -------------------------------------------------------------------------------------
-// The stack is: handler, function, arguments; then what the function gave. An error in the handler
-// takes the place of the first.
+// The stack is: handler, function, arguments; then the function's results. An error in the handler
+// replaces the first one.
 static int xpcall_handled(lua_State *L, int status, lua_KContext context)
 {
     (void)context;
@@ -144,8 +144,8 @@ static int load_text(lua_State *L, const char *name)
     return luaL_loadbufferx(L, text, bytes, name, "t");
 }
 
-// load(text or function [, name [, mode [, environment]]]): always text, and always an environment:
-// the one given, or that of the script whose load this is.
+// load(text or function [, name [, mode [, environment]]]): always text, and always with an
+// environment: the given one, or that of the script whose load this is.
 static int base_load(lua_State *L)
 {
     lua_settop(L, 4);
@@ -207,18 +207,30 @@ static const luaL_Reg OWN_OS[] = {
     {NULL, NULL},
 };
 
+// As Lua's own, and it is noted that the script has the coroutine now.
+static int coroutine_running(lua_State *L)
+{
+    vm_note_shown(L);
+    const int is_main = lua_pushthread(L);
+    lua_pushboolean(L, is_main);
+    return 2;
+}
+
+static const luaL_Reg OWN_COROUTINE[] = {{"running", coroutine_running}, {NULL, NULL}};
+
 typedef struct Library {
     const char *name;
     lua_CFunction open;
-    const char *absent; // a function of it that scripts do not get
+    const char *absent;  // a function of it that scripts do not get
+    const luaL_Reg *own; // ours instead of Lua's, or NULL
 } Library;
 
 static const Library LIBRARIES[] = {
-    {"coroutine", luaopen_coroutine, "close"},
-    {"math", luaopen_math, NULL},
-    {"string", luaopen_string, "dump"},
-    {"table", luaopen_table, NULL},
-    {"utf8", luaopen_utf8, NULL},
+    {"coroutine", luaopen_coroutine, "close", OWN_COROUTINE},
+    {"math", luaopen_math, NULL, NULL},
+    {"string", luaopen_string, "dump", NULL},
+    {"table", luaopen_table, NULL, NULL},
+    {"utf8", luaopen_utf8, NULL, NULL},
 };
 #define LIBRARY_COUNT (sizeof LIBRARIES / sizeof LIBRARIES[0])
 
@@ -231,6 +243,9 @@ static void add_library(lua_State *L, const Library *library)
     if (library->absent != NULL) {
         lua_pushnil(L);
         lua_setfield(L, -2, library->absent);
+    }
+    if (library->own != NULL) {
+        luaL_setfuncs(L, library->own, 0);
     }
     guard_freeze(L, -1);
     lua_setfield(L, -2, library->name);
@@ -248,8 +263,8 @@ static void freeze_string_metatable(lua_State *L)
     lua_pop(L, 1);
 }
 
-// Copies the functions that scripts may have from Lua's base library, which lands in a table that
-// no script sees.
+// Copies the allowed functions of Lua's base library, which is opened into a table that no script
+// can reach.
 static void add_base(lua_State *L)
 {
     lua_pushcfunction(L, luaopen_base);
@@ -275,7 +290,7 @@ void sandbox_open(lua_State *L)
     freeze_string_metatable(L);
     guard_freeze(L, -1);
     lua_setfield(L, LUA_REGISTRYINDEX, SHARED);
-    // What a chunk gets whose environment nobody set: nothing.
+    // A chunk without an environment gets an empty one.
     lua_newtable(L);
     guard_freeze(L, -1);
     lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);

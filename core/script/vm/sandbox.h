@@ -1,6 +1,6 @@
-// What a script can reach, by whitelist: Lua's own library less everything that leaves the Vm,
-// gives away an address or an order that differs between machines, or outlives a fault. vm.c calls
-// these two; nothing else needs them.
+// What a script can reach, by whitelist: Lua's own library without everything that leaves the Vm,
+// reveals an address or an order that differs between machines, or outlives a fault. Only vm.c
+// calls these two.
 #pragma once
 
 #include "core/script/vm/vm.h"

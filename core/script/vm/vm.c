@@ -1,5 +1,5 @@
-// The life of a Vm: one block, one Lua state in it, entries with a budget, and a note of where the
-// last one failed.
+// The life of a Vm: one block, one Lua state in it, entries with a budget, and the traceback of the
+// last failure.
 #include "core/script/vm/vm.h"
 
 #include "core/base/check.h"
@@ -26,14 +26,16 @@ struct Vm {
     VmConfig config;
     bool dead;
     bool was_short;
-    uint32_t press_pages; // with fewer free pages there is a collection
+    uint32_t press_pages; // with fewer free pages a collection is made
     uint64_t refuse_in;   // allocations until one is refused, for tests; 0: none is
     uint32_t entry_owner; // of the entry that runs; a module that it loads has its own
+    lua_State *entry;     // the thread of the entry that runs
+    bool entry_was_shown; // the script was given it
     uint64_t steps_used, steps_total;
     double unix_seconds, world_seconds;
     uint32_t fault_line;
     size_t traceback_bytes;
-    lua_State *fault_thread; // whose stack is in the traceback already
+    lua_State *fault_thread; // the thread that is in the traceback already
     char traceback[TRACEBACK_BYTES];
 };
 
@@ -80,7 +82,7 @@ bool vm_is_sound(const Vm *vm)
     return vm_heap_is_sound(&vm->heap);
 }
 
-// Of the block, so much stays for what cannot be refused; and less than this is no room.
+// So much of the block is reserved for allocations that must not fail.
 #define MARGIN_BYTES (512u << 10)
 #define ROOM_MIN     (64u << 10)
 
@@ -163,7 +165,7 @@ bool vm_has_room(const Vm *vm, size_t bytes)
     return (size_t)vm->heap.free_pages * VM_PAGE_BYTES >= bytes + MARGIN_BYTES;
 }
 
-void vm_note_short(Vm *vm)
+void vm_set_memory_short(Vm *vm)
 {
     vm->was_short = true;
 }
@@ -175,7 +177,12 @@ uint64_t vm_refuse_allocation(Vm *vm, uint64_t number)
     return left;
 }
 
-bool vm_was_short(Vm *vm)
+bool vm_is_pressed(const Vm *vm)
+{
+    return vm->was_short || guard_of(vm->main)->uncharged_bytes > 0;
+}
+
+bool vm_take_memory_short(Vm *vm)
 {
     const bool was_short = vm->was_short;
     vm->was_short = false;
@@ -199,10 +206,10 @@ static uint32_t owner_of(void *user, const void *block)
     return vm_heap_owner(&vm->heap, block);
 }
 
-void vm_take_back(Vm *vm, uint32_t owner)
+void vm_free_owned(Vm *vm, uint32_t owner)
 {
     if (!vm->dead && owner != 0) {
-        guard_take_back(vm->main, owner, owner_of, vm);
+        guard_free_owned(vm->main, owner, owner_of, vm);
     }
 }
 
@@ -297,7 +304,7 @@ uint32_t vm_fault_line(const Vm *vm)
 }
 
 // --- create and destroy -------------------------------------------------------------------------
-// What the owner does outside of entries goes through vm_protect, so nothing comes here.
+// The owner's work outside of entries goes through vm_protect, so this is never called.
 static int panic(lua_State *thread)
 {
     (void)thread;
@@ -354,7 +361,7 @@ Status vm_create(Heap *heap, const VmConfig *config, Vm **out)
     return STATUS_OK;
 }
 
-// Nothing in the block needs closing: no finalizer reaches out of it.
+// Nothing in the block needs closing: it has no finalizers.
 void vm_destroy(Heap *heap, Vm *vm)
 {
     if (vm != NULL) {
@@ -472,6 +479,9 @@ VmOutcome vm_resume(Vm *vm, lua_State *thread, int argument_count, uint64_t step
     vm->traceback_bytes = 0;
     vm->traceback[0] = '\0';
     vm->fault_thread = NULL;
+    lua_State *const outer_entry = vm->entry;
+    vm->entry = thread;
+    vm->entry_was_shown = vm->entry_was_shown && outer_entry != NULL;
     const uint32_t outer_owner = vm->entry_owner;
     vm->entry_owner = vm->heap.owner;
     const int64_t steps = steps_max < STEPS_UNLIMITED ? (int64_t)steps_max : STEPS_UNLIMITED;
@@ -483,17 +493,29 @@ VmOutcome vm_resume(Vm *vm, lua_State *thread, int argument_count, uint64_t step
     const GuardFault fault = guard_leave(thread, steps, &outer, &used);
     vm->heap.owner = vm->entry_owner;
     vm->entry_owner = outer_owner;
+    vm->entry = outer_entry;
     vm->steps_used = used;
     vm->steps_total += used;
     const VmOutcome outcome = outcome_of(status, fault);
     if (outcome != VM_DONE && outcome != VM_YIELDED) {
         if (vm->fault_thread != thread) {
-            trace_thread(vm, thread); // where it came from, below where it happened
+            trace_thread(vm, thread); // the outer thread, below the one that failed
         }
         results = outcome == VM_ERROR ? 1 : 0;
     }
     *result_count = results;
     return outcome;
+}
+
+void vm_note_shown(lua_State *thread)
+{
+    Vm *vm = vm_of(thread);
+    vm->entry_was_shown = vm->entry_was_shown || thread == vm->entry;
+}
+
+bool vm_entry_was_shown(const Vm *vm)
+{
+    return vm->entry_was_shown;
 }
 
 typedef struct OwnCall {

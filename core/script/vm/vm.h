@@ -78,12 +78,16 @@ typedef enum VmOutcome {
 } VmOutcome;
 
 // Runs or resumes a thread made by lua_newthread, with the arguments on its stack: the only way
-// into Lua. Never raises. For the three kinds of failure vm_traceback tells where.
+// into Lua. Never raises. After a failure vm_traceback returns where.
 VmOutcome vm_resume(Vm *vm, lua_State *thread, int argument_count, uint64_t steps_max,
                     int *result_count);
-// For what the owner does in Lua outside of entries: calls the function, and false when there was
-// no memory for it. Then the Vm is dead. Inside an entry it only calls: the entry has the error.
+// For the owner's work in Lua outside of entries: calls the function; false if memory ran out. Then
+// the Vm is dead. Inside an entry it only calls: the entry gets the error.
 MUST_USE bool vm_protect(Vm *vm, void (*call)(void *user), void *user);
+// Whether the script has got hold of the thread of the last vm_resume (coroutine.running). It may
+// keep it, so the thread is never used for another script.
+bool vm_entry_was_shown(const Vm *vm);
+void vm_note_shown(lua_State *thread);
 uint64_t vm_steps_used(const Vm *vm);  // by the last vm_resume
 uint64_t vm_steps_total(const Vm *vm); // since create
 // "\n\tpath:line: in function 'name'" lines of the last failed entry, at most `capacity` bytes with
@@ -95,7 +99,7 @@ uint32_t vm_fault_line(const Vm *vm);
 void vm_set_user(Vm *vm, void *user);
 void *vm_user(const Vm *vm);
 
-// For C functions that scripts call: takes steps before the work is done, and trips when there are
+// For C functions that scripts call: takes steps before the work is done, and trips if there are
 // too few. It raises, so hold nothing that needs release.
 void vm_charge(lua_State *thread, uint64_t steps);
 // Charges for reading or writing that many bytes.
@@ -109,25 +113,28 @@ VmMemory vm_memory(const Vm *vm);
 bool vm_is_sound(const Vm *vm);
 // Whether the block has room for so many bytes in small pieces, and some more.
 bool vm_has_room(const Vm *vm, size_t bytes);
-// Says that memory is short, for vm_was_short.
-void vm_note_short(Vm *vm);
-// For tests: of the allocations from now on, the one with this number (1: the next) is refused; 0:
-// none is. Gives how many were left until the one that was asked for before.
+// Records that memory is short, for vm_take_memory_short.
+void vm_set_memory_short(Vm *vm);
+// For tests: the allocation with this number from now on (1: the next) fails; 0: none does. Returns
+// how many were left until the previously requested one.
 uint64_t vm_refuse_allocation(Vm *vm, uint64_t number);
-// To whom belongs what is allocated from now on; 0: to all. Gives what it was before.
+// Sets the owner of later allocations; 0: all. Returns the previous one.
 uint32_t vm_set_owner(Vm *vm, uint32_t owner);
 size_t vm_owned_bytes(const Vm *vm, uint32_t owner);
+// Whether one of vm_take_memory_short and vm_uncharged_steps has something to say.
+bool vm_is_pressed(const Vm *vm);
 // Whether memory was short since the last call.
-bool vm_was_short(Vm *vm);
-// What an owner held at the last vm_collect_all that cannot be used for anything else: with the
-// gaps between what it keeps, if nobody else has something there.
+bool vm_take_memory_short(Vm *vm);
+// The bytes that only this owner kept in use at the last vm_collect_all: including the gaps between
+// its blocks, if nobody else has a block there.
 size_t vm_held_bytes(const Vm *vm, uint32_t owner);
-// Collects everything that is not used; whether memory is short no longer.
+// Collects all garbage; returns whether memory is sufficient again.
 bool vm_collect_all(Vm *vm);
-// Takes what is left of an owner's away, also where others keep it (lua_guard.h, guard_take_back).
-void vm_take_back(Vm *vm, uint32_t owner);
-// Steps for collections that were made for the memory of others than the one who ran, since the
-// last call.
+// Removes everything that belongs to an owner, also where others keep it (lua_guard.h,
+// guard_free_owned).
+void vm_free_owned(Vm *vm, uint32_t owner);
+// Steps of collections caused by the memory of other owners than the running one, since the last
+// call.
 uint64_t vm_uncharged_steps(Vm *vm);
 // A bounded piece of garbage collection, for the end of a tick.
 void vm_collect(Vm *vm, uint32_t kib);

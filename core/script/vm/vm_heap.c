@@ -12,7 +12,7 @@ enum { PAGE_INSIDE, PAGE_FREE, PAGE_LARGE, PAGE_RUN };
 // At the start of a run; slots follow.
 struct VmRun {
     VmRun *next, *previous; // among those with a free slot
-    uint8_t *free;          // slots that were freed; each begins with the next
+    uint8_t *free;          // freed slots; each begins with a pointer to the next
     uint32_t untouched;     // offset of the first slot that was never used
     uint16_t used;
     uint16_t class;
@@ -20,7 +20,7 @@ struct VmRun {
 #define RUN_HEADER 48
 _Static_assert(sizeof(VmRun) <= RUN_HEADER, "slots begin after the header");
 
-// With the address sanitizer, memory that Lua has not asked for is out of bounds for it.
+// With the address sanitizer, memory that Lua has not allocated is poisoned.
 #if defined(__SANITIZE_ADDRESS__)
 #define HAS_ASAN 1
 #elif defined(__has_feature)
@@ -154,7 +154,7 @@ static void span_unlink(VmHeap *heap, uint32_t page)
     }
 }
 
-// The first bin from `bin` on that holds a span, or VM_HEAP_BINS.
+// The first bin from `bin` on that is not empty, or VM_HEAP_BINS.
 static uint32_t bin_find(const VmHeap *heap, uint32_t bin)
 {
     for (uint32_t word = bin / 64; word < VM_HEAP_BINS / 64; word++) {
@@ -169,8 +169,8 @@ static uint32_t bin_find(const VmHeap *heap, uint32_t bin)
     return VM_HEAP_BINS;
 }
 
-// A free span of at least `count` pages, or 0. Bins above the one of `count` hold only such; its
-// own is searched first, which keeps large spans whole.
+// A free span of at least `count` pages, or 0. All spans in higher bins are large enough; its own
+// bin is searched first, which keeps large spans whole.
 static uint32_t span_find(const VmHeap *heap, uint32_t count)
 {
     const uint32_t bin = bin_of(count);
@@ -304,7 +304,8 @@ static void slot_give(VmHeap *heap, void *slot, uint32_t class)
     if (was_full) {
         run_link(heap, run);
     }
-    // One empty run of each size stays, or a program at the edge would make and give it each time.
+    // One empty run of each size is kept, because a program at the edge would otherwise create and
+    // free it again and again.
     if (run->used == 0 && (run->next != NULL || run->previous != NULL)) {
         run_unlink(heap, run);
         POISON(run, RUN_PAGES * VM_PAGE_BYTES);
@@ -345,7 +346,7 @@ void vm_heap_forget(VmHeap *heap)
 void vm_heap_release_reserve(VmHeap *heap)
 {
     if (heap->reserve != 0) {
-        // Page 0 stays: 0 is no page.
+        // Page 0 is never used, because 0 means none.
         span_mark(heap, 0, 1, PAGE_LARGE);
         span_mark(heap, 1, heap->reserve - 1, PAGE_LARGE);
         span_give(heap, 1, heap->reserve - 1);
@@ -360,7 +361,7 @@ static void note_peak(VmHeap *heap)
     }
 }
 
-// Gives the empty runs back that were kept; true if there were any.
+// Frees the empty runs that were kept; true if there were any.
 static bool trim(VmHeap *heap)
 {
     bool any = false;
@@ -425,7 +426,7 @@ void vm_heap_free(VmHeap *heap, void *block, size_t bytes)
     span_give(heap, page, count);
 }
 
-// Grows or shrinks a large block where it is. False when what follows is in use.
+// Grows or shrinks a large block in place. False if the following pages are in use.
 static bool large_resize(VmHeap *heap, uint32_t page, uint32_t old_count, uint32_t new_count)
 {
     if (new_count < old_count) {
@@ -480,7 +481,7 @@ static void *realloc_for(VmHeap *heap, uint32_t owner, void *block, size_t old_b
 
 void *vm_heap_realloc(VmHeap *heap, void *block, size_t old_bytes, size_t new_bytes)
 {
-    // The collector makes things smaller, whoever runs.
+    // The collector shrinks blocks of any owner, whichever is running.
     const uint32_t before = vm_heap_owner(heap, block);
     const bool keeps = before == 0 || new_bytes <= old_bytes;
     return realloc_for(heap, keeps ? before : heap->owner, block, old_bytes, new_bytes);

@@ -35,7 +35,7 @@ typedef struct VmHeap {
     uint8_t *base; // page 0
     VmPage *pages; // page_count + 1: the last is a fence
     uint32_t page_count;
-    uint32_t reserve; // the span kept for the unwinding after the block is full; 0: given out
+    uint32_t reserve; // the span kept for the unwinding after the block is full; 0: in use
     uint32_t free_pages;
     size_t used_bytes, peak_bytes;
     uint32_t owner;                          // of what is allocated or grown from now on
@@ -51,26 +51,25 @@ typedef struct VmHeap {
 size_t vm_heap_bytes(size_t bytes);
 // `block` is 16-byte aligned.
 void vm_heap_init(VmHeap *heap, void *block, size_t bytes);
-// Before the block is given back.
+// Call it before the block is freed.
 void vm_heap_forget(VmHeap *heap);
 
 // NULL when no span is large enough. Not zeroed; 16-byte aligned.
 void *vm_heap_alloc(VmHeap *heap, size_t bytes);
-// `bytes` is what was asked for.
+// `bytes` is the size that was requested.
 void vm_heap_free(VmHeap *heap, void *block, size_t bytes);
-// Leaves the block alone when it gives NULL. Who makes a block larger owns it from then on, except
-// that what belongs to all (0) stays so.
+// If it returns NULL the block is unchanged. Growing a block makes the current owner its owner,
+// except that blocks of all (0) stay so.
 void *vm_heap_realloc(VmHeap *heap, void *block, size_t old_bytes, size_t new_bytes);
 // Who owns a block that is in use.
 uint32_t vm_heap_owner(const VmHeap *heap, const void *block);
-// Fills held_bytes: the pages that cannot be used for anything else, because an owner has something
-// in them. Who keeps one slot of a run and nobody else does, holds the whole run. Walks over all
-// slots.
+// Fills held_bytes: the pages that cannot be used for anything else, because an owner has a block
+// in them. An owner that alone keeps one slot of a run holds the whole run. Walks over all slots.
 void vm_heap_measure(VmHeap *heap);
-// Whether a block of so many bytes can be had.
+// Whether a block of so many bytes can be allocated.
 bool vm_heap_can_hold(VmHeap *heap, size_t bytes);
-// Puts the last pages into use.
+// Makes the reserved pages available.
 void vm_heap_release_reserve(VmHeap *heap);
 
-// Walks everything: that spans tile the block, bins hold what is free, and the sums are right.
+// Checks everything: spans cover the block, bins contain the free ones, and the sums are right.
 bool vm_heap_is_sound(const VmHeap *heap);

@@ -1,10 +1,10 @@
-// What every command of a player is checked for, and the memory of all features in one place.
+// The checks that all commands of players share, and the memory of all features.
 #include "core/world/act/act_inside.h"
 
 #include "core/sim/npc.h"
 #include "core/sim/puppet.h"
 
-const Entity *act_living(Acts *acts, Session *session, uint32_t seq)
+const Entity *act_living_body(Acts *acts, Session *session, uint32_t seq)
 {
     const Entity *body = session_plays(session) ? session_body(acts->config.sim, session) : NULL;
     if (body == NULL || body->removing || !(body->character.health > 0)) {

@@ -29,25 +29,25 @@ typedef struct ActConfig {
 
 MUST_USE Status act_create(const ActConfig *config, Acts **out);
 void act_destroy(Acts *acts); // NULL is allowed
-void act_start(Acts *acts);   // before the first tick: the terrain that was stored is no news
+void act_start(Acts *acts);   // before the first tick: stored terrain does not count as a change
 void act_hash(const Acts *acts, Hash64 *hash);
 
 // --- the tick -----------------------------------------------------------------------------------
-void voxel_tick(Acts *acts);   // versions of chunks for those who came near, after sim_step
-void preview_tick(Acts *acts); // previews that are over
-void board_tick(Acts *acts);   // leaderstats and teams that changed; before a snapshot
+void voxel_tick(Acts *acts);   // sends chunk versions to sessions that came near, after sim_step
+void preview_tick(Acts *acts); // ends previews whose time is over
+void board_tick(Acts *acts);   // sends leaderstats and teams that changed; before a snapshot
 // The fire button in this tick's input: a projectile if the weapon is ready.
 void act_fire(Acts *acts, Session *session, const WireInputFrame *input);
 
 // --- sessions -----------------------------------------------------------------------------------
-// The connection of a session is gone, or the session is about to be freed: previews end, requests
-// are forgotten. Twice is harmless. `session->player` must still be right.
+// The connection of a session is gone, or the session is about to be freed: its previews end, its
+// requests are dropped. Calling it twice is harmless. `session->player` must still be set.
 void act_forget(Acts *acts, Session *session);
 // The characters of the session's account, or a default one with the session's name; repaired.
 // Called when a player comes in, before its body.
 void profile_open(Acts *acts, const Session *session);
 const RowProfiles *profile_of(const Acts *acts, const Session *session); // since profile_open
-// PLAYER_JOINED with the looks of the active profile: to everybody, or to one session.
+// Sends PLAYER_JOINED with the looks of the active profile: to everybody, or to one session.
 void profile_announce(Acts *acts, const Session *about, const Session *to);
 
 // --- what a player may ask ----------------------------------------------------------------------

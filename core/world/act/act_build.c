@@ -1,6 +1,6 @@
-// What players build and take down, and the previews of what they are about to do. A preview is
-// shown to those in view and is over after five seconds, or when its player goes; the end of one is
-// told to everybody, because who saw it may have gone elsewhere meanwhile.
+// Building and removing structures, and the previews of both. A preview is shown to players who see
+// its place, and ends after five seconds or when its player leaves. Its end is sent to everybody,
+// because somebody who saw it may have moved away.
 #include "core/world/act/act_inside.h"
 
 // --- previews -----------------------------------------------------------------------------------
@@ -27,7 +27,7 @@ void preview_end(Acts *acts, Session *session, bool terraform)
     }
 }
 
-// A moment later is soon enough, and sessions are large: a few of them in each tick.
+// Only a few sessions are checked in each tick, because they are large; a small delay does no harm.
 #define PREVIEW_TURNS 8
 void preview_tick(Acts *acts)
 {
@@ -58,8 +58,8 @@ static Aabb piece_box(const Acts *acts, const StructureDesc *desc)
     return (Aabb){min, vec3_add(min, vec3_scale(size, STRUCTURE_CELL_M))};
 }
 
-// Everything that does not depend on what stands there. The piece and turn are checked, so that the
-// box is known.
+// Checks everything that does not depend on what is built there already. Piece and turn are
+// checked, so that the box is known.
 static bool may_build(Acts *acts, Session *session, uint32_t seq, const StructureDesc *desc)
 {
     Sessions *sessions = acts->config.sessions;
@@ -79,7 +79,7 @@ static bool may_build(Acts *acts, Session *session, uint32_t seq, const Structur
         session_deny(sessions, session, seq, STATUS_RANGE, "That cell or turn does not exist.");
         return false;
     }
-    const Entity *body = act_living(acts, session, seq);
+    const Entity *body = act_living_body(acts, session, seq);
     if (body == NULL) {
         return false;
     }
@@ -145,7 +145,7 @@ void act_build_remove(Acts *acts, Session *session, uint32_t seq, const MessageB
     if (!session_rate(sessions, session, seq, RATE_BUILD)) {
         return;
     }
-    const Entity *body = act_living(acts, session, seq);
+    const Entity *body = act_living_body(acts, session, seq);
     if (body == NULL) {
         return;
     }

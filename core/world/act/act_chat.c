@@ -1,5 +1,5 @@
-// What players say: text for everybody and for scripts, without anything that could pass for more
-// than text.
+// Chat: the text is sent to everybody and to scripts, with everything removed that is not plain
+// text.
 #include "core/world/act/act_inside.h"
 
 #include <string.h>
@@ -22,9 +22,8 @@ void act_chat(Acts *acts, Session *session, uint32_t seq, const MessageChatSay *
         session_deny(sessions, session, seq, STATUS_LIMIT, "The world is busy; say it again.");
         return;
     }
-    const MessageChatSaid said = {.player = session->player,
-                                  .name = {session->name, (uint32_t)strlen(session->name)},
-                                  .text = {text, bytes}};
+    const MessageChatSaid said = {
+        .player = session->player, .name = text_from(session->name), .text = {text, bytes}};
     event_broadcast(sessions, MESSAGE_CHAT_SAID, &said, NULL);
     session_ack(sessions, session, seq, 0);
 }

@@ -1,12 +1,12 @@
-// The fire button. The server alone decides: where the shot starts, how fast, how often, what it
-// hurts. What the client says is only where it looks, and how old the picture was that it aimed at,
-// and that no older than HISTORY_REWIND_MS.
+// The fire button. Only the server decides where the shot starts, how fast it is, how often, and
+// what it damages. The client only sends where it looks, and how old the picture was that it aimed
+// at (at most HISTORY_REWIND_MS).
 #include "core/world/act/act_inside.h"
 
 #include "core/base/limits.h"
 #include "core/sim/projectile.h"
 
-// Only what the shooter has been sent can be hit: nobody is shot through a wall of interest.
+// Only entities that the shooter has been sent can be hit: not those outside its interest.
 bool fire_may_hit(void *user, uint64_t shooter_net_id, uint64_t target_net_id)
 {
     const Acts *acts = user;
@@ -16,7 +16,7 @@ bool fire_may_hit(void *user, uint64_t shooter_net_id, uint64_t target_net_id)
                            target_net_id);
 }
 
-// The one that the character's attribute `weapon` names, or the place's first.
+// The weapon in the character's attribute `weapon`, or the place's first.
 static const PlaceWeapon *weapon_of(const Acts *acts, const Session *session)
 {
     const Place *place = acts->config.place;
@@ -28,12 +28,12 @@ static const PlaceWeapon *weapon_of(const Acts *acts, const Session *session)
     }
     for (uint32_t i = 0; i < place->weapon_count && value.type == SCRIPT_TEXT; i++) {
         const Text name = place->weapons[i].name;
-        if (row_text_equal((Text){name.data, (uint32_t)name.bytes},
-                           (Text){value.text.data, (uint32_t)value.text.bytes})) {
+        if (text_equal((Text){name.data, (uint32_t)name.bytes},
+                       (Text){value.text.data, (uint32_t)value.text.bytes})) {
             return &place->weapons[i];
         }
     }
-    return NULL; // a script took it away
+    return NULL; // a script removed it
 }
 
 static Vec3 look(const WireInputFrame *input)
@@ -51,7 +51,7 @@ static uint32_t rewind_of(const Acts *acts, const Session *session)
     const uint32_t most = HISTORY_REWIND_MS * clock->tick_rate / 1000;
     const uint64_t seen = session->input.view_tick;
     if (seen == 0 || seen >= clock->tick) {
-        return 0; // nothing was said, or it lies in the future
+        return 0; // not given, or in the future
     }
     const uint64_t ago = clock->tick - seen;
     return ago < most ? (uint32_t)ago : most;
@@ -85,7 +85,7 @@ void act_fire(Acts *acts, Session *session, const WireInputFrame *input)
     };
     Handle handle;
     if (projectile_fire(sim, &desc, &handle) != STATUS_OK) {
-        acts->config.stats->commands_denied += 1; // too many things, or outside the place
+        acts->config.stats->commands_denied += 1; // too many projectiles, or outside the place
         return;
     }
     const uint32_t pause = world_ticks(clock, weapon->interval_ms);

@@ -12,8 +12,8 @@ struct Acts {
     struct Board *board;                  // board.c
 };
 
-// The living body of a player, or NULL after a denial.
-const Entity *act_living(Acts *acts, Session *session, uint32_t seq);
+// The living body of a player, or NULL after an error was sent.
+const Entity *act_living_body(Acts *acts, Session *session, uint32_t seq);
 Vec3 act_eye(const Sim *sim, const Entity *body);
 float act_distance(Vec3 point, Aabb box); // 0 inside
 static inline bool act_coord_ok(WireCoord at)
@@ -28,7 +28,7 @@ void voxel_destroy(Acts *acts);
 void voxel_start(Acts *acts);
 void voxel_forget(Acts *acts, const Session *session);
 void voxel_hash(const Acts *acts, Hash64 *hash);
-// act_build.c: a preview is shown now, or over.
+// act_build.c: a preview begins, or ends.
 void preview_begin(const Acts *acts, Session *session, bool terraform);
 void preview_end(Acts *acts, Session *session, bool terraform);
 // act_profile.c
@@ -36,7 +36,7 @@ MUST_USE Status profile_create(Acts *acts);
 void profile_destroy(Acts *acts);
 // act_fire.c
 bool fire_may_hit(void *user, uint64_t shooter_net_id, uint64_t target_net_id); // SimHitFilter
-// board.c: what was told, and all numbers of one player to somebody who comes in.
+// board.c: sends all numbers of one player to another who comes in.
 MUST_USE Status board_create(Acts *acts);
 void board_destroy(Acts *acts);
-void board_tell(Acts *acts, const Session *about, const Session *to);
+void board_send(Acts *acts, const Session *about, const Session *to);

@@ -1,6 +1,6 @@
-// Characters of an account: several, one of them active, `default` always there. Whatever was
-// stored is repaired before it is used; what a player asks for is checked instead. The texts
-// of a session's profiles are copies in its own slot.
+// Characters of an account: several, one of them active; `default` always exists. Stored profiles
+// are repaired before they are used; commands of players are checked instead. The texts of a
+// session's profiles are copies in its own slot.
 #include "core/world/act/act_inside.h"
 
 #include "core/base/name_text.h"
@@ -50,14 +50,14 @@ static void set_profile(SessionProfiles *profiles, uint32_t index, const WirePro
 
 static Text session_name(const Session *session)
 {
-    return (Text){session->name, (uint32_t)strlen(session->name)};
+    return text_from(session->name);
 }
 
-// PROFILES_MAX: there is none.
+// The index of the profile, or PROFILES_MAX.
 static uint32_t find(const SessionProfiles *profiles, Text id)
 {
     for (uint32_t i = 0; i < profiles->row.count; i++) {
-        if (row_text_equal(profiles->row.profiles[i].character_id, id)) {
+        if (text_equal(profiles->row.profiles[i].character_id, id)) {
             return i;
         }
     }
@@ -99,7 +99,7 @@ void profile_announce(Acts *acts, const Session *about, const Session *to)
         roster_find(authority_roster(acts->config.authority), about->player);
     MessagePlayerJoined event = {
         .player = about->player,
-        .player_id = {about->player_id, (uint32_t)strlen(about->player_id)},
+        .player_id = text_from(about->player_id),
         .entity_id = about->entity,
         .name = session_name(about),
         .team = {"", 0},
@@ -108,7 +108,7 @@ void profile_announce(Acts *acts, const Session *about, const Session *to)
         event.team = (Text){player->team.data, player->team.bytes};
     }
     if (profile != NULL) {
-        // A guest's name is marked as one, and stays so whatever its characters are called.
+        // A guest's name shows that it is a guest, whatever its characters are called.
         event.name = about->guest ? event.name : profile->name;
         event.body = profile->body;
         event.colour_skin = profile->colour_skin;
@@ -119,10 +119,10 @@ void profile_announce(Acts *acts, const Session *about, const Session *to)
         event_broadcast(sessions, MESSAGE_PLAYER_JOINED, &event, NULL);
     } else if (event_send(sessions, to, MESSAGE_PLAYER_JOINED, &event, NULL) != STATUS_OK) {
         log_write(acts->config.log, acts->config.clock->tick, LOG_WARN, "world",
-                  "player %llu was not told of player %llu", (unsigned long long)to->player,
+                  "player %llu was not sent player %llu", (unsigned long long)to->player,
                   (unsigned long long)about->player);
     } else {
-        board_tell(acts, about, to);
+        board_send(acts, about, to);
     }
 }
 
@@ -141,7 +141,7 @@ void act_profile_list(Acts *acts, Session *session, uint32_t seq)
     session_ack(sessions, session, seq, 0);
 }
 
-// Whoever did not say who they are gets no promise that could not be kept. False after a denial.
+// Guests have no account, so their profiles could not be stored. False after an error was sent.
 static bool may_change(Acts *acts, Session *session, uint32_t seq)
 {
     Sessions *sessions = acts->config.sessions;
@@ -177,7 +177,7 @@ void act_profile_select(Acts *acts, Session *session, uint32_t seq,
     }
     const uint32_t index = find(profiles, command->character_id);
     if (index == PROFILES_MAX) {
-        // Repaired, as what was stored is: one plays as `default`, and is told.
+        // Repaired like stored profiles: the player continues as `default`, and gets an event.
         profiles->row.active = keep(profiles->active_text, ROW_DEFAULT_PROFILE);
         save_profiles(acts->config.saves, session, &profiles->row, seq);
         profile_announce(acts, session, NULL);
@@ -221,7 +221,7 @@ void act_profile_save(Acts *acts, Session *session, uint32_t seq, const MessageP
     }
     set_profile(profiles, index, profile);
     changed(acts, session, seq,
-            row_text_equal(profiles->row.active, profiles->row.profiles[index].character_id));
+            text_equal(profiles->row.active, profiles->row.profiles[index].character_id));
 }
 
 void act_profile_delete(Acts *acts, Session *session, uint32_t seq,
@@ -237,12 +237,12 @@ void act_profile_delete(Acts *acts, Session *session, uint32_t seq,
         session_deny(sessions, session, seq, STATUS_NOT_FOUND, "There is no such character.");
         return;
     }
-    if (row_text_equal(command->character_id, ROW_DEFAULT_PROFILE)) {
+    if (text_equal(command->character_id, ROW_DEFAULT_PROFILE)) {
         session_deny(sessions, session, seq, STATUS_DENIED,
                      "`default` always stays; change it instead.");
         return;
     }
-    const bool was_active = row_text_equal(profiles->row.active, command->character_id);
+    const bool was_active = text_equal(profiles->row.active, command->character_id);
     for (uint32_t i = index; i + 1 < profiles->row.count; i++) {
         const WireProfile next = profiles->row.profiles[i + 1];
         set_profile(profiles, i, &next);

@@ -1,9 +1,8 @@
-// Terrain that changes: what players dig and fill, and who has to know of it.
-//
-// A session is told of edited chunks in the cube of chunks around its eye: when they change, and
-// when the cube moves so that they come into it. So whoever sees a chunk has been told its version,
-// and asks for the content of those it lacks. Scripts edit terrain too; the versions are compared
-// once per tick, so nothing is missed whoever did it.
+// Terrain edits: what players dig and fill, and which clients are informed.
+// A session gets the versions of edited chunks in the cube of chunks around its eye: when they
+// change, and when the cube moves so that they come into it. So a client has the version of every
+// chunk it sees, and requests the content of those it lacks. Scripts edit terrain too; versions are
+// compared once per tick, so no edit is missed.
 #include "core/world/act/act_inside.h"
 
 #include <string.h>
@@ -19,13 +18,13 @@ typedef struct KnownChunk {
     uint32_t version;
 } KnownChunk;
 
-// What one session has been told.
+// What one session has been sent.
 typedef struct VoxelViewer {
     bool placed;     // `at` is valid
-    bool has_from;   // only what is not around `from` is news
+    bool has_from;   // only chunks that are not around `from` are new to it
     ChunkCoord at;   // of the eye
     ChunkCoord from; // before it moved
-    bool scans;      // known chunks from `cursor` on have not been looked at
+    bool scans;      // the known chunks from `cursor` on still have to be checked
     uint32_t cursor;
     ChunkCoord requests[CHUNK_REQUESTS_MAX];
     uint32_t request_count;
@@ -38,8 +37,9 @@ typedef struct Voxels {
     IdMap map;
     uint32_t edit_count;
     uint32_t request_count; // of all sessions
-    uint32_t answer_next;   // the session at which a tick goes on that had too many to answer
-    int32_t radius;         // in chunks
+    uint32_t answer_next; // the session at which the next tick continues, if this one had too many
+                          // answers
+    int32_t radius;       // in chunks
     VoxelViewer *viewers;
     uint8_t bytes[CHUNK_BYTES_MAX];
     void *block;
@@ -115,7 +115,7 @@ static bool may_know(const Voxels *voxels, const VoxelViewer *viewer, ChunkCoord
 
 // --- what changed -------------------------------------------------------------------------------
 
-// Notes the version of a chunk; true if it is news.
+// Records the version of a chunk; true if it changed.
 static bool note(Acts *acts, ChunkCoord at)
 {
     Voxels *voxels = acts->voxels;
@@ -125,7 +125,7 @@ static bool note(Acts *acts, ChunkCoord at)
         if (version == 0) {
             return false;
         }
-        ASSERT(voxels->chunk_count < voxels->chunk_max); // the terrain has the same cap
+        ASSERT(voxels->chunk_count < voxels->chunk_max); // the terrain has the same limit
         slot = ++voxels->chunk_count;
         voxels->chunks[slot - 1] = (KnownChunk){.at = at};
         id_map_put(&voxels->map, chunk_id(at), slot);
@@ -144,7 +144,8 @@ static WireChunkVersion wire_version(const Acts *acts, ChunkCoord at)
     };
 }
 
-// To everybody around one of the chunks. Who has no room for the event is told all over again.
+// Sends an event to everybody around one of the chunks. If it does not fit, that session starts
+// over.
 static void tell(Acts *acts, uint8_t number, const void *body, const WireChunkVersion *chunks,
                  uint32_t count)
 {
@@ -184,7 +185,7 @@ void voxel_start(Acts *acts)
     acts->voxels->edit_count = terrain_edit_count(terrain);
 }
 
-// What was not announced by whoever did it.
+// Finds edits that were not announced by a command.
 static void look_at_edits(Acts *acts)
 {
     Voxels *voxels = acts->voxels;
@@ -218,7 +219,7 @@ static void move_viewer(Acts *acts, const Session *session, VoxelViewer *viewer)
 {
     const Entity *body = session_body(acts->config.sim, session);
     if (body == NULL || viewer->scans) {
-        return; // one move after the other
+        return; // one move at a time
     }
     const ChunkCoord at = voxel_chunk(voxel_at(act_eye(acts->config.sim, body)));
     if (viewer->placed && chunk_equal(at, viewer->at)) {
@@ -249,7 +250,7 @@ static void scan_for(Acts *acts, const Session *session, VoxelViewer *viewer)
     const MessageChunkVersions event = {.chunks = news, .chunks_count = count};
     if (count > 0 && event_send(acts->config.sessions, session, MESSAGE_CHUNK_VERSIONS, &event,
                                 NULL) != STATUS_OK) {
-        return; // again in the next tick
+        return; // continue in the next tick
     }
     viewer->cursor = cursor;
     viewer->scans = cursor < voxels->chunk_count;
@@ -287,7 +288,7 @@ static void answer_requests(Acts *acts, Session *session, VoxelViewer *viewer, u
     }
 }
 
-// As many as a tick has time for; the next one goes on with those that had no turn.
+// As many as fit into a tick; the next tick continues with the others.
 static void answer_all(Acts *acts)
 {
     Sessions *sessions = acts->config.sessions;
@@ -313,7 +314,7 @@ void voxel_tick(Acts *acts)
     Sessions *sessions = acts->config.sessions;
     Voxels *voxels = acts->voxels;
     look_at_edits(acts);
-    // Eyes every few ticks, in turn: nobody crosses a chunk faster.
+    // Eyes are checked every few ticks, in turn: nobody crosses a chunk faster.
     for (uint32_t i = (uint32_t)(acts->config.clock->tick % LOOK_TICKS); i < sessions->high;
          i += LOOK_TICKS) {
         const Session *session = session_at(sessions, i);
@@ -339,8 +340,8 @@ static bool is_requested(const VoxelViewer *viewer, ChunkCoord at)
     return false;
 }
 
-// A viewer follows its player with some delay, and begins a few ticks after the welcome: what is
-// around the eye now counts as well.
+// A viewer follows its player with some delay, and starts a few ticks after the welcome: so chunks
+// around the current eye are allowed as well.
 static bool may_ask(const Acts *acts, const VoxelViewer *viewer, const Entity *body, ChunkCoord at)
 {
     return may_know(acts->voxels, viewer, at) ||
@@ -389,7 +390,7 @@ void act_chunk_request(Acts *acts, Session *session, uint32_t seq,
 
 typedef enum EditShape { EDIT_VOXEL, EDIT_BOX, EDIT_SPHERE } EditShape;
 
-// Voxels min to max, included, that an edit can touch. False for numbers that make no sense.
+// The range of voxels, both ends included, that an edit can touch. False for invalid numbers.
 static bool edit_range(const MessageTerraform *edit, VoxelCoord *min, VoxelCoord *max)
 {
     if (edit->shape == EDIT_SPHERE) {
@@ -419,8 +420,8 @@ static Aabb range_box(VoxelCoord min, VoxelCoord max)
                   vec3((float)max.x + 1, (float)max.y + 1, (float)max.z + 1)};
 }
 
-// The middle of the edit is within reach, and it is no larger than what one reaches: nothing
-// further away than twice that is ever touched.
+// The centre of the edit must be within reach, and it must not be larger than the reach: so nothing
+// further away than twice the reach is touched.
 static bool is_in_reach(const Acts *acts, Vec3 eye, const MessageTerraform *edit, Aabb box)
 {
     const float reach = acts->config.place->reach_m;
@@ -444,7 +445,7 @@ static bool edit_has(const MessageTerraform *edit, VoxelCoord min, VoxelCoord ma
     return vec3_length(vec3_sub(middle, edit->centre)) <= edit->radius + 0.001f;
 }
 
-// How far a voxel is from the upright line inside a capsule.
+// The distance of a voxel from the vertical axis inside a capsule.
 static float gap(Vec3 feet, float radius, float height, VoxelCoord at)
 {
     const Aabb voxel = range_box(at, at);
@@ -492,7 +493,7 @@ static bool buries_somebody(const Acts *acts, const MessageTerraform *edit, Voxe
     const uint32_t count = sim_query_box(acts->config.sim, aabb_grow(range_box(min, max), 0.1f),
                                          ENTITY_MASK_CHARACTERS, found, BURY_LOOKS);
     if (count > BURY_LOOKS) {
-        return true; // more than can be looked at: surely somebody
+        return true; // too many to check: assume that somebody is there
     }
     for (uint32_t i = 0; i < count; i++) {
         const Entity *entity = sim_entity(acts->config.sim, found[i].entity);
@@ -519,7 +520,7 @@ static Status apply(Acts *acts, const MessageTerraform *edit, VoxelCoord min, Vo
     return STATUS_RANGE;
 }
 
-// Chunks of the range whose version rose: at most three along each axis.
+// The chunks of the range whose version rose: at most three along each axis.
 static uint32_t note_range(Acts *acts, VoxelCoord min, VoxelCoord max, WireChunkVersion *out,
                            uint32_t out_max)
 {
@@ -566,7 +567,7 @@ static void terraform(Acts *acts, Session *session, uint32_t seq, const MessageT
                      "Somebody stands there; wait until they go.");
         return;
     }
-    look_at_edits(acts); // what scripts did before is theirs
+    look_at_edits(acts); // earlier edits by scripts are not part of this one
     const Status status = apply(acts, edit, min, max);
     if (status != STATUS_OK) {
         session_deny(sessions, session, seq, status,
@@ -619,7 +620,7 @@ void act_terraform(Acts *acts, Session *session, uint32_t seq, const MessageTerr
             "The edit is too large or makes no sense; use at most 64 voxels along an edge.");
         return;
     }
-    const Entity *body = act_living(acts, session, seq);
+    const Entity *body = act_living_body(acts, session, seq);
     if (body == NULL) {
         return;
     }

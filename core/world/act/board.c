@@ -1,15 +1,15 @@
-// The board: numbers that scripts keep for players (leaderstats), and their teams. Everybody is
-// told when one of them changes, and who comes in is told all of them. Several changes between two
-// snapshots are told as one.
+// The board: numbers that scripts keep for players (leaderstats), and their teams. Changes are sent
+// to everybody, and a player who comes in gets all of them. Several changes between two snapshots
+// are sent as one.
 #include "core/world/act/act_inside.h"
 
-#define STATS_PER_SNAPSHOT 128  // told at a time; the rest follows with the next snapshots
+#define STATS_PER_SNAPSHOT 128  // sent at a time; the rest follows with the next snapshots
 #define STAT_MAX           1e30 // of PLAYER_STAT
 #define NOBODY             UINT64_MAX
 
-// What everybody was told last about the player of a session. Names of numbers never change.
+// What was last sent to everybody about the player of a session. Names of numbers never change.
 typedef struct BoardRow {
-    uint64_t player; // the row is about it; NOBODY: about none
+    uint64_t player; // whom the row is about; NOBODY: unused
     uint64_t version;
     uint64_t team_hash;
     uint32_t stat_count;
@@ -17,7 +17,7 @@ typedef struct BoardRow {
 } BoardRow;
 
 struct Board {
-    uint64_t version; // of the roster, when all was told
+    uint64_t version; // of the roster, when everything was sent
     BoardRow rows[];  // by session
 };
 
@@ -52,7 +52,7 @@ static MessagePlayerStat stat_event(const RosterPlayer *player, const RosterStat
                                .value = (float)value};
 }
 
-void board_tell(Acts *acts, const Session *about, const Session *to)
+void board_send(Acts *acts, const Session *about, const Session *to)
 {
     const RosterPlayer *player =
         roster_find(authority_roster(acts->config.authority), about->player);
@@ -60,7 +60,7 @@ void board_tell(Acts *acts, const Session *about, const Session *to)
         const MessagePlayerStat event = stat_event(player, &player->stats[i]);
         if (event_send(acts->config.sessions, to, MESSAGE_PLAYER_STAT, &event, NULL) != STATUS_OK) {
             log_write(acts->config.log, acts->config.clock->tick, LOG_WARN, "world",
-                      "player %llu was not told a number of player %llu",
+                      "player %llu was not sent a number of player %llu",
                       (unsigned long long)to->player, (unsigned long long)about->player);
             return;
         }
@@ -74,12 +74,12 @@ static uint64_t team_hash(const RosterPlayer *player)
     return hash.state;
 }
 
-// False when there is no room for all of it now.
+// False if not everything fits now.
 static bool tell_changes(Acts *acts, const Session *session, const RosterPlayer *player,
                          uint32_t *room)
 {
     BoardRow *row = &acts->board->rows[session_number(acts->config.sessions, session)];
-    if (row->player != player->player_id) { // its PLAYER_JOINED had the team
+    if (row->player != player->player_id) { // PLAYER_JOINED contained the team
         *row = (BoardRow){.player = player->player_id, .team_hash = team_hash(player)};
     }
     if (row->version == player->version) {

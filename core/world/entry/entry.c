@@ -1,5 +1,5 @@
-// Entries as bytes; see entry.h. The reader is total: a journal may be cut anywhere, and a host
-// hands on what strangers sent.
+// Entries as bytes; see entry.h. The reader accepts any bytes: a journal may be cut anywhere, and a
+// host passes on what strangers sent.
 #include "core/world/entry/entry.h"
 
 #include "core/base/check.h"
@@ -32,7 +32,7 @@ Status entry_read(ByteReader *reader, Entry *out)
     entry.name = (const char *)byte_read_bytes(reader, entry.name_bytes);
     entry.byte_count = byte_read_count(reader, ENTRY_BYTES_MAX);
     entry.bytes = byte_read_bytes(reader, entry.byte_count);
-    // Every bit of the byte has a meaning; the last one has it for scripts alone.
+    // All bits are in use; the last one is valid for scripts only.
     if (type == ENTRY_NONE || type >= ENTRY_TYPE_COUNT ||
         ((flags & ENTRY_PACKED) != 0 && type != ENTRY_SCRIPT)) {
         byte_reader_fail(reader, STATUS_MALFORMED);

@@ -1,5 +1,6 @@
-// Everything that can enter a world, as one record. A world has exactly one door (world_enter), so
-// a journal is these records in order, and replaying them gives the same world, tick by tick.
+// Everything that can enter a world, as one record. A world has exactly one entry function
+// (world_enter), so a journal is these records in order, and replaying them gives the same world,
+// tick by tick.
 #pragma once
 
 #include "core/base/bytes.h"
@@ -12,13 +13,14 @@
 
 typedef enum EntryType {
     ENTRY_NONE,
-    ENTRY_TICK,       // time goes on by a tick: unix_ms
+    ENTRY_TICK,       // one tick passes: unix_ms
     ENTRY_CONNECT,    // connection, json, number: where it comes from; 0: nobody counts it
     ENTRY_MESSAGE,    // connection, bytes: one whole message
     ENTRY_DISCONNECT, // connection
     ENTRY_AUTH,       // connection, ok, account, name (bytes), flags: the answer to COMMAND_AUTH
     ENTRY_STORED,     // request, ok: a save is durable; the answer to a DataStore request in bytes
-    ENTRY_ROW,        // bytes: a stored row, before the first tick (row.h)
+    ENTRY_ROW,        // bytes: a stored row, before the first tick (row.h); ok: it was stored when
+                      // the world ran from this very place
     ENTRY_SCRIPT,     // name: path; number: entry_context; bytes: a rune, or the source; before the
                       // first tick, or staged for a reload
     ENTRY_RELOAD,     // version; bytes: the signed manifest of clients (manifest.h), or none; the
@@ -29,13 +31,13 @@ typedef enum EntryType {
 
 typedef enum EntryFlag {
     ENTRY_JSON = 1 << 0,      // CONNECT: the subprotocol is JSON
-    ENTRY_OK = 1 << 1,        // AUTH, STORED
+    ENTRY_OK = 1 << 1,        // AUTH, STORED, ROW
     ENTRY_GUEST = 1 << 2,     // AUTH
     ENTRY_OPERATOR = 1 << 3,  // AUTH
     ENTRY_SOURCE = 1 << 4,    // SCRIPT: bytes are Lua source, not a rune
     ENTRY_REPLICATE = 1 << 5, // SCRIPT: clients get it. The service decides; this is a cross-check
                               // and refused for one that is never sent
-    ENTRY_DEBUG = 1 << 6,     // AUTH: is told exact positions once a second
+    ENTRY_DEBUG = 1 << 6,     // AUTH: gets exact positions once a second
     ENTRY_PACKED = 1 << 7,    // SCRIPT: bytes are the rune of the entry before, packed; number: how
     ENTRY_FLAGS_ALL = (1 << 8) - 1
 } EntryFlag;
@@ -64,6 +66,6 @@ typedef struct Entry {
 } Entry;
 
 // u8 type · u8 flags · varint connection · varint number · varint name length, name · varint
-// length, bytes. Total on any bytes; leaves what follows in the reader.
+// length, bytes. Accepts any bytes; leaves what follows in the reader.
 void entry_write(const Entry *entry, ByteWriter *writer);
 MUST_USE Status entry_read(ByteReader *reader, Entry *out);

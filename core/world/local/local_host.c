@@ -7,7 +7,7 @@
 #include "core/base/json_write.h"
 #include "core/base/limits.h"
 #include "core/base/sha256.h"
-#include "core/wire/script_path.h"
+#include "core/script/check/check_place.h"
 #include "core/world/save/row.h"
 
 #include <stdio.h>
@@ -38,6 +38,19 @@ typedef struct Built {
     size_t whole_bytes, stripped_bytes;
     Place *place;
 } Built;
+
+typedef struct OwnScript {
+    char path[SCRIPT_PATH_BYTES];
+    RunContext context;
+    uint8_t *rune; // NULL: its file is empty
+    size_t rune_bytes;
+} OwnScript;
+
+// What the scripts among them were compiled into.
+typedef struct OwnScripts {
+    OwnScript items[LOCAL_HOST_FILES_MAX];
+    uint32_t count;
+} OwnScripts;
 
 struct LocalHost {
     Heap *heap;
@@ -123,8 +136,7 @@ static void built_free(LocalHost *host, Built *built)
     *built = (Built){0};
 }
 
-// Everything that is compiled from the files, into two blocks of `capacity` each. STATUS_LIMIT when
-// that is too little.
+// Compiles the files into two blocks of `capacity` each. STATUS_LIMIT if that is too small.
 static Status compile_into(LocalHost *host, const PlaceFile *files, size_t capacity, Built *out,
                            PlaceError *error)
 {
@@ -147,14 +159,20 @@ static Status compile_into(LocalHost *host, const PlaceFile *files, size_t capac
     return status;
 }
 
-static Status compile_place(LocalHost *host, PlaceError *error, Built *out)
+static PlaceFile *list_files(LocalHost *host)
 {
     PlaceFile *files = heap_alloc(host->heap, (host->file_count + 1) * sizeof *files);
+    for (uint32_t i = 0; files != NULL && i < host->file_count; i++) {
+        files[i] = (PlaceFile){host->files[i].path, host->files[i].data, host->files[i].bytes};
+    }
+    return files;
+}
+
+static Status compile_place(LocalHost *host, PlaceError *error, Built *out)
+{
+    PlaceFile *files = list_files(host);
     if (files == NULL) {
         return STATUS_LIMIT;
-    }
-    for (uint32_t i = 0; i < host->file_count; i++) {
-        files[i] = (PlaceFile){host->files[i].path, host->files[i].data, host->files[i].bytes};
     }
     Status status = STATUS_LIMIT;
     for (size_t size = COMPILED_FIRST; status == STATUS_LIMIT && size <= COMPILED_MAX; size *= 2) {
@@ -171,7 +189,7 @@ static Status compile_place(LocalHost *host, PlaceError *error, Built *out)
 
 static void secret_of(const LocalHost *host, uint8_t secret[32])
 {
-    // Nothing here is secret: everybody who can connect owns the world.
+    // Nothing here is secret: everybody who can connect controls the world.
     const uint64_t words[2] = {host->config.seed, host->epoch};
     uint8_t bytes[16];
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
@@ -180,83 +198,157 @@ static void secret_of(const LocalHost *host, uint8_t secret[32])
     sha256_of(bytes, sizeof bytes, secret);
 }
 
-static Status enter_script(World *world, const OwnFile *file)
+// --- scripts ------------------------------------------------------------------------------------
+
+static void scripts_free(LocalHost *host, OwnScripts *scripts)
 {
-    const size_t length = strlen(file->path) - 4;
-    const bool server =
-        script_path_service(file->path, strlen(file->path)) == SERVICE_SERVER_SCRIPT;
-    const Entry entry = {.type = ENTRY_SCRIPT,
-                         .flags = ENTRY_SOURCE | (server ? 0u : ENTRY_REPLICATE),
-                         .name = file->path,
-                         .name_bytes = (uint32_t)length,
-                         .bytes = file->data,
-                         .byte_count = file->bytes};
-    return world_enter(world, &entry);
+    for (uint32_t i = 0; scripts != NULL && i < scripts->count; i++) {
+        heap_free(host->heap, scripts->items[i].rune);
+    }
+    heap_free(host->heap, scripts);
 }
 
-// "Workspace/Door:12: unexpected symbol" becomes a file, a line and a message.
-static void script_failed(PlaceError *error, const char *path, Status status, const char *message)
+static void script_failed(PlaceError *error, const char *file, Status status, const char *message)
 {
     *error = (PlaceError){.status = status};
     error->where.status = status;
-    snprintf(error->path, sizeof error->path, "%s", path);
-    const size_t stem = strlen(path) - 4;
-    if (strncmp(message, path, stem) == 0 && message[stem] == ':') {
-        const char *at = message + stem + 1;
-        uint32_t line = 0;
-        while (*at >= '0' && *at <= '9' && line < 1000000) {
-            line = line * 10 + (uint32_t)(*at++ - '0');
-        }
-        if (line > 0 && at[0] == ':' && at[1] == ' ') {
-            error->where.line = line;
-            message = at + 2;
-        }
-    }
+    snprintf(error->path, sizeof error->path, "%s", file);
     snprintf(error->where.message, sizeof error->where.message, "%s", message);
 }
 
-// Does it compile? Nothing is loaded by asking.
-static Status check_script(LocalHost *host, World *world, const OwnFile *file, PlaceError *error)
+typedef struct Told {
+    LocalHost *host;
+    PlaceError *error; // the first one
+    bool has_error;
+} Told;
+
+// The first error is why there is no world; warnings go to the log.
+static void take_diagnostic(void *user, const CheckDiagnostic *diagnostic)
 {
-    ScriptSystem *scripts = world_scripts(world);
-    if (scripts == NULL || file->bytes == 0) {
-        return STATUS_OK;
+    Told *told = user;
+    if (diagnostic->level == CHECK_WARNING && told->host->config.log == NULL) {
+        return;
     }
-    uint8_t *rune = heap_alloc(host->heap, RUNE_BYTES_MAX);
-    if (rune == NULL) {
+    if (diagnostic->level == CHECK_WARNING) {
+        log_write(told->host->config.log, 0, LOG_WARN, "script", "%s:%u: %s [%s]", diagnostic->file,
+                  diagnostic->line, diagnostic->message, diagnostic->code);
+    } else if (!told->has_error) {
+        told->has_error = true;
+        script_failed(told->error, diagnostic->file, STATUS_MALFORMED, diagnostic->message);
+        told->error->where.line = diagnostic->line;
+        told->error->where.column = diagnostic->column;
+    }
+}
+
+// A check makes a rune in a block for the largest there may be; all of a place's would be too much.
+static Status keep_rune(LocalHost *host, const CheckOutput *output, OwnScript *script)
+{
+    script->rune = heap_alloc(host->heap, output->rune_bytes);
+    if (script->rune == NULL) {
         return STATUS_LIMIT;
     }
-    char path[PATH_MAX_BYTES];
-    snprintf(path, sizeof path, "%.*s", (int)strlen(file->path) - 4, file->path);
-    const CompileRequest request = {
-        .script_id = path, .code = (const char *)file->data, .code_bytes = file->bytes};
-    char message[SCRIPT_MESSAGE_BYTES] = "";
-    size_t bytes;
-    const Status status =
-        script_make_rune(scripts, &request, rune, RUNE_BYTES_MAX, &bytes, message);
-    heap_free(host->heap, rune);
-    if (status != STATUS_OK) {
-        script_failed(error, file->path, status, message[0] != 0 ? message : status_text(status));
+    memcpy(script->rune, output->rune, output->rune_bytes);
+    script->rune_bytes = output->rune_bytes;
+    return STATUS_OK;
+}
+
+static Status compile_script(Told *told, const CheckPlace *place, const PlaceFile *file,
+                             OwnScripts *out)
+{
+    LocalHost *host = told->host;
+    const CheckSink sink = {take_diagnostic, told};
+    const CheckModule *module = check_place_module(place, file->path);
+    OwnScript *script = &out->items[out->count];
+    if (module == NULL) {
+        return STATUS_OK; // told already, or made of a soul that is not there
+    }
+    CheckOutput output = {0};
+    Status status = STATUS_OK;
+    if (file->bytes > 0) {
+        status = check_place_script(host->heap, place, file, &sink, &output);
+        status = status == STATUS_OK && output.error_count > 0 ? STATUS_MALFORMED : status;
+        status = status == STATUS_OK ? keep_rune(host, &output, script) : status;
+        check_output_free(host->heap, &output);
+    }
+    if (status == STATUS_OK) {
+        snprintf(script->path, sizeof script->path, "%s", module->path);
+        script->context = module->context;
+        out->count += 1;
+    } else if (!told->has_error) {
+        script_failed(told->error, file->path, status, status_text(status));
     }
     return status;
 }
 
-static Status add_script(LocalHost *host, World *world, const OwnFile *file, PlaceError *error)
+// The scripts of all files, or of those that `wanted` names; nothing is loaded by that.
+static Status compile_files(Told *told, const PlaceFile *files, const JsonNode *wanted,
+                            OwnScripts *out)
 {
-    Status status = check_script(host, world, file, error);
-    if (status == STATUS_OK) {
-        status = enter_script(world, file);
-        if (status != STATUS_OK) {
-            script_failed(error, file->path, status,
-                          status == STATUS_MALFORMED ? "is in no service, or its path is no path"
-                                                     : status_text(status));
+    LocalHost *host = told->host;
+    const CheckSink sink = {take_diagnostic, told};
+    CheckPlace place;
+    Status status = check_place_open(host->heap, files, host->file_count, &sink, &place);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = told->has_error ? STATUS_MALFORMED : STATUS_OK;
+    for (uint32_t i = 0; i < host->file_count && status == STATUS_OK; i++) {
+        if (is_script(files[i].path) &&
+            (wanted == NULL || json_find(wanted, files[i].path) != NULL)) {
+            status = compile_script(told, &place, &files[i], out);
         }
     }
+    check_place_close(host->heap, &place);
     return status;
 }
 
-// A world over a built place, with the rows there are and the scripts of the files.
-static Status open_world(LocalHost *host, const Built *built, World **out, PlaceError *error)
+static Status compile_scripts(LocalHost *host, const JsonNode *wanted, OwnScripts **out,
+                              PlaceError *error)
+{
+    OwnScripts *scripts = heap_alloc(host->heap, sizeof *scripts);
+    PlaceFile *files = list_files(host);
+    Told told = {.host = host, .error = error};
+    Status status = scripts == NULL || files == NULL ? STATUS_LIMIT : STATUS_OK;
+    if (status == STATUS_OK && host->config.scripts) {
+        status = compile_files(&told, files, wanted, scripts);
+    }
+    heap_free(host->heap, files);
+    if (status != STATUS_OK) {
+        scripts_free(host, scripts);
+        return status;
+    }
+    *out = scripts;
+    return STATUS_OK;
+}
+
+static Status enter_script(World *world, const OwnScript *script, PlaceError *error)
+{
+    const Entry entry = {.type = ENTRY_SCRIPT,
+                         .flags = script->context == CONTEXT_SERVER ? 0u : ENTRY_REPLICATE,
+                         .number = entry_context(script->context),
+                         .name = script->path,
+                         .name_bytes = (uint32_t)strlen(script->path),
+                         .bytes = script->rune,
+                         .byte_count = script->rune_bytes};
+    const Status status = world_enter(world, &entry);
+    if (status != STATUS_OK) {
+        script_failed(error, script->path, status, status_text(status));
+    }
+    return status;
+}
+
+static Status enter_scripts(World *world, const OwnScripts *scripts, PlaceError *error)
+{
+    Status status = STATUS_OK;
+    for (uint32_t i = 0; i < scripts->count && status == STATUS_OK; i++) {
+        status = enter_script(world, &scripts->items[i], error);
+    }
+    return status;
+}
+
+// A world over a built place, with the rows there are and the scripts.
+static Status open_world(LocalHost *host, const Built *built, const OwnScripts *scripts,
+                         World **out, PlaceError *error)
 {
     WorldConfig config = world_config_default();
     config.place = built->place;
@@ -283,10 +375,8 @@ static Status open_world(LocalHost *host, const Built *built, World **out, Place
         // A row that no longer fits the place is left out; the world counts it.
         status_ignore(world_enter(world, &entry));
     }
-    for (uint32_t i = 0; i < host->file_count && status == STATUS_OK && config.scripts; i++) {
-        if (is_script(host->files[i].path)) {
-            status = add_script(host, world, &host->files[i], error);
-        }
+    if (status == STATUS_OK) {
+        status = enter_scripts(world, scripts, error);
     }
     if (status != STATUS_OK) {
         if (world != NULL) {
@@ -365,7 +455,7 @@ static Status answer(LocalHost *host, const Command *command)
         entry.bytes = host->answer;
         entry.byte_count = writer.at;
     } else if (command->type == COMMAND_AUTH) {
-        // With development on nobody is asked for a ticket; who brings one all the same is let in.
+        // In development no ticket is required; a given one is accepted.
         entry = (Entry){.type = ENTRY_AUTH,
                         .flags = ENTRY_OK | ENTRY_GUEST,
                         .connection = command->connection,
@@ -378,13 +468,13 @@ static Status answer(LocalHost *host, const Command *command)
     return world_enter(host->world, &entry);
 }
 
-// Answers may lead to further commands; those wait for the next entry.
+// Answers may cause further commands; those wait for the next entry.
 static void answer_all(LocalHost *host)
 {
     uint32_t count;
     const Command *commands = world_commands(host->world, &count);
     for (uint32_t i = 0; i < count; i++) {
-        status_ignore(answer(host, &commands[i])); // the asker may be gone
+        status_ignore(answer(host, &commands[i])); // the script or session that asked may be gone
     }
     if (count > 0) {
         world_commands_clear(host->world);
@@ -424,8 +514,13 @@ Status local_host_create(Heap *heap, const LocalHostConfig *config, const PlaceF
     if (status == STATUS_OK) {
         status = compile_place(host, error, &host->built);
     }
+    OwnScripts *scripts = NULL;
     if (status == STATUS_OK) {
-        status = open_world(host, &host->built, &host->world, error);
+        status = compile_scripts(host, NULL, &scripts, error);
+    }
+    if (status == STATUS_OK) {
+        status = open_world(host, &host->built, scripts, &host->world, error);
+        scripts_free(host, scripts);
     }
     if (status != STATUS_OK) {
         local_host_destroy(host);
@@ -471,14 +566,14 @@ const uint8_t *local_host_scene(const LocalHost *host, size_t *bytes)
 
 // --- differences --------------------------------------------------------------------------------
 
-// 0: none; what is wrong with it the compiler says.
+// 0: none; the compiler reports invalid ids.
 static int64_t id_of(const JsonNode *entity)
 {
     const JsonNode *id = entity->kind == JSON_OBJECT ? json_find(entity, "id") : entity;
     return id != NULL && id->kind == JSON_NUMBER && id->is_integer ? id->integer : 0;
 }
 
-// In a list of entities or of ids.
+// Finds an entity by id in a list of entities or of ids.
 static const JsonNode *with_id(const JsonNode *list, int64_t id)
 {
     if (list == NULL || list->kind != JSON_ARRAY || id == 0) {
@@ -520,7 +615,7 @@ static size_t size_min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-// scene.json with the difference in it.
+// Merges the difference into scene.json.
 static Status merge_scene(LocalHost *host, Arena *arena, const JsonNode *diff, size_t diff_bytes,
                           PlaceError *error)
 {
@@ -570,7 +665,7 @@ static Status merge_scene(LocalHost *host, Arena *arena, const JsonNode *diff, s
     return status;
 }
 
-// Members of "files"; *scripts and *others say which kinds there were.
+// Merges "files"; *scripts and *others say which kinds there were.
 static Status merge_files(LocalHost *host, const JsonNode *files, bool *scripts, bool *others,
                           PlaceError *error)
 {
@@ -582,7 +677,7 @@ static Status merge_files(LocalHost *host, const JsonNode *files, bool *scripts,
             if (file != NULL) {
                 file_drop(host, file);
             }
-            *others = true; // nothing is reloaded into nothing
+            *others = true; // a new script cannot be reloaded
         } else if (item->kind == JSON_STRING) {
             *scripts = *scripts || is_script(item->name);
             *others = *others || !is_script(item->name) || file_find(host, item->name) == NULL;
@@ -597,7 +692,7 @@ static Status merge_files(LocalHost *host, const JsonNode *files, bool *scripts,
     return error->where.status;
 }
 
-// The files as they are, to go back to.
+// Copies the files, to restore them after a failure.
 static OwnFile *copy_files(LocalHost *host, uint32_t *count)
 {
     OwnFile *copies = heap_alloc(host->heap, (host->file_count + 1) * sizeof *copies);
@@ -639,23 +734,23 @@ static void end_copies(LocalHost *host, OwnFile *copies, uint32_t count, bool re
     heap_free(host->heap, copies);
 }
 
-// All of them compile before the first is staged, because nothing takes a staged script back.
+// All of them must compile before the first is staged, because staging cannot be undone.
 static Status reload_scripts(LocalHost *host, const JsonNode *files, PlaceError *error)
 {
-    Status status = STATUS_OK;
-    for (const JsonNode *item = files->first; item != NULL && status == STATUS_OK;
-         item = item->next) {
-        status = check_script(host, host->world, file_find(host, item->name), error);
+    OwnScripts *scripts = NULL;
+    Status status = compile_scripts(host, files, &scripts, error);
+    if (status != STATUS_OK) {
+        return status;
     }
-    if (status == STATUS_OK && host->reload_waits) {
+    if (host->reload_waits) {
         // The last change has not taken over yet.
         const Entry tick = {.type = ENTRY_TICK, .number = host->unix_ms};
         status = local_host_enter(host, &tick);
     }
-    for (const JsonNode *item = files->first; item != NULL && status == STATUS_OK;
-         item = item->next) {
-        status = add_script(host, host->world, file_find(host, item->name), error);
+    if (status == STATUS_OK) {
+        status = enter_scripts(host->world, scripts, error);
     }
+    scripts_free(host, scripts);
     if (status != STATUS_OK) {
         return status;
     }
@@ -668,7 +763,7 @@ static Status reload_scripts(LocalHost *host, const JsonNode *files, PlaceError 
     return status;
 }
 
-// The old world says what it has not said yet: its last rows.
+// The old world stores its last rows.
 static void save_old(LocalHost *host)
 {
     const Entry save = {.type = ENTRY_ADMIN, .name = "save", .name_bytes = 4};
@@ -677,21 +772,26 @@ static void save_old(LocalHost *host)
     status_ignore(local_host_enter(host, &tick));
 }
 
-// The new world is tried out first: until it is known to open, nothing happens to the old one.
+// The new world is created first: until that succeeds, the old one is not changed.
 static Status remake(LocalHost *host, PlaceError *error)
 {
     Built built = {0};
+    OwnScripts *scripts = NULL;
     Status status = compile_place(host, error, &built);
     World *world = NULL;
     host->epoch += 1;
     if (status == STATUS_OK) {
-        status = open_world(host, &built, &world, error);
+        status = compile_scripts(host, NULL, &scripts, error);
+    }
+    if (status == STATUS_OK) {
+        status = open_world(host, &built, scripts, &world, error);
     }
     if (status == STATUS_OK) {
         world_destroy(host->heap, world);
         save_old(host);
-        status = open_world(host, &built, &world, error);
+        status = open_world(host, &built, scripts, &world, error);
     }
+    scripts_free(host, scripts);
     if (status != STATUS_OK) {
         host->epoch -= 1;
         built_free(host, &built);
@@ -706,7 +806,7 @@ static Status remake(LocalHost *host, PlaceError *error)
     return STATUS_OK;
 }
 
-// The difference is merged into the files and takes effect.
+// Merges the difference into the files and applies it.
 static Status apply(LocalHost *host, Arena *arena, const char *text, size_t bytes, bool *remade,
                     PlaceError *error)
 {

@@ -1,10 +1,9 @@
-// The owner of a world where there is no host: the studio's preview in a web worker, and whoever
-// wants a whole world in one call. It compiles the files of a place, keeps what the world saves in
-// memory, answers every command at once, and lets everybody in.
-//
-// local_host_apply_diff changes the place while it is played. Changed scripts alone are reloaded;
-// anything else makes a new world from the new scene and the saved rows, in the same memory, and
-// the players resume into it. A difference that does not compile changes nothing.
+// The owner of a world without a host: for the studio's preview in a web worker, and for tests. It
+// compiles the files of a place, keeps what the world saves in memory, answers every command at
+// once, and lets everybody in.
+// local_host_apply_diff changes the place while it is played. If only scripts changed they are
+// reloaded; anything else makes a new world from the new scene and the saved rows, in the same
+// memory, and the players resume into it. A difference that does not compile changes nothing.
 #pragma once
 
 #include "core/script/trial/memory_store.h"
@@ -25,15 +24,16 @@ typedef struct LocalHostConfig {
 } LocalHostConfig;
 LocalHostConfig local_host_config_default(void);
 
-// Copies the files: place.json, scene.json, prefabs, chunks, and scripts (<Service>/….lua). An
-// error of a script is an error of its file.
+// Copies the files: place.json, scene.json, prefabs, chunks, and scripts (<Service>/….lua). Scripts
+// are checked as a build checks them (core/script/check): the first error is an error of its file,
+// warnings go to the log, and they run on the sides that place.json leaves them.
 MUST_USE Status local_host_create(Heap *heap, const LocalHostConfig *config, const PlaceFile *files,
                                   uint32_t file_count, LocalHost **out, PlaceError *error);
 void local_host_destroy(LocalHost *host); // NULL is allowed
 
 World *local_host_world(LocalHost *host); // another one after local_host_apply_diff
 const uint8_t *local_host_scene(const LocalHost *host, size_t *bytes); // stripped
-// As world_enter; commands that come of it are answered before it returns.
+// Like world_enter; commands that it causes are answered before it returns.
 MUST_USE Status local_host_enter(LocalHost *host, const Entry *entry);
 
 // A JSON object; every member is optional:

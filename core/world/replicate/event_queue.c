@@ -1,9 +1,9 @@
-// Waiting events as a run of bytes that starts again at its front whenever it is empty, so that a
-// session which keeps up touches little memory; see event_queue.h.
+// Waiting events as a byte sequence that starts again at its front whenever it is empty, so that a
+// session which keeps up uses little memory; see event_queue.h.
 #include "core/world/replicate/event_queue.h"
 
 #include "core/base/check.h"
-#include "core/base/part.h"
+#include "core/base/fair_share.h"
 
 #include <string.h>
 
@@ -23,8 +23,8 @@ size_t event_queue_waiting(const EventQueue *queue)
     return queue->end - queue->begin;
 }
 
-// Of those that wait. Scripts run one after the other, so it is mostly the one that was counted
-// last.
+// The bytes of that script's waiting events. Scripts run one after the other, so it is mostly the
+// one that was counted last.
 static size_t maker_bytes(EventQueue *queue, uint32_t maker)
 {
     if (queue->last_maker != maker) {
@@ -40,12 +40,12 @@ static size_t maker_bytes(EventQueue *queue, uint32_t maker)
     return queue->last_bytes;
 }
 
-// Below a half nobody can have more than that.
+// While the queue is less than half full, nobody can have more than its share.
 static bool has_part(EventQueue *queue, uint32_t maker)
 {
     const size_t waiting = event_queue_waiting(queue);
     return maker == 0 || waiting < queue->capacity / SCRIPT_PART_MOST ||
-           part_is_fair(maker_bytes(queue, maker), waiting, queue->capacity);
+           fair_share_allows(maker_bytes(queue, maker), waiting, queue->capacity);
 }
 
 Status event_queue_push(EventQueue *queue, const QueuedEvent *event, const uint8_t *message)

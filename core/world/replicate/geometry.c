@@ -1,12 +1,12 @@
-// What changed in this tick; see geometry.h. A part is known by where it will be in the end and by
-// its data; segments that were forgotten on the way do not change that.
+// What changed in this tick; see geometry.h. A part is identified by its final pose and its data;
+// segments that have passed do not change these.
 #include "core/world/replicate/geometry.h"
 
 #include "core/base/check.h"
 #include "core/base/hash.h"
 #include "core/sim/puppet.h"
 
-#define NEW_ENTITIES_MAX 256 // of one tick that are looked at one by one
+#define NEW_ENTITIES_MAX 256 // new entities of one tick that are compared one by one
 
 typedef struct KnownPart {
     uint64_t net_id; // 0: nothing

@@ -1,12 +1,13 @@
-// What changed in this tick, of all that characters can bump into. A client learns of it a little
-// later and may have predicted without it (session/prediction_check.c). Conservative: when too much
-// changed to list, everything counts as changed. Motion that was announced in time never counts.
+// What changed in this tick among the things that characters can collide with. A client learns of
+// it a little later and may have predicted without it (session/prediction_check.c). Conservative:
+// if too much changed to list, everything counts as changed. Motion that was announced in time
+// never counts.
 #pragma once
 
 #include "core/base/heap.h"
 #include "core/sim/sim.h"
 
-#define GEOMETRY_CHANGES_MAX 32 // of one tick that are told apart
+#define GEOMETRY_CHANGES_MAX 32 // changes of one tick that are listed
 
 typedef struct Geometry {
     Heap *heap;
@@ -24,7 +25,7 @@ typedef struct Geometry {
 MUST_USE Status geometry_create(Heap *heap, const Sim *sim, Geometry **out); // keeps both
 void geometry_destroy(Geometry *geometry);                                   // NULL is allowed
 void geometry_tick(Geometry *geometry);                                      // after the step
-// The part was moved by us, and clients were told in time: that is no change.
+// We moved the part, and clients were informed in time: it does not count as a change.
 void geometry_accept(Geometry *geometry, Handle part);
 static inline bool geometry_changed_everywhere(const Geometry *geometry)
 {

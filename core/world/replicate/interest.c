@@ -1,12 +1,12 @@
-// Positions by cell: counted, summed, filled in; see interest.h. Cells share buckets by hash, and
-// an item knows its cell, so nothing is found twice.
+// Positions by cell: counted, summed, filled in; see interest.h. Cells share hash buckets, and each
+// item stores its cell, so nothing is found twice.
 #include "core/world/replicate/interest.h"
 
 #include "core/base/check.h"
 
 #include <string.h>
 
-#define LARGE_MAX 4096 // beyond that they go into the cells, and everybody looks further
+#define LARGE_MAX 4096 // above that, large ones go into the cells, and every query looks further
 
 static uint32_t bucket_max(uint32_t item_max)
 {
@@ -83,7 +83,7 @@ void interest_end(Interest *interest)
         const InterestItem *item = &interest->added[i];
         ends[bucket_of(interest, item->cell_x, item->cell_z)] += 1;
     }
-    // First where each bucket begins; filling moves that to where it ends.
+    // First the beginning of each bucket; filling moves it to the end.
     uint32_t sum = 0;
     for (uint32_t i = 0; i < buckets; i++) {
         const uint32_t count = ends[i];
@@ -153,8 +153,7 @@ static bool is_before(InterestHit a, InterestHit b, InterestId id, const void *u
     return a.key != b.key ? a.key < b.key : id(user, a.entry) < id(user, b.entry);
 }
 
-// Quickselect with the middle of three as the pivot. Which come to the front depends on keys and
-// ids alone.
+// Quickselect with the median of three as the pivot. The result depends only on keys and ids.
 void interest_nearest(InterestHit *hits, uint32_t count, uint32_t keep, InterestId id,
                       const void *user)
 {

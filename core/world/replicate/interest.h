@@ -1,6 +1,5 @@
-// Who is near whom: positions sorted into cells of the ground, once per capture, and asked for the
-// surroundings of each session. What reaches far (large shapes) is near when its bounding sphere
-// is.
+// Which entities are near which session: positions sorted into cells of the ground, once per
+// capture, and queried for each session. A large shape is near if its bounding sphere is.
 #pragma once
 
 #include "core/base/arena.h"
@@ -28,7 +27,7 @@ typedef struct Interest {
     uint32_t *bucket_end; // of each bucket
     uint32_t bucket_mask;
     uint32_t item_count;
-    InterestItem *large; // whose reach is beyond a cell: everybody looks at them
+    InterestItem *large; // larger than a cell: every query checks them
     uint32_t large_count;
     float reach_max; // of the others
 } Interest;
@@ -45,8 +44,8 @@ float interest_key(Vec3 eye, Vec3 position, float reach);
 // Everything within the radius, each once; the same order for the same adds. There is room for
 // item_max.
 uint32_t interest_query(const Interest *interest, Vec3 eye, float radius, InterestHit *out);
-// Brings the `keep` with the smallest keys to the front, in no order that matters; equal keys by
-// `ids` of the entry.
+// Moves the `keep` items with the smallest keys to the front, in no particular order; equal keys
+// are ordered by `ids` of the entry.
 typedef uint64_t (*InterestId)(const void *user, uint32_t entry);
 void interest_nearest(InterestHit *hits, uint32_t count, uint32_t keep, InterestId id,
                       const void *user);

@@ -1,4 +1,4 @@
-// Captures: the sim as it is against what was last said of it; see net_table.h.
+// Captures: compares the sim with the versions that were last sent; see net_table.h.
 #include "core/world/replicate/net_table.h"
 
 #include "core/base/check.h"
@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-#define LOOK_STEP       2  // units of yaw or pitch that are sent at once
-#define LOOK_REST       3  // captures after which any other look is
-#define MOVER_BYTES_MAX 44 // of a record without shape and book
-#define BOOK_END_BYTES  2  // after the attributes and after the tags
+#define LOOK_STEP            2  // a larger change of yaw or pitch is sent at once
+#define LOOK_REST            3  // a smaller one after so many captures
+#define MOVER_BYTES_MAX      44 // of a record without shape and attributes
+#define ATTRIBUTES_END_BYTES 2  // after the attributes and after the tags
 
 // --- creation -----------------------------------------------------------------------------------
 
@@ -40,7 +40,7 @@ size_t net_table_bytes(const NetTableConfig *config)
     bytes += array_need(scene + 1, sizeof(uint32_t));
     bytes += id_map_bytes((uint32_t)entries);
     bytes += 3 * array_need(entries, sizeof(uint32_t));
-    bytes += arena_need(NET_SHAPE_BYTES_MAX + NET_BOOK_BYTES_MAX);
+    bytes += arena_need(NET_SHAPE_BYTES_MAX + NET_ATTRIBUTES_BYTES_MAX);
     return bytes;
 }
 
@@ -57,7 +57,7 @@ static bool take_arrays(NetTable *table, Arena *arena, uint32_t ring_max)
     table->active = arena_array(arena, entries, sizeof *table->active);
     table->active_before = arena_array(arena, entries, sizeof *table->active_before);
     table->offers = arena_array(arena, entries, sizeof *table->offers);
-    table->scratch = arena_alloc(arena, NET_SHAPE_BYTES_MAX + NET_BOOK_BYTES_MAX);
+    table->scratch = arena_alloc(arena, NET_SHAPE_BYTES_MAX + NET_ATTRIBUTES_BYTES_MAX);
     return table->entries != NULL && table->spans != NULL && table->details != NULL &&
            table->shapes != NULL && table->rings != NULL && table->ring_free != NULL &&
            table->scene_free != NULL && table->active != NULL && table->active_before != NULL &&
@@ -72,7 +72,7 @@ Status net_table_init(NetTable *table, Arena *arena, const NetTableConfig *confi
         return STATUS_RANGE;
     }
     *table = (NetTable){.sim = config->sim,
-                        .book = config->book,
+                        .attributes = config->attributes,
                         .is_secret = config->is_secret,
                         .secret_user = config->secret_user,
                         .tick_rate = sim->tick_rate,
@@ -126,7 +126,7 @@ static NetDetail *make(NetTable *table, uint32_t entry, NetKind kind, uint64_t n
 {
     NetDetail *detail = &table->details[entry];
     *detail = (NetDetail){.net_id = net_id, .owner_id = owner_id, .kind = kind};
-    detail->book_stale = table->book != NULL;
+    detail->attributes_stale = table->attributes != NULL;
     if ((kind == NET_PLAYER || kind == NET_NPC) && table->ring_free_count > 0) {
         detail->ring = 1 + table->ring_free[--table->ring_free_count];
     }
@@ -151,7 +151,7 @@ static void keep(NetTable *table, uint32_t entry, Vec3 position)
     table->active[table->active_count++] = entry;
 }
 
-// The state in detail->now is the entity's next version; `has_detail`: shape or book differ.
+// The state in detail->now is the entity's next version; `has_detail`: shape or attributes differ.
 static void publish(NetTable *table, uint32_t entry, bool has_detail)
 {
     NetDetail *detail = &table->details[entry];
@@ -168,12 +168,8 @@ static void publish(NetTable *table, uint32_t entry, bool has_detail)
     span->detail_since = has_detail || version == 1 ? version : span->detail_since;
 }
 
-// --- books --------------------------------------------------------------------------------------
-
-static Text net_text(Text text)
-{
-    return (Text){text.data, (uint32_t)text.bytes};
-}
+// --- attributes
+// --------------------------------------------------------------------------------------
 
 static bool net_value(const ScriptValue *value, NetValue *out)
 {
@@ -189,7 +185,7 @@ static bool net_value(const ScriptValue *value, NetValue *out)
         return true;
     case SCRIPT_TEXT:
         out->type = NET_VALUE_TEXT;
-        out->text = net_text(value->text);
+        out->text = value->text;
         return true;
     case SCRIPT_VECTOR:
         out->type = NET_VALUE_VECTOR;
@@ -204,10 +200,10 @@ static bool net_value(const ScriptValue *value, NetValue *out)
     }
 }
 
-// True if what was written since `before` fits; else it is taken back.
+// True if what was written since `before` fits; otherwise it is removed again.
 static bool fits(ByteWriter *writer, size_t before)
 {
-    const size_t end = NET_BOOK_BYTES_MAX - BOOK_END_BYTES;
+    const size_t end = NET_ATTRIBUTES_BYTES_MAX - ATTRIBUTES_END_BYTES;
     if (writer->status == STATUS_OK && writer->at <= end) {
         return true;
     }
@@ -216,88 +212,93 @@ static bool fits(ByteWriter *writer, size_t before)
     return false;
 }
 
-// What may be known of a record. True if all of it fitted.
-static bool write_book(const AttributeTable *book, const Record *record, ByteWriter *writer)
+// Writes the public attributes of a record. True if all of it fits.
+static bool write_attributes(const AttributeTable *attributes, const Record *record,
+                             ByteWriter *writer)
 {
     bool whole = true;
-    net_book_write_name(writer, (Text){record->name.data, record->name.bytes});
+    net_attributes_write_name(writer, (Text){record->name.data, record->name.bytes});
     AttributeEntry attribute = {0};
     NetValue value;
-    while (attribute_table_attribute_next(book, record, &attribute)) {
+    while (attribute_table_attribute_next(attributes, record, &attribute)) {
         const size_t before = writer->at;
         if ((attribute.flags & ATTRIBUTE_PRIVATE) == 0 && net_value(&attribute.value, &value)) {
-            net_book_write_attribute(writer, net_text(attribute.name), &value);
+            net_attributes_write_one(writer, attribute.name, &value);
             whole = fits(writer, before) && whole;
         }
     }
-    net_book_write_end(writer);
+    net_attributes_write_end(writer);
     uint32_t index = 0;
     Text tag;
-    while (attribute_table_tag_of(book, record, &index, &tag)) {
+    while (attribute_table_tag_of(attributes, record, &index, &tag)) {
         const size_t before = writer->at;
-        net_book_write_tag(writer, net_text(tag));
+        net_attributes_write_tag(writer, tag);
         whole = fits(writer, before) && whole;
     }
-    net_book_write_end(writer);
+    net_attributes_write_end(writer);
     ASSERT(writer->status == STATUS_OK);
     return whole;
 }
 
-// An entity that never had anything to say has no book; one that had has an empty one.
-static uint32_t encode_book(const NetTable *table, uint64_t net_id, uint8_t *out, bool *whole)
+// An entity that never had attributes, a name or tags has none of these bytes; one that lost them
+// has an empty list.
+static uint32_t encode_attributes(const NetTable *table, uint64_t net_id, uint8_t *out, bool *whole)
 {
     static const Record nothing;
-    const Record *record = table->book == NULL ? NULL : attribute_table_find(table->book, net_id);
-    ByteWriter writer = byte_writer(out, NET_BOOK_BYTES_MAX);
-    *whole = write_book(table->book, record != NULL ? record : &nothing, &writer);
+    const Record *record =
+        table->attributes == NULL ? NULL : attribute_table_find(table->attributes, net_id);
+    ByteWriter writer = byte_writer(out, NET_ATTRIBUTES_BYTES_MAX);
+    *whole = write_attributes(table->attributes, record != NULL ? record : &nothing, &writer);
     return (uint32_t)writer.at;
 }
 
-#define EMPTY_BOOK_BYTES 3
+#define EMPTY_ATTRIBUTES_BYTES 3
 
-// True if the public book differs from what was last said of it.
-static bool refresh_book(NetTable *table, NetDetail *detail)
+// True if the public attributes differ from what was sent last.
+static bool refresh_attributes(NetTable *table, NetDetail *detail)
 {
-    detail->book_stale = false;
-    const Record *record = attribute_table_find(table->book, detail->net_id);
-    if (record == NULL && detail->now.book_version == 0) {
+    detail->attributes_stale = false;
+    const Record *record = attribute_table_find(table->attributes, detail->net_id);
+    if (record == NULL && detail->now.attributes_version == 0) {
         return false;
     }
     bool whole = true;
     uint8_t *bytes = table->scratch;
-    const uint32_t count = encode_book(table, detail->net_id, bytes, &whole);
+    const uint32_t count = encode_attributes(table, detail->net_id, bytes, &whole);
     Hash64 hash = HASH64_INIT;
     hash_bytes(&hash, bytes, count);
-    const bool is_empty = count == EMPTY_BOOK_BYTES && detail->now.book_version == 0;
-    if (is_empty || (hash.state == detail->book_hash && count == detail->book_bytes)) {
+    const bool is_empty = count == EMPTY_ATTRIBUTES_BYTES && detail->now.attributes_version == 0;
+    if (is_empty || (hash.state == detail->attributes_hash && count == detail->attributes_bytes)) {
         return false;
     }
-    table->books_cut += whole ? 0 : 1;
-    detail->book_hash = hash.state;
-    detail->book_bytes = count;
-    detail->now.book_version += 1;
+    table->attributes_cut += whole ? 0 : 1;
+    detail->attributes_hash = hash.state;
+    detail->attributes_bytes = count;
+    detail->now.attributes_version += 1;
     return true;
 }
 
-// Marks what has to look at its book again.
-static void scan_book(NetTable *table)
+// Marks the entities whose attributes have to be compared again.
+static void scan_attributes(NetTable *table)
 {
-    const AttributeTable *book = table->book;
-    if (book == NULL || book->version == table->book_version) {
+    const AttributeTable *attributes = table->attributes;
+    if (attributes == NULL || attributes->version == table->attributes_version) {
         return;
     }
-    for (uint32_t i = attribute_table_next(book, 0); i != 0; i = attribute_table_next(book, i)) {
-        const Record *record = attribute_table_at(book, i);
-        const uint32_t entry =
-            record->version > table->book_version ? id_map_find(&table->map, record->net_id) : 0;
+    for (uint32_t i = attribute_table_next(attributes, 0); i != 0;
+         i = attribute_table_next(attributes, i)) {
+        const Record *record = attribute_table_at(attributes, i);
+        const uint32_t entry = record->version > table->attributes_version
+                                   ? id_map_find(&table->map, record->net_id)
+                                   : 0;
         if (entry != 0) {
-            table->details[entry].book_stale = true;
+            table->details[entry].attributes_stale = true;
         }
     }
-    const bool some_went = book->removed_count != table->book_removed;
+    const bool some_went = attributes->removed_count != table->attributes_removed;
     for (uint32_t i = 0; some_went && i < table->active_count; i++) {
         NetDetail *detail = &table->details[table->active[i]];
-        detail->book_stale = detail->book_stale || detail->now.book_version != 0;
+        detail->attributes_stale = detail->attributes_stale || detail->now.attributes_version != 0;
     }
 }
 
@@ -328,7 +329,7 @@ static float fall_of(const NetTable *table, const Entity *entity)
     return falls ? tuning->gravity : 0;
 }
 
-// What a mover carries beside its curve, as it would be sent.
+// The state of a mover besides its curve, as it would be sent.
 typedef struct Fare {
     uint8_t yaw;
     int8_t pitch;
@@ -363,7 +364,7 @@ static uint32_t apart(int32_t a, int32_t b)
     return (uint32_t)(a > b ? a - b : b - a);
 }
 
-// Does the look have to be sent: because it is far from what was said, or has rested elsewhere?
+// Whether the look must be sent: it differs much from the last one sent, or has stayed different.
 static bool look_is_due(NetDetail *detail, Fare fare)
 {
     const NetState *now = &detail->now;
@@ -382,8 +383,9 @@ static bool look_is_due(NetDetail *detail, Fare fare)
     return detail->look_rest >= LOOK_REST;
 }
 
-// How a mover will go on: as its velocity says, or, where something else carries it (a platform, a
-// slope, a push), as it went since the last capture: whichever would have foretold this capture.
+// The velocity to predict a mover with: its own, or, if something else carries it (a platform, a
+// slope, a push), its movement since the last capture: the one that would have predicted this
+// capture better.
 static Vec3 velocity_of(const NetTable *table, uint32_t entry, const Entity *entity, uint64_t ticks,
                         bool was_grounded)
 {
@@ -429,8 +431,8 @@ static void visit_mover(NetTable *table, uint32_t entry, const Entity *entity, H
         fare.flags != now->flags || fare.npc_state != now->npc_state || fare.health != now->health;
     const bool left = is_new || !net_motion_holds(&now->motion, entity->position, table->tick,
                                                   table->tick_rate, table->tolerance);
-    const bool book = detail->book_stale && refresh_book(table, detail);
-    if (left || turned || fares || book) {
+    const bool attributes = detail->attributes_stale && refresh_attributes(table, detail);
+    if (left || turned || fares || attributes) {
         now->yaw = fare.yaw;
         now->pitch = fare.pitch;
         now->flags = fare.flags;
@@ -445,7 +447,7 @@ static void visit_mover(NetTable *table, uint32_t entry, const Entity *entity, H
         if (is_new && entity->type == ENTITY_PROJECTILE) {
             fill_projectile(now, &entity->projectile);
         }
-        publish(table, entry, book);
+        publish(table, entry, attributes);
     }
 }
 
@@ -477,7 +479,7 @@ static bool shape_equal(const NetShape *said, const Part *part, bool is_structur
            (!is_structure || said->health == whole_health(part->health));
 }
 
-// True if a client has to be told: segments that are over are no news, it forgets them by itself.
+// True if clients must get it: segments that have passed do not count, because clients drop them.
 static bool refresh_shape(NetTable *table, uint32_t entry, const Entity *entity)
 {
     NetShape *said = &table->shapes[entry];
@@ -516,32 +518,33 @@ static void visit_shape(NetTable *table, uint32_t entry, const Entity *entity)
         table->entries[entry].reach = vec3_length(entity->part.placed.half);
     }
     const bool shape = refresh_shape(table, entry, entity);
-    const bool book = detail->book_stale && refresh_book(table, detail);
-    if (shape || book) {
+    const bool attributes = detail->attributes_stale && refresh_attributes(table, detail);
+    if (shape || attributes) {
         publish(table, entry, true);
     }
 }
 
 // --- anchored parts -----------------------------------------------------------------------------
 
-// Is there anything in it that a client may know?
-static bool record_is_public(const AttributeTable *book, const Record *record)
+// Whether it contains anything public.
+static bool record_is_public(const AttributeTable *attributes, const Record *record)
 {
     bool found = record->name.bytes > 0 || record->tag_count > 0;
     AttributeEntry attribute = {0};
-    while (!found && attribute_table_attribute_next(book, record, &attribute)) {
+    while (!found && attribute_table_attribute_next(attributes, record, &attribute)) {
         found = (attribute.flags & ATTRIBUTE_PRIVATE) == 0;
     }
     return found;
 }
 
-static bool part_has_book(const NetTable *table, uint64_t net_id)
+static bool part_has_attributes(const NetTable *table, uint64_t net_id)
 {
-    const Record *record = table->book == NULL ? NULL : attribute_table_find(table->book, net_id);
-    return record != NULL && record_is_public(table->book, record);
+    const Record *record =
+        table->attributes == NULL ? NULL : attribute_table_find(table->attributes, net_id);
+    return record != NULL && record_is_public(table->attributes, record);
 }
 
-// Those that need an entry no longer: shown again, or an entity of their own took their place.
+// Removes entries that are not needed any more: shown again, or replaced by an entity.
 static void drop_parts(NetTable *table)
 {
     for (uint32_t i = 0; i < table->active_count; i++) {
@@ -552,7 +555,7 @@ static void drop_parts(NetTable *table)
         const uint64_t net_id = table->details[entry].net_id;
         const bool hidden = sim_part_is_hidden(table->sim, (uint32_t)net_id - 1);
         const bool is_entity = hidden && !handle_is_none(sim_find(table->sim, net_id));
-        if (is_entity || (!hidden && !part_has_book(table, net_id))) {
+        if (is_entity || (!hidden && !part_has_attributes(table, net_id))) {
             forget(table, entry);
         }
     }
@@ -580,10 +583,10 @@ static void visit_part(NetTable *table, uint64_t net_id)
     NetDetail *detail = &table->details[entry];
     const bool hidden = sim_part_is_hidden(table->sim, (uint32_t)net_id - 1);
     const uint8_t flags = hidden ? NET_HIDDEN : 0;
-    const bool book = detail->book_stale && refresh_book(table, detail);
-    if (is_new || book || flags != detail->now.flags) {
+    const bool attributes = detail->attributes_stale && refresh_attributes(table, detail);
+    if (is_new || attributes || flags != detail->now.flags) {
         detail->now.flags = flags;
-        publish(table, entry, book);
+        publish(table, entry, attributes);
     }
     keep(table, entry, part->placed.position);
 }
@@ -606,14 +609,15 @@ static void visit_parts(NetTable *table, uint32_t before_count)
             visit_part(table, table->details[entry].net_id);
         }
     }
-    const AttributeTable *book = table->book;
-    if (book == NULL || book->version == table->book_version) {
+    const AttributeTable *attributes = table->attributes;
+    if (attributes == NULL || attributes->version == table->attributes_version) {
         return;
     }
-    for (uint32_t i = attribute_table_next(book, 0); i != 0; i = attribute_table_next(book, i)) {
-        const uint64_t net_id = attribute_table_at(book, i)->net_id;
+    for (uint32_t i = attribute_table_next(attributes, 0); i != 0;
+         i = attribute_table_next(attributes, i)) {
+        const uint64_t net_id = attribute_table_at(attributes, i)->net_id;
         if (net_id <= scene_part_count(scene) && handle_is_none(sim_find(table->sim, net_id)) &&
-            record_is_public(book, attribute_table_at(book, i))) {
+            record_is_public(attributes, attribute_table_at(attributes, i))) {
             visit_part(table, net_id);
         }
     }
@@ -671,8 +675,8 @@ static void sweep_entities(NetTable *table, uint32_t before_count)
     }
 }
 
-// A net id may go from an anchored part to an entity and back; what it was is forgotten before what
-// it is is made, so that the map always names the one that is there.
+// A net id may move from an anchored part to an entity and back; the old entry is removed before
+// the new one is added, so that the map always names the existing one.
 void net_table_capture(NetTable *table)
 {
     const uint64_t tick = sim_tick(table->sim);
@@ -680,7 +684,7 @@ void net_table_capture(NetTable *table)
     table->tick = tick;
     table->capture += 1;
     table->offer_count = 0;
-    scan_book(table);
+    scan_attributes(table);
     drop_parts(table);
     uint32_t *swap = table->active_before;
     table->active_before = table->active;
@@ -693,9 +697,9 @@ void net_table_capture(NetTable *table)
     }
     sweep_entities(table, before_count);
     visit_parts(table, before_count);
-    if (table->book != NULL) {
-        table->book_version = table->book->version;
-        table->book_removed = table->book->removed_count;
+    if (table->attributes != NULL) {
+        table->attributes_version = table->attributes->version;
+        table->attributes_removed = table->attributes->removed_count;
     }
 }
 
@@ -723,7 +727,8 @@ void net_table_encode(NetTable *table, uint32_t entry, uint32_t base, BitWriter 
     const NetDetail *detail = &table->details[entry];
     const NetState *past = net_table_past(table, entry, base);
     const bool shape = detail->now.shape_version != (past == NULL ? 0 : past->shape_version);
-    const bool book = detail->now.book_version != (past == NULL ? 0 : past->book_version);
+    const bool attributes =
+        detail->now.attributes_version != (past == NULL ? 0 : past->attributes_version);
     DeltaDetail bytes = {0};
     if (shape) {
         ByteWriter shapes = byte_writer(table->scratch, NET_SHAPE_BYTES_MAX);
@@ -732,11 +737,11 @@ void net_table_encode(NetTable *table, uint32_t entry, uint32_t base, BitWriter 
         bytes.shape = table->scratch;
         bytes.shape_bytes = (uint32_t)shapes.at;
     }
-    if (book) {
+    if (attributes) {
         bool whole = true;
         uint8_t *out = table->scratch + NET_SHAPE_BYTES_MAX;
-        bytes.book = out;
-        bytes.book_bytes = encode_book(table, detail->net_id, out, &whole);
+        bytes.attributes = out;
+        bytes.attributes_bytes = encode_attributes(table, detail->net_id, out, &whole);
     }
     delta_encode(detail->kind, past, &detail->now, &bytes, table->tick, table->tick_rate, writer);
 }
@@ -747,7 +752,7 @@ uint32_t net_table_bound(const NetTable *table, uint32_t entry, uint32_t base)
         return MOVER_BYTES_MAX;
     }
     const NetDetail *detail = &table->details[entry];
-    return MOVER_BYTES_MAX + detail->shape_bytes + detail->book_bytes;
+    return MOVER_BYTES_MAX + detail->shape_bytes + detail->attributes_bytes;
 }
 
 static void hash_state(const NetState *state, Hash64 *hash)
@@ -764,7 +769,7 @@ static void hash_state(const NetState *state, Hash64 *hash)
     hash_u32(hash, state->health);
     hash_u32(hash, (uint32_t)state->projectile_kind << 8 | state->projectile_radius);
     hash_u32(hash, state->shape_version);
-    hash_u32(hash, state->book_version);
+    hash_u32(hash, state->attributes_version);
 }
 
 void net_table_hash(const NetTable *table, Hash64 *hash)

@@ -1,10 +1,10 @@
 // The states of all entities as clients may know them, version by version. A capture compares every
 // entity of the sim with its last version and makes a new one where it differs: a mover only when
 // the truth has left its curve, or when it looks or fares differently; a shape when its bytes would
-// differ; both when their public book does.
+// differ; both when their public attributes do.
 //
 // An entity in the sim's slot n is entry n here; entries above the slots are anchored parts of the
-// scene that are hidden or have a book. A serial number tells two entities in one entry apart.
+// scene that are hidden or have attributes. A serial number tells two entities in one entry apart.
 // Only characters have a ring of past versions: what else moves keeps to its curve, and is sent
 // whole when it does not.
 #pragma once
@@ -15,9 +15,9 @@
 #include "core/wire/delta.h"
 
 #define NET_TABLE_SCENE_MAX 16384 // entries for anchored parts
-#define NET_TABLE_JUMP_M    8.0f  // further from capture to capture: it may be in other interests
+#define NET_TABLE_JUMP_M    8.0f  // further between two captures: it may be in other interests
 
-// What every session looks at in every frame, and little else.
+// The fields that every session reads in every frame.
 typedef struct NetEntry {
     uint32_t serial;  // 0: free
     uint32_t version; // the current one, from 1
@@ -28,10 +28,10 @@ typedef struct NetEntry {
 } NetEntry;
 _Static_assert(sizeof(NetEntry) == 32, "two in a cache line");
 
-// Enough to decide about a record without looking at states.
+// Enough to decide about a record without reading the states.
 typedef struct NetSpan {
     uint32_t oldest;       // version that is kept to encode from
-    uint32_t detail_since; // version in which shape or book last changed
+    uint32_t detail_since; // version in which shape or attributes last changed
 } NetSpan;
 
 typedef struct NetDetail {
@@ -41,21 +41,21 @@ typedef struct NetDetail {
     uint32_t ring;  // 1 + its ring; 0: none
     NetState now;
     Vec3 step; // between the last two captures
-    // A look that differs a little is sent once it has rested.
+    // A small change of the look is sent once it has stayed.
     uint8_t look_yaw;
     int8_t look_pitch;
     uint8_t look_rest;
-    bool book_stale;
-    uint32_t shape_bytes, book_bytes;
-    uint64_t book_hash;
+    bool attributes_stale;
+    uint32_t shape_bytes, attributes_bytes;
+    uint64_t attributes_hash;
 } NetDetail;
 
-// What no client may ever learn of; asked when an entity is not known yet.
+// Whether clients must never learn of an entity; asked when it is new.
 typedef bool (*NetSecret)(void *user, const Entity *entity);
 
 typedef struct NetTableConfig {
-    const Sim *sim;             // kept
-    const AttributeTable *book; // kept; may be NULL
+    const Sim *sim;                   // kept
+    const AttributeTable *attributes; // kept; may be NULL
     float tolerance_m;
     NetSecret is_secret; // may be NULL
     void *secret_user;
@@ -63,7 +63,7 @@ typedef struct NetTableConfig {
 
 typedef struct NetTable {
     const Sim *sim;
-    const AttributeTable *book;
+    const AttributeTable *attributes;
     NetSecret is_secret;
     void *secret_user;
     uint32_t tick_rate;
@@ -85,11 +85,11 @@ typedef struct NetTable {
     uint32_t *active; // entries in use, entities in slot order first
     uint32_t active_count;
     uint32_t *active_before;
-    uint32_t *offers; // new, or jumped, in the last capture
+    uint32_t *offers; // entities that are new or have jumped in the last capture
     uint32_t offer_count;
-    uint64_t book_version, book_removed; // as last seen
-    uint8_t *scratch;                    // shape and book of one entity
-    uint64_t versions_made, books_cut, entries_dropped;
+    uint64_t attributes_version, attributes_removed; // as last seen
+    uint8_t *scratch;                                // shape and attributes of one entity
+    uint64_t versions_made, attributes_cut, entries_dropped;
 } NetTable;
 
 size_t net_table_bytes(const NetTableConfig *config);
@@ -97,14 +97,16 @@ MUST_USE Status net_table_init(NetTable *table, Arena *arena, const NetTableConf
 void net_table_capture(NetTable *table);
 
 uint32_t net_table_find(const NetTable *table, uint64_t net_id); // 0: not there
-// Versions since `base`; 0: it is none, or no longer kept, and the record is a full one.
+// The number of versions since `base`; 0: there is none, or it is no longer kept, and the record is
+// a full one.
 static inline uint32_t net_table_age(const NetTable *table, uint32_t entry, uint32_t base)
 {
     return base < table->spans[entry].oldest ? 0 : table->entries[entry].version - base;
 }
-// A past version of an entry; NULL when it is no longer, or was never, kept.
+// A past version of an entry; NULL if it is not kept.
 const NetState *net_table_past(const NetTable *table, uint32_t entry, uint32_t version);
-// The record of an entry for who has version `base` (0: none): at most net_table_bound bytes.
+// Encodes the record of an entry for a client that has version `base` (0: none): at most
+// net_table_bound bytes.
 void net_table_encode(NetTable *table, uint32_t entry, uint32_t base, BitWriter *writer);
 uint32_t net_table_bound(const NetTable *table, uint32_t entry, uint32_t base);
 void net_table_hash(const NetTable *table, Hash64 *hash);

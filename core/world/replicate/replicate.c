@@ -1,4 +1,4 @@
-// The replicator's memory, its sessions, and the way of events to them; see replicate.h.
+// The replicator's memory, its sessions, and how events reach them; see replicate.h.
 #include "core/world/replicate/replicate.h"
 
 #include "core/world/replicate/replicate_inside.h"
@@ -8,7 +8,7 @@
 #define BUDGET_MIN    256
 #define BUDGET_MAX    (SNAPSHOT_BYTES_MAX - SNAPSHOT_SLACK)
 #define CELL_FRACTION 0.5f // of the radius
-// Interests are settled when frames are built; who is this far away by then cannot have come near.
+// Interests are computed when frames are built; an entity this far away cannot come near by then.
 #define NEAR_FACTOR 1.3f
 
 ReplicatorConfig replicator_config_default(void)
@@ -37,7 +37,7 @@ static Status check_config(const ReplicatorConfig *config)
 static NetTableConfig table_config(const ReplicatorConfig *config)
 {
     return (NetTableConfig){.sim = config->sim,
-                            .book = config->book,
+                            .attributes = config->attributes,
                             .tolerance_m = config->tolerance_m,
                             .is_secret = config->is_secret,
                             .secret_user = config->secret_user};
@@ -238,7 +238,7 @@ uint32_t replicator_seen(const Replicator *replicator, uint32_t session,
 
 // --- events -------------------------------------------------------------------------------------
 
-// What an event is about, worked out once for all sessions.
+// What an event is about, computed once for all sessions.
 typedef struct EventAim {
     bool is_alive;  // the subject is in the sim, or an anchored part
     uint32_t entry; // of the last capture; 0: it was in none
@@ -274,8 +274,8 @@ static bool is_within(const Replicator *replicator, Vec3 eye, Vec3 position, flo
     return interest_key(eye, position, reach) <= radius * radius;
 }
 
-// Whether the event may concern a session; the frame decides once interests are settled. Far away
-// sessions are sorted out by their eyes alone.
+// Whether the event may concern a session; the frame decides when interests are known. Sessions far
+// away are excluded by their eyes alone.
 static bool concerns(const Replicator *replicator, uint32_t session, const ReplicatorEvent *event,
                      const EventAim *aim, QueuedEvent *queued)
 {
@@ -320,7 +320,7 @@ static void check_event(const ReplicatorEvent *event)
     ASSERT(!event->has_position || vec3_is_finite(event->position));
 }
 
-// An event about something that no client may learn of is told to nobody.
+// An event about something secret is sent to nobody.
 static bool names_secret(const Replicator *replicator, const ReplicatorEvent *event)
 {
     const ReplicatorConfig *config = &replicator->config;
@@ -351,7 +351,7 @@ void replicator_broadcast(Replicator *replicator, const ReplicatorEvent *event)
     const EventAim aim = aim_of(replicator, event);
     for (uint32_t i = 0; i < replicator->config.session_max; i++) {
         if (replicator->eyes[i].open) {
-            // One that has no room is counted; the others go on.
+            // One that does not fit is counted; the others go on.
             (void)!enqueue(replicator, i, event, &aim);
         }
     }
@@ -363,7 +363,7 @@ ReplicatorStats replicator_stats(const Replicator *replicator)
 {
     ReplicatorStats stats = replicator->stats;
     stats.versions_made = replicator->table.versions_made;
-    stats.books_cut = replicator->table.books_cut;
+    stats.attributes_cut = replicator->table.attributes_cut;
     stats.entities_dropped = replicator->table.entries_dropped;
     return stats;
 }

@@ -1,5 +1,6 @@
-// What each client is sent of the entities it may see. The replicator watches a sim and a book; a
-// session gets frames (wire/snapshot.h). It knows nothing of messages, sockets or inputs.
+// What each client is sent of the entities it may see. The replicator watches a sim and its
+// attributes; a session gets frames (wire/snapshot.h). It knows nothing of messages, sockets or
+// inputs.
 //
 //   capture   once per snapshot tick: every entity's state is compared with its last version, and a
 //             new version is made where it differs (a mover only when it left its curve)
@@ -26,8 +27,8 @@
 typedef struct Replicator Replicator;
 
 typedef struct ReplicatorConfig {
-    const Sim *sim;             // kept
-    const AttributeTable *book; // kept; NULL: nothing has names
+    const Sim *sim;                   // kept
+    const AttributeTable *attributes; // kept; NULL: nothing has names
     uint32_t session_max;
     uint32_t tick_rate;
     uint32_t snapshot_ticks; // between two snapshots
@@ -54,9 +55,9 @@ void replicator_capture(Replicator *replicator);
 // the next frame is full.
 void replicator_open(Replicator *replicator, uint32_t session);
 void replicator_close(Replicator *replicator, uint32_t session);
-// Whose eyes it sees through: its body, or a place while it has none (own 0).
+// The eye of a session: its body, or a place while it has none (own 0).
 void replicator_set_eye(Replicator *replicator, uint32_t session, uint64_t own, Vec3 position);
-// Is the entity in the session's interest, and was it sent?
+// Whether the entity is in the session's interest and was sent.
 bool replicator_sees(const Replicator *replicator, uint32_t session, uint64_t net_id);
 // All of those, by slot; at most NET_SLOTS_MAX.
 uint32_t replicator_seen(const Replicator *replicator, uint32_t session,
@@ -65,8 +66,8 @@ uint32_t replicator_seen(const Replicator *replicator, uint32_t session,
 // --- events -------------------------------------------------------------------------------------
 // `message` is an encoded event (message_encode_event), copied. It happened at `tick`.
 #define REPLICATOR_EVENT_MAX (66 << 10)
-// What happens in the sim, whoever caused it: it has a part of every queue like a script, so that
-// no storm of damage keeps chat, answers and joins from anybody.
+// Events of the sim count like those of one script: they get a share of every queue, so that a
+// storm of damage events does not block chat, answers and joins.
 #define EVENT_MAKER_SIM UINT32_MAX
 
 typedef struct ReplicatorEvent {
@@ -90,8 +91,8 @@ typedef struct FrameRequest {
     uint32_t inputs_waiting;
     const NetOwn *own; // NULL: not this time
 } FrameRequest;
-// Encodes the next frame of a session and takes it for sent: the transport is reliable. The
-// buffer has at least budget_bytes + SNAPSHOT_SLACK. seq gets the frame's number.
+// Encodes the next frame of a session and counts it as sent: the transport is reliable. The buffer
+// has at least budget_bytes + SNAPSHOT_SLACK. *seq gets the frame's number.
 #define SNAPSHOT_SLACK (72 << 10) // one event of 64 KiB and one record with all its attributes
 MUST_USE Status replicator_build(Replicator *replicator, uint32_t session,
                                  const FrameRequest *request, uint8_t *out, size_t capacity,
@@ -100,11 +101,11 @@ MUST_USE Status replicator_build(Replicator *replicator, uint32_t session,
 typedef struct ReplicatorStats {
     uint64_t captures, versions_made, frames, frame_bytes;
     uint64_t records_encoded, records_appended, records_full, records_postponed;
-    uint64_t enters, leaves, events_sent, events_dropped, candidates_dropped, books_cut;
+    uint64_t enters, leaves, events_sent, events_dropped, candidates_dropped, attributes_cut;
     uint64_t entities_dropped; // captures of anchored parts for which there was no entry
 } ReplicatorStats;
 ReplicatorStats replicator_stats(const Replicator *replicator);
-// For tests: what a session has been told of an entity (version 0: nothing), and what is current.
+// For tests: the version of an entity that a session has (0: none), and the current one.
 uint32_t replicator_base(const Replicator *replicator, uint32_t session, uint64_t net_id);
 const NetState *replicator_state(const Replicator *replicator, uint64_t net_id); // NULL: unknown
 void replicator_hash(const Replicator *replicator, Hash64 *hash);

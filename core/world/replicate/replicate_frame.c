@@ -1,6 +1,6 @@
-// One frame of one session. What goes is decided first, by upper bounds of sizes; only then is it
-// encoded, or taken from what was encoded for others in the same capture. Nothing about a session
-// changes until its frame is written.
+// One frame of one session. First decides what goes into it, by upper bounds of sizes; then encodes
+// it, or uses what was encoded for others in the same capture. The session's state changes only
+// when its frame is written.
 #include "core/world/replicate/replicate_inside.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #define FRAME_OWN_BYTES   112 // an own state
 #define ENTER_EXTRA_BYTES 20  // slot, kind, two ids
 #define UPDATE_EXTRA_BITS 8   // slot, age
-#define EVENT_SHARE       4   // events may always have this part of the budget
+#define EVENT_SHARE       4   // events may always use this part of the budget
 
 // --- records ------------------------------------------------------------------------------------
 
@@ -27,7 +27,8 @@ static size_t record_bytes(NetRecord record)
     return (record.bit_count + 7) / 8;
 }
 
-// The record of an entry for who has `base`; encoded once per capture, as far as there is room.
+// The record of an entry for a client with `base`; encoded once per capture, as far as there is
+// room.
 static NetRecord take_record(Replicator *replicator, uint32_t entry, uint32_t base)
 {
     const uint32_t age = net_table_age(&replicator->table, entry, base);
@@ -68,7 +69,7 @@ static bool is_beyond(const Replicator *replicator, const NetEntry *hot, Vec3 ey
     return interest_key(eye, hot->position, hot->reach) > leave * leave;
 }
 
-// Leaves, and every update that could go. The bounds together.
+// Collects leaves, and every possible update. Returns the sum of their bounds.
 static size_t collect_sent(Replicator *replicator, Viewer *viewer, Vec3 eye)
 {
     Frame *frame = &replicator->frame;
@@ -81,7 +82,7 @@ static size_t collect_sent(Replicator *replicator, Viewer *viewer, Vec3 eye)
         }
         const NetEntry *hot = &table->entries[sent->entry];
         const bool is_new = hot->version != sent->base;
-        // Between two looks it may have got outside: then nothing more is said of it.
+        // Since the last look it may have left the radius: then no more updates are sent.
         const bool moved = is_new || hot->jumped == table->capture;
         if (hot->serial != sent->serial || sent->leaving ||
             (moved && is_beyond(replicator, hot, eye))) {
@@ -96,7 +97,7 @@ static size_t collect_sent(Replicator *replicator, Viewer *viewer, Vec3 eye)
     return bytes;
 }
 
-// Every enter that could go; who is gone or got outside is wanted no more.
+// Collects every possible enter; entities that are gone or left the radius are dropped.
 static size_t collect_wanted(Replicator *replicator, Viewer *viewer, Vec3 eye)
 {
     Frame *frame = &replicator->frame;
@@ -118,12 +119,12 @@ static size_t collect_wanted(Replicator *replicator, Viewer *viewer, Vec3 eye)
     return bytes;
 }
 
-// From here on it is in the frame: so it is encoded.
+// It goes into the frame, so it is encoded.
 static void choose(Replicator *replicator, const Viewer *viewer, uint32_t index)
 {
     Frame *frame = &replicator->frame;
     if (frame->chosen[index]) {
-        return; // an event took it in already
+        return; // an event has included it already
     }
     frame->chosen[index] = true;
     NetRecord *record = &frame->records[index];
@@ -139,7 +140,7 @@ static void choose(Replicator *replicator, const Viewer *viewer, uint32_t index)
     }
 }
 
-// Nearer, faster and longer postponed first; what is not there yet before what is a little wrong.
+// Nearer, faster and longer postponed entities first; missing ones before slightly outdated ones.
 static float score_of(const Replicator *replicator, const Viewer *viewer, Vec3 eye, uint32_t index)
 {
     const bool is_enter = index >= NET_SLOTS_MAX;
@@ -160,7 +161,7 @@ static bool goes_before(const FrameChoice *a, const FrameChoice *b)
     return a->score != b->score ? a->score > b->score : a->index < b->index;
 }
 
-// Shell sort: a few hundred at most, and only when the budget does not suffice.
+// Shell sort: a few hundred at most, and only if the budget is too small.
 static void sort_choices(Frame *frame)
 {
     static const uint32_t gaps[] = {132, 57, 23, 10, 4, 1};
@@ -202,8 +203,8 @@ static void choose_within(Replicator *replicator, const Viewer *viewer, uint32_t
 
 typedef enum EventFate { EVENT_GOES, EVENT_WAITS, EVENT_PASSES } EventFate;
 
-// Forces the enter record of an entity that is in the interest and was not sent; false if it is to
-// be forced and must not.
+// Adds the enter record of an entity that is in the interest and was not sent; false if it is
+// required but not possible.
 static bool bring_in(Replicator *replicator, const Viewer *viewer, uint32_t place, bool may_force)
 {
     if (place < NET_SLOTS_MAX || place == UINT32_MAX || replicator->frame.chosen[place]) {
@@ -385,7 +386,7 @@ static void plan_frame(Replicator *replicator, Viewer *viewer, uint32_t session,
     const size_t budget = replicator->config.budget_bytes;
     const size_t left = budget > fixed ? budget - fixed : 0;
     take_events(replicator, viewer, events, budget / EVENT_SHARE, true);
-    // An event too large for its share takes no more than that from the records.
+    // A large event uses no more than its share of the records' budget.
     const size_t for_events = smaller(events->at, budget / EVENT_SHARE);
     choose_within(replicator, viewer, session, needed, left > for_events ? left - for_events : 0);
     const size_t used = smaller((frame->record_bits + 7) / 8, left);

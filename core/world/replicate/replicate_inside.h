@@ -65,7 +65,7 @@ typedef struct FrameChoice {
     uint32_t bound; // bytes it takes at most
 } FrameChoice;
 
-// What one frame is going to hold.
+// The content of one frame.
 typedef struct Frame {
     uint8_t leaves[NET_SLOTS_MAX];
     SnapshotEnter enters[NET_SLOTS_MAX];
@@ -78,7 +78,7 @@ typedef struct Frame {
     uint32_t enter_order[NET_SLOTS_MAX];  // indices of wanted
     uint32_t enter_order_count;
     size_t record_bits; // of the chosen
-    size_t event_end;   // how far the queue is read
+    size_t event_end;   // how far the queue was read
     uint32_t event_count;
 } Frame;
 
@@ -108,8 +108,9 @@ struct Replicator {
 #define RECORDS_BYTES (1u << 20)
 static inline size_t replicator_frame_records_bytes(const ReplicatorConfig *config)
 {
-    // As much as a budget chooses by upper bounds, one that is too large, and room to write words.
-    return (size_t)config->budget_bytes + NET_SHAPE_BYTES_MAX + NET_BOOK_BYTES_MAX + 1024 +
+    // The bytes that fit into the budget by upper bounds, one that is too large, and room to write
+    // words.
+    return (size_t)config->budget_bytes + NET_SHAPE_BYTES_MAX + NET_ATTRIBUTES_BYTES_MAX + 1024 +
            NET_SLOTS_MAX * 8u;
 }
 static inline size_t replicator_event_bytes(const ReplicatorConfig *config)
@@ -117,7 +118,8 @@ static inline size_t replicator_event_bytes(const ReplicatorConfig *config)
     return (size_t)config->budget_bytes + SNAPSHOT_SLACK;
 }
 
-// Is the entry in the session's interest? The slot or NET_SLOTS_MAX + index; UINT32_MAX: it is not.
+// Where the entry is in the session's interest: the slot, or NET_SLOTS_MAX + index; UINT32_MAX: not
+// in it.
 uint32_t replicator_place(const Replicator *replicator, const Viewer *viewer, uint32_t entry);
-// Brings the session's interest up to the last capture.
+// Updates the session's interest to the last capture.
 void replicator_look(Replicator *replicator, uint32_t session);

@@ -1,11 +1,11 @@
-// What is in a session's interest. A whole look asks the grid; it comes round every few captures,
-// and at once when the eye or the own body changed. In between only what is new, or jumped, is
-// looked at; what is gone or jumped away leaves with the frame in any case.
+// Updates a session's interest. A full look queries the grid; it is done every few captures, and at
+// once if the eye or the own body changed. In between only entities that are new or have jumped are
+// checked; those that are gone or jumped away leave with the frame in any case.
 #include "core/world/replicate/replicate_inside.h"
 
 #define LOOK_CAPTURES 4 // one whole look in so many captures, staggered by session
-// Keys are squares: who is in counts as nearer by 10 %, so that two at the border do not take
-// turns.
+// Keys are squares: members count as 10 % nearer, so that two entities at the border do not
+// alternate.
 #define STAY_FACTOR  0.81f
 #define EYE_FRACTION (1.0f / 16) // of the radius: an eye that moved further looks at once
 
@@ -60,7 +60,7 @@ static void mark_members(Replicator *replicator, const Viewer *viewer)
     }
 }
 
-// Candidates: whoever is inside the radius, and who is in already up to a tenth beyond.
+// Candidates: everything inside the radius, and members up to a tenth beyond it.
 static uint32_t gather(Replicator *replicator, const Viewer *viewer, Vec3 eye)
 {
     const float radius = replicator->config.radius;
@@ -98,7 +98,7 @@ static void drop_unchosen(Replicator *replicator, Viewer *viewer)
     for (uint32_t i = 0; i < viewer->wanted_count; i++) {
         const Wanted wanted = viewer->wanted[i];
         if (!is_live(replicator, wanted.entry, wanted.serial)) {
-            continue; // the mark may be that of another in the same entry
+            continue; // the mark may belong to another entity in the same entry
         }
         if ((replicator->marks[wanted.entry] & MARK_CHOSEN) != 0) {
             viewer->wanted[kept++] = wanted;
@@ -109,7 +109,7 @@ static void drop_unchosen(Replicator *replicator, Viewer *viewer)
     viewer->wanted_count = kept;
 }
 
-// New ones, nearest first: they are few, but for the first look.
+// Adds new ones, nearest first: there are few, except in the first look.
 static void want_chosen(Replicator *replicator, Viewer *viewer, InterestHit *hits, uint32_t count)
 {
     uint32_t fresh = 0;
@@ -153,7 +153,7 @@ static void look_whole(Replicator *replicator, Viewer *viewer, Vec3 eye)
 
 // --- in between ---------------------------------------------------------------------------------
 
-// True if somebody new has no room: only a whole look can say who has to go.
+// True if a new one has no room: only a full look can decide which one has to go.
 static bool look_at_offers(Replicator *replicator, Viewer *viewer, Vec3 eye)
 {
     const NetTable *table = &replicator->table;
@@ -173,7 +173,7 @@ static bool look_at_offers(Replicator *replicator, Viewer *viewer, Vec3 eye)
     return false;
 }
 
-// True if the own body is another one than at the last look.
+// True if the own body has changed since the last look.
 static bool find_own(Replicator *replicator, Viewer *viewer, ViewerEye *eye)
 {
     const NetTable *table = &replicator->table;

@@ -1,7 +1,7 @@
-// Commands for the owner: saves, DataStore requests, questions of who somebody is. How many may be
-// without an answer is bounded, and what was answered has been taken, so there is always room for
-// the others, whether the owner clears the list or not.
-#include "core/base/part.h"
+// Commands for the owner: saves, DataStore requests, identity checks. The number of unanswered ones
+// is limited, and answered ones are removed, so there is always room, whether the owner clears the
+// list or not.
+#include "core/base/fair_share.h"
 #include "core/world/save/save_inside.h"
 
 #include <string.h>
@@ -28,6 +28,7 @@ static bool is_wanted(Saves *saves, const Command *command)
         return session != NULL && session->state == SESSION_VERIFYING;
     }
     case COMMAND_STOP:
+    case COMMAND_LEFT:
         break;
     }
     return true;
@@ -51,7 +52,7 @@ static const uint8_t *keep(Saves *saves, const void *data, size_t bytes)
     uint8_t *to = saves->command_bytes + saves->command_bytes_used;
     ASSERT(bytes <= COMMAND_BYTES_MAX - saves->command_bytes_used);
     if (bytes > 0) {
-        memmove(to, data, bytes); // forgetting moves what is in the same buffer
+        memmove(to, data, bytes); // compacting moves bytes within the same buffer
     }
     saves->command_bytes_used += bytes;
     return to;
@@ -114,7 +115,7 @@ void command_put_save(Saves *saves, uint64_t seq, size_t bytes)
         .byte_count = bytes,
     };
     const Status status = put(saves, &command);
-    ASSERT(status == STATUS_OK); // there is a place for each that may be out
+    ASSERT(status == STATUS_OK); // there is a slot for each unanswered one
 }
 
 static bool has_store_part(const Saves *saves)
@@ -127,8 +128,8 @@ static bool has_store_part(const Saves *saves)
         own += is_own;
         own_total += is_own ? saves->stores[i].bytes : 0;
     }
-    return maker == 0 || (part_is_fair(own, saves->store_count, STORES_OUT_MAX) &&
-                          part_is_fair(own_total, saves->store_bytes, STORES_BYTES_MAX));
+    return maker == 0 || (fair_share_allows(own, saves->store_count, STORES_OUT_MAX) &&
+                          fair_share_allows(own_total, saves->store_bytes, STORES_BYTES_MAX));
 }
 
 // Store requests get odd numbers, from the number that the script system gave them.
@@ -146,7 +147,7 @@ Status save_command(Saves *saves, const Command *command)
     Command kept = *command;
     kept.request = command->store.request_id * 2 + 1;
     kept.epoch = saves->config.epoch;
-    // The place must be taken first, or the command would count as answered.
+    // The slot must be taken first, or the command would count as answered.
     saves->stores[saves->store_count++] =
         (StoreOut){kept.request, (uint32_t)bytes, saves->config.run->effect_maker};
     saves->store_bytes += bytes;

@@ -14,11 +14,6 @@
 
 // --- texts --------------------------------------------------------------------------------------
 
-bool row_text_equal(Text a, Text b)
-{
-    return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.data, b.data, a.bytes) == 0);
-}
-
 bool row_name_is_valid(Text name)
 {
     return name_text_is_valid(name.data, name.bytes);
@@ -63,7 +58,7 @@ static void write_vec3(ByteWriter *writer, Vec3 v)
     byte_write_f32(writer, v.z);
 }
 
-// Where something is must be inside the world; a speed has the same bound, which is far above any.
+// A position must be inside the world; a speed has the same limit, which is far above any real one.
 static float read_metres(ByteReader *reader)
 {
     const float value = byte_read_f32(reader);
@@ -170,15 +165,19 @@ static RowKey key_chunk(ChunkCoord at)
     return key;
 }
 
-static RowKey key_entity(Text name, uint64_t net_id)
+static RowKey key_entity(Text name, uint64_t number)
 {
     RowKey key = {0};
     ByteWriter writer = byte_writer(key.data, sizeof key.data);
-    byte_write_u8(&writer, name.bytes > 0 ? 'n' : 'i');
     if (name.bytes > 0) {
+        byte_write_u8(&writer, 'n');
         byte_write_bytes(&writer, name.data, name.bytes);
+    } else if ((number & ROW_SCENE_ID) != 0) {
+        byte_write_u8(&writer, 's');
+        byte_write_u32(&writer, (uint32_t)number);
     } else {
-        byte_write_u64(&writer, net_id);
+        byte_write_u8(&writer, 'i');
+        byte_write_u64(&writer, number);
     }
     ASSERT(writer.status == STATUS_OK);
     key.bytes = (uint32_t)writer.at;
@@ -193,7 +192,7 @@ static void write_head(ByteWriter *writer, RowType type, const RowKey *key, size
     byte_write_varint(writer, value_bytes);
 }
 
-// `fill` writes the value; it is called once to learn how long that is.
+// `fill` writes the value; it is called once to measure the length.
 static void put(ByteWriter *writer, RowType type, RowKey key,
                 void (*fill)(ByteWriter *writer, const void *object), const void *object)
 {
@@ -205,7 +204,7 @@ static void put(ByteWriter *writer, RowType type, RowKey key,
     fill(writer, object);
 }
 
-// The value of a row of that type after its format, and its key.
+// Opens a row of that type: its key, and its value after the format number.
 static Status open(const Row *row, RowType type, ByteReader *key, ByteReader *value)
 {
     if (row->type != type) {
@@ -415,7 +414,7 @@ Status row_profiles(const Row *row, RowProfiles *out)
 static uint32_t find_profile(const RowProfiles *profiles, Text id, uint32_t before)
 {
     uint32_t i = 0;
-    while (i < before && !row_text_equal(profiles->profiles[i].character_id, id)) {
+    while (i < before && !text_equal(profiles->profiles[i].character_id, id)) {
         i += 1;
     }
     return i;
@@ -442,7 +441,7 @@ bool row_repair(RowProfiles *profiles, Text fallback_name)
     }
     profiles->count = kept;
     if (find_profile(profiles, ROW_DEFAULT_PROFILE, kept) == kept) {
-        // The last one makes room if there is none.
+        // If there is no room, the last one is removed.
         kept = kept < PROFILES_MAX ? kept : PROFILES_MAX - 1;
         memmove(&profiles->profiles[1], &profiles->profiles[0], kept * sizeof(WireProfile));
         profiles->profiles[0] = (WireProfile){.character_id = ROW_DEFAULT_PROFILE,
@@ -550,30 +549,38 @@ Status row_chunk(const Row *row, ChunkCoord *at, const uint8_t **difference, siz
 
 // --- attributes ---------------------------------------------------------------------------------
 
-void row_put_attributes(Text entity_name, uint64_t net_id, const uint8_t *attributes, size_t bytes,
+void row_put_attributes(Text entity_name, uint64_t number, const uint8_t *attributes, size_t bytes,
                         ByteWriter *writer)
 {
     ASSERT(bytes < ROW_VALUE_BYTES && entity_name.bytes <= 64);
-    const RowKey key = key_entity(entity_name, net_id);
+    const RowKey key = key_entity(entity_name, number);
     write_head(writer, ROW_ATTRIBUTE, &key, bytes + 1);
     byte_write_u8(writer, ROW_FORMAT);
     byte_write_bytes(writer, attributes, bytes);
 }
 
-void row_delete_attributes(Text entity_name, uint64_t net_id, ByteWriter *writer)
+void row_delete_attributes(Text entity_name, uint64_t number, ByteWriter *writer)
 {
-    const RowKey key = key_entity(entity_name, net_id);
+    const RowKey key = key_entity(entity_name, number);
     write_head(writer, ROW_ATTRIBUTE, &key, 0);
 }
 
-Status row_attributes(const Row *row, Text *entity_name, uint64_t *net_id,
-                      const uint8_t **attributes, size_t *bytes)
+static uint64_t read_entity_number(ByteReader *key, uint8_t by)
 {
-    ByteReader key, value;
-    Status status = open(row, ROW_ATTRIBUTE, &key, &value);
-    if (status != STATUS_OK) {
-        return status;
+    const uint64_t number = by == 's' ? byte_read_u32(key) : byte_read_u64(key);
+    if ((by != 's' && by != 'i') || number == 0 || number > SIM_NET_ID_MAX) {
+        byte_reader_fail(key, STATUS_MALFORMED);
+        return 0;
     }
+    return by == 's' ? ROW_SCENE_ID | number : number;
+}
+
+Status row_attribute_key(const Row *row, Text *entity_name, uint64_t *number)
+{
+    if (row->type != ROW_ATTRIBUTE) {
+        return STATUS_MISMATCH;
+    }
+    ByteReader key = byte_reader(row->key, row->key_bytes);
     Text name = {"", 0};
     uint64_t id = 0;
     const uint8_t by = byte_read_u8(&key);
@@ -585,23 +592,38 @@ Status row_attributes(const Row *row, Text *entity_name, uint64_t *net_id,
             return STATUS_MALFORMED;
         }
     } else {
-        id = byte_read_u64(&key);
-        if (by != 'i' || id == 0 || id > SIM_NET_ID_MAX) {
-            byte_reader_fail(&key, STATUS_MALFORMED);
-        }
+        id = read_entity_number(&key, by);
     }
-    status = byte_reader_finish(&key);
+    const Status status = byte_reader_finish(&key);
+    if (status == STATUS_OK) {
+        *entity_name = name;
+        *number = id;
+    }
+    return status;
+}
+
+Status row_attributes(const Row *row, Text *entity_name, uint64_t *number,
+                      const uint8_t **attributes, size_t *bytes)
+{
+    ByteReader key, value;
+    Status status = open(row, ROW_ATTRIBUTE, &key, &value);
+    Text name;
+    uint64_t id;
+    if (status == STATUS_OK) {
+        status = row_attribute_key(row, &name, &id);
+    }
     if (status != STATUS_OK) {
         return status;
     }
-    NetBookReader book;
+    NetAttributesReader reader;
     Text unused;
-    status = net_book_open(&book, row->value + value.at, row->value_bytes - value.at, &unused);
+    status =
+        net_attributes_open(&reader, row->value + value.at, row->value_bytes - value.at, &unused);
     if (status != STATUS_OK) {
         return status;
     }
     *entity_name = name;
-    *net_id = id;
+    *number = id;
     *attributes = row->value + value.at;
     *bytes = row->value_bytes - value.at;
     return STATUS_OK;

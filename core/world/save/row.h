@@ -1,7 +1,7 @@
-// What a world keeps beyond its own life, as rows of bytes: the key says what it is about, a later
+// What a world stores beyond its own run, as rows of bytes: the key says what it is about, a later
 // row of the same key replaces it, an empty value deletes it. docs/FORMATS.md has the layouts. A
-// world gives rows out as commands and gets them back before its first tick; it trusts them no more
-// than anything else that comes from outside.
+// world emits rows as commands and gets them back before its first tick; it checks them like
+// anything else from outside.
 #pragma once
 
 #include "core/base/bytes.h"
@@ -17,7 +17,7 @@ typedef enum RowType {
     ROW_META,      // next net id, next player number, time the world has run
     ROW_STRUCTURE, // by net id
     ROW_CHUNK,     // by coordinate: difference over the place's terrain
-    ROW_ATTRIBUTE, // persistent attributes of an entity, by name of the entity or net id
+    ROW_ATTRIBUTE, // persistent attributes of an entity, by its name or its number
     ROW_PLAYER,    // checkpoint, by account
     ROW_PROFILES,  // character profiles of an account, and which is active
     ROW_RESUME,    // resumable session, by hash of its token
@@ -38,7 +38,7 @@ typedef struct RowPlayer {
     bool present; // was connected when this was written
 } RowPlayer;
 
-// What the ticket of a session allowed: a session that goes on allows no more and no less.
+// What the ticket of a session allowed: a resumed session gets exactly the same.
 typedef enum RowRole {
     ROW_GUEST = 1 << 0,
     ROW_OPERATOR = 1 << 1,
@@ -63,10 +63,9 @@ typedef struct RowProfiles {
 // Names people see: as name_text.h says. Ids: letters, digits, _ and -.
 bool row_name_is_valid(Text name);
 bool row_id_is_valid(Text id);
-bool row_text_equal(Text a, Text b);
 #define ROW_DEFAULT_PROFILE ((Text){"default", 7})
-// A valid set whatever was stored: a default profile, an active one that exists, no two of one id.
-// True if something had to be repaired.
+// Makes stored profiles valid: a default profile, an existing active one, no id twice. True if
+// something was repaired.
 bool row_repair(RowProfiles *profiles, Text fallback_name);
 
 typedef struct RowStructure {
@@ -94,12 +93,17 @@ void row_put_structure(const RowStructure *structure, ByteWriter *writer);
 void row_delete_structure(uint64_t net_id, ByteWriter *writer);
 // `difference` is what terrain_write_difference wrote.
 void row_put_chunk(ChunkCoord at, const uint8_t *difference, size_t bytes, ByteWriter *writer);
-// `attributes` is a book (net.h) with the persistent attributes alone; name "" goes by net id.
-void row_put_attributes(Text entity_name, uint64_t net_id, const uint8_t *attributes, size_t bytes,
+// An entity without a name is known by its number: ROW_SCENE_ID and its id in scene.json. Without
+// ROW_SCENE_ID it is a net id, as older programs wrote it, and good for the same place alone.
+#define ROW_SCENE_ID (1ull << 62)
+// `attributes` is a book (net.h) with the persistent attributes alone; name "" goes by number.
+void row_put_attributes(Text entity_name, uint64_t number, const uint8_t *attributes, size_t bytes,
                         ByteWriter *writer);
 
 void row_delete_resume(const uint8_t token_hash[32], ByteWriter *writer);
-void row_delete_attributes(Text entity_name, uint64_t net_id, ByteWriter *writer);
+void row_delete_attributes(Text entity_name, uint64_t number, ByteWriter *writer);
+// Whose attributes those are, also of a deletion. The name points into the row.
+MUST_USE Status row_attribute_key(const Row *row, Text *entity_name, uint64_t *number);
 
 // STATUS_MISMATCH for a row of another type; a deletion has no content: STATUS_NOT_FOUND.
 MUST_USE Status row_meta(const Row *row, RowMeta *out);
@@ -109,5 +113,5 @@ MUST_USE Status row_profiles(const Row *row, RowProfiles *out);
 MUST_USE Status row_structure(const Row *row, RowStructure *out);
 MUST_USE Status row_chunk(const Row *row, ChunkCoord *at, const uint8_t **difference,
                           size_t *bytes);
-MUST_USE Status row_attributes(const Row *row, Text *entity_name, uint64_t *net_id,
+MUST_USE Status row_attributes(const Row *row, Text *entity_name, uint64_t *number,
                                const uint8_t **attributes, size_t *bytes);

@@ -1,6 +1,6 @@
-// What outlives a world goes out as commands with (epoch, seq), and comes back as rows before the
-// first tick. This file has the queue, the commands and who waits for them; save_rows.c what is
-// stored of each thing; save_start.c the way back. save_inside.h tells the idea.
+// Stored data goes out as commands with (epoch, seq), and comes back as rows before the first tick.
+// This file has the queue, the commands, and who waits for them; save_rows.c the rows of each kind;
+// save_start.c the way back. save_inside.h explains the design.
 #include "core/world/save/save_inside.h"
 
 #include "core/base/limits.h"
@@ -17,13 +17,13 @@ static SaveSizes sizes_of(const SaveConfig *config)
 {
     const SimConfig *sim = sim_config(config->sim);
     SaveSizes sizes;
-    // One that stands, and one that is gone but whose row is still there.
+    // One that exists, and one that was removed but whose row is still stored.
     sizes.structure_max = 2 * sim->structures_max + 1;
     sizes.chunk_max = sim->terrain.chunk_max;
     sizes.account_max = 1024 + 4 * config->sessions->count;
     sizes.asker_max = 256 + 16 * config->sessions->count;
     sizes.command_max = SAVES_OUT_MAX + STORES_OUT_MAX + config->sessions->count + 8;
-    const uint32_t items = 1 + sizes.structure_max + sizes.chunk_max + ATTRIBUTE_ROWS_MAX +
+    const uint32_t items = 2 + sizes.structure_max + sizes.chunk_max + ATTRIBUTE_ROWS_MAX +
                            2 * sizes.account_max + sizes.account_max;
     sizes.queue_size = 1024;
     while (sizes.queue_size < items) {
@@ -81,7 +81,7 @@ Status save_create(const SaveConfig *config, Saves **out)
     saves->config = *config;
     const size_t bytes = small_bytes(&sizes);
     saves->block = heap_alloc(heap, bytes);
-    // The large arrays come from the heap one by one: pages that are never used are never touched.
+    // The large arrays are separate heap blocks: pages that are never used take no memory.
     saves->attributes =
         heap_alloc(heap, heap_array_bytes(ATTRIBUTE_ROWS_MAX, sizeof(SavedAttributes)));
     saves->accounts = heap_alloc(heap, heap_array_bytes(sizes.account_max, sizeof(SavedAccount)));
@@ -122,7 +122,7 @@ void save_queue(Saves *saves, SaveKind kind, uint32_t slot, bool *queued)
     if (*queued) {
         return;
     }
-    ASSERT(saves->queue_tail - saves->queue_head <= saves->queue_mask); // each thing once: it fits
+    ASSERT(saves->queue_tail - saves->queue_head <= saves->queue_mask); // each item once: it fits
     saves->queue[saves->queue_tail & saves->queue_mask] = (SaveItem){(uint8_t)kind, slot};
     saves->queue_tail += 1;
     *queued = true;
@@ -142,7 +142,7 @@ void save_ask(Saves *saves, const Session *asker, uint32_t command_seq)
     saves->asker_tail += 1;
 }
 
-// Those whose rows are all in the command now wait for its answer.
+// Requests whose rows are all in the command now wait for its answer.
 static void askers_sent(Saves *saves)
 {
     while (saves->asker_sent < saves->asker_tail) {
@@ -190,7 +190,7 @@ static void flush(Saves *saves)
         ByteWriter trial = writer;
         chunk_count += item.kind == SAVE_CHUNK;
         if (chunk_count > CHUNK_SAVES_PER_TICK) {
-            break; // a script that edits everywhere makes itself wait, not the tick
+            break; // a script that edits everywhere delays its own saves, not the tick
         }
         if (save_write_item(saves, item, &trial) != STATUS_OK) {
             break; // the next command has room for it
@@ -203,7 +203,7 @@ static void flush(Saves *saves)
     saves->acked[seq % SAVES_OUT_MAX] = false;
     askers_sent(saves);
     if (writer.at == 0) {
-        // What was queued is gone again without ever having been stored.
+        // The queued items were removed before they were stored.
         saves->save_seq -= 1;
         for (uint64_t i = saves->asker_head; i < saves->asker_sent; i++) {
             SaveAsker *asker = &saves->askers[i % saves->asker_max];
@@ -223,8 +223,8 @@ static Status save_answered(Saves *saves, uint64_t seq, bool ok)
         return STATUS_NOT_FOUND;
     }
     if (!ok) {
-        // Another world has the lease, or nothing can be written: whatever happens from now on
-        // would be lost.
+        // Another world has the lease, or nothing can be written: all further changes would be
+        // lost.
         log_write(saves->config.log, clock->tick, LOG_ERROR, "world", "save %llu was refused",
                   (unsigned long long)seq);
         static const char reason[] = "a save was refused";
@@ -271,7 +271,7 @@ static void look_at_meta(Saves *saves)
     const WorldClock *clock = saves->config.clock;
     const uint64_t next_net_id = sim_next_net_id(saves->config.sim);
     bool changed = saves->config.run->manifest_version != saves->meta.manifest_version;
-    // Half a block ahead: what is given out until this is stored is inside the block before.
+    // Reserved half a block ahead: ids given out until this is stored are in the previous block.
     if (next_net_id + NET_IDS_RESERVED / 2 > saves->meta.next_net_id) {
         const uint64_t next = next_net_id + NET_IDS_RESERVED;
         saves->meta.next_net_id = next < SIM_NET_ID_MAX ? next : SIM_NET_ID_MAX;
@@ -297,13 +297,13 @@ void save_tick(Saves *saves)
     const uint64_t interval = ticks > 0 ? ticks : 1;
     const bool due = clock->tick >= saves->checkpoint_tick;
     look_at_meta(saves);
-    save_look_at_structures(saves, due);
-    save_look_at_attributes(saves, due);
+    save_update_structures(saves, due);
+    save_update_attributes(saves, due);
     if (due) {
         saves->checkpoint_tick = clock->tick + interval;
-        save_look_at_resumes(saves);
+        save_update_resumes(saves);
     }
-    // Each player once in an interval, but not all in one tick.
+    // Each player once per interval, but not all in one tick.
     for (uint64_t i = clock->tick % interval; i < sessions->high; i += interval) {
         Session *session = session_at(sessions, (uint32_t)i);
         if (session_plays(session)) {
@@ -311,6 +311,19 @@ void save_tick(Saves *saves)
         }
     }
     flush(saves);
+}
+
+void save_all(Saves *saves)
+{
+    look_at_meta(saves);
+    save_update_structures(saves, true);
+    save_update_attributes(saves, true);
+    flush(saves);
+}
+
+SaveCounters save_counters(const Saves *saves)
+{
+    return saves->counters;
 }
 
 void save_hash(const Saves *saves, Hash64 *hash)

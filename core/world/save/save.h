@@ -11,6 +11,7 @@
 // - Rows that come back are trusted no more than anything else from outside.
 #pragma once
 
+#include "core/place/place.h"
 #include "core/world/save/command.h"
 #include "core/world/save/row.h"
 #include "core/world/session/session.h"
@@ -23,12 +24,12 @@ typedef struct SaveConfig {
     Sim *sim;
     Authority *authority;
     const WorldClock *clock;
-    WorldRun *run; // save_start raises its numbers; a refused save stops the world
+    WorldRun *run; // save_start raises its numbers; a rejected save stops the world
     WorldStats *stats;
     LogSink *log;
     uint64_t epoch;
     uint32_t checkpoint_ms;
-    uint32_t place_entity_count; // entities that get the same net id in every run
+    const Place *place;
 } SaveConfig;
 
 MUST_USE Status save_create(const SaveConfig *config, Saves **out);
@@ -36,17 +37,20 @@ void save_destroy(Saves *saves); // NULL is allowed
 
 // --- coming back --------------------------------------------------------------------------------
 MUST_USE Status save_row(Saves *saves, const Entry *entry); // ENTRY_ROW
-void save_start(Saves *saves); // before the first tick: what was stored takes effect
+void save_start(Saves *saves); // before the first tick: applies the stored rows
 // The manifest version of the last run, before save_start; 0: none was stored.
 uint64_t save_manifest_version(const Saves *saves);
 
 // --- going out ----------------------------------------------------------------------------------
 void save_tick(Saves *saves); // checkpoints when due; rows that changed become a command
+// Everything that changed becomes a command, or as much as one has room for; when that is answered,
+// the rest. For a world without a next tick. Players are saved as they leave.
+void save_all(Saves *saves);
 // ENTRY_STORED answers a save or a DataStore request, and the number says which.
 bool save_is_store_request(uint64_t request);
 MUST_USE Status save_stored(Saves *saves, const Entry *entry); // a save
 void save_store_answered(Saves *saves, uint64_t request);      // a DataStore request
-// Something durable changed; command_seq of the session that asked gets a DURABLE when it is.
+// Something durable changed; the session's command_seq gets a DURABLE when it is stored.
 void save_structure(Saves *saves, uint64_t net_id, const Session *asker, uint32_t command_seq);
 void save_chunk(Saves *saves, ChunkCoord at, const Session *asker, uint32_t command_seq);
 // command_seq 0: nobody waits for it.
@@ -54,8 +58,8 @@ void save_profiles(Saves *saves, const Session *session, const RowProfiles *prof
                    uint32_t command_seq);
 void save_player(Saves *saves, const Session *session, bool present);
 void save_resume(Saves *saves, const RowResume *resume);
-// Whether profiles of that account can be stored at all: STATUS_DENIED without an account,
-// STATUS_LIMIT when there is no room for another.
+// Whether profiles of that account can be stored: STATUS_DENIED without an account, STATUS_LIMIT if
+// there is no room for another.
 MUST_USE Status save_profiles_check(Saves *saves, uint64_t account);
 // What was stored of an account; false when nothing was.
 bool save_find_player(const Saves *saves, uint64_t account, RowPlayer *out);
@@ -66,7 +70,19 @@ bool save_find_resume(const Saves *saves, const uint8_t token_hash[32], RowResum
 // Queues a command with a copy of its bytes and of the texts of its store request; STATUS_LIMIT
 // when the owner is behind.
 MUST_USE Status save_command(Saves *saves, const Command *command);
-// What world_commands and world_commands_clear give and take.
+// The implementation of world_commands and world_commands_clear.
 const Command *save_commands(const Saves *saves, uint32_t *count);
 void save_commands_clear(Saves *saves);
 void save_hash(const Saves *saves, Hash64 *hash);
+
+typedef struct SaveCounters {
+    uint64_t rows_refused;       // stored rows that made no sense
+    uint64_t structures_unfit;   // stored structures that the place has no room for any more
+    uint64_t structures_waiting; // looked at again later: too many wait for the owner
+    uint64_t accounts_evicted;   // forgotten in this run, because others came; their rows stay
+    uint64_t askers_dropped;     // players who are not told that something is durable
+    uint64_t attributes_refused; // persistent attributes without room for a row, or of no use
+    uint64_t attributes_cut;     // that did not fit the row of their entity
+    uint64_t old_rows_dropped;   // by net id, of another place
+} SaveCounters;
+SaveCounters save_counters(const Saves *saves);

@@ -34,6 +34,7 @@ typedef enum SaveKind {
     SAVE_STRUCTURE,
     SAVE_CHUNK,
     SAVE_ATTRIBUTE,
+    SAVE_OLD_ATTRIBUTES,
     SAVE_PLAYER,
     SAVE_PROFILES,
     SAVE_RESUME
@@ -66,13 +67,14 @@ typedef struct SavedChunk {
 } SavedChunk;
 
 typedef struct SavedAttributes {
-    ShortName name;  // bytes 0: by net id
-    uint64_t net_id; // as above
+    ShortName name;  // bytes 0: by number
+    uint64_t number; // ROW_SCENE_ID and the scene's id; 0: by name
     bool queued;
     bool waits;     // came in, and its entity is not there yet
+    bool was_old;   // came in by net id
     uint32_t maker; // the script that keeps something there first
     uint32_t byte_count;
-    uint8_t bytes[NET_BOOK_BYTES_MAX];
+    uint8_t bytes[NET_ATTRIBUTES_BYTES_MAX];
 } SavedAttributes;
 
 typedef struct SavedAccount {
@@ -114,14 +116,19 @@ struct Saves {
     uint64_t tick_base; // ticks of the world's earlier lives
     Pool structures;
     IdMap structure_map;
-    uint32_t structure_live; // slots whose structure stands
+    uint32_t structure_live; // slots whose structure exists
     SavedChunk *chunks;
     uint32_t chunk_count, chunk_max;
     IdMap chunk_map;
     SavedAttributes *attributes;
     uint32_t attribute_count, attributes_waiting;
     IdMap attribute_map;
-    uint64_t book_version; // looked at up to here
+    // Net ids of rows that came in as older programs wrote them; their rows are deleted.
+    uint64_t old_rows[ATTRIBUTE_ROWS_MAX];
+    uint32_t old_row_count;
+    bool old_rows_queued;
+    bool same_place;             // of the row that is being read
+    uint64_t attributes_version; // compared up to this version
     SavedAccount *accounts;
     uint32_t account_count, account_max;
     IdMap account_map;
@@ -131,7 +138,7 @@ struct Saves {
     // Commands.
     uint8_t *save_bytes; // SAVES_OUT_MAX buffers, by seq
     uint64_t save_seq, save_acked;
-    bool acked[SAVES_OUT_MAX]; // by seq: answered, but one before is not
+    bool acked[SAVES_OUT_MAX]; // by seq: answered, but an earlier one is not
     StoreOut stores[STORES_OUT_MAX];
     uint32_t store_count;
     size_t store_bytes;
@@ -141,17 +148,14 @@ struct Saves {
     size_t command_bytes_used;
 
     uint8_t chunk_bytes[CHUNK_BYTES_MAX];
-    uint8_t book_bytes[NET_BOOK_BYTES_MAX];
+    uint8_t attributes_bytes[NET_ATTRIBUTES_BYTES_MAX];
     void *block; // the small arrays
-    struct SaveCounters {
-        uint64_t rows_refused, structures_unfit, structures_waiting, accounts_evicted,
-            askers_dropped, attributes_refused, attributes_cut;
-    } counters;
+    SaveCounters counters;
 };
 
 // save.c
 void save_queue(Saves *saves, SaveKind kind, uint32_t slot, bool *queued);
-// The command that holds everything queued so far is what the asker waits for; NULL: nobody.
+// The asker waits for the command that holds everything queued so far; NULL: nobody waits.
 void save_ask(Saves *saves, const Session *asker, uint32_t command_seq);
 
 // save_rows.c
@@ -161,13 +165,13 @@ SavedAccount *save_account(Saves *saves, uint64_t account); // makes one
 void save_account_put(SavedAccount *account, const RowPlayer *row);
 SavedStructure *save_structure_slot(Saves *saves, uint64_t net_id, uint32_t *slot); // NULL: full
 uint32_t save_chunk_slot(Saves *saves, ChunkCoord at); // UINT32_MAX: full
-// By name or by net id; NULL when there is none and no room for one, or `make` is false.
-SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t net_id, bool make);
+// By name or by number; NULL when there is none and no room for one, or `make` is false.
+SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t number, bool make);
 MUST_USE Status save_put_resume(Saves *saves, const RowResume *row, uint32_t *slot);
-void save_look_at_structures(Saves *saves, bool checkpoint);
-void save_look_at_attributes(Saves *saves, bool checkpoint);
-void save_look_at_resumes(Saves *saves);
-// Sets what was stored on an entity.
+void save_update_structures(Saves *saves, bool checkpoint);
+void save_update_attributes(Saves *saves, bool checkpoint);
+void save_update_resumes(Saves *saves);
+// Applies the stored attributes to an entity.
 void save_apply_attributes(Saves *saves, SavedAttributes *stored, uint64_t net_id);
 
 // command.c

@@ -1,5 +1,5 @@
-// What is stored of each thing: its slot, and its row when a command has room. See save_inside.h.
-#include "core/base/part.h"
+// The stored form of each kind: its slot, and its row when a command has room. See save_inside.h.
+#include "core/base/fair_share.h"
 #include "core/world/save/save_inside.h"
 
 #include "core/base/limits.h"
@@ -30,8 +30,8 @@ SavedStructure *save_structure_slot(Saves *saves, uint64_t net_id, uint32_t *slo
     return saved;
 }
 
-// NULL when it is no structure, is about to go, or belongs to the server: what scripts build for
-// the world they build again when it starts.
+// NULL if it is not a structure, is being removed, or belongs to the server: scripts build those
+// again when the world starts.
 static const Entity *standing(const Saves *saves, uint64_t net_id)
 {
     const Entity *entity = sim_entity(saves->config.sim, sim_find(saves->config.sim, net_id));
@@ -41,7 +41,7 @@ static const Entity *standing(const Saves *saves, uint64_t net_id)
                : NULL;
 }
 
-// False when there is no room: the owner has not taken what went before. It is looked for again.
+// False if there is no room, because the owner is behind. It is tried again.
 static bool structure_changed(Saves *saves, uint64_t net_id)
 {
     const bool known = id_map_find(&saves->structure_map, net_id) != 0;
@@ -98,8 +98,7 @@ static void structure_done(Saves *saves, uint32_t slot)
     }
 }
 
-// Scripts build for players too, and events can be lost: when the numbers differ, all are looked
-// at.
+// Scripts build for players too, and events can be lost: if the counts differ, all are compared.
 static void count_structures(Saves *saves)
 {
     Sim *sim = saves->config.sim;
@@ -137,7 +136,7 @@ static void look_at_health(Saves *saves)
     }
 }
 
-void save_look_at_structures(Saves *saves, bool checkpoint)
+void save_update_structures(Saves *saves, bool checkpoint)
 {
     uint32_t count = 0;
     const SimEvent *events = sim_events(saves->config.sim, &count);
@@ -180,7 +179,7 @@ uint32_t save_chunk_slot(Saves *saves, ChunkCoord at)
 void save_chunk(Saves *saves, ChunkCoord at, const Session *asker, uint32_t command_seq)
 {
     const uint32_t slot = save_chunk_slot(saves, at);
-    ASSERT(slot != UINT32_MAX); // as many as the terrain may own
+    ASSERT(slot != UINT32_MAX); // as many slots as the terrain has chunks
     save_queue(saves, SAVE_CHUNK, slot, &saves->chunks[slot].queued);
     save_ask(saves, asker, command_seq);
 }
@@ -196,8 +195,8 @@ static void write_chunk(Saves *saves, ChunkCoord at, ByteWriter *writer)
 
 // --- accounts -----------------------------------------------------------------------------------
 
-// Room for a new one: the one that was not needed for the longest time. What is stored of it stays
-// stored, but is not known any more in this life of the world.
+// Makes room by dropping the account that was not used for the longest time. Its stored rows stay
+// stored, but this run of the world does not know them any more.
 static SavedAccount *evict(Saves *saves)
 {
     SavedAccount *oldest = NULL;
@@ -271,7 +270,7 @@ static bool player_equal(const RowPlayer *a, const RowPlayer *b)
     return a->player == b->player && a->entity == b->entity &&
            vec3_equal(a->position, b->position) && vec3_equal(a->velocity, b->velocity) &&
            a->yaw == b->yaw && a->health == b->health && a->present == b->present &&
-           row_text_equal(a->name, b->name) && row_text_equal(a->team, b->team);
+           text_equal(a->name, b->name) && text_equal(a->team, b->team);
 }
 
 void save_player(Saves *saves, const Session *session, bool present)
@@ -285,7 +284,7 @@ void save_player(Saves *saves, const Session *session, bool present)
     row.player = session->player;
     row.entity = session->entity;
     row.present = present;
-    row.name = (Text){session->name, (uint32_t)strlen(session->name)};
+    row.name = text_from(session->name);
     const RosterPlayer *player =
         roster_find(authority_roster(saves->config.authority), session->player);
     row.team = player != NULL ? (Text){player->team.data, player->team.bytes} : (Text){"", 0};
@@ -296,7 +295,7 @@ void save_player(Saves *saves, const Session *session, bool present)
         row.yaw = body->character.input.yaw;
         row.health = body->character.health;
     } else if (!account->has_player) {
-        return; // was never anywhere
+        return; // it never had a position
     }
     if (!account->has_player || !player_equal(&row, &account->player)) {
         save_account_put(account, &row);
@@ -367,7 +366,7 @@ static uint64_t resume_id(const uint8_t token_hash[32])
     return id | 1;
 }
 
-// The one that ends first makes room.
+// Makes room by dropping the one that expires first.
 static void evict_resume(Saves *saves)
 {
     uint32_t first = 0;
@@ -435,7 +434,7 @@ bool save_find_resume(const Saves *saves, const uint8_t token_hash[32], RowResum
     return true;
 }
 
-void save_look_at_resumes(Saves *saves)
+void save_update_resumes(Saves *saves)
 {
     for (uint32_t i = pool_next(&saves->resumes, 1); i != 0;
          i = pool_next(&saves->resumes, i + 1)) {
@@ -459,20 +458,20 @@ static void resume_done(Saves *saves, uint32_t slot)
 
 // --- attributes ---------------------------------------------------------------------------------
 
-static uint64_t attribute_id(Text name, uint64_t net_id)
+static uint64_t attribute_id(Text name, uint64_t number)
 {
     if (name.bytes == 0) {
-        return net_id;
+        return number;
     }
     Hash64 hash = HASH64_INIT;
     hash_bytes(&hash, name.data, name.bytes);
-    return hash.state | 1ull << 63; // above every net id
+    return hash.state | 1ull << 63; // above every number
 }
 
-SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t net_id, bool make)
+SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t number, bool make)
 {
     ASSERT(name.bytes <= WORLD_NAME_BYTES_MAX);
-    const uint64_t id = attribute_id(name, net_id);
+    const uint64_t id = attribute_id(name, number);
     const uint32_t slot = id_map_find(&saves->attribute_map, id);
     if (slot != 0) {
         SavedAttributes *found = &saves->attributes[slot - 1];
@@ -486,24 +485,25 @@ SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t net_id, b
     if (name.bytes > 0) {
         memcpy(saved->name.data, name.data, name.bytes);
     }
-    saved->net_id = name.bytes > 0 ? 0 : net_id;
+    saved->number = name.bytes > 0 ? 0 : number;
     id_map_put(&saves->attribute_map, id, saves->attribute_count);
     return saved;
 }
 
 // What an entity is called in the next life of the world: by its name if it is the first of that
-// name, by its net id if the place gives it the same one again. False: nobody will know it.
-static bool identity(const Saves *saves, uint64_t net_id, Text *name)
+// name, by its id in the scene if it is of the scene. Its net id would be another one as soon as
+// the creator puts something before it. False: nobody will know it.
+static bool identity(const Saves *saves, uint64_t net_id, Text *name, uint64_t *number)
 {
     ScriptWorld *script_world = authority_world(saves->config.authority);
     *name = script_world->methods->name(script_world, net_id);
+    *number = ROW_SCENE_ID | place_scene_id(saves->config.place, net_id);
     if (name->bytes > 0 && name->bytes <= WORLD_NAME_BYTES_MAX &&
         script_world->methods->find(script_world, *name) == net_id) {
         return true;
     }
     *name = (Text){"", 0};
-    return net_id <= (uint64_t)scene_part_count(sim_scene(saves->config.sim)) +
-                         saves->config.place_entity_count;
+    return *number != ROW_SCENE_ID;
 }
 
 static bool net_value(const ScriptValue *from, NetValue *to)
@@ -535,39 +535,40 @@ static bool net_value(const ScriptValue *from, NetValue *to)
     return false;
 }
 
-// The persistent attributes as a book; the tags in it are the names of the private ones. What does
-// not fit is left out and counted. 0: there are none.
-static size_t write_book(Saves *saves, const AttributeTable *book, const Record *record)
+// The persistent attributes as bytes (net.h); their tags are the names of the private ones. What
+// does not fit is left out and counted. 0: there are none.
+static size_t encode_attributes(Saves *saves, const AttributeTable *attributes,
+                                const Record *record)
 {
     const uint32_t both = ATTRIBUTE_PERSISTENT | ATTRIBUTE_PRIVATE;
     size_t reserved = 2; // for the ends, and the names of the private ones
-    for (AttributeEntry entry = {0}; attribute_table_attribute_next(book, record, &entry);) {
+    for (AttributeEntry entry = {0}; attribute_table_attribute_next(attributes, record, &entry);) {
         reserved += (entry.flags & both) == both ? entry.name.bytes + 2 : 0;
     }
-    ByteWriter writer = byte_writer(saves->book_bytes, NET_BOOK_BYTES_MAX);
-    net_book_write_name(&writer, (Text){"", 0});
+    ByteWriter writer = byte_writer(saves->attributes_bytes, NET_ATTRIBUTES_BYTES_MAX);
+    net_attributes_write_name(&writer, (Text){"", 0});
     uint32_t written = 0;
-    for (AttributeEntry entry = {0}; attribute_table_attribute_next(book, record, &entry);) {
+    for (AttributeEntry entry = {0}; attribute_table_attribute_next(attributes, record, &entry);) {
         NetValue value;
         ByteWriter trial = writer;
         if ((entry.flags & ATTRIBUTE_PERSISTENT) == 0 || !net_value(&entry.value, &value)) {
             continue;
         }
-        net_book_write_attribute(&trial, net_text(entry.name), &value);
-        if (trial.status != STATUS_OK || trial.at + reserved > NET_BOOK_BYTES_MAX) {
+        net_attributes_write_one(&trial, net_text(entry.name), &value);
+        if (trial.status != STATUS_OK || trial.at + reserved > NET_ATTRIBUTES_BYTES_MAX) {
             saves->counters.attributes_cut += 1;
             continue;
         }
         writer = trial;
         written += 1;
     }
-    net_book_write_end(&writer);
-    for (AttributeEntry entry = {0}; attribute_table_attribute_next(book, record, &entry);) {
+    net_attributes_write_end(&writer);
+    for (AttributeEntry entry = {0}; attribute_table_attribute_next(attributes, record, &entry);) {
         if ((entry.flags & both) == both) {
-            net_book_write_tag(&writer, net_text(entry.name));
+            net_attributes_write_tag(&writer, net_text(entry.name));
         }
     }
-    net_book_write_end(&writer);
+    net_attributes_write_end(&writer);
     if (writer.status != STATUS_OK) {
         saves->counters.attributes_refused += 1;
         return 0;
@@ -576,15 +577,15 @@ static size_t write_book(Saves *saves, const AttributeTable *book, const Record 
 }
 
 // A row for what has none yet. Rows that came from the store are nobody's.
-static SavedAttributes *make_row(Saves *saves, Text name, const Record *record)
+static SavedAttributes *make_row(Saves *saves, Text name, uint64_t number, const Record *record)
 {
     uint32_t own = 0;
     for (uint32_t i = 0; i < saves->attribute_count; i++) {
         own += saves->attributes[i].maker == record->maker;
     }
     SavedAttributes *saved = NULL;
-    if (record->maker == 0 || part_is_fair(own, saves->attribute_count, ATTRIBUTE_ROWS_MAX)) {
-        saved = save_attribute_slot(saves, name, record->net_id, true);
+    if (record->maker == 0 || fair_share_allows(own, saves->attribute_count, ATTRIBUTE_ROWS_MAX)) {
+        saved = save_attribute_slot(saves, name, number, true);
     }
     if (saved != NULL) {
         saved->maker = record->maker;
@@ -592,58 +593,88 @@ static SavedAttributes *make_row(Saves *saves, Text name, const Record *record)
     return saved;
 }
 
+static void queue_row(Saves *saves, SavedAttributes *saved)
+{
+    save_queue(saves, SAVE_ATTRIBUTE, (uint32_t)(saved - saves->attributes), &saved->queued);
+}
+
+// An entity that had no name when it was stored and has one now has one row, not two.
+static void forget_number(Saves *saves, uint64_t number)
+{
+    SavedAttributes *saved = save_attribute_slot(saves, (Text){"", 0}, number, false);
+    if (saved != NULL && saved->byte_count > 0) {
+        saved->byte_count = 0;
+        queue_row(saves, saved);
+    }
+}
+
 static void look_at_record(Saves *saves, const Record *record)
 {
     Text name;
-    if (!identity(saves, record->net_id, &name)) {
+    uint64_t number;
+    if (!identity(saves, record->net_id, &name, &number)) {
         return;
     }
-    SavedAttributes *saved = save_attribute_slot(saves, name, record->net_id, false);
+    SavedAttributes *saved = save_attribute_slot(saves, name, number, false);
     if (saved != NULL && saved->waits) {
         save_apply_attributes(saves, saved, record->net_id);
         return;
     }
-    const size_t bytes = write_book(saves, authority_attributes(saves->config.authority), record);
+    const size_t bytes =
+        encode_attributes(saves, authority_attributes(saves->config.authority), record);
     if (bytes == 0 && (saved == NULL || saved->byte_count == 0)) {
         return;
     }
-    saved = saved != NULL ? saved : make_row(saves, name, record);
+    saved = saved != NULL ? saved : make_row(saves, name, number, record);
     if (saved == NULL) {
         saves->counters.attributes_refused += 1;
         return;
     }
-    if (saved->byte_count != bytes || memcmp(saved->bytes, saves->book_bytes, bytes) != 0) {
-        memcpy(saved->bytes, saves->book_bytes, bytes);
+    if (saved->byte_count != bytes || memcmp(saved->bytes, saves->attributes_bytes, bytes) != 0) {
+        memcpy(saved->bytes, saves->attributes_bytes, bytes);
         saved->byte_count = (uint32_t)bytes;
-        save_queue(saves, SAVE_ATTRIBUTE, (uint32_t)(saved - saves->attributes), &saved->queued);
+        queue_row(saves, saved);
+    }
+    if (name.bytes > 0) {
+        forget_number(saves, number);
     }
 }
 
-void save_look_at_attributes(Saves *saves, bool checkpoint)
+void save_update_attributes(Saves *saves, bool checkpoint)
 {
-    const AttributeTable *book = authority_attributes(saves->config.authority);
-    // What waits for its entity is not kept waiting until the next checkpoint.
-    if (book->version == saves->book_version || (!checkpoint && saves->attributes_waiting == 0)) {
+    const AttributeTable *attributes = authority_attributes(saves->config.authority);
+    // Attributes that wait for their entity do not wait until the next checkpoint.
+    if (attributes->version == saves->attributes_version ||
+        (!checkpoint && saves->attributes_waiting == 0)) {
         return;
     }
-    const uint64_t since = saves->book_version;
-    const uint64_t now = book->version; // applying makes it rise: that is for the next time
-    for (uint32_t i = attribute_table_next(book, 0); i != 0; i = attribute_table_next(book, i)) {
-        const Record *record = attribute_table_at(book, i);
+    const uint64_t since = saves->attributes_version;
+    const uint64_t now = attributes->version; // applying raises it; that is for the next time
+    for (uint32_t i = attribute_table_next(attributes, 0); i != 0;
+         i = attribute_table_next(attributes, i)) {
+        const Record *record = attribute_table_at(attributes, i);
         if (record->version > since) {
             look_at_record(saves, record);
         }
     }
-    saves->book_version = now;
+    saves->attributes_version = now;
 }
 
 static void write_attributes(const SavedAttributes *saved, ByteWriter *writer)
 {
     const Text name = {saved->name.data, saved->name.bytes};
     if (saved->byte_count == 0) {
-        row_delete_attributes(name, saved->net_id, writer);
+        row_delete_attributes(name, saved->number, writer);
     } else {
-        row_put_attributes(name, saved->net_id, saved->bytes, saved->byte_count, writer);
+        row_put_attributes(name, saved->number, saved->bytes, saved->byte_count, writer);
+    }
+}
+
+// At most 512 keys of 9 bytes: they fit one command.
+static void delete_old_attributes(const Saves *saves, ByteWriter *writer)
+{
+    for (uint32_t i = 0; i < saves->old_row_count; i++) {
+        row_delete_attributes((Text){"", 0}, saves->old_rows[i], writer);
     }
 }
 
@@ -664,6 +695,9 @@ Status save_write_item(Saves *saves, SaveItem item, ByteWriter *writer)
     case SAVE_ATTRIBUTE:
         write_attributes(&saves->attributes[item.slot], writer);
         break;
+    case SAVE_OLD_ATTRIBUTES:
+        delete_old_attributes(saves, writer);
+        break;
     case SAVE_PLAYER:
         write_player(&saves->accounts[item.slot], writer);
         break;
@@ -677,7 +711,7 @@ Status save_write_item(Saves *saves, SaveItem item, ByteWriter *writer)
         if (saved->gone) {
             row_delete_resume(saved->row.token_hash, writer);
         } else {
-            ASSERT(saved->row.account != 0); // nobody could come back by it
+            ASSERT(saved->row.account != 0); // nobody could resume with it
             row_put_resume(&saved->row, writer);
         }
         break;
@@ -700,6 +734,9 @@ void save_item_done(Saves *saves, SaveItem item)
         break;
     case SAVE_ATTRIBUTE:
         saves->attributes[item.slot].queued = false;
+        break;
+    case SAVE_OLD_ATTRIBUTES:
+        saves->old_rows_queued = false;
         break;
     case SAVE_PLAYER:
         saves->accounts[item.slot].player_queued = false;

@@ -1,13 +1,12 @@
-// Rows on their way back: read before the first tick, trusted no more than anything else from
-// outside, and applied when all are there. A row that makes no sense is refused and counted; the
-// world starts without it.
+// Rows on their way back: read before the first tick, checked like anything else from outside, and
+// applied when all are there. An invalid row is rejected and counted; the world starts without it.
 #include "core/world/save/save_inside.h"
 
 #include "core/base/limits.h"
 
 #include <string.h>
 
-// A stored number that cannot be right must not use up the numbers there are.
+// An invalid stored number must not exhaust the range of numbers.
 #define NUMBER_MOST (SIM_NET_ID_MAX / 2)
 
 // --- rows in ------------------------------------------------------------------------------------
@@ -55,30 +54,53 @@ static Status take_chunk(Saves *saves, const Row *row)
     if (save_chunk_slot(saves, at) == UINT32_MAX) {
         return STATUS_LIMIT;
     }
-    // What follows belongs to nobody, but the chunk itself is whole.
+    // Bytes after the chunk are invalid, but the chunk itself is complete.
     return byte_reader_finish(&reader);
+}
+
+// Older programs stored what has no name by its net id, which follows the order of the scene: whose
+// row it is, only the same place can tell. Whether it is used or not, it is deleted, and what is
+// used is stored by the scene's id. False: it is not used.
+static bool take_old_number(Saves *saves, uint64_t *number)
+{
+    const uint32_t scene_id = place_scene_id(saves->config.place, *number);
+    saves->old_rows[saves->old_row_count++] = *number;
+    *number = ROW_SCENE_ID | scene_id;
+    if (!saves->same_place || scene_id == 0) {
+        saves->counters.old_rows_dropped += 1;
+        return false;
+    }
+    const SavedAttributes *newer = save_attribute_slot(saves, (Text){"", 0}, *number, false);
+    return newer == NULL || !newer->waits;
 }
 
 static Status take_attributes(Saves *saves, const Row *row)
 {
     Text name;
-    uint64_t net_id = 0;
+    uint64_t number = 0;
     const uint8_t *bytes = NULL;
     size_t count = 0;
-    const Status status = row_attributes(row, &name, &net_id, &bytes, &count);
+    const Status status = row_attributes(row, &name, &number, &bytes, &count);
     if (status != STATUS_OK) {
         return status;
     }
-    if (count > NET_BOOK_BYTES_MAX) {
+    if (count > NET_ATTRIBUTES_BYTES_MAX) {
         return STATUS_RANGE;
     }
-    const Text text = {name.data, name.bytes};
-    SavedAttributes *saved = save_attribute_slot(saves, text, net_id, true);
+    const bool is_old = name.bytes == 0 && (number & ROW_SCENE_ID) == 0;
+    if (is_old && saves->old_row_count == ATTRIBUTE_ROWS_MAX) {
+        return STATUS_LIMIT;
+    }
+    if (is_old && !take_old_number(saves, &number)) {
+        return STATUS_OK;
+    }
+    SavedAttributes *saved = save_attribute_slot(saves, name, number, true);
     if (saved == NULL) {
         return STATUS_LIMIT;
     }
     saves->attributes_waiting += !saved->waits;
     saved->waits = true;
+    saved->was_old = is_old;
     saved->byte_count = (uint32_t)count;
     memcpy(saved->bytes, bytes, count);
     return STATUS_OK;
@@ -145,6 +167,7 @@ Status save_row(Saves *saves, const Entry *entry)
     if (status == STATUS_OK) {
         status = byte_reader_finish(&reader);
     }
+    saves->same_place = (entry->flags & ENTRY_OK) != 0;
     if (status == STATUS_OK) {
         status = row.value_bytes > 0 ? take[row.type](saves, &row) : STATUS_OK;
     }
@@ -202,7 +225,7 @@ static void restore_health(Saves *saves, Handle handle, float health)
     }
 }
 
-// An id that the place has given to something else since is exchanged for a new one.
+// If the place has given the id to something else since, a new one is used.
 static Status place_again(Saves *saves, SavedStructure *saved)
 {
     Handle handle;
@@ -240,7 +263,7 @@ static void restore_structures(Saves *saves)
             log_write(saves->config.log, saves->config.clock->tick, LOG_WARN, "world",
                       "structure %llu no longer fits: %s", (unsigned long long)saved->net_id,
                       status_text(saved->placed));
-            // Its row stays: the place may change back. It is not looked for in this life.
+            // Its row stays stored, because the place may change back. This run ignores it.
             id_map_remove(&saves->structure_map, saved->net_id);
             (void)pool_release(&saves->structures, pool_handle(&saves->structures, i));
         }
@@ -251,16 +274,16 @@ static void restore_structures(Saves *saves)
 
 static bool is_private(const SavedAttributes *stored, Text name)
 {
-    NetBookReader reader;
+    NetAttributesReader reader;
     Text text;
     NetValue value;
-    if (net_book_open(&reader, stored->bytes, stored->byte_count, &text) != STATUS_OK) {
+    if (net_attributes_open(&reader, stored->bytes, stored->byte_count, &text) != STATUS_OK) {
         return true;
     }
-    while (net_book_attribute(&reader, &text, &value)) {
+    while (net_attributes_next(&reader, &text, &value)) {
     }
-    while (net_book_tag(&reader, &text)) {
-        if (row_text_equal(text, name)) {
+    while (net_attributes_next_tag(&reader, &text)) {
+        if (text_equal(text, name)) {
             return true;
         }
     }
@@ -288,13 +311,13 @@ void save_apply_attributes(Saves *saves, SavedAttributes *stored, uint64_t net_i
     stored->waits = false;
     saves->attributes_waiting -= 1;
     ScriptWorld *script_world = authority_world(saves->config.authority);
-    NetBookReader reader;
+    NetAttributesReader reader;
     Text name;
     NetValue value;
-    if (net_book_open(&reader, stored->bytes, stored->byte_count, &name) != STATUS_OK) {
+    if (net_attributes_open(&reader, stored->bytes, stored->byte_count, &name) != STATUS_OK) {
         return;
     }
-    while (net_book_attribute(&reader, &name, &value)) {
+    while (net_attributes_next(&reader, &name, &value)) {
         const ScriptValue script = script_value(&value);
         const uint32_t flags =
             ATTRIBUTE_PERSISTENT | (is_private(stored, name) ? (uint32_t)ATTRIBUTE_PRIVATE : 0);
@@ -305,27 +328,61 @@ void save_apply_attributes(Saves *saves, SavedAttributes *stored, uint64_t net_i
     }
 }
 
-static void restore_attributes(Saves *saves)
+static void restore_on(Saves *saves, SavedAttributes *stored, uint64_t net_id)
 {
     ScriptWorld *script_world = authority_world(saves->config.authority);
+    ScriptEntityInfo info;
+    if (stored->waits && net_id != 0 &&
+        script_world->methods->entity(script_world, net_id, &info)) {
+        save_apply_attributes(saves, stored, net_id);
+    }
+}
+
+// By name last: what has a name now is stored by it from now on.
+static void restore_attributes(Saves *saves)
+{
+    const Place *place = saves->config.place;
+    ScriptWorld *script_world = authority_world(saves->config.authority);
+    const uint64_t count = (uint64_t)scene_part_count(place->scene) + place->entity_count;
+    for (uint64_t net_id = 1; net_id <= count && saves->attributes_waiting > 0; net_id++) {
+        const uint64_t number = ROW_SCENE_ID | place_scene_id(place, net_id);
+        SavedAttributes *stored = save_attribute_slot(saves, (Text){"", 0}, number, false);
+        if (stored != NULL) {
+            restore_on(saves, stored, net_id);
+        }
+    }
     for (uint32_t i = 0; i < saves->attribute_count; i++) {
         SavedAttributes *stored = &saves->attributes[i];
-        ScriptEntityInfo info;
-        uint64_t net_id = stored->net_id;
-        if (stored->name.bytes > 0) {
-            net_id = script_world->methods->find(script_world,
-                                                 (Text){stored->name.data, stored->name.bytes});
+        const Text name = {stored->name.data, stored->name.bytes};
+        if (name.bytes > 0) {
+            restore_on(saves, stored, script_world->methods->find(script_world, name));
         }
-        if (stored->waits && net_id != 0 &&
-            script_world->methods->entity(script_world, net_id, &info)) {
-            save_apply_attributes(saves, stored, net_id);
+    }
+}
+
+// Rows of older programs: first what they held is stored by the scene's ids, then they go.
+static void replace_old_rows(Saves *saves)
+{
+    if (saves->old_row_count == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < saves->attribute_count; i++) {
+        if (saves->attributes[i].was_old) {
+            save_queue(saves, SAVE_ATTRIBUTE, i, &saves->attributes[i].queued);
         }
+    }
+    save_queue(saves, SAVE_OLD_ATTRIBUTES, 0, &saves->old_rows_queued);
+    if (saves->counters.old_rows_dropped > 0) {
+        log_write(saves->config.log, saves->config.clock->tick, LOG_WARN, "world",
+                  "%llu stored rows of entities without a name were dropped: the place has changed "
+                  "since, and they do not say whose they are",
+                  (unsigned long long)saves->counters.old_rows_dropped);
     }
 }
 
 // --- start --------------------------------------------------------------------------------------
 
-// Numbers are never given twice, even if the row that says where they go on was lost.
+// Numbers are never reused, even if the row with the next numbers was lost.
 static RowMeta numbers_used(const Saves *saves)
 {
     RowMeta meta = saves->meta;
@@ -365,6 +422,7 @@ void save_start(Saves *saves)
     saves->meta = (RowMeta){0}; // the first tick stores a new one, before everything else
     restore_structures(saves);
     restore_attributes(saves);
+    replace_old_rows(saves);
     // What is there now is what is stored; only what changes from here on goes out.
     saves->structure_live = UINT32_MAX;
 }

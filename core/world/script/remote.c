@@ -1,7 +1,7 @@
-// Remotes: what client scripts say to server scripts, and back. A client's message is limited in
-// rate and size and must be well-formed values; one from scripts of another manifest version is not
-// delivered, because the other end may mean something else by now. A call that gets no answer
-// within ten seconds fails.
+// Remotes: messages from client scripts to server scripts, and back. A client's message is limited
+// in rate and size and must contain valid values; one from scripts of another manifest version is
+// not delivered, because it may mean something else now. A call without an answer within ten
+// seconds fails.
 #include "core/world/script/script_host_inside.h"
 
 #include "core/script/runtime/value.h"
@@ -153,7 +153,7 @@ void remote_down(ScriptHost *host, const ScriptMessage *message)
 
 // --- up -----------------------------------------------------------------------------------------
 
-// NULL: it may go to the scripts.
+// Why it cannot be delivered to the scripts; NULL: it can.
 static const char *why_not(ScriptHost *host, Session *session, const MessageRemoteUp *command)
 {
     Remotes *remotes = host->remotes;

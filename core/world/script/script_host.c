@@ -1,9 +1,9 @@
-// The scripts of a world: what the owner brings before the first tick or stages for a reload, what
-// runs here, and what clients are told of it.
-//
-// Every script is kept as a rune, also one that came as source, so there is one way in. The service
-// in its path decides where it runs and whether anything of it may leave the server; what is in
-// ServerScriptService is never named to a client. A path in no known service is refused.
+// The scripts of a world: those that the owner sends before the first tick or stages for a reload,
+// those that run here, and what clients get of them.
+// Every script is stored as a rune, even if it came as source, so there is one path for all. The
+// service in its path decides where it runs and whether anything of it may leave the server;
+// scripts in ServerScriptService are never named to a client. A path in no known service is
+// rejected.
 #include "core/world/script/script_host_inside.h"
 
 #include "core/base/sha256.h"
@@ -97,7 +97,7 @@ static const Service *service_of(const char *path)
     return service == SERVICE_COUNT ? NULL : &SERVICES[service];
 }
 
-// The plain path, terminated; false for what is no path.
+// The plain path, terminated; false: it is not a path.
 static bool copy_path(Text path, char to[SCRIPT_PATH_BYTES])
 {
     const Text from = script_path_plain(path);
@@ -168,7 +168,7 @@ bool script_host_find(const ScriptHost *host, Text path, HostRune *out)
 {
     for (uint32_t i = 0; i < host->script_count; i++) {
         const HostScript *script = &host->scripts[i];
-        if (row_text_equal(path, (Text){script->path, (uint32_t)strlen(script->path)})) {
+        if (text_equal(path, text_from(script->path))) {
             return script_host_at(host, i, out);
         }
     }
@@ -207,7 +207,7 @@ static Status write_rune(ScriptHost *host, const Entry *entry, HostScript *scrip
     return STATUS_OK;
 }
 
-// What the manifest and the messages to run would take with this one.
+// The size of the manifest and the execute messages with this script.
 static bool manifest_has_room(const ScriptHost *host, const HostScript *more)
 {
     size_t bytes = 0;
@@ -223,7 +223,7 @@ static bool manifest_has_room(const ScriptHost *host, const HostScript *more)
     return count <= MANIFEST_MAX && bytes <= MANIFEST_WIRE_BYTES_MAX;
 }
 
-// A place may narrow where a script runs, never widen it.
+// A place may restrict where a script runs, never widen it.
 static bool set_context(HostScript *script, uint64_t wanted)
 {
     const RunContext own = script->service->context;
@@ -234,8 +234,8 @@ static bool set_context(HostScript *script, uint64_t wanted)
     return script->context == own || own == CONTEXT_BOTH;
 }
 
-// The rune that came last once more, packed, for clients that can unpack it. What is in it nobody
-// here can tell; who unpacks it compares the hash.
+// The last rune again, packed, for clients that can unpack it. It cannot be checked here; the
+// client that unpacks it compares the hash.
 static Status add_packed(ScriptHost *host, const Entry *entry, const char *path)
 {
     HostScript *last =
@@ -261,7 +261,7 @@ static Status add_packed(ScriptHost *host, const Entry *entry, const char *path)
 Status script_host_add(ScriptHost *host, const Entry *entry)
 {
     if (host->system == NULL) {
-        return STATUS_OK; // this world runs none
+        return STATUS_OK; // this world runs no scripts
     }
     HostScript script = {0};
     if (!copy_path((Text){entry->name, entry->name_bytes}, script.path)) {
@@ -279,7 +279,7 @@ Status script_host_add(ScriptHost *host, const Entry *entry)
         return STATUS_DENIED;
     }
     if (host->reload_waits && (host->config.run->started || host->signed_next.is_set)) {
-        return STATUS_BLOCKED; // what is staged is about to take over, and may be signed
+        return STATUS_BLOCKED; // the staged scripts are about to be applied, and may be signed
     }
     if (is_packed) {
         return add_packed(host, entry, script.path);
@@ -305,8 +305,8 @@ Status script_host_add(ScriptHost *host, const Entry *entry)
     return STATUS_OK;
 }
 
-// The signed one must be the last word: nothing that was stored may be newer, because a version
-// cannot be raised without signing it again.
+// The signed manifest must be the newest: a stored version must not be newer, because raising it
+// would need a new signature.
 static Status take_signed(ScriptHost *host, const Entry *entry, uint64_t version)
 {
     const WorldClock *clock = host->config.clock;
@@ -333,7 +333,7 @@ Status script_host_reload(ScriptHost *host, const Entry *entry)
     }
     const uint64_t version =
         entry->number != 0 ? entry->number : host->config.run->manifest_version + 1ull;
-    // Versions only rise; before the first tick the owner may say what the first one is.
+    // Versions only rise; before the first tick the owner may set the first one.
     if (version > UINT32_MAX || version < host->config.run->manifest_version ||
         (host->config.run->started && version == host->config.run->manifest_version)) {
         return STATUS_RANGE;
@@ -404,7 +404,7 @@ static void bind_place(ScriptHost *host, const PlaceBinding *binding, uint64_t n
     }
 }
 
-// To all that the place binds; `only` one script, or NULL for every one.
+// For everything that the place binds; `only` one script, or NULL for all.
 static void bind_places(ScriptHost *host, const char *only)
 {
     const Place *place = host->config.place;
@@ -440,8 +440,8 @@ static void take_script(ScriptHost *host, const HostScript *staged, bool first)
     }
 }
 
-// Staged ones replace those of the same path, which keep their place in the order; the bytes that
-// are no longer used are given back.
+// Staged scripts replace those of the same path, which keep their place in the order; the bytes of
+// replaced ones are freed.
 static void merge_staged(ScriptHost *host)
 {
     HostScript *staged = &host->scripts[host->script_count];
@@ -488,10 +488,10 @@ static void pack_bytes(ScriptHost *host)
     host->bytes_used = used;
 }
 
-// `first`: the place's bindings come when all scripts are there.
+// `first`: the place's bindings follow when all scripts are loaded.
 static void take_over(ScriptHost *host, bool first)
 {
-    // Modules first: what requires them finds the new ones.
+    // Modules first, so that scripts that require them get the new ones.
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < host->staged_count; i++) {
             const HostScript *staged = &host->scripts[host->script_count + i];
@@ -520,18 +520,13 @@ void script_host_start(ScriptHost *host)
         return;
     }
     if (host->reload_waits && host->reload_version < host->config.run->manifest_version) {
-        host->reload_version = host->config.run->manifest_version; // an earlier life was further
+        host->reload_version = host->config.run->manifest_version; // an earlier run was further
     }
     take_over(host, true);
     bind_places(host, NULL);
 }
 
 // --- what clients are told ----------------------------------------------------------------------
-
-static Text text_of(const char *text)
-{
-    return (Text){text, (uint32_t)strlen(text)};
-}
 
 // ReplicatedFirst before the others.
 static void send_executes(ScriptHost *host, Session *session)
@@ -543,9 +538,9 @@ static void send_executes(ScriptHost *host, Session *session)
                 (script->service == &SERVICES[SERVICE_REPLICATED_FIRST]) != (pass == 0)) {
                 continue;
             }
-            const MessageScriptExecute execute = {.script_path = text_of(script->path),
+            const MessageScriptExecute execute = {.script_path = text_from(script->path),
                                                   .run_context =
-                                                      text_of(run_context_names[script->context]),
+                                                      text_from(run_context_names[script->context]),
                                                   .at_tick = host->config.clock->tick};
             session_send(host->config.sessions, session, MESSAGE_SCRIPT_EXECUTE, &execute);
         }
@@ -597,7 +592,7 @@ void script_host_verify(ScriptHost *host, Session *session, uint32_t seq,
 
 // --- the tick -----------------------------------------------------------------------------------
 
-// authority_feed, but for the paths in prefabs, which are written as in scenes.
+// Like authority_feed, except for the paths in prefabs, which are written as in scenes.
 static void feed(ScriptHost *host)
 {
     Authority *authority = host->config.authority;
@@ -609,7 +604,7 @@ static void feed(ScriptHost *host)
         const Prefab *prefab = binds[i].prefab;
         char path[SCRIPT_PATH_BYTES];
         ScriptEntityInfo info;
-        if (copy_path((Text){prefab->script_path, strlen(prefab->script_path)}, path) &&
+        if (copy_path(text_from(prefab->script_path), path) &&
             script_world->methods->entity(script_world, binds[i].net_id, &info)) {
             bind(host, path, binds[i].net_id, (Text){prefab->parameters, prefab->parameters_bytes},
                  true);
@@ -717,7 +712,7 @@ static void effect_store_asked(ScriptHost *host, const Effect *effect)
     }
 }
 
-// Tells the script if something of its last effect was dropped.
+// Informs the script if a part of its last effect was dropped.
 static void tell_lost(ScriptHost *host, uint64_t before)
 {
     const Replicator *replicator = host->config.sessions->config.replicator;

@@ -54,9 +54,9 @@ void transfer_tick(ScriptHost *host);       // scene and runes, a piece where th
 // --- sessions -----------------------------------------------------------------------------------
 // A session came in: manifest, execute messages.
 void script_host_welcome(ScriptHost *host, Session *session);
-// The client of a session is gone: its transfers and unanswered calls are forgotten.
+// The client of a session is gone: drops its transfers and unanswered calls.
 void script_host_forget(ScriptHost *host, const Session *session);
-// What a client asks. Each is answered with an ack or an error, but remote_up, which scripts
+// Commands of clients. Each is answered with an ack or an error, except remote_up, which scripts
 // answer.
 void script_host_verify(ScriptHost *host, Session *session, uint32_t seq,
                         const MessageScriptVerify *command);

@@ -8,7 +8,7 @@
 #define HOST_SCRIPTS_MAX 1024
 #define HOST_BYTES_MAX   (8u << 20) // runes, the staged ones included
 #define MANIFEST_MAX     512
-// What a manifest may take as a binary message: it must fit between two frames.
+// The maximum size of a manifest as a binary message: it must fit between two frames.
 #define MANIFEST_WIRE_BYTES_MAX (64u << 10)
 #define MANIFEST_BLOCK_BYTES    (2u << 20) // of one signed manifest, read
 #define MANIFEST_REQUIRES_ALL   4096
@@ -17,7 +17,7 @@ typedef struct Service {
     ScriptService kind;
     bool replicates;
     bool runs_here; // loaded on the server
-    bool executes;  // clients are told to run it; modules run by require
+    bool executes;  // clients execute it; modules run by require
     RunContext context;
 } Service;
 
@@ -25,14 +25,14 @@ typedef struct HostScript {
     char path[SCRIPT_PATH_BYTES];
     const Service *service;
     RunContext context;        // the service's, or narrower
-    size_t offset, byte_count; // of the rune; count 0: it goes
+    size_t offset, byte_count; // of the rune; count 0: it is removed
     size_t packed_count;       // the same packed, right behind it; 0: there is none
-    uint32_t packing;          // how; opaque here: who can unpack it names the same number
+    uint32_t packing; // the format; not used here: clients name the formats they can unpack
     uint8_t hash[32];
 } HostScript;
 
-// A manifest that the owner signed. The world does not look at the signature (its owner has the
-// key); it looks at whether the manifest names exactly the runes that clients will get.
+// A manifest that the owner signed. The world does not check the signature (its owner has the key);
+// it checks that the manifest names exactly the runes that clients will get.
 typedef struct SignedManifest {
     uint8_t *block; // MANIFEST_BLOCK_BYTES
     Arena arena;
@@ -74,7 +74,7 @@ typedef struct HostRune {
 bool script_host_find(const ScriptHost *host, Text path, HostRune *out);
 bool script_host_at(const ScriptHost *host, uint32_t number, HostRune *out);
 bool script_host_is_sent(const HostScript *script);
-// The script of that path once what is staged has taken over; NULL: none.
+// The script of that path after the staged ones are applied; NULL: none.
 const HostScript *script_host_after(const ScriptHost *host, const char *path);
 
 // --- script_manifest.c --------------------------------------------------------------------------
@@ -85,7 +85,7 @@ void script_manifest_destroy(ScriptHost *host);
 MUST_USE Status script_manifest_take(ScriptHost *host, const uint8_t *text, size_t bytes,
                                      uint64_t version);
 void script_manifest_clear_next(ScriptHost *host);
-void script_manifest_switch(ScriptHost *host); // signed_next is the one that holds
+void script_manifest_switch(ScriptHost *host); // signed_next becomes the current one
 void script_manifest_send(ScriptHost *host, Session *session);
 
 // --- transfer.c ---------------------------------------------------------------------------------

@@ -1,19 +1,9 @@
-// What clients are told of a world's scripts: the manifest. Where an owner has signed one, it is
-// sent field by field as it was signed, so that a client can write the very text again and verify
-// it; otherwise it is made up from the scripts that are here, in their order, without a signature.
+// The manifest of a world's scripts for clients. If the owner has signed one, it is sent field by
+// field as it was signed, so that a client can write the exact text again and verify it. Otherwise
+// it is made from the scripts that are here, in their order, without a signature.
 #include "core/world/script/script_host_inside.h"
 
 #include <string.h>
-
-static Text text_of(const char *text)
-{
-    return (Text){text, (uint32_t)strlen(text)};
-}
-
-static bool text_is(Text text, const char *word)
-{
-    return row_text_equal(text, text_of(word));
-}
 
 // --- memory -------------------------------------------------------------------------------------
 
@@ -41,7 +31,7 @@ void script_manifest_destroy(ScriptHost *host)
 
 // --- the message --------------------------------------------------------------------------------
 
-// The ending of a source: from the last dot of its last part on.
+// Where the ending of a source begins: at the last dot of its last part.
 static size_t ending_at(Text path)
 {
     for (size_t i = path.bytes; i > 0 && path.data[i - 1] != '/'; i--) {
@@ -109,12 +99,14 @@ static MessageScriptManifest message_of_scripts(const ScriptHost *host)
             continue;
         }
         ASSERT(count < MANIFEST_MAX);
+        ASSERT(script->service->kind != SERVICE_SERVER_SCRIPT); // never named to a client
+        ASSERT(script->context != CONTEXT_SERVER);
         WireManifestScript *row = &host->rows[count++];
         *row =
-            (WireManifestScript){.path = text_of(script->path),
+            (WireManifestScript){.path = text_from(script->path),
                                  .size_bytes = script->byte_count,
-                                 .run_context = text_of(run_context_names[script->context]),
-                                 .service = text_of(script_service_names[script->service->kind])};
+                                 .run_context = text_from(run_context_names[script->context]),
+                                 .service = text_from(script_service_names[script->service->kind])};
         memcpy(row->rune_hash.bytes, script->hash, sizeof row->rune_hash.bytes);
     }
     return (MessageScriptManifest){.version = host->config.run->manifest_version,
@@ -127,7 +119,7 @@ void script_manifest_send(ScriptHost *host, Session *session)
     MessageScriptManifest message;
     if (host->signed_now.is_set) {
         const Status status = message_of_signed(host, &host->signed_now, &message);
-        ASSERT(status == STATUS_OK); // it was when it was taken
+        ASSERT(status == STATUS_OK); // it was checked when it was taken
         ASSERT(message.version == host->config.run->manifest_version);
     } else {
         message = message_of_scripts(host);
@@ -152,7 +144,7 @@ static bool is_same(const ScriptHost *host, const WireManifestScript *row)
            text_is(row->run_context, run_context_names[script->context]);
 }
 
-// No rune more and none less than those that clients will be able to ask for.
+// Exactly the runes that clients will be able to request, none more and none less.
 static Status compare(const ScriptHost *host, const MessageScriptManifest *message)
 {
     uint32_t sent = 0;
@@ -219,7 +211,7 @@ void script_manifest_clear_next(ScriptHost *host)
 
 void script_manifest_switch(ScriptHost *host)
 {
-    // Texts of the list point into its block, which goes along.
+    // Texts of the list point into its block, which moves with it.
     const SignedManifest before = host->signed_now;
     host->signed_now = host->signed_next;
     host->signed_next = before;

@@ -14,7 +14,7 @@
 #define BACKLOG_BYTES     (32u << 10)  // unconfirmed; above it pieces wait
 #define FETCH_BYTES       (512u << 10) // the same for a client that does not play yet
 #define FETCH_TICKS       2
-#define PATIENCE_TICKS    15 // then a piece goes anyway: nobody waits forever
+#define PATIENCE_TICKS    15 // then a piece is sent anyway, so that nobody waits forever
 
 typedef struct Transfer {
     bool is_blob;
@@ -102,7 +102,7 @@ static bool same(const Transfer *a, const Transfer *b)
     return a->is_blob == b->is_blob && a->script == b->script;
 }
 
-// A second request for the same thing takes the place of the first.
+// A second request for the same thing replaces the first.
 static Status enqueue(ScriptHost *host, const Session *session, Transfer transfer, size_t bytes,
                       uint64_t from_chunk)
 {
@@ -171,7 +171,7 @@ void transfer_script_request(ScriptHost *host, Session *session, uint32_t seq,
             return;
         }
         const bool packed = rune.packed_count > 0 && command->encoding == rune.packing;
-        // from_chunk goes on with the first; the others start.
+        // from_chunk is for the first; the others start at 0.
         const Status status =
             enqueue(host, session, (Transfer){.script = rune.number, .packed = packed},
                     packed ? rune.packed_count : rune.byte_count, i == 0 ? command->from_chunk : 0);
@@ -221,9 +221,9 @@ static void send_script(ScriptHost *host, Session *session, const Transfer *tran
 {
     HostRune rune;
     const bool found = script_host_at(host, transfer->script, &rune);
-    ASSERT(found); // a reload forgets the transfers
+    ASSERT(found); // a reload drops the transfers
     const MessageScriptChunk chunk = {
-        .script_path = {rune.path, (uint32_t)strlen(rune.path)},
+        .script_path = text_from(rune.path),
         .chunk_index = transfer->next,
         .total_chunks = transfer->total,
         .encoding = transfer->packed ? rune.packing : 0,

@@ -1,4 +1,4 @@
-// Events for clients: encoded once, handed to the replicator, which knows whom they concern.
+// Events for clients: encoded once and given to the replicator, which decides who gets them.
 #include "core/world/session/session.h"
 
 static ReplicatorEvent encode(Sessions *sessions, uint8_t number, const void *body,

@@ -1,6 +1,6 @@
-// Messages of clients, kept as they came until the next tick takes them. Nothing that a client
-// sends does anything before its turn, so the work of a tick is bounded by sessions ×
-// INBOX_PER_TICK, and one session's flood ends that session alone.
+// Messages of clients, kept as they came until the next tick handles them. No message has an effect
+// before that, so the work of a tick is bounded by sessions × INBOX_PER_TICK, and a flood ends only
+// the session that sends it.
 #include "core/world/session/session.h"
 
 #include <string.h>
@@ -87,7 +87,7 @@ static void read_box(Sessions *sessions, Session *session, InboxHandler *handler
         handler(user, session, bytes + at, length);
         at += length;
     }
-    if (box->count == 0) { // or it was cleared, because the session ended
+    if (box->count == 0) { // empty, or cleared because the session ended
         box->used = 0;
         return;
     }

@@ -1,6 +1,6 @@
-// The inputs of one player that came before their tick. A frame waits in the slot of its tick and
-// is taken exactly once, by the step that leads to that tick; what comes after that is late and is
-// dropped, because the step has already been made without it.
+// The inputs of one player that arrived before their tick. An input waits in the slot of its tick
+// and is used exactly once, by the step that leads to that tick; one that arrives later is dropped,
+// because the step has been made without it.
 #include "core/world/session/input.h"
 
 #include "core/base/check.h"
@@ -12,7 +12,7 @@ void input_reset(InputBuffer *buffer)
     memset(buffer, 0, sizeof *buffer);
 }
 
-// The first free tick after the newest that waits; 0 when there is none.
+// The first free tick after the newest input; 0 if there is none.
 static uint64_t next_free(const InputBuffer *buffer, uint64_t now)
 {
     uint64_t tick = now + INPUT_BUFFER;
@@ -22,8 +22,8 @@ static uint64_t next_free(const InputBuffer *buffer, uint64_t now)
     return tick < now + INPUT_BUFFER ? tick + 1 : 0;
 }
 
-// Gives up the one that has waited longest; those behind it move up. What it pressed is not lost:
-// the next one presses it.
+// Drops the oldest input; the others move up. Its buttons are not lost: they are added to the next
+// one.
 static void drop_oldest(InputBuffer *buffer, uint64_t now)
 {
     uint64_t tick = now + 1;
@@ -42,8 +42,9 @@ static void drop_oldest(InputBuffer *buffer, uint64_t now)
     buffer->waiting -= 1;
 }
 
-// The tick for a frame that names none. Whoever sends one for every tick is never further behind
-// than the queue is long, whatever pause there was: the world did not wait meanwhile, it repeated.
+// The tick for an input that names none. A client that sends one for every tick is never further
+// behind than the queue is long, even after a pause: meanwhile the world did not wait but repeated
+// inputs.
 static uint64_t queue_tick(WorldStats *stats, InputBuffer *buffer, uint64_t now)
 {
     uint64_t tick = next_free(buffer, now);
@@ -108,7 +109,7 @@ InputTaken input_take(InputBuffer *buffer, uint64_t tick, uint32_t patience, Wir
     if (buffer->started && buffer->repeated <= patience) {
         return INPUT_REPEATED;
     }
-    // It stands still, and goes on looking where it looked.
+    // It stands still and keeps looking in the same direction.
     out->move_x = 0;
     out->move_z = 0;
     out->buttons = 0;

@@ -21,10 +21,11 @@ typedef struct InputBuffer {
 
 typedef enum InputTaken { INPUT_TAKEN, INPUT_REPEATED, INPUT_NONE } InputTaken;
 void input_reset(InputBuffer *buffer);
-// A frame from a batch; `now` is the last tick stepped. Late, early and double ones are counted.
+// Stores an input of a batch; `now` is the last tick stepped. Late, early and repeated ones are
+// counted.
 void input_put(WorldStats *stats, InputBuffer *buffer, const WireInputFrame *frame, uint64_t now);
-// How many inputs wait, for the client's clock. A client that is too far ahead is told that the
-// buffer is full, not that nothing arrived.
+// The number of waiting inputs, for the client's clock. A client that is too far ahead gets the
+// full size, not zero.
 uint32_t input_waiting(const InputBuffer *buffer, uint64_t now, uint32_t snapshot_ticks);
 // The input for the step to `tick`; after `patience` ticks without one the player stands still.
 InputTaken input_take(InputBuffer *buffer, uint64_t tick, uint32_t patience, WireInputFrame *out);

@@ -59,7 +59,7 @@ static uint8_t *ring_reserve(Session *session, size_t count)
     return session->out;
 }
 
-// The connection cannot be served any more: the owner is told, and says when it is gone.
+// The connection failed: the owner is informed, and reports when it is closed.
 static void lose(Sessions *sessions, Session *session)
 {
     if (session->out_lost) {
@@ -75,6 +75,7 @@ static void lose(Sessions *sessions, Session *session)
 void output_put(Sessions *sessions, Session *session, const uint8_t *bytes, size_t count)
 {
     ASSERT(session->connection != 0 && session->out != NULL);
+    ASSERT(count > 0);
     session->flow.written += count;
     session->flow.backlog += count;
     sessions->config.stats->bytes_down += count;
@@ -167,7 +168,7 @@ uint64_t session_closing(Sessions *sessions)
 void session_send(Sessions *sessions, Session *session, uint8_t number, const void *body)
 {
     if (session->connection == 0) {
-        return; // dropped: it will ask again
+        return; // dropped: the client will ask again
     }
     session->seq += 1;
     const Message message = {.number = number, .seq = session->seq, .body = body};
@@ -191,7 +192,7 @@ void session_ack(Sessions *sessions, Session *session, uint32_t command_seq, uin
     if (command_seq == 0) {
         return; // nobody waits for it
     }
-    ASSERT(session->state == SESSION_PLAYING); // others cannot command anything
+    ASSERT(session->state == SESSION_PLAYING); // other sessions cannot send commands
     const MessageAck ack = {.command_seq = command_seq, .entity_id = entity_id};
     session_send(sessions, session, MESSAGE_ACK, &ack);
 }
@@ -206,9 +207,9 @@ static void error_send(Sessions *sessions, Session *session, uint32_t command_se
                        bool fatal, const char *text)
 {
     if (fatal && session->state == SESSION_CLOSING) {
-        return; // one end is enough
+        return; // it is ending already
     }
-    // What was cut may end inside a character.
+    // The cut may be inside a character.
     size_t bytes = strlen(text);
     while (!utf8_is_valid(text, bytes)) {
         bytes -= 1;

@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-// How long after something happened predictions may still be in flight that did not know of it,
-// beyond the round trip: the way of an input through buffers, and a snapshot that just went out.
+// How long after an event predictions may arrive that did not know of it, beyond the round trip:
+// the time of an input in buffers, and a snapshot that was just sent.
 #define CAUSE_SLACK_TICKS 8
-// So long may it take until all that is around a body has been sent and asked for.
+// The maximum time until everything around a body has been sent and requested.
 #define FILLING_SECONDS 3
 #define NEAR_M          64.0f // a change within this distance may matter to a body
 
@@ -55,13 +55,13 @@ static uint32_t causes_now(const Sessions *sessions, const Session *session)
             causes |= 1u << bit;
         }
     }
-    // What changed around it may matter much later, until the client has heard of it.
+    // A change nearby may matter much later, until the client has received it.
     if (session->geometry_tick != 0 && (session->geometry_tick + clock->tick_rate >= clock->tick ||
                                         session->geometry_tick >= own->match_known)) {
         causes |= NET_CAUSE_GEOMETRY;
     }
-    // Who comes back, perhaps from another life of the world, goes on at once and learns what is
-    // around it piece by piece.
+    // After a resume, perhaps in another run of the world, a player continues at once and gets its
+    // surroundings piece by piece.
     if (session->resumed &&
         clock->tick - session->state_tick < (uint64_t)FILLING_SECONDS * clock->tick_rate) {
         causes |= NET_CAUSE_GEOMETRY;
@@ -82,7 +82,7 @@ static void compare(Sessions *sessions, Session *session, uint64_t tick,
 {
     Prediction *own = &session->prediction;
     if (own->wanted || predicted->frame < own->frame) {
-        return; // it will know better, or does not know better yet
+        return; // a correction is on its way, or the client does not have the change yet
     }
     if (predicted->hash == truth) {
         if (tick > own->match_tick) {
@@ -102,7 +102,7 @@ static void compare(Sessions *sessions, Session *session, uint64_t tick,
     }
 }
 
-// The tick of an input that waits or was taken lately; 0 when there is none.
+// The tick of an input that waits or was used recently; 0 if there is none.
 static uint64_t tick_of_input(const Sessions *sessions, const Session *session, uint32_t seq)
 {
     const uint64_t now = sessions->config.clock->tick;
@@ -125,7 +125,7 @@ static uint64_t tick_of_input(const Sessions *sessions, const Session *session, 
     return 0;
 }
 
-void prediction_said(Sessions *sessions, Session *session, const MessageInputBatch *batch)
+void prediction_reported(Sessions *sessions, Session *session, const MessageInputBatch *batch)
 {
     if (batch->state_hash == 0 || session->entity == 0) {
         return;
@@ -195,7 +195,7 @@ void prediction_after_step(Sessions *sessions, Session *session)
     note_life(sessions, session, state.health > 0);
     const bool taken = session->input.started && session->input.repeated == 0;
     own->truth[slot].hash = own->hash;
-    // A binary client means the tick; it is also asked about where its input was not in time.
+    // For a binary client seq is the tick; it is compared even if its input was late.
     own->truth[slot].seq = !session->json ? (uint32_t)clock->tick
                            : taken        ? session->input.ack_seq
                                           : 0;

@@ -1,9 +1,9 @@
-// How often a session may ask for what: a bucket of tokens for each kind of request.
+// How often a session may request what: a token bucket for each kind of request.
 #include "core/world/session/rate.h"
 
 #include "core/world/session/session.h"
 
-// Tokens at once, and refilled in a second.
+// The size of the bucket, which is also the refill per second.
 static const struct {
     uint32_t most, per_second;
 } rates[RATE_COUNT] = {

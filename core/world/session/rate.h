@@ -18,5 +18,5 @@ typedef struct RateBucket {
 
 void rate_fill(Session *session);                       // all of them, for a new session
 void rate_refill(Session *session, uint32_t tick_rate); // once a tick
-// False when there are not so many left; counted.
+// False if there are not enough tokens left; counted.
 bool rate_take(WorldStats *stats, Session *session, RateKind kind, uint32_t count);

@@ -1,5 +1,5 @@
 // Sessions: slots and states. Every way out of a slot goes through session_free, and every end of a
-// connection through session_let_go. Who a session is and which body it has is decided at the top
+// connection through session_detach. Who a session is and which body it has is decided at the top
 // of core/world (join.c, life.c).
 #include "core/world/session/session.h"
 
@@ -144,8 +144,8 @@ Session *session_of_token(Sessions *sessions, const uint8_t token_hash[32])
     return NULL;
 }
 
-// Several times a tick for each session: the place where it last was is right nearly always, and a
-// net id is never given twice.
+// Called several times a tick for each session: the last slot is nearly always right, and a net id
+// is never reused.
 Handle session_handle(const Sim *sim, const Session *session)
 {
     const Entity *known = sim_entity(sim, session->body);
@@ -172,7 +172,7 @@ uint32_t session_player_count(const Sessions *sessions)
 
 // --- slots --------------------------------------------------------------------------------------
 
-void session_let_go(Sessions *sessions, Session *session)
+void session_detach(Sessions *sessions, Session *session)
 {
     if (session->connection == 0) {
         return;
@@ -192,7 +192,7 @@ void session_let_go(Sessions *sessions, Session *session)
 void session_free(Sessions *sessions, Session *session)
 {
     ASSERT(session->player == 0);
-    session_let_go(sessions, session);
+    session_detach(sessions, session);
     memset(session, 0, sizeof *session);
     while (sessions->high > 0 && sessions->all[sessions->high - 1].state == SESSION_FREE) {
         sessions->high -= 1;
@@ -209,8 +209,8 @@ static Session *slot_find(Sessions *sessions)
     return NULL;
 }
 
-// A JSON session needs a merge and a larger ring. When all are taken it gets the ring of any
-// session, which is enough to be told so: join_handshake does.
+// A JSON session needs a merge and a larger ring. If all are taken it gets an ordinary ring, which
+// is enough for the error that join_handshake sends.
 static bool open_json(Sessions *sessions, Session *session)
 {
     for (uint32_t i = 0; i < sessions->merge_count; i++) {
@@ -272,7 +272,7 @@ void session_close(Sessions *sessions, Session *session)
     inbox_clear(sessions, session);
 }
 
-void session_give_up(Sessions *sessions, Session *session)
+void session_abort(Sessions *sessions, Session *session)
 {
     ASSERT(session->state == SESSION_CLOSING && session->connection != 0);
     if (!session->closing_told) {
@@ -281,7 +281,7 @@ void session_give_up(Sessions *sessions, Session *session)
             sessions->closed[sessions->closed_count++] = session->connection;
         }
     }
-    session_let_go(sessions, session);
+    session_detach(sessions, session);
 }
 
 Status session_respawn(Authority *authority, Session *session)

@@ -43,7 +43,7 @@ typedef struct Session {
     uint64_t connection; // 0 while dropped
     bool json;
     bool guest, operator_role;
-    bool debug;          // is told exact positions once a second (debug_truth.c)
+    bool debug;          // gets exact positions once a second (debug_truth.c)
     uint64_t state_tick; // when the state began
     uint64_t account;    // 0: none (development)
     uint64_t player;     // its number in this world; 0: none yet
@@ -59,7 +59,7 @@ typedef struct Session {
     uint8_t resume_hash[32];
     uint64_t resume_tick;  // when its row was last stored
     uint32_t presence_at;  // the next session whose player it has to be told of
-    uint32_t presence_end; // who came later is told to everybody
+    uint32_t presence_end; // later players are announced to everybody
     RateBucket rates[RATE_COUNT];
     uint64_t rated_tick; // when too many messages were last refused
     uint32_t strikes;    // malformed messages; too many end the session
@@ -79,7 +79,7 @@ typedef struct Session {
     size_t out_capacity, out_begin, out_end, out_wrap;
     uint32_t out_count;
     bool out_lost;       // something did not fit: the owner ends the connection
-    bool closing_told;   // by session_closing
+    bool closing_told;   // session_closing has returned it
     struct Merge *merge; // JSON sessions only
 } Session;
 
@@ -93,7 +93,7 @@ typedef struct SessionsConfig {
     LogSink *log;
     uint32_t session_count, json_session_max;
     size_t frame_bytes; // of the largest snapshot or event
-    // A session that plays is about to lose its client; its body stays.
+    // A playing session is about to lose its client; its body stays.
     void (*client_gone)(void *user, Session *session);
     void *user;
 } SessionsConfig;
@@ -116,7 +116,7 @@ typedef struct Sessions {
     struct Merge *merges;
     bool *merge_used;
     uint32_t merge_count;
-    uint64_t *closed; // connections that the world gave up before they were told
+    uint64_t *closed; // connections that the world closed before session_closing returned them
     uint32_t closed_count;
     uint32_t closing_count; // sessions that session_closing has to look for
 } Sessions;
@@ -142,14 +142,14 @@ static inline bool session_plays(const Session *session)
 
 // --- slots and states ---------------------------------------------------------------------------
 MUST_USE Status session_connect(Sessions *sessions, const Entry *entry);
-// Ends a session once its output is out; its body is kept as after a cut.
+// Ends a session once its output is sent; its body is kept as after a cut.
 void session_close(Sessions *sessions, Session *session);
-// The connection is gone or given up; the slot stays.
-void session_let_go(Sessions *sessions, Session *session);
+// The connection is gone or abandoned; the slot stays.
+void session_detach(Sessions *sessions, Session *session);
 void session_free(Sessions *sessions, Session *session); // its player must have ended
-// A closing session was waited for long enough: the owner is told to close its connection.
-void session_give_up(Sessions *sessions, Session *session);
-// A new life for its body, at a spawn point.
+// A closing session has timed out: the owner is asked to close its connection.
+void session_abort(Sessions *sessions, Session *session);
+// Revives its body at a spawn point.
 MUST_USE Status session_respawn(Authority *authority, Session *session);
 void session_hash(const Sessions *sessions, Hash64 *hash);
 
@@ -164,17 +164,17 @@ void session_error(Sessions *sessions, Session *session, uint32_t command_seq, E
 // ERROR_MALFORMED, the one code that may end the session or not.
 void session_malformed(Sessions *sessions, Session *session, uint32_t command_seq, bool fatal,
                        const char *why);
-// A command is refused: counted, and answered with the status as code and the sentence.
+// Rejects a command: counted, and answered with the status as code and the sentence.
 void session_deny(Sessions *sessions, Session *session, uint32_t seq, Status status,
                   const char *sentence);
-// Takes from the bucket, or denies.
+// Takes a token from the bucket, or rejects the command.
 bool session_rate(Sessions *sessions, Session *session, uint32_t seq, RateKind kind);
-// How many bytes the client has not confirmed; transfers go on only when few are.
+// The bytes that the client has not confirmed; transfers continue only if they are few.
 size_t session_waiting(const Session *session);
 void output_open(Session *session, uint8_t *ring, size_t capacity);
-// A whole message, as it goes on the wire. Counted; when it does not fit the connection is lost.
+// Queues a whole message in wire format. Counted; if it does not fit the connection is lost.
 void output_put(Sessions *sessions, Session *session, const uint8_t *bytes, size_t count);
-// The session is about to let go of its connection.
+// The session is about to release its connection.
 void output_close(Sessions *sessions, Session *session);
 // The owner's side; see world_output, world_output_take and world_closing.
 bool output_next(const Sessions *sessions, uint64_t connection, const uint8_t **bytes,

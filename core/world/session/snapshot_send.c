@@ -38,13 +38,13 @@ static uint32_t frames_max(const Sessions *sessions, const SnapshotFlow *flow)
     return count < 2 ? 2 : count < SNAPSHOT_FLOW_FRAMES - 1 ? count : SNAPSHOT_FLOW_FRAMES - 1;
 }
 
-// May the session get a frame now? Ends it if it has been behind for too long.
+// Whether the session may get a frame now. Ends it if it has been behind for too long.
 static bool may_send(Sessions *sessions, Session *session)
 {
     const WorldClock *clock = sessions->config.clock;
     SnapshotFlow *flow = &session->flow;
     if (session->json && flow->acked == 0) {
-        return true; // a tool that confirms nothing: the output bounds it
+        return true; // a tool that confirms nothing: the output ring is the limit
     }
     if (flow->sent - flow->acked < frames_max(sessions, flow)) {
         flow->behind_since = 0;
@@ -96,7 +96,7 @@ static void send_frame(Sessions *sessions, Session *session)
     uint32_t seq = 0;
     const Status status = replicator_build(sessions->config.replicator, number, &request,
                                            sessions->frame, sessions->frame_capacity, &bytes, &seq);
-    ASSERT(status == STATUS_OK); // the buffer has the room that the replicator asks for
+    ASSERT(status == STATUS_OK); // the buffer has the size that the replicator asks for
     SnapshotFlow *flow = &session->flow;
     ASSERT(seq == flow->sent + 1); // a client that missed one could not read the next
     ASSERT(bytes > 0 && bytes <= sessions->frame_capacity);

@@ -1,5 +1,5 @@
-// What all rooms of a world may look at: its clock, the numbers of this run, and the counters that
-// operators see. The top of core/world owns them; a room is given pointers when it is created.
+// State that all rooms of a world may read: its clock, the numbers of this run, and the counters
+// for operators. The top of core/world owns it; a room gets pointers at create.
 #pragma once
 
 #include "core/world/replicate/replicate.h"
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Only the tick (world.c, step.c) moves it.
+// Changed by the tick only (world.c, step.c).
 typedef struct WorldClock {
     uint64_t tick;           // of the sim
     uint64_t unix_ms;        // of the last ENTRY_TICK
@@ -23,12 +23,19 @@ static inline uint32_t world_ticks(const WorldClock *clock, uint64_t ms)
 }
 
 // Numbers are never given twice: a stored world goes on where the last run stopped (save_start.c).
+#define LEAVING_MAX 256
+
 typedef struct WorldRun {
-    bool started;  // the first tick came
-    bool stopping; // nobody is let in any more, and nothing is saved any more
+    bool started;       // the first tick came
+    bool stopping;      // nobody is let in any more, and nothing is saved any more
+    uint64_t busy_tick; // the last tick with a session, or in which an operator or a reload came
     uint64_t next_player;
     uint32_t manifest_version;
     uint32_t effect_maker; // the script whose effect is passed on now; 0: none
+    struct {
+        uint64_t account, tick; // who was told to leave, and when
+    } leaving[LEAVING_MAX];
+    uint32_t leaving_count;
 } WorldRun;
 
 typedef struct WorldStats {

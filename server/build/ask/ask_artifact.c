@@ -24,7 +24,7 @@ static void read_bytes(ByteReader *reader, uint8_t *out, size_t count)
     }
 }
 
-// A count of things of at least 4 bytes each.
+// Reads a count of items that take at least 4 bytes each.
 static uint32_t read_count(ByteReader *reader, uint32_t most)
 {
     const uint32_t count = byte_read_u32(reader);
@@ -121,7 +121,7 @@ static Status read_manifest(void *user, Status said, const Buffer *reply)
 }
 
 Status manifest_ask(const BuildContext *context, Arena *arena, const PlaceFile *file,
-                    const SigningHalves *halves, ManifestList *list, uint32_t *which)
+                    const SigningPublicKeys *halves, ManifestList *list, uint32_t *which)
 {
     Asked asked = {.text = file->data, .bytes = file->bytes, .arena = arena, .list = list};
     WorkerQuestion question = {.op = WORKER_MANIFEST,
@@ -161,7 +161,7 @@ static void read_asset(ByteReader *reader, BuildAsset *asset)
     asset->info.kind = (PackageKind)kind;
 }
 
-// The only text that a build would have written from this list.
+// Whether the text is exactly what a build would write for this list.
 static bool is_text_of(const AssetList *list, const void *text, size_t bytes)
 {
     uint8_t *block = malloc(bytes + 1);

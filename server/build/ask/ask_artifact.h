@@ -17,18 +17,18 @@
 #include "server/build/asset/asset_list.h"
 #include "server/build/sign/manifest_sign.h"
 
-// As manifest_verify. STATUS_BLOCKED: the worker failed; STATUS_DENIED: the signature is none of
-// ours, or the worker was cancelled.
+// As manifest_verify. STATUS_BLOCKED: the worker failed; STATUS_DENIED: no key of ours made the
+// signature, or the call was cancelled.
 MUST_USE Status manifest_ask(const BuildContext *context, Arena *arena, const PlaceFile *file,
-                             const SigningHalves *halves, ManifestList *list, uint32_t *which);
+                             const SigningPublicKeys *halves, ManifestList *list, uint32_t *which);
 // As asset_list_read.
 MUST_USE Status asset_list_ask(const BuildContext *context, Arena *arena, const PlaceFile *file,
                                AssetList *out);
 
-// What the worker said, which may be any bytes; everything points into the arena.
-// STATUS_MALFORMED: it is no list at all.
+// Reads the worker's reply, which may be any bytes; everything points into the arena.
+// STATUS_MALFORMED: the reply is not a list.
 MUST_USE Status manifest_read_reply(const Buffer *reply, Arena *arena, ManifestList *list,
                                     uint8_t signature[MANIFEST_SIGNATURE_BYTES], bool *is_signed);
-// STATUS_MALFORMED: not what the text says.
+// STATUS_MALFORMED: the reply does not match the text.
 MUST_USE Status asset_list_read_reply(const Buffer *reply, Arena *arena, const void *text,
                                       size_t bytes, AssetList *out);

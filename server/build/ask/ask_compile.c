@@ -4,13 +4,14 @@
 #include "core/base/bytes.h"
 #include "core/base/check.h"
 #include "core/base/utf8.h"
+#include "core/script/check/check_refusal.h"
 #include "core/script/rune/rune.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// A name that messages show.
+// A name that can be shown in messages.
 static bool read_plain_name(ByteReader *reader, char *out, size_t capacity)
 {
     return buffer_read_name(reader, out, capacity) && !utf8_has_control(out, strlen(out));
@@ -22,7 +23,8 @@ static void write_modules(const CompileJob *job, Buffer *out)
 {
     buffer_put_u32(out, job->module_count);
     for (uint32_t i = 0; i < job->module_count; i++) {
-        ASSERT(job->modules[i].module_count == 0); // so it ends here
+        ASSERT(job->modules[i].module_count ==
+               0); // no modules of modules, so the recursion ends here
         Buffer module = buffer_of(WORKER_REQUEST_MAX);
         write_request(&job->modules[i], &module);
         buffer_put_block(out, module.data, module.bytes);
@@ -104,7 +106,7 @@ Status compile_read_reply(const Buffer *reply, Status said, const CompileJob *jo
     }
     ByteReader reader = byte_reader(reply->data + used, reply->bytes - used);
     CompileOutput output = {0};
-    // An error and a rune, or no error and none: neither can be.
+    // Either an error without a rune, or a rune without an error; anything else is invalid.
     const bool has_rune = said == STATUS_OK && job->module_count == 0;
     const bool is_sound =
         (list.error_count > 0) == (said != STATUS_OK) &&
@@ -143,9 +145,8 @@ Status compile_ask(const BuildContext *context, const CompileJob *job, const Cac
                    CompileOutput *out, bool *was_cached)
 {
     *out = (CompileOutput){0};
-    if (job->source_bytes > VM_SOURCE_BYTES_MAX) { // said here, where it need not be sent
-        diagnostic_addf(context->diagnostics, DIAGNOSTIC_ERROR, job->file, 0, 0, "limit",
-                        "a script has at most %d KiB", VM_SOURCE_BYTES_MAX >> 10);
+    const CheckSink sink = diagnostic_list_sink(context->diagnostics);
+    if (!check_refusal_fits(job->file, job->source_bytes, &sink)) { // it need not be sent
         return context_fail(context, STATUS_MALFORMED, "%s does not compile", job->file);
     }
     Asked asked = {job, out, context->diagnostics};

@@ -14,7 +14,7 @@
 #include "server/build/place/soul.h"
 
 #define COMPILE_MODULES_MAX    64
-#define COMPILE_REQUIRES_MAX   SOULS_MAX
+#define COMPILE_REQUIRES_MAX   CHECK_REQUIRES_MAX
 #define COMPILE_FLAG_DRY_RUN   1
 #define COMPILE_FLAG_GENERATED 2
 #define COMPILE_FLAG_MODULES   4
@@ -41,15 +41,15 @@ typedef struct CompileOutput {
     char (*requires)[SCRIPT_PATH_BYTES]; // static ones, sorted, each once
     uint32_t *require_lines;             // of each, the first line, as shown; 0: none
     uint32_t require_count;
-    bool asks_world; // what it does depends on the place: a dry run says little
+    bool asks_world; // its behaviour depends on the place, so a dry run shows little
 } CompileOutput;
 
 // STATUS_MALFORMED: it does not compile; the context's diagnostics say why. Others: see
-// worker_call. With modules there is no output: what is wanted is what the dry run says. `key` (may
-// be NULL) as in WorkerQuestion; *was_cached may be NULL.
+// worker_call. With modules there is no output, only the diagnostics of the dry run. `key` (may be
+// NULL) as in WorkerQuestion; *was_cached may be NULL.
 MUST_USE Status compile_ask(const BuildContext *context, const CompileJob *job, const CacheKey *key,
                             CompileOutput *out, bool *was_cached);
-// What is done with the worker's answer, which may be any bytes at all; for the fuzzer.
+// Checks the worker's reply, which may be any bytes; public for the fuzzer.
 MUST_USE Status compile_read_reply(const Buffer *reply, Status said, const CompileJob *job,
                                    CompileOutput *out, DiagnosticList *diagnostics);
 void compile_output_free(CompileOutput *output);

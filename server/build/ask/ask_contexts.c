@@ -9,7 +9,7 @@
 void contexts_write_request(const PlaceFolder *folder, const SoulList *souls, Buffer *request)
 {
     const PlaceFile none = {.path = CONTEXTS_FILE, .data = (const uint8_t *)"{}", .bytes = 2};
-    const PlaceFile *settings = &none; // that it is missing is WORKER_PLACE's to say
+    const PlaceFile *settings = &none; // WORKER_PLACE reports a missing file
     for (uint32_t i = 0; i < folder->file_count; i++) {
         settings = strcmp(folder->files[i].path, CONTEXTS_FILE) == 0 ? &folder->files[i] : settings;
     }
@@ -28,7 +28,7 @@ static Status read_contexts(ByteReader *reader, const SoulList *souls,
     for (uint32_t i = 0; is_good && i < souls->count; i++) {
         Soul tried = souls->items[i];
         contexts[i] = (RunContext)byte_read_u8(reader);
-        is_good = contexts[i] < CONTEXT_COUNT && soul_narrow(&tried, contexts[i]);
+        is_good = contexts[i] < CONTEXT_COUNT && soul_restrict_context(&tried, contexts[i]);
     }
     return is_good && byte_reader_finish(reader) == STATUS_OK ? STATUS_OK : STATUS_MALFORMED;
 }
@@ -45,7 +45,7 @@ Status contexts_read_reply(const Buffer *reply, SoulList *souls, DiagnosticList 
     const Status status = read_contexts(&reader, souls, contexts);
     if (status == STATUS_OK) {
         for (uint32_t i = 0; i < souls->count; i++) {
-            soul_narrow(&souls->items[i], contexts[i]);
+            soul_restrict_context(&souls->items[i], contexts[i]);
         }
         diagnostic_list_append(diagnostics, &list);
     }

@@ -11,13 +11,13 @@
 
 #define CONTEXTS_FILE "place.json"
 
-// Changes `context` and `replicate` of what soul_scan found. A place.json that is not understood,
-// names no script or would widen a context is a diagnostic.
+// Changes `context` and `replicate` of the souls that soul_scan found. A diagnostic is added if
+// place.json cannot be understood, names no script, or would widen a context.
 MUST_USE Status contexts_ask(const BuildContext *context, const PlaceFolder *folder,
                              SoulList *souls);
 
-// The two halves of it. The reply may be any bytes at all, and is only believed where it narrows;
-// STATUS_MALFORMED: nothing is changed.
+// Writing the request and reading the reply. The reply may be any bytes and can only restrict
+// contexts; STATUS_MALFORMED: nothing is changed.
 void contexts_write_request(const PlaceFolder *folder, const SoulList *souls, Buffer *request);
 MUST_USE Status contexts_read_reply(const Buffer *reply, SoulList *souls,
                                     DiagnosticList *diagnostics);

@@ -14,7 +14,7 @@ static void read_utf8(ByteReader *reader, Buffer *out)
     }
     buffer_put(out, text, bytes);
     if (out->status != STATUS_OK) {
-        byte_reader_fail(reader, STATUS_MALFORMED); // more than there is of it
+        byte_reader_fail(reader, STATUS_MALFORMED); // longer than the maximum
     }
 }
 

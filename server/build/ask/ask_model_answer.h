@@ -10,8 +10,7 @@
 #include "server/build/soul/model_answer.h"
 
 // Has the worker read a body. STATUS_MALFORMED: not JSON, or of another shape; STATUS_LIMIT: too
-// much of it; STATUS_BLOCKED and STATUS_DENIED as worker_call. *out is to be freed whatever comes
-// back.
+// long; STATUS_BLOCKED and STATUS_DENIED as worker_call. *out must be freed in every case.
 MUST_USE Status model_answer_ask(const BuildContext *context, const Buffer *body, ModelAnswer *out);
-// What the worker said, which may be any bytes. STATUS_MALFORMED: no answer.
+// Reads the worker's reply, which may be any bytes. STATUS_MALFORMED: it is not a valid reply.
 MUST_USE Status model_answer_read_reply(const Buffer *reply, ModelAnswer *out);

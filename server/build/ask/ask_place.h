@@ -18,7 +18,7 @@ typedef struct PlaceOutput {
 } PlaceOutput;
 
 MUST_USE Status place_ask(const BuildContext *context, const PlaceFolder *folder, PlaceOutput *out);
-// What is done with the worker's answer, which may be any bytes at all; for the fuzzer.
+// Checks the worker's reply, which may be any bytes; public for the fuzzer.
 MUST_USE Status place_read_reply(const Buffer *reply, Status said, PlaceOutput *out,
                                  DiagnosticList *diagnostics);
 void place_output_free(PlaceOutput *output);

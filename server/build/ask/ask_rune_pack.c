@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A copy of the next block; NULL and 0 bytes where it is empty. False: it is none.
+// Copies the next block; NULL and 0 bytes if it is empty. False: it is invalid.
 static bool read_form(ByteReader *reader, size_t bytes_max, uint8_t **out, size_t *bytes)
 {
     const uint8_t *form = byte_read_block(reader, bytes);

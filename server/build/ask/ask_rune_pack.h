@@ -9,14 +9,14 @@
 #include "server/build/ask/build_context.h"
 
 typedef struct PackedRune {
-    uint32_t dictionary;    // the number of the one that it is packed with
+    uint32_t dictionary;    // the number of the dictionary it is packed with
     uint8_t *packed, *zstd; // free with packed_rune_free; NULL: it does not get smaller
     size_t packed_bytes, zstd_bytes;
 } PackedRune;
 
 MUST_USE Status rune_pack_ask(const BuildContext *context, const uint8_t hash[SHA256_BYTES],
                               const uint8_t *rune, size_t bytes, PackedRune *out);
-// The reply for a rune of that size, which may be any bytes. STATUS_MALFORMED: no such reply, and
-// *out is as it was.
+// Reads the reply for a rune of that size; it may be any bytes. STATUS_MALFORMED: it is invalid,
+// and *out is unchanged.
 MUST_USE Status rune_pack_read_reply(const Buffer *reply, size_t rune_bytes, PackedRune *out);
 void packed_rune_free(PackedRune *packed);

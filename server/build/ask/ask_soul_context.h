@@ -17,10 +17,10 @@ typedef struct SoulContextAsk {
     size_t text_bytes;
 } SoulContextAsk;
 
-// Appends what is told to `out`: UTF-8, at most SOUL_CONTEXT_BYTES_MAX. STATUS_MALFORMED with a
-// reason: a file that the compiler of scenes refuses too.
+// Appends the description of the scene to `out`: UTF-8, at most SOUL_CONTEXT_BYTES_MAX.
+// STATUS_MALFORMED with a reason: the scene compiler would reject the file too.
 MUST_USE Status soul_context_ask(const BuildContext *context, const PlaceFolder *folder,
                                  const SoulContextAsk *ask, Buffer *out);
-// The request; files that say nothing about a scene are skipped.
+// Writes the request; files that do not belong to a scene are skipped.
 void soul_context_request(const PlaceFile *files, uint32_t file_count, const SoulContextAsk *ask,
                           Buffer *out);

@@ -1,5 +1,5 @@
-// The outside of the build worker: starts it, talks to it, and trusts nothing it says. After
-// anything but a good answer the process is ended.
+// The outside of the build worker: starts it, sends it requests, and checks everything it answers.
+// After anything but a valid answer the process is ended.
 #define _GNU_SOURCE
 #include "server/build/ask/worker.h"
 
@@ -22,7 +22,7 @@
 #endif
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
     __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED true // wants the whole address space
+#define SANITIZED true // the sanitizers need the whole address space
 #else
 #define SANITIZED false
 #endif
@@ -36,12 +36,12 @@ static const WorkerRank ranks[WORKER_OP_COUNT] = {
 };
 
 struct Worker {
-    WorkerRank rank; // of what the process has been asked
+    WorkerRank rank; // of the requests this process has had
     bool was_asked;
     WorkerConfig config;
     Child child;
     uint32_t layers;
-    bool archives; // it has what tars are read with
+    bool archives; // libarchive is loaded in it, so it can read tars
 };
 
 // --- create and destroy -------------------------------------------------------------------------
@@ -64,7 +64,7 @@ Status worker_create(const WorkerConfig *config, Worker **out)
     return STATUS_OK;
 }
 
-// Ends it, and gives how it ended.
+// Ends the process and returns its exit status.
 static int end_process(Worker *worker)
 {
     worker->layers = 0;
@@ -168,7 +168,7 @@ static Status start(Worker *worker, char *reason)
     hello[0] = (uint8_t)((worker->config.allow_weak_jail ? WORKER_HELLO_WEAK : 0) |
                          (worker->archives ? WORKER_HELLO_ARCHIVES : 0));
     put_u64(hello + 1, worker->config.memory_bytes_max);
-    // So few bytes always fit into a fresh stream; if it is gone already the call sees it.
+    // So few bytes always fit into a new stream. If the process is gone already, the call notices.
     (void)!send(worker->child.stream, hello, sizeof hello, MSG_NOSIGNAL | MSG_DONTWAIT);
     return STATUS_OK;
 }
@@ -181,7 +181,7 @@ typedef struct Call {
     char refusal[WORKER_REASON_BYTES]; // why it cannot lock itself in
 } Call;
 
-// The first message is READY or REFUSED, and no other is.
+// The first message, and only the first, is READY or REFUSED.
 static uint64_t body_max(void *user, uint8_t kind, uint64_t bytes)
 {
     const Call *call = user;
@@ -203,7 +203,7 @@ static uint64_t body_max(void *user, uint8_t kind, uint64_t bytes)
     }
 }
 
-// The worker's words, for people: one line of UTF-8.
+// The worker's text for people: one line of UTF-8.
 static void take_text(const uint8_t *bytes, size_t count, char *reason)
 {
     size_t at = 0;
@@ -311,7 +311,8 @@ Status worker_call(Worker *worker, WorkerOp op, const void *request, size_t byte
         (void)end_process(worker);
     }
     if (op == WORKER_UNPACK && !worker->archives) {
-        (void)end_process(worker); // most never unpack anything, and start more quickly without
+        (void)end_process(
+            worker); // most workers never unpack anything and start faster without libarchive
         worker->archives = true;
     }
     Status status = child_runs(&worker->child) ? STATUS_OK : start(worker, reason);

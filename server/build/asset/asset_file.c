@@ -24,7 +24,7 @@ typedef struct Walk {
     DiagnosticList *diagnostics;
     uint32_t file_max;
     uint64_t bytes_max;
-    bool is_full; // said once
+    bool is_full; // reported once
     Status status;
 } Walk;
 
@@ -55,7 +55,7 @@ bool asset_stamp_equal(const AssetStamp *a, const AssetStamp *b)
            a->modified_ns == b->modified_ns && a->changed_ns == b->changed_ns;
 }
 
-// The time of change, which no program can choose as it can that of the last write.
+// The change time (ctime): unlike the modification time, no program can set it.
 bool asset_stamp_is_settled(const AssetStamp *stamp)
 {
     return stamp->changed_ns / NS_PER_MS + SETTLED_MS < (int64_t)clock_unix_ms();
@@ -131,7 +131,7 @@ static AssetFile *append(Walk *walk)
     return &list->items[list->count++];
 }
 
-// Is there room for one more? What does not fit is said of the first alone.
+// Whether there is room for one more. Only the first file that does not fit is reported.
 static bool has_room(Walk *walk, const char *path, uint64_t bytes)
 {
     char why[96];
@@ -230,7 +230,7 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const AssetFile *)a)->path, ((const AssetFile *)b)->path);
 }
 
-// Two paths that some system takes for one.
+// Finds two paths that are the same file on some systems.
 static Status check_paths(const AssetFileList *list, DiagnosticList *diagnostics)
 {
     char reason[WORKER_REASON_BYTES] = "";
@@ -242,7 +242,7 @@ static Status check_paths(const AssetFileList *list, DiagnosticList *diagnostics
         paths[i] = list->items[i].path;
     }
     if (package_paths_differ(paths, list->count, reason) != STATUS_OK) {
-        // It names a file, or the folder whose name is written in two ways.
+        // The diagnostic names a file, or the folder whose name is written in two ways.
         char named[PACKAGE_PATH_BYTES] = "";
         const char *rule = strstr(reason, ": case: ");
         rule = rule != NULL ? rule : strstr(reason, ": duplicate: ");
@@ -259,7 +259,7 @@ static void walk_place(Walk *walk, int place)
 {
     struct stat about;
     if (fstatat(place, ASSET_FOLDER, &about, AT_SYMLINK_NOFOLLOW) != 0) {
-        return; // a place needs none
+        return; // a place need not have assets
     }
     if (S_ISLNK(about.st_mode)) {
         tell_refused(walk, ASSET_FOLDER, RULE_LINK, "is a link; links are not followed");

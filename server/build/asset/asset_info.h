@@ -1,5 +1,5 @@
-// What is known of a picture, sound or model, and what it may be at most. The worker finds it out
-// (inside/media/asset.h); everybody else goes by these numbers.
+// Facts about a picture, sound or model, and their limits. The worker determines them
+// (inside/media/asset.h); everything else uses these numbers.
 #pragma once
 
 #include "core/base/bytes.h"
@@ -25,9 +25,9 @@ typedef struct AssetInfo {
     bool has_place_data; // EXIF: may say where and when it was taken
 } AssetInfo;
 
-// Between the worker and outside.
+// How they are sent between the worker and the builder.
 void asset_info_write(const AssetInfo *info, Buffer *out);
-AssetInfo asset_info_read(ByteReader *reader); // the reader says if it failed
-// Can an asset of that kind be so? A worker that was taken over says what it likes; nobody shall be
-// told a picture of four billion pixels.
+AssetInfo asset_info_read(ByteReader *reader); // a failure is in the reader
+// Whether an asset of that kind can have these numbers. A worker that was taken over could answer
+// anything, for example a picture of four billion pixels.
 bool asset_info_fits(const AssetInfo *info, PackageKind kind);

@@ -1,6 +1,6 @@
-// client/assets.json: what a client is told of a place's assets. One line, members in the order of
-// their names, assets in that of their paths: the same folder gives the same bytes, and only those
-// bytes are read. It is not signed: each file is known by its hash, and none of them runs.
+// client/assets.json: the list of a place's assets that clients get. One line, members sorted by
+// name, assets sorted by path: the same folder gives the same bytes, and no other bytes are
+// accepted. It is not signed: each file is checked against its hash, and none of them is executed.
 #pragma once
 
 #include "core/base/bytes.h"
@@ -10,17 +10,17 @@
 
 #define ASSET_LIST_COUNT_MAX PLACE_FOLDER_FILES_MAX
 #define ASSET_LIST_BYTES_MAX (4u << 20) // 1,000 bytes each, of which a path takes at most 762
-// What reading the largest takes: its tree (8 values an asset), its texts and its rows.
+// Enough to read the largest list: its tree (8 values an asset), its texts and its rows.
 #define ASSET_LIST_ARENA_BYTES (16u << 20)
 
-// A picture, sound or model of the place, which stays on disk. All of them are for players.
+// A picture, sound or model of the place; its bytes stay on disk. All of them are for players.
 typedef struct BuildAsset {
     char path[PACKAGE_PATH_BYTES]; // "assets/door.png"
     AssetInfo info;
     uint64_t bytes;
     uint8_t hash[SHA256_BYTES];
     AssetStamp stamp; // of the file when it had that hash
-    bool was_settled; // at that time: as long as the stamp is the same, so is the file
+    bool was_settled; // then the file is unchanged as long as the stamp is
 } BuildAsset;
 
 typedef struct AssetList {

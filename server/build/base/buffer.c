@@ -95,7 +95,7 @@ void buffer_print(Buffer *buffer, const char *format, ...)
     va_copy(again, arguments);
     const int bytes = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    // One byte more for the zero that vsnprintf insists on; it is not kept.
+    // One byte more for the zero that vsnprintf writes; it is dropped afterwards.
     char *at = bytes >= 0 ? (char *)more(buffer, (size_t)bytes + 1) : NULL;
     if (at != NULL) {
         vsnprintf(at, (size_t)bytes + 1, format, again);

@@ -1,5 +1,5 @@
-// Bytes that grow up to a cap, on the system's heap: what a build makes has no size known
-// beforehand. The status is sticky, so a caller writes everything and looks once.
+// A growing byte buffer with a maximum size, on the system's heap, because the size of a build's
+// results is not known beforehand. The status is sticky: write everything, then check once.
 #pragma once
 
 #include "core/base/bytes.h"
@@ -24,6 +24,6 @@ void buffer_put_u64(Buffer *buffer, uint64_t value);
 // u32 length, then the bytes.
 void buffer_put_block(Buffer *buffer, const void *data, size_t bytes);
 void buffer_print(Buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
-// The next block as a name: 1 to capacity - 1 bytes, none of them a zero, and a zero behind them.
-// False: it is none, and the reader has failed.
+// Reads the next block as a name of 1 to capacity - 1 bytes without zero bytes, and terminates it.
+// False: it is not one, and the reader has failed.
 MUST_USE bool buffer_read_name(ByteReader *reader, char *out, size_t capacity);

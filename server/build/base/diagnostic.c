@@ -36,7 +36,7 @@ static bool make_room(DiagnosticList *list)
     return true;
 }
 
-// The last warning; NULL: there is none.
+// The last warning, or NULL.
 static Diagnostic *find_warning(const DiagnosticList *list)
 {
     for (uint32_t i = list->count; i > 0; i--) {
@@ -56,14 +56,15 @@ void diagnostic_add(DiagnosticList *list, const Diagnostic *diagnostic)
         return;
     }
     list->dropped_count += 1;
-    // Why a build failed is not hidden by a thousand warnings.
+    // An error replaces a warning if the list is full, so that the reason of a failed build is
+    // shown.
     Diagnostic *warning = diagnostic->level == DIAGNOSTIC_ERROR ? find_warning(list) : NULL;
     if (warning != NULL) {
         *warning = *diagnostic;
     }
 }
 
-// One that is too long is no file's name any more, and does not look like one.
+// A name that is too long is cut and marked, so that it is not taken for a file's name.
 static void put_file(Diagnostic *diagnostic, const char *file)
 {
     static const char more[] = "…";
@@ -84,6 +85,18 @@ void diagnostic_addf(DiagnosticList *list, DiagnosticLevel level, const char *fi
     vsnprintf(diagnostic.message, sizeof diagnostic.message, format, arguments);
     va_end(arguments);
     diagnostic_add(list, &diagnostic);
+}
+
+static void take(void *user, const CheckDiagnostic *told)
+{
+    const bool is_error = told->level == CHECK_ERROR;
+    diagnostic_addf(user, is_error ? DIAGNOSTIC_ERROR : DIAGNOSTIC_WARNING, told->file, told->line,
+                    told->column, told->code, "%s", told->message);
+}
+
+CheckSink diagnostic_list_sink(DiagnosticList *list)
+{
+    return (CheckSink){take, list};
 }
 
 void diagnostic_count_text(uint32_t error_count, char *out, size_t bytes)
@@ -168,17 +181,9 @@ static bool read_shown_text(ByteReader *reader, char *out, size_t capacity)
         return false;
     }
     const uint8_t *text = byte_read_bytes(reader, bytes);
-    for (uint32_t i = 0; i < bytes;) {
-        const size_t length = utf8_length(text + i, bytes - i);
-        const bool is_control = utf8_has_control(text + i, length);
-        const bool is_space = is_control && text[i] != '\n' && text[i] != '\t';
-        if (length == 0 || is_space) {
-            memset(out + i, is_space ? ' ' : '?', length > 0 ? length : 1);
-            i += length > 0 ? (uint32_t)length : 1;
-            continue;
-        }
-        memcpy(out + i, text + i, length);
-        i += (uint32_t)length;
+    if (bytes > 0) {
+        memcpy(out, text, bytes);
+        check_tell_clean(out, bytes);
     }
     out[bytes] = '\0';
     return true;

@@ -1,5 +1,5 @@
-// Why something failed, in words for people: one line that names the file and the rule. Functions
-// that can fail for a creator's or an operator's reason fill a buffer of this size.
+// Why something failed, for people: one line that names the file and the rule. Functions that can
+// fail because of a creator's or an operator's mistake fill a buffer of this size.
 #pragma once
 
 #define WORKER_REASON_BYTES 512

@@ -30,13 +30,13 @@
 struct BuildCache {
     int entries, blobs, aside;
     uint8_t secret[crypto_generichash_KEYBYTES];
-    uint32_t next; // number of the next file aside
+    uint32_t next; // number of the next temporary file
 };
 
 // --- keys ---------------------------------------------------------------------------------------
 
-// The linker's id of this program: with another compiler, lint or Lua inside it nothing that was
-// kept fits any more, and nobody has to remember to raise a number.
+// The linker's build id of this program: with another compiler, lint or Lua in it no cached value
+// is found any more, so nobody has to raise a version number.
 static int add_build_id(struct dl_phdr_info *info, size_t bytes, void *user)
 {
     (void)bytes;
@@ -46,7 +46,7 @@ static int add_build_id(struct dl_phdr_info *info, size_t bytes, void *user)
             sha256_update(user, note, info->dlpi_phdr[i].p_memsz);
         }
     }
-    return 1; // the first is the program; its libraries do not make runes
+    return 1; // the first object is the program; its libraries do not compile runes
 }
 
 CacheKeyMaker cache_key_begin(const char *stage)
@@ -61,7 +61,7 @@ CacheKeyMaker cache_key_begin(const char *stage)
 
 void cache_key_add(CacheKeyMaker *maker, const void *data, size_t bytes)
 {
-    // The length first: two lists of blocks are never one list of bytes.
+    // The length goes first, so that two lists of blocks never hash like one list of bytes.
     uint8_t length[8];
     for (uint32_t i = 0; i < sizeof length; i++) {
         length[i] = (uint8_t)((uint64_t)bytes >> (8 * i));
@@ -95,7 +95,7 @@ CacheKey cache_key_end(CacheKeyMaker *maker)
 
 static int open_folder(int at, const char *name)
 {
-    (void)mkdirat(at, name, 0700); // it may be there; opening says whether it is one
+    (void)mkdirat(at, name, 0700); // may exist already; openat checks that it is a folder
     return openat(at, name, FOLDER_FLAGS);
 }
 
@@ -106,7 +106,7 @@ static void close_one(int descriptor)
     }
 }
 
-// What processes that are gone left half written.
+// Removes half-written files of processes that have ended.
 static void clear_aside(int aside)
 {
     const int own = openat(aside, ".", FOLDER_FLAGS);
@@ -184,7 +184,7 @@ static EntryPath path_of(const CacheKey *key)
     return path;
 }
 
-// Step by step: what came with the place may have a link for a folder, or a pipe for a file.
+// Step by step, because a folder that came with the place may be a link, and a file a pipe.
 static int open_file(int part, const EntryPath *path)
 {
     const int folder = openat(part, path->folder, FOLDER_FLAGS);
@@ -195,7 +195,7 @@ static int open_file(int part, const EntryPath *path)
     return file;
 }
 
-// Over the key as well: an entry under another's name is none.
+// The code covers the key as well: an entry under another key's name is not valid.
 static void code_of(const BuildCache *cache, const CacheKey *key, const void *value, size_t bytes,
                     uint8_t code[CODE_BYTES])
 {
@@ -206,7 +206,7 @@ static void code_of(const BuildCache *cache, const CacheKey *key, const void *va
     (void)crypto_generichash_final(&state, code, CODE_BYTES);
 }
 
-// So that pruning knows what is used; once a day is enough for that.
+// Marks the file as used, for pruning; once a day is enough.
 static void touch(int file, const struct stat *about)
 {
     if (time(NULL) - about->st_mtim.tv_sec > TOUCH_SECONDS) {
@@ -242,8 +242,8 @@ bool cache_find(BuildCache *cache, const CacheKey *key, Buffer *out)
     return found;
 }
 
-// Aside, then renamed. Not synced: half a file after a power cut does not fit its code or its name,
-// which the reader checks.
+// Written to a temporary file, then renamed. Not synced: after a power cut a half-written file does
+// not match its code or its name, which the reader checks.
 static void put_file(BuildCache *cache, int part, const EntryPath *path, const uint8_t *code,
                      size_t code_bytes, const void *value, size_t bytes)
 {
@@ -269,7 +269,7 @@ void cache_keep(BuildCache *cache, const CacheKey *key, const void *value, size_
     if (bytes > CACHE_VALUE_BYTES_MAX) {
         return;
     }
-    ASSERT(!sodium_is_zero(key->bytes, sizeof key->bytes)); // it was made
+    ASSERT(!sodium_is_zero(key->bytes, sizeof key->bytes)); // the key was computed
     ASSERT(bytes == 0 || value != NULL);
     uint8_t code[CODE_BYTES];
     const EntryPath path = path_of(key);
@@ -333,7 +333,7 @@ static int by_use(const void *a, const void *b)
     return order != 0 ? order : strcmp(one->name, two->name);
 }
 
-// <part>/ab/…: two levels, that is all there is.
+// Lists <part>/ab/…: there are only these two levels.
 static uint32_t list_files(int part, const char *name, Pruned *list, uint32_t count)
 {
     const int folder = openat(part, name, FOLDER_FLAGS);
@@ -362,7 +362,7 @@ static void remove_one(int part, const Pruned *row)
 {
     const int folder = openat(part, row->folder, FOLDER_FLAGS);
     if (folder >= 0) {
-        (void)unlinkat(folder, row->name, 0); // what stays is tried again
+        (void)unlinkat(folder, row->name, 0); // what cannot be removed is tried again next time
         close(folder);
     }
 }

@@ -13,7 +13,8 @@
 #include "server/build/sign/signing_key.h"
 
 #define CACHE_VALUE_BYTES_MAX (64u << 20)
-// What is kept: beyond it the files that were used the longest ago go, down to three quarters.
+// The limits of the cache: above them the least recently used files are removed, down to three
+// quarters.
 #define CACHE_FILES_MAX 8192
 #define CACHE_BYTES_MAX (512u << 20)
 
@@ -21,7 +22,7 @@ typedef struct CacheKey {
     uint8_t bytes[SHA256_BYTES];
 } CacheKey;
 
-// A key is made of a stage's name, the program that does the work, and all that it was given.
+// A key is made of the stage's name, the program that does the work, and all of its input.
 typedef struct CacheKeyMaker {
     Sha256 sha;
 } CacheKeyMaker;
@@ -33,14 +34,14 @@ CacheKey cache_key_end(CacheKeyMaker *maker);
 
 typedef struct BuildCache BuildCache;
 
-// Makes the folder. STATUS_BLOCKED: it cannot be made, or is a link.
+// Creates the folder if needed. STATUS_BLOCKED: that failed, or it is a link.
 MUST_USE Status cache_open(const char *folder, const SigningKey *key, BuildCache **out);
 void cache_close(BuildCache *cache); // NULL is allowed
-// The value, appended to `out`; false: there is none.
+// Appends the value to `out`; false: it is not cached.
 bool cache_find(BuildCache *cache, const CacheKey *key, Buffer *out);
 void cache_keep(BuildCache *cache, const CacheKey *key, const void *value, size_t bytes);
 void cache_keep_blob(BuildCache *cache, const void *data, size_t bytes, uint8_t hash[SHA256_BYTES]);
-// A blob as its name says, appended to `out`; false: there is none, or another.
+// Appends the blob with that hash to `out`; false: there is none, or its bytes are others.
 bool cache_find_blob(BuildCache *cache, const uint8_t hash[SHA256_BYTES], size_t bytes_max,
                      Buffer *out);
 void cache_prune(BuildCache *cache);

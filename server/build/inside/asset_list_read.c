@@ -1,6 +1,6 @@
-// See asset_list_read.h. The reader takes what the writer needs and leaves the rest (which members
-// there are, their order, the kind that a name says) to the comparison with what the writer makes
-// of it.
+// See asset_list_read.h. The reader takes what the writer needs. Everything else (which members
+// there are, their order, whether the kind fits the name) is checked by writing the list again and
+// comparing.
 #include "server/build/inside/asset_list_read.h"
 
 #include "core/base/json_read.h"
@@ -30,7 +30,7 @@ static uint32_t read_u32(const JsonNode *object, const char *name, uint32_t max,
     return (uint32_t)json_read_integer(json_read_member(object, name, error), 0, max, error);
 }
 
-// A name that the folder of a place could have, and what it says.
+// Reads a path that an asset of a place can have, and its kind.
 static void read_path(const JsonNode *node, BuildAsset *asset, JsonError *error)
 {
     char reason[WORKER_REASON_BYTES];
@@ -98,7 +98,7 @@ static void read_all(Arena *arena, const JsonNode *root, AssetList *out, JsonErr
         .assets = assets, .count = count, .thumbnail = has_thumbnail ? thumbnail : NULL};
 }
 
-// Is the text what we would write?
+// Whether the text is what asset_list_write would write.
 static bool is_own_form(Arena *arena, const AssetList *list, const char *text, size_t bytes)
 {
     uint8_t *block = arena_alloc(arena, bytes + 1);

@@ -1,7 +1,8 @@
-// See dry_run.h. The runes are those that were made a moment ago in this process: no
-// manifest need name them.
+// See dry_run.h. The runes were compiled a moment ago in this process, so no manifest needs to name
+// them.
 #include "server/build/inside/dry_run.h"
 
+#include "core/script/check/check.h"
 #include "core/script/trial/sample_world.h"
 
 #include <lua.h>
@@ -11,25 +12,7 @@
 #define HEAP_BYTES  (256u << 20)
 #define FAULTS_MAX  8
 #define SCRIPTS_MAX 4
-#define TICKS       2 // loading is queued in the first
-
-const char *worker_split_message(const char *name, const char *message, uint32_t *line)
-{
-    const size_t bytes = strlen(name);
-    if (strncmp(message, name, bytes) != 0 || message[bytes] != ':') {
-        return message;
-    }
-    const char *at = message + bytes + 1;
-    uint32_t number = 0;
-    while (*at >= '0' && *at <= '9' && number < 100000000) {
-        number = number * 10 + (uint32_t)(*at++ - '0');
-    }
-    if (at[0] != ':' || at[1] != ' ') {
-        return message;
-    }
-    *line = number;
-    return at + 2;
-}
+#define TICKS       2 // the first one queues the load
 
 // Each mistake is reported once, by the check that knows more about it.
 static bool has_line(const DiagnosticList *list, uint32_t line)
@@ -42,7 +25,7 @@ static bool has_line(const DiagnosticList *list, uint32_t line)
     return false;
 }
 
-// A path that only shows when it runs is not among the modules.
+// A path that is only known at run time is not among the modules.
 static bool is_missing_module(const char *message)
 {
     return strstr(message, "require: there is no module") != NULL;
@@ -51,7 +34,7 @@ static bool is_missing_module(const char *message)
 static void tell_fault(const DryRun *run, const ScriptFault *fault, DiagnosticList *list)
 {
     uint32_t line = fault->line;
-    const char *message = worker_split_message(fault->file, fault->message, &line);
+    const char *message = check_split_message(fault->file, fault->message, &line);
     const bool is_certain = fault->kind == FAULT_BUDGET || fault->kind == FAULT_MEMORY;
     if (fault->hook == HOOK_LOAD &&
         (is_certain ||
@@ -89,12 +72,12 @@ void worker_dry_run(const DryRun *run, DiagnosticList *diagnostics)
     config.server = side == SCRIPT_SERVER;
     config.client = side == SCRIPT_CLIENT;
     config.script.log = &quiet;
-    // Room that is never used takes time to clear.
+    // Clearing memory that is never used takes time.
     config.script.script_max = SCRIPTS_MAX + run->module_count;
     config.script.instance_max = SCRIPTS_MAX;
     SampleWorld *world = NULL;
     if (sample_world_create(&heap, &config, &world) != STATUS_OK) {
-        return; // nothing was found out, which is no finding
+        return; // nothing was found out, so there is nothing to report
     }
     ScriptSystem *scripts = sample_world_scripts(world, side);
     const InstanceDesc desc = {.script_id = run->path, .enabled = true};

@@ -1,8 +1,7 @@
-// A script tried out in the worker before anybody meets it: its top level runs in the small world
-// of `sandlot script`, with a budget.
+// Tries out a script in the worker before it is published: its top level runs in the small world of
+// `sandlot script`, with a budget.
 #pragma once
 
-#include "core/script/lint/lint.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/place/soul.h"
 
@@ -17,13 +16,11 @@ typedef struct DryRun {
     RunContext context;
     const uint8_t *rune;
     size_t rune_bytes;
-    const DryRunModule *modules; // what it can require; they ask for nothing of a place either
+    const DryRunModule *modules; // what it can require; they do not use the place either
     uint32_t module_count;
-    bool asks_place; // it asks for things of its own place, or for modules that are not here
+    bool asks_place; // it uses things of its place, or modules that are not here
 } DryRun;
 
-// A fault becomes a warning. Modules are not tried out by themselves; of a script that asks for
-// things of its own place only faults of the budget or memory count.
+// A fault becomes a warning. Modules are not tried out by themselves. If a script uses things of
+// its place, only faults of the budget or of memory count.
 void worker_dry_run(const DryRun *run, DiagnosticList *diagnostics);
-// "Workspace/Door.lua:12: what" → what, and the line if there is one: diagnostics have those apart.
-const char *worker_split_message(const char *name, const char *message, uint32_t *line);

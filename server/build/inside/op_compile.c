@@ -1,23 +1,18 @@
-// Compiles one Lua source into a rune. ask_compile.h describes the request and the reply. Each
-// request has a Vm of its own, with the settings of a world's, so what compiles here compiles and
-// loads there.
+// Compiles one Lua source into a rune. ask_compile.h describes the request and the reply; what is
+// said about the source comes from core/script/check, as in a page.
 #include "server/build/ask/ask_compile.h"
 
-#include "core/base/check.h"
 #include "core/base/utf8.h"
-#include "core/script/lint/lint.h"
-#include "core/script/rune/rune.h"
+#include "core/script/check/check.h"
 #include "server/build/inside/dry_run.h"
 #include "server/build/inside/worker_op.h"
 
-#include <lua.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MAX     (VM_SOURCE_BYTES_MAX + 1)
-#define FINDINGS_MAX  200
-#define VM_HEAP_BYTES (64u << 20)
+#define LINES_MAX        (VM_SOURCE_BYTES_MAX + 1)
+#define CHECK_HEAP_BYTES (64u << 20)
 
 typedef struct Request {
     char path[SCRIPT_PATH_BYTES];
@@ -35,18 +30,17 @@ typedef struct Request {
     uint32_t module_count;
 } Request;
 
-// What one request needs and gives back.
+// The working state of one request.
 typedef struct Work {
     Request request;
     DiagnosticList diagnostics;
-    LintResult lint;
-    uint8_t *rune;
-    size_t rune_bytes;
+    Heap heap;
+    CheckOutput output;
 } Work;
 
 // --- the request --------------------------------------------------------------------------------
 
-// A name that messages show.
+// A name that can be shown in messages.
 static bool read_plain_name(ByteReader *reader, char *out, size_t capacity)
 {
     return buffer_read_name(reader, out, capacity) && !utf8_has_control(out, strlen(out));
@@ -65,7 +59,7 @@ static bool read_modules(ByteReader *reader, Request *out)
     return reader->status == STATUS_OK;
 }
 
-// The lines are only read once all the rest has been found good.
+// The line numbers are read only after everything else was checked.
 static Status read_request(ByteReader *reader, Request *out)
 {
     if (!read_plain_name(reader, out->path, sizeof out->path) ||
@@ -89,10 +83,6 @@ static Status read_request(ByteReader *reader, Request *out)
         byte_reader_finish(reader) != STATUS_OK) {
         return STATUS_MALFORMED;
     }
-    if (out->source_bytes >= 3 && memcmp(out->source, "\xef\xbb\xbf", 3) == 0) {
-        out->source += 3; // some editors begin a text with a mark that nobody sees; lines stay
-        out->source_bytes -= 3;
-    }
     if (out->line_count == 0) {
         return STATUS_OK;
     }
@@ -109,106 +99,19 @@ static Status read_request(ByteReader *reader, Request *out)
 
 // --- compiling ----------------------------------------------------------------------------------
 
-static uint32_t shown_line(const Request *request, uint32_t line)
-{
-    const bool is_mapped = line > 0 && line <= request->line_count;
-    return is_mapped && request->lines[line - 1] > 0 ? request->lines[line - 1] : line;
-}
-
-// What Lua calls it, so that a fault names a file that a creator can open: its path with the ending
-// of its source, or of the Lua that is kept beside a plain soul.
-static void name_file(const Request *request, char out[SCRIPT_FILE_BYTES])
-{
-    const char *found = strstr(request->file, request->path);
-    const char *ending = found != NULL ? found + strlen(request->path) : "";
-    snprintf(out, SCRIPT_FILE_BYTES, "%s%s%s", request->path, ending,
-             strcmp(ending, ".soul") == 0 ? ".lua" : "");
-}
-
-// "Workspace/Door.lua:12: unexpected symbol" → line 12 and the rest.
-static void tell_syntax(Work *work, const char *name, const char *message)
+static Status compile_source(Work *work, char *reason)
 {
     const Request *request = &work->request;
-    uint32_t line = 0;
-    message = worker_split_message(name, message, &line);
-    diagnostic_addf(&work->diagnostics, DIAGNOSTIC_ERROR, request->file, shown_line(request, line),
-                    0, "syntax", "%s", message);
-}
-
-static void tell_findings(Work *work)
-{
-    const LintResult *lint = &work->lint;
-    for (uint32_t i = 0; i < lint->finding_count; i++) {
-        const LintFinding *finding = &lint->findings[i];
-        if (work->request.is_generated && finding->kind == LINT_SHADOWED) {
-            continue; // names that nobody chose
-        }
-        if (work->request.lines != NULL && finding->kind == LINT_HOOK_PARAMETER) {
-            continue; // the TypeScript compiler has told, with the column
-        }
-        diagnostic_addf(&work->diagnostics,
-                        finding->is_error ? DIAGNOSTIC_ERROR : DIAGNOSTIC_WARNING,
-                        work->request.file, finding->line, 0, lint_kind_name(finding->kind), "%s",
-                        finding->message);
-    }
-    if (lint->dropped_count > 0) {
-        diagnostic_addf(&work->diagnostics, DIAGNOSTIC_WARNING, work->request.file, 0, 0, "lint",
-                        "there is more: %u findings did not fit", lint->dropped_count);
-    }
-}
-
-static LintSide side_of(RunContext context)
-{
-    return context == CONTEXT_SERVER   ? LINT_SERVER
-           : context == CONTEXT_CLIENT ? LINT_CLIENT
-                                       : LINT_BOTH;
-}
-
-static int count_piece(lua_State *lua, const void *piece, size_t bytes, void *user)
-{
-    (void)lua;
-    (void)piece;
-    *(size_t *)user += bytes;
-    return 0;
-}
-
-// The function is on top of the stack. What no world takes is an error, with its size.
-static Status write_rune(Work *work, lua_State *lua)
-{
-    const Request *request = &work->request;
-    work->rune = malloc(RUNE_BYTES_MAX);
-    if (work->rune == NULL) {
-        return STATUS_LIMIT;
-    }
-    if (rune_write(lua, request->path, work->rune, RUNE_BYTES_MAX, &work->rune_bytes) ==
-        STATUS_OK) {
-        return STATUS_OK;
-    }
-    size_t bytes = RUNE_HEADER_BYTES + strlen(request->path);
-    (void)lua_dump(lua, count_piece, &bytes, 0);
-    diagnostic_addf(&work->diagnostics, DIAGNOSTIC_ERROR, request->file, 0, 0, "limit",
-                    "compiles to %zu bytes, and a world takes at most %u: cut the script in two",
-                    bytes, RUNE_BYTES_MAX);
-    return STATUS_MALFORMED;
-}
-
-// The function is on top of the stack.
-static Status finish(Work *work, lua_State *lua, char *reason)
-{
-    const Request *request = &work->request;
-    Status status = STATUS_OK;
-    if (request->lines != NULL) {
-        status = lint_map_lines(lua, request->lines, request->line_count);
-    }
-    if (status == STATUS_OK) {
-        work->lint.is_module = strncmp(request->path, "ReplicatedStorage/", 18) == 0;
-        lint_function(lua, side_of(request->context), &work->lint);
-        if (!request->is_generated) { // else its own text was looked at
-            lint_text(request->source, request->source_bytes, &work->lint);
-        }
-        tell_findings(work);
-        status = write_rune(work, lua);
-    }
+    const CheckScript script = {.path = request->path,
+                                .file = request->file,
+                                .context = request->context,
+                                .source = request->source,
+                                .source_bytes = request->source_bytes,
+                                .is_generated = request->is_generated,
+                                .lines = request->lines,
+                                .line_count = request->line_count};
+    const CheckSink sink = diagnostic_list_sink(&work->diagnostics);
+    const Status status = check_script(&work->heap, &script, &sink, &work->output);
     if (status != STATUS_OK && status != STATUS_MALFORMED) {
         snprintf(reason, WORKER_REASON_BYTES, "%s: the build worker ran out of memory",
                  request->file);
@@ -216,59 +119,22 @@ static Status finish(Work *work, lua_State *lua, char *reason)
     return status;
 }
 
-static Status compile_source(Work *work, char *reason)
-{
-    Heap heap = heap_make(VM_HEAP_BYTES);
-    const VmConfig config = vm_config_default();
-    Vm *vm = NULL;
-    const Request *request = &work->request;
-    if (vm_create(&heap, &config, &vm) != STATUS_OK) {
-        snprintf(reason, WORKER_REASON_BYTES, "the build worker has too little memory for Lua");
-        return STATUS_LIMIT;
-    }
-    lua_State *lua = vm_main(vm);
-    vm_push_environment(lua);
-    char name[SCRIPT_FILE_BYTES];
-    name_file(request, name);
-    Status status = vm_compile(lua, name, (const char *)request->source, request->source_bytes,
-                               lua_gettop(lua));
-    if (status == STATUS_OK) {
-        status = finish(work, lua, reason);
-    } else {
-        tell_syntax(work, name, lua_tostring(lua, -1));
-        status = STATUS_MALFORMED;
-    }
-    vm_destroy(&heap, vm);
-    return status;
-}
-
-// Room for what is found out. Free with free_work.
 static Status begin_work(Work *work, ByteReader *request)
 {
-    *work = (Work){.lint = {.finding_max = FINDINGS_MAX, .require_max = COMPILE_REQUIRES_MAX}};
-    LintResult *lint = &work->lint;
-    const Status status = read_request(request, &work->request);
-    lint->findings = calloc(FINDINGS_MAX, sizeof *lint->findings);
-    lint->requires = calloc(COMPILE_REQUIRES_MAX, sizeof *lint->requires);
-    lint->require_lines = calloc(COMPILE_REQUIRES_MAX, sizeof *lint->require_lines);
-    const bool has_room =
-        lint->findings != NULL && lint->requires != NULL && lint->require_lines != NULL;
-    return status != STATUS_OK || has_room ? status : STATUS_LIMIT;
+    *work = (Work){.heap = heap_make(CHECK_HEAP_BYTES)};
+    return read_request(request, &work->request);
 }
 
 static void free_work(Work *work)
 {
     free(work->request.lines);
-    free(work->lint.findings);
-    free(work->lint.requires);
-    free(work->lint.require_lines);
-    free(work->rune);
+    check_output_free(&work->heap, &work->output);
     diagnostic_list_free(&work->diagnostics);
 }
 
 // --- trying it out ------------------------------------------------------------------------------
 
-// False: it does not compile, or asks for things of its place.
+// False: it does not compile, or uses things of its place.
 static bool make_module(const uint8_t *data, size_t bytes, DryRunModule *out)
 {
     ByteReader request = byte_reader(data, bytes);
@@ -276,15 +142,15 @@ static bool make_module(const uint8_t *data, size_t bytes, DryRunModule *out)
     Work work;
     const bool is_made = begin_work(&work, &request) == STATUS_OK &&
                          work.request.module_count == 0 &&
-                         compile_source(&work, ignored) == STATUS_OK && !work.lint.asks_world;
-    if (is_made) {
+                         compile_source(&work, ignored) == STATUS_OK && !work.output.asks_world;
+    out->rune = is_made ? malloc(work.output.rune_bytes) : NULL;
+    if (out->rune != NULL) {
         snprintf(out->path, sizeof out->path, "%s", work.request.path);
-        out->rune = work.rune;
-        out->rune_bytes = work.rune_bytes;
-        work.rune = NULL;
+        memcpy(out->rune, work.output.rune, work.output.rune_bytes);
+        out->rune_bytes = work.output.rune_bytes;
     }
     free_work(&work);
-    return is_made;
+    return out->rune != NULL;
 }
 
 static void try_out(Work *work)
@@ -294,8 +160,8 @@ static void try_out(Work *work)
     DryRun run = {.path = request->path,
                   .file = request->file,
                   .context = request->context,
-                  .rune = work->rune,
-                  .rune_bytes = work->rune_bytes,
+                  .rune = work->output.rune,
+                  .rune_bytes = work->output.rune_bytes,
                   .modules = modules};
     bool has_all = modules != NULL;
     while (has_all && run.module_count < request->module_count) {
@@ -303,8 +169,8 @@ static void try_out(Work *work)
         has_all = make_module(request->modules[i].data, request->modules[i].bytes, &modules[i]);
         run.module_count += has_all;
     }
-    run.asks_place = work->lint.asks_world || !has_all ||
-                     (work->lint.asks_modules && request->module_count == 0);
+    run.asks_place = work->output.asks_world || !has_all ||
+                     (work->output.asks_modules && request->module_count == 0);
     worker_dry_run(&run, &work->diagnostics);
     for (uint32_t i = 0; i < run.module_count; i++) {
         free(modules[i].rune);
@@ -320,13 +186,13 @@ static void write_reply(const Work *work, Buffer *reply, bool has_rune)
     if (!has_rune) {
         return;
     }
-    buffer_put_block(reply, work->rune, work->rune_bytes);
-    buffer_put_u32(reply, work->lint.require_count);
-    for (uint32_t i = 0; i < work->lint.require_count; i++) {
-        buffer_put_u32(reply, work->lint.require_lines[i]);
-        buffer_put_block(reply, work->lint.requires[i], strlen(work->lint.requires[i]));
+    buffer_put_block(reply, work->output.rune, work->output.rune_bytes);
+    buffer_put_u32(reply, work->output.require_count);
+    for (uint32_t i = 0; i < work->output.require_count; i++) {
+        buffer_put_u32(reply, work->output.require_lines[i]);
+        buffer_put_block(reply, work->output.requires[i], strlen(work->output.requires[i]));
     }
-    buffer_put_u8(reply, work->lint.asks_world);
+    buffer_put_u8(reply, work->output.asks_world);
 }
 
 static Status compile_and_try(Work *work, WorkerCall *call)

@@ -127,7 +127,7 @@ static Line line_at(const char *text, const char *end)
     return line;
 }
 
-// How many backticks a fence has; 0: it is none. What follows them is in *info.
+// The number of backticks of a fence; 0: it is not one. What follows them is in *info.
 static size_t fence_of(Line line, Line *info)
 {
     size_t at = 0, ticks = 0;
@@ -186,8 +186,8 @@ static bool is_name(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// Does bare text begin like Lua? A comment, a word that begins a statement, or a name followed by
-// what can follow one: a call, an index, an assignment.
+// Whether text without a fence begins like Lua: a comment, a keyword that begins a statement, or a
+// name followed by a call, an index or an assignment.
 static bool begins_like_lua(const char *text, const char *end)
 {
     static const char *const words[] = {"local", "function", "return", "if",

@@ -33,7 +33,7 @@ static Status read_files(ByteReader *reader, PlaceFile *files, uint32_t count, c
     return byte_reader_finish(reader);
 }
 
-// What went wrong, as editors show it.
+// Reports an error in the form that editors show.
 static void tell_error(const PlaceError *error, DiagnosticList *list)
 {
     const JsonError *where = &error->where;
@@ -43,7 +43,7 @@ static void tell_error(const PlaceError *error, DiagnosticList *list)
                     where->message[0] != '\0' ? words : status_text(error->status));
 }
 
-// A block whose length is known when it has been written.
+// Begins a block whose length is only known at its end.
 static ByteWriter block_begin(Buffer *reply)
 {
     buffer_put_u32(reply, 0);
@@ -85,7 +85,7 @@ static Status refuse_scene(WorkerCall *call, Status status, const PlaceError *er
     return worker_refuse(call, STATUS_MALFORMED, "the place's scene cannot be compiled");
 }
 
-// A world will load it with the same code: what cannot be loaded is no scene.
+// Loads the scene with the code that a world uses: what cannot be loaded is rejected.
 static Status tell_facts(WorkerCall *call, Heap *heap, const uint8_t *whole, size_t bytes)
 {
     Place *place = NULL;
@@ -104,7 +104,7 @@ static Status tell_facts(WorkerCall *call, Heap *heap, const uint8_t *whole, siz
     return STATUS_OK;
 }
 
-// *is_full: it did not fit, so with more room it may be another answer.
+// *is_full: memory ran out, so with more of it the answer may be another.
 static Status compile_into(WorkerCall *call, const PlaceFile *files, uint32_t count, bool *is_full)
 {
     Heap heap = heap_make(SCRATCH_BYTES);
@@ -142,7 +142,7 @@ static Status compile_into(WorkerCall *call, const PlaceFile *files, uint32_t co
     return STATUS_OK;
 }
 
-// With room for what most places are; the rare large one is done again with all there is.
+// First with memory for most places; the rare large one is compiled again with all there is.
 static Status compile_with_room(WorkerCall *call, const PlaceFile *files, uint32_t count)
 {
     const size_t most = call->reply.bytes_max;

@@ -9,7 +9,7 @@
 
 Status worker_rune_pack(WorkerCall *call)
 {
-    // Made of constants alone and takes a while, so it is kept for the next request.
+    // It depends on constants only and is slow to create, so it is kept for the next request.
     static RunePack *pack;
     if (pack == NULL && rune_pack_create(&pack) != STATUS_OK) {
         return worker_refuse(call, STATUS_LIMIT, "out of memory");

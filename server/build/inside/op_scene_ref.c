@@ -1,6 +1,5 @@
-// See scene_ref.h: where the edits are, in the worker. The tree says where values are. Everything
-// goes forward through the file once: nodes are visited in the order of the text, so one cursor
-// finds all of them, however long a line is.
+// See scene_ref.h: finds the edits, in the worker. The JSON tree says where members are; nodes are
+// visited in the order of the text, so the edits are in that order too.
 #include "server/build/inside/op_scene_ref.h"
 
 #include "core/base/check.h"
@@ -26,57 +25,16 @@ typedef struct Search {
     DiagnosticList *diagnostics;
     Buffer *edits;
 
-    size_t at; // the cursor, and its place
-    uint32_t line, column;
-
     const SceneRefScript *scripts;
     uint32_t script_count;
     uint8_t *used;
 } Search;
 
-// Of one entity: all of them, or none.
+// The edits of one entity: all of them are made, or none.
 typedef struct EntityEdits {
     SceneRefEdit items[ENTITY_EDITS_MAX];
     uint32_t count;
 } EntityEdits;
-
-// --- places in the text -------------------------------------------------------------------------
-
-// The byte at which a node begins. Nodes must be asked for in the order of the text.
-static size_t seek(Search *search, const JsonNode *node)
-{
-    while (search->at < search->bytes &&
-           (search->line < node->line || search->column < node->column)) {
-        const char byte = search->text[search->at++];
-        if (byte == '\n') {
-            search->line += 1;
-            search->column = 1;
-            continue;
-        }
-        while (search->at < search->bytes && ((uint8_t)search->text[search->at] & 0xc0) == 0x80) {
-            search->at += 1; // columns count characters
-        }
-        search->column += 1;
-    }
-    return search->at;
-}
-
-// Where the name of a member begins. The name is one of ours, so it has no quote inside, however it
-// is escaped.
-static uint32_t seek_name(Search *search, const JsonNode *member)
-{
-    size_t at = seek(search, member);
-    while (search->text[at] != ':') {
-        at -= 1;
-    }
-    while (search->text[at] != '"') {
-        at -= 1;
-    }
-    do {
-        at -= 1;
-    } while (search->text[at] != '"');
-    return (uint32_t)at;
-}
 
 // --- one entity ---------------------------------------------------------------------------------
 
@@ -114,39 +72,37 @@ static void add_edit(EntityEdits *edits, SceneRefEdit like, uint32_t at, SceneRe
     edits->items[edits->count++] = like;
 }
 
-// The value of a member, unless it is what it should be.
+// Adds an edit for the value of a member, unless it is right already.
 static void set_value(Search *search, EntityEdits *edits, SceneRefEdit like, const JsonNode *member,
                       SceneRefField field)
 {
     char value[SCENE_REF_VALUE_BYTES];
     scene_ref_value(&search->scripts[like.script], field, value);
     if (!json_text_equal(member, value)) {
-        add_edit(edits, like, seek_name(search, member), field);
+        add_edit(edits, like, member->name_at, field);
     }
 }
 
 static void look_at_ref(Search *search, EntityEdits *edits, SceneRefEdit like, const JsonNode *ref,
                         bool has_lua)
 {
-    const uint32_t begin = seek_name(search, ref);
     const bool has_hash = json_find(ref, "codeHash") != NULL;
     for (const JsonNode *member = ref->first; member != NULL; member = member->next) {
         if (strcmp(member->name, "path") == 0) {
-            const uint32_t at = seek_name(search, member);
             set_value(search, edits, like, member, SCENE_REF_PATH);
             if (!has_hash) {
-                add_edit(edits, like, at, SCENE_REF_NEW_HASH);
+                add_edit(edits, like, member->name_at, SCENE_REF_NEW_HASH);
             }
         } else if (strcmp(member->name, "codeHash") == 0) {
             set_value(search, edits, like, member, SCENE_REF_HASH);
         }
     }
     if (!has_lua) {
-        add_edit(edits, like, begin, SCENE_REF_NEW_LUA);
+        add_edit(edits, like, ref->name_at, SCENE_REF_NEW_LUA);
     }
 }
 
-// One that is written in a manner of its own, with escapes in its names or very long, stays.
+// A member with escapes in its name, or a very long one, is left alone.
 static void keep_edits(Search *search, const EntityEdits *edits)
 {
     size_t begin, end;
@@ -162,7 +118,7 @@ static void keep_edits(Search *search, const EntityEdits *edits)
     }
 }
 
-// What is in no service that has entities is told of by who compiles the scene.
+// A script outside the services for entities is reported by the scene compiler.
 static void tell_missing(const Search *search, const JsonNode *node)
 {
     const ScriptPath plain = script_path_trim(node->text, node->count);
@@ -202,7 +158,7 @@ static void look_at_entity(Search *search, const JsonNode *entity)
     } else if (ref != NULL && ref->kind == JSON_OBJECT) {
         diagnostic_addf(search->diagnostics, DIAGNOSTIC_WARNING, search->file, ref->line,
                         ref->column, "place",
-                        "this scriptRef names no script: give it a \"path\", or take it away");
+                        "this scriptRef names no script: give it a \"path\", or remove it");
     }
     if (!is_text(path) || (hash != NULL && !is_text(hash)) || (lua != NULL && !is_text(lua)) ||
         !find_script(search, path, &like.script)) {
@@ -252,7 +208,7 @@ Status scene_ref_find(const SceneRefFile *file, const SceneRefScript *scripts,
         return STATUS_LIMIT;
     }
     const size_t capacity = tree_bytes(file->bytes);
-    void *block = calloc(1, capacity); // what is not touched takes no memory
+    void *block = calloc(1, capacity); // pages that are not touched take no memory
     if (block == NULL) {
         return STATUS_LIMIT;
     }
@@ -267,13 +223,9 @@ Status scene_ref_find(const SceneRefFile *file, const SceneRefScript *scripts,
                          .bytes = file->bytes,
                          .diagnostics = diagnostics,
                          .edits = edits,
-                         .line = 1,
-                         .column = 1,
                          .scripts = scripts,
                          .script_count = script_count,
                          .used = used};
-        const bool has_mark = strncmp(file->text, JSON_MARK, strlen(JSON_MARK)) == 0;
-        search.at = has_mark ? strlen(JSON_MARK) : 0; // columns begin behind it
         look_at_all(&search, root, file->kind);
         status = edits->status;
     }

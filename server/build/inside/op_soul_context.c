@@ -89,7 +89,7 @@ static int by_hash(const void *a, const void *b)
     return (one > two) - (one < two);
 }
 
-// Every run of words that could be a name, with and without the s of a plural.
+// Adds every run of words that could be a name, with and without a plural s.
 static void add_phrases_from(Phrases *phrases, const char *text, size_t bytes)
 {
     const size_t end = bytes < PHRASE_BYTES_MAX ? bytes : PHRASE_BYTES_MAX;
@@ -107,10 +107,10 @@ static Status find_phrases(Look *look)
 {
     const char *text = look->ask->text;
     const size_t bytes = look->ask->text_bytes;
-    // A word and its end take two characters, so a name has at most half as many ends as bytes,
-    // each counted twice for its plural.
+    // A word and its separator take two characters, so a text has at most half as many words as
+    // bytes; each counts twice for its plural.
     const size_t most = (bytes / 2 + 1) * PHRASE_BYTES_MAX;
-    look->phrases.hashes = place_take(&look->scratch, most, sizeof(uint64_t));
+    look->phrases.hashes = place_scratch_take(&look->scratch, most, sizeof(uint64_t));
     if (look->phrases.hashes == NULL) {
         return STATUS_LIMIT;
     }
@@ -157,7 +157,8 @@ static const PlaceEntityDoc *find_id(const Look *look, uint32_t id)
     return found ? &look->entities[look->ids[low].index] : NULL;
 }
 
-// In the world, through its parents; a chain that is too long is refused where scenes are compiled.
+// The position in the world, through its parents; the scene compiler rejects chains that are too
+// long.
 static Vec3 world_position(const Look *look, const PlaceEntityDoc *entity)
 {
     const PlaceEntityDoc *chain[PLACE_PARENTS_MAX + 1];
@@ -415,7 +416,7 @@ static void write_prefab(const Look *look, JsonWriter *json, const PlacePrefabDo
     json_write_object_end(json);
 }
 
-// One line; one that is too long is written again without what makes it long.
+// Writes one line; if it is too long, again without its long members.
 static void put_line(Look *look, const PlaceEntityDoc *entity, const PlacePrefabDoc *prefab,
                      bool is_self)
 {
@@ -492,7 +493,7 @@ static Status read_scene(Look *look, const PlaceFile *file)
     if (look->entity_count == 0) {
         return STATUS_OK;
     }
-    look->ids = place_take(&look->scratch, look->entity_count, sizeof *look->ids);
+    look->ids = place_scratch_take(&look->scratch, look->entity_count, sizeof *look->ids);
     if (look->ids == NULL) {
         return STATUS_LIMIT;
     }

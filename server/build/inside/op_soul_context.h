@@ -17,8 +17,8 @@
 #define SOUL_CONTEXT_NEAR_MAX  12
 #define SOUL_CONTEXT_NEAR_M    12.0f
 
-// The files are scene.json and the prefabs; others are skipped. Appends to `out`.
-// STATUS_MALFORMED with a reason: a file that the compiler of scenes refuses too.
+// The files are scene.json and the prefabs; others are skipped. Appends to `out`. STATUS_MALFORMED
+// with a reason: the scene compiler would reject the file too.
 MUST_USE Status soul_context_write(const PlaceFile *files, uint32_t file_count,
                                    const SoulContextAsk *ask, Buffer *out,
                                    char reason[WORKER_REASON_BYTES]);

@@ -64,7 +64,7 @@ Status rune_pack_pack(RunePack *pack, const uint8_t *rune, size_t rune_bytes, ui
     uint8_t head[RUNE_FRAME_HEAD_BYTES_MAX];
     const size_t head_bytes = rune_dictionary_frame_head(checked.bytecode_bytes, head);
     if (ZSTD_isError(made) != 0 || made < head_bytes || memcmp(out, head, head_bytes) != 0) {
-        return STATUS_LIMIT; // too large, or by a zstd that begins its frames otherwise
+        return STATUS_LIMIT; // too large, or another zstd version that writes another frame header
     }
     *bytes = made - head_bytes;
     memmove(out, out + head_bytes, *bytes);

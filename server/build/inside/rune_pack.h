@@ -11,10 +11,10 @@ typedef struct RunePack RunePack;
 
 MUST_USE Status rune_pack_create(RunePack **out);
 void rune_pack_destroy(RunePack *pack); // may be NULL
-// The dictionary's; never 0.
+// The dictionary's number; never 0.
 uint32_t rune_pack_number(const RunePack *pack);
 
-// `out` has room for as many bytes as the rune has. STATUS_LIMIT: it would not be smaller. Bytes
-// that are no rune are STATUS_MALFORMED. Not from two threads at once.
+// `out` has as many bytes as the rune. STATUS_LIMIT: it would not be smaller. STATUS_MALFORMED: not
+// a rune. Not thread-safe.
 MUST_USE Status rune_pack_pack(RunePack *pack, const uint8_t *rune, size_t rune_bytes, uint8_t *out,
                                size_t *bytes);

@@ -1,7 +1,7 @@
-// The build worker's own process. It locks itself in before it looks at a byte that a stranger
-// could have written, then answers one request after another and keeps nothing between them. It
-// ends when the other side is gone: at once when it waits, and within a quarter of a second when it
-// is in the middle of something, because a timer looks.
+// The build worker's own process. It locks itself in before it reads a byte that a stranger could
+// have written, then answers one request after another and keeps nothing between them. It ends when
+// the other side is gone: at once while it waits, and within a quarter of a second while it works,
+// because a timer checks.
 #define _GNU_SOURCE
 #include "core/base/check.h"
 #include "server/build/ask/worker_frame.h"
@@ -39,7 +39,7 @@ Status worker_answer(uint32_t op, const uint8_t *request, size_t bytes, WorkerCa
     *call =
         (WorkerCall){.request = byte_reader(request, bytes), .reply = buffer_of(WORKER_REPLY_MAX)};
     if (op >= WORKER_OP_COUNT) {
-        snprintf(call->reason, sizeof call->reason, "the build worker knows no request %u", op);
+        snprintf(call->reason, sizeof call->reason, "the build worker has no request %u", op);
         return STATUS_UNSUPPORTED;
     }
     Status status = functions[op](call);
@@ -83,7 +83,7 @@ static bool discard(uint64_t bytes)
     return true;
 }
 
-// False when there is nobody to serve any more.
+// False when the other side is gone.
 static bool serve(void)
 {
     uint8_t head[WORKER_REQUEST_HEAD_BYTES];
@@ -129,8 +129,8 @@ static void look(int number)
     errno = error;
 }
 
-// What the death signal does for other processes of ours: the jail's change of identity takes that
-// away, and it would come from a thread, not from the process.
+// The parent death signal that our other processes use does not work here: the jail's change of
+// identity clears it, and it would come from a thread, not from the process.
 static bool watch_other_side(void)
 {
     struct sigaction action = {.sa_handler = look, .sa_flags = SA_RESTART};
@@ -143,7 +143,7 @@ static Status lock_in(uint32_t *layers, char *reason, size_t bytes)
 {
     uint8_t hello[WORKER_HELLO_BYTES];
     if (!stream_read(hello, sizeof hello)) {
-        snprintf(reason, bytes, "nobody said how");
+        snprintf(reason, bytes, "the first message of the build is missing");
         return STATUS_TRUNCATED;
     }
     ByteReader reader = byte_reader(hello, sizeof hello);
@@ -153,14 +153,15 @@ static Status lock_in(uint32_t *layers, char *reason, size_t bytes)
     jail.memory_bytes_max = byte_read_u64(&reader);
     jail.descriptor_max = DESCRIPTOR_MAX;
     if ((flags & WORKER_HELLO_ARCHIVES) != 0) {
-        (void)package_tar_open(); // in there no library is found; without it a tar says why not
+        (void)package_tar_open(); // must be before the jail; without it a tar is rejected with a
+                                  // message
     }
     return jail_enter(&jail, layers, reason, bytes);
 }
 
 int worker_main(void)
 {
-    // Ctrl-C goes to the whole terminal; when the worker ends is for the other side to say.
+    // Ctrl-C goes to every process of the terminal; the other side decides when the worker ends.
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     int kind = 0;
@@ -179,11 +180,10 @@ int worker_main(void)
     uint8_t ready[4];
     stream_put_u32(ready, layers);
     stream_write(WORKER_READY, ready, sizeof ready, NULL, 0);
-    // Large blocks come fresh from the system each time and go back to it. Left alone, the C
-    // library keeps them and has to clear the many megabytes of each Vm, of which little is ever
-    // used.
+    // Large blocks are mapped anew each time and unmapped after use. Otherwise the C library keeps
+    // them and has to clear the many megabytes of each Vm, of which little is ever used.
     (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
-    stream_speaks();
+    stream_enable_progress();
     while (serve()) {
     }
     return 0;

@@ -1,5 +1,5 @@
-// Inside the build worker: what a request is answered with. An op reads its request, which may be
-// any bytes at all, and writes its reply; it runs locked in and may take as long as it shows
+// Inside the build worker: the functions that answer requests. An op reads its request, which may
+// be any bytes, and writes its reply. It runs in the jail and may take long as long as it reports
 // progress. It must not keep anything: the next request comes to the same process.
 #pragma once
 
@@ -13,19 +13,18 @@ typedef struct WorkerCall {
     char reason[WORKER_REASON_BYTES]; // when it fails: for people, names file and rule
 } WorkerCall;
 
-// A status of STATUS_BLOCKED or STATUS_DENIED reaches the caller as STATUS_MALFORMED: those two say
-// something about the worker.
+// STATUS_BLOCKED and STATUS_DENIED reach the caller as STATUS_MALFORMED, because those two are
+// about the worker itself.
 typedef Status (*WorkerFunction)(WorkerCall *call);
-// Fills the reason and gives the status.
+// Writes the reason and returns the status.
 Status worker_refuse(WorkerCall *call, Status status, const char *why);
-// Tells the other side; quick enough to call in any loop (it says nothing more often than every
-// 50 ms).
+// Reports progress to the other side; cheap enough for any loop (it sends at most every 50 ms).
 void worker_progress(uint32_t done, uint32_t total);
 
-// Answers a request as the process does: any op, any bytes. `call` is filled; free its reply.
+// Answers a request as the process does: any op, any bytes. Fills `call`; free its reply.
 Status worker_answer(uint32_t op, const uint8_t *request, size_t bytes, WorkerCall *call);
 
-// The process itself: `sandlot build-worker` calls it. Descriptor 3 is the stream.
+// The process itself, called by `sandlot build-worker`. Descriptor 3 is the stream.
 int worker_main(void);
 
 #define WORKER_OP(name, function, rank) Status function(WorkerCall *call);

@@ -12,10 +12,10 @@
 
 #define PROGRESS_NS 50000000ull
 
-static bool is_process; // worker_progress speaks only in the process itself
+static bool is_process; // worker_progress sends only in the worker process
 static uint64_t progress_ns;
 
-void stream_speaks(void)
+void stream_enable_progress(void)
 {
     is_process = true;
 }
@@ -27,7 +27,7 @@ void stream_put_u32(uint8_t *out, uint32_t value)
     }
 }
 
-// False at its end.
+// False at the end of the stream.
 bool stream_read(void *out, size_t bytes)
 {
     size_t at = 0;
@@ -41,7 +41,7 @@ bool stream_read(void *out, size_t bytes)
     return true;
 }
 
-// Without the other side there is nothing to do and nobody to tell.
+// If the other side is gone there is nothing left to do.
 static void write_all(const void *data, size_t bytes)
 {
     size_t at = 0;

@@ -17,6 +17,7 @@
 #include "server/build/place/place_stamp.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
+#include "server/sys/work_pool.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -44,7 +45,7 @@ typedef struct Job {
     uint8_t stamp[SHA256_BYTES];
     atomic_bool cancel;
     uint64_t until_ns; // it runs no longer
-    bool is_late;      // it would have
+    bool is_late;      // it ran out of time
     bool has_result;
     BuildResult result;
 } Job;
@@ -119,7 +120,7 @@ static Job *free_slot(JobQueue *queue)
     return oldest;
 }
 
-// Only the latest results stay; what a job says of itself stays longer.
+// Only the latest results are kept; the status of a job is kept longer.
 static void drop_old_results(JobQueue *queue)
 {
     for (;;) {
@@ -154,7 +155,7 @@ __attribute__((format(printf, 2, 3))) static void log_line(JobStatus *status, co
     va_end(arguments);
     size_t bytes = strlen(line);
     while (length >= (int)LOG_BYTES && bytes > 0 && !utf8_is_valid(line, bytes)) {
-        line[--bytes] = '\0'; // a character that was cut; at most three times for valid text
+        line[--bytes] = '\0'; // remove a cut character; at most three times for valid text
     }
 }
 
@@ -194,7 +195,7 @@ static Job *next_job(JobQueue *queue)
 
 typedef struct Watch {
     JobQueue *queue;
-    Job *job; // stays where it is while it runs
+    Job *job; // does not move while it runs
 } Watch;
 
 static void on_progress(void *user, const BuildProgress *progress)
@@ -203,7 +204,7 @@ static void on_progress(void *user, const BuildProgress *progress)
     pthread_mutex_lock(&watch->queue->lock);
     JobStatus *status = &watch->job->status;
     const bool is_new = status->stage != progress->stage || status->log_count == 0;
-    if (is_new && progress->stage != BUILD_DONE) { // finish_job says that
+    if (is_new && progress->stage != BUILD_DONE) { // finish_job reports that
         log_line(status, "%s", build_stage_name(progress->stage));
     }
     status->stage = progress->stage;
@@ -236,13 +237,13 @@ static void log_result(JobStatus *status, const BuildResult *result)
     status->version = result->version;
 }
 
-// Its creator's mistakes, and diagnostics say which.
+// Whether the creator's files are at fault; then diagnostics say why.
 static bool is_of_place(Status built, const BuildResult *result)
 {
     return built == STATUS_MALFORMED && result->diagnostics.error_count > 0;
 }
 
-// Whoever follows a job is told why it failed, and not where things are on this machine.
+// The reason of a failure, without paths of this machine.
 static void take_reason(const JobQueue *queue, Job *job, const char *reason)
 {
     char *text = job->status.reason;
@@ -294,7 +295,7 @@ static void finish_job(JobQueue *queue, Job *job, Status built, BuildResult *res
     drop_old_results(queue);
 }
 
-// With the lock held; lets go of it while the build runs.
+// Called with the lock held; releases it while the build runs.
 static void run_job(JobQueue *queue, Builder **builder, Job *job)
 {
     job->status.state = JOB_RUNNING;
@@ -321,7 +322,8 @@ static void run_job(JobQueue *queue, Builder **builder, Job *job)
     Status status = STATUS_OK;
     if (*builder == NULL) {
         status = builder_create(&queue->config, builder);
-        snprintf(reason, sizeof reason, "no builder could be made: %s", status_text(status));
+        snprintf(reason, sizeof reason, "the builder could not be created: %s",
+                 status_text(status));
     }
     if (status == STATUS_OK) {
         reason[0] = '\0';
@@ -346,6 +348,7 @@ static void *thread_main(void *user)
 {
     JobQueue *queue = ((JobThread *)user)->queue;
     Builder *builder = NULL;
+    work_pool_lower_priority(); // and of the processes that builds start: worlds go first
     pthread_mutex_lock(&queue->lock);
     while (!queue->stop) {
         Job *job = next_job(queue);
@@ -444,7 +447,7 @@ static void make_id(char id[JOB_ID_BYTES])
     }
 }
 
-// One that waits will read what is there when its turn comes. One that runs has read already: it is
+// A waiting job will read the files when its turn comes. A running one has read them already: it is
 // the same only if nothing was written since.
 static Job *find_same(JobQueue *queue, const char *place, bool force, const uint8_t *stamp,
                       uint32_t *waiting)
@@ -491,7 +494,7 @@ Status job_start(JobQueue *queue, const char *place, bool force, char id[JOB_ID_
         job->place = real;
         job->force = force;
         job->status.queued_unix_ms = clock_unix_ms();
-        real = NULL; // the job's now
+        real = NULL; // the job owns it now
         pthread_cond_signal(&queue->work);
     }
     if (status == STATUS_OK) {

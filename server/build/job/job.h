@@ -1,11 +1,11 @@
-// Builds off the caller's thread: a queue with N at a time. A job has an id, a stage, progress, the
-// tail of its log, and a result that stays for a while after it ended. A request identical to one
-// that waits or runs joins it. All functions may be called from any thread.
+// Builds in threads of their own: a queue that runs N at a time. A job has an id, a stage,
+// progress, the end of its log, and a result that is kept for a while. A request identical to a
+// waiting or running one joins it. All functions may be called from any thread.
 #pragma once
 
 #include "server/build/pipeline/build.h"
 
-#define JOB_ID_BYTES   33 // 32 hex digits; nobody guesses one
+#define JOB_ID_BYTES   33 // 32 hex digits, random so that nobody can guess one
 #define JOB_LOG_LINES  50
 #define JOBS_KEPT_MAX  256
 #define JOBS_WAIT_MAX  64
@@ -30,28 +30,29 @@ typedef struct JobStatus {
 
 typedef struct JobQueue JobQueue;
 
-// What the config points to is kept. At most 8 at a time. With a cache elsewhere a place gets no
-// artifacts: results are in memory alone. What its scene says of scripts is kept true in any case.
+// Keeps the pointers of the config. At most 8 at a time. With a cache elsewhere no artifacts are
+// written: results are in memory only. The references in the scene are updated in any case.
 MUST_USE Status job_queue_create(const BuildConfig *config, uint32_t at_a_time, JobQueue **out);
-// For builds that begin from now on. One that takes longer is ended at its next sign of progress,
-// and fails with what it was at.
+// For builds that begin from now on. A longer one is ended at its next sign of progress, and its
+// reason names the stage it was in.
 void job_queue_limit(JobQueue *queue, uint32_t ms);
-// Where builds tell, in full, what failed for a reason that is none of the place's: for the
-// operator, with paths of this machine. Called by their threads. Before the first job.
+// Receives the full reason of each failure that is not the place's fault: for the operator, with
+// paths of this machine. Called by the build threads. Set it before the first job.
 typedef void (*JobTold)(void *user, const char *reason);
 void job_queue_listen(JobQueue *queue, JobTold told, void *user);
-void job_queue_destroy(JobQueue *queue); // cancels what runs, and waits for it
-// STATUS_LIMIT: too many wait; STATUS_NOT_FOUND: no such folder. *joined: it is one that was there
-// already: one that waits, or one that runs and has seen every file as it is now. Builds of one
-// place never run at once.
+void job_queue_destroy(JobQueue *queue); // cancels running builds and waits for them
+// STATUS_LIMIT: too many jobs wait; STATUS_NOT_FOUND: no such folder. *joined: it is an existing
+// job that waits, or that runs and has read every file as it is now. Builds of one place never run
+// at the same time.
 MUST_USE Status job_start(JobQueue *queue, const char *place, bool force, char id[JOB_ID_BYTES],
                           bool *joined);
 MUST_USE Status job_status(JobQueue *queue, const char *id, JobStatus *out);
-// For everybody who joined it; one that has ended stays as it is.
+// Cancels it for everybody who joined it; a job that has ended is not changed.
 MUST_USE Status job_cancel(JobQueue *queue, const char *id);
-// Waits until it ended; STATUS_TRUNCATED: not within that time.
+// Waits until it ends; STATUS_TRUNCATED: not within that time.
 MUST_USE Status job_wait(JobQueue *queue, const char *id, uint32_t timeout_ms, JobStatus *out);
-// The result of one that is done, once: the caller frees it. STATUS_NOT_FOUND: taken or forgotten.
+// Takes the result of a finished job, once; the caller frees it. STATUS_NOT_FOUND: taken already,
+// or dropped.
 MUST_USE Status job_take_result(JobQueue *queue, const char *id, BuildResult *out);
 // As /api/jobs/<id> answers.
 void job_status_json(const JobStatus *status, Buffer *out);

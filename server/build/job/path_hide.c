@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-// Does a name end before this, or begin behind it?
+// Whether a name can end before this character, or begin after it.
 static bool is_mark(char c)
 {
     return c == '\0' || strchr(" \t\n\"'`()[]{}<>=:;,", c) != NULL;
@@ -15,7 +15,7 @@ static bool begins(char before, const char *at)
     return is_mark(before) && at[0] == '/' && at[1] != '/' && !is_mark(at[1]);
 }
 
-// Behind the last slash of a path that has a name behind it.
+// The offset behind the last slash of a path that has a name behind it.
 static size_t last_name(const char *path, size_t bytes)
 {
     size_t name = 0;
@@ -47,7 +47,7 @@ void path_hide_folder(char *text, const char *folder, size_t bytes)
     *out = '\0';
 }
 
-// Up to where a path may reach: a mark, but spaces may be in names and dots end sentences.
+// How far a path may reach: up to a mark; spaces may be in names, and a dot may end a sentence.
 static size_t reach(const char *path)
 {
     size_t bytes = 0;

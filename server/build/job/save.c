@@ -1,6 +1,6 @@
-// See save.h. Between looking at the file and replacing it nobody else who saves may come: a lock
-// in this process and a locked file for other processes. A plain editor takes no lock; whatever it
-// writes in that moment is seen by the next save, and a new file never replaces one that appeared.
+// See save.h. Nobody else may save between comparing the file and replacing it: a mutex in this
+// process and a lock file for other processes. A plain editor takes no lock; what it writes in that
+// moment is seen by the next save, and a new file never replaces one that appeared.
 #define _GNU_SOURCE
 #include "server/build/job/save.h"
 
@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define LOCK_TRY_MS  20
-#define LOCK_TRIES   10 // a fifth of a second: meanwhile the host serves nobody else
+#define LOCK_TRIES   10 // a fifth of a second, during which the host serves nobody
 #define LOCK_FOLDER  ".sandlot"
 #define LOCK_NAME    "save.lock"
 #define NS_PER_MS    1000000ull
@@ -68,7 +68,7 @@ static void other_root(const char *path, char out[PLACE_FILE_PATH_BYTES])
     snprintf(out, PLACE_FILE_PATH_BYTES, "%s%s", bytes > 0 ? "" : SCRIPT_SOUL_FOLDER, path + bytes);
 }
 
-// As a build would look at a folder with this file and those that could be the same script.
+// Checks the path as a build would, together with the files that could be the same script.
 static Status check_path(const SaveRequest *request, char reason[WORKER_REASON_BYTES])
 {
     PlaceFile files[1 + 2 * SOUL_ENDINGS];
@@ -76,7 +76,7 @@ static Status check_path(const SaveRequest *request, char reason[WORKER_REASON_B
     uint32_t count = 0;
     if (!is_soul(request->path)) {
         return refuse(reason, STATUS_MALFORMED,
-                      "%s is no script: those end with .lua, .ts or .soul", request->path);
+                      "%s is not a script: scripts end with .lua, .ts or .soul", request->path);
     }
     other_root(request->path, other);
     files[count++] = (PlaceFile){.path = request->path, .data = (const uint8_t *)""};
@@ -103,7 +103,7 @@ static Status check_path(const SaveRequest *request, char reason[WORKER_REASON_B
     } else if (status == STATUS_OK &&
                (souls.count != 1 || strcmp(souls.items[0].file->path, request->path) != 0)) {
         status = refuse(reason, STATUS_MALFORMED,
-                        "%s is no script: those end with .lua, .ts or .soul", request->path);
+                        "%s is not a script: scripts end with .lua, .ts or .soul", request->path);
     } else if (status == STATUS_OK && strcmp(souls.items[0].path, TYPESCRIPT_LIBRARY) == 0) {
         status = refuse(reason, STATUS_MALFORMED,
                         "%s: this name is kept for TypeScript's own library; choose another",
@@ -116,7 +116,7 @@ static Status check_path(const SaveRequest *request, char reason[WORKER_REASON_B
     return status;
 }
 
-// A new one has a name that every system can hold, or no package could hold the place.
+// A new file needs a name that every system can hold, or the place could not be packed.
 static Status check_name(const char *path, char reason[WORKER_REASON_BYTES])
 {
     const Status status = package_path_check(path, strlen(path), reason);
@@ -170,7 +170,7 @@ static void hash_of(const void *data, size_t bytes, char hex[2 * SHA256_BYTES + 
 Status save_read(const char *place, const char *path, SaveAnswer *out,
                  char reason[WORKER_REASON_BYTES])
 {
-    // A hash that is nobody's, so that the path is judged as that of a script that is there.
+    // Any hash, so that the path is checked like that of an existing script.
     char any[2 * SHA256_BYTES + 1];
     hash_of("", 0, any);
     const SaveRequest request = {.place = place, .path = path, .code = "", .known_hash = any};
@@ -194,7 +194,7 @@ Status save_read(const char *place, const char *path, SaveAnswer *out,
 
 // --- saving -------------------------------------------------------------------------------------
 
-// The folder may have come with the place, as a link to anywhere.
+// The folder may have come with the place, as a link to somewhere else.
 static int open_lock_folder(const char *place)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
@@ -202,7 +202,7 @@ static int open_lock_folder(const char *place)
     if (root < 0) {
         return -1;
     }
-    (void)mkdirat(root, LOCK_FOLDER, 0700); // it may be there; opening says whether it is one
+    (void)mkdirat(root, LOCK_FOLDER, 0700); // may exist already; openat checks that it is a folder
     const int folder = openat(root, LOCK_FOLDER, flags | O_NOFOLLOW);
     close(root);
     return folder;
@@ -231,7 +231,7 @@ static Status lock_place(const char *place, int *lock, char reason[WORKER_REASON
                : refuse(reason, status, LOCK_FOLDER "/" LOCK_NAME " cannot be made");
 }
 
-// The conflict: what is there now, for whoever decides.
+// A conflict: returns what is there now.
 static Status conflict(const SaveRequest *request, SaveAnswer *out, uint8_t *text, size_t bytes,
                        char reason[WORKER_REASON_BYTES])
 {
@@ -248,7 +248,7 @@ static Status conflict(const SaveRequest *request, SaveAnswer *out, uint8_t *tex
 
 // --- names that differ by case alone ------------------------------------------------------------
 
-// The rule of packages, for two names of one folder.
+// Compares two names of one folder by the rule of packages.
 static bool is_other_case(const char *a, const char *b)
 {
     const char *const names[] = {a, b};
@@ -257,7 +257,7 @@ static bool is_other_case(const char *a, const char *b)
            package_paths_differ(names, 2, unused) == STATUS_MALFORMED;
 }
 
-// Door.lua is the script Door, and so is Door.ts.
+// Door.lua and Door.ts are both the script Door.
 static void cut_ending(char *name)
 {
     char *dot = strrchr(name, '.');
@@ -266,8 +266,8 @@ static void cut_ending(char *name)
     }
 }
 
-// Is there one in the folder that is `name` but for case? Copied to `found`. A script is compared
-// without its ending, as its artifacts have the same one.
+// Finds a name in the folder that differs from `name` only in case, and copies it to `found`.
+// Scripts are compared without their endings, as their artifacts have the same one.
 static bool find_other_case(int folder, const char *name, char found[NAME_MAX + 1])
 {
     const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -296,9 +296,9 @@ static bool find_other_case(int folder, const char *name, char found[NAME_MAX + 
     return is_found;
 }
 
-// Elsewhere the two would be one file, and neither a package nor a repository could hold both. From
-// the place's folder down to where the new script's folders are missing; a link there is refused by
-// who writes. `path`: the script's own, or that under the other root, whose first name is given.
+// On other systems the two would be one file, and neither a package nor a repository could hold
+// both. Checks from the place's folder down to the first missing folder; the writer rejects links.
+// `path`: the script's own, or the one under the other root, whose first name is given.
 static Status check_case(const SaveRequest *request, const char *path,
                          char reason[WORKER_REASON_BYTES])
 {
@@ -328,7 +328,7 @@ static Status check_case(const SaveRequest *request, const char *path,
     return status;
 }
 
-// Where the two roots hold one name, what is made of it is one file as well.
+// If both roots hold the same name, their artifacts would be one file.
 static Status check_cases(const SaveRequest *request, char reason[WORKER_REASON_BYTES])
 {
     char other[PLACE_FILE_PATH_BYTES];
@@ -339,7 +339,7 @@ static Status check_cases(const SaveRequest *request, char reason[WORKER_REASON_
 
 // --- writing ------------------------------------------------------------------------------------
 
-// With the locks held.
+// Called with the locks held.
 static Status compare_and_write(const SaveRequest *request, SaveAnswer *out,
                                 char reason[WORKER_REASON_BYTES])
 {
@@ -369,7 +369,7 @@ static Status compare_and_write(const SaveRequest *request, SaveAnswer *out,
     status =
         place_file_write(request->place, request->path, request->code, request->code_bytes, is_new);
     if (status == STATUS_EXISTS || (status == STATUS_NOT_FOUND && !is_new)) {
-        // It came, or went, in this very moment.
+        // It was created or removed in this very moment.
         status = place_file_read(request->place, request->path, VM_SOURCE_BYTES_MAX, &text, &bytes);
         return status == STATUS_OK || status == STATUS_NOT_FOUND
                    ? conflict(request, out, text, bytes, reason)
@@ -401,7 +401,7 @@ Status save_script(JobQueue *queue, const SaveRequest *request, SaveAnswer *out,
     }
     pthread_mutex_unlock(&save_lock);
     if (status == STATUS_OK) {
-        // Written is written: too many jobs only means that nobody builds it now.
+        // It is saved; if too many jobs wait it is just not built now.
         bool joined;
         const Status started = job_start(queue, request->place, false, answer.job_id, &joined);
         if (started != STATUS_OK) {

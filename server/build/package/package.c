@@ -1,5 +1,5 @@
-// Packages outside the jail: asks the worker, and judges what it says by the same rules, because a
-// worker that was taken over says what it likes. See package.h.
+// Packages outside the jail: asks the worker and checks its answers by the same rules, because a
+// worker that was taken over can answer anything. See package.h.
 #define _GNU_SOURCE
 #include "server/build/package/package_reply.h"
 
@@ -36,13 +36,13 @@ void package_hash_files(PackageInfo *info)
 
 // --- what the worker says -----------------------------------------------------------------------
 
-static Status distrust(char reason[WORKER_REASON_BYTES])
+static Status reply_invalid(char reason[WORKER_REASON_BYTES])
 {
-    snprintf(reason, WORKER_REASON_BYTES, "the build worker's answer is not of its form");
+    snprintf(reason, WORKER_REASON_BYTES, "the build worker's answer is invalid");
     return STATUS_MALFORMED;
 }
 
-// A block of at most bytes_max; NULL: there is none, and the reader has failed.
+// Reads a block of at most bytes_max; NULL: the reader has failed.
 static const uint8_t *read_block(ByteReader *reader, size_t bytes_max, size_t *bytes)
 {
     *bytes = byte_read_u32(reader);
@@ -52,7 +52,7 @@ static const uint8_t *read_block(ByteReader *reader, size_t bytes_max, size_t *b
     return byte_read_bytes(reader, *bytes);
 }
 
-// A name for people to read; one with anything odd in it is none.
+// Reads a name to show to people; one with unusual characters is dropped.
 static void read_name(ByteReader *reader, char out[PACKAGE_PLACE_NAME_BYTES])
 {
     size_t bytes;
@@ -101,13 +101,13 @@ static Status check_path(const char *path, size_t bytes, PackageKind *kind,
     memcpy(text, path, bytes);
     text[bytes] = '\0';
     if (package_path_is_skipped(text)) {
-        return distrust(reason);
+        return reply_invalid(reason);
     }
     const Status fits = package_path_fits(text, reason);
     return fits == STATUS_OK ? package_kind_of(text, kind, reason) : fits;
 }
 
-// One file into the slot that is free; data is copied when it is there.
+// Reads one file into a free slot; data is copied if it is there.
 static Status read_file(ByteReader *reader, bool with_contents, PackageInfo *info,
                         char reason[WORKER_REASON_BYTES])
 {
@@ -118,7 +118,7 @@ static Status read_file(ByteReader *reader, bool with_contents, PackageInfo *inf
     file.asset = asset_info_read(reader);
     file.bytes = byte_read_u64(reader);
     if (reader->status != STATUS_OK) {
-        return distrust(reason);
+        return reply_invalid(reason);
     }
     Status status = check_path((const char *)path, path_bytes, &file.kind, reason);
     if (status != STATUS_OK) {
@@ -126,11 +126,11 @@ static Status read_file(ByteReader *reader, bool with_contents, PackageInfo *inf
     }
     if (file.bytes > package_kind_bytes_max(file.kind) || file.asset.kind != file.kind ||
         file.bytes > PLACE_FOLDER_BYTES_MAX - info->folder.bytes) {
-        return distrust(reason);
+        return reply_invalid(reason);
     }
     const uint8_t *data = with_contents ? byte_read_bytes(reader, (size_t)file.bytes) : NULL;
     if (reader->status != STATUS_OK) {
-        return distrust(reason);
+        return reply_invalid(reason);
     }
     char *own_path = strndup((const char *)path, path_bytes);
     uint8_t *own_data = with_contents ? malloc((size_t)file.bytes + 1) : NULL;
@@ -159,13 +159,13 @@ static Status check_together(const PlaceFolder *folder, char reason[WORKER_REASO
     for (uint32_t i = 0; i < folder->file_count; i++) {
         paths[i] = folder->files[i].path;
         if (i > 0 && strcmp(paths[i - 1], paths[i]) >= 0) {
-            return distrust(reason);
+            return reply_invalid(reason);
         }
         has_place = has_place || strcmp(paths[i], "place.json") == 0;
         has_scene = has_scene || strcmp(paths[i], "scene.json") == 0;
     }
     if (!has_place || !has_scene) {
-        return distrust(reason);
+        return reply_invalid(reason);
     }
     return package_paths_differ(paths, folder->file_count, reason);
 }
@@ -175,7 +175,7 @@ static Status read_files(ByteReader *reader, bool with_contents, PackageInfo *in
 {
     const uint32_t count = byte_read_u32(reader);
     if (reader->status != STATUS_OK || count > PLACE_FOLDER_FILES_MAX) {
-        return distrust(reason);
+        return reply_invalid(reason);
     }
     info->folder.files = calloc((size_t)count + 1, sizeof *info->folder.files);
     info->files = calloc((size_t)count + 1, sizeof *info->files);
@@ -190,7 +190,7 @@ static Status read_files(ByteReader *reader, bool with_contents, PackageInfo *in
         }
     }
     return byte_reader_finish(reader) == STATUS_OK ? check_together(&info->folder, reason)
-                                                   : distrust(reason);
+                                                   : reply_invalid(reason);
 }
 
 static Status read_all(ByteReader *reader, bool with_contents, PackageInfo *info,
@@ -202,7 +202,7 @@ static Status read_all(ByteReader *reader, bool with_contents, PackageInfo *info
     if (reader->status != STATUS_OK || format >= PACKAGE_FORMAT_COUNT ||
         diagnostic_list_read(reader->data + reader->at, reader->size - reader->at, &used,
                              warnings) != STATUS_OK) {
-        return distrust(reason);
+        return reply_invalid(reason);
     }
     info->format = (PackageFormat)format;
     (void)byte_read_bytes(reader, used);

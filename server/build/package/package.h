@@ -37,7 +37,7 @@ MUST_USE Status package_unpack(const PlaceFolder *files, const char *folder,
 
 // --- more than the files ------------------------------------------------------------------------
 
-// What is known of one file; in the order of PlaceFolder's files.
+// Facts about one file; in the order of PlaceFolder's files.
 typedef struct PackageFile {
     PackageKind kind;
     AssetInfo asset;       // what a picture, sound or model is
@@ -55,34 +55,35 @@ typedef struct PackageInfo {
     size_t thumbnail_bytes;
 } PackageInfo;
 
-// As package_read, with everything that is known. Without contents it only judges, and sends no
-// file back.
+// Like package_read, and returns all facts. Without contents the package is only checked, and no
+// file is sent back.
 MUST_USE Status package_open(const BuildContext *context, const uint8_t *bytes, size_t count,
                              bool with_contents, PackageInfo *out);
 void package_info_free(PackageInfo *info);
-// Names every file by its bytes, outside the jail; of one that was opened with contents. Apart from
-// package_open because it takes longer than all the rest.
+// Hashes every file, outside the jail; needs a package that was opened with contents. Apart from
+// package_open because it takes longer than everything else.
 void package_hash_files(PackageInfo *info);
-// As package_write, and what is known of it; files without contents.
+// Like package_write, and returns all facts; files have no contents.
 MUST_USE Status package_pack(const BuildContext *context, const char *folder, Buffer *out,
                              PackageInfo *info);
 // --- one asset alone ----------------------------------------------------------------------------
 
-// The halves of the questions about one asset, for a build, which keeps the answers by the hashes
-// of the files. WORKER_ASSET: with a thumbnail of `edge_px` (0: none).
+// Requests and replies about one asset, for a build, which caches the answers by the hashes of the
+// files. WORKER_ASSET: with a thumbnail of `edge_px` (0: none).
 void package_asset_request(const char *path, const void *data, size_t bytes, uint32_t edge_px,
                            Buffer *out);
-// Any bytes at all. STATUS_MALFORMED: no answer about an asset of that kind. `png` may be NULL.
+// Reads a reply, which may be any bytes. STATUS_MALFORMED: it does not fit an asset of that kind.
+// `png` may be NULL.
 MUST_USE Status package_asset_read(const Buffer *reply, PackageKind kind, AssetInfo *out,
                                    Buffer *png);
 
-// WORKER_MODEL_FILES: the files that a .gltf names, because it is judged together with them. Which
-// those are only the worker reads; some may not be there, some come twice.
+// WORKER_MODEL_FILES: the files that a .gltf names, because it is checked together with them. Only
+// the worker reads the .gltf. A file may be missing or be listed twice.
 typedef struct PackageModelFiles {
     char paths[ASSET_MODEL_FILES_MAX][PACKAGE_PATH_BYTES];
     uint32_t count;
 } PackageModelFiles;
-// Total: from the worker's answer, which is blocks. False: it is none, and `out` is empty.
+// Reads the worker's answer, which may be any bytes. False: it is invalid, and `out` is empty.
 bool package_model_files_read(const uint8_t *bytes, size_t count, PackageModelFiles *out);
 // WORKER_MODEL: a .gltf and those files.
 void package_model_request(const PlaceFile *model, const PlaceFile *files, uint32_t file_count,

@@ -1,5 +1,5 @@
 // See package_rules.h. Nothing here depends on a locale: characters are compared by a small table
-// of our own, which knows the alphabets that have a case.
+// of our own, with the alphabets that have upper and lower case.
 #include "server/build/package/package_rules.h"
 
 #include "core/base/check.h"
@@ -24,15 +24,15 @@ const char *package_rule_name(PackageRule rule)
 
 // --- refusals -----------------------------------------------------------------------------------
 
-// A name also has none that only choose between forms of a letter, or that nobody has agreed on.
+// Names also must not contain variation selectors and private or unassigned characters.
 static bool is_control(uint32_t code)
 {
     return utf8_is_hidden(code) || (code >= 0xfe00 && code <= 0xfe0f) ||
            (code >= 0xfffc && code <= 0xffff) || code >= 0xe0000;
 }
 
-// Accents that stand alone: the second half of a letter that was taken apart (NFD, as macOS once
-// wrote names). Two spellings of one name are two files to us and one to a person.
+// Combining accents: the second half of a decomposed letter (NFD, which macOS once wrote in names).
+// Two spellings of one name are two files to us and one to a person.
 static bool is_combining(uint32_t code)
 {
     return (code >= 0x0300 && code <= 0x036f) || (code >= 0x1ab0 && code <= 0x1aff) ||
@@ -40,7 +40,7 @@ static bool is_combining(uint32_t code)
            code == 0x3099 || code == 0x309a || (code >= 0xfe20 && code <= 0xfe2f);
 }
 
-// As much of `text` as fits, with everything that is no plain character made visible.
+// Writes as much of `text` as fits, with everything but plain characters escaped.
 static size_t show(char *out, size_t out_bytes, const char *text, size_t bytes)
 {
     const uint8_t *at = (const uint8_t *)text;
@@ -152,7 +152,7 @@ bool package_path_is_skipped(const char *path)
                                         "desktop.ini"};
     for (const char *at = path;;) {
         const size_t bytes = strcspn(at, "/");
-        // Hidden files, and what editors keep of a file before it was changed.
+        // Hidden files, and the backup copies of editors.
         bool skipped = at[0] == '.' || (bytes > 1 && at[bytes - 1] == '~') ||
                        (bytes > 2 && at[0] == '#' && at[bytes - 1] == '#');
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -310,7 +310,7 @@ static uint32_t fold(uint32_t code)
     return code;
 }
 
-// A file, or a folder that a file is in: what a path is up to one of its slashes.
+// A file, or a folder on the way to one: a path up to one of its slashes.
 typedef struct Node {
     const uint32_t *folded;
     const char *path;
@@ -331,7 +331,7 @@ static int by_folded(const void *a, const void *b)
     if (left->folded_count != right->folded_count) {
         return left->folded_count < right->folded_count ? -1 : 1;
     }
-    // Files first, then by their bytes, so that the same package is refused in the same words.
+    // Files first, then by their bytes, so that the same package always gets the same message.
     if (left->is_file != right->is_file) {
         return left->is_file ? -1 : 1;
     }
@@ -340,7 +340,7 @@ static int by_folded(const void *a, const void *b)
     return order != 0 ? order : (int)left->bytes - (int)right->bytes;
 }
 
-// Two neighbours that fold to the same.
+// Reports two neighbours that fold to the same name.
 static Status compare(const Node *a, const Node *b, char reason[WORKER_REASON_BYTES])
 {
     const bool same = a->bytes == b->bytes && memcmp(a->path, b->path, a->bytes) == 0;

@@ -12,9 +12,10 @@
 #define PACKAGE_PATH_BYTES 128  // with its end; as a script's name and a diagnostic's file
 #define PACKAGE_NAME_BYTES 1024 // of an entry as it stands in an archive, before it is judged
 #define PACKAGE_RATIO_MAX  100
-// Below this a ratio says nothing: ten thousand spaces are no bomb.
+// Below this size the ratio is not checked: ten thousand spaces are not a zip bomb.
 #define PACKAGE_RATIO_FLOOR_BYTES (1u << 20)
-// A place that was zipped with everything around it is told so before 4,000 of its own files count.
+// Entries including skipped ones: a place that was zipped with everything around it gets this
+// message before its own 4,000 files are counted.
 #define PACKAGE_ENTRIES_MAX 16000
 #define PACKAGE_WHOLE       "(package)" // the entry of a refusal that concerns none
 
@@ -58,26 +59,26 @@ typedef enum PackageRule {
 } PackageRule;
 const char *package_rule_name(PackageRule rule);
 
-// Fills the reason and gives STATUS_MALFORMED, or STATUS_LIMIT for RULE_MEMORY. Control characters
-// and what is no UTF-8 become \xNN.
+// Writes the reason and returns STATUS_MALFORMED, or STATUS_LIMIT for RULE_MEMORY. Control
+// characters and invalid UTF-8 become \xNN.
 MUST_USE Status package_refuse(char reason[WORKER_REASON_BYTES], const char *entry,
                                size_t entry_bytes, PackageRule rule, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
 // --- names --------------------------------------------------------------------------------------
 
-// Is it a relative path of plain names that leads nowhere else? For every entry, skipped or not;
-// `bytes` without the slash that a folder has at its end.
+// Whether it is a relative path of plain names that stays inside. For every entry, skipped or not;
+// `bytes` without the slash at the end of a folder.
 MUST_USE Status package_path_check(const char *path, size_t bytes,
                                    char reason[WORKER_REASON_BYTES]);
-// Hidden files, what systems leave behind (__MACOSX, Thumbs.db), an editor's packages and copies:
-// not a place's own. Of a checked path.
+// Whether it is not a place's own file: hidden files, files of systems (__MACOSX, Thumbs.db),
+// packages and backup copies of editors. Needs a checked path.
 bool package_path_is_skipped(const char *path);
-// Can every system hold it, and is it short and shallow enough? Of a checked path, as it will be in
-// the place's folder.
+// Whether every system can hold it, and it is short and shallow enough. Needs a checked path, as it
+// will be in the place's folder.
 MUST_USE Status package_path_fits(const char *path, char reason[WORKER_REASON_BYTES]);
-// No two paths may mean one file: the same, the same but for case, a file where another needs a
-// folder. `paths` are checked ones, in any order.
+// Whether no two paths mean one file: the same path, the same but for case, or a file where another
+// needs a folder. `paths` are checked, in any order.
 MUST_USE Status package_paths_differ(const char *const *paths, uint32_t count,
                                      char reason[WORKER_REASON_BYTES]);
 
@@ -101,9 +102,9 @@ typedef enum PackageKind {
 const char *package_kind_name(PackageKind kind);
 size_t package_kind_bytes_max(PackageKind kind);
 bool package_kind_is_asset(PackageKind kind);
-// By the path's ending.
+// The kind by the path's ending.
 MUST_USE Status package_kind_of(const char *path, PackageKind *out,
                                 char reason[WORKER_REASON_BYTES]);
-// Would a file of that name and size be too large?
+// Whether a file of that name may have that size.
 MUST_USE Status package_size_check(const char *path, PackageKind kind, uint64_t bytes,
                                    char reason[WORKER_REASON_BYTES]);

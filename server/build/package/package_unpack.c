@@ -1,9 +1,8 @@
-// Files into a folder, all or nothing: they are written into a folder beside it with a hidden name,
-// brought to disk, and then the folder gets its name by one rename. Whatever stops this in between
-// leaves nothing under the name; what it leaves beside it is removed the next time.
-//
-// Every folder is opened inside the one before, without following links, so nothing that changes on
-// disk meanwhile leads elsewhere.
+// Writes files into a folder, all or nothing: into a temporary folder beside it with a hidden name,
+// which is synced and then renamed once. If this is interrupted there is nothing under the final
+// name; what is left beside it is removed the next time.
+// Every folder is opened inside the one before, without following links, so a change on disk in the
+// meantime cannot lead elsewhere.
 #define _GNU_SOURCE
 #include "server/build/package/package.h"
 
@@ -26,7 +25,7 @@
 #define FOLDER_AS_GIVEN (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 #define FOLDER_OF_OURS  (FOLDER_AS_GIVEN | O_NOFOLLOW)
 
-// Where it goes: the folder that holds it, its name there, and the name while it is being written.
+// The target: its parent folder, its name there, and the temporary name while it is being written.
 typedef struct Target {
     int parent;
     char name[NAME_BYTES], aside[NAME_BYTES];
@@ -41,7 +40,7 @@ static Status fail_at(char reason[WORKER_REASON_BYTES], Status status, const cha
 
 // --- removing -----------------------------------------------------------------------------------
 
-// Bounded by REMOVE_DEPTH: what is deeper was not written here.
+// At most REMOVE_DEPTH deep: anything deeper was not written by this code.
 static void remove_tree(int parent, const char *name, uint32_t depth)
 {
     const int folder = openat(parent, name, FOLDER_OF_OURS);
@@ -60,10 +59,10 @@ static void remove_tree(int parent, const char *name, uint32_t depth)
         }
     }
     closedir(list);
-    (void)unlinkat(parent, name, AT_REMOVEDIR); // left over, it disturbs nobody
+    (void)unlinkat(parent, name, AT_REMOVEDIR); // if it stays, it is harmless
 }
 
-// Of processes that were killed in the middle.
+// Removes temporary folders of processes that were killed.
 static void remove_left_over(const Target *target)
 {
     const int again = openat(target->parent, ".", FOLDER_AS_GIVEN);
@@ -118,7 +117,7 @@ static Status check_free(const Target *target, const char *path, char reason[WOR
         return errno == ENOENT ? STATUS_OK : fail_at(reason, STATUS_BLOCKED, path, strerror(errno));
     }
     if (!S_ISDIR(about.st_mode)) {
-        return fail_at(reason, STATUS_EXISTS, path, "is there already and no folder");
+        return fail_at(reason, STATUS_EXISTS, path, "exists already and is not a folder");
     }
     if (stat(".", &here) == 0 && here.st_dev == about.st_dev && here.st_ino == about.st_ino) {
         return fail_at(reason, STATUS_BLOCKED, path, "is the folder you are in; name another one");
@@ -133,22 +132,15 @@ static Status check_free(const Target *target, const char *path, char reason[WOR
 static Status open_target(const char *path, Target *out, char reason[WORKER_REASON_BYTES])
 {
     char parent[4096];
-    size_t bytes = strlen(path);
-    while (bytes > 1 && path[bytes - 1] == '/') {
-        bytes -= 1;
-    }
-    size_t begin = bytes;
-    while (begin > 0 && path[begin - 1] != '/') {
-        begin -= 1;
-    }
-    const int name =
-        snprintf(out->name, sizeof out->name, "%.*s", (int)(bytes - begin), path + begin);
+    size_t begin = 0;
+    const size_t bytes = file_last_name(path, &begin);
+    const int name = snprintf(out->name, sizeof out->name, "%.*s", (int)bytes, path + begin);
     const int aside =
         snprintf(out->aside, sizeof out->aside, ".%s" ASIDE "%d", out->name, (int)getpid());
-    if (bytes == begin || bytes >= sizeof parent || name >= (int)sizeof out->name ||
+    if (bytes == 0 || begin + bytes >= sizeof parent || name >= (int)sizeof out->name ||
         aside >= (int)sizeof out->aside || strcmp(out->name, ".") == 0 ||
         strcmp(out->name, "..") == 0) {
-        return fail_at(reason, STATUS_RANGE, path, "is no name for a new folder");
+        return fail_at(reason, STATUS_RANGE, path, "is not a valid name for a new folder");
     }
     memcpy(parent, path, begin);
     parent[begin] = '\0';
@@ -161,8 +153,8 @@ static Status open_target(const char *path, Target *out, char reason[WORKER_REAS
 
 // --- writing ------------------------------------------------------------------------------------
 
-// Opens the folder that a path is in, making what is missing; *name is what remains of the path.
-// Negative: the system refused.
+// Opens the folder of a path, creating missing ones; *name is the rest of the path. Negative: the
+// system refused.
 static int open_folders(int root, const char *path, const char **name)
 {
     int folder = openat(root, ".", FOLDER_OF_OURS);
@@ -215,7 +207,7 @@ static Status write_files(const PlaceFolder *files, const Target *target,
             status = fail_at(reason, STATUS_BLOCKED, files->files[i].path, strerror(errno));
         }
     }
-    // One call for all files and folders instead of one for each.
+    // One call instead of an fsync for each file and folder.
     if (status == STATUS_OK && syncfs(root) != 0) {
         status = fail_at(reason, STATUS_BLOCKED, target->name, strerror(errno));
     }
@@ -223,7 +215,7 @@ static Status write_files(const PlaceFolder *files, const Target *target,
     return status;
 }
 
-// Paths again, because they may come from anywhere by now.
+// Checks the paths again, because the caller may have got them from anywhere.
 static Status check_paths(const PlaceFolder *files, char reason[WORKER_REASON_BYTES])
 {
     const char **paths = calloc((size_t)files->file_count + 1, sizeof *paths);
@@ -254,7 +246,7 @@ Status package_unpack(const PlaceFolder *files, const char *folder,
     if (status == STATUS_OK) {
         remove_left_over(&target);
         status = write_files(files, &target, reason);
-        // An empty folder of that name is replaced, a full one refuses.
+        // An empty folder of that name is replaced; a non-empty one makes this fail.
         if (status == STATUS_OK &&
             renameat(target.parent, target.aside, target.parent, target.name) != 0) {
             status = fail_at(reason, STATUS_BLOCKED, folder, strerror(errno));

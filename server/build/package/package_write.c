@@ -1,7 +1,6 @@
-// From a folder to a `.game`. The zip is written by this code alone, so that the bytes depend on
-// the files and on nothing else: names in order of their bytes, one date for all, one user, no
-// extra fields. The worker deflates the files, and judges what was written as a stranger's package
-// would be: what this program packs, it reads.
+// Packs a folder as a `.game`. The zip is written by this code alone, so that its bytes depend on
+// the files only: names sorted, one date for all, one user, no extra fields. The worker deflates
+// the files and checks the result like a stranger's package: what this program packs, it can read.
 #define _GNU_SOURCE
 #include "server/build/package/package.h"
 
@@ -59,7 +58,7 @@ static void put_central(Buffer *out, const Entry *entry)
 
 // --- one file -----------------------------------------------------------------------------------
 
-// Pictures and OGG are packed already.
+// Pictures and OGG are compressed already.
 static bool is_packed_kind(PackageKind kind)
 {
     return kind == KIND_PNG || kind == KIND_JPEG || kind == KIND_OGG;
@@ -157,7 +156,7 @@ static Status write_zip(const BuildContext *context, const PlaceFolder *folder, 
     return status;
 }
 
-// What systems leave behind in folders is left out here as it is skipped there.
+// Leaves out the files that a reader would skip.
 static void leave_out_skipped(PlaceFolder *folder)
 {
     uint32_t kept = 0;
@@ -174,7 +173,7 @@ static void leave_out_skipped(PlaceFolder *folder)
     folder->file_count = kept;
 }
 
-// By name and size; the worker looks inside.
+// Checks names and sizes; the worker checks the contents.
 static Status check_folder(const PlaceFolder *folder, char reason[WORKER_REASON_BYTES])
 {
     for (uint32_t i = 0; i < folder->file_count; i++) {
@@ -196,7 +195,7 @@ Status package_pack(const BuildContext *context, const char *folder, Buffer *out
 {
     PlaceFolder files = {0};
     Buffer zip = buffer_of(PACKAGE_BYTES_MAX);
-    Status status = place_folder_read_all(folder, &files, context->reason, WORKER_REASON_BYTES);
+    Status status = place_folder_read_all(folder, &files, context->reason);
     if (status != STATUS_OK) {
         return status;
     }

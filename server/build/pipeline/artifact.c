@@ -1,4 +1,4 @@
-// See artifact.h. Everything is relative to descriptors that were opened without following a link.
+// See artifact.h. Everything is relative to descriptors that were opened without following links.
 #define _GNU_SOURCE
 #include "server/build/pipeline/artifact.h"
 
@@ -68,7 +68,7 @@ static Status fail_to_write(char reason[WORKER_REASON_BYTES], Status status, con
     return status;
 }
 
-// A folder on the way to what is made: nothing of the creator's is in one.
+// Reports that something on the way to the artifacts is not a folder.
 static Status refuse_folder(char reason[WORKER_REASON_BYTES], const char *what)
 {
     const bool is_other = errno == ELOOP || errno == ENOTDIR;
@@ -94,7 +94,7 @@ static void remove_entry(int folder, const char *name, uint32_t depth)
     }
 }
 
-// Takes the descriptor. Bounded by DEPTH_MAX.
+// Closes the descriptor. At most DEPTH_MAX deep.
 static void remove_inside(int folder, uint32_t depth)
 {
     DIR *list = fdopendir(folder);
@@ -110,8 +110,8 @@ static void remove_inside(int folder, uint32_t depth)
     closedir(list);
 }
 
-// What is aside; we hold the lock, so nobody else needs it. What is nested too deeply stays, and
-// is in nobody's way.
+// Removes everything in .sandlot/aside; we hold the lock, so no other build uses it. What is nested
+// too deeply stays and is harmless.
 static void remove_leftovers(const Artifacts *artifacts)
 {
     const int folder = openat(artifacts->home, ASIDE, FOLDER_FLAGS);
@@ -131,7 +131,7 @@ static void close_one(int descriptor)
 
 static int make_folder(int at, const char *name)
 {
-    (void)mkdirat(at, name, 0700); // it may be there; opening says whether it is one
+    (void)mkdirat(at, name, 0700); // may exist already; openat checks that it is a folder
     return openat(at, name, FOLDER_FLAGS);
 }
 
@@ -184,11 +184,11 @@ static Status open_all(Artifacts *artifacts, const atomic_bool *cancel,
             return refuse_folder(reason, side_homes[i]);
         }
     }
-    remove_leftovers(artifacts); // of a build that ended halfway
+    remove_leftovers(artifacts); // of an interrupted build
     return STATUS_OK;
 }
 
-// Nothing is made or waited for; what is not there is -1.
+// Creates nothing and waits for nothing; a missing folder is -1.
 static void look_at_all(Artifacts *artifacts)
 {
     const int place = open(artifacts->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -233,7 +233,7 @@ Status artifacts_open(const char *place, const atomic_bool *cancel, Artifacts **
     return STATUS_OK;
 }
 
-Status artifacts_look(const char *place, Artifacts **out, char reason[WORKER_REASON_BYTES])
+Status artifacts_open_read(const char *place, Artifacts **out, char reason[WORKER_REASON_BYTES])
 {
     const Status status = create(place, out, reason);
     if (status == STATUS_OK) {
@@ -248,7 +248,7 @@ void artifacts_close(Artifacts *artifacts)
         return;
     }
     if (artifacts->aside >= 0) {
-        remove_leftovers(artifacts); // of a disk that was full in the middle
+        remove_leftovers(artifacts); // if the disk was full, for example
     }
     close_one(artifacts->aside);
     close_one(artifacts->fresh);
@@ -256,7 +256,7 @@ void artifacts_close(Artifacts *artifacts)
         close_one(artifacts->sides[i]);
     }
     close_one(artifacts->home);
-    close_one(artifacts->lock); // last: the next one may begin
+    close_one(artifacts->lock); // last: then the next build may begin
     free(artifacts);
 }
 
@@ -273,12 +273,12 @@ Status artifacts_read(const Artifacts *artifacts, ArtifactSide side, PlaceFolder
     }
     char path[PATH_BYTES + 64];
     snprintf(path, sizeof path, "%s/%s", artifacts->place, side_folders[side]);
-    return place_folder_read_made(path, out, NULL, reason, WORKER_REASON_BYTES);
+    return place_folder_read_built(path, out, NULL, reason);
 }
 
 // --- replacing ----------------------------------------------------------------------------------
 
-// The folder of "Workspace/Doors/Front.rune" below another, made on the way; *name is the rest.
+// Opens the folder of "Workspace/Doors/Front.rune" below another, creating it; *name is the rest.
 static int make_parents(int root, const char *path, const char **name)
 {
     int folder = dup(root);
@@ -298,8 +298,8 @@ static int make_parents(int root, const char *path, const char **name)
     return folder;
 }
 
-// A folder that nobody has put anything into: what came along in .sandlot/aside, and could not be
-// removed, would be in the artifacts otherwise.
+// Creates a folder that is certainly empty. Otherwise files that came in .sandlot/aside and could
+// not be removed would become artifacts.
 static bool open_fresh(Artifacts *artifacts)
 {
     if (artifacts->fresh < 0) {
@@ -326,12 +326,12 @@ static bool write_file(int root, const PlaceFile *file)
         return false;
     }
     const bool written = file_write_whole(made, file->data, file->bytes);
-    // On its way already, so that waiting for all of them later is one wait and not a thousand.
+    // Starts writing it to disk now, so that the wait at the end is one wait and not a thousand.
     (void)sync_file_range(made, 0, 0, SYNC_FILE_RANGE_WRITE);
     return close(made) == 0 && written;
 }
 
-// What has not changed is the same file under two names for a moment: nothing is written.
+// An unchanged file is linked instead of written.
 static bool link_file(int old_root, int root, const PlaceFile *file)
 {
     const char *name = NULL;
@@ -355,7 +355,7 @@ static bool sync_path(int root, const char *path, int flags)
     return synced;
 }
 
-// Every folder on the way to a file that the file before it was not in.
+// Syncs every folder on the way to a file that was not on the way to the previous file.
 static bool sync_parents(int root, const char *path, const char *before)
 {
     char folder[SEGMENT_BYTES];
@@ -389,8 +389,8 @@ static bool is_same_file(const PlaceFolder *before, const PlaceFile *file)
     return false;
 }
 
-// In one step if the file system can, which all of Linux's own do; otherwise in two, between which
-// there is no folder: "not built", never half of one.
+// In one step if the file system can exchange two folders, as all of Linux's own can; otherwise in
+// two. In between there is no folder ("not built"), but never half of one.
 static bool take_place(Artifacts *artifacts, ArtifactSide side, const char *fresh)
 {
     const int folder = artifacts->sides[side];
@@ -398,7 +398,7 @@ static bool take_place(Artifacts *artifacts, ArtifactSide side, const char *fres
         return true; // there was none
     }
     if (renameat2(artifacts->fresh, fresh, folder, NAME, RENAME_EXCHANGE) == 0) {
-        return true; // the old one is aside now
+        return true; // the old one is in the temporary folder now
     }
     char old[SEGMENT_BYTES];
     snprintf(old, sizeof old, "old %s", fresh);
@@ -406,7 +406,7 @@ static bool take_place(Artifacts *artifacts, ArtifactSide side, const char *fres
            renameat(artifacts->fresh, fresh, folder, NAME) == 0;
 }
 
-// Both give the path that failed; NULL: none did.
+// Both return the path that failed, or NULL.
 static const char *fill(int root, int old_root, const PlaceFolder *before, const PlaceFile *files,
                         uint32_t file_count, bool *is_new)
 {
@@ -440,7 +440,8 @@ Status artifacts_prepare(Artifacts *artifacts, ArtifactSide side, const PlaceFol
 {
     ASSERT(artifacts->aside >= 0 && !artifacts->is_prepared[side]);
     for (uint32_t i = 0; i < file_count; i++) {
-        ASSERT(files[i].path[0] != '/' && strstr(files[i].path, "..") == NULL); // never leads out
+        ASSERT(files[i].path[0] != '/' &&
+               strstr(files[i].path, "..") == NULL); // it cannot lead out of the folder
         ASSERT(i == 0 || strcmp(files[i - 1].path, files[i].path) <= 0);
     }
     const int root = open_fresh(artifacts) ? make_folder(artifacts->fresh, side_names[side]) : -1;
@@ -515,7 +516,7 @@ Status artifacts_switch(Artifacts *artifacts, char reason[WORKER_REASON_BYTES])
         return fail_to_write(reason, STATUS_BLOCKED, ARTIFACT_LIST);
     }
     remove_leftovers(artifacts); // the old ones
-    close_one(artifacts->fresh); // it went with them
+    close_one(artifacts->fresh); // it was removed with them
     artifacts->fresh = -1;
     return STATUS_OK;
 }

@@ -20,11 +20,11 @@
 #define NS_PER_MS  1000000u
 
 struct Builder {
-    BuildConfig config; // its strings are ours
+    BuildConfig config; // its strings are copies
     char *cache, *key;
     Worker *worker;
     TypeScript *typescript;
-    char place[PATH_BYTES]; // whose souls the worker has seen
+    char place[PATH_BYTES]; // the place whose souls the worker has read
 };
 
 static const char *const stage_names[] = {"read",  "scan",   "translate", "typescript", "compile",
@@ -106,7 +106,7 @@ static Status ready_worker(Build *build)
     Builder *builder = build->builder;
     if (builder->worker != NULL && strcmp(builder->place, build->request->place) != 0) {
         worker_destroy(builder->worker);
-        typescript_destroy(builder->typescript); // for the same reason
+        typescript_destroy(builder->typescript); // for the same reason as the worker
         builder->worker = NULL;
         builder->typescript = NULL;
     }
@@ -184,7 +184,7 @@ static Status open_cache(Build *build)
 
 // --- the stages ---------------------------------------------------------------------------------
 
-// Looked for before anything is made: a folder that is no place stays as it was.
+// Checked before anything is created: a folder that is not a place is not changed.
 static bool is_place(const PlaceFolder *folder)
 {
     for (uint32_t i = 0; i < folder->file_count; i++) {
@@ -195,7 +195,7 @@ static bool is_place(const PlaceFolder *folder)
     return false;
 }
 
-// A folder's own name. Where it is on a server is not for everyone who follows a job.
+// A folder's own name. Its path on a server is not for everyone who follows a job.
 static const char *last_name(const char *path)
 {
     const char *name = path;
@@ -208,9 +208,8 @@ static const char *last_name(const char *path)
 static Status read_place(Build *build)
 {
     build_progress(build, BUILD_READ, 0, 0, last_name(build->request->place));
-    Status status =
-        place_folder_read_told(build->request->place, &build->folder, &build->result->diagnostics,
-                               build->context.reason, WORKER_REASON_BYTES);
+    Status status = place_folder_read_diagnosed(build->request->place, &build->folder,
+                                                &build->result->diagnostics, build->context.reason);
     build->is_incomplete = status == STATUS_MALFORMED;
     if (status != STATUS_OK && (!build->is_incomplete || !is_place(&build->folder))) {
         return status;
@@ -239,14 +238,14 @@ static void fill_item(BuildItem *item, const Soul *soul)
     snprintf(item->file, sizeof item->file, "%s", soul->file->path);
 }
 
-// What other programs save as text is told in one way, before anything reads it.
+// Files in other encodings are reported here, before anything reads them.
 static Status check_texts(const Build *build)
 {
     const uint32_t found = place_text_check(&build->folder, &build->result->diagnostics);
     return found > 0 ? STATUS_MALFORMED : STATUS_OK;
 }
 
-// What place.json takes away from scripts.
+// Applies the run contexts of place.json.
 static Status narrow_contexts(Build *build)
 {
     const Status status = contexts_ask(&build->context, &build->folder, &build->souls);
@@ -264,13 +263,14 @@ static Status scan(Build *build)
     }
     status = check_texts(build);
     if (status == STATUS_OK && build->is_incomplete) {
-        return STATUS_MALFORMED; // what cannot be read was told, and now all of it
+        return STATUS_MALFORMED; // the files that cannot be read were reported
     }
     status = status == STATUS_OK ? narrow_contexts(build) : status;
     if (status != STATUS_OK) {
         return status;
     }
-    build->items = calloc(build->souls.count + 1u, sizeof *build->items); // and the library
+    build->items =
+        calloc(build->souls.count + 1u, sizeof *build->items); // and TypeScript's library
     if (build->items == NULL) {
         return refuse_build(build, STATUS_LIMIT, build->request->place, "out of memory");
     }
@@ -286,7 +286,7 @@ static Status scan(Build *build)
     return STATUS_OK;
 }
 
-// The result's runes; the items keep the rest.
+// Moves the runes into the result; the items keep the rest.
 static Status give_runes(Build *build)
 {
     BuildResult *result = build->result;
@@ -321,21 +321,21 @@ static Status give_runes(Build *build)
     return STATUS_OK;
 }
 
-// Names that not every system can hold work here, and nowhere else: pack refuses them.
+// Names that some systems cannot hold work here but cannot be packed: a warning.
 static bool check_name(Build *build, const char *path)
 {
     char reason[WORKER_REASON_BYTES];
     Status status = package_path_check(path, strlen(path), reason);
     status = status == STATUS_OK ? package_path_fits(path, reason) : status;
     if (status != STATUS_OK) {
-        const char *rule = strstr(reason, ": "); // behind the name
+        const char *rule = strstr(reason, ": "); // after the name
         diagnostic_addf(&build->result->diagnostics, DIAGNOSTIC_WARNING, path, 0, 0, "pack",
                         "`sandlot pack` will refuse it: %s", rule != NULL ? rule + 2 : reason);
     }
     return status == STATUS_OK;
 }
 
-// Notes and other files that no build reads are packed all the same.
+// Counts notes and other files that no build reads, because they are packed too.
 static void check_size(Build *build)
 {
     PlaceSize size = {0};
@@ -369,7 +369,7 @@ static Status check_names(Build *build)
         count += check_name(build, paths[count]);
     }
     char reason[WORKER_REASON_BYTES];
-    if (result->diagnostics.error_count == 0 && // of scripts it would be said twice
+    if (result->diagnostics.error_count == 0 && // errors in scripts would be reported twice
         package_paths_differ(paths, count, reason) == STATUS_MALFORMED) {
         diagnostic_addf(&build->result->diagnostics, DIAGNOSTIC_WARNING, "", 0, 0, "pack",
                         "`sandlot pack` will refuse the place: %s", reason);
@@ -394,10 +394,10 @@ static Status run_stages(Build *build)
     status = status == STATUS_OK ? check_cancel(build, build_translate_typescript(build)) : status;
     status = status == STATUS_OK ? check_cancel(build, build_compile_all(build)) : status;
     status = status == STATUS_OK ? check_cancel(build, build_dry_run(build)) : status;
-    if (status == STATUS_OK) {
-        build_check_requires(build);
-        status = give_runes(build);
+    if (status == STATUS_OK && build_check_requires(build) != STATUS_OK) {
+        status = refuse_build(build, STATUS_LIMIT, build->request->place, "out of memory");
     }
+    status = status == STATUS_OK ? give_runes(build) : status;
     if (status == STATUS_OK && build->request->pack) {
         status = check_cancel(build, build_pack(build));
     }
@@ -427,7 +427,7 @@ static bool is_same(const Diagnostic *a, const Diagnostic *b)
            strcmp(a->message, b->message) == 0;
 }
 
-// What two stages say of one thing is said once.
+// Two stages may report the same problem: keep one.
 static void drop_doubles(DiagnosticList *list)
 {
     uint32_t kept = 0;
@@ -457,7 +457,7 @@ static void free_build(Build *build)
     signing_key_wipe(&build->key);
     if (build->context.worker != NULL) {
         worker_watch(build->context.worker, NULL, NULL,
-                     NULL); // the caller's things are not ours to keep
+                     NULL); // the caller's pointers must not be kept
     }
     if (build->builder->typescript != NULL) {
         typescript_watch(build->builder->typescript, NULL, NULL, NULL);
@@ -488,11 +488,12 @@ Status builder_build(Builder *builder, const BuildRequest *request, BuildResult 
     drop_doubles(&out->diagnostics);
     const uint32_t errors = out->diagnostics.error_count;
     if (status == STATUS_MALFORMED && errors > 0) {
-        // They say why, better than a later stage that stumbled over the same.
+        // The diagnostics say why, better than the reason of a later stage that failed over the
+        // same problem.
         diagnostic_count_text(errors, reason, WORKER_REASON_BYTES);
     }
     if (status == STATUS_OK) {
-        reason[0] = '\0'; // of what it went on after
+        reason[0] = '\0'; // of a failure after which the build went on
     }
     out->took_ms = (clock_ns() - start) / NS_PER_MS;
     return status;

@@ -55,10 +55,10 @@ typedef struct BuildProgress {
 
 typedef struct BuildRequest {
     const char *place; // folder
-    bool force;        // the cache is not asked
-    bool write;        // artifacts; without it only the version is noted, beside the key
-    bool update;       // references in the scene; with `write` they are in any case
-    bool pack;         // runes for players, too
+    bool force;        // ignore the cache
+    bool write;  // write the artifacts; without it only the version is recorded, beside the key
+    bool update; // update the references in the scene; `write` does so in any case
+    bool pack;   // also compress the runes for players
     void (*progress)(void *user, const BuildProgress *progress); // may be NULL
     void *user;
     const atomic_bool *cancel; // may be NULL
@@ -72,10 +72,10 @@ typedef struct BuildRune {
     bool replicate;
     bool was_cached;
     uint8_t hash[32];
-    uint8_t code_hash[32]; // of the source's bytes: scriptRef.codeHash
+    uint8_t code_hash[32]; // SHA-256 of the source's bytes: scriptRef.codeHash
     uint8_t *bytes;
     size_t count;
-    // Of what is replicated, if it was asked for (ask_rune_pack.h); NULL: it does not get smaller.
+    // For replicated scripts, if it was requested (ask_rune_pack.h); NULL: it does not get smaller.
     uint8_t *packed, *zstd;
     size_t packed_count, zstd_count;
 } BuildRune;
@@ -92,7 +92,7 @@ typedef struct BuildResult {
     size_t manifest_bytes, client_manifest_bytes;
     BuildAsset *assets; // sorted by path
     uint32_t asset_count;
-    uint32_t asset_read_count, asset_checked_count; // by us; by the worker
+    uint32_t asset_read_count, asset_checked_count; // read by the builder; checked by the worker
     uint8_t *thumbnail; // PNG of at most 256 px; NULL: the place has no picture
     size_t thumbnail_bytes;
     uint8_t thumbnail_hash[SHA256_BYTES];
@@ -100,7 +100,7 @@ typedef struct BuildResult {
     size_t asset_list_bytes;
     uint32_t version;
     uint32_t compiled_count, cached_count;
-    bool unchanged; // the same artifacts were there already: nothing was written
+    bool unchanged; // the artifacts were the same already: nothing was written
     uint64_t took_ms;
 } BuildResult;
 
@@ -109,18 +109,19 @@ typedef struct Builder Builder; // owns a worker and, once needed, a TypeScript 
 BuildConfig build_config_default(void);
 MUST_USE Status builder_create(const BuildConfig *config, Builder **out);
 void builder_destroy(Builder *builder); // NULL is allowed
-// STATUS_OK: built, perhaps with warnings. STATUS_MALFORMED: the place is wrong, see diagnostics.
-// STATUS_DENIED: cancelled. Others: `reason`. *out is always to be freed. One thread at a time.
+// STATUS_OK: built, perhaps with warnings. STATUS_MALFORMED: the place has errors, see diagnostics.
+// STATUS_DENIED: cancelled. Others: see `reason`. *out must be freed in every case. Not
+// thread-safe.
 MUST_USE Status builder_build(Builder *builder, const BuildRequest *request, BuildResult *out,
                               char reason[WORKER_REASON_BYTES]);
 void build_result_free(BuildResult *result);
 
-// Are the artifacts of a folder whole, are their hashes those of the manifest, and is it signed by
-// our key (or one before it)? Every problem is a diagnostic of *out, which is empty before; it also
-// gets the version.
+// Checks that the artifacts of a folder are complete, have the hashes in the manifest, and are
+// signed by our current or an earlier key. Every problem is a diagnostic of *out, which must be
+// empty; it also gets the version.
 MUST_USE Status build_verify(const BuildConfig *config, const char *place, BuildResult *out,
                              char reason[WORKER_REASON_BYTES]);
-// A new signing key from now on; the next build signs everything again, with the same versions.
-// STATUS_NOT_FOUND: there is none yet.
+// Replaces the signing key; the next build signs everything again, with the same versions.
+// STATUS_NOT_FOUND: there is no key yet.
 MUST_USE Status build_rotate_key(const BuildConfig *config, const char *place,
                                  char reason[WORKER_REASON_BYTES]);

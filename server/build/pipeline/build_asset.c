@@ -1,7 +1,7 @@
-// The assets of a place: each is named by its bytes and checked in the worker, once. Whether a file
-// is the one that was read before is asked of the file system (asset_file.h), so an unchanged place
-// costs a look at its folder, however large its assets are; what the worker said of some bytes is
-// in the cache by their hash.
+// The assets of a place: each is identified by its hash and checked in the worker once. The file
+// system tells whether a file has changed (asset_file.h), so an unchanged place costs only a look
+// at its folder, however large its assets are; the worker's answers are cached by the hash of the
+// file.
 #define _GNU_SOURCE
 #include "server/build/asset/asset_list.h"
 #include "server/build/package/package.h"
@@ -19,15 +19,15 @@
 #include <unistd.h>
 
 #define STAMPS_BYTES_MAX (4u << 20)
-#define STATUS_UNREAD    STATUS_NOT_FOUND // an asset could not be read, and that was told
+#define STATUS_UNREAD    STATUS_NOT_FOUND // an asset could not be read, and this was reported
 
-// One asset on its way.
+// One asset while it is processed.
 typedef struct Item {
     uint8_t *data;  // while it is needed
-    bool is_known;  // its hash is
-    bool is_good;   // it was checked
-    bool is_named;  // by a model
-    bool has_names; // of a model: it is known which files it names
+    bool is_known;  // the hash is known
+    bool is_good;   // the check passed
+    bool is_named;  // a model names it
+    bool has_names; // of a model: the files it names are known
 } Item;
 
 typedef struct Assets {
@@ -35,12 +35,12 @@ typedef struct Assets {
     AssetFileList files;
     BuildAsset *assets; // by file
     Item *items;        // by file
-    Buffer stamps;      // as they were kept
+    Buffer stamps;      // the cached ones
     uint32_t picture;   // of the place itself; UINT32_MAX: it has none
-    bool model_is_bad;  // then what it would have named is unknown
+    bool model_is_bad;  // then it is not known which files it names
 } Assets;
 
-// What becomes of a check that failed: a creator's mistake is told, and the rest is looked at.
+// Handles a failed check: a creator's mistake becomes a diagnostic, and the build goes on.
 static Status judge(Assets *assets, const char *path, Status status)
 {
     const BuildContext *context = &assets->build->context;
@@ -50,7 +50,7 @@ static Status judge(Assets *assets, const char *path, Status status)
         return STATUS_OK;
     }
     if (status == STATUS_UNREAD) {
-        return STATUS_OK; // that was told
+        return STATUS_OK; // it was reported
     }
     if (status != STATUS_OK && status != STATUS_DENIED) {
         build_blame(assets->build, path);
@@ -66,7 +66,7 @@ static void tell_asset(Assets *assets, const char *path, PackageRule rule, const
 
 // --- what is on disk ----------------------------------------------------------------------------
 
-// The bytes, with the stamp that they had from before until after they were read.
+// Reads the bytes, and the stamp that the file had before and after.
 static Status read_stamped(int file, size_t bytes_max, AssetStamp *stamp, bool *was_settled,
                            uint8_t **out)
 {
@@ -76,7 +76,7 @@ static Status read_stamped(int file, size_t bytes_max, AssetStamp *stamp, bool *
     }
     *was_settled = asset_stamp_is_settled(stamp);
     if (stamp->bytes > bytes_max) {
-        return STATUS_MISMATCH; // it had fewer when the folder was listed
+        return STATUS_MISMATCH; // the file has grown since the folder was listed
     }
     uint8_t *data = malloc((size_t)stamp->bytes + 1);
     if (data == NULL) {
@@ -105,7 +105,7 @@ static void tell_unread(Assets *assets, const char *path, Status status)
                                         : "cannot be read; look at its permissions");
 }
 
-// Reads it unless it is there. False: that was told.
+// Reads the file unless it is in memory. False: the failure was reported.
 static bool load(Assets *assets, uint32_t at)
 {
     Build *build = assets->build;
@@ -128,7 +128,7 @@ static bool load(Assets *assets, uint32_t at)
     if (status == STATUS_OK) {
         sha256_of(item->data, (size_t)stamp.bytes, hash);
         build->result->asset_read_count += 1;
-        // Two looks at one file within a build: they must have seen the same.
+        // If a file is read twice in one build, both times must give the same bytes.
         status = item->is_known && memcmp(hash, asset->hash, sizeof hash) != 0 ? STATUS_MISMATCH
                                                                                : STATUS_OK;
     }
@@ -151,7 +151,7 @@ static void unload(Item *item)
 
 // --- stamps -------------------------------------------------------------------------------------
 
-// One entry for all assets of a folder, replaced when something in it changed.
+// One cache entry for all assets of a folder, replaced when any of them changed.
 static CacheKey stamps_key(const Build *build)
 {
     CacheKeyMaker maker = cache_key_begin("asset stamps");
@@ -172,7 +172,7 @@ static void write_stamp(const BuildAsset *asset, Buffer *out)
     buffer_put(out, asset->hash, sizeof asset->hash);
 }
 
-// Files whose stamps are what they were have the hashes that they had. Both lists are sorted.
+// Files with an unchanged stamp get the cached hash. Both lists are sorted.
 static void read_stamps(Assets *assets)
 {
     ByteReader reader = byte_reader(assets->stamps.data, assets->stamps.bytes);
@@ -211,7 +211,7 @@ static void find_stamps(Assets *assets)
     }
 }
 
-// Only of files that were left alone for a while: the next build believes them.
+// Only for files that were left alone for a while, because the next build relies on the stamps.
 static void keep_stamps(Assets *assets)
 {
     Buffer stamps = buffer_of(STAMPS_BYTES_MAX);
@@ -232,8 +232,8 @@ static void keep_stamps(Assets *assets)
 
 // --- checks -------------------------------------------------------------------------------------
 
-// A question about one asset; its answers are kept by the hashes of what they are about, so nothing
-// is read to find one.
+// A question about one asset. Answers are cached by the hashes of the files, so nothing is read to
+// find one.
 typedef struct Asked {
     Assets *assets;
     uint32_t at;
@@ -298,7 +298,7 @@ static Status check_alone(Assets *assets, uint32_t at)
     return ask_about(&asked, &question);
 }
 
-// Everything but models of several files, which need the hashes of the others.
+// Checks everything but models of several files, which need the hashes of the others.
 static Status check_single(Assets *assets, uint32_t at)
 {
     BuildAsset *asset = &assets->assets[at];
@@ -306,13 +306,13 @@ static Status check_single(Assets *assets, uint32_t at)
     if (item->is_known) {
         asset->stamp = assets->files.items[at].stamp;
         asset->bytes = asset->stamp.bytes;
-        asset->was_settled = true; // only such are kept
+        asset->was_settled = true; // only stamps of such files are cached
     }
     Status status = STATUS_OK;
     if ((item->is_known || load(assets, at)) && assets->files.items[at].kind != KIND_GLTF) {
         status = check_alone(assets, at);
     }
-    if (at != assets->picture) { // whose thumbnail may be wanted
+    if (at != assets->picture) { // its thumbnail may be needed
         unload(item);
     }
     return status;
@@ -331,7 +331,7 @@ static int by_file_path(const void *a, const void *b)
     return strcmp(a, ((const AssetFile *)b)->path);
 }
 
-// Which of our assets a model names, each once and in order.
+// Finds the assets that a model names, each once and sorted.
 static uint32_t find_named(Assets *assets, const PackageModelFiles *names,
                            uint32_t out[ASSET_MODEL_FILES_MAX])
 {
@@ -381,7 +381,7 @@ static Status read_names(void *user, Status said, const Buffer *reply)
     return is_good ? STATUS_OK : STATUS_MALFORMED;
 }
 
-// The files that a model names, if that can be said; what is wrong is told.
+// The files that a model names; errors are reported.
 static Status name_files(Assets *assets, uint32_t at, PackageModelFiles *out)
 {
     const BuildAsset *asset = &assets->assets[at];
@@ -425,7 +425,7 @@ static Status read_model(void *user, Status said, const Buffer *reply)
     return status;
 }
 
-// Together with the files that it names.
+// Checks a model together with the files that it names.
 static Status check_with_files(Assets *assets, uint32_t at, const uint32_t *named, uint32_t count)
 {
     const BuildAsset *asset = &assets->assets[at];
@@ -435,7 +435,7 @@ static Status check_with_files(Assets *assets, uint32_t at, const uint32_t *name
     cache_key_add(&maker, asset->hash, sizeof asset->hash);
     for (uint32_t i = 0; i < count; i++) {
         if (!assets->items[named[i]].is_known) {
-            return STATUS_OK; // which was told
+            return STATUS_OK; // it was reported
         }
         cache_key_add_text(&maker, assets->assets[named[i]].path);
         cache_key_add(&maker, assets->assets[named[i]].hash, SHA256_BYTES);

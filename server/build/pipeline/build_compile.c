@@ -1,8 +1,8 @@
-// Lua to runes in the worker, or from the cache; then whether everything that is required is there,
-// on the sides where it is, and no module waits for itself.
+// Compiles Lua to runes in the worker, or takes them from the cache. Then checks that every
+// required module exists, on the sides where it is needed, and that no modules require each other
+// in a circle.
 #define _GNU_SOURCE
-#include "core/base/nearest.h"
-#include "server/build/base/lua_refusal.h"
+#include "core/script/check/check_require.h"
 #include "server/build/pipeline/build_stages.h"
 
 #include <stdio.h>
@@ -31,7 +31,6 @@ static Status compile_one(Build *build, BuildItem *item)
     BuildContext context = build->context;
     context.diagnostics = &found;
     const Status status = compile_ask(&context, &job, NULL, &item->output, &item->was_cached);
-    lua_refusal_explain(&found, item->language == SOUL_TYPESCRIPT);
     diagnostic_list_append(&build->result->diagnostics, &found);
     if (status == STATUS_OK) {
         item->is_built = true;
@@ -45,8 +44,8 @@ static Status compile_one(Build *build, BuildItem *item)
     return status == STATUS_MALFORMED && said_why ? STATUS_OK : status;
 }
 
-// Only who is sent to clients takes it there: a place whose TypeScript stays on the server shows
-// nothing of it.
+// The library goes to clients only if a replicated script requires it: TypeScript that stays on the
+// server is not visible to players.
 static void place_library(Build *build, BuildItem *library)
 {
     for (uint32_t i = 0; i < build->item_count; i++) {
@@ -98,62 +97,18 @@ const BuildItem *build_item_named(const Build *build, const char *path)
     return NULL;
 }
 
-static const char *module_meant(const Build *build, const char *path)
-{
-    Nearest nearest = nearest_begin_path(path, strlen(path));
-    for (uint32_t i = 0; i < build->item_count; i++) {
-        (void)nearest_consider(&nearest, build->items[i].path, strlen(build->items[i].path));
-    }
-    return nearest.found;
-}
-
-// What to do about a module that is not on a side: its service says so, or place.json.
-static const char *where_to(const BuildItem *module)
-{
-    return module->context == soul_service_context(module->service)
-               ? "move what both need to ReplicatedStorage"
-               : "contexts in place.json keeps it there";
-}
-
-static void check_require(Build *build, const BuildItem *item, uint32_t index)
-{
-    DiagnosticList *list = &build->result->diagnostics;
-    const char *path = item->output.requires[index];
-    const uint32_t line = item->output.require_lines[index];
-    const BuildItem *module = build_item_named(build, path);
-    const char *meant = module == NULL ? module_meant(build, path) : NULL;
-    if (meant != NULL) {
-        diagnostic_addf(list, DIAGNOSTIC_ERROR, item->file, line, 0, "require",
-                        "requires \"%s\", and there is no such script; did you mean \"%s\"?", path,
-                        meant);
-    } else if (module == NULL) {
-        diagnostic_addf(list, DIAGNOSTIC_ERROR, item->file, line, 0, "require",
-                        "requires \"%s\", and there is no such script; write its service and its "
-                        "name, as in \"ReplicatedStorage/Tools\"",
-                        path);
-    } else if (module->context == CONTEXT_SERVER && item->context != CONTEXT_SERVER) {
-        diagnostic_addf(list, DIAGNOSTIC_ERROR, item->file, line, 0, "require",
-                        "runs on the client and requires \"%s\", which stays on the server; %s",
-                        path, where_to(module));
-    } else if (module->context == CONTEXT_CLIENT && item->context != CONTEXT_CLIENT) {
-        diagnostic_addf(list, DIAGNOSTIC_ERROR, item->file, line, 0, "require",
-                        "runs on the server and requires \"%s\", which is on the client alone; %s",
-                        path, where_to(module));
-    }
-}
-
 // A path through what is required, deepest last. Each item is walked once, so that each way round
 // is found once, wherever it was begun.
 typedef struct RequireWalk {
     Build *build;
     uint32_t *stack;  // items
     uint32_t *next;   // of each item: which of its requires comes next
-    uint32_t *height; // of each item: where it is in the stack, from 1; 0: it is not
+    uint32_t *height; // of each item: its position in the stack, from 1; 0: not in it
     bool *was_seen;
     uint32_t depth;
 } RequireWalk;
 
-// In the words of `require` itself.
+// Uses the words of `require` itself.
 static void tell_cycle(const RequireWalk *walk, uint32_t from)
 {
     const BuildItem *items = walk->build->items, *first = &items[walk->stack[from]];
@@ -222,18 +177,35 @@ static void check_cycles(Build *build)
     free(was_seen);
 }
 
-void build_check_requires(Build *build)
+static void check_item(const Build *build, const BuildItem *item, const CheckModule *modules)
 {
+    const CheckSink sink = diagnostic_list_sink(&build->result->diagnostics);
+    const CompileOutput *output = &item->output;
+    const CheckRequires requires = {.file = item->file,
+                                    .context = item->context,
+                                    .paths = (const char(*)[SCRIPT_PATH_BYTES])output->requires,
+                                    .lines = output->require_lines,
+                                    .count = output->require_count};
+    check_requires(&requires, modules, build->item_count, &sink);
+}
+
+Status build_check_requires(Build *build)
+{
+    CheckModule *modules = calloc(build->item_count + 1u, sizeof *modules);
+    if (modules == NULL) {
+        return STATUS_LIMIT;
+    }
     for (uint32_t i = 0; i < build->item_count; i++) {
         const BuildItem *item = &build->items[i];
-        for (uint32_t j = 0; item->is_built && j < item->output.require_count; j++) {
-            check_require(build, item, j);
-        }
-        if (item->output.require_count > MANIFEST_REQUIRES_MAX) {
-            diagnostic_addf(&build->result->diagnostics, DIAGNOSTIC_ERROR, item->file, 0, 0,
-                            "require", "requires %u modules, at most %d may be; join some",
-                            item->output.require_count, MANIFEST_REQUIRES_MAX);
+        modules[i] = (CheckModule){.service = item->service, .context = item->context};
+        snprintf(modules[i].path, sizeof modules[i].path, "%s", item->path);
+    }
+    for (uint32_t i = 0; i < build->item_count; i++) {
+        if (build->items[i].is_built) {
+            check_item(build, &build->items[i], modules);
         }
     }
+    free(modules);
     check_cycles(build);
+    return STATUS_OK;
 }

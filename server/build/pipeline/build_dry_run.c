@@ -1,7 +1,6 @@
-// Scripts that require others, tried out with them. The worker tries each script out as it compiles
-// it, when nobody knows yet what it requires; so those are asked about once more when everything is
-// compiled. The result depends on the script and all modules behind it, and is an entry of the
-// cache of its own.
+// Dry runs of scripts that require others. When the worker compiles a script it is not known yet
+// what it requires, so such scripts are tried out again when everything is compiled. The result
+// depends on the script and all its modules, and has its own cache entry.
 #include "server/build/pipeline/build_stages.h"
 
 #include <stdlib.h>
@@ -23,7 +22,7 @@ static bool has_module(const Modules *modules, const BuildItem *item)
     return false;
 }
 
-// False: one is not there, or asks for things of the place, or they are too many.
+// False: one does not exist, uses things of the place, or there are too many.
 static bool add_requires(const Build *build, const BuildItem *item, Modules *modules)
 {
     for (uint32_t i = 0; i < item->output.require_count; i++) {
@@ -42,7 +41,7 @@ static bool add_requires(const Build *build, const BuildItem *item, Modules *mod
     return true;
 }
 
-// And what they require: the list grows while it is walked.
+// Adds what they require, too: the list grows while it is walked.
 static bool find_modules(const Build *build, const BuildItem *item, Modules *modules)
 {
     bool is_whole = add_requires(build, item, modules);
@@ -69,7 +68,7 @@ static CacheKey key_of(const BuildItem *item, const Modules *modules)
     return cache_key_end(&maker);
 }
 
-// All else was said when it was compiled.
+// Other diagnostics were reported when it was compiled.
 static void tell_dry_run(const DiagnosticList *from, DiagnosticList *to)
 {
     for (uint32_t i = 0; i < from->count; i++) {
@@ -92,7 +91,8 @@ static Status try_out(Build *build, const BuildItem *item, const Modules *module
     const Status status = compile_ask(&context, &job, &key, &nothing, NULL);
     tell_dry_run(&all, &build->result->diagnostics);
     diagnostic_list_free(&all);
-    return status == STATUS_MALFORMED ? STATUS_OK : status; // it compiled before
+    return status == STATUS_MALFORMED ? STATUS_OK
+                                      : status; // it compiled before, so this is not an error
 }
 
 Status build_dry_run(Build *build)

@@ -1,4 +1,4 @@
-// The runes that players get, in fewer bytes.
+// Compresses the runes that players download.
 #include "server/build/ask/ask_rune_pack.h"
 #include "server/build/pipeline/build_stages.h"
 

@@ -1,6 +1,5 @@
-// The scene: what it says about its scripts is brought up to date, then it is compiled, both in the
-// worker. Either is found in the cache when nothing changed, so that an unchanged place starts no
-// process at all.
+// The scene: its references to scripts are updated, then it is compiled, both in the worker. Both
+// are cached, so an unchanged place starts no process at all.
 #define _GNU_SOURCE
 #include "server/build/pipeline/build_stages.h"
 
@@ -11,7 +10,7 @@
 
 static bool is_script(const BuildItem *item)
 {
-    return item->soul != NULL; // TypeScript's library is no creator's
+    return item->soul != NULL; // TypeScript's library is not a creator's script
 }
 
 static SceneRefScript *list_scripts(const Build *build, uint32_t *count)
@@ -31,7 +30,7 @@ static SceneRefScript *list_scripts(const Build *build, uint32_t *count)
     return scripts;
 }
 
-// Those that name no script are errors, also when there are others.
+// A reference to a missing script is an error; the other references are updated all the same.
 static Status update_references(Build *build)
 {
     uint32_t count = 0;
@@ -65,7 +64,7 @@ static bool is_required(const Build *build, const char *path)
     return false;
 }
 
-// Elsewhere scripts of a Workspace run by being there.
+// In other services scripts run without an entity.
 static void warn_of_unnamed(Build *build)
 {
     uint32_t script = 0;
@@ -103,8 +102,8 @@ static Status compile_folder(Build *build, const PlaceFolder *folder, Diagnostic
     return status == STATUS_MALFORMED && list->error_count > 0 ? STATUS_OK : status;
 }
 
-// As it will be on disk. A place with errors is not written, so what is wrong is told of the texts
-// that are there.
+// Compiles the files as they will be on disk. If there are errors nothing is written, so these are
+// reported for the texts on disk.
 static Status compile_scene(Build *build)
 {
     const bool has_errors = build->result->diagnostics.error_count > 0;

@@ -1,4 +1,4 @@
-// See build_show.h. Items and messages are a stranger's words: they are printed cleaned.
+// See build_show.h. Items and messages may come from strangers, so control characters are removed.
 #define _GNU_SOURCE
 #include "server/build/pipeline/build_show.h"
 
@@ -15,19 +15,19 @@
 #define LINE_BYTES (DIAGNOSTIC_MESSAGE_BYTES + DIAGNOSTIC_FILE_BYTES + PATH_BYTES + 128)
 #define SECOND_NS  1000000000ull
 #define COLUMNS    80
-#define WIDE_FROM  0x1100 // from here on a character may take two columns
+#define WIDE_FROM  0x1100 // characters from here on may take two columns
 
 BuildShow build_show_begin(void)
 {
     return (BuildShow){.is_terminal = isatty(STDERR_FILENO) != 0, .told_ns = clock_ns()};
 }
 
-// A line that is wider than the terminal could not be wiped. Of clean text.
+// A line that is wider than the terminal could not be erased. For text without control characters.
 static void cut_to_terminal(char *text)
 {
     struct winsize size = {0};
     const bool is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    uint32_t left = (is_known ? size.ws_col : COLUMNS) - 1u; // the last one may begin a new line
+    uint32_t left = (is_known ? size.ws_col : COLUMNS) - 1u; // the last column may begin a new line
     for (uint8_t *at = (uint8_t *)text; *at != '\0';) {
         const size_t bytes = utf8_length(at, strnlen((const char *)at, 4));
         const uint32_t columns = utf8_code_point(at, bytes) >= WIDE_FROM ? 2 : 1;
@@ -115,7 +115,7 @@ void build_show_counts(const BuildResult *result, char out[BUILD_SHOW_BYTES])
     add(out, " (%llu ms)", (unsigned long long)result->took_ms);
 }
 
-// Before the file's name: how it is reached from here.
+// The prefix of file names: the path from the current folder.
 static void folder_prefix(const char *place, char out[PATH_BYTES])
 {
     while (strncmp(place, "./", 2) == 0) {

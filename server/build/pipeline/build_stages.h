@@ -1,7 +1,6 @@
-// One build while it runs; for build*.c alone. Every stage takes the Build, adds what it made to
-// its items and what it has to say to the result's diagnostics, and returns a failure only when
-// nothing further makes sense: a creator's mistakes are diagnostics, and all of them are wanted at
-// once.
+// The state of one running build; for build*.c only. Every stage takes the Build, adds its results
+// to the items and its messages to the result's diagnostics. It fails only if the build cannot go
+// on: a creator's mistakes are diagnostics, so that all of them are shown at once.
 #pragma once
 
 #include "server/build/ask/ask_compile.h"
@@ -13,11 +12,11 @@
 
 #define BUILD_PATH_BYTES 4128
 
-// Lua that was made from another language.
+// Lua that was generated from another language.
 typedef struct GeneratedLua {
     char *lua; // NULL: none
     size_t lua_bytes;
-    size_t file_bytes; // of the file that is kept: with a line about its source map behind it
+    size_t file_bytes; // of the file on disk: with a line about its source map at its end
     uint32_t *lines;   // by line of the Lua, from 0: the line of the source; NULL: none
     uint32_t line_count;
 } GeneratedLua;
@@ -50,18 +49,18 @@ typedef struct Build {
     PlaceFolder folder;
     bool is_incomplete; // some of its files cannot be read
     SoulList souls;
-    uint8_t *is_named;          // by script: something in the scene has it
-    SceneRefChanges references; // the folder with its references up to date
+    uint8_t *is_named;          // by script: something in the scene refers to it
+    SceneRefChanges references; // the folder with updated references
     BuildItem *items;           // sorted by path
     uint32_t item_count;
 } Build;
 
-// The reason there is, of that file.
+// Adds the current reason as a diagnostic of that file.
 void build_blame(const Build *build, const char *file);
 bool build_is_cancelled(const Build *build);
 void build_progress(const Build *build, BuildStage stage, uint32_t done, uint32_t total,
                     const char *item);
-// Makes TypeScript's process on first use. It stays with the builder.
+// Starts TypeScript's process on first use. The builder keeps it.
 MUST_USE Status build_typescript(Build *build, TypeScript **out);
 
 // build_translate.c: .soul and .ts to Lua.
@@ -70,21 +69,21 @@ MUST_USE Status build_translate_typescript(Build *build);
 void generated_lua_free(GeneratedLua *made);
 // build_compile.c: Lua to runes; what they require.
 MUST_USE Status build_compile_all(Build *build);
-void build_check_requires(Build *build);
+MUST_USE Status build_check_requires(Build *build);
 CompileJob build_compile_job(const BuildItem *item);
 const BuildItem *build_item_named(const Build *build, const char *path); // NULL: none
-// build_pack.c: the runes that players get, in fewer bytes.
+// build_pack.c: compresses the runes that players download.
 MUST_USE Status build_pack(Build *build);
-// build_dry_run.c: scripts that require others, tried out with them.
+// build_dry_run.c: tries out scripts that require others.
 MUST_USE Status build_dry_run(Build *build);
-// build_scene.c: references in the scene brought up to date, the scene compiled.
+// build_scene.c: updates the references in the scene, and compiles it.
 MUST_USE Status build_scene(Build *build);
-// Once everything is there: what it changed in the creator's own files is written, no sooner.
+// Writes the changed files of the creator; called last, when everything else succeeded.
 MUST_USE Status build_write_references(Build *build);
-// build_asset.c: pictures, sounds and models, checked and named by their hashes.
+// build_asset.c: checks and hashes pictures, sounds and models.
 MUST_USE Status build_assets(Build *build);
-// build_verify_asset.c: is the list of assets what a build would write now? What is wrong is told;
-// fails with a reason if memory ran out or the worker failed.
+// build_verify_asset.c: whether the list of assets is what a build would write now. Differences are
+// reported; fails with a reason if memory ran out or the worker failed.
 MUST_USE Status build_verify_assets(const BuildContext *context, const char *place);
-// build_write.c: the manifests, and the artifacts on disk.
+// build_write.c: writes the manifests and the artifacts to disk.
 MUST_USE Status build_write(Build *build);

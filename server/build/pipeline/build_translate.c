@@ -29,7 +29,7 @@ static BuildItem *item_named(Build *build, const char *path)
     return NULL;
 }
 
-// What one script became; points into what the compiler or the cache gave.
+// The output of one script; points into the compiler's or the cache's memory.
 typedef struct Output {
     const char *path;
     const void *lua;
@@ -98,10 +98,10 @@ Status build_translate_souls(Build *build)
         status = soul_lua(&build->context, &model, build->request->place, &build->folder,
                           item->soul, &lua);
         if (status == STATUS_MALFORMED) {
-            status = STATUS_OK; // a diagnostic says why; the others go on
+            status = STATUS_OK; // a diagnostic says why; the other souls go on
         } else if (status == STATUS_OK) {
             status = set_generated(item, &(Output){.lua = lua.lua, .lua_bytes = lua.lua_bytes});
-            // Its lines are those of the Lua that is kept beside the soul.
+            // Line numbers refer to the Lua that is kept beside the soul.
             snprintf(item->file, sizeof item->file, "%.*s.lua", (int)sizeof item->file - 5,
                      item->soul->file->path);
             soul_lua_free(&lua);
@@ -118,7 +118,8 @@ static CacheKey typescript_key(const Build *build)
     cache_key_add_text(&maker, typescript_version());
     for (uint32_t i = 0; i < build->item_count; i++) {
         const BuildItem *item = &build->items[i];
-        cache_key_add_text(&maker, item->file); // of other languages that they are there, to import
+        cache_key_add_text(&maker, item->file); // scripts in other languages count only by name,
+                                                // because they can be imported
         cache_key_add_text(&maker, item->path);
         cache_key_add_u32(&maker, item->context);
         if (item->language == SOUL_TYPESCRIPT) {
@@ -128,12 +129,12 @@ static CacheKey typescript_key(const Build *build)
     return cache_key_end(&maker);
 }
 
-// TypeScript's library becomes a script like another, of no soul.
+// Adds TypeScript's library as a script without a soul.
 static Status add_library(Build *build, const Output *output)
 {
     BuildItem *item = item_named(build, TYPESCRIPT_LIBRARY);
     if (item == NULL) {
-        // There is room for one more than there are souls. It stays sorted.
+        // There is room for one more item than souls. The list stays sorted.
         uint32_t at = build->item_count++;
         for (; at > 0 && strcmp(build->items[at - 1].path, TYPESCRIPT_LIBRARY) > 0; at--) {
             build->items[at] = build->items[at - 1];
@@ -154,7 +155,7 @@ static Status take_output(Build *build, const Output *output)
     }
     BuildItem *item = item_named(build, output->path);
     if (item == NULL || item->language != SOUL_TYPESCRIPT || output->lua_bytes > LUA_BYTES_MAX) {
-        return STATUS_MALFORMED; // a script that was not asked for, or too large
+        return STATUS_MALFORMED; // a script that was not requested, or too large
     }
     return set_generated(item, output);
 }
@@ -176,7 +177,7 @@ static void write_entry(Buffer *entry, const Output *outputs, uint32_t count,
     diagnostic_list_write(list, entry);
 }
 
-// The Lua names it: one that is lost or damaged has to be made again.
+// The Lua refers to the map: if it is lost or damaged it must be made again.
 static bool has_map(const Build *build, const uint8_t hash[SHA256_BYTES])
 {
     Buffer map = buffer_of(CACHE_VALUE_BYTES_MAX);
@@ -235,7 +236,7 @@ typedef struct MapHash {
     uint8_t bytes[SHA256_BYTES];
 } MapHash;
 
-// Source maps are kept in the cache, for debugging on the server; clients never get them.
+// Source maps are cached for debugging on the server; clients never get them.
 static Status take_outputs(Build *build, const TypeScriptResult *made, Output *outputs,
                            MapHash *hashes)
 {

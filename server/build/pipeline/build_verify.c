@@ -1,6 +1,6 @@
-// Whether the artifacts of a folder are what was signed: nothing missing, nothing changed, nothing
-// more, and nothing on the client's side that the server's does not send there; and whether the
-// list of assets is that of the files.
+// Checks that the artifacts of a folder are what was signed: nothing missing, nothing changed,
+// nothing added, and nothing on the client's side that the server's side does not send there; and
+// that the list of assets fits the files.
 #define _GNU_SOURCE
 #include "core/base/arena.h"
 #include "core/base/sha256.h"
@@ -30,7 +30,7 @@ typedef struct Side {
 
 typedef struct Verify {
     Side sides[ARTIFACT_SIDES];
-    SigningHalves halves;
+    SigningPublicKeys halves;
     BuildContext context;
 } Verify;
 
@@ -52,11 +52,6 @@ static void plain_path(Text path, char out[SCRIPT_PATH_BYTES])
     snprintf(out, SCRIPT_PATH_BYTES, "%.*s", bytes > 0 ? (int)bytes - 1 : 0, path.data);
 }
 
-static bool text_is(Text text, const char *want)
-{
-    return text.bytes == strlen(want) && memcmp(text.data, want, text.bytes) == 0;
-}
-
 static bool text_ends(Text text, const char *ending)
 {
     const size_t want = strlen(ending);
@@ -65,7 +60,7 @@ static bool text_ends(Text text, const char *ending)
 
 // --- one side -----------------------------------------------------------------------------------
 
-// STATUS_BLOCKED with a reason: nobody could read it.
+// STATUS_BLOCKED with a reason: the worker could not read it.
 static Status check_manifest(Verify *verify, Side *side)
 {
     const PlaceFile *file = artifact_named(&side->folder, MANIFEST_FILE);
@@ -86,7 +81,7 @@ static Status check_manifest(Verify *verify, Side *side)
                       "is not signed by this host's key, nor by one before it; build the place");
     } else if (status != STATUS_OK) {
         tell_artifact(verify, DIAGNOSTIC_ERROR, side->side, MANIFEST_FILE, verify->context.reason);
-        verify->context.reason[0] = '\0'; // it is told
+        verify->context.reason[0] = '\0'; // it was reported
     } else if (which > 0) {
         tell_artifact(verify, DIAGNOSTIC_WARNING, side->side, MANIFEST_FILE,
                       "is signed by an earlier key; build the place to sign it again");
@@ -112,7 +107,7 @@ static void check_rune(Verify *verify, const Side *side, const ManifestRow *row)
     }
 }
 
-// Is the Lua that it was made of kept beside this rune?
+// Whether generated Lua is stored beside this rune.
 static bool has_lua(const Side *side, const ManifestRow *row)
 {
     return side->side == ARTIFACT_SERVER &&
@@ -140,7 +135,7 @@ static void check_listed(Verify *verify, const Side *side, const PlaceFile *list
     }
 }
 
-// The Lua that was kept, and that all of it belongs to this manifest.
+// Checks the stored Lua, and that all of it belongs to this manifest.
 static void check_lua(Verify *verify, const Side *side)
 {
     if (!has_any_lua(side)) {
@@ -167,7 +162,7 @@ static void check_lua(Verify *verify, const Side *side)
     }
 }
 
-// Does a manifest explain this file?
+// Whether a manifest names this file.
 static bool is_named(const Side *side, const char *path)
 {
     if (strcmp(path, MANIFEST_FILE) == 0 ||
@@ -247,7 +242,7 @@ static void check_sides(Verify *verify)
     }
 }
 
-// A build follows no link on the way there, and what lies elsewhere is not what it wrote.
+// A build follows no links on the way there, so files behind one are not what it wrote.
 static Status check_folders(const Verify *verify, const char *place, const char *inside)
 {
     const char *end = inside;
@@ -269,12 +264,12 @@ static Status check_folders(const Verify *verify, const char *place, const char 
     return STATUS_OK;
 }
 
-// What is in there and cannot be: every one is told of, and nothing else of that side.
+// Every file that must not be there is reported; then this side is not checked further.
 static Status read_files(Verify *verify, Side *side, const char *path)
 {
     DiagnosticList told = {0};
-    const Status status = place_folder_read_made(path, &side->folder, &told, verify->context.reason,
-                                                 WORKER_REASON_BYTES);
+    const Status status =
+        place_folder_read_built(path, &side->folder, &told, verify->context.reason);
     for (uint32_t i = 0; i < told.count; i++) {
         char what[DIAGNOSTIC_MESSAGE_BYTES + 64];
         snprintf(what, sizeof what, "%s; remove it and build the place", told.items[i].message);
@@ -305,7 +300,7 @@ static Status read_side(Verify *verify, ArtifactSide which, const char *place)
     arena_init(&side->arena, side->block, MANIFEST_ARENA_BYTES);
     status = read_files(verify, side, path);
     if (status == STATUS_NOT_FOUND) {
-        return context_fail(&verify->context, status, "%s is not there: this place was not built",
+        return context_fail(&verify->context, status, "%s does not exist: this place was not built",
                             artifact_folder(which));
     }
     return status;
@@ -357,7 +352,7 @@ Status build_verify(const BuildConfig *config, const char *place, BuildResult *o
     Status status = check_place(place, reason);
     status = status == STATUS_OK ? key_path(config, place, key, reason) : status;
     if (status == STATUS_OK) {
-        status = tell_key(key, signing_halves_open(key, &verify.halves), reason);
+        status = tell_key(key, signing_public_keys_open(key, &verify.halves), reason);
     }
     if (status == STATUS_OK) {
         WorkerConfig worker = worker_config_default();
@@ -369,7 +364,8 @@ Status build_verify(const BuildConfig *config, const char *place, BuildResult *o
         if (status == STATUS_OK) {
             status = check_side(&verify, &verify.sides[i]);
         }
-        status = status == STATUS_MALFORMED ? STATUS_OK : status; // told; on to the other side
+        status = status == STATUS_MALFORMED ? STATUS_OK
+                                            : status; // it was reported; check the other side too
     }
     if (status == STATUS_OK && verify.sides[ARTIFACT_SERVER].is_readable &&
         verify.sides[ARTIFACT_CLIENT].is_readable) {

@@ -1,6 +1,6 @@
-// Does client/assets.json say of the place's assets what a build would say now? Paths, sizes and
-// hashes are those of the files; pixels, seconds, triangles and the thumbnail only the worker can
-// tell, so of them the form alone is known.
+// Checks that client/assets.json fits the place's assets. Paths, sizes and hashes are compared with
+// the files; pixels, seconds, triangles and the thumbnail are not computed again, so only their
+// form is checked.
 #define _GNU_SOURCE
 #include "server/build/ask/ask_artifact.h"
 #include "server/build/pipeline/artifact.h"
@@ -30,8 +30,8 @@ static void tell_asset(Look *look, const char *file, const char *what)
     diagnostic_addf(look->context->diagnostics, DIAGNOSTIC_ERROR, file, 0, 0, CODE, "%s", what);
 }
 
-// The list as it is on disk; what is wrong with it is told. STATUS_BLOCKED with a reason: nobody
-// could read it.
+// Reads the list on disk and reports what is wrong with it. STATUS_BLOCKED with a reason: the
+// worker could not read it.
 static Status read_list(Look *look)
 {
     char path[BUILD_PATH_BYTES];
@@ -57,7 +57,7 @@ static Status read_list(Look *look)
     }
     diagnostic_addf(look->context->diagnostics, DIAGNOSTIC_ERROR, ARTIFACT_LIST, 0, 0, CODE,
                     "is damaged: %s; build again", look->context->reason);
-    look->context->reason[0] = '\0'; // it is told
+    look->context->reason[0] = '\0'; // it was reported
     return STATUS_OK;
 }
 
@@ -76,7 +76,7 @@ static bool is_same(const Look *look, const BuildAsset *asset)
     return same;
 }
 
-// Two sorted lists side by side.
+// Walks two sorted lists in parallel.
 static void compare(Look *look)
 {
     uint32_t at = 0, have = 0;
@@ -120,7 +120,7 @@ Status build_verify_assets(const BuildContext *context, const char *place)
         return context_fail(context, STATUS_LIMIT, "out of memory");
     }
     arena_init(&look.arena, block, ASSET_LIST_ARENA_BYTES);
-    // What may not be in assets/ is told as a build tells it.
+    // Files that are not allowed in assets/ are reported as in a build.
     Status status = asset_files_list(place, PLACE_FOLDER_FILES_MAX, PLACE_FOLDER_BYTES_MAX,
                                      &look.files, context->diagnostics);
     status =

@@ -16,7 +16,7 @@
 #define TEXT_BYTES 128
 #define ID_DIGITS  16
 
-// Whether it is the key that is in the place's own .sandlot, however both are written.
+// Whether it is the key in the place's own .sandlot, by any spelling of the path.
 static bool is_own_key(const char *key_path, const char *place)
 {
     char *key = realpath(key_path, NULL);
@@ -54,7 +54,7 @@ static int print(const BuildVersion *version, char out[TEXT_BYTES])
     return snprintf(out, TEXT_BYTES, "version %" PRIu32 "\nset %s\n", version->number, hex);
 }
 
-// It is what would be written of what was read, or nothing.
+// Accepts only the exact text that would be written for these values.
 static bool parse(const char *text, size_t bytes, BuildVersion *out)
 {
     BuildVersion version = {0};

@@ -25,6 +25,6 @@ typedef struct BuildVersion {
 // STATUS_RANGE: the paths are too long.
 MUST_USE Status build_version_path(const char *key_path, const char *place,
                                    char out[BUILD_VERSION_PATH_BYTES]);
-// Number 0 also for what is unreadable, or what others may write to.
+// The number is also 0 if the file is unreadable or writable by others.
 BuildVersion build_version_read(const char *path);
 MUST_USE Status build_version_write(const char *path, const BuildVersion *version);

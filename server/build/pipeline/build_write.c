@@ -17,8 +17,8 @@
 
 #define MANIFEST_FILE "manifest.json"
 
-// What goes into one folder: the manifest, for each script a rune and perhaps its Lua, and the list
-// of that Lua.
+// The files of one folder: the manifest, a rune and perhaps Lua for each script, and the list of
+// that Lua.
 typedef struct FileSet {
     PlaceFile files[2 * MANIFEST_ROWS_MAX + 2];
     char names[2 * MANIFEST_ROWS_MAX + 2][SCRIPT_PATH_BYTES + 8];
@@ -42,12 +42,7 @@ typedef struct Writing {
 
 // --- rows ---------------------------------------------------------------------------------------
 
-static Text text_of(const char *text)
-{
-    return (Text){text, (uint32_t)strlen(text)};
-}
-
-// What is signed and sent: a wrong row would be believed by every world and client.
+// A wrong row would be signed, sent, and trusted by every world and client.
 static void check_item(const BuildItem *item)
 {
     uint8_t hash[SHA256_BYTES];
@@ -65,12 +60,12 @@ static void fill_row(Writing *writing, const BuildItem *item, uint32_t at)
     snprintf(writing->paths[at], sizeof writing->paths[at], "%s%s", item->path,
              soul_language_ending(item->language));
     for (uint32_t i = 0; i < item->output.require_count; i++) {
-        writing->requires[at][i] = text_of(item->output.requires[i]);
+        writing->requires[at][i] = text_from(item->output.requires[i]);
     }
-    writing->rows[at] = (ManifestRow){.path = text_of(writing->paths[at]),
+    writing->rows[at] = (ManifestRow){.path = text_from(writing->paths[at]),
                                       .size_bytes = (uint32_t)item->output.rune_bytes,
-                                      .run_context = text_of(soul_context_name(item->context)),
-                                      .service = text_of(soul_service_name(item->service)),
+                                      .run_context = text_from(soul_context_name(item->context)),
+                                      .service = text_from(soul_service_name(item->service)),
                                       .replicate = item->replicate,
                                       .requires = writing->requires[at],
                                       .require_count = item->output.require_count};
@@ -85,7 +80,7 @@ static int by_path(const void *a, const void *b)
     return order != 0 ? order : (one.bytes > two.bytes) - (one.bytes < two.bytes);
 }
 
-// Paths have their endings here, so their order is not that of the items.
+// Paths have their endings here, so their order differs from that of the items.
 static void fill_rows(Writing *writing)
 {
     ASSERT(writing->build->item_count <= MANIFEST_ROWS_MAX);
@@ -94,7 +89,7 @@ static void fill_rows(Writing *writing)
     }
     qsort(writing->rows, writing->row_count, sizeof writing->rows[0], by_path);
     for (uint32_t i = 0; i < writing->row_count; i++) {
-        ASSERT(i == 0 || by_path(&writing->rows[i - 1], &writing->rows[i]) < 0); // each once
+        ASSERT(i == 0 || by_path(&writing->rows[i - 1], &writing->rows[i]) < 0); // no path twice
         if (writing->rows[i].replicate) {
             writing->client_rows[writing->client_row_count++] = writing->rows[i];
         }
@@ -102,11 +97,6 @@ static void fill_rows(Writing *writing)
 }
 
 // --- the version --------------------------------------------------------------------------------
-
-static bool text_equal(Text a, Text b)
-{
-    return a.bytes == b.bytes && memcmp(a.data, b.data, a.bytes) == 0;
-}
 
 static bool is_same_set(const ManifestList *before, const ManifestRow *rows, uint32_t count)
 {
@@ -124,7 +114,7 @@ static bool is_same_set(const ManifestList *before, const ManifestRow *rows, uin
     return true;
 }
 
-// Each field ends with a zero, which none of them holds.
+// Each field ends with a zero byte, which no field contains.
 static void hash_set(const Writing *writing, uint8_t out[SHA256_BYTES])
 {
     static const uint8_t zero[1] = {0};
@@ -141,10 +131,9 @@ static void hash_set(const Writing *writing, uint8_t out[SHA256_BYTES])
     sha256_final(&sha, out);
 }
 
-// The manifest that lies there, if we signed it. What is unreadable or somebody else's counts as
-// nothing.
-static Status read_before(Writing *writing, const PlaceFolder *before, const SigningHalves *halves,
-                          bool *is_ours, ManifestList *list)
+// Reads the existing manifest. If it is unreadable or not signed by us it counts as missing.
+static Status read_before(Writing *writing, const PlaceFolder *before,
+                          const SigningPublicKeys *halves, bool *is_ours, ManifestList *list)
 {
     Arena arena;
     Build *build = writing->build;
@@ -159,10 +148,10 @@ static Status read_before(Writing *writing, const PlaceFolder *before, const Sig
     return status == STATUS_BLOCKED || build_is_cancelled(build) ? status : STATUS_OK;
 }
 
-// What was signed before counts, on either side: after a crash one of them may be ahead, and
-// versions only rise. What was noted beside the key is at least as new, unless somebody deleted it.
+// Versions only rise. Both sides count, because after a crash one of them may be ahead. The version
+// recorded beside the key is at least as new, unless somebody deleted it.
 static Status next_version(Writing *writing, const PlaceFolder before[ARTIFACT_SIDES],
-                           const SigningHalves *halves, const BuildVersion *noted)
+                           const SigningPublicKeys *halves, const BuildVersion *noted)
 {
     uint32_t highest = 0;
     bool is_same = false;
@@ -250,6 +239,8 @@ static bool is_same_folder(const PlaceFolder *before, const FileSet *set)
 static Status sign_one(Writing *writing, ArtifactSide side, uint32_t version)
 {
     const bool is_client = side == ARTIFACT_CLIENT;
+    ASSERT(version > 0);
+    ASSERT(writing->client_row_count <= writing->row_count); // clients get a part of the rows
     const ManifestList list = {.version = version,
                                .rows = is_client ? writing->client_rows : writing->rows,
                                .row_count =
@@ -283,11 +274,10 @@ static bool has_manifests(const Writing *writing, const PlaceFolder before[ARTIF
     return has_both;
 }
 
-// If both manifests are there, byte for byte as they would be signed with the number that was
-// noted, or if nothing will be put in their place, nobody has to read them: an unchanged place
-// starts no worker.
+// If both manifests on disk are exactly what would be signed with the recorded number, or if
+// nothing will be written, they need not be read: an unchanged place starts no worker.
 static Status sign_both(Writing *writing, const PlaceFolder before[ARTIFACT_SIDES],
-                        const SigningHalves *halves)
+                        const SigningPublicKeys *halves)
 {
     const BuildVersion noted = build_version_read(writing->version_path);
     const bool is_noted =
@@ -304,7 +294,7 @@ static Status sign_both(Writing *writing, const PlaceFolder before[ARTIFACT_SIDE
     return status == STATUS_OK ? sign(writing, writing->version.number) : status;
 }
 
-// Before anybody can see it: whatever happens now, no later version is lower.
+// Recorded before anybody can see it, so that no later version is lower, whatever happens now.
 static Status note_version(Writing *writing)
 {
     const BuildVersion noted = build_version_read(writing->version_path);
@@ -361,7 +351,7 @@ static Status write_sides(Writing *writing, Artifacts *artifacts,
     return is_ready ? artifacts_switch(artifacts, build->context.reason) : STATUS_OK;
 }
 
-// A manifest outlives the writing in the result; a zero follows it, for those who print it.
+// The manifests in the result are copies with a terminating zero.
 static Status give_manifests(Writing *writing)
 {
     BuildResult *result = writing->build->result;
@@ -381,13 +371,13 @@ static Status give_manifests(Writing *writing)
     return STATUS_OK;
 }
 
-static Status write_all(Writing *writing, Artifacts *artifacts, const SigningHalves *halves)
+static Status write_all(Writing *writing, Artifacts *artifacts, const SigningPublicKeys *halves)
 {
     Build *build = writing->build;
     PlaceFolder before[ARTIFACT_SIDES] = {0};
     char ignored[WORKER_REASON_BYTES];
     for (uint32_t side = 0; side < ARTIFACT_SIDES; side++) {
-        // What cannot be read is not what is wanted, and will be replaced.
+        // If it cannot be read it will be replaced.
         status_ignore(artifacts_read(artifacts, (ArtifactSide)side, &before[side], ignored));
     }
     fill_rows(writing);
@@ -411,10 +401,10 @@ static Status write_all(Writing *writing, Artifacts *artifacts, const SigningHal
 
 Status build_write(Build *build)
 {
-    SigningHalves halves;
+    SigningPublicKeys halves;
     Artifacts *artifacts = NULL;
     build_progress(build, BUILD_WRITE, 0, ARTIFACT_SIDES, "");
-    Status status = signing_halves_open(build->key_path, &halves);
+    Status status = signing_public_keys_open(build->key_path, &halves);
     if (status != STATUS_OK) {
         signing_key_explain(build->key_path, status, build->context.reason, WORKER_REASON_BYTES);
         return status;
@@ -426,9 +416,10 @@ Status build_write(Build *build)
     }
     writing->build = build;
     const BuildRequest *request = build->request;
-    status = request->write ? artifacts_open(request->place, request->cancel, &artifacts,
-                                             build->context.reason)
-                            : artifacts_look(request->place, &artifacts, build->context.reason);
+    status =
+        request->write
+            ? artifacts_open(request->place, request->cancel, &artifacts, build->context.reason)
+            : artifacts_open_read(request->place, &artifacts, build->context.reason);
     if (status == STATUS_OK) {
         status = write_all(writing, artifacts, &halves);
         artifacts_close(artifacts);

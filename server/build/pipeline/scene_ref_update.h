@@ -1,5 +1,5 @@
-// Brings the references in the files of a place up to date (place/scene_ref.h): asks the worker
-// where they are, edits copies of the files, and writes those once everything else is written.
+// Updates the references in the files of a place (place/scene_ref.h): asks the worker where they
+// are, edits copies of the files, and writes those after everything else is written.
 #pragma once
 
 #include "server/build/ask/build_context.h"

@@ -78,7 +78,7 @@ static bool has_typescript(const char *place)
     PlaceFolder folder;
     char reason[WORKER_REASON_BYTES];
     bool found = false;
-    if (place_folder_read(place, &folder, reason, sizeof reason) == STATUS_OK) {
+    if (place_folder_read(place, &folder, reason) == STATUS_OK) {
         for (uint32_t i = 0; i < folder.file_count && !found; i++) {
             found = place_path_ends(folder.files[i].path, ".ts");
         }
@@ -102,7 +102,7 @@ Status editor_files_write_settings(const char *place, bool wanted, bool *written
                         ? place_file_write(place, SETTINGS, file->data, file->bytes, true)
                         : STATUS_NOT_FOUND;
     if (status == STATUS_EXISTS) {
-        return STATUS_OK; // somebody's own
+        return STATUS_OK; // a file of the creator's own
     }
     *written = status == STATUS_OK;
     if (status != STATUS_OK) {

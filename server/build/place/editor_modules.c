@@ -13,14 +13,13 @@
 
 #include <string.h>
 
-#define REASON_BYTES 512
-#define FOLDER_END   "/index" // an import of the folder means this one
+#define FOLDER_END "/index" // an import of the folder means this one
 
 static const char head[] =
     "// Scripts in other languages that TypeScript can import; what comes from them is `any`.\n"
     "// Every build writes this file.\n";
 
-// The path as it is, and every end of it. To declare one twice does no harm.
+// Declares the path itself, and every suffix of it. Declaring one twice is harmless.
 static void put_path(Buffer *out, const char *path, size_t bytes, const char *ending)
 {
     buffer_print(out, "declare module \"%c*%.*s%s\";\n", path[0], (int)bytes - 1, path + 1, ending);
@@ -34,7 +33,8 @@ static void put_path(Buffer *out, const char *path, size_t bytes, const char *en
 
 static void put_module(Buffer *out, const char *path)
 {
-    static const char *const endings[] = {"", ".lua", ".js", ".ts"}; // an import may have them
+    static const char *const endings[] = {"", ".lua", ".js",
+                                          ".ts"}; // an import may have these endings
     const size_t bytes = strlen(path);
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         put_path(out, path, bytes, endings[i]);
@@ -46,12 +46,12 @@ static void put_module(Buffer *out, const char *path)
 
 Status editor_modules_write(const char *place, Buffer *out)
 {
-    char reason[REASON_BYTES] = "";
+    char reason[WORKER_REASON_BYTES] = "";
     PlaceFolder folder = {0};
     SoulList souls = {0};
-    DiagnosticList said = {0}; // the build has told it all
-    Status status = place_folder_read_told(place, &folder, &said, reason, sizeof reason);
-    if (status == STATUS_OK || status == STATUS_MALFORMED) { // all, or those that can be read
+    DiagnosticList said = {0}; // not used: the build has reported these
+    Status status = place_folder_read_diagnosed(place, &folder, &said, reason);
+    if (status == STATUS_OK || status == STATUS_MALFORMED) { // all files, or those that can be read
         status = soul_scan(&folder, &souls, &said);
         buffer_put(out, head, sizeof head - 1);
         for (uint32_t i = 0; i < souls.count; i++) {

@@ -1,4 +1,4 @@
-// What a host must know of a place to start a world of it.
+// The facts a host needs to start a world of a place.
 #pragma once
 
 #include "core/base/bytes.h"
@@ -7,9 +7,10 @@
 
 typedef struct PlaceFacts {
     char name[PLACE_NAME_BYTES + 1];
-    uint32_t tick_rate, player_max, entity_max; // player_max 0: the place does not say
+    uint32_t tick_rate, player_max, entity_max; // player_max 0: not given
 } PlaceFacts;
 
-// Between processes, and in the cache. Total: a fact that no place can have fails the reader.
+// How they are sent between processes and cached. The reader fails for a value that no place can
+// have.
 void place_facts_write(const PlaceFacts *facts, Buffer *out);
 void place_facts_read(ByteReader *reader, PlaceFacts *out);

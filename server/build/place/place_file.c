@@ -1,5 +1,5 @@
-// See place_file.h. Folders are opened one inside the other without following a link, and the last
-// step is a rename within the folder that is open: whatever changes on disk meanwhile, nothing
+// See place_file.h. Folders are opened one inside the other without following links, and the last
+// step is a rename within the open folder: whatever changes on disk in the meantime, nothing
 // outside the place is reached.
 #define _GNU_SOURCE
 #include "server/build/place/place_file.h"
@@ -37,7 +37,7 @@ static Status status_of(int error)
 
 // --- the way there ------------------------------------------------------------------------------
 
-// The next part of the path; false when it cannot be one.
+// Takes the next name of the path; false: it is not valid.
 static bool take_name(const char **path, char name[NAME_BYTES])
 {
     const size_t bytes = strcspn(*path, "/");
@@ -75,7 +75,7 @@ static int open_folder(int parent, const char *name, bool make)
         folder = openat(parent, name, flags);
     }
     if (folder < 0 && errno == ENOTDIR) {
-        // A link that is no folder looks like a file here; say which it is.
+        // A link to something that is not a folder looks like a file here; report which it is.
         struct stat about;
         const bool is_link =
             fstatat(parent, name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(about.st_mode);
@@ -84,7 +84,7 @@ static int open_folder(int parent, const char *name, bool make)
     return folder;
 }
 
-// The folder that holds the file, and the file's name in it.
+// Opens the folder that holds the file, and returns the file's name in it.
 static Status open_parent(const char *place, const char *path, bool make, int *out,
                           char name[NAME_BYTES])
 {
@@ -165,7 +165,8 @@ static Status write_aside(int folder, const char *aside, mode_t mode, const void
     return done ? STATUS_OK : STATUS_BLOCKED;
 }
 
-// Under a name that nobody has. Not every file system can rename so; a second link does the same.
+// Renames to a name that is not taken. Where the file system cannot do that, a second link does the
+// same.
 static Status rename_new(int folder, const char *aside, const char *name)
 {
     if (renameat2(folder, aside, folder, name, RENAME_NOREPLACE) == 0) {

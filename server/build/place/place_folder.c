@@ -1,5 +1,5 @@
-// See place_folder.h. Folders are opened one inside the other, each without following a link, so
-// that no path can lead out, whatever changes on disk meanwhile.
+// See place_folder.h. Folders are opened one inside the other, each without following links, so
+// that no path can lead out, whatever changes on disk in the meantime.
 #define _GNU_SOURCE
 #include "server/build/place/place_folder.h"
 
@@ -27,26 +27,25 @@ typedef struct Walk {
     DiagnosticList *diagnostics; // NULL: the first fault ends it
     uint32_t capacity;
     char *reason;
-    size_t reason_bytes;
 } Walk;
 
 static Status refuse_folder(Walk *walk, Status status, const char *path, const char *why)
 {
-    snprintf(walk->reason, walk->reason_bytes, "%s: %s", path, why);
+    snprintf(walk->reason, WORKER_REASON_BYTES, "%s: %s", path, why);
     return status;
 }
 
-// A file, or folder, of the place that cannot be taken.
+// Reports a file or folder of the place that cannot be used.
 static Status refuse_file(Walk *walk, Status status, const char *path, const char *why)
 {
     if (walk->diagnostics == NULL) {
         return refuse_folder(walk, status, path, why);
     }
     diagnostic_addf(walk->diagnostics, DIAGNOSTIC_ERROR, path, 0, 0, "file", "%s", why);
-    return STATUS_OK; // on to the next one; who reads for a build asks in the end
+    return STATUS_OK; // go on with the next one; the caller checks the diagnostics at the end
 }
 
-// One file too many: it would be so with all that follow.
+// One file too many: the walk ends, because all following ones would be reported too.
 static Status refuse_more(Walk *walk, const char *path, const char *why)
 {
     const Status status = refuse_file(walk, STATUS_LIMIT, path, why);
@@ -73,7 +72,7 @@ bool place_folder_is_scene(const PlaceFile *file)
     return place_path_ends(file->path, ".json") || place_path_ends(file->path, ".chunk");
 }
 
-// How large a file of that name may be; 0: it is none that a build looks at (assets, notes).
+// The maximum size of a file of that name; 0: builds do not read it (assets, notes).
 static size_t bytes_max_of(const char *path)
 {
     if (place_path_ends(path, ".d.ts")) {
@@ -89,7 +88,7 @@ static size_t bytes_max_of(const char *path)
     return place_path_ends(path, ".chunk") ? CHUNK_FILE_BYTES : 0;
 }
 
-// What is never a place's own: hidden files, our artifacts among them, and an editor's packages.
+// Never part of a place: hidden files (our artifacts too) and an editor's packages.
 static bool is_skipped(const char *name)
 {
     return name[0] == '.' || strcmp(name, "node_modules") == 0;
@@ -127,8 +126,8 @@ static Status read_file(Walk *walk, int file, const char *path, size_t bytes_max
     const uint64_t left = PLACE_FOLDER_BYTES_MAX - walk->folder->bytes;
     char why[96];
     if ((uint64_t)about.st_size > bytes_max) {
-        snprintf(why, sizeof why, "has %llu bytes, a file of its kind may have %zu",
-                 (unsigned long long)about.st_size, bytes_max);
+        snprintf(why, sizeof why, CHECK_NAME_LARGE_TEXT, (unsigned long long)about.st_size,
+                 bytes_max);
         return refuse_file(walk, STATUS_LIMIT, path, why);
     }
     if ((uint64_t)about.st_size > left) {
@@ -157,17 +156,18 @@ static Status read_file(Walk *walk, int file, const char *path, size_t bytes_max
     return status;
 }
 
-// Could this have been a folder that a build reads: a service's, one in it, or of the prefabs?
+// Whether this could be a folder that a build reads: a service, one inside it, or the prefabs.
 static bool is_read_folder(const char *path)
 {
-    char inside[PATH_BYTES + 8]; // as if something were in it
+    char inside[PATH_BYTES + 8]; // as if it contained a file
     snprintf(inside, sizeof inside, "%s/x", path + script_path_soul_bytes(path, strlen(path)));
     return strcmp(path, "prefabs") == 0 || strncmp(path, "prefabs/", 8) == 0 ||
            strcmp(path, "SoulService") == 0 ||
            script_path_service(inside, strlen(inside)) != SERVICE_COUNT;
 }
 
-// What is no folder is not looked into, and nobody shall wonder where the scripts in it are.
+// If something is there instead of such a folder, it is reported, because its scripts would be
+// missing.
 static Status check_no_folder(Walk *walk, const char *path, const struct stat *about)
 {
     const bool is_service = strchr(path, '/') == NULL;
@@ -224,7 +224,7 @@ static Status walk_entry(Walk *walk, int folder, const char *parent, const char 
     return status;
 }
 
-// Bounded by PLACE_FOLDER_DEPTH_MAX.
+// At most PLACE_FOLDER_DEPTH_MAX deep.
 static Status walk_folder(Walk *walk, int descriptor, const char *path, uint32_t depth)
 {
     DIR *list = fdopendir(descriptor);
@@ -241,7 +241,7 @@ static Status walk_folder(Walk *walk, int descriptor, const char *path, uint32_t
     return status;
 }
 
-// The order of a folder on disk is anything; a place must not depend on it.
+// Folders on disk have no order; a place must not depend on it.
 static int by_path(const void *a, const void *b)
 {
     return strcmp(((const PlaceFile *)a)->path, ((const PlaceFile *)b)->path);
@@ -272,32 +272,29 @@ static Status read_folder(const char *path, Walk walk, PlaceFolder *out)
     return status;
 }
 
-Status place_folder_read(const char *path, PlaceFolder *out, char *reason, size_t reason_bytes)
+Status place_folder_read(const char *path, PlaceFolder *out, char reason[WORKER_REASON_BYTES])
 {
-    return read_folder(path, (Walk){.reason = reason, .reason_bytes = reason_bytes}, out);
+    return read_folder(path, (Walk){.reason = reason}, out);
 }
 
-Status place_folder_read_told(const char *path, PlaceFolder *out, DiagnosticList *diagnostics,
-                              char *reason, size_t reason_bytes)
+Status place_folder_read_diagnosed(const char *path, PlaceFolder *out, DiagnosticList *diagnostics,
+                                   char reason[WORKER_REASON_BYTES])
 {
-    const Walk walk = {.diagnostics = diagnostics, .reason = reason, .reason_bytes = reason_bytes};
+    const Walk walk = {.diagnostics = diagnostics, .reason = reason};
     return read_folder(path, walk, out);
 }
 
-Status place_folder_read_all(const char *path, PlaceFolder *out, char *reason, size_t reason_bytes)
+Status place_folder_read_all(const char *path, PlaceFolder *out, char reason[WORKER_REASON_BYTES])
 {
-    const Walk walk = {.takes_all = true, .reason = reason, .reason_bytes = reason_bytes};
+    const Walk walk = {.takes_all = true, .reason = reason};
     return read_folder(path, walk, out);
 }
 
-Status place_folder_read_made(const char *path, PlaceFolder *out, DiagnosticList *diagnostics,
-                              char *reason, size_t reason_bytes)
+Status place_folder_read_built(const char *path, PlaceFolder *out, DiagnosticList *diagnostics,
+                               char reason[WORKER_REASON_BYTES])
 {
-    const Walk walk = {.diagnostics = diagnostics,
-                       .takes_all = true,
-                       .takes_hidden = true,
-                       .reason = reason,
-                       .reason_bytes = reason_bytes};
+    const Walk walk = {
+        .diagnostics = diagnostics, .takes_all = true, .takes_hidden = true, .reason = reason};
     return read_folder(path, walk, out);
 }
 

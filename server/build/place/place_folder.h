@@ -5,6 +5,7 @@
 
 #include "core/wire/place.h"
 #include "server/build/base/diagnostic.h"
+#include "server/build/base/reason.h"
 
 #define PLACE_FOLDER_FILES_MAX 4000
 #define PLACE_FOLDER_BYTES_MAX (256u << 20)
@@ -18,29 +19,29 @@ typedef struct PlaceFolder {
 
 // What a build looks at: souls (.lua, .ts, .soul; not .d.ts), .json and .chunk; other files are
 // skipped. On failure `reason` says which file and why.
-MUST_USE Status place_folder_read(const char *path, PlaceFolder *out, char *reason,
-                                  size_t reason_bytes);
-// The same for a build, whose creator reads all problems at once: each file that cannot be taken is
-// an error and in the end STATUS_MALFORMED, with the files that can be; a file of a service that
-// only looks like a script is a warning. Other failures have a `reason`.
-MUST_USE Status place_folder_read_told(const char *path, PlaceFolder *out,
-                                       DiagnosticList *diagnostics, char *reason,
-                                       size_t reason_bytes);
-// Every file, assets and notes included, for packing. What is no plain file and no folder is
-// refused.
-MUST_USE Status place_folder_read_all(const char *path, PlaceFolder *out, char *reason,
-                                      size_t reason_bytes);
-// The same with what is hidden, for a folder that a build has made: there nothing may be that it
-// did not put there. With `diagnostics` (or NULL), every file that is refused is told of in there,
-// and the status is STATUS_MALFORMED.
-MUST_USE Status place_folder_read_made(const char *path, PlaceFolder *out,
-                                       DiagnosticList *diagnostics, char *reason,
-                                       size_t reason_bytes);
+MUST_USE Status place_folder_read(const char *path, PlaceFolder *out,
+                                  char reason[WORKER_REASON_BYTES]);
+// The same for a build, which shows its creator all problems at once: each file that cannot be used
+// is an error, and the status is STATUS_MALFORMED with the other files in *out. A file in a service
+// that only looks like a script is a warning. Other failures have a `reason`.
+MUST_USE Status place_folder_read_diagnosed(const char *path, PlaceFolder *out,
+                                            DiagnosticList *diagnostics,
+                                            char reason[WORKER_REASON_BYTES]);
+// Every file, assets and notes included, for packing. Anything but regular files and folders is
+// rejected.
+MUST_USE Status place_folder_read_all(const char *path, PlaceFolder *out,
+                                      char reason[WORKER_REASON_BYTES]);
+// The same including hidden files, for a folder that a build wrote and that must contain nothing
+// else. With `diagnostics` (or NULL), every rejected file is reported there, and the status is
+// STATUS_MALFORMED.
+MUST_USE Status place_folder_read_built(const char *path, PlaceFolder *out,
+                                        DiagnosticList *diagnostics,
+                                        char reason[WORKER_REASON_BYTES]);
 void place_folder_free(PlaceFolder *folder);
 
-// Does a name end so, with something before it? ("Door.lua", ".lua")
+// Whether a name ends so, with something before it ("Door.lua", ".lua").
 bool place_path_ends(const char *path, const char *ending);
 // "prefabs/Door.json"?
 bool place_path_is_prefab(const char *path);
-// Is it one of those that a scene is made of (.json, .chunk)?
+// Whether it is one of the files of a scene (.json, .chunk).
 bool place_folder_is_scene(const PlaceFile *file);

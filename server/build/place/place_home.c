@@ -53,7 +53,7 @@ static bool is_no_folder(const char *path)
     return lstat(path, &about) == 0 && !S_ISDIR(about.st_mode);
 }
 
-// Whoever owns a folder, or may write to it, can put another file in the place of one of ours.
+// The owner of a folder, or anybody who may write to it, can replace our files in it.
 static Status check_own(const char *path, const char **why)
 {
     struct stat about;
@@ -68,8 +68,7 @@ static Status check_own(const char *path, const char **why)
     return STATUS_OK;
 }
 
-// Keys, caches and artifacts are nobody else's: a place's repository holds none of them, whatever
-// it brought along or a pull brings back.
+// Keys, caches and artifacts must not get into the place's repository.
 static Status hide_from_git(const char *folder, const char **why)
 {
     static const char all[] = "*\n";
@@ -123,7 +122,8 @@ Status place_home_folder(const char *place, const char *inside, char out[PLACE_H
 
 // --- the note -----------------------------------------------------------------------------------
 
-// What no copy has. Where the file system knows no time of birth (0) the inode alone must do.
+// Identifies the folder; a copy has other values. If the file system does not store the time of
+// birth (0), only the inode is used.
 static bool describe(const char *data, char note[NOTE_BYTES])
 {
     struct statx about;
@@ -165,8 +165,8 @@ static bool begins(const char *name, const char *with)
     return strncmp(name, with, strlen(with)) == 0;
 }
 
-// Nothing in it but what we have just put there, perhaps by halves: it becomes ours. Anything else
-// would be used as if we had made it: a log for a database to come, links where blobs go.
+// The folder is empty, or contains only what we have just put there: then we may use it. Anything
+// else would be used as if it were ours: a journal for a later database, links where blobs go.
 static bool is_empty(const char *data)
 {
     DIR *list = opendir(data);

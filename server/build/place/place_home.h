@@ -1,12 +1,11 @@
-// <place>/.sandlot: what is made of a place here, beside it. `data` in there holds the signing key
-// and the database, and both are believed. A place may come from a stranger with such a folder in
-// it (an archive, a copy): its key would then sign as ours whatever its cache holds. So `data`
-// carries a note of which folder it is, by inode and time of birth, which no copy shares. One that
-// has anything in it and not the right note is refused until somebody who knows it adopts it. And
-// .sandlot, `data` and `cache` are the user's own, with nobody else who may write to them: others
-// could exchange the key later, whatever was there at first. git is kept from all of them.
-//
-// A folder that was named (--data) is the operator's own word and not asked.
+// <place>/.sandlot: files that are generated for a place, in its own folder. `data` in it holds the
+// signing key and the database, and both are trusted. A place from a stranger (an archive, a copy)
+// may contain such a folder: its key would then sign whatever its cache holds. So `data` has a note
+// of which folder it is, by inode and time of birth, which a copy does not share. If it is not
+// empty and does not have the right note, it is rejected until the user adopts it. .sandlot, `data`
+// and `cache` must belong to the user, and nobody else may write to them: others could replace the
+// key later. A .gitignore keeps all of them out of git.
+// A folder given by --data was chosen by the operator and is not checked.
 #pragma once
 
 #include "core/base/status.h"
@@ -15,20 +14,20 @@
 
 #define PLACE_HOME_PATH_BYTES 4096
 
-// Makes <place>/.sandlot/<inside> if it is missing. STATUS_BLOCKED: a link or no folder is there,
-// or the system refuses; STATUS_DENIED: it or .sandlot is another user's, or others may write to
-// it; STATUS_RANGE: the path is too long. *why is for people.
+// Creates <place>/.sandlot/<inside> if it is missing. STATUS_BLOCKED: a link or something else is
+// there, or the system refuses; STATUS_DENIED: it or .sandlot belongs to another user, or others
+// may write to it; STATUS_RANGE: the path is too long. *why is for people.
 MUST_USE Status place_home_folder(const char *place, const char *inside,
                                   char out[PLACE_HOME_PATH_BYTES], const char **why);
-// Why the system refused to write there, by errno: for people, with what to do where that is known.
+// Why the system refused to write there, by errno; for people, with what to do if that is known.
 const char *place_home_refusal(int error);
-// Whose fault it was, when any of these failed on `inside` (".sandlot/data"): ".sandlot", if that
-// is there and no folder, or `inside`.
+// Which path to name when one of these failed on `inside` (".sandlot/data"): ".sandlot", if that
+// exists and is not a folder, or `inside`.
 const char *place_home_at_fault(const char *place, const char *inside);
-// The same as place_home_folder for `data`. STATUS_DENIED also: it was made elsewhere.
+// Like place_home_folder for `data`. STATUS_DENIED also if it was made elsewhere.
 MUST_USE Status place_home_data(const char *place, char out[PLACE_HOME_PATH_BYTES],
                                 const char **why);
-// Whether it is from here, without making anything: STATUS_OK also when there is none.
+// Whether `data` was made here, without creating anything: STATUS_OK also if it is missing.
 MUST_USE Status place_home_check(const char *place, const char **why);
-// From now on it is ours.
+// Marks `data` as made here.
 MUST_USE Status place_home_adopt(const char *place, const char **why);

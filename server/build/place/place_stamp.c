@@ -1,5 +1,5 @@
-// See place_stamp.h. The order in which a folder lists its files is anything, so each entry is
-// hashed for itself and the hashes are added up.
+// See place_stamp.h. Folders list their files in any order, so each entry is hashed by itself and
+// the hashes are added.
 #define _GNU_SOURCE
 #include "server/build/place/place_stamp.h"
 
@@ -17,7 +17,7 @@
 
 typedef struct Walk {
     uint64_t sum[4];
-    uint32_t count; // folders, too
+    uint32_t count; // including folders
     PlaceSize size;
 } Walk;
 
@@ -29,8 +29,8 @@ static void add_file(Walk *walk, const uint8_t folder[SHA256_BYTES], const char 
                                (int64_t)about->st_mtim.tv_nsec, (int64_t)about->st_ctim.tv_sec,
                                (int64_t)about->st_ctim.tv_nsec};
     Sha256 sha;
-    // The folder's own times change when a name inside comes or goes, dot files too; those of the
-    // files are enough.
+    // A folder's own times also change when a dot file comes or goes; the times of the files are
+    // enough.
     const bool is_folder = S_ISDIR(about->st_mode);
     sha256_init(&sha);
     sha256_update(&sha, folder, SHA256_BYTES);
@@ -44,7 +44,7 @@ static void add_file(Walk *walk, const uint8_t folder[SHA256_BYTES], const char 
     }
 }
 
-// Bounded by PLACE_FOLDER_DEPTH_MAX; closes the descriptor.
+// At most PLACE_FOLDER_DEPTH_MAX deep; closes the descriptor.
 static Status walk_folder(Walk *walk, int descriptor, const uint8_t hash[SHA256_BYTES],
                           uint32_t depth)
 {
@@ -73,7 +73,7 @@ static Status walk_folder(Walk *walk, int descriptor, const uint8_t hash[SHA256_
         } else if (S_ISDIR(about.st_mode)) {
             const int inner =
                 openat(dirfd(list), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-            // One that is gone or closed to us is what a build will complain about.
+            // If it is gone or unreadable, the build will report it.
             status = inner < 0 ? STATUS_OK : walk_folder(walk, inner, own, depth + 1);
         }
     }

@@ -20,16 +20,16 @@ typedef struct SceneRefScript {
     uint8_t code_hash[32];
 } SceneRefScript;
 
-// Where references may be: in the items of `entities`, or in the file's own object.
+// Where references may be: in the items of `entities`, or in the object itself.
 typedef enum SceneRefKind { SCENE_REF_SCENE, SCENE_REF_PREFAB } SceneRefKind;
 
-// An edit is where the name of a member stands, and what is to become of it.
+// An edit: the position of a member's name, and what to change.
 typedef enum SceneRefField {
     SCENE_REF_PATH,     // the value of "path"
     SCENE_REF_HASH,     // of "codeHash"
     SCENE_REF_LUA,      // of "scriptPath"
-    SCENE_REF_NEW_HASH, // "codeHash" behind "path", in the same manner
-    SCENE_REF_NEW_LUA,  // "scriptPath" behind "scriptRef"
+    SCENE_REF_NEW_HASH, // add "codeHash" after "path", in the same layout
+    SCENE_REF_NEW_LUA,  // add "scriptPath" after "scriptRef"
     SCENE_REF_FIELD_COUNT
 } SceneRefField;
 
@@ -39,7 +39,7 @@ typedef struct SceneRefEdit {
     SceneRefField field;
 } SceneRefEdit;
 
-// What both sides of the pipe go by: what a member's value should be, and where it is.
+// Used on both sides of the pipe: what a member's value should be, and where it is.
 #define SCENE_REF_VALUE_BYTES (SCRIPT_PATH_BYTES + 48)
 void scene_ref_value(const SceneRefScript *script, SceneRefField field,
                      char out[SCENE_REF_VALUE_BYTES]);
@@ -48,9 +48,9 @@ void scene_ref_value(const SceneRefScript *script, SceneRefField field,
 bool scene_ref_find_value(const char *text, size_t bytes, const SceneRefEdit *edit, size_t *begin,
                           size_t *end);
 
-// The text with its edits, appended to `out`; *changed: there is one. Edits may be any bytes:
-// STATUS_MALFORMED for those that are in no order, meet no member of that name or no such script.
-// STATUS_LIMIT: `out` is full.
+// Appends the text with its edits to `out`; *changed: there is a difference. Edits may be any
+// bytes: STATUS_MALFORMED if they are not in order, or do not point at a member of that name or at
+// an existing script. STATUS_LIMIT: `out` is full.
 MUST_USE Status scene_ref_apply(const char *text, size_t bytes, const SceneRefScript *scripts,
                                 uint32_t script_count, const uint8_t *edits, size_t edit_bytes,
                                 Buffer *out, bool *changed);

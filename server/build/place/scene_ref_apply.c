@@ -1,5 +1,5 @@
-// See scene_ref.h: edits in a text, made by the builder. It reads no JSON; it looks at the few
-// bytes at each edit, and takes none that does not stand where one of ours could.
+// See scene_ref.h: applies edits to a text, in the builder. It does not parse JSON; it checks the
+// few bytes at each edit, and rejects an edit that does not point at one of our members.
 #include "core/base/bytes.h"
 #include "core/base/sha256.h"
 #include "server/build/place/scene_ref.h"
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// From a name to the end of its value: a path, a hash, or an object with both. It also bounds the
-// work, whatever edits come.
+// From a name to the end of its value: a path, a hash, or an object with both. This also limits the
+// work for any edits.
 #define MEMBER_BYTES_MAX 1024
 #define NEW_AT_NONE      SIZE_MAX
 
@@ -47,7 +47,7 @@ static bool take_string(Cursor *text)
     return take_byte(text, '"');
 }
 
-// Nothing is nested in a scriptRef.
+// A scriptRef contains no nested values.
 static bool take_flat_object(Cursor *text)
 {
     if (!take_byte(text, '{')) {
@@ -113,8 +113,8 @@ void scene_ref_value(const SceneRefScript *script, SceneRefField field,
     }
 }
 
-// A new member, in the manner of the one at `name`: on a line of its own if that has one, and with
-// the same space behind its colon.
+// Writes a new member in the layout of the one at `name`: on a line of its own if that has one, and
+// with the same space after its colon.
 static void print_member(const char *text, size_t name, bool spaced, SceneRefField field,
                          const char *value, Buffer *out)
 {
@@ -161,7 +161,7 @@ Status scene_ref_apply(const char *text, size_t bytes, const SceneRefScript *scr
         const bool is_new = edit.field >= SCENE_REF_NEW_HASH;
         const size_t from = is_new ? end : begin;
         if (from < copied || from == new_at) {
-            return STATUS_MALFORMED; // back, or twice in one place
+            return STATUS_MALFORMED; // going back, or twice in one place
         }
         char value[SCENE_REF_VALUE_BYTES];
         scene_ref_value(&scripts[edit.script], edit.field, value);

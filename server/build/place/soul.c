@@ -1,29 +1,17 @@
-// See soul.h. A file's name says everything but one thing: place.json may take a side away from a
-// script, which is read where all of a creator's bytes are, in the worker (ask_contexts.h).
+// See soul.h. Names are checked in core/script/check/check_name.c, as in a page. A file's name says
+// everything but one thing: place.json may take a side away from a script, which is read where all
+// of a creator's bytes are, in the worker (ask_contexts.h).
 #define _GNU_SOURCE
 #include "server/build/place/soul.h"
 
-#include "core/base/nearest.h"
-#include "core/base/utf8.h"
 #include "core/wire/manifest.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define SEGMENT_BYTES_MAX 64
-#define NAME_BYTES_MAX    120 // with .rune after it, it is still a path of a place folder
-#define KEPT_ENDING       ".soul.lua"
-#define MEANT_LETTERS_MIN 6 // "Server", "Starter"
-
-static const RunContext service_contexts[SERVICE_COUNT] = {
-    [SERVICE_SERVER_SCRIPT] = CONTEXT_SERVER,  [SERVICE_REPLICATED_STORAGE] = CONTEXT_BOTH,
-    [SERVICE_WORKSPACE] = CONTEXT_BOTH,        [SERVICE_STARTER_GUI] = CONTEXT_CLIENT,
-    [SERVICE_STARTER_PLAYER] = CONTEXT_CLIENT, [SERVICE_REPLICATED_FIRST] = CONTEXT_CLIENT,
-};
-static const char *const endings[] = {".lua", ".ts", ".soul"};
+#define KEPT_ENDING ".soul.lua"
 
 const char *soul_service_name(SoulService service)
 {
@@ -37,126 +25,28 @@ const char *soul_context_name(RunContext context)
 
 const char *soul_language_ending(SoulLanguage language)
 {
-    return endings[language];
+    return check_language_endings[language];
 }
 
 RunContext soul_service_context(SoulService service)
 {
-    return service_contexts[service];
+    return check_service_context(service);
 }
 
-bool soul_narrow(Soul *soul, RunContext context)
+bool soul_restrict_context(Soul *soul, RunContext context)
 {
-    if (context != soul->context && soul->context != CONTEXT_BOTH) {
+    if (!check_narrow(&soul->context, context)) {
         return false;
     }
-    soul->context = context;
     soul->replicate = context != CONTEXT_SERVER;
     return true;
 }
 
 // --- names --------------------------------------------------------------------------------------
 
-static bool language_of(const char *path, SoulLanguage *out)
-{
-    for (uint32_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        if (place_path_ends(path, endings[i]) && !place_path_ends(path, ".d.ts")) {
-            *out = (SoulLanguage)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 static const char *without_folder(const char *path)
 {
     return path + script_path_soul_bytes(path, strlen(path));
-}
-
-static size_t common_letters(const char *a, const char *b)
-{
-    size_t count = 0;
-    while (a[count] != '\0' && tolower((uint8_t)a[count]) == tolower((uint8_t)b[count])) {
-        count += 1;
-    }
-    return count;
-}
-
-// The service that a folder was meant to be; NULL: none. "ServerScripts" and
-// "StarterPlayerScripts", as others call theirs, begin like one of ours.
-static const char *service_meant(const char *path)
-{
-    const size_t bytes = strcspn(path, "/");
-    Nearest nearest = nearest_begin(path, bytes);
-    const char *meant = NULL;
-    size_t most = MEANT_LETTERS_MIN - 1;
-    for (uint32_t i = 0; i < SERVICE_COUNT && path[bytes] == '/'; i++) {
-        const char *name = script_service_names[i];
-        (void)nearest_consider(&nearest, name, strlen(name));
-        const size_t common = common_letters(path, name);
-        meant = common > most ? name : meant;
-        most = common > most ? common : most;
-    }
-    return nearest.found != NULL ? nearest.found : meant;
-}
-
-static bool is_letter(uint8_t byte)
-{
-    return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-           (byte >= 'A' && byte <= 'Z') || byte == '_' || byte == '-' || byte >= 0x80;
-}
-
-// Why a plain path cannot be a script's name; NULL: it can. Names are shown in messages, are files
-// and parts of URLs: letters (of any script), digits, '_', '-', and inside also '.' and ' '.
-static const char *name_problem(const char *path)
-{
-    if (!utf8_is_valid(path, strlen(path))) {
-        return "the name is not UTF-8";
-    }
-    size_t segment = 0;
-    for (const char *at = path;; at++) {
-        const uint8_t byte = (uint8_t)*at;
-        if (byte == '\0' || byte == '/') {
-            if (segment == 0 || segment > SEGMENT_BYTES_MAX) {
-                return "each part of a script's name has 1 to 64 bytes";
-            }
-            if (!is_letter((uint8_t)at[-1])) {
-                return "a part of a script's name ends with a letter or digit";
-            }
-            segment = 0;
-        } else if (is_letter(byte) || (segment > 0 && (byte == '.' || byte == ' '))) {
-            segment += 1;
-        } else {
-            return "a script's name is made of letters, digits, '_', '-', '.' and spaces";
-        }
-        if (byte == '\0') {
-            return utf8_has_control(path, strlen(path))
-                       ? "a script's name has no control characters"
-                       : NULL;
-        }
-    }
-}
-
-// A name inside which an ending stands would be taken for another script's, or for an artifact.
-static bool has_inner_ending(const char *path)
-{
-    static const char *const reserved[] = {".lua", ".ts", ".soul", ".rune", ".json"};
-    for (uint32_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
-        for (const char *at = strcasestr(path, reserved[i]); at != NULL;
-             at = strcasestr(at + 1, reserved[i])) {
-            const char after = at[strlen(reserved[i])];
-            if (after == '\0' || after == '/') {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static void error_at(DiagnosticList *diagnostics, const char *file, const char *code,
-                     const char *message)
-{
-    diagnostic_addf(diagnostics, DIAGNOSTIC_ERROR, file, 0, 0, code, "%s", message);
 }
 
 static const PlaceFile *file_named(const PlaceFolder *folder, const char *path, size_t bytes)
@@ -170,61 +60,34 @@ static const PlaceFile *file_named(const PlaceFolder *folder, const char *path, 
     return NULL;
 }
 
-// What was made of a plain soul is no soul; without its source nothing would ever use it.
+// Lua generated from a plain soul is not a soul itself; without its source nothing would use it.
 static void check_kept(const PlaceFolder *folder, const PlaceFile *file,
                        DiagnosticList *diagnostics)
 {
     if (file_named(folder, file->path, strlen(file->path) - strlen(".lua")) == NULL) {
         diagnostic_addf(diagnostics, DIAGNOSTIC_WARNING, file->path, 0, 0, "orphan",
-                        "this is what was made of a .soul that is not there; delete it, or name "
+                        "this was generated from a .soul that does not exist; delete it, or name "
                         "it without .soul to keep it as a script");
     }
 }
 
 static bool scan_file(const PlaceFile *file, Soul *soul, DiagnosticList *diagnostics)
 {
-    SoulLanguage language;
-    if (!language_of(file->path, &language)) {
-        return false;
-    }
-    const char *plain = without_folder(file->path);
-    const SoulService service = script_path_service(plain, strlen(plain));
-    if (service == SERVICE_COUNT) {
-        const char *meant = service_meant(plain);
-        if (meant != NULL) {
-            diagnostic_addf(
-                diagnostics, DIAGNOSTIC_ERROR, file->path, 0, 0, "service",
-                "this script is in no service; did you mean %s? Put it into " SCRIPT_SERVICES_TEXT,
-                meant);
-        } else {
-            error_at(diagnostics, file->path, "service",
-                     "this script is in no service; put it into " SCRIPT_SERVICES_TEXT);
-        }
+    const CheckSink sink = diagnostic_list_sink(diagnostics);
+    CheckModule name;
+    if (!check_name_read(file->path, &sink, &name)) {
         return false;
     }
     *soul = (Soul){.file = file,
-                   .language = language,
-                   .service = service,
-                   .context = service_contexts[service]};
-    const size_t bytes = strlen(plain) - strlen(endings[language]);
-    if (bytes > NAME_BYTES_MAX) {
-        error_at(diagnostics, file->path, "name", "a script's name has at most 120 bytes");
-        return false;
-    }
-    memcpy(soul->path, plain, bytes);
-    const char *problem = name_problem(soul->path);
-    if (problem == NULL && has_inner_ending(soul->path)) {
-        problem = "a part of a script's name does not end with .lua, .ts, .soul, .rune or .json";
-    }
-    if (problem != NULL) {
-        error_at(diagnostics, file->path, "name", problem);
-        return false;
-    }
-    soul->replicate = soul->context != CONTEXT_SERVER;
+                   .language = name.language,
+                   .service = name.service,
+                   .context = name.context,
+                   .replicate = name.context != CONTEXT_SERVER};
+    snprintf(soul->path, sizeof soul->path, "%s", name.path);
     return true;
 }
 
-// What people call scripts, here or elsewhere, and what a system does to an ending that it hides.
+// Endings that people use for scripts here or elsewhere, and endings that a system has hidden.
 void soul_check_skipped(const char *path, DiagnosticList *diagnostics)
 {
     static const char *const likes[] = {".lua", ".ts",      ".soul",   ".luau",    ".js",
@@ -253,7 +116,7 @@ static int by_path(const void *a, const void *b)
     return order != 0 ? order : strcmp(one->file->path, two->file->path);
 }
 
-// Keeps the first of those with one name, so that the others' errors are still found.
+// Of several sources for one name the first is kept, so that its errors are still found.
 static void drop_doubles(SoulList *list, DiagnosticList *diagnostics)
 {
     uint32_t kept = 0;
@@ -276,7 +139,7 @@ static int by_folded_path(const void *a, const void *b)
     return order != 0 ? order : strcmp((*one)->path, (*two)->path);
 }
 
-// Two names that are one file on other machines could not be packed.
+// Two names that are the same file on other machines cannot be packed.
 static Status check_case(const SoulList *list, DiagnosticList *diagnostics)
 {
     const Soul **sorted = calloc(list->count + 1, sizeof *sorted);

@@ -1,15 +1,16 @@
 // The souls (sources of scripts) of a place: which files they are, in which service, where they
-// run. Only names are looked at; what is inside a file is the worker's to read.
+// run. Only names are used here; the worker reads the contents.
 #pragma once
 
+#include "core/base/limits.h"
+#include "core/script/check/check_name.h"
 #include "core/script/runtime/script.h"
 #include "core/wire/script_path.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/place/place_folder.h"
 
-#define SOULS_MAX 1024
+#define SOULS_MAX CHECK_MODULES_MAX
 
-typedef enum SoulLanguage { SOUL_LUA, SOUL_TYPESCRIPT, SOUL_PLAIN } SoulLanguage; // .lua .ts .soul
 typedef ScriptService SoulService;
 
 typedef struct Soul {
@@ -17,7 +18,7 @@ typedef struct Soul {
     const PlaceFile *file;        // "SoulService/Workspace/Door.ts"
     SoulLanguage language;
     SoulService service;
-    RunContext context; // the service's, until place.json narrows it (ask_contexts.h)
+    RunContext context; // the service's, unless place.json restricts it (ask_contexts.h)
     bool replicate;     // never for CONTEXT_SERVER
 } Soul;
 
@@ -31,15 +32,16 @@ const char *soul_context_name(RunContext context);
 const char *soul_language_ending(SoulLanguage language); // ".lua"
 RunContext soul_service_context(SoulService service);
 
-// Everything wrong is a diagnostic: a script in no service (names the services), two sources for
-// one name, a name that cannot be one, too many. `Door.soul.lua` is what was made of `Door.soul`,
-// no soul of its own. STATUS_LIMIT: out of memory.
+// Every problem is a diagnostic: a script in no service (lists the services), two sources for one
+// name, an invalid name, too many. `Door.soul.lua` was generated from `Door.soul` and is not a soul
+// itself. STATUS_LIMIT: out of memory.
 MUST_USE Status soul_scan(const PlaceFolder *folder, SoulList *out, DiagnosticList *diagnostics);
-// Takes a side away, or leaves it as it is; false, and nothing is changed: that would widen it.
-bool soul_narrow(Soul *soul, RunContext context);
-// Too many for clients is a diagnostic; once it is known which they are.
+// Removes a side, or leaves the context as it is. False, and nothing is changed: that would widen
+// it.
+bool soul_restrict_context(Soul *soul, RunContext context);
+// Reports too many scripts for clients; call it when the contexts are final.
 void soul_check_counts(const SoulList *list, DiagnosticList *diagnostics);
 void soul_list_free(SoulList *list);
-// A file that is none of those a build reads: one of a service that only looks like a script is a
+// For a file that builds do not read: if it is in a service and looks like a script, it is a
 // warning.
 void soul_check_skipped(const char *path, DiagnosticList *diagnostics);

@@ -1,6 +1,6 @@
-// See template.h. Files are only ever made, never replaced, except for the types, which are ours.
-// Of a new place everything that was made is noted, so that half of one is never left behind; and
-// while it is made it has a mark, so that what a kill left is known for what it is.
+// See template.h. Files are only created, never replaced, except for the types, which are ours.
+// Everything created for a new place is recorded, so that after a failure it is removed; and until
+// it is complete it contains a marker file, so that what a killed process left is recognised.
 #define _GNU_SOURCE
 #include "server/build/place/template.h"
 
@@ -45,7 +45,7 @@ typedef struct Writing {
     bool typescript;
     uint32_t count;
     const atomic_bool *cancel; // may be NULL
-    bool is_completing;        // what an earlier one, which was killed, has begun
+    bool is_completing;        // completing a place that a killed process began
     bool is_noting;
     Made *made; // in the order in which they were made
     uint32_t made_count, made_max;
@@ -91,7 +91,7 @@ bool template_exists(const char *name)
 
 // --- what was made ------------------------------------------------------------------------------
 
-// Without memory for the note, it stays.
+// Without memory for the record, the file is not removed after a failure.
 static void note(Writing *writing, const char *path, size_t bytes, bool is_folder)
 {
     if (!writing->is_noting) {
@@ -112,9 +112,9 @@ static void note(Writing *writing, const char *path, size_t bytes, bool is_folde
     }
 }
 
-// The folder that a file is in, made and noted if missing, unless `writing` is NULL; *name is what
-// remains of the path. A place may be a stranger's: a link on the way would lead what we write
-// anywhere. Negative: errno says why.
+// Opens the folder of a file, creating and recording missing ones unless `writing` is NULL; *name
+// is the rest of the path. A place may come from a stranger: a link on the way would lead our
+// writes elsewhere. Negative: errno says why.
 static int open_parents(Writing *writing, const char *root, const char *path, const char **name)
 {
     const char *const whole = path;
@@ -124,7 +124,7 @@ static int open_parents(Writing *writing, const char *root, const char *path, co
         char part[NAME_MAX + 1];
         snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
         bool is_there = writing == NULL;
-        // A group that shares the place does not share the key that will be in there.
+        // A group that shares the place must not share the key that will be in there.
         const mode_t mode = path == whole && strcmp(part, HOME) == 0 ? 0755 : 0777;
         if (writing != NULL && mkdirat(folder, part, mode) == 0) {
             note(writing, whole, (size_t)(slash - whole), true);
@@ -144,14 +144,14 @@ static int open_parents(Writing *writing, const char *root, const char *path, co
     return folder;
 }
 
-// The last first, so that folders are empty by then; one in which somebody else has put something
-// stays. Nothing is removed behind a link.
+// In reverse order, so that folders are empty by then; one that contains other files stays. Nothing
+// behind a link is removed.
 static void take_back(const Writing *writing)
 {
     for (uint32_t i = writing->made_count; i-- > 0;) {
         const Made *made = &writing->made[i];
         if (made->path[0] == '\0') {
-            (void)rmdir(writing->folder); // all that can be done
+            (void)rmdir(writing->folder); // nothing more can be done if this fails
             continue;
         }
         const char *name;
@@ -175,7 +175,8 @@ static void forget_made(Writing *writing)
 
 // --- one file -----------------------------------------------------------------------------------
 
-// Is what is there the beginning of this? Then a kill came while it was written.
+// Whether the existing file is the beginning of this one: then a process was killed while writing
+// it.
 static bool is_begun(int folder, const char *name, const void *data, size_t bytes)
 {
     uint8_t *there = NULL;
@@ -203,7 +204,7 @@ static Status write_file(Writing *writing, const char *path, const void *data, s
     if (folder >= 0) {
         const bool replaces =
             may_replace || (writing->is_completing && is_begun(folder, name, data, bytes));
-        // A pipe that was put there is refused, instead of waited for.
+        // If somebody put a pipe there, opening fails instead of waiting.
         const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
         file = openat(folder, name, flags | (replaces ? O_TRUNC : O_EXCL), 0666);
         const int error = errno;
@@ -248,7 +249,7 @@ static Status write_reference(Writing *writing, ApiFormat format, const char *pa
     return status;
 }
 
-// A place that cannot be read keeps those it has: the build says what is wrong with it.
+// If the place cannot be read, its types stay as they are; the build reports the problem.
 static Status write_modules(Writing *writing)
 {
     Buffer text = buffer_of(EDITOR_MODULES_BYTES);
@@ -277,8 +278,8 @@ static Status write_types(Writing *writing)
     return status == STATUS_OK ? write_modules(writing) : status;
 }
 
-// A package carries no hidden files, so a place that was unpacked lacks the settings that lead an
-// editor to the types. Somebody's own stay as they are.
+// Packages contain no hidden files, so an unpacked place lacks the settings that lead an editor to
+// the types. The creator's own settings are not changed.
 static Status write_settings(Writing *writing)
 {
     char path[PATH_BYTES];
@@ -313,7 +314,7 @@ Status template_write_types(const char *folder, uint32_t *file_count,
 
 // --- a place ------------------------------------------------------------------------------------
 
-// What the creator called the folder is what players read, if it can be.
+// Players see the folder's name as the place's name, if it is valid.
 static void name_place(Writing *writing)
 {
     char real[PATH_BYTES];
@@ -364,7 +365,7 @@ static Status write_template(Writing *writing, const TemplateFile *file)
     } else if (strcmp(file->path, "README.md") == 0) {
         put_replaced(&text, file, "@NAME@", writing->name);
     } else if (strcmp(file->path, "scene.json") == 0 && writing->typescript) {
-        put_replaced(&text, file, ".lua\"", ".ts\""); // its scripts are the other ones
+        put_replaced(&text, file, ".lua\"", ".ts\""); // refer to the TypeScript scripts
     } else {
         buffer_put(&text, file->data, file->bytes);
     }
@@ -387,14 +388,14 @@ static bool is_wanted(const TemplateFile *file, const char *name, bool typescrip
             (strcmp(file->set, scripts) == 0 || strcmp(file->set, "every" TYPESCRIPT) == 0));
 }
 
-// The mark's path; false: the folder's is too long for any file.
+// The path of the marker file; false: it is too long.
 static bool mark_path(const Writing *writing, char out[PATH_BYTES])
 {
     const int length = snprintf(out, PATH_BYTES, "%s/" MARK, writing->folder);
     return length > 0 && length < PATH_BYTES;
 }
 
-// Was it begun, and never completed?
+// Whether it was begun and not completed.
 static bool has_mark(const Writing *writing)
 {
     char path[PATH_BYTES];
@@ -412,7 +413,7 @@ static Status remove_mark(Writing *writing)
     return STATUS_OK;
 }
 
-// A repository that was just made holds these, and no place of any kind.
+// Files of a new repository, which may be beside a place.
 static bool is_beside_a_place(const char *name)
 {
     static const char *const begins[] = {".git", "README", "LICENSE", "LICENCE"};
@@ -424,7 +425,7 @@ static bool is_beside_a_place(const char *name)
     return false;
 }
 
-// On some machines names that differ in case are one.
+// On some machines names that differ in case are the same file.
 static bool is_written(const Writing *writing, const char *name)
 {
     for (const TemplateFile *file = template_files; file->set != NULL; file++) {

@@ -1,5 +1,5 @@
-// New places: the folders of templates/ are inside the program, and are written out with what an
-// editor needs to know the API.
+// New places: the folders of templates/ are compiled into the program, and are written with the API
+// declarations for editors.
 #pragma once
 
 #include "core/base/status.h"
@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 // One file of templates/<set>/<path>. Sets: `every` and `every-typescript` go into each place,
-// `types` besides sandlot.d.ts; `<name>` is a place, `<name>-typescript` has its scripts once more.
+// `types` beside sandlot.d.ts; `<name>` is a place, `<name>-typescript` has its scripts in
+// TypeScript.
 typedef struct TemplateFile {
     const char *set, *path;
     const uint8_t *data;
@@ -23,14 +24,15 @@ extern const TemplateFile template_files[]; // made by CMake; ends with a set of
 const char *template_name(uint32_t index);
 bool template_exists(const char *name);
 
-// Writes a place into a folder that is not there yet, is empty, or holds no more than a fresh
-// repository (.git…, README…, LICENSE…, but none that is written). STATUS_EXISTS: more is in it;
-// STATUS_NOT_FOUND: no such template; STATUS_DENIED: `cancel` (may be NULL) became true. `reason`
-// says what and where; *file_count: files written. On failure what was made is removed again. What
-// a kill leaves is marked, and the next time completes it.
+// Writes a place into a folder that does not exist, is empty, or contains only the files of a new
+// repository (.git…, README…, LICENSE…, none of which is overwritten). STATUS_EXISTS: there is more
+// in it; STATUS_NOT_FOUND: no such template; STATUS_DENIED: `cancel` (may be NULL) became true.
+// `reason` says what and where; *file_count: files written. On failure everything created is
+// removed again. If the process is killed, a marker file stays, and the next call completes the
+// place.
 MUST_USE Status template_write(const char *folder, const char *name, bool typescript,
                                const atomic_bool *cancel, uint32_t *file_count,
                                char reason[WORKER_REASON_BYTES]);
-// .sandlot/types in a place that is there: what editors read.
+// Writes .sandlot/types, which editors read, into an existing place.
 MUST_USE Status template_write_types(const char *folder, uint32_t *file_count,
                                      char reason[WORKER_REASON_BYTES]);

@@ -1,5 +1,5 @@
-// See generated_lua_list.h. The text is not parsed: to ask about a file, the caller makes the
-// line that would have to be there, and looks for it.
+// See generated_lua_list.h. The text is not parsed: to check a file, the caller builds the line
+// that must be there and searches for it.
 #define _GNU_SOURCE
 #include "server/build/sign/generated_lua_list.h"
 
@@ -22,7 +22,7 @@ static bool is_listed(const char *path)
     return strcmp(path, "manifest.json") == 0 || place_path_ends(path, ".lua");
 }
 
-// With the end of the line before it, so that it is found as a whole line. 0: it has no room.
+// With the preceding line end, so that only a whole line is found. 0: too long.
 static size_t line_of(const PlaceFile *file, char out[LINE_BYTES])
 {
     uint8_t hash[SHA256_BYTES];
@@ -57,7 +57,7 @@ Status generated_lua_list_write(const PlaceFile *files, uint32_t count, const Si
     return out->status;
 }
 
-bool generated_lua_list_verify(const void *text, size_t bytes, const SigningHalves *halves)
+bool generated_lua_list_verify(const void *text, size_t bytes, const SigningPublicKeys *halves)
 {
     uint8_t signature[SIGNING_SIGNATURE_BYTES];
     size_t made = 0;

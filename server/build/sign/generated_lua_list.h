@@ -19,7 +19,7 @@
 // Of manifest.json and all Lua among `files`, in their order.
 MUST_USE Status generated_lua_list_write(const PlaceFile *files, uint32_t count,
                                          const SigningKey *key, Buffer *out);
-// Is it signed by one of the halves? The text may be any bytes at all.
-bool generated_lua_list_verify(const void *text, size_t bytes, const SigningHalves *halves);
-// Is this file, with these bytes, in the list?
+// Whether it is signed by one of the keys. The text may be any bytes.
+bool generated_lua_list_verify(const void *text, size_t bytes, const SigningPublicKeys *halves);
+// Whether this file, with these bytes, is in the list.
 bool generated_lua_list_has(const void *text, size_t bytes, const PlaceFile *file);

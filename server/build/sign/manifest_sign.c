@@ -30,7 +30,7 @@ static Status write(const ManifestList *list, const uint8_t *signature, Buffer *
 
 static bool is_signed(const ManifestList *list, const uint8_t *signature, const SigningKey *key)
 {
-    SigningHalves halves = {.count = 1};
+    SigningPublicKeys halves = {.count = 1};
     memcpy(halves.items[0], key->public_half, sizeof halves.items[0]);
     return manifest_check(list, signature, &halves, NULL) == STATUS_OK;
 }
@@ -51,7 +51,7 @@ Status manifest_sign(const ManifestList *list, const SigningKey *key, Buffer *ou
 }
 
 Status manifest_check(const ManifestList *list, const uint8_t signature[MANIFEST_SIGNATURE_BYTES],
-                      const SigningHalves *halves, uint32_t *which)
+                      const SigningPublicKeys *halves, uint32_t *which)
 {
     Buffer canonical = buffer_of(MANIFEST_BYTES_MAX);
     const bool is_ours =

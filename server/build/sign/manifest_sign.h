@@ -1,5 +1,5 @@
-// Manifests and the host's key: signing what a build or a host wrote, and finding out whether a
-// text is what we signed.
+// Manifests and the host's key: signs what a build or a host wrote, and checks whether we signed a
+// list.
 #pragma once
 
 #include "core/wire/manifest.h"
@@ -8,8 +8,8 @@
 
 // The whole text, signed, appended to `out`.
 MUST_USE Status manifest_sign(const ManifestList *list, const SigningKey *key, Buffer *out);
-// Is a list, as it was read, what one of the halves has signed? STATUS_DENIED: it is not. *which
-// (may be NULL): by which half.
+// Whether one of the keys has signed this list. STATUS_DENIED: none has. *which (may be NULL): the
+// index of that key.
 MUST_USE Status manifest_check(const ManifestList *list,
                                const uint8_t signature[MANIFEST_SIGNATURE_BYTES],
-                               const SigningHalves *halves, uint32_t *which);
+                               const SigningPublicKeys *halves, uint32_t *which);

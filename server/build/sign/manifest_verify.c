@@ -1,8 +1,9 @@
 // See manifest_verify.h.
 #include "server/build/sign/manifest_verify.h"
 
-Status manifest_verify(Arena *arena, const char *text, size_t bytes, const SigningHalves *halves,
-                       ManifestList *list, uint32_t *which, JsonError *error)
+Status manifest_verify(Arena *arena, const char *text, size_t bytes,
+                       const SigningPublicKeys *halves, ManifestList *list, uint32_t *which,
+                       JsonError *error)
 {
     uint8_t signature[MANIFEST_SIGNATURE_BYTES];
     bool is_signed = false;

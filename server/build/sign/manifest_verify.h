@@ -4,8 +4,8 @@
 
 #include "server/build/sign/manifest_sign.h"
 
-// *list points into the arena (MANIFEST_ARENA_BYTES are always enough). STATUS_DENIED: there is no
-// signature, or it is no one's.
+// *list points into the arena (MANIFEST_ARENA_BYTES are always enough). STATUS_DENIED: the
+// signature is missing, or by none of the keys.
 MUST_USE Status manifest_verify(Arena *arena, const char *text, size_t bytes,
-                                const SigningHalves *halves, ManifestList *list, uint32_t *which,
-                                JsonError *error);
+                                const SigningPublicKeys *halves, ManifestList *list,
+                                uint32_t *which, JsonError *error);

@@ -36,7 +36,7 @@ static Status make_key(const char *path, SigningKey *out)
     return status;
 }
 
-// The first key of all: of several processes that come at once one makes it, and all have that one.
+// Creates the first key. If several processes do so at once, one key wins and all of them use it.
 static Status make_first_key(const char *path)
 {
     char fresh[PATH_BYTES];
@@ -73,7 +73,7 @@ Status signing_key_open(const char *path, SigningKey *out)
     uint8_t seed[crypto_sign_SEEDBYTES], again[crypto_sign_SECRETKEYBYTES];
     status = STATUS_MALFORMED;
     if (count == sizeof key.secret) {
-        // The second half must be what the first half gives, or signatures would leak the key.
+        // The second half must be derived from the first, or signatures would leak the key.
         memcpy(key.secret, bytes, count);
         (void)crypto_sign_ed25519_sk_to_seed(seed, key.secret);
         (void)crypto_sign_seed_keypair(key.public_half, again, seed);
@@ -120,7 +120,7 @@ static Status old_path(const char *path, char out[PATH_BYTES])
 }
 
 // One public half a line, as hex.
-static Status read_old(const char *path, SigningHalves *halves)
+static Status read_old(const char *path, SigningPublicKeys *halves)
 {
     char old[PATH_BYTES];
     uint8_t *bytes = NULL;
@@ -146,7 +146,7 @@ static Status read_old(const char *path, SigningHalves *halves)
     return status;
 }
 
-static Status write_old(const char *path, const SigningHalves *halves)
+static Status write_old(const char *path, const SigningPublicKeys *halves)
 {
     char old[PATH_BYTES], text[OLD_BYTES_MAX + 1];
     const uint32_t count = halves->count < SIGNING_OLD_MAX ? halves->count : SIGNING_OLD_MAX;
@@ -159,21 +159,21 @@ static Status write_old(const char *path, const SigningHalves *halves)
     return status == STATUS_OK ? file_write_private(old, text, count * OLD_LINE_BYTES) : status;
 }
 
-// signing_key_open makes a key where there is none, which is not everybody's wish.
+// Unlike signing_key_open, does not create a key.
 static Status open_existing(const char *path, SigningKey *out)
 {
     struct stat about;
     return lstat(path, &about) == 0 ? signing_key_open(path, out) : STATUS_NOT_FOUND;
 }
 
-Status signing_halves_open(const char *path, SigningHalves *out)
+Status signing_public_keys_open(const char *path, SigningPublicKeys *out)
 {
     SigningKey key;
     Status status = open_existing(path, &key);
     if (status != STATUS_OK) {
         return status;
     }
-    SigningHalves halves = {.count = 1};
+    SigningPublicKeys halves = {.count = 1};
     memcpy(halves.items[0], key.public_half, sizeof key.public_half);
     signing_key_wipe(&key);
     status = read_old(path, &halves);
@@ -185,9 +185,10 @@ Status signing_halves_open(const char *path, SigningHalves *out)
 
 Status signing_key_rotate(const char *path, SigningKey *out)
 {
-    SigningHalves halves;
-    Status status = signing_halves_open(path, &halves);
-    // First the old half, then the new key: what was signed is verifiable at every moment.
+    SigningPublicKeys halves;
+    Status status = signing_public_keys_open(path, &halves);
+    // The old key is recorded before the new one is written: what was signed can be verified at any
+    // moment.
     status = status == STATUS_OK ? write_old(path, &halves) : status;
     return status == STATUS_OK ? make_key(path, out) : status;
 }
@@ -233,7 +234,7 @@ static bool is_signed_by(const uint8_t public_half[SIGNING_PUBLIC_BYTES], const 
     return crypto_sign_verify_detached(signature, bytes, count, public_half) == 0;
 }
 
-bool signing_verify_any(const SigningHalves *halves, const void *bytes, size_t count,
+bool signing_verify_any(const SigningPublicKeys *halves, const void *bytes, size_t count,
                         const uint8_t signature[SIGNING_SIGNATURE_BYTES], uint32_t *which)
 {
     for (uint32_t i = 0; i < halves->count; i++) {

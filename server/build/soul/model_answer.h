@@ -1,4 +1,4 @@
-// What a language model said, as data: both sides of the worker's pipe use it.
+// The answer of a language model as data, used on both sides of the worker's pipe.
 #pragma once
 
 #include "server/build/base/buffer.h"
@@ -15,30 +15,30 @@
 
 typedef enum LuaFound {
     LUA_FOUND,
-    LUA_NONE,      // there is none: the model said something else
-    LUA_SEVERAL,   // more than one block
-    LUA_UNCLOSED,  // a block without its end
+    LUA_NONE,      // no Lua: the model answered something else
+    LUA_SEVERAL,   // more than one code block
+    LUA_UNCLOSED,  // a code block without its end
     LUA_TOO_LARGE, // past SOUL_LUA_BYTES_MAX
-    LUA_HIDDEN,    // characters that a reader would not see: zeros, controls, changes of direction
+    LUA_HIDDEN,    // invisible characters: zeros, controls, changes of direction
     LUA_FOUND_COUNT
 } LuaFound;
 
 typedef enum ModelStop { STOP_DONE, STOP_REFUSAL, STOP_MAX_TOKENS, STOP_COUNT } ModelStop;
 
 typedef struct ModelAnswer {
-    ModelStop stop; // why it says no more
-    // {"type":"error","error":{"type","message"}}, as they came: to be quoted; empty for none
+    ModelStop stop; // why the answer ended
+    // {"type":"error","error":{"type","message"}}, to be quoted; empty for none
     Buffer error_type, error_message;
-    Buffer text; // what content[] says, one after the other
+    Buffer text; // the texts in content[], joined
     LuaFound found;
     Buffer lua; // of the text; only when found
 } ModelAnswer;
 
 ModelAnswer model_answer_empty(void); // with room for the largest of each
 void model_answer_free(ModelAnswer *answer);
-// Is the character at `at` one that a reader would not see? Lua that a reviewer reads must be the
-// Lua that runs: nothing in it is invisible or changes the direction of what follows.
+// Whether the character at `at` is invisible. Lua that a reviewer reads must be the Lua that runs:
+// nothing in it may be invisible or change the direction of what follows.
 bool model_text_is_hidden(const uint8_t *at, size_t bytes);
-// A stranger's words for a message: one line, at most `bytes`, without control characters, and
-// without `secret` (may be NULL) if it is in there.
+// A stranger's words for a message: one line of at most `bytes`, without control characters, and
+// with `secret` (may be NULL) removed.
 void model_answer_quote(const Buffer *words, const char *secret, char *out, size_t bytes);

@@ -1,5 +1,4 @@
-// See model_ask.h. Everything a question costs in time is within its timeout: the attempts, and the
-// pauses between them.
+// See model_ask.h. The attempts and the pauses between them all count towards the timeout.
 #define _GNU_SOURCE
 #include "server/build/soul/model_ask.h"
 
@@ -156,7 +155,7 @@ static Verdict judge_end(const Talk *talk, HttpEnd end, const HttpReply *reply)
     }
 }
 
-// Statuses other than 200; what the server says about itself is quoted if it is in the format.
+// Handles statuses other than 200; the server's error message is quoted if it has the right format.
 static Verdict judge_status(const Talk *talk, const HttpReply *reply, const char *said)
 {
     const char *host = talk->host;
@@ -184,7 +183,7 @@ static Verdict judge_status(const Talk *talk, const HttpReply *reply, const char
     }
     if (status == 404) {
         return say(talk, VERDICT_FAILED,
-                   "%s knows no such address or model (404)%s: check SANDLOT_MODEL_URL and "
+                   "%s has no such address or model (404)%s: check SANDLOT_MODEL_URL and "
                    "SANDLOT_MODEL",
                    host, said);
     }
@@ -203,7 +202,8 @@ static Verdict judge_answer(const Talk *talk, const HttpReply *reply)
         model_answer_quote(&answer->error_message, talk->config->key, message, sizeof message);
         (void)snprintf(said, sizeof said, ": %s: %s", type, message);
     }
-    if (status == STATUS_BLOCKED || status == STATUS_DENIED) { // the worker, not the answer
+    if (status == STATUS_BLOCKED ||
+        status == STATUS_DENIED) { // a failure of the worker, not of the answer
         return status == STATUS_DENIED ? VERDICT_CANCELLED : VERDICT_FAILED;
     }
     if (reply->status != 200) {
@@ -219,7 +219,7 @@ static Verdict judge_answer(const Talk *talk, const HttpReply *reply)
     }
     if (status != STATUS_OK) {
         return say(talk, VERDICT_FAILED,
-                   "%s answered with JSON that is no answer of a model (%s): check "
+                   "%s answered with JSON that is not a model's answer (%s): check "
                    "SANDLOT_MODEL_URL",
                    talk->host, status_text(status));
     }

@@ -1,7 +1,7 @@
-// See model_http.h. What libcurl would do by itself and must not: follow redirects, speak other
-// protocols, read .netrc, take credentials from the URL, unpack. Proxies: for https those of the
-// environment, as every program of the operator's has them; plain http (a model in the same
-// network) goes straight there, so that no proxy reads the key.
+// See model_http.h. Features of libcurl that are switched off: redirects, other protocols, .netrc,
+// credentials in the URL, decompression. Proxies: https uses those of the environment, like the
+// operator's other programs; plain http (a model in the same network) uses none, so that no proxy
+// reads the key.
 #define _GNU_SOURCE
 #include "server/build/soul/model_http.h"
 

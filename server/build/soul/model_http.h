@@ -1,6 +1,6 @@
-// One POST to the language model's server, by libcurl. The address is the operator's alone; no
+// One POST to the language model's server, by libcurl. Only the operator sets the address; no
 // redirect is followed, nothing is decompressed, and time, size and headers of the answer are
-// bounded. The key is sent and never told to anybody else.
+// limited. The key is sent to that server only.
 #pragma once
 
 #include "server/build/base/buffer.h"
@@ -17,14 +17,14 @@
 typedef enum HttpEnd {
     HTTP_ANSWERED,   // with any status
     HTTP_BAD_URL,    // not https or http, or with a name and password in it
-    HTTP_BAD_KEY,    // cannot stand in a header
-    HTTP_UNREACHED,  // no such host, refused, no certificate to believe
-    HTTP_CUT,        // the connection ended in the middle of the answer, or it is no HTTP
-    HTTP_SLOW,       // not within the time
+    HTTP_BAD_KEY,    // not valid in a header
+    HTTP_UNREACHED,  // no such host, connection refused, certificate not trusted
+    HTTP_CUT,        // the connection ended early, or the answer is not HTTP
+    HTTP_SLOW,       // timeout
     HTTP_TOO_LARGE,  // the answer
     HTTP_CANCELLED,  // by the caller
     HTTP_NO_LIBRARY, // libcurl is not on this machine
-    HTTP_OUT_OF_LUCK // memory, or libcurl itself
+    HTTP_OUT_OF_LUCK // out of memory, or an error of libcurl
 } HttpEnd;
 
 typedef struct HttpAsk {
@@ -39,13 +39,13 @@ typedef struct HttpReply {
     long status;
     Buffer body; // free with http_reply_free
     bool is_json;
-    uint64_t retry_after_ms; // 0: it does not say
+    uint64_t retry_after_ms; // 0: not given
     char problem[128];       // of HTTP_UNREACHED and HTTP_CUT, for people
 } HttpReply;
 
-// *reply is to be freed whatever comes back.
+// *reply must be freed in every case.
 HttpEnd model_http_post(const HttpAsk *ask, HttpReply *reply);
 void http_reply_free(HttpReply *reply);
-// "host:port" for messages: no path, no query, no name. HTTP_BAD_URL: it cannot be used;
-// HTTP_NO_LIBRARY; else HTTP_ANSWERED.
+// "host:port" for messages: no path, no query, no user name. HTTP_BAD_URL: it cannot be used;
+// HTTP_NO_LIBRARY; otherwise HTTP_ANSWERED.
 HttpEnd model_http_host(const char *url, char host[MODEL_HOST_BYTES]);

@@ -1,6 +1,6 @@
 // See soul_diff.h. Myers' greedy algorithm on lines: for each number of edits d the furthest point
-// on every diagonal, all of them kept, so that the way back can be walked. Memory and time are
-// bounded by SOUL_DIFF_EDITS_MAX squared.
+// on every diagonal, all of them stored to walk the path back. Memory and time are at most
+// SOUL_DIFF_EDITS_MAX squared.
 #include "server/build/soul/soul_diff.h"
 
 #include "core/base/check.h"
@@ -90,7 +90,7 @@ static void take_all(Diff *diff)
 
 typedef struct Myers {
     int32_t *rows; // row d holds x for diagonals -d … d, at d * d + d + k
-    int32_t edits; // that were needed
+    int32_t edits; // the number of edits
 } Myers;
 
 static int32_t *cell(const Myers *myers, int32_t d, int32_t k)
@@ -174,7 +174,7 @@ static Status compare(Diff *diff)
 
 // --- as text ------------------------------------------------------------------------------------
 
-// What a reader would not see is a question mark.
+// Invisible characters are shown as a question mark.
 static void put_visible(Buffer *out, const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes;) {
@@ -200,7 +200,7 @@ static void put_line(Diff *diff, char mark, Line line)
     buffer_put_u8(diff->out, '\n');
 }
 
-// From `at`, the edits up to the end of the hunk: changes that are near each other share one.
+// The end of the hunk that begins at `at`: changes near each other share one.
 static uint32_t hunk_end(const Diff *diff, uint32_t at)
 {
     uint32_t end = at, same = 0;

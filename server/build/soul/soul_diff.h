@@ -1,10 +1,12 @@
-// What changed between two texts, line by line, as a unified diff for people: what `sandlot soul
-// accept` shows. Bounded: texts that differ too much are shown as one taken away and one put there.
+// The differences between two texts, line by line, as a unified diff: shown by `sandlot soul
+// accept`. If the texts differ too much, the whole of one is removed and the whole of the other
+// added.
 #pragma once
 
 #include "server/build/base/buffer.h"
 
-#define SOUL_DIFF_EDITS_MAX  1024 // lines taken and put; more: the whole of both
+#define SOUL_DIFF_EDITS_MAX \
+    1024 // removed and added lines; if there are more, both texts are shown whole
 #define SOUL_DIFF_CONTEXT    3
 #define SOUL_DIFF_LINES_MAX  4000 // of the diff; a note says how many more there are
 #define SOUL_DIFF_OUTPUT_MAX (2u << 20)
@@ -16,6 +18,6 @@ typedef struct SoulDiffText {
     size_t bytes;
 } SoulDiffText;
 
-// Nothing is written when they are equal. What could speak to a terminal is shown as `?`.
+// Writes nothing if they are equal. Characters that could control a terminal are shown as `?`.
 // STATUS_LIMIT: out of memory, or `out` is full.
 MUST_USE Status soul_diff_write(const SoulDiffText *before, const SoulDiffText *after, Buffer *out);

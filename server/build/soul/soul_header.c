@@ -23,7 +23,7 @@ static void expect(Cursor *cursor, const char *text)
     }
 }
 
-// What may stand for a name: nothing that could end the field, the line, or confuse a terminal.
+// The characters of a name: none that could end the field or the line, or confuse a terminal.
 static bool is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

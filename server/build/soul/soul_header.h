@@ -26,10 +26,10 @@ typedef struct SoulHeader {
     uint8_t prompt[SHA256_BYTES], source[SHA256_BYTES];
     bool has_body, has_review;
     uint8_t body[SHA256_BYTES], review[SHA256_BYTES];
-    char model[SOUL_MODEL_BYTES]; // for people; "none" where nobody asked one
+    char model[SOUL_MODEL_BYTES]; // for people; "none" if no model was asked
 } SoulHeader;
 
-// False: the file does not begin with such a line. *bytes is what the line takes, with its end.
+// False: the file does not begin with such a line. *bytes is the length of the line, with its end.
 bool soul_header_read(const char *text, size_t count, SoulHeader *out, size_t *bytes);
-// With its end. A name or model that cannot stand there (a space in it) is written as "-".
+// With a line end. A name or model that is not valid there (with a space) is written as "-".
 void soul_header_write(const SoulHeader *header, Buffer *out);

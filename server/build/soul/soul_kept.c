@@ -37,8 +37,8 @@ const char *soul_state_name(SoulState state)
     return state < SOUL_STATE_COUNT ? names[state] : "?";
 }
 
-SoulKept soul_kept_look(const PlaceFile *file, const SoulHeader *header, size_t header_bytes,
-                        const uint8_t prompt[SHA256_BYTES], const uint8_t source[SHA256_BYTES])
+SoulKept soul_kept_check(const PlaceFile *file, const SoulHeader *header, size_t header_bytes,
+                         const uint8_t prompt[SHA256_BYTES], const uint8_t source[SHA256_BYTES])
 {
     SoulKept kept = {.state = SOUL_MISSING, .body = "", .header = {.name = "-", .model = "none"}};
     if (file == NULL) {
@@ -86,7 +86,7 @@ static const char *problem_of(Status status)
     }
 }
 
-// Is what is there now what it was when we read it?
+// Whether the file is still what it was when we read it.
 static Status check_before(const SoulFile *file, char *reason)
 {
     uint8_t *now = NULL;
@@ -122,9 +122,9 @@ Status soul_file_write(const SoulFile *file, const void *data, size_t bytes,
 
 // --- what was accepted --------------------------------------------------------------------------
 
-// In the data folder, which is known to be from here: what somebody brought along, together with a
-// header that names its hash, would be shown as if it had been read, and a review would miss all of
-// it.
+// In the data folder, which place_home.h has checked: otherwise a file that came with the place,
+// and a header with its hash, would be shown as already reviewed, and a reviewer would miss its
+// content.
 #define REVIEWED "reviewed"
 
 static void name_of(const uint8_t hash[SHA256_BYTES], char name[PLACE_FILE_PATH_BYTES])
@@ -144,7 +144,8 @@ Status soul_reviewed_write(const char *place, const SoulKept *kept)
         return status;
     }
     (void)snprintf(folder, sizeof folder, "%s/" REVIEWED, data);
-    (void)mkdir(folder, 0700); // it may be there; others never write there, whatever the umask is
+    (void)mkdir(folder,
+                0700); // may exist already; others can never write there, whatever the umask is
     name_of(kept->body_hash, name);
     status = place_file_write(data, name, kept->body, kept->body_bytes, true);
     return status == STATUS_EXISTS ? STATUS_OK : status;

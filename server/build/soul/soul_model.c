@@ -54,7 +54,7 @@ static bool is_blank(const Buffer *text)
     return true;
 }
 
-// Is it something to be sent to a model?
+// Whether the text can be sent to a model.
 static Status check_text(const BuildContext *context, const Soul *soul, const Buffer *text)
 {
     const char *file = soul->file->path;
@@ -66,7 +66,7 @@ static Status check_text(const BuildContext *context, const Soul *soul, const Bu
     }
     if (!utf8_is_valid(text->data, text->bytes) ||
         (text->bytes > 0 && memchr(text->data, 0, text->bytes) != NULL)) {
-        return context_fail(context, STATUS_MALFORMED, "%.127s: is no text in UTF-8", file);
+        return context_fail(context, STATUS_MALFORMED, "%.127s: is not UTF-8 text", file);
     }
     return is_blank(text) ? context_fail(context, STATUS_MALFORMED,
                                          "%.127s: is empty; say in plain words what the script "
@@ -102,7 +102,7 @@ Status soul_view_open(const BuildContext *context, const PlaceFolder *folder, co
     *out = (SoulView){.soul = soul};
     (void)snprintf(out->kept_path, sizeof out->kept_path, "%.127s.lua", soul->file->path);
     out->kept_file = find_file(folder, out->kept_path);
-    Buffer text = buffer_of(SOUL_TEXT_BYTES_MAX + 1); // its last line gets an end
+    Buffer text = buffer_of(SOUL_TEXT_BYTES_MAX + 1); // a line end is added
     soul_prompt_text(soul->file, &text);
     Status status = check_text(context, soul, &text);
     if (status == STATUS_OK) {
@@ -112,12 +112,12 @@ Status soul_view_open(const BuildContext *context, const PlaceFolder *folder, co
     if (status == STATUS_OK) {
         const PlaceFile *kept = out->kept_file;
         SoulHeader header;
-        size_t header_bytes = 0; // stays: there is none
+        size_t header_bytes = 0; // 0: there is no header
         if (kept != NULL) {
             (void)soul_header_read((const char *)kept->data, kept->bytes, &header, &header_bytes);
         }
-        out->kept = soul_kept_look(kept, &header, header_bytes, out->prompt.prompt_hash,
-                                   out->prompt.source_hash);
+        out->kept = soul_kept_check(kept, &header, header_bytes, out->prompt.prompt_hash,
+                                    out->prompt.source_hash);
     }
     return status;
 }
@@ -134,8 +134,8 @@ typedef struct Asking {
     const ModelConfig *config;
     const SoulView *view;
     ModelAnswer answer; // the last one
-    Buffer problem;     // what is wrong with it, for the model
-    bool is_broken;     // it must be repaired; else it only should
+    Buffer problem;     // what is wrong with it, to be sent to the model
+    bool is_broken;     // it must be repaired; false: it only should
 } Asking;
 
 __attribute__((format(printf, 3, 4))) static Status
@@ -151,7 +151,7 @@ fail_soul(const Asking *asking, const char *code, const char *format, ...)
     return STATUS_MALFORMED;
 }
 
-// A failure that would most likely be the same if the same were asked again.
+// A failure that would most likely be the same if it were asked again: it is recorded.
 __attribute__((format(printf, 3, 4))) static Status give_up(const Asking *asking, const char *code,
                                                             const char *format, ...)
 {
@@ -174,8 +174,8 @@ static void add_problem(Asking *asking, const Diagnostic *item)
     }
 }
 
-// What does not exist and what belongs to the other side is what models get wrong most. It
-// compiles, so it is worth a round while there is one, and no reason to give up afterwards.
+// Models most often use names that do not exist or belong to the other side. That compiles, so it
+// is worth another round if one is left, but it is not a reason to fail.
 static bool is_worth_repair(const Diagnostic *item)
 {
     static const char *const codes[] = {"undefined-global", "unknown-member", "wrong-side"};
@@ -186,7 +186,7 @@ static bool is_worth_repair(const Diagnostic *item)
     return item->level == DIAGNOSTIC_ERROR || is_listed;
 }
 
-// STATUS_OK: looked at; `problem` says what is wrong, if anything is.
+// STATUS_OK: compiled; `problem` says what is wrong, if anything is.
 static Status compile_answer(Asking *asking)
 {
     const Soul *soul = asking->view->soul;
@@ -220,7 +220,7 @@ static Status compile_answer(Asking *asking)
     return status == STATUS_MALFORMED ? STATUS_OK : status;
 }
 
-// What an answer without Lua says, as one line.
+// The text of an answer without Lua, as one line.
 static Status refused(Asking *asking)
 {
     char said[QUOTE_BYTES];
@@ -238,7 +238,7 @@ static Status refused(Asking *asking)
                    said[0] != '\0' ? ": " : "", said);
 }
 
-// Looks at an answer. STATUS_OK: there is Lua in it, or something to send back.
+// Checks an answer. STATUS_OK: it contains Lua, or there is something to send back.
 static Status take_answer(Asking *asking)
 {
     buffer_free(&asking->problem);
@@ -279,7 +279,7 @@ static const char repair_text[] =
     "The script you wrote does not pass the checks:\n\n%.*s\nAnswer with the whole script once "
     "more, corrected, as one fenced block of Lua and nothing else.\n";
 
-// One question; with what was wrong, if there was an answer before.
+// Asks once; with the problem, if there was an answer before.
 static Status ask_once(Asking *asking)
 {
     uint32_t *left = asking->config->questions_left;
@@ -319,7 +319,7 @@ static Status ask_once(Asking *asking)
         return status;
     }
     model_answer_free(&asking->answer);
-    asking->answer = answer; // which is ours now
+    asking->answer = answer; // it is ours now
     return take_answer(asking);
 }
 
@@ -360,7 +360,7 @@ static Status keep_answer(const Asking *asking, const char *place, Buffer *file)
     (void)snprintf(header.model, sizeof header.model, "%s", asking->config->model);
     memcpy(header.prompt, view->prompt.prompt_hash, SHA256_BYTES);
     memcpy(header.source, view->prompt.source_hash, SHA256_BYTES);
-    // What was accepted last stays noted: the next review shows the difference from it.
+    // The last accepted version stays in the header: the next review shows the difference from it.
     memcpy(header.review, view->kept.header.review, SHA256_BYTES);
     soul_body_hash((const char *)asking->answer.lua.data, asking->answer.lua.bytes, header.body);
     soul_header_write(&header, file);
@@ -402,7 +402,7 @@ Status soul_ask(const BuildContext *context, const ModelConfig *config, const ch
                 const SoulView *view, SoulLua *out)
 {
     BuildContext own = *context;
-    own.cache = NULL; // no two answers of a model are the same
+    own.cache = NULL; // answers of a model must not be cached: each is different
     Asking asking = {.context = &own,
                      .config = config,
                      .view = view,
@@ -428,10 +428,11 @@ Status soul_ask(const BuildContext *context, const ModelConfig *config, const ch
                          view->kept_path);
     }
     if (config->timeout_wrong != NULL) {
-        diagnostic_addf(context->diagnostics, DIAGNOSTIC_WARNING, "", 0, 0, "setting",
-                        "SANDLOT_MODEL_TIMEOUT is \"%.40s\", which is no number of seconds from 1 "
-                        "to %d; it is %u now",
-                        config->timeout_wrong, MODEL_TIMEOUT_S_MAX, config->timeout_ms / 1000);
+        diagnostic_addf(
+            context->diagnostics, DIAGNOSTIC_WARNING, "", 0, 0, "setting",
+            "SANDLOT_MODEL_TIMEOUT is \"%.40s\", which is not a number of seconds from 1 "
+            "to %d; it is %u now",
+            config->timeout_wrong, MODEL_TIMEOUT_S_MAX, config->timeout_ms / 1000);
     }
     Buffer file = buffer_of(VM_SOURCE_BYTES_MAX);
     SoulLua lua = {.was_asked = true};

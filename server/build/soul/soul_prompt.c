@@ -1,5 +1,5 @@
-// See soul_prompt.h. The texts are the product: a change of a word here makes every kept Lua
-// "older" (not stale), which is said once at each build and asks nobody.
+// See soul_prompt.h. Changing a word of these texts makes every kept Lua "older" (not stale), which
+// each build reports without asking the model again.
 #include "server/build/soul/soul_prompt.h"
 
 #include "core/base/check.h"
@@ -100,7 +100,7 @@ static Status put_reference(Buffer *out, RunContext context)
     return out->status;
 }
 
-// A tag that its content cannot close: it carries a piece of the content's hash.
+// Writes a tag that its content cannot close: it contains a part of the content's hash.
 static void put_tagged(Buffer *out, const char *tag, const char *text, size_t bytes)
 {
     uint8_t hash[SHA256_BYTES];

@@ -20,10 +20,11 @@ typedef struct SoulPrompt {
     uint8_t prompt_hash[SHA256_BYTES], source_hash[SHA256_BYTES];
 } SoulPrompt;
 
-// The text of a soul as it is asked: without a byte order mark, lines that end with \n, the last
-// one too. What an editor or git does to the rest changes nothing.
+// The text of a soul as it is sent: without a byte order mark, every line ended by \n, the last one
+// too. So changes of line ends by an editor or git have no effect.
 void soul_prompt_text(const PlaceFile *file, Buffer *out);
-// `text` is that, `context` what soul_context_write gave. *out is to be freed whatever comes back.
+// `text` is from soul_prompt_text, `context` from soul_context_write. *out must be freed in every
+// case.
 MUST_USE Status soul_prompt_make(const Soul *soul, const char *text, size_t text_bytes,
                                  const char *context, size_t context_bytes, SoulPrompt *out);
 void soul_prompt_free(SoulPrompt *prompt);

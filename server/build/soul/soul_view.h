@@ -1,5 +1,4 @@
-// Inside of soul_model, and for `sandlot soul`: a plain soul with its prompt and with what is kept
-// of it.
+// Inside of soul_model, and for `sandlot soul`: a plain soul with its prompt and its kept Lua.
 #pragma once
 
 #include "server/build/soul/soul_kept.h"
@@ -15,12 +14,12 @@ typedef struct SoulView {
 } SoulView;
 
 // Reads the scene in the worker, and everything else from `folder`. STATUS_MALFORMED with a reason
-// that names the file: the soul or the scene cannot be read. To be closed whatever comes back.
+// that names the file: the soul or the scene cannot be read. Must be closed in every case.
 MUST_USE Status soul_view_open(const BuildContext *context, const PlaceFolder *folder,
                                const Soul *soul, SoulView *out);
 void soul_view_close(SoulView *view);
 
-// Asks the model, has its answer compiled, and writes it beside the source, whatever is kept; but
-// not over a hand's work, which is STATUS_DENIED here. As soul_lua otherwise.
+// Asks the model, compiles its answer, and writes it beside the source, even if the kept Lua fits.
+// But it does not overwrite edits of a person: STATUS_DENIED. Otherwise as soul_lua.
 MUST_USE Status soul_ask(const BuildContext *context, const ModelConfig *config, const char *place,
                          const SoulView *view, SoulLua *out);

@@ -1,6 +1,6 @@
-// TypeScript → Lua as a process that answers requests until its host is gone. It runs locked in: it
-// can read Node's files and the compiler's, and nothing else; what a place holds comes in requests
-// and stays in memory. Between requests it keeps the parsed sources and the program before, because
+// TypeScript → Lua as a process that answers requests until its host is gone. It runs in a jail: it
+// can read Node's files and the compiler's, and nothing else; a place's sources come in requests
+// and stay in memory. Between requests it keeps the parsed sources and the last program, because
 // most requests differ from the last one in a line.
 import { findTooDeep } from "./depth.mjs";
 import {
@@ -24,7 +24,7 @@ const STATUS_ERRORS = 1;
 const STATUS_FAILED = 2;
 
 const LANGUAGE_TYPESCRIPT = 1;
-const UNTYPED_MODULE = 7016; // a module in another language: its exports are `any`, and that is meant
+const UNTYPED_MODULE = 7016; // a module in another language: its exports are `any` on purpose
 const NO_MODULE = new Set([2307, 2792, 2580, 2584, 2591, 2882]);
 const NO_MODULE_ADVICE =
     "A script can use what `sandlot script api` lists, and import the other scripts of its place " +
@@ -34,7 +34,7 @@ const NO_DECLARATIONS =
 const MESSAGE_LENGTH_MAX = 700;
 const DIAGNOSTICS_MAX = 1000;
 const GIVEN_UP_MAX = 5; // rounds of one request; each gives up on one script more
-// What is done with each script, and how long it takes against the others.
+// The stages of each script, and their relative duration.
 const PARSE = 0;
 const BIND = 1;
 const CHECK = 2;
@@ -47,8 +47,8 @@ const ANSWER_BYTES_MAX = 80 * 1024 * 1024; // of all of them; TYPESCRIPT_REPLY_M
 let libraries;
 let place;
 let program;
-// By file and all that it depends on: what was said about it, what was made of it, what it leaks.
-// Only what the last request had is kept.
+// By file and everything it depends on: its diagnostics, its Lua, and what it leaks. Only results
+// of the last request are kept.
 let checked = new Map();
 let made = new Map();
 let leaks = new Map();
@@ -59,7 +59,7 @@ let total; // scripts of TypeScript in this request
 
 function readRequest(bytes) {
     const reader = new FrameReader(bytes);
-    const declarations = reader.text(); // empty: as before
+    const declarations = reader.text(); // empty: unchanged
     const scripts = [];
     for (let left = reader.u32(); left > 0; left--) {
         scripts.push({
@@ -69,7 +69,7 @@ function readRequest(bytes) {
             isTypeScript: reader.u8() === LANGUAGE_TYPESCRIPT,
             isWanted: reader.u8() !== 0,
             isSent: reader.u8() !== 0,
-            text: reader.text().replace(/^\uFEFF/, ""), // a byte order mark is no column
+            text: reader.text().replace(/^\uFEFF/, ""), // a byte order mark is not a column
         });
     }
     return { declarations, scripts };
@@ -262,7 +262,7 @@ function whyTooLarge(lua) {
 }
 
 function makeOne(script, sourceFile, names) {
-    const position = { line: 0, column: 0 }; // of what it is at
+    const position = { line: 0, column: 0 }; // of the node it works on
     try {
         const result = transpile(program, sourceFile, place, script.file, position);
         Object.assign(position, { line: 0, column: 0 });
@@ -335,7 +335,7 @@ function compileAll(scripts, others, givenUp) {
     place.update(scripts, others);
     for (const [i, { path, file }] of scripts.entries()) {
         try {
-            // The program would do both, and could not say where it failed.
+            // The program would do both, and could not report where it failed.
             const sourceFile = place.sourceFile(`${ROOT}${path}.ts`);
             if (sourceFile.locals === undefined) {
                 tell(BIND, scripts, i);
@@ -409,7 +409,7 @@ function compile({ declarations, scripts: all }) {
         try {
             return compileAll(all.filter(isLeft), others, givenUp);
         } catch (error) {
-            // What it keeps may be half made.
+            // Its caches may be inconsistent.
             forget();
             place.parsed.clear();
             if (error instanceof GaveUp) {
@@ -417,7 +417,7 @@ function compile({ declarations, scripts: all }) {
             } else if (givenUp.length === 0) {
                 throw error;
             } else {
-                break; // what is known already is told
+                break; // report what is known already
             }
         }
     }

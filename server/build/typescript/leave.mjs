@@ -1,6 +1,6 @@
-// `break` and `continue` out of a `try`. TypeScriptToLua makes functions of the blocks of a `try`, and
-// from inside a function Lua knows no way to a loop around it. So there the function notes what was
-// meant and returns, and what is written behind the `try` does it, or passes it on to the next one:
+// `break` and `continue` out of a `try`. TypeScriptToLua turns the blocks of a `try` into
+// functions, and a function cannot leave a loop around it in Lua. So the function records what to
+// do and returns, and the code after the `try` does it, or passes it on to the next one:
 //
 //     local ____leave1
 //     …pcall(function() … ____leave1 = "break"; return … end)
@@ -25,7 +25,7 @@ function tryAround(node, from) {
         ts.isFunctionLike(one);
     for (let one = from; one.parent !== undefined && !isGoal(one.parent); one = one.parent) {
         const { parent } = one;
-        // Behind `finally` there is a function in async functions alone.
+        // After `finally` there is a function in async functions only.
         if (
             ts.isTryStatement(parent) &&
             (one !== parent.finallyBlock || isInAsyncFunction(node))
@@ -45,7 +45,8 @@ export function leaveVisitors() {
     function leave(node, context) {
         const around = tryAround(node, leftBy.get(node) ?? node);
         if (around === undefined) {
-            // Its own `break` takes a `switch` in an async `try` for a loop outside it.
+            // TypeScriptToLua's own `break` takes a `switch` in an async `try` for a loop outside
+            // it.
             return ts.isBreakStatement(node)
                 ? [lua.createBreakStatement(node)]
                 : context.superTransformStatements(node);

@@ -1,6 +1,6 @@
 // From a checked program to Lua: TypeScriptToLua's transformation with a printer of our own, which
-// writes imports as the paths that our `require` knows, and the table from lines of the Lua to lines
-// of the source.
+// writes imports as paths for our `require`, and the table from lines of the Lua to lines of the
+// source.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tellAlive } from "./frame.mjs";
@@ -19,7 +19,7 @@ tellAlive();
 export const LIBRARY_PATH = "ReplicatedStorage/lualib_bundle";
 const LIBRARY_NAME = "lualib_bundle"; // as TypeScriptToLua calls it
 
-// Its own files alone: what it is asked for besides does not exist.
+// Only its own files: other files do not exist for it.
 const libraryFiles = require.resolve("typescript-to-lua").replace(/index\.js$/, "lualib/");
 const emitHost = {
     fileExists: () => false,
@@ -30,7 +30,7 @@ const emitHost = {
     writeFile: () => {},
 };
 
-// By code of TypeScriptToLua: what to do, where it only says what it cannot.
+// By TypeScriptToLua's code: what to write instead, if its own message does not say so.
 export const ADVICE = new Map([
     [known.decoratorInvalidContext.code, "write this: any as its first parameter"],
     [known.awaitMustBeInAsyncFunction.code, "put it into an async function and call that"],
@@ -342,21 +342,21 @@ export function transpile(program, sourceFile, place, fileName, position) {
         map: JSON.stringify(map),
         lines: lineTable(map.mappings, file.code.split("\n").length),
         usesLibrary: printer.usesLibrary,
-        // Our own traps say the same with a way out.
+        // Our own traps report the same, with a solution.
         diagnostics: diagnostics.filter(({ code }) => code !== known.truthyOnlyConditionalValue.code),
     };
 }
 
 // --- the library --------------------------------------------------------------------------------
 
-// Errors ask for the stack, which scripts have no way to see.
+// Errors ask for the stack, which scripts cannot see.
 const PREFIX =
     "local debug = {getinfo = function(level) if level == 3 then return {} end end, " +
     "traceback = function() end}\nlocal unpack = table.unpack\n";
 
-// A rejection that nobody has handled by the end of the turn is a fault of its script, as it is
-// anywhere else; by itself the library forgets it. Handled is what has callbacks, what a callback
-// returned, and what Promise.all and its like were given.
+// A rejection that is not handled by the end of the turn is a fault of its script, as in other
+// runtimes; the library itself ignores it. Handled means: it has callbacks, a callback returned it,
+// or it was passed to Promise.all and similar functions.
 const REJECTIONS = `
 do
     local Promise, prototype = __TS__Promise, __TS__Promise.prototype

@@ -1,6 +1,7 @@
-// Values that TypeScript's libraries declare and the Lua does not have: without this a script that says
-// `new Date()` type-checks, and fails when it runs, inside of a library that its creator does not know.
-// What is there is listed; so whatever a newer TypeScript declares is missing until somebody adds it.
+// Values that TypeScript's libraries declare but the Lua does not have: without this a script with
+// `new Date()` type-checks, and fails when it runs, inside a library that its creator does not
+// know. The list contains what exists; so anything that a newer TypeScript declares is missing
+// until it is added.
 import { ts } from "./host.mjs";
 
 const LIBRARY_ROOT = "/lib/";

@@ -1,6 +1,7 @@
-// What is known of a number without running it: which ones it can be, and whether it is an integer of
-// Lua or a float, which prints as "2.0" and has no bits. JavaScript has no such difference, so a
-// source does not say; its operators, the functions it calls and what it writes to variables do.
+// What is known of a number without running the script: its possible values, and whether it is a
+// Lua integer or a float, which prints as "2.0" and has no bit operations. JavaScript has no such
+// difference, so the source does not tell; its operators, the functions it calls and its
+// assignments do.
 import { ts } from "./host.mjs";
 import { PLAIN_OPERATORS, Signs, plain } from "./signs.mjs";
 

@@ -1,6 +1,6 @@
-// What TypeScript can say and the Lua made of it cannot: found before anything is made, so that it is
-// told together with the checker's errors, with its line and a way out. TypeScriptToLua refuses most
-// of it too, in words about its own insides, or fails.
+// TypeScript that cannot be expressed in Lua: found before anything is generated, so that it is
+// reported together with the checker's errors, with its line and a solution. TypeScriptToLua
+// rejects most of it too, in terms of its own internals, or fails.
 import { ts } from "./host.mjs";
 
 const BY_KIND = new Map([

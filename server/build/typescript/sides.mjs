@@ -1,6 +1,7 @@
-// What a script that players get takes from one that stays on the server. Types vanish, but a value
-// can be written into the Lua without any `require` that the build would see: a const enum, or what
-// an enum's members are computed from. So whoever is sent names no value of one that is not.
+// What a script that players get uses of one that stays on the server. Types vanish, but a value
+// can be written into the Lua without any `require` that the build would see: a const enum, or the
+// values that an enum's members are computed from. So a script that is sent must not name values of
+// one that is not.
 import { ts } from "./host.mjs";
 
 const VALUES =
@@ -41,7 +42,7 @@ export function findLeaks(program, sourceFile, secret) {
     const checker = program.getTypeChecker();
     const found = [];
     const nodes = [sourceFile];
-    const said = new Set(); // one name is told of once
+    const said = new Set(); // each name is reported once
     while (nodes.length > 0) {
         const node = nodes.pop();
         if (isOfTypesAlone(node)) {

@@ -1,6 +1,6 @@
-// Whether a number can be below zero, as far as the source shows it without running it. What only
-// counts up from zero, lengths, times and sums of such never are; what is subtracted, or a part of a
-// vector, may be; and where nothing is known, a name that tells of counting is believed.
+// Whether a number can be below zero, as far as the source shows. Counters from zero, lengths,
+// times and their sums never are; differences and parts of a vector may be; and if nothing else is
+// known, a name that suggests counting decides.
 import { ts } from "./host.mjs";
 
 const DEPTH_MAX = 16; // of expressions looked into
@@ -12,7 +12,7 @@ const MAY_CALLS = /^Math\.(sin|cos|tan|asin|atan|atan2|sign|log|log2|log10)$/;
 const AS_ARGUMENTS = /^(Math\.(floor|ceil|round|trunc|fround|min)|math\.tointeger)$/;
 const MAY_PROPERTIES = new Set(["x", "y", "z", "X", "Y", "Z"]);
 const NEVER_PROPERTIES = new Set(["length", "size", "Magnitude", "Distance", "Id", "UserId", "Health"]);
-// Where nothing else is known, the last word of a name tells what is counted: probeIndex, seconds.
+// If nothing else is known, the last word of a name decides: probeIndex, seconds.
 const COUNTED = new Set(
     (
         "i j k n dt id idx index count counter frame tick step level score second minute hour day round " +

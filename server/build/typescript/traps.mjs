@@ -1,6 +1,6 @@
-// Where Lua means something else than TypeScript looks like: found with the types, so that what is
-// harmless is left alone. Each finding says what happens and what to write instead; a comment
-// `// trap-ok` on the line or the one above it says that it is meant.
+// Where Lua behaves differently from what the TypeScript looks like: found with the types, so that
+// harmless code is not reported. Each finding says what happens and what to write instead; a
+// comment `// trap-ok` on the line or the one above it confirms that it is intended.
 import { ts } from "./host.mjs";
 import { BIT_OPERATORS, Numbers, luaText } from "./numbers.mjs";
 import { plain } from "./signs.mjs";
@@ -286,7 +286,7 @@ class Finder extends Numbers {
             if (kept !== undefined && ts.isIdentifier(one) && names.has(one.text)) {
                 const declaration = this.checker.getSymbolAtLocation(one)?.valueDeclaration;
                 if (declaration?.parent === initializer) {
-                    names.delete(one.text); // told once
+                    names.delete(one.text); // reported once
                     this.say(
                         one,
                         "trap-closure",
@@ -572,7 +572,7 @@ function findInvisible(sourceFile) {
     const found = [];
     sourceFile.text.split("\n").forEach((text, line) => {
         const match = INVISIBLE.exec(text);
-        // The mark at the very beginning is some editors'.
+        // A mark at the very beginning is written by some editors.
         if (match !== null && line + match.index > 0) {
             const code = match[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
             found.push({
@@ -580,7 +580,7 @@ function findInvisible(sourceFile) {
                 column: match.index + 1,
                 code: "invisible-character",
                 message:
-                    `U+${code} is a character that nobody sees: remove it, or write it in a string ` +
+                    `U+${code} is an invisible character: remove it, or write it in a string ` +
                     `as \\u{${code}}`,
             });
         }

@@ -1,6 +1,6 @@
-// The outside of the TypeScript compiler: starts Node in its jail, asks it, and watches it. A
-// compiler that is silent, dead, too large or talks nonsense is ended, that call fails with a
-// reason for people, and the next one starts another.
+// The outside of the TypeScript compiler: starts Node in its jail, sends it requests, and watches
+// it. A compiler that is silent, dead, too large or answers nonsense is ended; that call fails with
+// a reason for people, and the next one starts another process.
 #define _GNU_SOURCE
 #include "server/build/typescript/typescript.h"
 
@@ -22,27 +22,28 @@
 #include <unistd.h>
 
 #define NS_PER_MS          1000000ull
-#define TELL_MS            1000 // how often is told that nothing has changed
+#define TELL_MS            1000 // how often unchanged progress is reported
 #define CALL_MS_MAX        (10u * 60 * 1000)
 #define DECLARATIONS_BYTES (1u << 20)
 #define AT                 " at "
-#define FITS_BYTES         (3u << 20) // of sources, in the memory it has by default
+#define FITS_BYTES         (3u << 20) // sources of this size fit into its memory by default
 #define ADVICE_BYTES       256
 
 struct TypeScript {
     TypeScriptConfig config;
     Child child;
-    bool has_begun;                     // it has started, and looked at a script
-    char at[DIAGNOSTIC_FILE_BYTES + 8]; // " at Workspace/Door.ts", as it says by itself; or ""
-    uint32_t done, total;               // of the call that runs
-    uint64_t source_bytes;              // and its TypeScript
+    bool has_begun; // it has started, and is working on a script
+    char at[DIAGNOSTIC_FILE_BYTES +
+            8];            // " at Workspace/Door.ts", the last script it reported; or ""
+    uint32_t done, total;  // of the call that runs
+    uint64_t source_bytes; // of TypeScript sources
     uint64_t told_ns;
 };
 
 // One call while it runs.
 typedef struct Call {
     TypeScript *typescript;
-    const SoulList *souls; // what it is asked about
+    const SoulList *souls; // the scripts of the request
     Buffer result;
     char *reason;
 } Call;
@@ -69,7 +70,7 @@ Status typescript_create(const TypeScriptConfig *config, TypeScript **out)
     return STATUS_OK;
 }
 
-// Ends it, and gives how it ended.
+// Ends the process and returns its exit status.
 static int end_process(TypeScript *typescript)
 {
     typescript->has_begun = false;
@@ -108,7 +109,7 @@ __attribute__((format(printf, 3, 4))) static Status fail_call(TypeScript *typesc
     return STATUS_BLOCKED;
 }
 
-// What to do when memory ran out.
+// Advice for when memory ran out.
 static void advise_smaller(const TypeScript *typescript, char out[ADVICE_BYTES])
 {
     if (typescript->source_bytes < FITS_BYTES) {
@@ -155,7 +156,7 @@ static Status start(TypeScript *typescript, char *reason)
         return STATUS_BLOCKED;
     }
     char heap_mb[32];
-    // A quarter is for what is not on the heap of objects.
+    // A quarter is reserved for memory outside the JavaScript heap.
     snprintf(heap_mb, sizeof heap_mb, "%llu",
              (unsigned long long)(typescript->config.memory_bytes_max / 4 * 3 >> 20));
     const char *const arguments[] = {"sandlot",
@@ -202,7 +203,7 @@ static void tell_progress(TypeScript *typescript)
     }
 }
 
-// It is alive; remember which script it works on, for the message if it dies there.
+// It is alive; note the script it works on, for the message if it dies there.
 static ChildStep note_progress(const Call *call, const ChildMessage *message)
 {
     TypeScript *typescript = call->typescript;
@@ -212,7 +213,7 @@ static ChildStep note_progress(const Call *call, const ChildMessage *message)
         return CHILD_NONSENSE;
     }
     if (script == TYPESCRIPT_NO_SCRIPT) {
-        typescript->at[0] = '\0'; // no script is to blame for what comes now
+        typescript->at[0] = '\0'; // from now on no script is at fault
         return CHILD_GO_ON;
     }
     typescript->has_begun = true;
@@ -246,7 +247,7 @@ static ChildStep take_message(void *user, ChildMessage *message)
 
 // --- watching -----------------------------------------------------------------------------------
 
-// Resident bytes; 0 when they cannot be known.
+// Resident bytes; 0: unknown.
 static uint64_t memory_of(pid_t pid)
 {
     char path[64];
@@ -266,7 +267,7 @@ static uint64_t memory_of(pid_t pid)
     return resident != NULL ? strtoull(resident, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-// False: it takes too much, and was ended.
+// False: it used too much memory and was ended.
 static bool watch_memory(void *user)
 {
     const Call *call = user;
@@ -314,7 +315,7 @@ static Status explain(TypeScript *typescript, const ChildCall *child, ChildResul
         return fail_call(typescript, reason, "the TypeScript compiler answered %s and was ended",
                          child->invalid);
     case CHILD_STOPPED:
-        return STATUS_BLOCKED; // it was said why
+        return STATUS_BLOCKED; // the reason is written already
     case CHILD_NO_MEMORY:
         break;
     }
@@ -350,14 +351,14 @@ static Status ask_node(TypeScript *typescript, const Buffer *request, const Soul
             status = fail_call(typescript, reason,
                                "the TypeScript compiler answered nonsense and was ended");
         } else if (status == STATUS_LIMIT) {
-            status = STATUS_BLOCKED; // it gave up by itself, and is still well
+            status = STATUS_BLOCKED; // it gave up by itself and is still usable
         }
     }
     buffer_free(&call.result);
     return status;
 }
 
-// Our declarations, for a compiler that was just started.
+// A newly started compiler needs our declarations.
 static Status write_request(Buffer *request, bool is_first, const SoulList *souls,
                             const bool *wanted)
 {

@@ -1,8 +1,7 @@
-// TypeScript to Lua: the pinned compiler in a Node process of its own, in a looser jail than the
-// worker's (it needs to read its own files and to make code at run time): no sockets, no exec, no
-// writes, nothing readable but Node and our compiler's files. It sees a place's sources as files in
-// memory only. Started at first use and kept, because the second compile takes a fiftieth of the
-// first.
+// TypeScript to Lua: the pinned compilers in a Node process of their own, in a looser jail than the
+// worker's (it must read its own files and generate code at run time): no sockets, no exec, no
+// writes, nothing readable but Node and our compiler's files. A place's sources exist for it in
+// memory only. Started at first use and kept, because later compiles take a fiftieth of the first.
 #pragma once
 
 #include "server/build/ask/worker.h"
@@ -11,9 +10,9 @@
 
 #define TYPESCRIPT_LIBRARY "ReplicatedStorage/lualib_bundle" // what its output requires
 
-// How far it is: `total` is the number of TypeScript scripts, `done` the part of all the work in
-// the same unit, never less than before; `file` is looked at now ("": none). Called whenever that
-// changes, and once a second when it does not.
+// Progress: `total` is the number of TypeScript scripts, `done` the part of the work in the same
+// unit, which never falls; `file` is the current one ("": none). Called whenever that changes, and
+// otherwise once a second.
 typedef void TypeScriptProgress(void *user, uint32_t done, uint32_t total, const char *file);
 
 typedef struct TypeScriptConfig {
@@ -21,7 +20,7 @@ typedef struct TypeScriptConfig {
     const char *node;             // NULL: SANDLOT_NODE, or the pinned one of this program's tree
     const char *compiler;         // folder with compiler.mjs; NULL: that of this program's tree
     uint64_t memory_bytes_max;    // resident, watched; 1 GB
-    uint32_t quiet_ms;            // without a sign of life, from the start on; 10 s
+    uint32_t quiet_ms;            // without a sign of life, also during the start; 10 s
     const atomic_bool *cancel;    // may be NULL
     TypeScriptProgress *progress; // may be NULL
     void *user;
@@ -47,11 +46,11 @@ typedef struct TypeScriptResult {
 TypeScriptConfig typescript_config_default(void);
 MUST_USE Status typescript_create(const TypeScriptConfig *config, TypeScript **out);
 void typescript_destroy(TypeScript *typescript); // NULL is allowed
-// For the next calls: what cancels them, and whom to tell. Both may be NULL.
+// For the next calls: the cancel flag and the progress callback. Both may be NULL.
 void typescript_watch(TypeScript *typescript, const atomic_bool *cancel,
                       TypeScriptProgress *progress, void *user);
-// Compiles the place's TypeScript souls together, because they import each other, and gives the Lua
-// of those that `wanted` marks (one flag per soul; NULL: all), and the library if any needs it.
+// Compiles the place's TypeScript souls together, because they import each other, and returns the
+// Lua of those in `wanted` (one flag per soul; NULL: all), and the library if any of them needs it.
 // STATUS_MALFORMED: errors, in `diagnostics`, with TypeScript's own codes and lines; the traps
 // (docs/SCRIPTING.md) are warnings. STATUS_BLOCKED, STATUS_DENIED: as worker_call.
 MUST_USE Status typescript_compile(TypeScript *typescript, const SoulList *souls,
@@ -59,6 +58,6 @@ MUST_USE Status typescript_compile(TypeScript *typescript, const SoulList *souls
                                    DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
 void typescript_result_free(TypeScriptResult *result);
 pid_t typescript_pid(const TypeScript *typescript); // 0: none runs; for tests
-// What the output depends on besides the sources, for cache keys: versions of the compilers, of our
-// declarations and of this glue. A text that lives as long as the program.
+// Everything the output depends on besides the sources, for cache keys: the versions of the
+// compilers, of our declarations and of this code. A constant string.
 const char *typescript_version(void);

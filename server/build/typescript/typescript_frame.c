@@ -46,7 +46,7 @@ void typescript_write_request(Buffer *out, const char *declarations, size_t decl
                               const SoulList *souls, const bool *wanted)
 {
     ASSERT(out->bytes == 0);
-    buffer_put_u64(out, 0); // the length, once it is known
+    buffer_put_u64(out, 0); // the length, filled in at the end
     buffer_put_block(out, declarations, declarations_bytes);
     buffer_put_u32(out, souls->count);
     for (uint32_t i = 0; i < souls->count; i++) {
@@ -221,7 +221,7 @@ static const TypeScriptOutput *find(const TypeScriptResult *result, const char *
     return bsearch(&key, result->items, result->count, sizeof key, by_path);
 }
 
-// Each wanted script once, perhaps the library, and nothing else. Sorted.
+// Checks that there is each wanted script once, perhaps the library, and nothing else. Sorted.
 static bool is_what_was_asked(const TypeScriptResult *result, const SoulList *souls,
                               const bool *wanted)
 {

@@ -33,22 +33,22 @@ typedef enum TypeScriptKind {
     TYPESCRIPT_REFUSED = 2
 } TypeScriptKind;
 
-// Those that are TypeScript, and how much that is.
+// The number of TypeScript souls, and their size.
 uint32_t typescript_count(const SoulList *souls, uint64_t *bytes);
-// Into an empty buffer, with its length in front.
+// Writes into an empty buffer, with the length in front.
 void typescript_write_request(Buffer *out, const char *declarations, size_t declarations_bytes,
                               const SoulList *souls, const bool *wanted);
-// Total over any bytes. STATUS_OK: *script is one of the list or TYPESCRIPT_NO_SCRIPT, and *done is
-// not more than there are.
+// Works for any bytes. STATUS_OK: *script is an index into the list or TYPESCRIPT_NO_SCRIPT, and
+// *done is at most the number of scripts.
 MUST_USE Status typescript_read_progress(const uint8_t *bytes, size_t count, const SoulList *souls,
                                          uint32_t *script, uint32_t *done);
-// Total over any bytes. STATUS_OK: *out holds exactly the wanted scripts, sorted, and perhaps the
+// Works for any bytes. STATUS_OK: *out holds exactly the wanted scripts, sorted, and perhaps the
 // library. STATUS_MALFORMED: errors, all in `diagnostics`, and *out is empty. STATUS_LIMIT: the
-// compiler gave up, or memory did; `reason`. STATUS_MISMATCH: the bytes are no such answer, and
-// nothing was taken from them.
+// compiler gave up, or memory ran out; see `reason`. STATUS_MISMATCH: not a valid answer, and
+// nothing was taken from it.
 MUST_USE Status typescript_read_result(const uint8_t *bytes, size_t count, const SoulList *souls,
                                        const bool *wanted, TypeScriptResult *out,
                                        DiagnosticList *diagnostics,
                                        char reason[WORKER_REASON_BYTES]);
-// One line of plain UTF-8 for people, cut where it must be.
+// One line of plain UTF-8 for people, cut if it is too long.
 void typescript_plain_text(const uint8_t *bytes, size_t count, char *out, size_t out_bytes);

@@ -1,5 +1,5 @@
-// Finding Node, and becoming it: sandlot starts itself as `sandlot node-jail …`, enters the jail
-// for runtimes, and replaces itself by Node. Between the two nothing of a creator's has been read.
+// Finds Node, and the launcher that becomes Node: sandlot starts itself as `sandlot node-jail …`,
+// enters the jail for runtimes, and executes Node. Up to then it has read no file of a creator.
 #define _GNU_SOURCE
 #include "server/build/typescript/typescript_node.h"
 
@@ -67,10 +67,10 @@ static bool installation(Tree *out)
            join(out->modules, prefix, MODULES_SHARED);
 }
 
-// The tree that this program belongs to, by where it is; false: it is in none.
+// Finds the tree that this program belongs to, by its own path; false: none.
 static bool find_tree(Tree *out)
 {
-    // A folder "bin" in a source tree's build is no installation.
+    // A folder "bin" in a source tree's build is not an installation.
     return (installation(out) && has_file(out->compiler, "compiler.mjs")) || source_tree(out) ||
            installation(out);
 }
@@ -138,13 +138,13 @@ static int refuse_to_start(const char *text)
     const size_t bytes = strlen(text);
     header[1] = (uint8_t)bytes;
     header[2] = (uint8_t)(bytes >> 8);
-    // If nobody listens there is nobody to tell.
+    // If nobody listens, the failure need not be handled.
     (void)!send(TYPESCRIPT_DESCRIPTOR, header, sizeof header, MSG_NOSIGNAL);
     (void)!send(TYPESCRIPT_DESCRIPTOR, text, bytes, MSG_NOSIGNAL);
     return 1;
 }
 
-// Locked in; what comes next is Node, which takes a while to say something.
+// Reports that the jail is entered; Node, which comes next, needs a while for its first message.
 static void tell_alive(void)
 {
     uint8_t message[TYPESCRIPT_HEADER_BYTES + TYPESCRIPT_PROGRESS_BYTES] = {
@@ -153,8 +153,8 @@ static void tell_alive(void)
     (void)!send(TYPESCRIPT_DESCRIPTOR, message, sizeof message, MSG_NOSIGNAL);
 }
 
-// Node may be inside one type for minutes and see nothing else: so the kernel ends it when the
-// other end of the pipe is closed, which happens however the host ends.
+// Node may work on one type for minutes without checking anything else. So the kernel ends it when
+// the other end of the pipe is closed, which happens however the host ends.
 static bool die_with_host(void)
 {
     return fcntl(LIFE_DESCRIPTOR, F_SETOWN, getpid()) == 0 &&
@@ -164,7 +164,7 @@ static bool die_with_host(void)
            read(LIFE_DESCRIPTOR, &(char){0}, 1) < 0 && errno == EAGAIN;
 }
 
-// Node's complaints are for us, and not in the middle of a creator's output.
+// Node's error output must not appear in the middle of a creator's output.
 static void silence(void)
 {
     const int nothing = open("/dev/null", O_WRONLY);
@@ -177,8 +177,8 @@ static void silence(void)
 static Status lock_in(bool allow_weak, const char *node, const char *compiler, const char *modules,
                       char reason[WORKER_REASON_BYTES])
 {
-    // The loader and the libraries of the system; where there is no folder for this processor they
-    // are in the plain one.
+    // The loader and the system libraries; without a folder for this architecture they are in the
+    // plain one.
     const bool is_multiarch = access("/usr/lib/" MULTIARCH, F_OK) == 0;
     const char *const readable[] = {
         compiler,     modules,           "/etc/ld.so.cache",    "/lib64",
@@ -189,7 +189,8 @@ static Status lock_in(bool allow_weak, const char *node, const char *compiler, c
     JailConfig config = jail_config_default();
     config.kind = JAIL_RUNTIME;
     config.allow_weak = allow_weak;
-    config.memory_bytes_max = 0; // V8 reserves far more addresses than it uses; the host watches
+    config.memory_bytes_max =
+        0; // V8 reserves far more address space than it uses; the host watches its memory
     config.descriptor_max = DESCRIPTOR_MAX;
     config.readable = readable;
     config.executable = executable;
@@ -211,7 +212,7 @@ int node_jail_main(int argc, char **argv)
     if (!join(script, compiler, "compiler.mjs") || chdir("/") != 0) {
         return refuse_to_start("the compiler's path is too long");
     }
-    // A terminal's Ctrl-C is the builder's, which then ends Node and can say that it was cancelled.
+    // Ctrl-C in a terminal is for the builder, which then ends Node and reports the cancellation.
     (void)setpgid(0, 0);
     if (!die_with_host()) {
         return refuse_to_start("the host is gone");
@@ -221,16 +222,17 @@ int node_jail_main(int argc, char **argv)
         return refuse_to_start(reason);
     }
     tell_alive();
-    char *const arguments[] = {"node",
-                               heap,
-                               "--max-semi-space-size=32",
-                               "--v8-pool-size=2",
-                               "--disable-wasm-trap-handler", // reserves gigabytes of addresses
-                               "--no-addons",
-                               "--no-warnings",
-                               script,
-                               NULL};
-    // OpenSSL would not start without a file that it may not read; one that is not there is fine.
+    char *const arguments[] = {
+        "node",
+        heap,
+        "--max-semi-space-size=32",
+        "--v8-pool-size=2",
+        "--disable-wasm-trap-handler", // it would reserve gigabytes of address space
+        "--no-addons",
+        "--no-warnings",
+        script,
+        NULL};
+    // OpenSSL does not start if its config exists and is unreadable; a missing one is fine.
     char *const environment[] = {"LC_ALL=C.UTF-8",        "HOME=/",
                                  "OPENSSL_CONF=/nothing", "UV_USE_IO_URING=0",
                                  "UV_THREADPOOL_SIZE=1",  NULL};

@@ -1,4 +1,4 @@
-// Where Node and the compiler's files are, and the launcher that locks itself in and becomes Node.
+// Finds Node and the compiler's files; the launcher enters the jail and becomes Node.
 #pragma once
 
 #include "core/base/status.h"
@@ -14,11 +14,11 @@ typedef struct NodePaths {
 } NodePaths;
 
 // `node` and `compiler` as in TypeScriptConfig. STATUS_NOT_FOUND: `reason` says what is missing and
-// what to do about it.
+// what to do.
 MUST_USE Status node_find(const char *node, const char *compiler, NodePaths *out,
                           char reason[WORKER_REASON_BYTES]);
 
 // The launcher: argv = name, "weak" or "full", megabytes of heap, node, compiler, modules.
-// Descriptor 3 is the stream; 4 is a pipe that nobody writes to: when its other end is gone, so is
-// this process, whatever it is doing. Does not return unless it fails, and then says why on 3.
+// Descriptor 3 is the stream; 4 is a pipe that nobody writes to: when its other end is closed, this
+// process is killed, whatever it is doing. Returns only if it fails, and then reports why on 3.
 int node_jail_main(int argc, char **argv);

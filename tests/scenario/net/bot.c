@@ -1,5 +1,4 @@
-// Bots: each behaviour decides where to go and what to press from what its own client shows, never
-// from what the server knows.
+// Bots: each behaviour decides where to go and what to press only from what its own client shows.
 #include "core/wire/message.h"
 #include "tests/scenario/net/net_inside.h"
 
@@ -19,7 +18,7 @@ static Vec3 random_goal(Bot *bot, float edge)
     return vec3(x, 0, z);
 }
 
-// A moving part that the client knows of, one by chance.
+// Picks a random moving part that the client has.
 static bool find_platform(NetClient *client, Bot *bot, Vec3 *out)
 {
     const Sim *sim = client_sim(client->client);

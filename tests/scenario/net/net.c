@@ -411,7 +411,7 @@ static NetClient *client_of(Net *net, uint64_t connection)
     return NULL;
 }
 
-// The world is done with these; what it said last is still delivered.
+// The world has finished with these; its last messages are still delivered.
 static void close_finished(Net *net)
 {
     for (uint64_t id = world_closing(net->world); id != 0; id = world_closing(net->world)) {

@@ -125,7 +125,7 @@ typedef struct Watch {
     uint32_t nonsense;              // malformed messages
     uint64_t trouble_us;            // when something last happened that it could not know
     uint64_t corrections, causes[8];
-    // What its page was told.
+    // What its page received.
     bool is_welcome;
     uint64_t event_tick;
     uint64_t events_before; // as the client counts them
@@ -141,7 +141,7 @@ typedef struct Watch {
 } Watch;
 
 void watch_open(Net *net, NetClient *client);
-void watch_cut(Net *net, NetClient *client);      // before the world hears of it
+void watch_cut(Net *net, NetClient *client);      // before the world is informed
 void watch_killed(Net *net, NetClient *client);   // the world is about to be
 void watch_welcomed(Net *net, NetClient *client); // it has its body
 void watch_frame(Net *net, NetClient *client, const SnapshotHeader *header);
@@ -298,5 +298,5 @@ void json_update(Net *net, NetClient *client);
 void bot_init(Bot *bot, BotKind kind, uint64_t seed);
 // Before each update of its client.
 void bot_play(Net *net, NetClient *client);
-// What a hostile one says beside; false: nothing now.
+// What a hostile client sends besides; false: nothing now.
 bool bot_noise(Net *net, NetClient *client, uint8_t *out, size_t capacity, size_t *bytes);

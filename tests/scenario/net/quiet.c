@@ -19,7 +19,7 @@ void quiet_begin(Net *net)
     for (uint32_t i = 0; i < net->client_count; i++) {
         NetClient *client = &net->clients[i];
         client->profile = &link_clean;
-        // One of those who come and go stays away: the others forget it.
+        // One of those who come and go stays away: the others remove it.
         if (i == 0 && client->bot.kind == BOT_CHURN &&
             client_state(client->client) == CLIENT_PLAYING) {
             const MessageLeave leave = {0};
@@ -121,7 +121,7 @@ static void check_known(Net *net, const NetClient *client, Vec3 eye)
         const float distance = vec3_length(vec3_sub(entity->position, eye)) - reach_of(entity);
         const uint32_t slot = slot_of(client, entity->net_id);
         if (net_is_server_only(net, entity->net_id)) {
-            continue; // the spy sees to it that nobody knows of it
+            continue; // spy.c checks that no client gets it
         }
         if (slot == UINT32_MAX) {
             if (distance < net->whole->view_radius * INSIDE_PART && !entity->removing) {
@@ -156,7 +156,7 @@ static void check_unknown(Net *net, const NetClient *client, Vec3 eye)
                      (unsigned long long)shown.net_id);
         }
     }
-    // What its sim has beside, it has invented or forgotten to take away.
+    // Anything else in its sim was invented, or not removed.
     const Sim *known = client_sim(client->client);
     for (Handle handle = sim_next(known, HANDLE_NONE, ENTITY_MASK_ALL); !handle_is_none(handle);
          handle = sim_next(known, handle, ENTITY_MASK_ALL)) {
@@ -266,8 +266,8 @@ static bool value_equal(const ScriptValue *a, const ScriptValue *b)
     case SCRIPT_NUMBER:
         return a->number == b->number;
     case SCRIPT_TEXT:
-        return row_text_equal((Text){a->text.data, (uint32_t)a->text.bytes},
-                              (Text){b->text.data, (uint32_t)b->text.bytes});
+        return text_equal((Text){a->text.data, (uint32_t)a->text.bytes},
+                          (Text){b->text.data, (uint32_t)b->text.bytes});
     case SCRIPT_VECTOR:
         return vec3_equal(a->vector, b->vector);
     case SCRIPT_ENTITY:
@@ -277,8 +277,9 @@ static bool value_equal(const ScriptValue *a, const ScriptValue *b)
     }
 }
 
-// How much of one book about an entity the other does not have, private things left out.
-static uint32_t books_apart(const AttributeTable *from, const AttributeTable *to, uint64_t net_id)
+// How many public attributes of an entity one table has and the other does not.
+static uint32_t attributes_apart(const AttributeTable *from, const AttributeTable *to,
+                                 uint64_t net_id)
 {
     const Record *record = attribute_table_find(from, net_id);
     uint32_t apart = 0;
@@ -298,7 +299,7 @@ static uint32_t books_apart(const AttributeTable *from, const AttributeTable *to
     return apart;
 }
 
-static void check_books(Net *net, const NetClient *client)
+static void check_all_attributes(Net *net, const NetClient *client)
 {
     View *view = client_script_view(client->client);
     if (view == NULL) {
@@ -308,8 +309,8 @@ static void check_books(Net *net, const NetClient *client)
     for (uint32_t slot = client_next(client->client, UINT32_MAX); slot != UINT32_MAX;
          slot = client_next(client->client, slot)) {
         const uint64_t net_id = client_entity(client->client, slot).net_id;
-        if (books_apart(truth, view_attributes(view), net_id) > 0 ||
-            books_apart(view_attributes(view), truth, net_id) > 0) {
+        if (attributes_apart(truth, view_attributes(view), net_id) > 0 ||
+            attributes_apart(view_attributes(view), truth, net_id) > 0) {
             net_fail(net, "client %u has other attributes or tags of %llu than the server",
                      client->index, (unsigned long long)net_id);
         }
@@ -343,7 +344,7 @@ static void check_client(Net *net, const NetClient *client)
     check_unknown(net, client, body->position);
     check_terrain(net, client, body->position);
     check_roster(net, client);
-    check_books(net, client);
+    check_all_attributes(net, client);
     watch_end(net, client);
 }
 

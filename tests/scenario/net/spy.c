@@ -19,7 +19,7 @@ typedef struct Look {
     NetClient *client;
     bool timely; // the world has not stepped since the frame was written
     size_t event_bytes;
-    uint64_t built[LOOK_BUILT_MAX]; // new structures in this frame that nobody spoke of yet
+    uint64_t built[LOOK_BUILT_MAX]; // new structures in this frame without an event so far
     uint32_t built_count;
     uint64_t tick;
 } Look;
@@ -46,7 +46,7 @@ static void look_begin(void *user, const SnapshotHeader *header)
     watch_frame(look->net, look->client, header);
 }
 
-// Who is near when something is built hears of it together with the thing itself.
+// A client nearby gets the event of a new structure together with the structure.
 static void note_built(Look *look, uint64_t net_id, float distance)
 {
     const Stood *stood = &look->net->stood[net_id % STOOD_MAX];
@@ -70,9 +70,9 @@ static void note_placed(Look *look, uint64_t net_id)
 }
 
 static void look_enter(void *user, uint32_t slot, const MergeSlot *entity, const NetShape *shape,
-                       const uint8_t *book, size_t book_bytes)
+                       const uint8_t *attributes, size_t attributes_bytes)
 {
-    (void)shape, (void)book, (void)book_bytes;
+    (void)shape, (void)attributes, (void)attributes_bytes;
     Look *look = user;
     look->client->spy.entered[slot] = look->tick;
     bool known;
@@ -96,14 +96,14 @@ static void look_enter(void *user, uint32_t slot, const MergeSlot *entity, const
 }
 
 static void look_update(void *user, uint32_t slot, const MergeSlot *entity, const NetState *before,
-                        uint32_t components, const NetShape *shape, const uint8_t *book,
-                        size_t book_bytes)
+                        uint32_t components, const NetShape *shape, const uint8_t *attributes,
+                        size_t attributes_bytes)
 {
-    (void)slot, (void)shape, (void)book, (void)book_bytes;
+    (void)slot, (void)shape, (void)attributes, (void)attributes_bytes;
     Look *look = user;
     // A record without a component is a state that came back to what the client has.
     const uint32_t versions = entity->state.version - before->version;
-    const bool news = (components & ~(uint32_t)(NET_SHAPE | NET_BOOK)) == 0 ||
+    const bool news = (components & ~(uint32_t)(NET_SHAPE | NET_ATTRIBUTES)) == 0 ||
                       !net_state_equal(&entity->state, before);
     if (versions == 0 || (components == 0 && versions == 1) || !news) {
         net_fail(look->net, "client %u is sent %llu again though nothing changed",
@@ -132,7 +132,7 @@ static bool spy_knows(const Spy *spy, uint64_t net_id)
     return false;
 }
 
-// Did it happen at the tick that the client is told?
+// Whether it happened at the tick that the client was sent.
 static void check_happened(Look *look, const MessageRow *row, uint64_t tick, SimEventType type,
                            uint64_t subject)
 {
@@ -144,7 +144,7 @@ static void check_happened(Look *look, const MessageRow *row, uint64_t tick, Sim
             return;
         }
     }
-    // A frame that is seconds late speaks of what the ring has forgotten.
+    // A frame that is seconds late is about ticks that are no longer in the ring.
     if (look->timely && tick + net->whole->tick_rate > look->tick) {
         net_fail(look->net, "client %u hears %s of %llu at tick %llu, when it did not happen",
                  look->client->index, row->name, (unsigned long long)subject,
@@ -257,8 +257,8 @@ static void check_capture(Look *look, const MergeSlot *slot)
     }
 }
 
-// After a frame the client knows the current version of everything it sees, but for what the
-// budget had no room for.
+// After a frame the client has the current version of everything it sees, except what did not fit
+// into the budget.
 static void look_end(void *user, const SnapshotHeader *header)
 {
     (void)header;

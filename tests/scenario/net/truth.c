@@ -87,8 +87,8 @@ static void check_entity(Net *net, NetClient *client, const ClientEntity *entity
     if (low < interval * 4 || low + 1 > now || now - low + interval * 4 >= TRUTH_TICKS) {
         return;
     }
-    // How long nothing could be told: between the frames around the shown moment, or since the
-    // last one.
+    // For how long the client could get no news: between the frames around the shown moment, or
+    // since the last one.
     uint64_t before, after;
     spy_around(&client->spy, low, &before, &after);
     const uint64_t end = after != 0 ? after : low + 1;

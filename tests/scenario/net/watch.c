@@ -170,7 +170,7 @@ void watch_entered(Net *net, NetClient *client, const uint8_t *message, size_t b
     }
 }
 
-// Who sends nothing any more stands still before long.
+// A client that sends nothing any more stands still soon.
 static void check_standing(Net *net, const NetClient *client)
 {
     uint64_t player;
@@ -479,7 +479,7 @@ static void check_checkpoint(Net *net, const NetClient *client, Vec3 position)
     const Watch *watch = &client->watch;
     float nearest = 1e9f;
     for (uint32_t i = 0; i < watch->past_count; i++) {
-        // Something may have been built there since: then one stands on it.
+        // Something may have been built there since: then the body stands on it.
         const Vec3 off = vec3_sub(watch->past[i], position);
         nearest = math_min(nearest, vec3_length(vec3(off.x, 0, off.z)));
     }

@@ -1,5 +1,5 @@
-// In place of the real compiler: says what the real one never would, or nothing. The script it is
-// sent names which of the messages below, as "say: name".
+// Replaces the real compiler: sends messages that the real one never would, or nothing. The script
+// it gets names which of the messages below, as "say: name".
 import { readSync, writeSync } from "node:fs";
 
 const STREAM = 3;

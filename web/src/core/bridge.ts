@@ -18,6 +18,7 @@ interface Exports {
     errorText(): Address;
     logLine(): Address;
 
+    checkScript(packed: Address, bytes: number): Address;
     loadScene(packed: Address, bytes: number): Handle;
     applyDiff(host: Handle, json: Address, bytes: number): number;
     worldDestroy(host: Handle): void;
@@ -160,6 +161,26 @@ export interface Fault {
     tick: number;
 }
 
+// What a build says about a file, as `sandlot build --json` prints it.
+export interface Diagnostic {
+    level: 'error' | 'warning';
+    file: string;
+    line: number; // from 1; 0: of the file as a whole
+    column: number;
+    code: string; // "syntax", "undefined-global"
+    message: string;
+}
+
+export interface ScriptCheck {
+    ok: boolean; // a world would take it
+    run_context: 'Server' | 'Client' | 'Both' | ''; // '': it is in no service
+    rune_bytes: number; // compiled; 0: it does not compile
+    requires: string[];
+    diagnostics: Diagnostic[]; // of this file and of place.json
+    errors: number;
+    warnings: number;
+}
+
 // A message of docs/PROTOCOL.md as JSON, and the tick it belongs to (0: an answer).
 export interface ClientEvent {
     tick: number;
@@ -249,6 +270,24 @@ export class Core {
             throw new Error(this.error());
         }
         return new CoreWorld(this, this.raw, handle);
+    }
+
+    // What a build says about one Lua script of a place. Of the other files place.json is read, and
+    // the names of the scripts; what is in those may be left out. Throws for a file that is no Lua.
+    checkScript(path: string, files: Map<string, Uint8Array>): ScriptCheck {
+        const source = files.get(path);
+        if (source === undefined) {
+            throw new Error(`there is no ${path}`);
+        }
+        const rest = [...files].filter(([name]) => name !== path).map(([name, data]) =>
+            [name, name === 'place.json' ? data : new Uint8Array()] as const);
+        return this.withBytes(packFiles(new Map([[path, source], ...rest])), (at, bytes) => {
+            const answer = this.raw.checkScript(at, bytes);
+            if (answer === 0) {
+                throw new Error(`${path}: ${this.error()}`);
+            }
+            return this.takeJson(answer) as ScriptCheck;
+        });
     }
 
     // The way in which it can unpack runes; 0: in none.
@@ -381,13 +420,13 @@ export class CoreClient {
         return list;
     }
 
-    // Returns 0, or the status that says why not.
+    // Returns 0, or the status of the failure.
     give(bytes: Uint8Array): number {
         return this.core.withBytes(bytes, (at, count) =>
             this.raw.clientGive(this.handle, at, count));
     }
 
-    // The rune of that hash, packed as Core.packing says; the core looks at what comes out.
+    // The rune of that hash, packed as Core.packing; the core checks the result.
     givePacked(hash: string, packed: Uint8Array): number {
         const bytes = new Uint8Array(HASH_BYTES + packed.length);
         for (let i = 0; i < HASH_BYTES; i++) {
@@ -549,7 +588,7 @@ export class CoreWorld {
         this.raw.worldDestroy(this.handle);
     }
 
-    // Throws with file and line, and nothing has changed. True: the world was made anew, and every
+    // Throws with file and line, and nothing has changed. True: the world was made again, and every
     // connection is gone.
     applyDiff(diff: object | string): boolean {
         const json = typeof diff === 'string' ? diff : JSON.stringify(diff);

@@ -1,6 +1,8 @@
 // What the page and its worker say to each other. The worker owns the connection and the client in
 // WASM; the page owns the screen and the keys.
-import type { ClientEvent, ClientStats, Fault, Input, Part, Place } from './bridge.ts';
+import type {
+    ClientEvent, ClientStats, Diagnostic, Fault, Input, Part, Place,
+} from './bridge.ts';
 
 export type ToWorker =
     | { type: 'join'; origin: string; name: string; room: string }
@@ -8,6 +10,8 @@ export type ToWorker =
     | { type: 'input'; input: Input; camera: number[] }
     | { type: 'key'; key: string; down: boolean }
     | { type: 'command'; feature: string; action: string; payload: object }
+    // The files of a place; the answer is `checked`. Nothing is joined or run for it.
+    | { type: 'check'; files: Map<string, Uint8Array> }
     | { type: 'leave' };
 
 // Where joining stands. Only `playing` shows the world without anything before it.
@@ -37,6 +41,14 @@ export interface LinkStats {
     hash: string; // of the client: for comparing builds
 }
 
+// What a build says about the Lua scripts of some files.
+export interface Checked {
+    type: 'checked';
+    scripts: number;
+    diagnostics: Diagnostic[];
+    failure: string; // why it could not be found out; '': it was
+}
+
 export type FromWorker =
     | Status
     | Frame
@@ -49,4 +61,5 @@ export type FromWorker =
     // Of client scripts: what failed, and what they printed.
     | { type: 'faults'; faults: Fault[] }
     | { type: 'log'; lines: string[] }
+    | Checked
     | { type: 'stats'; stats: ClientStats; link: LinkStats };

@@ -12,7 +12,7 @@ export interface Ticket {
     rune_packing?: number; // how it packs runes
 }
 
-// The server said no, and why: it makes no sense to try again by itself.
+// The server refused, with a reason: trying again without the player would not help.
 export class Refused extends Error {}
 
 interface Failure {

@@ -12,7 +12,7 @@ import { isSigned } from './verify.ts';
 
 const SUBPROTOCOL = 'sandlot.v2.bin';
 const BACKOFF_MS = [300, 700, 1500, 3000, 5000, 8000];
-// A world that died takes a moment to come back; who waits for longer than this is told so.
+// A crashed world takes a moment to come back; after this time the player is informed.
 const GIVE_UP_MS = 10 * 60_000;
 
 const wait = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -78,7 +78,7 @@ export class Link {
         if (!(error instanceof Refused)) {
             await this.retry('The server cannot be reached');
         } else if (this.token !== '' && this.lostMs !== 0 && !this.signedInAgain) {
-            // A sign-in does not last for ever, and a host may have forgotten it.
+            // A sign-in expires, and a host may have dropped it.
             this.signedInAgain = true;
             this.token = '';
             await this.start();
@@ -231,8 +231,8 @@ export class Link {
         }
     }
 
-    // Packed if both know how; else, and if that is not what its hash says, as it is. What this host
-    // has not, or not as its hash says, comes over the socket instead.
+    // Packed if both sides support it; otherwise, or if its hash is wrong, uncompressed. What this
+    // host does not have, or has with another hash, comes over the socket instead.
     private async fetchOne(hash: string, bytes: number, scene: boolean): Promise<void> {
         if (!scene && this.packing !== 0 && await this.fetchedPacked(hash, bytes)) {
             return;

@@ -1,9 +1,10 @@
-// The worker: the client in WASM, its connection, and the clock that drives it. Workers' timers go
-// on while the tab is hidden, so a body stands where it stood and nobody is dropped.
+// The worker: the client in WASM, its connection, and the clock that drives it. Workers' timers
+// continue while the tab is hidden, so the player stays in the world and is not dropped.
 import wasmUrl from '../../../build/wasm/core.wasm?url'; // made by the wasm preset
 
 import { type ClientEvent, ClientState, Core, type Input } from './bridge.ts';
 import type { FromWorker, ToWorker } from './channel.ts';
+import { checkPlace } from './check.ts';
 import { Link } from './link.ts';
 
 const UPDATE_MS = 1000 / 60;
@@ -19,6 +20,7 @@ const scope = self as unknown as WorkerScope;
 const tell = (message: FromWorker, transfer: Transferable[] = []): void =>
     scope.postMessage(message, transfer);
 
+let module: Promise<WebAssembly.Module> | null = null;
 let core: Promise<Core> | null = null;
 let loaded: Core | null = null;
 let link: Link | null = null;
@@ -91,7 +93,7 @@ function sendChunks(): void {
 
 let pendingWelcome: Record<string, unknown> | null = null;
 
-// Once the scene of a welcome is there. Who comes back to the same scene goes on drawing it.
+// When the scene of a welcome is loaded. After a reconnect to the same scene, drawing continues.
 function sendPlace(events: readonly ClientEvent[]): void {
     const welcome = events.findLast(({ message }) => message.kind === 'welcome')?.message.payload;
     pendingWelcome = welcome ?? pendingWelcome;
@@ -114,7 +116,7 @@ function sendPlace(events: readonly ClientEvent[]): void {
     pendingWelcome = null;
 }
 
-// What scripts have to say to whoever writes them.
+// Messages of scripts for their creators.
 function sendScripts(): void {
     const faults = link?.client.faults() ?? [];
     if (faults.length > 0) {
@@ -165,11 +167,19 @@ function sendFrame(): void {
     sendChunks();
 }
 
-// --- what the page says ---
+// --- messages from the page ---
+
+function compiled(): Promise<WebAssembly.Module> {
+    module ??= WebAssembly.compileStreaming(fetch(wasmUrl)).catch((error: unknown) => {
+        module = null; // the next one who asks tries again
+        throw error;
+    });
+    return module;
+}
 
 async function start(origin: string, room: string, name: string): Promise<void> {
     tell({ type: 'status', phase: 'starting', text: 'Starting', progress: 0 });
-    core ??= WebAssembly.compileStreaming(fetch(wasmUrl)).then((module) => Core.load(module));
+    core ??= compiled().then((ready) => Core.load(ready));
     const ready = await core;
     loaded = ready;
     link?.abandon();
@@ -177,6 +187,17 @@ async function start(origin: string, room: string, name: string): Promise<void> 
     sceneHash = '';
     link = new Link(ready, origin, room, name, tell);
     await link.start();
+}
+
+// In an instance of its own, so that what goes wrong in it does not end a game, and its memory is
+// given back.
+async function check(files: Map<string, Uint8Array>): Promise<void> {
+    try {
+        const checker = await Core.load(await compiled());
+        tell({ type: 'checked', failure: '', ...checkPlace(checker, files) });
+    } catch (error) {
+        tell({ type: 'checked', failure: String(error), scripts: 0, diagnostics: [] });
+    }
 }
 
 function command(feature: string, action: string, payload: object): void {
@@ -199,7 +220,7 @@ function command(feature: string, action: string, payload: object): void {
     link.pump();
 }
 
-// A trap in WASM leaves its memory in no state to go on with: the session ends, the page says why.
+// A trap in WASM leaves its memory in an undefined state: the session ends, and the page shows why.
 function guarded(work: () => void): void {
     try {
         work();
@@ -236,6 +257,9 @@ function hear(message: ToWorker): void {
             break;
         case 'command':
             command(message.feature, message.action, message.payload);
+            break;
+        case 'check':
+            void check(message.files);
             break;
         case 'leave':
             link?.leave();

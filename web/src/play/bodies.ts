@@ -1,5 +1,5 @@
-// Whoever moves: players and NPCs as capsules with a face and a name, projectiles as small balls.
-// Where they are was worked out in WASM; this only draws it.
+// Moving things: players and NPCs as capsules with a face and a name, projectiles as small balls.
+// Their positions are computed in WASM; this only draws them.
 import * as THREE from 'three';
 
 import { ROW, type Place } from '../core/bridge.ts';
@@ -27,7 +27,7 @@ interface Body {
 }
 
 const SHIRTS = [0xd9534f, 0x4f8fd9, 0xe0a63a, 0x55a868, 0x8f6bc7, 0xd977a8, 0x3fb0ac, 0xb87333];
-// What the profile has that everybody begins with (core/world/save/row.c): nobody chose it.
+// The default profile (core/world/save/row.c), which no player has chosen.
 const UNCHOSEN_SHIRT = 0x3070c0;
 const SKINS = [0xf1c9a5, 0xd8a47f, 0xa8744f, 0x6f4a32];
 const pick = (list: readonly number[], id: number): number => list[id % list.length] ?? 0xffffff;

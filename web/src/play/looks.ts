@@ -1,5 +1,5 @@
-// What the names of materials look like. A part has a material and a colour; the colour wins, the
-// material says how light falls on it and what is used when no colour was given.
+// How materials look. A part has a material and a colour; the colour wins, the material defines how
+// light falls on it and the colour if none was given.
 import * as THREE from 'three';
 
 import type { Look } from '../core/bridge.ts';

@@ -2,8 +2,10 @@
 // elsewhere.
 import type { ClientEvent, ClientStats, Fault, Place } from '../core/bridge.ts';
 import type { Frame, FromWorker, LinkStats, Status, ToWorker } from '../core/channel.ts';
+import { DiagnosticList } from '../ui/diagnostics.ts';
+import { readDropped } from '../ui/drop.ts';
 import { element } from '../ui/element.ts';
-import { FaultList } from '../ui/faults.ts';
+import { FaultList, isDevelopment } from '../ui/faults.ts';
 import { Gate } from '../ui/gate.ts';
 import { Overlay } from '../ui/overlay.ts';
 import type { Person } from './bodies.ts';
@@ -15,7 +17,7 @@ const ROSTER_MS = 3000;
 const FULL_HEALTH = 100;
 const FPS_WINDOW_MS = 1000;
 
-// For tests and for whoever opens the console: what is shown, to read.
+// For tests and for use in the console: what is shown, read-only.
 export interface Inspection {
     phase: string;
     own: number[];
@@ -36,6 +38,7 @@ export class PlayPage {
     private readonly grab = element('grab', HTMLParagraphElement);
     private readonly messages = element('messages', HTMLOListElement);
     private readonly faults = new FaultList(element('faults', HTMLOListElement));
+    private readonly diagnostics = new DiagnosticList(element('diagnostics', HTMLOListElement));
     private readonly overlay = new Overlay(element('overlay', HTMLTableElement));
     private readonly controls = new Controls(this.canvas);
     private readonly view = new View(this.canvas);
@@ -65,12 +68,16 @@ export class PlayPage {
             text: `The page made a mistake (${event.message}). Reload it.`,
         }));
         this.controls.onKey = (code, down) => this.key(code, down);
-        // Pictures may stop now, and with them inputs: nobody walks on without their player.
+        // Drawing may stop now, and with it inputs: nobody must keep walking without their player.
         this.controls.onRelease = () => this.sendInput();
         document.addEventListener('pointerlockchange', () => {
             this.grab.hidden = this.controls.isLocked();
         });
         addEventListener('resize', () => this.view.resize());
+        if (isDevelopment()) {
+            addEventListener('dragover', (event) => event.preventDefault());
+            addEventListener('drop', (event) => this.drop(event));
+        }
         requestAnimationFrame((now) => this.picture(now));
     }
 
@@ -97,6 +104,22 @@ export class PlayPage {
     look(yaw: number, pitch: number): void {
         this.controls.yaw = yaw;
         this.controls.pitch = pitch;
+    }
+
+    // What a build says about the Lua scripts of a place, by its files: shown with file and line.
+    check(files: Map<string, Uint8Array>): void {
+        this.say({ type: 'check', files });
+    }
+
+    // A place's folder, or scripts of it, that its creator drops on the page.
+    private drop(event: DragEvent): void {
+        event.preventDefault();
+        if (event.dataTransfer !== null) {
+            readDropped(event.dataTransfer.items).then((files) => this.check(files),
+                (error: unknown) => this.diagnostics.show({
+                    type: 'checked', scripts: 0, diagnostics: [], failure: String(error),
+                }));
+        }
     }
 
     private say(message: ToWorker): void {
@@ -143,6 +166,9 @@ export class PlayPage {
                 break;
             case 'faults':
                 message.faults.forEach((fault) => this.faults.add(fault));
+                break;
+            case 'checked':
+                this.diagnostics.show(message);
                 break;
             case 'log':
                 message.lines.forEach((line) => console.info(line));

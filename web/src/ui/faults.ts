@@ -1,12 +1,12 @@
-// What failed in client scripts, for whoever writes them: shown on the creator's own machine alone,
-// because players can do nothing about it. Equal faults stand once, with how often they came.
+// Faults of client scripts, for their creators: shown only on the creator's own machine, because
+// players can do nothing about them. Equal faults are shown once, with a count.
 import type { Fault } from '../core/bridge.ts';
 
 const SHOWN_MAX = 5;
 const KEPT_MAX = 50;
 
 // A world that gives everybody a ticket runs on this machine, in development.
-const isDevelopment = (): boolean =>
+export const isDevelopment = (): boolean =>
     /^(localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostname);
 
 export class FaultList {

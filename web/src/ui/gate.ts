@@ -1,5 +1,5 @@
-// What stands before the world: the name, and how far joining has come. It comes back over the
-// world when the connection is lost, and says what is being done about it.
+// The screen before the world: the name, and the progress of joining. It is shown again when the
+// connection is lost, with what is being done about it.
 import type { Status } from '../core/channel.ts';
 import { element } from './element.ts';
 

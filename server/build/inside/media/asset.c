@@ -3,8 +3,8 @@
 
 #include "core/base/check.h"
 #include "core/base/json.h"
+#include "core/base/text_problem.h"
 #include "server/build/inside/worker_op.h"
-#include "server/build/place/place_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ Status asset_refuse(const AssetJob *job, PackageRule rule, const char *format, .
 
 // --- what a file is -----------------------------------------------------------------------------
 
-// An archive under another name is told as what it is.
+// An archive with the name of an asset is reported as an archive.
 static bool is_archive(const AssetJob *job)
 {
     static const struct {
@@ -48,7 +48,7 @@ static bool is_archive(const AssetJob *job)
            package_is_tar(job->data, job->bytes);
 }
 
-// Whether a script compiles or a scene is right is the build's to say.
+// The build checks whether a script compiles or a scene is right.
 static Status check_text(const AssetJob *job, PackageKind kind)
 {
     uint32_t line;
@@ -93,7 +93,7 @@ Status asset_check(const AssetJob *job, PackageKind kind, AssetInfo *out)
     case KIND_TEXT:
         return check_text(job, kind);
     case KIND_CHUNK: // the build decodes it
-    case KIND_BIN:   // the model that names it says how long it is
+    case KIND_BIN:   // the model that names it defines its length
     case KIND_COUNT:
         break;
     }
@@ -126,7 +126,7 @@ static uint8_t mean(uint64_t sum, uint64_t count)
     return (uint8_t)((sum + count / 2) / count);
 }
 
-// The mean of the pixels x0..x1, y0..y1, each weighed by how opaque it is.
+// The mean of the pixels x0..x1, y0..y1, weighted by their opacity.
 static void box(const Picture *from, const uint32_t x[2], const uint32_t y[2], uint8_t out[4])
 {
     uint64_t sum[4] = {0};
@@ -192,7 +192,7 @@ static void put_chunk(Buffer *out, const char kind[4], const uint8_t *data, size
     buffer_put(out, kind, 4);
     buffer_put(out, data, bytes);
     uLong crc = crc32_z(crc32_z(0, NULL, 0), (const Bytef *)kind, 4);
-    if (bytes > 0) { // zlib takes NULL for a question
+    if (bytes > 0) { // zlib takes NULL as the start of a new checksum
         crc = crc32_z(crc, data, bytes);
     }
     put_big(out, (uint32_t)crc);
@@ -281,7 +281,7 @@ Status worker_asset(WorkerCall *call)
     const size_t bytes = byte_reader_left(in);
     const uint8_t *data = byte_read_bytes(in, bytes);
     if (in->status != STATUS_OK || edge > ASSET_THUMBNAIL_PX) {
-        snprintf(call->reason, sizeof call->reason, "the request is no asset");
+        snprintf(call->reason, sizeof call->reason, "not a request for an asset");
         return STATUS_MALFORMED;
     }
     char path[PACKAGE_NAME_BYTES];

@@ -24,7 +24,7 @@ typedef struct AssetJob {
     char *reason; // WORKER_REASON_BYTES
 } AssetJob;
 
-// Any file of a package by its kind; *out is all zero for what is no asset.
+// Checks any file of a package by its kind; *out is all zero if it is not an asset.
 MUST_USE Status asset_check(const AssetJob *job, PackageKind kind, AssetInfo *out);
 // "path: rule: …"
 MUST_USE Status asset_refuse(const AssetJob *job, PackageRule rule, const char *format, ...)
@@ -38,10 +38,10 @@ typedef struct Picture {
     uint8_t *pixels; // free with free()
 } Picture;
 
-// With `picture` NULL it is decoded and forgotten.
+// With `picture` NULL the result is thrown away.
 MUST_USE Status asset_png(const AssetJob *job, AssetInfo *out, Picture *picture);
 MUST_USE Status asset_jpeg(const AssetJob *job, AssetInfo *out, Picture *picture);
-// Is it a size that a picture may have, alone and with the others?
+// Whether a picture may have this size, alone and together with the others.
 MUST_USE Status asset_check_size(const AssetJob *job, uint64_t width, uint64_t height);
 // A PNG of at most `edge_max` pixels: the mean of what each of its pixels covers. The same picture
 // gives the same bytes.
@@ -57,5 +57,6 @@ MUST_USE Status asset_ogg(const AssetJob *job, AssetInfo *out);
 MUST_USE Status asset_wav(const AssetJob *job, AssetInfo *out);
 MUST_USE Status asset_glb(const AssetJob *job, AssetInfo *out);
 MUST_USE Status asset_gltf(const AssetJob *job, AssetInfo *out);
-// The files of the package that a .gltf names, as blocks; some may not be there, some come twice.
+// Lists the files of the package that a .gltf names, as blocks; a file may be missing or be listed
+// twice.
 MUST_USE Status asset_gltf_files(const AssetJob *job, Buffer *out);

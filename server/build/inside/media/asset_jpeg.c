@@ -1,11 +1,11 @@
-// JPEG, decoded completely by libjpeg. Size and number of scans are bounded before it works, a
-// picture that ends early is refused although libjpeg would make up the rest, and nothing may stand
-// behind its end.
+// JPEG, decoded completely by libjpeg. Size and number of scans are limited before decoding, a
+// picture that ends early is rejected (libjpeg would invent the rest), and nothing may follow its
+// end.
 #include "server/build/inside/media/asset.h"
 
 #include "core/base/check.h"
 
-#include <stdio.h> // jpeglib.h takes it for granted
+#include <stdio.h> // jpeglib.h needs it
 
 #include <jerror.h>
 #include <jpeglib.h>
@@ -44,7 +44,7 @@ static void on_error(j_common_ptr jpeg)
     give_up(decoder, jpeg->err->msg_code == JERR_OUT_OF_MEMORY ? RULE_MEMORY : RULE_CONTENT, NULL);
 }
 
-// Warnings of damage: libjpeg goes on with grey; we do not. Bytes too many before a marker are
+// For warnings about damage libjpeg continues with grey; we stop. Extra bytes before a marker are
 // common in photographs and harmless.
 static void on_message(j_common_ptr jpeg, int level)
 {
@@ -95,7 +95,7 @@ static void source_skip(j_decompress_ptr jpeg, long bytes)
 
 static boolean on_exif(j_decompress_ptr jpeg)
 {
-    // Two bytes of length, then the data, which the source has whole or gives up.
+    // Two bytes of length, then the data, which must be there.
     Decoder *decoder = jpeg->client_data;
     struct jpeg_source_mgr *source = jpeg->src;
     if (source->bytes_in_buffer < 2) {
@@ -131,7 +131,7 @@ static void to_rgba(const struct jpeg_decompress_struct *jpeg, const uint8_t *ro
 {
     for (uint32_t x = 0; x < jpeg->output_width; x++, out += 4) {
         if (jpeg->output_components == 4) {
-            // Adobe writes CMYK turned around.
+            // Adobe writes CMYK inverted.
             const uint32_t k = jpeg->saw_Adobe_marker ? row[4 * x + 3] : 255u - row[4 * x + 3];
             for (uint32_t i = 0; i < 3; i++) {
                 const uint32_t c = jpeg->saw_Adobe_marker ? row[4 * x + i] : 255u - row[4 * x + i];
@@ -176,7 +176,7 @@ static void decode(Decoder *decoder, bool keeps)
     jpeg_finish_decompress(jpeg);
 }
 
-// Everything that raises, and checks between it.
+// All calls that may raise an error, with the checks between them.
 static Status decode_jpeg(Decoder *decoder, AssetInfo *info, bool keeps)
 {
     const AssetJob *job = decoder->job;
@@ -201,8 +201,9 @@ static Status decode_jpeg(Decoder *decoder, AssetInfo *info, bool keeps)
     decode(decoder, keeps);
     return source.bytes_in_buffer == 0
                ? STATUS_OK
-               : asset_refuse(job, RULE_TRAILING,
-                              "something stands behind the JPEG; save it again with an editor");
+               : asset_refuse(
+                     job, RULE_TRAILING,
+                     "there is data after the end of the JPEG; save it again with an editor");
 }
 
 Status asset_jpeg(const AssetJob *job, AssetInfo *out, Picture *picture)

@@ -133,7 +133,7 @@ static void read_sparse(Model *model, const JsonNode *sparse, const ModelAccesso
         return;
     }
     model->sparse_count += count;
-    if (model->sparse_count > ELEMENTS_MAX) { // many may be the same bytes
+    if (model->sparse_count > ELEMENTS_MAX) { // many views may share the same bytes
         json_fail(&model->error, STATUS_LIMIT, sparse, "is one too many");
         return;
     }
@@ -205,7 +205,7 @@ static uint64_t triangles_of(uint32_t mode, uint64_t count)
     case TRIANGLE_FAN:
         return count > 2 ? count - 2 : 0;
     default:
-        return count; // points and lines cost about as much
+        return count; // points and lines cost about as much as triangles
     }
 }
 
@@ -274,7 +274,7 @@ static uint64_t read_primitive(Model *model, const JsonNode *node)
     }
     const uint64_t triangles =
         triangles_of(mode, indices == UINT32_MAX ? vertex_count : model->accessors[indices].count);
-    // First this, because the triangles of many primitives may be the same bytes.
+    // Before the indices are read, because many primitives may share the same bytes.
     count_triangles(model, triangles);
     if (indices != UINT32_MAX && model_is_ok(model)) {
         check_indices(model, node, &model->accessors[indices], vertex_count);
@@ -312,7 +312,7 @@ static void read_children(Model *model, const JsonNode *node, uint32_t parent, u
     }
 }
 
-// Upwards from each node: a circle never ends, and what is too deep ends too late.
+// Walks up from each node: this detects cycles and chains that are too deep.
 static void check_depth(Model *model, const uint32_t *parents)
 {
     for (uint32_t i = 0; i < model->node_count && model_is_ok(model); i++) {
@@ -351,7 +351,7 @@ void model_read_nodes(Model *model)
 
 // --- the rest -----------------------------------------------------------------------------------
 
-// Indices in a list of the root that may point anywhere.
+// Checks indices into lists of the root that nothing else needs.
 static void check_list(Model *model, const JsonNode *owner, const char *name, uint32_t count)
 {
     const JsonNode *list = json_find(owner, name);

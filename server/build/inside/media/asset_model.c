@@ -131,7 +131,7 @@ static bool resolve(const char *model_path, const char *relative, char *out, siz
     return used > 0;
 }
 
-// The file of the package that an address means; NULL: none, and the model has failed.
+// The file of the package at that address; NULL: there is none, and the model has failed.
 static const PackageItem *find_file(Model *model, const JsonNode *node, const char *uri)
 {
     char relative[PACKAGE_NAME_BYTES], path[PACKAGE_PATH_BYTES];
@@ -289,8 +289,8 @@ static void read_images(Model *model)
 
 // --- the whole ----------------------------------------------------------------------------------
 
-// What a reader must know to show the model; of others only geometry that is packed in a way we do
-// not unpack matters.
+// Extensions that a reader must support to show the model. Of the optional ones only those matter
+// that compress geometry, because we do not unpack it.
 static void check_extensions(Model *model)
 {
     static const char *const known[] = {
@@ -358,7 +358,7 @@ static Status finish(Model *model, AssetInfo *info)
     return STATUS_OK;
 }
 
-// The tree of its JSON; what is no JSON is the model's error. Free *block.
+// Parses the JSON; a syntax error becomes the model's error. Free *block.
 static Status parse(Model *model, const char *text, size_t bytes, void **block)
 {
     const AssetJob *job = model->job;
@@ -376,7 +376,8 @@ static Status parse(Model *model, const char *text, size_t bytes, void **block)
     arena_init_zeroed(&model->arena, *block, arena_bytes);
     JsonConfig config = json_config_default(&model->arena);
     config.node_count_max = VALUES_MAX;
-    status_ignore(json_parse(&config, text, bytes, &model->root, &model->error)); // it is in there
+    status_ignore(json_parse(&config, text, bytes, &model->root,
+                             &model->error)); // the status is in model->error
     return STATUS_OK;
 }
 
@@ -402,7 +403,7 @@ static Status check_text(const AssetJob *job, const char *text, size_t bytes, co
     return status;
 }
 
-// Addresses that are no files of a place are for the check to refuse.
+// Addresses that are not files of the place are rejected by the check.
 static void list_files(Model *model, const char *list, uint32_t count_max, Buffer *out)
 {
     uint32_t count;

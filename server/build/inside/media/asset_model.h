@@ -27,7 +27,7 @@ typedef struct Model {
     const AssetJob *job;
     const JsonNode *root;
     JsonError error; // what is wrong in the JSON, with its path
-    Status status;   // another refusal, whose reason is written already
+    Status status;   // another rejection; its reason is written already
     Arena arena;
     const uint8_t *bin; // of a GLB; NULL: none
     size_t bin_bytes;

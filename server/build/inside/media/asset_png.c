@@ -23,7 +23,7 @@ static uint32_t big_u32(const uint8_t *at)
 
 // --- chunks -------------------------------------------------------------------------------------
 
-// Unpacks without keeping anything.
+// Measures how far it unpacks; the bytes are thrown away.
 static Status measure_deflated(const AssetJob *job, const char *kind, const uint8_t *data,
                                size_t bytes)
 {
@@ -90,7 +90,7 @@ static bool is_letter(uint8_t c)
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-// One chunk at *at, which moves behind it.
+// Checks one chunk at *at and moves *at behind it.
 static Status walk_chunk(const AssetJob *job, size_t *at, char kind[5], AssetInfo *info)
 {
     const size_t left = job->bytes - *at;
@@ -151,7 +151,7 @@ typedef struct Decoder {
     const AssetJob *job;
     size_t at;
     char message[128];
-    uint8_t *row, *pixels; // here, so that they are known after a jump
+    uint8_t *row, *pixels; // in here, so that their values are defined after a longjmp
 } Decoder;
 
 static void read_bytes(png_structp png, png_bytep out, size_t bytes)
@@ -185,7 +185,7 @@ static void set_up(png_structp png, Decoder *decoder)
     png_set_chunk_malloc_max(png, 1u << 20);
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, unread, (int)sizeof unread / 5);
-    png_set_benign_errors(png, 0); // too much picture data, for one
+    png_set_benign_errors(png, 0); // too much picture data is an error, for example
 }
 
 // To RGBA of 8 bits, whatever it is.
@@ -200,7 +200,7 @@ static void set_transforms(png_structp png, png_infop info)
     png_set_add_alpha(png, 0xff, PNG_FILLER_AFTER);
 }
 
-// Calls that raise; everything that must be given back is in the decoder.
+// All calls that may raise an error; everything that must be freed is in the decoder.
 static void decode(png_structp png, png_infop info, Decoder *decoder, bool keeps)
 {
     set_up(png, decoder);

@@ -1,6 +1,6 @@
-// Sounds: OGG with Vorbis or Opus, and WAV with plain samples. What is looked at is the container,
-// all of it (every page and its checksum, every chunk and its length), and the header that says
-// rate, channels and length; samples themselves are the browser's to decode.
+// Sounds: OGG with Vorbis or Opus, and WAV with plain samples. The whole container is checked
+// (every page and its checksum, every chunk and its length) and the header with rate, channels and
+// length; the samples are decoded by browsers only.
 #include "server/build/inside/media/asset.h"
 
 #include "core/base/check.h"
@@ -55,7 +55,7 @@ static Status check_sound(const AssetJob *job, uint32_t rate, uint32_t channels,
 #define OPUS_BYTES     19
 #define OPUS_RATE      48000
 
-// CRC-32 as OGG has it: from the highest bit, without turning anything around.
+// OGG's CRC-32: from the highest bit, without reflection.
 static uint32_t ogg_crc(const uint8_t *page, size_t bytes)
 {
     static const uint32_t by_nibble[16] = {0x00000000, 0x04c11db7, 0x09823b6e, 0x0d4326d9,
@@ -64,7 +64,7 @@ static uint32_t ogg_crc(const uint8_t *page, size_t bytes)
                                            0x350c9b64, 0x31cd86d3, 0x3c8ea00a, 0x384fbdbd};
     uint32_t crc = 0;
     for (size_t i = 0; i < bytes; i++) {
-        const uint8_t c = i >= 22 && i < 26 ? 0 : page[i]; // the checksum itself counts as zero
+        const uint8_t c = i >= 22 && i < 26 ? 0 : page[i]; // the checksum field counts as zero
         crc = crc << 4 ^ by_nibble[(crc >> 28 ^ c >> 4) & 15];
         crc = crc << 4 ^ by_nibble[(crc >> 28 ^ (c & 15u)) & 15];
     }
@@ -172,7 +172,7 @@ static Status read_segments(const AssetJob *job, const uint8_t *page, size_t bod
     return STATUS_OK;
 }
 
-// One page at *at, which moves behind it.
+// Reads one page at *at and moves *at behind it.
 static Status read_page(const AssetJob *job, size_t *at, Ogg *ogg)
 {
     const uint8_t *page = job->data + *at;
@@ -308,7 +308,8 @@ Status asset_wav(const AssetJob *job, AssetInfo *out)
             return status;
         }
         at += 8 + (size_t)bytes;
-        at += (bytes & 1) != 0 && at < job->bytes; // padding, which some leave out at the end
+        at +=
+            (bytes & 1) != 0 && at < job->bytes; // padding, which some writers leave out at the end
     }
     if (!wav.has_data) {
         return asset_refuse(job, RULE_CONTENT, "holds no samples");

@@ -13,7 +13,7 @@
 #define MEMORY_LEVEL 8
 #define SLICE_BYTES  (1u << 20)
 
-// In slices, to show that it goes on.
+// In slices, to report progress.
 static size_t deflate_all(z_stream *stream, const uint8_t *data, size_t bytes, uint8_t *out,
                           size_t room)
 {
@@ -47,7 +47,8 @@ Status worker_deflate(WorkerCall *call)
     uint8_t *out = malloc(room);
     if (out != NULL) {
         const size_t packed = deflate_all(&stream, data, bytes, out, room);
-        // Stored if it gains nothing, or so much that a reader would take it for a bomb.
+        // Stored if it does not get smaller, or so much smaller that a reader would take it for a
+        // zip bomb.
         if (packed < bytes && bytes <= packed * PACKAGE_RATIO_MAX) {
             buffer_put(&call->reply, out, packed);
         }

@@ -15,7 +15,7 @@
 
 static Status refuse_request(WorkerCall *call)
 {
-    return worker_refuse(call, STATUS_MALFORMED, "the request is no model");
+    return worker_refuse(call, STATUS_MALFORMED, "not a request for a model");
 }
 
 static Status no_memory(WorkerCall *call)
@@ -40,7 +40,7 @@ static Status read_path(WorkerCall *call, char path[PACKAGE_PATH_BYTES], Package
     return status == STATUS_OK ? package_kind_of(path, kind, call->reason) : status;
 }
 
-// What is left of the request is the model itself.
+// The rest of the request is the model itself.
 static Status read_model(WorkerCall *call, const char *path, PackageKind kind, AssetJob *job)
 {
     job->path = path;
@@ -68,7 +68,7 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const PackageItem *)a)->path, ((const PackageItem *)b)->path);
 }
 
-// The data stays where it is, in the request.
+// The data is not copied: it stays in the request.
 static Status read_file(WorkerCall *call, PackageItem *item)
 {
     char path[PACKAGE_PATH_BYTES];
@@ -100,7 +100,7 @@ static Status check(WorkerCall *call, const char *path, PackageKind kind, Packag
         }
     }
     if (count > 0) {
-        qsort(items, count, sizeof *items, by_path); // as package_list_find wants it
+        qsort(items, count, sizeof *items, by_path); // package_list_find needs this order
     }
     Status status = read_model(call, path, kind, &job);
     status = status == STATUS_OK ? asset_check(&job, kind, &info) : status;

@@ -52,7 +52,7 @@ static void warn_of(PackageList *list, const PackageItem *item, const AssetInfo 
     }
 }
 
-// A .bin is whatever a model makes of it: one that no model names could be anything.
+// A .bin has no format of its own: one that no model names could contain anything.
 static Status check_bins(PackageList *list, const bool *used)
 {
     for (uint32_t i = 0; i < list->count; i++) {
@@ -85,13 +85,14 @@ static Status check_contents(PackageList *list, AssetInfo *infos, bool *used)
     return check_bins(list, used);
 }
 
-// The name in place.json, for people who unpack or look at it. Whether the file is right is the
-// build's to say; one that cannot be read is a warning here.
+// Reads the name in place.json, to show it to people. The build checks the file; here a file that
+// cannot be read is only a warning.
 static void read_name(PackageList *list, char name[PACKAGE_PLACE_NAME_BYTES])
 {
     const PackageItem *item = package_list_find(list, "place.json");
     ASSERT(item != NULL);
-    const size_t wanted = item->bytes * 128 + 4096; // a value for every byte, which none has
+    const size_t wanted =
+        item->bytes * 128 + 4096; // enough for a value per byte, more than any JSON has
     const size_t arena_bytes = wanted < NAME_ARENA_BYTES_MAX ? wanted : NAME_ARENA_BYTES_MAX;
     void *block = calloc(1, arena_bytes);
     Arena arena;
@@ -127,15 +128,15 @@ static void write_thumbnail(PackageList *list, Buffer *reply)
         const AssetJob job = {
             .path = item->path, .data = item->data, .bytes = item->bytes, .reason = list->reason};
         if (asset_thumbnail(&job, item->kind, ASSET_THUMBNAIL_PX, &png) != STATUS_OK) {
-            buffer_free(
-                &png); // it was decoded before: memory, and a thumbnail is no reason to fail
+            buffer_free(&png); // it was decoded before, so this fails only without memory; a
+                               // missing thumbnail is no reason to fail
         }
     }
     buffer_put_block(reply, png.data, png.bytes);
     buffer_free(&png);
 }
 
-// Each file's memory is given back as it is copied, so that a large place is there once.
+// Each file's memory is freed once it is copied, so that a large place is in memory only once.
 static void write_files(PackageList *list, const AssetInfo *infos, bool with_contents,
                         Buffer *reply)
 {

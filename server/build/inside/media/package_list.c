@@ -28,7 +28,7 @@ Status package_list_refuse(PackageList *list, PackageRule rule, const char *expl
 
 // --- adding -------------------------------------------------------------------------------------
 
-// The path may be longer than a diagnostic's file; the reader of the warning sees its beginning.
+// The path may be longer than a diagnostic's file; then the warning shows its beginning.
 static void warn_skipped(PackageList *list, const char *path)
 {
     list->skipped_count += 1;
@@ -128,9 +128,9 @@ Status package_list_add(PackageList *list, const PackageEntry *entry, PackageIte
         bytes -= 1;
     }
     if (entry->is_folder && bytes == 1 && entry->name[0] == '.') {
-        return STATUS_OK; // "./": the folder itself, as tar has it
+        return STATUS_OK; // "./": the folder itself, which tar lists
     }
-    // tar writes "./place.json" when it was told to pack "."
+    // tar writes "./place.json" if it packed "."
     const char *name = entry->name;
     while (bytes > 2 && name[0] == '.' && name[1] == '/' && name[2] != '/') {
         name += 2;
@@ -165,8 +165,8 @@ PackageItem *package_list_find(const PackageList *list, const char *path)
     return list->count == 0 ? NULL : bsearch(&key, list->items, list->count, sizeof key, by_path);
 }
 
-// "MyGame/place.json" and everything else in MyGame too: somebody packed the folder, not what is in
-// it. Sorted, so all share a beginning when the first and the last do.
+// "MyGame/place.json", and everything else in MyGame too: somebody packed the folder instead of its
+// content. Sorted, so all paths share a prefix if the first and the last do.
 static void take_off_folder(PackageList *list)
 {
     if (list->count == 0 || package_list_find(list, "place.json") != NULL) {

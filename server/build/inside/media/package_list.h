@@ -1,5 +1,5 @@
-// The files of an archive while it is being read, inside the worker: every reader adds what it
-// finds, and the rules that hold for all formats are asked here, before a byte is unpacked.
+// The files of an archive while it is being read, inside the worker: every reader adds the entries
+// it finds, and the rules for all formats are checked here, before anything is unpacked.
 #pragma once
 
 #include "server/build/base/diagnostic.h"
@@ -17,8 +17,8 @@ typedef struct PackageItem {
 typedef struct PackageList {
     PackageItem *items; // sorted by path once it is settled
     uint32_t count, capacity;
-    uint32_t entry_count;   // folders and skipped ones too
-    uint32_t skipped_count; // not a place's own
+    uint32_t entry_count;   // including folders and skipped entries
+    uint32_t skipped_count; // not a place's own files
     uint64_t bytes;         // unpacked
     uint64_t archive_bytes; // packed, for the ratio
     DiagnosticList warnings;
@@ -35,18 +35,18 @@ typedef struct PackageEntry {
     uint64_t source;
 } PackageEntry;
 MUST_USE Status package_list_add(PackageList *list, const PackageEntry *entry, PackageItem **out);
-// When all are there: a folder around everything is taken off, paths are judged as they will be,
-// and against each other, and what a place needs must be there.
+// When all entries are added: removes a folder around everything, checks the final paths by
+// themselves and against each other, and that the files a place needs are there.
 MUST_USE Status package_list_settle(PackageList *list);
-// For a refusal that concerns no entry.
+// A rejection of the whole archive.
 MUST_USE Status package_list_refuse(PackageList *list, PackageRule rule, const char *explanation);
-// With that path, of a settled list; NULL: none.
+// The item with that path in a settled list, or NULL.
 PackageItem *package_list_find(const PackageList *list, const char *path);
 
 // The readers: list and unpack everything.
 MUST_USE Status package_zip_read(const uint8_t *bytes, size_t count, PackageList *list);
-// Opens libarchive, which reads tars; false where it is missing, and in the jail, where a library
-// must have been opened before.
+// Loads libarchive, which reads tars. False if it is missing. Must be called before the process
+// enters the jail, where no library can be opened.
 bool package_tar_open(void);
 // A plain tar, or one inside gzip or zstd.
 MUST_USE Status package_tar_read(const uint8_t *bytes, size_t count, PackageList *list);

@@ -1,6 +1,6 @@
-// Tar, plain or inside gzip or zstd. The outer layer is taken off here, with our counting; the tar
+// Tar, plain or inside gzip or zstd. The compression is removed here, with our limits; the tar
 // itself, of which there are many dialects, is read by libarchive, from memory, with that one
-// format allowed and no filter. Behind the end of each layer nothing may stand but zeros.
+// format allowed and no filter. After the end of each layer only zeros are allowed.
 #include "server/build/inside/media/package_list.h"
 
 #include "core/base/check.h"
@@ -75,7 +75,7 @@ typedef struct Unpacked {
     size_t count, capacity;
 } Unpacked;
 
-// Room for one step more, within the limits.
+// Makes room for one more step, within the limits.
 static Status grow(PackageList *list, Unpacked *out)
 {
     if (out->count > PACKAGE_RATIO_FLOOR_BYTES &&
@@ -227,9 +227,9 @@ static Status read_data(PackageList *list, struct archive *tar, PackageItem *ite
     return STATUS_OK;
 }
 
-// In the C locale, in which servers run, libarchive warns of every name that is not ASCII, and
-// gives its bytes, which is what we want; any other warning is of a header that programs read
-// differently.
+// In the C locale, in which servers run, libarchive warns about every name that is not ASCII and
+// returns its bytes, which is what we want. Any other warning is about a header that programs read
+// in different ways.
 static bool is_harmless(struct archive *tar)
 {
     const char *text = lib.archive_error_string(tar);
@@ -255,7 +255,7 @@ static Status read_entry(PackageList *list, struct archive *tar, struct archive_
     return status == STATUS_OK && item != NULL ? read_data(list, tar, item) : status;
 }
 
-// A header that says a size nobody could have gives an error of libarchive's own.
+// A header with an impossible size is an error of libarchive's own.
 static Status refuse_tar(PackageList *list, struct archive *tar)
 {
     const char *text = lib.archive_error_string(tar);

@@ -83,15 +83,15 @@ static Status refuse_record(const Zip *zip, const Record *record, PackageRule ru
 
 // --- the end record -----------------------------------------------------------------------------
 
-// The comment is text: then no second end record can stand in it, and the first one found from
-// behind is the only one.
+// The comment must be text: then it cannot contain a second end record, and the first one found
+// from the end is the only one.
 static Status check_comment(const Zip *zip, size_t at)
 {
     for (size_t i = at + END_BYTES; i < zip->count; i++) {
         const uint8_t c = zip->bytes[i];
         if ((c < 0x20 && c != '\n' && c != '\r' && c != '\t') || c == 0x7f) {
             return package_list_refuse(zip->list, RULE_TRAILING,
-                                       "the archive's comment is no text");
+                                       "the archive's comment is not text");
         }
     }
     return STATUS_OK;
@@ -148,11 +148,11 @@ static Status read_end(Zip *zip)
 
 // --- the central directory ----------------------------------------------------------------------
 
-// Extra fields: other readers believe some of them, so none may say another name or size.
+// Extra fields: other readers use some of them, so none may give another name or size.
 static Status check_extra(const Zip *zip, const Record *record, const uint8_t *extra, size_t bytes)
 {
     for (size_t at = 0; at < bytes;) {
-        // A short rest is padding, as tools write it that align what is stored.
+        // A short rest is padding, which some tools write to align stored entries.
         if (bytes - at < 4) {
             return STATUS_OK;
         }
@@ -216,7 +216,7 @@ static Status check_record(const Zip *zip, const Record *record)
     return check_attributes(zip, record);
 }
 
-// One record of the directory at *at, which moves behind it.
+// Reads one record of the directory at *at and moves *at behind it.
 static Status read_central(Zip *zip, size_t *at, Record *out)
 {
     const uint8_t *bytes = zip->bytes + *at;
@@ -289,7 +289,7 @@ static bool same_numbers(const Record *record, const uint8_t *at)
 }
 
 // After the data of an entry whose sizes were not known when it was begun; with or without a magic
-// number, which is not a part of the format but written by most.
+// number, which is not in the standard but which most tools write.
 static Status read_descriptor(const Zip *zip, const Record *record, size_t *at)
 {
     const size_t left = zip->directory_at - *at;
@@ -303,7 +303,7 @@ static Status read_descriptor(const Zip *zip, const Record *record, size_t *at)
         return STATUS_OK;
     }
     return refuse_record(zip, record, RULE_HEADER,
-                         "what stands behind its data and the directory disagree");
+                         "its data descriptor and the directory disagree");
 }
 
 static bool local_agrees(const Record *record, const uint8_t *local)
@@ -317,7 +317,7 @@ static bool local_agrees(const Record *record, const uint8_t *local)
             (may_be_zero && memcmp(local + 14, nothing, sizeof nothing) == 0));
 }
 
-// The entry must begin at *at, which moves behind it.
+// The entry must begin at *at; *at moves behind it.
 static Status read_local(Zip *zip, Record *record, size_t *at)
 {
     if (record->offset != *at) {
@@ -389,8 +389,8 @@ static Status list_records(Zip *zip)
 
 // --- unpacking ----------------------------------------------------------------------------------
 
-// Into exactly the bytes the headers promised: a stream that has more of them, or fewer, or goes on
-// after its end, is refused.
+// Into exactly the number of bytes in the headers: a stream that has more or fewer, or that
+// continues after its end, is rejected.
 static Status inflate_all(const Zip *zip, const Record *record, uint8_t *out)
 {
     z_stream stream = {.next_in = (Bytef *)(uintptr_t)(zip->bytes + record->data_at),
@@ -444,7 +444,7 @@ Status package_zip_read(const uint8_t *bytes, size_t count, PackageList *list)
     Status status = find_end(&zip);
     status = status == STATUS_OK ? read_end(&zip) : status;
     status = status == STATUS_OK ? read_directory(&zip) : status;
-    // Names before offsets: who packed a link wants to hear of the link.
+    // Names are checked before offsets, so that a packed link is reported as a link.
     status = status == STATUS_OK ? list_records(&zip) : status;
     status = status == STATUS_OK ? read_locals(&zip) : status;
     status = status == STATUS_OK ? package_list_settle(list) : status;

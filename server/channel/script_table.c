@@ -1,0 +1,267 @@
+// See script_table.h.
+#include "server/channel/script_table.h"
+
+#include "core/base/limits.h"
+#include "core/base/utf8.h"
+
+#include <string.h>
+
+_Static_assert(2 * SCRIPT_STATS_ROWS * (SCRIPT_PATH_BYTES + 16 * 10) +
+                       SCRIPT_TABLE_FAULTS * (SCRIPT_PATH_BYTES + SCRIPT_MESSAGE_BYTES + 40) + 64 <=
+                   SCRIPT_TABLE_BYTES,
+               "a table fits");
+
+static const char *const state_names[] = {
+    [SCRIPT_RUNNING] = "running", [SCRIPT_THROTTLED] = "throttled", [SCRIPT_OFF] = "off"};
+static const char *const kind_names[FAULT_KIND_COUNT] = {[FAULT_ERROR] = "error",
+                                                         [FAULT_BUDGET] = "budget",
+                                                         [FAULT_MEMORY] = "memory",
+                                                         [FAULT_CAPABILITY] = "capability"};
+
+// --- in the world -------------------------------------------------------------------------------
+
+static uint64_t microseconds(double ms)
+{
+    return ms > 0 && ms < 1e15 ? (uint64_t)(ms * 1000) : 0;
+}
+
+static ScriptRow row_of(const ScriptAccount *account)
+{
+    ScriptRow row = {.entity = account->entity,
+                     .state = account->state,
+                     .calls = account->call_count,
+                     .steps = account->step_count,
+                     .time_us = microseconds(account->time_ms),
+                     .time_p99_us = microseconds(account->time_p99_ms),
+                     .compile_us = microseconds(account->compile_ms),
+                     .memory_bytes = account->memory_bytes,
+                     .faults = account->fault_count,
+                     .throttles = account->throttle_count,
+                     .debt_steps = account->debt_steps > 0 ? (uint64_t)account->debt_steps : 0,
+                     .waiting = account->waiting_count,
+                     .dropped = account->dropped_count,
+                     .ignored_writes = account->ignored_write_count,
+                     .work_steps = account->work_step_count,
+                     .work_skipped = account->work_skipped_count};
+    memcpy(row.path, account->path, sizeof row.path);
+    return row;
+}
+
+void script_table_fill(ScriptTable *table, const ScriptStats *stats, uint64_t tick)
+{
+    table->tick = tick;
+    table->script_count = stats->scripts_listed;
+    table->entity_count = stats->entities_listed;
+    for (uint32_t i = 0; i < stats->scripts_listed; i++) {
+        table->scripts[i] = row_of(&stats->scripts[i]);
+    }
+    for (uint32_t i = 0; i < stats->entities_listed; i++) {
+        table->entities[i] = row_of(&stats->entities[i]);
+    }
+}
+
+void script_table_add_fault(ScriptTable *table, const ScriptFault *fault)
+{
+    if (table->fault_count == SCRIPT_TABLE_FAULTS) {
+        memmove(table->faults, table->faults + 1,
+                (SCRIPT_TABLE_FAULTS - 1) * sizeof table->faults[0]);
+        table->fault_count -= 1;
+    }
+    ScriptTableFault *kept = &table->faults[table->fault_count++];
+    *kept = (ScriptTableFault){
+        .kind = fault->kind, .tick = fault->tick, .entity = fault->entity, .line = fault->line};
+    memcpy(kept->path, fault->path, sizeof kept->path);
+    memcpy(kept->message, fault->message, sizeof kept->message);
+}
+
+// --- bytes --------------------------------------------------------------------------------------
+
+static void write_text(ByteWriter *writer, const char *text)
+{
+    const size_t bytes = strlen(text);
+    byte_write_varint(writer, bytes);
+    byte_write_bytes(writer, text, bytes);
+}
+
+// Terminated, and whatever it was, something that can be printed.
+static void read_text(ByteReader *reader, char *out, uint32_t capacity)
+{
+    const uint32_t bytes = byte_read_count(reader, capacity - 1);
+    const uint8_t *text = byte_read_bytes(reader, bytes);
+    if (text == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < bytes; i++) {
+        out[i] = text[i] != '\0' ? (char)text[i] : '?';
+    }
+    out[bytes] = '\0';
+    utf8_clean(out);
+}
+
+// Numbers that JSON keeps exactly; a sum that is larger stays there.
+#define NUMBER_MAX SIM_NET_ID_MAX
+
+static void write_number(ByteWriter *writer, uint64_t number)
+{
+    byte_write_varint(writer, number < NUMBER_MAX ? number : NUMBER_MAX);
+}
+
+static uint64_t read_number(ByteReader *reader)
+{
+    const uint64_t number = byte_read_varint(reader);
+    if (number > NUMBER_MAX) {
+        byte_reader_fail(reader, STATUS_RANGE);
+        return 0;
+    }
+    return number;
+}
+
+static void write_row(const ScriptRow *row, ByteWriter *writer)
+{
+    write_text(writer, row->path);
+    write_number(writer, row->entity);
+    byte_write_varint(writer, row->state);
+#define ROW_WRITE(field, name, help) write_number(writer, row->field);
+    SCRIPT_ROW_NUMBERS(ROW_WRITE)
+#undef ROW_WRITE
+}
+
+static void read_row(ByteReader *reader, ScriptRow *row)
+{
+    read_text(reader, row->path, sizeof row->path);
+    row->entity = read_number(reader);
+    row->state = byte_read_count(reader, SCRIPT_OFF);
+#define ROW_READ(field, name, help) row->field = read_number(reader);
+    SCRIPT_ROW_NUMBERS(ROW_READ)
+#undef ROW_READ
+}
+
+static void write_fault(const ScriptTableFault *fault, ByteWriter *writer)
+{
+    byte_write_varint(writer, fault->kind);
+    write_number(writer, fault->tick);
+    write_number(writer, fault->entity);
+    byte_write_varint(writer, fault->line);
+    write_text(writer, fault->path);
+    write_text(writer, fault->message);
+}
+
+static void read_fault(ByteReader *reader, ScriptTableFault *fault)
+{
+    fault->kind = byte_read_count(reader, FAULT_KIND_COUNT - 1);
+    fault->tick = read_number(reader);
+    fault->entity = read_number(reader);
+    fault->line = byte_read_count(reader, UINT32_MAX);
+    read_text(reader, fault->path, sizeof fault->path);
+    read_text(reader, fault->message, sizeof fault->message);
+}
+
+static void write_rows(const ScriptRow *rows, uint32_t count, ByteWriter *writer)
+{
+    byte_write_varint(writer, count);
+    for (uint32_t i = 0; i < count; i++) {
+        write_row(&rows[i], writer);
+    }
+}
+
+static uint32_t read_rows(ByteReader *reader, ScriptRow *rows)
+{
+    const uint32_t count = byte_read_count(reader, SCRIPT_STATS_ROWS);
+    for (uint32_t i = 0; i < count && reader->status == STATUS_OK; i++) {
+        read_row(reader, &rows[i]);
+    }
+    return count;
+}
+
+void script_table_write(const ScriptTable *table, ByteWriter *writer)
+{
+    write_number(writer, table->tick);
+    write_rows(table->scripts, table->script_count, writer);
+    write_rows(table->entities, table->entity_count, writer);
+    byte_write_varint(writer, table->fault_count);
+    for (uint32_t i = 0; i < table->fault_count; i++) {
+        write_fault(&table->faults[i], writer);
+    }
+}
+
+Status script_table_read(const uint8_t *bytes, size_t count, ScriptTable *out)
+{
+    ByteReader reader = byte_reader(bytes, count);
+    ScriptTable table = {.tick = read_number(&reader)};
+    table.script_count = read_rows(&reader, table.scripts);
+    table.entity_count = read_rows(&reader, table.entities);
+    table.fault_count = byte_read_count(&reader, SCRIPT_TABLE_FAULTS);
+    for (uint32_t i = 0; i < table.fault_count && reader.status == STATUS_OK; i++) {
+        read_fault(&reader, &table.faults[i]);
+    }
+    const Status status = byte_reader_finish(&reader);
+    if (status == STATUS_OK) {
+        *out = table;
+    }
+    return status;
+}
+
+// --- JSON ---------------------------------------------------------------------------------------
+
+static void json_number(JsonWriter *json, const char *name, uint64_t number)
+{
+    json_write_name(json, name);
+    json_write_integer(json, (int64_t)number);
+}
+
+static void json_text(JsonWriter *json, const char *name, const char *text)
+{
+    json_write_name(json, name);
+    json_write_text(json, text);
+}
+
+static void json_rows(JsonWriter *json, const char *name, const ScriptRow *rows, uint32_t count)
+{
+    json_write_name(json, name);
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < count; i++) {
+        const ScriptRow *row = &rows[i];
+        json_write_object_begin(json);
+        json_text(json, "path", row->path);
+        if (row->entity != 0) {
+            json_number(json, "entity", row->entity);
+        }
+        json_text(json, "state", state_names[row->state]);
+        json_number(json, "timeMeanUs", row->calls > 0 ? row->time_us / row->calls : 0);
+#define ROW_JSON(field, member, help) json_number(json, member, row->field);
+        SCRIPT_ROW_NUMBERS(ROW_JSON)
+#undef ROW_JSON
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+static void json_faults(JsonWriter *json, const ScriptTable *table)
+{
+    json_write_name(json, "faults");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < table->fault_count; i++) {
+        const ScriptTableFault *fault = &table->faults[i];
+        json_write_object_begin(json);
+        json_text(json, "path", fault->path);
+        json_text(json, "kind", kind_names[fault->kind]);
+        json_number(json, "line", fault->line);
+        json_number(json, "tick", fault->tick);
+        if (fault->entity != 0) {
+            json_number(json, "entity", fault->entity);
+        }
+        json_text(json, "message", fault->message);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+void script_table_json(const ScriptTable *table, JsonWriter *json)
+{
+    json_write_object_begin(json);
+    json_number(json, "tick", table->tick);
+    json_rows(json, "scripts", table->scripts, table->script_count);
+    json_rows(json, "entities", table->entities, table->entity_count);
+    json_faults(json, table);
+    json_write_object_end(json);
+}

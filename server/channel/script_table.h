@@ -1,0 +1,65 @@
+// What the scripts of a world cost: the table of getScriptSystemStats() (script.h) with the last
+// faults, as a world process says it once a second (CHANNEL_SCRIPTS) and pages read it.
+//
+// To the host it is a stranger's: script_table_read is total, texts in it are printable, and its
+// size is bounded, however many scripts there are.
+#pragma once
+
+#include "core/base/bytes.h"
+#include "core/base/json_write.h"
+#include "core/script/runtime/script.h"
+
+// X(field, name in JSON, what it is).
+#define SCRIPT_ROW_NUMBERS(X)                                                                 \
+    X(calls, "calls", "entries into the script")                                              \
+    X(steps, "steps", "that they took; 500,000 are a millisecond by count")                   \
+    X(time_us, "timeUs", "that they took by the clock")                                       \
+    X(time_p99_us, "timeP99Us", "99 of 100 of the last two thousand took less")               \
+    X(compile_us, "compileUs", "compiling and loading it")                                    \
+    X(memory_bytes, "memoryBytes", "that the script holds, also in the rows of its entities") \
+    X(faults, "faults", "since it was loaded")                                                \
+    X(throttles, "throttles", "times that it was paused or put behind the others")            \
+    X(debt_steps, "debtSteps", "how far it is over its share")                                \
+    X(waiting, "waiting", "calls that wait for its share")                                    \
+    X(dropped, "dropped", "calls that were dropped because too many waited")                  \
+    X(ignored_writes, "ignoredWrites", "writes to the world that a client's script made")     \
+    X(work_steps, "workSteps", "that the world took for the things it made")                  \
+    X(work_skipped, "workSkipped", "times that one of them stood still in a tick")
+
+typedef struct ScriptRow {
+    char path[SCRIPT_PATH_BYTES];
+    uint64_t entity; // 0 in the rows of scripts
+    uint32_t state;  // ScriptState
+#define ROW_FIELD(field, name, help) uint64_t field;
+    SCRIPT_ROW_NUMBERS(ROW_FIELD)
+#undef ROW_FIELD
+} ScriptRow;
+
+typedef struct ScriptTableFault {
+    uint32_t kind; // FaultKind
+    uint64_t tick, entity;
+    uint32_t line;
+    char path[SCRIPT_PATH_BYTES];
+    char message[SCRIPT_MESSAGE_BYTES];
+} ScriptTableFault;
+
+#define SCRIPT_TABLE_FAULTS 16
+typedef struct ScriptTable {
+    uint64_t tick;                                                     // when it was made
+    ScriptRow scripts[SCRIPT_STATS_ROWS], entities[SCRIPT_STATS_ROWS]; // the dearest first
+    uint32_t script_count, entity_count;                               // rows
+    ScriptTableFault faults[SCRIPT_TABLE_FAULTS];                      // the latest, oldest first
+    uint32_t fault_count;
+} ScriptTable;
+
+// Most of one as bytes: texts, numbers as varints.
+#define SCRIPT_TABLE_BYTES (48u << 10)
+
+// The rows; faults stay as they are.
+void script_table_fill(ScriptTable *table, const ScriptStats *stats, uint64_t tick);
+void script_table_add_fault(ScriptTable *table, const ScriptFault *fault);
+
+void script_table_write(const ScriptTable *table, ByteWriter *writer);
+MUST_USE Status script_table_read(const uint8_t *bytes, size_t count, ScriptTable *out);
+// An object: tick, scripts, entities, faults.
+void script_table_json(const ScriptTable *table, JsonWriter *json);

@@ -1,0 +1,172 @@
+// What a world begins with: what the store has of it, the scripts of its place, and a manifest that
+// is signed for this life.
+#include "server/host/host_inside.h"
+
+#include "core/world/journal.h"
+#include "core/world/save/row.h"
+#include "server/host/host_bounds.h"
+
+typedef struct Beginning {
+    uint8_t *bytes;
+    size_t count, capacity;
+    bool failed;
+    RowMeta meta; // of the life before; all zero: there was none
+} Beginning;
+
+static void begin_with(Beginning *all, const Entry *entry)
+{
+    ByteWriter counter = byte_counter();
+    entry_write(entry, &counter);
+    if (counter.at > all->capacity - all->count) {
+        const size_t more = 2 * all->capacity + counter.at + 65536;
+        uint8_t *grown = realloc(all->bytes, more);
+        if (grown == NULL) {
+            all->failed = true;
+            return;
+        }
+        all->bytes = grown;
+        all->capacity = more;
+    }
+    ByteWriter writer = byte_writer(all->bytes + all->count, counter.at);
+    entry_write(entry, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    all->count += writer.at;
+}
+
+// How far the life before came. A row that cannot be read is refused by the world too; a version
+// that it had given is then given again, which clients find out.
+static void take_meta(Beginning *all, const Row *row)
+{
+    RowMeta meta;
+    if (row->type == ROW_META && row_meta(row, &meta) == STATUS_OK && meta.tick <= SIM_NET_ID_MAX) {
+        all->meta = meta;
+    }
+}
+
+static Status begin_with_rows(Beginning *all, bool same_place, const uint8_t *rows, size_t bytes)
+{
+    ByteReader reader = byte_reader(rows, bytes);
+    while (byte_reader_left(&reader) > 0 && !all->failed) {
+        const size_t at = bytes - byte_reader_left(&reader);
+        Row row;
+        const Status status = row_read(&reader, &row);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        take_meta(all, &row);
+        const Entry entry = {.type = ENTRY_ROW,
+                             .flags = same_place ? ENTRY_OK : 0,
+                             .bytes = rows + at,
+                             .byte_count = bytes - byte_reader_left(&reader) - at};
+        if (entry.byte_count <= ENTRY_BYTES_MAX) {
+            begin_with(all, &entry);
+        }
+    }
+    return STATUS_OK;
+}
+
+static void begin_with_runes(Beginning *all, const BuildResult *built)
+{
+    for (uint32_t i = 0; i < built->rune_count && !all->failed; i++) {
+        const BuildRune *rune = &built->runes[i];
+        Entry entry = {.type = ENTRY_SCRIPT,
+                       .flags = rune->replicate ? ENTRY_REPLICATE : 0u,
+                       .number = entry_context(rune->context),
+                       .name = rune->path,
+                       .name_bytes = (uint32_t)strlen(rune->path),
+                       .bytes = rune->bytes,
+                       .byte_count = rune->count};
+        begin_with(all, &entry);
+        if (rune->packed != NULL && !all->failed) {
+            entry.flags = ENTRY_PACKED;
+            entry.number = built->packing;
+            entry.bytes = rune->packed;
+            entry.byte_count = rune->packed_count;
+            begin_with(all, &entry);
+        }
+    }
+}
+
+static void begin_with_manifest(Beginning *all, const HostManifests *manifests)
+{
+    const Entry entry = {.type = ENTRY_RELOAD,
+                         .number = manifests->version,
+                         .bytes = manifests->client.data,
+                         .byte_count = manifests->client.bytes};
+    begin_with(all, &entry);
+}
+
+static Status make_beginning(HostWorld *world, const uint8_t *rows, size_t bytes, Beginning *all,
+                             HostManifests *manifests)
+{
+    Status status = begin_with_rows(all, !world->other_place, rows, bytes);
+    if (status != STATUS_OK) {
+        hosted_log(world, LOG_ERROR, "what was stored cannot be read: %s", status_text(status));
+        return status;
+    }
+    // A world that ended before its first save has stored no version, but players have seen one.
+    const uint64_t stored = all->meta.manifest_version;
+    const uint64_t before = stored > world->manifest_version ? stored : world->manifest_version;
+    status =
+        host_place_sign(world->place, world->host->config.key, before, all->meta.tick, manifests);
+    if (status != STATUS_OK) {
+        hosted_log(world, LOG_ERROR, "the manifest cannot be signed: %s", status_text(status));
+        return status;
+    }
+    ASSERT(manifests->version > world->manifest_version);
+    begin_with_runes(all, &world->place->built);
+    begin_with_manifest(all, manifests);
+    return all->failed ? STATUS_LIMIT : STATUS_OK;
+}
+
+static void make_config(HostWorld *world)
+{
+    const HostOutside *outside = &world->host->config.outside;
+    world->config = world->place->numbers;
+    memcpy(world->config.world_id, world->row.world_id, sizeof world->config.world_id);
+    memcpy(world->config.room_code, world->row.room_code, sizeof world->config.room_code);
+    world->config.epoch = world->epoch;
+    outside->random(outside->user, world->config.secret, sizeof world->config.secret);
+    outside->random(outside->user, &world->config.seed, sizeof world->config.seed);
+}
+
+static Status tell(HostWorld *world, const Beginning *all, const HostManifests *manifests)
+{
+    const HostPlace *place = world->place;
+    const WorldNeed need = {.player_max = world->config.player_max,
+                            .entity_max = world->config.entity_max,
+                            .json_session_max = world->config.json_session_max,
+                            .place_bytes = place->built.whole_bytes + place->built.stripped_bytes,
+                            .beginning_bytes = all->count + manifests->server.bytes};
+    uint8_t header[JOURNAL_HEADER_BYTES];
+    ByteWriter writer = byte_writer(header, sizeof header);
+    journal_write_header(&world->config, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    const HostBeginning beginning = {.place = place,
+                                     .memory_bytes_max = world_memory_bytes(&need),
+                                     .header = header,
+                                     .header_bytes = writer.at,
+                                     .public_key = world->host->config.key->public_half,
+                                     .manifest = manifests->server.data,
+                                     .manifest_bytes = manifests->server.bytes,
+                                     .entries = all->bytes,
+                                     .entry_bytes = all->count};
+    return world->link->face->begin(world->link, &beginning);
+}
+
+Status hosted_begin(HostWorld *world, const uint8_t *rows, size_t bytes)
+{
+    Beginning all = {0};
+    HostManifests manifests = {0};
+    make_config(world);
+    Status status = make_beginning(world, rows, bytes, &all, &manifests);
+    if (status == STATUS_OK) {
+        status = tell(world, &all, &manifests);
+    }
+    if (status == STATUS_OK) {
+        world->manifest_version = manifests.version;
+    }
+    host_manifests_free(&manifests);
+    free(all.bytes);
+    return status;
+}

@@ -1,0 +1,257 @@
+// What a world process says. It runs strangers' scripts, so every message is taken with suspicion:
+// one that makes no sense, or too many of them, end the process and disturb nobody else.
+#include "server/host/host_inside.h"
+
+#include "server/sys/jail.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define MESSAGES_PER_SECOND 20000
+#define BYTES_PER_SECOND    (64u << 20)
+#define LOGS_PER_SECOND     500
+#define MESSAGES_PER_ROUND  4096               // then the others have a turn
+#define LOOK_NS_MAX         (150 * HOST_MS_NS) // how much of a pause counts: a stopped host blames nobody
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+// A sanitizer is slow, and its first tick reads everything.
+#define STUCK_MS (SANITIZED ? 10000u : 1000u)
+
+// --- each kind of message -----------------------------------------------------------------------
+
+static void hear_ready(HostWorld *world, const ChannelReport *report)
+{
+    if (world->state != WORLD_STARTING) {
+        return;
+    }
+    char jail[160], bounds[160];
+    world->link->face->describe(world->link, bounds, sizeof bounds);
+    jail_layers_describe(report->layers, jail, sizeof jail);
+    const bool is_weak = (report->layers & JAIL_LAYERS_ALL) != JAIL_LAYERS_ALL;
+    hosted_log(world, is_weak ? LOG_WARN : LOG_INFO,
+               "the world runs: epoch %" PRIu64 ", manifest %u, jail: %s, %s", world->epoch,
+               world->manifest_version, jail, bounds);
+    world->state = WORLD_RUNNING;
+    world->deadline_ns = 0;
+    world->state_ns = host_now(world->host);
+    world->empty_ns = 0;
+    world->ever_ready = true;
+    world->layers = report->layers;
+    hosted_pass_sockets(world);
+    host_joins_answer(world);
+}
+
+static uint32_t entry_flags(const Ticket *ticket)
+{
+    return ENTRY_OK | ((ticket->flags & TICKET_GUEST) != 0 ? ENTRY_GUEST : 0u) |
+           ((ticket->flags & TICKET_OPERATOR) != 0 ? ENTRY_OPERATOR : 0u) |
+           ((ticket->flags & TICKET_DEBUG) != 0 ? ENTRY_DEBUG : 0u);
+}
+
+void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket)
+{
+    Entry entry = {.type = ENTRY_AUTH, .connection = connection};
+    if (ticket != NULL) {
+        entry.flags = entry_flags(ticket);
+        entry.number = ticket->account;
+        entry.name = ticket->name;
+        entry.name_bytes = (uint32_t)strlen(ticket->name);
+        host_account_note(world, ticket->account);
+    }
+    hosted_send_entry(world, &entry);
+}
+
+static void hear_auth(HostWorld *world, const ChannelReport *report)
+{
+    Host *host = world->host;
+    const TicketExpected expected = {.key = host->config.key,
+                                     .world_id = world->row.world_id,
+                                     .epoch = world->epoch,
+                                     .boot = host->config.boot,
+                                     .development = host->config.development};
+    Ticket ticket;
+    const Status status = ticket_admit(&host->used_tickets, &expected, (const char *)report->bytes,
+                                       report->byte_count, host_unix_ms(host), &ticket);
+    host->counts.tickets_admitted += status == STATUS_OK;
+    host->counts.tickets_refused += status != STATUS_OK;
+    world->invited -= status == STATUS_OK && world->invited > 0;
+    if (status != STATUS_OK) {
+        hosted_admit(world, report->connection, NULL);
+    } else if (!host_move_begin(world, report->connection, &ticket)) {
+        hosted_admit(world, report->connection, &ticket);
+    }
+}
+
+static void hear_log(HostWorld *world, const ChannelReport *report)
+{
+    world->second_logs += 1;
+    if (world->second_logs > LOGS_PER_SECOND) {
+        return;
+    }
+    if (world->host->config.one_world) {
+        host_log(world->host, report->level, report->area, "tick %" PRIu64 ": %s", report->tick,
+                 report->text);
+    } else {
+        hosted_log(world, report->level, "tick %" PRIu64 ": %s: %s", report->tick, report->area,
+                   report->text);
+    }
+}
+
+static void hear_scripts(HostWorld *world, const ChannelReport *report)
+{
+    if (world->scripts == NULL) {
+        world->scripts = malloc(sizeof *world->scripts);
+    }
+    if (world->scripts != NULL &&
+        script_table_read(report->bytes, report->byte_count, world->scripts) != STATUS_OK) {
+        *world->scripts = (ScriptTable){0};
+        hosted_kill(world, "it sent an invalid table of scripts");
+    }
+}
+
+static void hear_stop(HostWorld *world, const ChannelReport *report)
+{
+    hosted_log(world, LOG_INFO, "the world ends: %s", report->text);
+    world->heard_stop = true;
+    world->quiet_ns = host_now(world->host) + HOST_SECOND_NS / 5;
+    if (world->state == WORLD_RUNNING) { // it wants to; only a refused save makes it
+        world->told_stop = true;
+        world->state = WORLD_STOPPING;
+        world->deadline_ns = host_now(world->host) + HOST_SECOND_NS;
+        if (world->host->config.one_world) {
+            world->host->failed = true;
+            world->wanted = false;
+            host_stop(world->host, 3000);
+        }
+    }
+}
+
+static void hear(HostWorld *world, const ChannelReport *report)
+{
+    const HostOutside *outside = &world->host->config.outside;
+    world->silent_ns = 0;
+    switch (report->type) {
+    case CHANNEL_READY:
+        hear_ready(world, report);
+        break;
+    case CHANNEL_FAILED:
+        memcpy(world->failed, report->text, sizeof world->failed);
+        break;
+    case CHANNEL_AUTH:
+        hear_auth(world, report);
+        break;
+    case CHANNEL_SAVE:
+        hosted_save_receive(world, report);
+        break;
+    case CHANNEL_STORE:
+        hosted_request_receive(world, report);
+        break;
+    case CHANNEL_STOP:
+        hear_stop(world, report);
+        break;
+    case CHANNEL_LEFT:
+        host_move_left(world, report->account);
+        break;
+    case CHANNEL_CLOSED:
+        if (outside->socket_closed != NULL) {
+            outside->socket_closed(outside->user, world, report->socket);
+        }
+        break;
+    case CHANNEL_LOG:
+        hear_log(world, report);
+        break;
+    case CHANNEL_STATS:
+        world->stats = report->stats;
+        break;
+    case CHANNEL_SCRIPTS:
+        hear_scripts(world, report);
+        break;
+    case CHANNEL_JOURNAL:
+        world->link->face->journal(world->link, report->bytes, report->byte_count, report->gap);
+        break;
+    default: // CHANNEL_BEAT
+        break;
+    }
+}
+
+// --- listening ----------------------------------------------------------------------------------
+
+static bool can_hear(const HostWorld *world)
+{
+    return hosted_has_process(world) && world->state != WORLD_ENDING;
+}
+
+// False when there is nothing more, or the world has been ended for what it said.
+static bool receive_one(HostWorld *world)
+{
+    ChannelMessage message;
+    Status status = world->link->face->take(world->link, &message);
+    if (status == STATUS_NOT_FOUND || status == STATUS_TRUNCATED) {
+        return false; // nothing now, or its end follows
+    }
+    if (status == STATUS_OK && message.descriptor >= 0) {
+        close(message.descriptor); // nothing that a world sends has one
+        status = STATUS_MALFORMED;
+    }
+    static ChannelReport report; // large, and a host has one thread
+    if (status == STATUS_OK) {
+        status = channel_read_report(message.type, message.bytes, message.count, &report);
+    }
+    if (status != STATUS_OK) {
+        hosted_kill(world, "it sent an invalid message");
+        return false;
+    }
+    world->second_messages += 1;
+    world->second_bytes += message.count;
+    if (world->second_messages > MESSAGES_PER_SECOND || world->second_bytes > BYTES_PER_SECOND) {
+        hosted_kill(world, "it sent too many messages");
+        return false;
+    }
+    hear(world, &report);
+    return can_hear(world);
+}
+
+void host_world_receive(HostWorld *world)
+{
+    for (uint32_t i = 0; i < MESSAGES_PER_ROUND && can_hear(world); i++) {
+        if (!receive_one(world)) {
+            break;
+        }
+    }
+    if (hosted_has_process(world)) {
+        world->link->face->flush(world->link);
+        if (!can_hear(world) || !world->link->face->listens(world->link)) {
+            hosted_look_for_end(world);
+        }
+    }
+}
+
+// What it said before it ended counts, saves above all. Nothing is heard of one that was killed.
+void hosted_hear_rest(HostWorld *world)
+{
+    for (uint32_t i = 0; i < MESSAGES_PER_SECOND && can_hear(world) && receive_one(world); i++) {
+    }
+}
+
+void hosted_watch(HostWorld *world)
+{
+    const uint64_t now = host_now(world->host);
+    const uint64_t passed_ns = now - world->looked_ns;
+    world->looked_ns = now;
+    if (now - world->second_ns >= HOST_SECOND_NS) {
+        world->second_ns = now;
+        world->second_messages = 0;
+        world->second_bytes = 0;
+        world->second_logs = 0;
+    }
+    world->silent_ns += passed_ns < LOOK_NS_MAX ? passed_ns : LOOK_NS_MAX;
+    const bool speaks = world->state == WORLD_RUNNING || world->state == WORLD_STOPPING;
+    if (speaks && world->silent_ns > STUCK_MS * HOST_MS_NS) {
+        hosted_kill(world, "it does not respond");
+    }
+}

@@ -1,0 +1,77 @@
+// The host's row in the store: a world's lease is good while the row of its host is, so one renewal
+// every three seconds serves all worlds. A host that cannot renew for HOST_LEASE_STOP_MS stops its
+// worlds: when the row expires another host may take them.
+#include "server/host/host_inside.h"
+
+static StoreHost own_row(const Host *host)
+{
+    StoreHost row = {.draining = host->stopping};
+    memcpy(row.host_id, host->config.host_id, sizeof host->config.host_id);
+    memcpy(row.boot, host->config.boot, sizeof row.boot);
+    memcpy(row.address, host->config.address, sizeof host->config.address);
+    memcpy(row.public_key, host->config.key->public_half, sizeof row.public_key);
+    return row;
+}
+
+static void lose(Host *host, const char *why)
+{
+    if (host->lease_lost) {
+        return;
+    }
+    host->lease_lost = true;
+    host_log(host, LOG_ERROR, "host", "the lease of this host is lost: %s; its worlds stop here",
+             why);
+    for (uint32_t i = 0; i < host->world_count; i++) {
+        if (host->worlds[i]->has_lease) {
+            hosted_fence(host->worlds[i], "the lease of this host is lost");
+        }
+    }
+}
+
+void host_lease_answer(Host *host, const StoreCompletion *done)
+{
+    const uint64_t sent = host->renew_sent_ns;
+    host->renew_sent_ns = 0;
+    // A full disk takes no renewal. Nobody else reaches a private store, so the lease stays ours;
+    // who shares a store must stop when the row expires.
+    const bool kept = done->status == STATUS_BLOCKED && host->config.store_is_private;
+    if (done->status == STATUS_OK || kept) {
+        host->renewed_ns = sent; // counted from before it was sent
+        host->has_row = host->has_row || done->status == STATUS_OK;
+        host->lease_lost = host_now(host) - sent > HOST_LEASE_STOP_MS * HOST_MS_NS;
+        host->counts.renewals += 1;
+        return;
+    }
+    host->counts.renewals_failed += 1;
+    if (done->status == STATUS_DENIED) {
+        lose(host, "another process uses this host's name");
+    }
+}
+
+bool host_lease_is_good(const Host *host)
+{
+    return host->has_row && !host->lease_lost;
+}
+
+void host_lease_watch(Host *host)
+{
+    if (host->has_row && host_now(host) - host->renewed_ns > HOST_LEASE_STOP_MS * HOST_MS_NS) {
+        lose(host, "it could not be renewed in time");
+    }
+}
+
+void host_lease_step(Host *host)
+{
+    const uint64_t now = host_now(host);
+    if (host->renew_sent_ns != 0 || now < host->renew_next_ns) {
+        return;
+    }
+    const StoreHost row = own_row(host);
+    if (store_host_renew(host->config.store, &row, host_unix_ms(host), HOST_LEASE_MS,
+                         host_tag(TAG_RENEW, NULL, 0)) == STATUS_OK) {
+        host->renew_sent_ns = now;
+        host->renew_next_ns = now + HOST_LEASE_RENEW_MS * HOST_MS_NS;
+    } else {
+        host->renew_next_ns = now + 100 * HOST_MS_NS;
+    }
+}

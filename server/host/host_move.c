@@ -1,0 +1,92 @@
+// Players who come from another world of the same place. DataStores belong to the place, and the
+// world they left may still have to store what they have: scripts do that when a player leaves. So
+// the new world hears of them once the old one has let them go and its saves are in the store, or
+// after MOVE_MS.
+#include "server/host/host_inside.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define MOVE_MS 5000u
+
+static AccountPlace *account_slot(const Host *host, uint64_t account)
+{
+    return &host->accounts[(account * 0x9e3779b97f4a7c15ull) >> 48 & (HOST_ACCOUNTS - 1)];
+}
+
+void host_account_note(HostWorld *world, uint64_t account)
+{
+    *account_slot(world->host, account) = (AccountPlace){account, world};
+}
+
+static bool may_still_save(const HostWorld *world)
+{
+    return hosted_has_process(world) || hosted_saves_wait(world);
+}
+
+bool host_move_begin(HostWorld *to, uint64_t connection, const Ticket *ticket)
+{
+    Host *host = to->host;
+    const AccountPlace *last = account_slot(host, ticket->account);
+    HostWorld *from = last->world;
+    if (last->account != ticket->account || from == to || from->place != to->place ||
+        !may_still_save(from) || host->move_count == HOST_MOVES_MAX) {
+        return false;
+    }
+    host->moves[host->move_count++] =
+        (HostMove){.account = ticket->account,
+                   .connection = connection,
+                   .deadline_ns = host_now(host) + MOVE_MS * HOST_MS_NS,
+                   .from = from,
+                   .to = to,
+                   .from_incarnation = from->incarnation,
+                   .to_incarnation = to->incarnation,
+                   .ticket = *ticket};
+    char account[24];
+    snprintf(account, sizeof account, "%" PRIu64, ticket->account);
+    const Entry leave = {.type = ENTRY_ADMIN,
+                         .name = "leave",
+                         .name_bytes = 5,
+                         .bytes = (const uint8_t *)account,
+                         .byte_count = strlen(account)};
+    host->counts.moves_waited += 1;
+    hosted_send_entry(from, &leave);
+    return true;
+}
+
+void host_move_left(HostWorld *from, uint64_t account)
+{
+    for (uint32_t i = 0; i < from->host->move_count; i++) {
+        HostMove *move = &from->host->moves[i];
+        if (move->from == from && move->account == account && !move->has_left) {
+            move->has_left = true;
+            move->until = from->saves.submitted;
+        }
+    }
+}
+
+static bool is_over(const HostMove *move)
+{
+    const HostWorld *from = move->from;
+    return !may_still_save(from) || from->incarnation != move->from_incarnation ||
+           (move->has_left && from->saves.completed >= move->until);
+}
+
+void host_moves_step(Host *host)
+{
+    const uint64_t now = host_now(host);
+    for (uint32_t i = 0; i < host->move_count;) {
+        const HostMove *move = &host->moves[i];
+        const bool late = now >= move->deadline_ns;
+        if (!is_over(move) && !late) {
+            i += 1;
+            continue;
+        }
+        const HostMove done = *move;
+        host->moves[i] = host->moves[--host->move_count];
+        host->counts.moves_late += late;
+        if (done.to->incarnation == done.to_incarnation) {
+            hosted_admit(done.to, done.connection, &done.ticket);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// One world: its row in the store, its lease, its process, and whoever waits for it. A state
+// machine that never waits for anything itself:
+//
+//   MAKING ──▶ STOPPED ──wanted──▶ TAKING ──epoch, rows──▶ STARTING ──READY──▶ RUNNING
+//                 ▲                  ▲  │ refused             │                  │ stop, or empty
+//                 │             WAITING◀┘                     │ ended    ended   ▼
+//                 │                  ▲                        ▼◀──────────── STOPPING
+//              RELEASING ◀──────────────────────────────── ENDING ─▶ DRAINING
+//
+// TAKING asks the store for the next epoch and all rows. ENDING waits for the end of the process,
+// DRAINING for what it had given to the store: then the world begins again (WAITING), or its lease
+// is given back (RELEASING).
+#pragma once
+
+#include "server/channel/script_table.h"
+#include "server/host/host.h"
+
+#define HOST_SAVES_MAX    16   // a world has at most 8 without an answer
+#define HOST_REQUESTS_MAX 1024 // DataStore requests without an answer
+#define HOST_SOCKETS_MAX  1024 // on their way to one world
+
+typedef enum HostWorldState {
+    WORLD_MAKING,
+    WORLD_STOPPED,
+    WORLD_WAITING,
+    WORLD_TAKING,
+    WORLD_STARTING,
+    WORLD_RUNNING,
+    WORLD_STOPPING,
+    WORLD_ENDING,
+    WORLD_DRAINING,
+    WORLD_RELEASING,
+    WORLD_STATE_COUNT
+} HostWorldState;
+
+// What anybody may know of a world.
+typedef struct HostWorldView {
+    const StoreWorld *row;
+    const HostPlace *place; // NULL: this host does not have it
+    HostWorldState state;
+    uint64_t epoch;
+    uint32_t players, player_max;
+    uint64_t starts, crashes, kills;
+    const HostStats *stats;
+} HostWorldView;
+HostWorldView host_world_view(const HostWorld *world);
+bool host_world_is_ready(const HostWorld *world);
+
+void *host_world_user(const HostWorld *world); // what the owner keeps with it
+void host_world_set_user(HostWorld *world, void *user);
+uint64_t host_world_life(const HostWorld *world);  // a number for its process, never reused, not 0
+HostLink *host_world_link(const HostWorld *world); // NULL: no process
+
+void host_world_run(HostWorld *world); // it shall run
+// What the store has of it was stored when it ran from another form of its place.
+void host_world_set_other_place(HostWorld *world);
+const ScriptTable *host_world_scripts(const HostWorld *world); // NULL: it has told nothing yet
+// Everything on its link.
+void host_world_receive(HostWorld *world);

@@ -1,0 +1,231 @@
+// Assets over HTTP, by their hashes: pictures, sounds and models of the place that was built, and
+// its thumbnail. They stay on disk and are read while they are sent, so many large ones at once
+// cost a block each; what is sent are the bytes that were checked, or the connection ends. Files
+// are looked at on the pool, and read while they are sent.
+#define _GNU_SOURCE
+#include "server/host/serve/http_asset.h"
+
+#include "server/build/place/place_file.h"
+#include "server/store/blob.h"
+#include "server/sys/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STREAMS_MAX 512           // descriptors that are open at once
+#define JUDGED_NS   1000000000ull // how long the word about a file that was just written counts
+
+// What is known of a file that is not as the build saw it.
+typedef struct Verdict {
+    AssetStamp stamp;
+    uint64_t judged_ns; // 0: never
+    bool was_settled;
+    bool is_good;
+} Verdict;
+
+struct ServeAssets {
+    const HostPlace *place;
+    pthread_mutex_t lock;
+    Verdict *verdicts; // by asset; with the lock
+    atomic_uint stream_count;
+};
+
+typedef struct AssetStream {
+    ServeAssets *assets;
+    int file;
+    AssetStamp stamp;
+} AssetStream;
+
+Status serve_assets_create(const HostPlace *place, ServeAssets **out)
+{
+    ServeAssets *assets = calloc(1, sizeof *assets);
+    Verdict *verdicts = calloc((size_t)place->built.asset_count + 1, sizeof *verdicts);
+    if (assets == NULL || verdicts == NULL) {
+        free(assets);
+        free(verdicts);
+        return STATUS_LIMIT;
+    }
+    assets->place = place;
+    assets->verdicts = verdicts;
+    pthread_mutex_init(&assets->lock, NULL);
+    *out = assets;
+    return STATUS_OK;
+}
+
+void serve_assets_destroy(ServeAssets *assets)
+{
+    if (assets != NULL) {
+        pthread_mutex_destroy(&assets->lock);
+        free(assets->verdicts);
+        free(assets);
+    }
+}
+
+// --- is it still that file? ---------------------------------------------------------------------
+
+// A file that looks otherwise than the build saw it is read once more, and that is remembered: one
+// that was only touched is served, one that changed is not.
+static bool is_still(ServeAssets *assets, uint32_t number, int file, const AssetStamp *stamp)
+{
+    const BuildAsset *asset = &assets->place->built.assets[number];
+    if (stamp->bytes != asset->bytes) {
+        return false;
+    }
+    if (asset->was_settled && asset_stamp_equal(stamp, &asset->stamp)) {
+        return true;
+    }
+    pthread_mutex_lock(&assets->lock);
+    Verdict verdict = assets->verdicts[number];
+    pthread_mutex_unlock(&assets->lock);
+    if (verdict.judged_ns != 0 && asset_stamp_equal(stamp, &verdict.stamp) &&
+        (verdict.was_settled || clock_ns() - verdict.judged_ns < JUDGED_NS)) {
+        return verdict.is_good;
+    }
+    uint8_t hash[SHA256_BYTES];
+    verdict = (Verdict){.stamp = *stamp, .was_settled = asset_stamp_is_settled(stamp)};
+    verdict.is_good = asset_file_hash(file, stamp, hash) == STATUS_OK &&
+                      memcmp(hash, asset->hash, sizeof hash) == 0;
+    verdict.judged_ns = clock_ns();
+    pthread_mutex_lock(&assets->lock);
+    assets->verdicts[number] = verdict;
+    pthread_mutex_unlock(&assets->lock);
+    return verdict.is_good;
+}
+
+// --- streams ------------------------------------------------------------------------------------
+
+// The stamp is looked at after the bytes: if it is what it was, so were they.
+static int64_t read_stream(void *user, uint64_t at, void *out, size_t bytes)
+{
+    const AssetStream *stream = user;
+    AssetStamp now;
+    ssize_t got;
+    do {
+        got = pread(stream->file, out, bytes, (off_t)at);
+    } while (got < 0 && errno == EINTR);
+    const bool is_same =
+        asset_stamp_of(stream->file, &now) == STATUS_OK && asset_stamp_equal(&now, &stream->stamp);
+    return is_same ? got : -1;
+}
+
+static void end_stream(void *user)
+{
+    AssetStream *stream = user;
+    atomic_fetch_sub(&stream->assets->stream_count, 1);
+    close(stream->file);
+    free(stream);
+}
+
+// Types that no browser runs, whatever is in them; models and the rest are downloads.
+static const char *asset_media_type(PackageKind kind)
+{
+    switch (kind) {
+    case KIND_PNG:
+        return "image/png";
+    case KIND_JPEG:
+        return "image/jpeg";
+    case KIND_OGG:
+        return "audio/ogg";
+    case KIND_WAV:
+        return "audio/wav";
+    case KIND_GLB:
+        return "model/gltf-binary";
+    default:
+        return "application/octet-stream";
+    }
+}
+
+static void fill(HttpResponse *response, PackageKind kind, size_t bytes)
+{
+    response->content_type = asset_media_type(kind);
+    response->bytes = bytes;
+    response->cache = SERVE_BLOB_CACHE;
+    response->content_security_policy = "sandbox";
+    response->is_attachment = true;
+}
+
+// False: the file is not (any more) what it was when it was built.
+static bool answer_file(ServeAssets *assets, uint32_t number, HttpResponse *response)
+{
+    const BuildAsset *asset = &assets->place->built.assets[number];
+    AssetStream *stream = malloc(sizeof *stream);
+    int file = -1;
+    if (stream == NULL || place_file_open(assets->place->folder, asset->path, &file) != STATUS_OK) {
+        free(stream);
+        return false;
+    }
+    *stream = (AssetStream){.assets = assets, .file = file};
+    if (asset_stamp_of(file, &stream->stamp) != STATUS_OK ||
+        !is_still(assets, number, file, &stream->stamp)) {
+        close(file);
+        free(stream);
+        return false;
+    }
+    atomic_fetch_add(&assets->stream_count, 1);
+    fill(response, asset->info.kind, (size_t)asset->bytes);
+    response->stream = (HttpStream){read_stream, end_stream, stream};
+    return true;
+}
+
+// --- answers ------------------------------------------------------------------------------------
+
+// Several files may hold the same bytes; any that still does is as good.
+static bool answer_from(ServeAssets *assets, const uint8_t hash[SHA256_BYTES],
+                        HttpResponse *response)
+{
+    const BuildResult *built = &assets->place->built;
+    if (built->thumbnail != NULL && memcmp(hash, built->thumbnail_hash, SHA256_BYTES) == 0) {
+        fill(response, KIND_PNG, built->thumbnail_bytes);
+        response->body = built->thumbnail;
+        response->body_is_static = true;
+        return true;
+    }
+    for (uint32_t i = 0; i < built->asset_count; i++) {
+        if (memcmp(hash, built->assets[i].hash, SHA256_BYTES) == 0 &&
+            answer_file(assets, i, response)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void serve_asset_blob(void *user, HttpRequest *request, HttpResponse *response)
+{
+    const Serve *serve = user;
+    const char *name = http_path_part(request, 0);
+    uint8_t hash[SHA256_BYTES];
+    uint32_t streams = 0;
+    for (uint32_t i = 0; i < serve->place_count; i++) {
+        streams += atomic_load(&serve->places[i].assets->stream_count);
+    }
+    if (streams >= STREAMS_MAX) {
+        http_fail(request, response, 503, "busy", "too many assets are being sent; try again");
+        return;
+    }
+    const bool is_hash = name != NULL && blob_parse(name, strlen(name), hash) == STATUS_OK;
+    for (uint32_t i = 0; i < serve->place_count && is_hash; i++) {
+        if (answer_from(serve->places[i].assets, hash, response)) {
+            return;
+        }
+    }
+    http_fail(request, response, 404, "not_found", "there is no such blob");
+}
+
+// GET /api/assets?place=ID; without one, of the default place.
+void serve_asset_list(void *user, HttpRequest *request, HttpResponse *response)
+{
+    const Serve *serve = user;
+    const char *wanted = http_query(request, "place");
+    for (uint32_t i = 0; i < serve->place_count; i++) {
+        const HostPlace *place = serve->places[i].place;
+        if (wanted == NULL || strcmp(place->place_id, wanted) == 0) {
+            response->body = (const uint8_t *)place->built.asset_list;
+            response->bytes = place->built.asset_list_bytes;
+            response->body_is_static = true; // until the server is stopped
+            return;
+        }
+    }
+    http_fail(request, response, 404, "not_found", "there is no such place here");
+}

@@ -1,0 +1,12 @@
+// Pictures, sounds, models and thumbnails of the places that are served.
+#pragma once
+
+#include "server/host/serve/serve_inside.h"
+
+MUST_USE Status serve_assets_create(const HostPlace *place, ServeAssets **out);
+void serve_assets_destroy(ServeAssets *assets); // NULL is allowed
+
+// GET /blob/<name> of an asset or a thumbnail; 404 for all others. On the pool: it reads files.
+void serve_asset_blob(void *user, HttpRequest *request, HttpResponse *response);
+// GET /api/assets
+void serve_asset_list(void *user, HttpRequest *request, HttpResponse *response);

@@ -1,0 +1,439 @@
+// See http_build.h. The queue of builds is made by the first save. Saving touches one small file
+// and waits for the disk, so it is done on the pool; building is the queue's.
+#define _GNU_SOURCE
+#include "server/host/serve/http_build.h"
+
+#include "core/base/json_read.h"
+#include "core/base/json_write.h"
+#include "core/base/utf8.h"
+#include "server/build/job/save.h"
+#include "server/host/serve/http_routes.h"
+#include "server/net/http_rules.h"
+
+#include <libgen.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANSWER_BYTES_MAX (4u << 20)
+#define ID_BYTES         512
+
+typedef struct ServeBuild {
+    char place[PATH_MAX]; // the folder, without links
+    char name[NAME_MAX + 1];
+    JobQueue *queue; // NULL until something is saved
+} ServeBuild;
+
+// --- who may ------------------------------------------------------------------------------------
+
+// A page of this very server sends no Origin with a GET, and neither does one whose name a stranger
+// has made to point here. The name by which we were reached tells them apart.
+static bool host_is_ours(const HttpRequest *request)
+{
+    const char *name = http_header(request, "Host");
+    char origin[300];
+    const HttpOriginRule rule = {.same_host = true};
+    return name != NULL && strlen(name) < 256 &&
+           snprintf(origin, sizeof origin, "http://%s", name) > 0 &&
+           http_rules_origin(&rule, origin, name);
+}
+
+static bool refuse_save_by_stranger(const Serve *serve, HttpRequest *request,
+                                    HttpResponse *response)
+{
+    if (!serve->development || !http_is_loopback(request)) {
+        http_fail(request, response, 403, "denied",
+                  "scripts can be saved only in development: run `sandlot world` on a loopback "
+                  "address");
+        return true;
+    }
+    if (!http_origin_is_allowed(request) || !host_is_ours(request)) {
+        http_fail(request, response, 403, "origin",
+                  "this page may not ask here; --origin URL allows it");
+        return true;
+    }
+    return serve_refuse_forwarded(serve, request, response);
+}
+
+static ServeBuild *build_of(Serve *serve)
+{
+    if (serve->build != NULL) {
+        return serve->build;
+    }
+    ServeBuild *build = calloc(1, sizeof *build);
+    if (build == NULL || realpath(serve->config.places[0], build->place) == NULL) {
+        free(build);
+        return NULL;
+    }
+    char copy[PATH_MAX];
+    snprintf(copy, sizeof copy, "%s", build->place);
+    snprintf(build->name, sizeof build->name, "%s", basename(copy));
+    serve->build = build;
+    return build;
+}
+
+// Whoever saved is told without the paths of this machine; who runs it wants them.
+static void log_failure(void *user, const char *reason)
+{
+    (void)user;
+    serve_log(LOG_ERROR, "build", "a build failed: %s", reason);
+}
+
+static JobQueue *queue_of(Serve *serve, ServeBuild *build)
+{
+    if (build->queue != NULL) {
+        return build->queue;
+    }
+    const BuildConfig config = serve_build_config(serve);
+    // One at a time: there is one place, and only one build of it runs.
+    if (job_queue_create(&config, 1, &build->queue) != STATUS_OK) {
+        return NULL;
+    }
+    job_queue_listen(build->queue, log_failure, NULL);
+    return build->queue;
+}
+
+void serve_build_stop(Serve *serve)
+{
+    ServeBuild *build = serve->build;
+    if (build != NULL) {
+        job_queue_destroy(build->queue);
+        free(build);
+        serve->build = NULL;
+    }
+}
+
+// Both, or the response is filled.
+static ServeBuild *enter(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    if (refuse_save_by_stranger(serve, request, response)) {
+        return NULL;
+    }
+    pthread_mutex_lock(&serve->build_lock);
+    ServeBuild *build = build_of(serve);
+    pthread_mutex_unlock(&serve->build_lock);
+    if (build == NULL) {
+        http_fail(request, response, 500, "failed", "the place's folder cannot be found any more");
+    }
+    return build;
+}
+
+// --- answers ------------------------------------------------------------------------------------
+
+typedef void (*WriteAnswer)(JsonWriter *json, const void *what);
+
+static void answer(HttpRequest *request, HttpResponse *response, WriteAnswer write,
+                   const void *what)
+{
+    uint8_t *text = malloc(ANSWER_BYTES_MAX);
+    ByteWriter writer = byte_writer(text, text != NULL ? ANSWER_BYTES_MAX : 0);
+    http_keep(request, text);
+    JsonWriter json = json_writer(&writer, 0);
+    write(&json, what);
+    if (json_writer_finish(&json) != STATUS_OK) {
+        http_fail(request, response, 500, "too_large", "the answer does not fit");
+        return;
+    }
+    response->body = text;
+    response->bytes = writer.at;
+    response->body_is_static = true;
+}
+
+typedef struct Outcome {
+    const char *place; // the name before the path
+    const SaveAnswer *saved;
+    const char *known_hash, *reason;
+} Outcome;
+
+static void write_id(JsonWriter *json, const Outcome *outcome)
+{
+    char id[ID_BYTES + NAME_MAX];
+    snprintf(id, sizeof id, "%s/%s", outcome->place, outcome->saved->path);
+    serve_write_member(json, "id", id);
+    serve_write_member(json, "path", outcome->saved->path);
+}
+
+static void write_saved(JsonWriter *json, const void *what)
+{
+    const Outcome *outcome = what;
+    const SaveAnswer *saved = outcome->saved;
+    json_write_object_begin(json);
+    write_id(json, outcome);
+    serve_write_member(json, "hash", saved->hash);
+    serve_write_member(json, "codeHash", saved->hash);
+    serve_write_member(json, "job_id", saved->job_id[0] != '\0' ? saved->job_id : NULL);
+    json_write_object_end(json);
+}
+
+// What is on disk; a file that is no text any more has no `code`.
+static void write_code(JsonWriter *json, const SaveAnswer *saved)
+{
+    json_write_name(json, "code");
+    if (saved->current != NULL && utf8_is_valid(saved->current, saved->current_bytes)) {
+        json_write_text_bytes(json, saved->current, saved->current_bytes);
+    } else {
+        json_write_null(json);
+    }
+}
+
+static void write_conflict(JsonWriter *json, const void *what)
+{
+    const Outcome *outcome = what;
+    json_write_object_begin(json);
+    json_write_name(json, "error");
+    json_write_object_begin(json);
+    serve_write_member(json, "code", "conflict");
+    serve_write_member(json, "message", outcome->reason);
+    json_write_object_end(json);
+    write_id(json, outcome);
+    serve_write_member(json, "knownHash", outcome->known_hash);
+    serve_write_member(json, "hash", outcome->saved->hash[0] != '\0' ? outcome->saved->hash : NULL);
+    write_code(json, outcome->saved);
+    json_write_object_end(json);
+}
+
+static void write_script(JsonWriter *json, const void *what)
+{
+    const Outcome *outcome = what;
+    json_write_object_begin(json);
+    write_id(json, outcome);
+    serve_write_member(json, "hash", outcome->saved->hash);
+    serve_write_member(json, "codeHash", outcome->saved->hash);
+    write_code(json, outcome->saved);
+    json_write_object_end(json);
+}
+
+static void respond_save_failed(HttpRequest *request, HttpResponse *response, Status status,
+                                const char *reason)
+{
+    switch (status) {
+    case STATUS_MALFORMED:
+        http_fail(request, response, 400, "malformed", reason);
+        return;
+    case STATUS_LIMIT:
+        http_fail(request, response, 413, "too_large", reason);
+        return;
+    case STATUS_DENIED:
+        http_fail(request, response, 403, "link", reason);
+        return;
+    case STATUS_NOT_FOUND:
+        http_fail(request, response, 404, "not_found", reason);
+        return;
+    default:
+        http_fail(request, response, 503, "disk", reason);
+        return;
+    }
+}
+
+// --- scripts ------------------------------------------------------------------------------------
+
+// The path behind `<place>/`, where the place is the folder's name; NULL fills the response.
+static const char *path_of(const ServeBuild *build, HttpRequest *request, HttpResponse *response,
+                           const char *id)
+{
+    const size_t name = strlen(build->name);
+    if (!utf8_is_valid(build->name, name)) {
+        http_fail(request, response, 400, "malformed",
+                  "the name of the place's folder is not UTF-8, so its scripts have no ids; "
+                  "rename it");
+        return NULL;
+    }
+    if (id != NULL && !utf8_is_valid(id, strlen(id))) {
+        http_fail(request, response, 400, "malformed", "id must be UTF-8");
+        return NULL;
+    }
+    if (id != NULL && strlen(id) < ID_BYTES && strncmp(id, build->name, name) == 0 &&
+        id[name] == '/') {
+        return id + name + 1;
+    }
+    char message[ID_BYTES];
+    snprintf(message, sizeof message,
+             "id must be <place>/<path>, and this world's place is \"%.200s\"", build->name);
+    http_fail(request, response, id == NULL ? 400 : 404, id == NULL ? "malformed" : "not_found",
+              message);
+    return NULL;
+}
+
+typedef struct SaveBody {
+    void *memory;
+    const char *id, *code, *known_hash; // in the memory; known_hash NULL: null
+    size_t code_bytes;
+} SaveBody;
+
+static bool is_text(const JsonNode *node)
+{
+    return node != NULL && node->kind == JSON_STRING;
+}
+
+// On failure `reason` says what is wrong.
+static Status read_body(const HttpRequest *request, SaveBody *out, char reason[WORKER_REASON_BYTES])
+{
+    size_t bytes;
+    const uint8_t *body = http_body(request, &bytes);
+    const size_t capacity = 2 * bytes + (64u << 10);
+    void *memory = malloc(capacity);
+    if (memory == NULL) {
+        snprintf(reason, WORKER_REASON_BYTES, "out of memory");
+        return STATUS_LIMIT;
+    }
+    Arena arena;
+    arena_init(&arena, memory, capacity);
+    JsonError error = {0};
+    const JsonConfig config = {
+        .arena = &arena, .bytes_max = SERVE_BUILD_BODY_BYTES, .node_count_max = 64, .depth_max = 4};
+    const JsonNode *root = NULL;
+    const Status status = json_parse(&config, (const char *)body, bytes, &root, &error);
+    const JsonNode *id = status == STATUS_OK ? json_find(root, "id") : NULL;
+    const JsonNode *code = status == STATUS_OK ? json_find(root, "code") : NULL;
+    const JsonNode *known = status == STATUS_OK ? json_find(root, "knownHash") : NULL;
+    const bool has_hash = is_text(known) && strlen(known->text) == known->count;
+    if (!is_text(id) || strlen(id->text) != id->count || !is_text(code) ||
+        (known != NULL && known->kind != JSON_NULL && !has_hash)) {
+        char why[JSON_ERROR_TEXT_BYTES] = "";
+        if (status != STATUS_OK) {
+            json_error_text(&error, why);
+            utf8_clean(why);
+        }
+        snprintf(
+            reason, WORKER_REASON_BYTES,
+            "the body must be {\"id\":\"<place>/<path>\",\"code\":\"…\",\"knownHash\":\"…\" or "
+            "null}%s%s",
+            why[0] != '\0' ? "; " : "", why);
+        free(memory);
+        return STATUS_MALFORMED;
+    }
+    *out = (SaveBody){.memory = memory,
+                      .id = id->text,
+                      .code = code->text,
+                      .code_bytes = code->count,
+                      .known_hash = has_hash ? known->text : NULL};
+    return STATUS_OK;
+}
+
+static void save(const Serve *serve, JobQueue *queue, HttpRequest *request, HttpResponse *response,
+                 const SaveBody *body)
+{
+    ServeBuild *build = serve->build;
+    const char *path = path_of(build, request, response, body->id);
+    if (path == NULL) {
+        return;
+    }
+    const SaveRequest wish = {.place = build->place,
+                              .path = path,
+                              .code = body->code,
+                              .code_bytes = body->code_bytes,
+                              .known_hash = body->known_hash};
+    char reason[WORKER_REASON_BYTES] = "";
+    SaveAnswer saved = {0};
+    const Status status = save_script(queue, &wish, &saved, reason);
+    const Outcome outcome = {build->name, &saved, body->known_hash, reason};
+    if (status == STATUS_OK) {
+        if (body->known_hash == NULL) {
+            serve_renew_types(serve, build->place);
+        }
+        answer(request, response, write_saved, &outcome);
+    } else if (status == STATUS_MISMATCH) {
+        response->status = 409;
+        answer(request, response, write_conflict, &outcome);
+    } else {
+        respond_save_failed(request, response, status, reason);
+    }
+    free(saved.current);
+}
+
+void serve_build_post_save(void *user, HttpRequest *request, HttpResponse *response)
+{
+    ServeBuild *build = enter(user, request, response);
+    if (build == NULL) {
+        return;
+    }
+    Serve *serve = user;
+    pthread_mutex_lock(&serve->build_lock);
+    JobQueue *queue = queue_of(serve, build);
+    pthread_mutex_unlock(&serve->build_lock);
+    if (queue == NULL) {
+        http_fail(request, response, 503, "failed", "no builds can be started");
+        return;
+    }
+    SaveBody body = {0};
+    char reason[WORKER_REASON_BYTES] = "";
+    const Status status = read_body(request, &body, reason);
+    if (status != STATUS_OK) {
+        respond_save_failed(request, response, status, reason);
+        return;
+    }
+    save(user, queue, request, response, &body);
+    free(body.memory);
+}
+
+void serve_build_get_script(void *user, HttpRequest *request, HttpResponse *response)
+{
+    ServeBuild *build = enter(user, request, response);
+    const char *path =
+        build != NULL ? path_of(build, request, response, http_query(request, "id")) : NULL;
+    if (path == NULL) {
+        return;
+    }
+    char reason[WORKER_REASON_BYTES] = "";
+    SaveAnswer saved = {0};
+    const Status status = save_read(build->place, path, &saved, reason);
+    if (status != STATUS_OK) {
+        respond_save_failed(request, response, status, reason);
+        return;
+    }
+    const Outcome outcome = {build->name, &saved, NULL, NULL};
+    answer(request, response, write_script, &outcome);
+    free(saved.current);
+}
+
+// --- jobs ---------------------------------------------------------------------------------------
+
+static void answer_job(ServeBuild *build, HttpRequest *request, HttpResponse *response,
+                       bool is_cancel)
+{
+    Serve *serve = http_user(request);
+    const char *id = http_path_part(request, 0);
+    JobStatus *status = malloc(sizeof *status);
+    Status found = status == NULL ? STATUS_LIMIT : STATUS_NOT_FOUND;
+    pthread_mutex_lock(&serve->build_lock);
+    JobQueue *queue = build->queue;
+    pthread_mutex_unlock(&serve->build_lock);
+    if (status != NULL && id != NULL && queue != NULL) {
+        found = is_cancel ? job_cancel(queue, id) : STATUS_OK;
+        found = found == STATUS_OK ? job_status(queue, id, status) : found;
+    }
+    if (found == STATUS_OK) {
+        Buffer text = buffer_of(ANSWER_BYTES_MAX);
+        job_status_json(status, &text);
+        http_keep(request, text.data);
+        response->body = text.data;
+        response->bytes = text.bytes;
+        response->body_is_static = true;
+        found = text.status;
+    }
+    if (found != STATUS_OK) {
+        respond_save_failed(request, response, found,
+                            found == STATUS_NOT_FOUND ? "there is no such job (any more)"
+                                                      : "out of memory");
+    }
+    free(status);
+}
+
+void serve_build_get_job(void *user, HttpRequest *request, HttpResponse *response)
+{
+    ServeBuild *build = enter(user, request, response);
+    if (build != NULL) {
+        answer_job(build, request, response, false);
+    }
+}
+
+void serve_build_delete_job(void *user, HttpRequest *request, HttpResponse *response)
+{
+    ServeBuild *build = enter(user, request, response);
+    if (build != NULL) {
+        answer_job(build, request, response, true);
+    }
+}

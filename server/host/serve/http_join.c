@@ -1,0 +1,475 @@
+// Who comes in: guests' sign-ins, joins, and the WebSocket that is handed to a world.
+#define _GNU_SOURCE
+#include "core/base/json_read.h"
+#include "core/base/limits.h"
+#include "core/base/name_text.h"
+#include "core/base/sha256.h"
+#include "core/wire/message.h"
+#include "server/host/serve/http_routes.h"
+#include "server/net/websocket.h"
+#include "server/sys/clock.h"
+#include "server/sys/entropy.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define SEND_BUFFER       (16 << 10) // a client that stopped reading costs so much, not megabytes
+#define QUERY_TOKEN_BYTES 2048
+#define QUERY_FRAME_BYTES 4096
+#define JSON_ARENA_BYTES  (48u << 10)
+#define CLOSE_TRY_LATER   1013
+#define TOKEN_LETTERS     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~+/=:|@"
+
+// --- sockets ------------------------------------------------------------------------------------
+
+// Who one is may stand in the address, for clients that have nothing else: `token` (a ticket or a
+// sign-in), `playerId`, `resumeToken`. False when one of them is nothing that we ever gave.
+static bool read_query(const HttpRequest *request, MessageHandshake *out)
+{
+    const struct {
+        const char *name;
+        Text *to;
+        size_t bytes_max;
+    } rows[] = {{"token", &out->ticket, QUERY_TOKEN_BYTES},
+                {"playerId", &out->player_id, 64},
+                {"resumeToken", &out->resume_token, 64}};
+    *out = (MessageHandshake){.version = PROTOCOL_VERSION};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *text = http_query(request, rows[i].name);
+        if (text == NULL) {
+            continue;
+        }
+        const size_t bytes = strlen(text);
+        if (bytes > rows[i].bytes_max || strspn(text, TOKEN_LETTERS) != bytes) {
+            return false;
+        }
+        *rows[i].to = (Text){text, (uint32_t)bytes};
+    }
+    return true;
+}
+
+// The frame by which the client would have said so, to be read before all others; 0 bytes without
+// any. The world has one door, and a handshake that is sent after it is one too many.
+static size_t write_query(const HttpRequest *request, bool json, uint8_t *out)
+{
+    MessageHandshake handshake;
+    if (!read_query(request, &handshake) ||
+        handshake.ticket.bytes + handshake.player_id.bytes + handshake.resume_token.bytes == 0) {
+        return 0;
+    }
+    static const uint8_t mask[4] = {0}; // leaves everything as it is
+    uint8_t text[QUERY_FRAME_BYTES - WEBSOCKET_HEADER_MAX];
+    const Message message = {.number = MESSAGE_HANDSHAKE, .body = &handshake};
+    ByteWriter writer = byte_writer(text, sizeof text);
+    (json ? message_to_json : message_encode)(&message, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    const size_t header =
+        websocket_header(out, json ? WEBSOCKET_TEXT : WEBSOCKET_BINARY, writer.at, mask);
+    memcpy(out + header, text, writer.at);
+    return header + writer.at;
+}
+
+// The world is a stranger's: it tells addresses apart, and learns none. In development nobody on
+// this machine is counted (0).
+static uint64_t address_key(const Serve *serve, const HttpRequest *request)
+{
+    if (serve->development && http_is_loopback(request)) {
+        return 0;
+    }
+    uint8_t bytes[sizeof serve->address_secret + 8], digest[SHA256_BYTES];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    byte_write_bytes(&writer, serve->address_secret, sizeof serve->address_secret);
+    byte_write_u64(&writer, http_address(request));
+    ASSERT(writer.status == STATUS_OK);
+    sha256_of(bytes, writer.at, digest);
+    ByteReader reader = byte_reader(digest, sizeof digest);
+    return byte_read_u64(&reader) | 1;
+}
+
+// On an HTTP thread. The kernel's buffer is made small here: the world sets no options.
+static void take_socket(void *user, int descriptor, const uint8_t *already, size_t bytes, bool json)
+{
+    const HttpRequest *request = user;
+    Serve *serve = http_user(request);
+    const int send_buffer = SEND_BUFFER;
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
+    const int flags = fcntl(descriptor, F_GETFL);
+    (void)fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
+    MailSocket mail = {.socket = {.descriptor = descriptor,
+                                  .json = json,
+                                  .address = address_key(serve, request),
+                                  .number = http_socket_number(request),
+                                  .already = malloc(QUERY_FRAME_BYTES + bytes)}};
+    HostSocket *socket = &mail.socket;
+    snprintf(mail.world, sizeof mail.world, "%s", http_path_part(request, 0));
+    if (socket->already != NULL) {
+        socket->bytes = write_query(request, json, socket->already);
+        if (bytes > 0) {
+            memcpy(socket->already + socket->bytes, already, bytes);
+            socket->bytes += bytes;
+        }
+    }
+    if (socket->already == NULL || mailbox_put_socket(serve->mailbox, &mail) != STATUS_OK) {
+        close(descriptor);
+        http_socket_over(serve->http, socket->number, 0);
+        free(socket->already);
+    }
+}
+
+void serve_refuse_socket(void *user, HostSocket *socket)
+{
+    const Serve *serve = user;
+    static const char reason[] = "the world cannot start";
+    uint8_t frame[WEBSOCKET_HEADER_MAX + 2 + sizeof reason];
+    const size_t head = websocket_header(frame, WEBSOCKET_CLOSE, 2 + sizeof reason - 1, NULL);
+    frame[head] = CLOSE_TRY_LATER >> 8;
+    frame[head + 1] = CLOSE_TRY_LATER & 0xff;
+    memcpy(frame + head + 2, reason, sizeof reason - 1);
+    (void)!send(socket->descriptor, frame, head + 2 + sizeof reason - 1,
+                MSG_NOSIGNAL | MSG_DONTWAIT);
+    close(socket->descriptor);
+    http_socket_over(serve->http, socket->number, 0);
+    free(socket->already);
+}
+
+void serve_take_socket(void *user, const MailSocket *mail)
+{
+    Serve *serve = user;
+    HostSocket socket = mail->socket;
+    if (host_socket(serve->host, mail->world, &socket) != STATUS_OK) {
+        serve_refuse_socket(serve, &socket);
+    }
+}
+
+void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    bool is_ready = false;
+    if (!rooms_find(serve->rooms, http_path_part(request, 0), &is_ready)) {
+        http_fail(request, response, 404, "not_found", "there is no such room");
+        return;
+    }
+    if (serve_refuse_forwarded(serve, request, response) ||
+        (!is_ready && serve_refuse_without_disk(serve, request, response))) {
+        return;
+    }
+    MessageHandshake handshake;
+    if (!read_query(request, &handshake)) {
+        http_fail(request, response, 400, "malformed",
+                  "token, playerId or resumeToken is too long, or nothing that was given here");
+        return;
+    }
+    http_upgrade(request, response, take_socket, request);
+}
+
+// --- what a join says ---------------------------------------------------------------------------
+
+typedef struct JoinRequest {
+    char name[TICKET_NAME_BYTES];
+    char world_id[65], place_id[65];
+    bool debug;
+    bool bad;      // the body is no JSON object of the form
+    bool bad_name; // what is to be its name is none
+} JoinRequest;
+
+// False: it is there and does not fit, or is no text.
+static bool copy_member(const JsonNode *root, const char *name, char *out, size_t capacity)
+{
+    const JsonNode *node = json_find(root, name);
+    if (node == NULL || node->kind == JSON_NULL) {
+        return true;
+    }
+    if (node->kind != JSON_STRING || node->count >= capacity || strlen(node->text) != node->count) {
+        return false;
+    }
+    memcpy(out, node->text, node->count + 1);
+    return true;
+}
+
+static JoinRequest read_join_request(HttpRequest *request)
+{
+    JoinRequest join = {0};
+    size_t bytes;
+    const uint8_t *body = http_body(request, &bytes);
+    if (bytes == 0) {
+        return join;
+    }
+    void *memory = arena_alloc(http_arena(request), JSON_ARENA_BYTES);
+    const JsonNode *root = NULL;
+    Status status = memory != NULL ? STATUS_OK : STATUS_LIMIT;
+    if (status == STATUS_OK) {
+        Arena arena;
+        arena_init(&arena, memory, JSON_ARENA_BYTES);
+        const JsonConfig config = {
+            .arena = &arena, .bytes_max = SERVE_BODY_BYTES, .node_count_max = 128, .depth_max = 8};
+        status = json_parse(&config, (const char *)body, bytes, &root, NULL);
+    }
+    if (status != STATUS_OK || root->kind != JSON_OBJECT) {
+        join.bad = true;
+        return join;
+    }
+    join.bad_name = !copy_member(root, "username", join.name, sizeof join.name);
+    if (join.name[0] == '\0' && !copy_member(root, "name", join.name, sizeof join.name)) {
+        join.bad_name = true;
+    }
+    if (join.name[0] != '\0' && !name_text_is_valid(join.name, strlen(join.name))) {
+        join.bad_name = true;
+    }
+    // One that does not fit is nobody's.
+    if (!copy_member(root, "world_id", join.world_id, sizeof join.world_id)) {
+        join.world_id[0] = '?';
+    }
+    if (!copy_member(root, "place_id", join.place_id, sizeof join.place_id)) {
+        join.place_id[0] = '?';
+    }
+    const JsonNode *debug = json_find(root, "debug");
+    join.debug = debug != NULL && debug->kind == JSON_BOOL && debug->boolean;
+    return join;
+}
+
+// True: there is a body, and the response says what is wrong with it.
+static bool refuse_join_request(const JoinRequest *join, HttpRequest *request,
+                                HttpResponse *response)
+{
+    if (join->bad) {
+        http_fail(request, response, 400, "malformed", "the body is no JSON object");
+    } else if (join->bad_name) {
+        http_fail(request, response, 400, "invalid_name", NAME_TEXT_RULE);
+    }
+    return join->bad || join->bad_name;
+}
+
+// A guest of that name, or of one that is made up.
+static Ticket make_guest(const char *name)
+{
+    Ticket guest = {.purpose = TICKET_SIGN_IN,
+                    .flags = TICKET_GUEST,
+                    .account = (entropy_u64() & (SIM_NET_ID_MAX >> 1)) | 1,
+                    .expires_unix_ms = clock_unix_ms() + TICKET_SIGN_IN_MS};
+    if (name[0] != '\0') {
+        snprintf(guest.name, sizeof guest.name, "%s", name);
+    } else {
+        snprintf(guest.name, sizeof guest.name, "Guest %u", (unsigned)(guest.account % 10000));
+    }
+    return guest;
+}
+
+// From `Authorization: Bearer …`; false without a sign-in of ours.
+static bool signed_in(const Serve *serve, const HttpRequest *request, Ticket *out,
+                      const char **token)
+{
+    static const char bearer[] = "Bearer ";
+    const char *header = http_header(request, "Authorization");
+    if (header == NULL || strncasecmp(header, bearer, sizeof bearer - 1) != 0) {
+        return false;
+    }
+    *token = header + sizeof bearer - 1;
+    return ticket_read(&serve->key, *token, strlen(*token), out) == STATUS_OK &&
+           out->purpose == TICKET_SIGN_IN && out->expires_unix_ms > clock_unix_ms();
+}
+
+// Only development gives tickets to whoever asks, and never to a page of another site: a browser
+// names the page's origin, and it must be ours.
+static bool refuse_ticket_for_stranger(const Serve *serve, HttpRequest *request,
+                                       HttpResponse *response)
+{
+    if (!serve->development || !http_is_loopback(request)) {
+        http_fail(request, response, 403, "denied",
+                  "only a world on a loopback address gives tickets to everybody");
+        return true;
+    }
+    if (!http_origin_is_allowed(request)) {
+        http_fail(request, response, 403, "origin", "this page may not ask here");
+        return true;
+    }
+    return serve_refuse_forwarded(serve, request, response);
+}
+
+static void client_id(const Ticket *ticket, char out[32])
+{
+    snprintf(out, 32, "guest_%" PRIx64, ticket->account);
+}
+
+void serve_post_login(void *user, HttpRequest *request, HttpResponse *response)
+{
+    const Serve *serve = user;
+    if (refuse_ticket_for_stranger(serve, request, response)) {
+        return;
+    }
+    const JoinRequest join = read_join_request(request);
+    if (refuse_join_request(&join, request, response)) {
+        return;
+    }
+    const Ticket guest = make_guest(join.name);
+    char token[TICKET_TEXT_BYTES], id[32];
+    if (ticket_write(&serve->key, &guest, token, sizeof token) != STATUS_OK) {
+        http_fail(request, response, 500, "failed", "no sign-in could be made");
+        return;
+    }
+    client_id(&guest, id);
+    ServeAnswer answer;
+    serve_answer_begin(&answer, request);
+    json_write_object_begin(&answer.json);
+    serve_write_member(&answer.json, "session_token", token);
+    serve_write_member(&answer.json, "client_id", id);
+    serve_write_member(&answer.json, "username", guest.name);
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
+}
+
+// --- joining ------------------------------------------------------------------------------------
+
+// What is kept of a join until its world runs; in the request's arena.
+typedef struct PendingJoin {
+    HttpDeferred *deferred;
+    Serve *serve;
+    HostJoin join;
+    char token[TICKET_TEXT_BYTES]; // the sign-in
+} PendingJoin;
+
+// The name by which the client reached us, if it is one; else our own.
+static void server_name(const Serve *serve, const HttpRequest *request, char *out, size_t bytes)
+{
+    const char *name = http_header(request, "Host");
+    const bool plain = name != NULL && strlen(name) < 256 &&
+                       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789.-_:[]") == strlen(name);
+    if (plain && name[0] != '\0') {
+        snprintf(out, bytes, "%s", name);
+    } else {
+        snprintf(out, bytes, "%s:%u", serve->config.address, http_port(serve->http));
+    }
+}
+
+static void write_join(const PendingJoin *pending, JsonWriter *json, const HostJoinAnswer *answer,
+                       const char *server)
+{
+    const HostWorldView view = host_world_view(answer->world);
+    char id[32], address[512], key[65];
+    client_id(&pending->join.who, id);
+    sha256_hex(pending->serve->key.public_half, key); // 32 bytes as hex digits
+    snprintf(address, sizeof address, "ws://%s/api/rooms/%s/ws", server, view.row->room_code);
+    json_write_object_begin(json);
+    serve_write_member(json, "server_address", address);
+    serve_write_member(json, "session_token", pending->token);
+    serve_write_member(json, "client_id", id);
+    serve_write_member(json, "world_id", view.row->world_id);
+    serve_write_member(json, "place_id", view.place->place_id);
+    serve_write_member(json, "room_code", view.row->room_code);
+    serve_write_member(json, "username", pending->join.who.name);
+    serve_write_member(json, "ticket", answer->ticket);
+    serve_write_member(json, "signing_key", key);
+    serve_write_number(json, "rune_packing", view.place->built.packing);
+    json_write_object_end(json);
+}
+
+static void refuse_join(HttpRequest *request, HttpResponse *response, const Serve *serve,
+                        HostRefusal refusal)
+{
+    static const struct {
+        uint32_t status;
+        const char *code, *message;
+    } answers[REFUSED_COUNT] = {
+        [REFUSED_NO_WORLD] = {404, "not_found", "there is no such world here"},
+        [REFUSED_NO_PLACE] = {404, "not_found", "there is no such place here"},
+        [REFUSED_ENDING] = {503, "stopping", "this server is going down"},
+        [REFUSED_CROWD] = {503, "busy", "too many come in at once; try again"},
+        [REFUSED_FULL] = {503, "full",
+                          "this server runs as many worlds as it can; try again later"},
+        [REFUSED_ELSEWHERE] = {503, "elsewhere", "another host runs this world"},
+        [REFUSED_FAILING] = {503, "failing",
+                             "this world ends as soon as it starts; its creator must mend it"},
+        [REFUSED_UNAVAILABLE] = {503, "unavailable", "the world cannot be started now; try again"},
+        [REFUSED_LATE] = {503, "starting", "the world has not started in time; try again"}};
+    if (refusal == REFUSED_DISK && serve_refuse_without_disk(serve, request, response)) {
+        return;
+    }
+    refusal = answers[refusal].code != NULL ? refusal : REFUSED_UNAVAILABLE;
+    http_fail(request, response, answers[refusal].status, answers[refusal].code,
+              answers[refusal].message);
+}
+
+// On the main thread, once for each join.
+void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer)
+{
+    (void)user;
+    PendingJoin *pending = (PendingJoin *)(uintptr_t)tag; // NOLINT: it was one in ask_join
+    HttpRequest *request = http_deferred_request(pending->deferred);
+    HttpResponse response = http_response_default();
+    if (answer->refusal != REFUSED_NOT) {
+        refuse_join(request, &response, pending->serve, answer->refusal);
+    } else {
+        char server[300];
+        server_name(pending->serve, request, server, sizeof server);
+        ServeAnswer text;
+        serve_answer_begin(&text, request);
+        write_join(pending, &text.json, answer, server);
+        serve_answer_end(&text, &response);
+    }
+    http_complete(pending->deferred, &response);
+}
+
+// Who asks: a new guest, or whoever signed in. False: the response says what is wrong.
+static bool find_who(const Serve *serve, const JoinRequest *join, HttpRequest *request,
+                     HttpResponse *response, PendingJoin *pending)
+{
+    Ticket guest = {0};
+    const char *token = NULL;
+    if (http_header(request, "Authorization") == NULL) {
+        guest = make_guest(join->name);
+        if (ticket_write(&serve->key, &guest, pending->token, sizeof pending->token) != STATUS_OK) {
+            http_fail(request, response, 500, "failed", "no ticket could be made");
+            return false;
+        }
+    } else if (!signed_in(serve, request, &guest, &token)) {
+        const bool is_ticket = guest.purpose == TICKET_ENTER;
+        http_fail(request, response, 401, "auth_failed",
+                  is_ticket ? "this is a ticket, which is for HANDSHAKE; a sign-in is needed here "
+                              "(session_token)"
+                            : "this sign-in is not valid (any more); ask /login for a new one");
+        return false;
+    } else {
+        snprintf(pending->token, sizeof pending->token, "%s", token);
+    }
+    pending->join.who = guest;
+    pending->join.who.flags |= join->debug ? TICKET_DEBUG : 0;
+    return true;
+}
+
+// On the main thread.
+static bool ask_join(void *user, HttpDeferred *deferred, HttpResponse *response)
+{
+    Serve *serve = user;
+    HttpRequest *request = http_deferred_request(deferred);
+    const JoinRequest join = read_join_request(request);
+    PendingJoin *pending = arena_alloc(http_arena(request), sizeof *pending);
+    if (pending == NULL) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+        return true;
+    }
+    *pending = (PendingJoin){.deferred = deferred, .serve = serve};
+    if (!find_who(serve, &join, request, response, pending)) {
+        return true;
+    }
+    memcpy(pending->join.world, join.world_id, sizeof pending->join.world);
+    memcpy(pending->join.place, join.place_id, sizeof pending->join.place);
+    pending->join.tag = (uint64_t)(uintptr_t)pending;
+    host_join(serve->host, &pending->join);
+    return false;
+}
+
+void serve_post_join(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    if (refuse_ticket_for_stranger(serve, request, response)) {
+        return;
+    }
+    const JoinRequest join = read_join_request(request);
+    if (!refuse_join_request(&join, request, response)) {
+        mailbox_ask(serve->mailbox, request, response, ask_join);
+    }
+}

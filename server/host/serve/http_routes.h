@@ -1,0 +1,31 @@
+// What the files of HTTP answers share.
+#pragma once
+
+#include "server/host/serve/serve_inside.h"
+
+#define SERVE_BODY_BYTES 4096
+
+// A JSON answer in the request's memory.
+typedef struct ServeAnswer {
+    HttpRequest *request;
+    uint8_t *text;
+    ByteWriter writer;
+    JsonWriter json;
+} ServeAnswer;
+void serve_answer_begin(ServeAnswer *answer, HttpRequest *request);
+void serve_answer_end(ServeAnswer *answer, HttpResponse *response);
+// A member of an object: a text, or null for NULL.
+void serve_write_member(JsonWriter *json, const char *name, const char *text);
+void serve_write_number(JsonWriter *json, const char *name, uint64_t number);
+
+// A world in development believes whoever asks, so it answers this machine alone. True: the request
+// came through a proxy, and the response says so.
+bool serve_refuse_forwarded(const Serve *serve, HttpRequest *request, HttpResponse *response);
+// While a world does not run because the disk takes no writes, nobody is let in: a ticket would be
+// worth nothing, and a socket would wait for ever. True: the response says so.
+bool serve_refuse_without_disk(const Serve *serve, HttpRequest *request, HttpResponse *response);
+
+// http_join.c
+void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response);
+void serve_post_login(void *user, HttpRequest *request, HttpResponse *response);
+void serve_post_join(void *user, HttpRequest *request, HttpResponse *response);

@@ -1,0 +1,98 @@
+// See rooms.h.
+#include "server/host/serve/rooms.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+typedef struct Room {
+    char world_id[65], room_code[17];
+    bool is_ready;
+} Room;
+
+struct Rooms {
+    pthread_mutex_t lock;
+    Room *all;
+    uint32_t count, capacity, ready_count;
+};
+
+Status rooms_create(Rooms **out)
+{
+    Rooms *rooms = calloc(1, sizeof *rooms);
+    if (rooms == NULL) {
+        return STATUS_LIMIT;
+    }
+    pthread_mutex_init(&rooms->lock, NULL);
+    *out = rooms;
+    return STATUS_OK;
+}
+
+void rooms_destroy(Rooms *rooms)
+{
+    if (rooms != NULL) {
+        pthread_mutex_destroy(&rooms->lock);
+        free(rooms->all);
+        free(rooms);
+    }
+}
+
+static Room *find(const Rooms *rooms, const char *name)
+{
+    for (uint32_t i = 0; i < rooms->count; i++) {
+        if (strcmp(rooms->all[i].world_id, name) == 0 ||
+            strcasecmp(rooms->all[i].room_code, name) == 0) {
+            return &rooms->all[i];
+        }
+    }
+    return NULL;
+}
+
+static Room *add(Rooms *rooms, const char *world_id, const char *room_code)
+{
+    if (rooms->count == rooms->capacity) {
+        const uint32_t more = 2 * rooms->capacity + 16;
+        Room *grown = realloc(rooms->all, more * sizeof *grown);
+        if (grown == NULL) {
+            return NULL;
+        }
+        rooms->all = grown;
+        rooms->capacity = more;
+    }
+    Room *room = &rooms->all[rooms->count++];
+    *room = (Room){.is_ready = false};
+    memcpy(room->world_id, world_id, strlen(world_id) + 1);
+    memcpy(room->room_code, room_code, strlen(room_code) + 1);
+    return room;
+}
+
+Status rooms_put(Rooms *rooms, const char *world_id, const char *room_code, bool is_ready)
+{
+    pthread_mutex_lock(&rooms->lock);
+    Room *room = find(rooms, world_id);
+    room = room != NULL ? room : add(rooms, world_id, room_code);
+    if (room != NULL && room->is_ready != is_ready) {
+        rooms->ready_count += is_ready ? 1 : UINT32_MAX;
+        room->is_ready = is_ready;
+    }
+    pthread_mutex_unlock(&rooms->lock);
+    return room != NULL ? STATUS_OK : STATUS_LIMIT;
+}
+
+bool rooms_find(Rooms *rooms, const char *name, bool *is_ready)
+{
+    pthread_mutex_lock(&rooms->lock);
+    const Room *room = name[0] != '\0' ? find(rooms, name) : NULL;
+    *is_ready = room != NULL && room->is_ready;
+    pthread_mutex_unlock(&rooms->lock);
+    return room != NULL;
+}
+
+bool rooms_any_ready(Rooms *rooms)
+{
+    pthread_mutex_lock(&rooms->lock);
+    const bool any = rooms->ready_count > 0;
+    pthread_mutex_unlock(&rooms->lock);
+    return any;
+}

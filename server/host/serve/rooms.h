@@ -1,0 +1,17 @@
+// Which worlds there are, for HTTP threads: a WebSocket for a world that is not there is refused
+// before it becomes one. The main thread keeps it up to date.
+#pragma once
+
+#include "core/base/status.h"
+
+#include <stdbool.h>
+
+typedef struct Rooms Rooms;
+
+MUST_USE Status rooms_create(Rooms **out);
+void rooms_destroy(Rooms *rooms); // NULL is allowed
+// Adds a world, or changes whether it runs. STATUS_LIMIT: no memory.
+MUST_USE Status rooms_put(Rooms *rooms, const char *world_id, const char *room_code, bool is_ready);
+// False: there is no such world. By id or room code.
+bool rooms_find(Rooms *rooms, const char *name, bool *is_ready);
+bool rooms_any_ready(Rooms *rooms);

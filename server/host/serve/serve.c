@@ -1,0 +1,475 @@
+// See serve.h: the process around a Host. Everything that a start needs is done in an order in
+// which a failure disturbs nobody else: first the places, then the data folder, then the port, and
+// only then a lease, which would fence whoever holds it.
+#define _GNU_SOURCE
+#include "server/host/serve/serve.h"
+
+#include "core/base/utf8.h"
+#include "server/build/base/diagnostic.h"
+#include "server/host/serve/http_build.h"
+#include "server/host/serve/serve_inside.h"
+#include "server/sys/clock.h"
+#include "server/sys/entropy.h"
+#include "server/sys/file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_MS         50 // the main loop looks around at least that often
+#define STOP_MS         4500
+#define EVENTS_PER_LOOK 256
+#define ROOMS_NS        (20 * HOST_MS_NS) // how old the rooms of HTTP threads may be
+
+ServeConfig serve_config_default(void)
+{
+    return (ServeConfig){.address = "127.0.0.1", .port = 7777, .journal_mb = 64};
+}
+
+static void print_log(LogLevel level, const char *area, const char *text)
+{
+    const time_t now = (time_t)(clock_unix_ms() / 1000);
+    struct tm parts;
+    char clock[16] = "";
+    if (gmtime_r(&now, &parts) != NULL) {
+        strftime(clock, sizeof clock, "%H:%M:%S", &parts);
+    }
+    fprintf(stderr, "%s %-5s %s: %s\n", clock, log_level_name(level), area, text);
+}
+
+void serve_log(LogLevel level, const char *area, const char *format, ...)
+{
+    char text[LOG_TEXT_BYTES + 64];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    utf8_clean(text);
+    print_log(level, area, text);
+}
+
+bool serve_join_path(char out[SERVE_PATH_BYTES], const char *folder, const char *name)
+{
+    const int bytes = snprintf(out, SERVE_PATH_BYTES, "%s/%s", folder, name);
+    return bytes > 0 && bytes < SERVE_PATH_BYTES;
+}
+
+// --- what the Host is given ---------------------------------------------------------------------
+
+static uint64_t outside_now(void *user)
+{
+    (void)user;
+    return clock_ns();
+}
+
+static uint64_t outside_unix_ms(void *user)
+{
+    (void)user;
+    return clock_unix_ms();
+}
+
+static void outside_random(void *user, void *out, size_t bytes)
+{
+    (void)user;
+    entropy_fill(out, bytes);
+}
+
+static void outside_log(void *user, LogLevel level, const char *area, const char *text)
+{
+    (void)user;
+    print_log(level, area, text);
+}
+
+static Status outside_start(void *user, HostWorld *world, HostLink **out)
+{
+    const Serve *serve = user;
+    return link_process_start(&serve->links, world, out);
+}
+
+static void outside_socket_passed(void *user, const HostWorld *world, uint64_t number)
+{
+    http_socket_pass(((Serve *)user)->http, number, host_world_life(world));
+}
+
+static void outside_socket_closed(void *user, const HostWorld *world, uint64_t number)
+{
+    http_socket_over(((Serve *)user)->http, number, host_world_life(world));
+}
+
+static void outside_sockets_ended(void *user, const HostWorld *world)
+{
+    http_socket_over_all(((Serve *)user)->http, host_world_life(world));
+}
+
+static void log_journal(const char *text)
+{
+    print_log(LOG_WARN, "journal", text);
+}
+
+static Status make_host(Serve *serve)
+{
+    HostConfig config = {.outside = {.user = serve,
+                                     .now_ns = outside_now,
+                                     .unix_ms = outside_unix_ms,
+                                     .random = outside_random,
+                                     .log = outside_log,
+                                     .start = outside_start,
+                                     .joined = serve_joined,
+                                     .refuse_socket = serve_refuse_socket,
+                                     .socket_passed = outside_socket_passed,
+                                     .socket_closed = outside_socket_closed,
+                                     .sockets_ended = outside_sockets_ended},
+                         .store = serve->store,
+                         .key = &serve->key,
+                         .development = serve->development,
+                         .one_world = !serve->config.many,
+                         .store_is_private = true, // the data folder is locked
+                         .allow_weak_jail = serve->config.allow_weak_jail,
+                         .world_max = serve->config.world_max,
+                         .idle_stop_ms = serve->config.idle_stop_s * 1000};
+    memcpy(config.host_id, serve->host_id, sizeof config.host_id);
+    memcpy(config.boot, serve->boot, sizeof config.boot);
+    snprintf(config.address, sizeof config.address, "%s", serve->config.address);
+    serve->links = (LinkConfig){.epoll = serve->epoll,
+                                .bounds = &serve->bounds,
+                                .journals = serve->journals,
+                                .journal = serve->journal,
+                                .journal_bytes = (uint64_t)serve->config.journal_mb << 20,
+                                .many = serve->config.many,
+                                .allow_weak_jail = serve->config.allow_weak_jail};
+    return host_create(&config, &serve->host);
+}
+
+// --- the start ----------------------------------------------------------------------------------
+
+// While places are built there is no loop yet. A handler may stay when the loop takes over: blocked
+// signals do not reach it.
+static atomic_bool is_cancelled;
+
+static void cancel(int number)
+{
+    (void)number;
+    atomic_store(&is_cancelled, true);
+}
+
+static void cancel_on_signals(Serve *serve)
+{
+    const struct sigaction action = {.sa_handler = cancel, .sa_flags = SA_RESTART};
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    serve->cancel = &is_cancelled;
+}
+
+static void watch(const Serve *serve, int descriptor, void *what)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = what};
+    const int failed = epoll_ctl(serve->epoll, EPOLL_CTL_ADD, descriptor, &event);
+    ASSERT(failed == 0);
+}
+
+static bool open_loop(Serve *serve)
+{
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    sigaddset(&wanted, SIGTERM);
+    sigaddset(&wanted, SIGINT);
+    // Before any thread is made, so that all of them leave these to the main loop.
+    if (pthread_sigmask(SIG_BLOCK, &wanted, NULL) != 0) {
+        return false;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    serve->epoll = epoll_create1(EPOLL_CLOEXEC);
+    serve->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (serve->epoll < 0 || serve->signals < 0 || mailbox_create(&serve->mailbox) != STATUS_OK ||
+        rooms_create(&serve->rooms) != STATUS_OK) {
+        return false;
+    }
+    watch(serve, serve->signals, NULL);
+    watch(serve, mailbox_descriptor(serve->mailbox), NULL);
+    return true;
+}
+
+// Sockets on their way need descriptors here for a moment, and every world a few.
+static void raise_limits(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max < 65536 ? files.rlim_max : 65536;
+        (void)setrlimit(RLIMIT_NOFILE, &files); // less does too
+    }
+}
+
+static bool is_there(const char *path, const char *name)
+{
+    char file[SERVE_PATH_BYTES];
+    struct stat about;
+    return serve_join_path(file, path, name) && lstat(file, &about) == 0;
+}
+
+// Looked at first: nothing is made for a mistyped name.
+static bool are_places(const Serve *serve)
+{
+    for (uint32_t i = 0; serve->config.places[i] != NULL; i++) {
+        const char *place = serve->config.places[i];
+        if (!is_there(place, "place.json")) {
+            diagnostic_print(stderr, "%s: %s: %s", serve->command, place,
+                             is_there(place, ".")
+                                 ? "there is no place.json, so it is no place; `sandlot new` makes "
+                                   "one"
+                                 : "there is no such folder");
+            return false;
+        }
+    }
+    return true;
+}
+
+static int open_worlds(Serve *serve)
+{
+    const Status status = serve->config.many ? serve_worlds_open(serve) : serve_world_open(serve);
+    if (status == STATUS_MALFORMED) {
+        serve_say_damaged(serve, "the rows of this world are damaged");
+    } else if (status != STATUS_OK) {
+        fprintf(stderr, "%s: the world's row: %s\n", serve->command, status_text(status));
+    }
+    return status == STATUS_OK ? 0 : 1;
+}
+
+static int open_places(Serve *serve)
+{
+    if (!are_places(serve)) {
+        return 1;
+    }
+    const char *refusal = serve_data_find(serve);
+    if (refusal != NULL) {
+        return serve_data_failed(serve, "", refusal);
+    }
+    cancel_on_signals(serve);
+    if (serve_places_open(serve) != STATUS_OK) {
+        const char *disk = file_disk_problem(serve->data);
+        return disk != NULL ? serve_data_failed(serve, "", disk) : 1;
+    }
+    return 0;
+}
+
+static void tell_rooms(Serve *serve)
+{
+    const uint64_t now = clock_ns();
+    if (now - serve->rooms_ns < ROOMS_NS) {
+        return;
+    }
+    serve->rooms_ns = now;
+    atomic_store(&serve->is_ready, serve->one_world != NULL ? host_world_is_ready(serve->one_world)
+                                                            : host_is_ready(serve->host));
+    for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
+        const HostWorld *world = host_world_at(serve->host, i);
+        const HostWorldView view = host_world_view(world);
+        if (view.state != WORLD_MAKING && view.row->world_id[0] != '\0') {
+            status_ignore(rooms_put(serve->rooms, view.row->world_id, view.row->room_code,
+                                    host_world_is_ready(world)));
+        }
+    }
+}
+
+static int open_http(Serve *serve)
+{
+    const WorkPoolConfig pool = {.thread_count = 2};
+    Status status = work_pool_create(&pool, &serve->pool);
+    status = status == STATUS_OK ? serve_http_start(serve) : status;
+    if (status != STATUS_OK) {
+        fprintf(stderr, "%s: cannot listen on %s port %u: %s\n", serve->command,
+                serve->config.address, serve->config.port,
+                status == STATUS_BLOCKED ? "the port is taken, or not ours to take"
+                                         : "that is no address");
+        return 1;
+    }
+    return 0;
+}
+
+static int open_serve(Serve *serve)
+{
+    serve->development =
+        strncmp(serve->config.address, "127.", 4) == 0 || strcmp(serve->config.address, "::1") == 0;
+    entropy_fill(serve->boot, sizeof serve->boot);
+    entropy_fill(serve->address_secret, sizeof serve->address_secret);
+    raise_limits();
+    host_bounds_open(&serve->bounds);
+    int code = open_places(serve);
+    if (code != 0) {
+        return code;
+    }
+    if (!open_loop(serve)) {
+        fprintf(stderr, "%s: %s\n", serve->command, strerror(errno));
+        return 1;
+    }
+    if (atomic_load(serve->cancel)) {
+        diagnostic_print(stderr, "%s: %s: not started: cancelled", serve->command,
+                         serve->config.places[0]);
+        return 1;
+    }
+    code = serve_data_open(serve);
+    if (code != 0) {
+        return code;
+    }
+    watch(serve, store_descriptor(serve->store), NULL);
+    if (serve->journal[0] != '\0' &&
+        journal_writer_create(log_journal, &serve->journals) != STATUS_OK) {
+        fprintf(stderr, "%s: no thread for journals\n", serve->command);
+        return 1;
+    }
+    if (make_host(serve) != STATUS_OK) {
+        fprintf(stderr, "%s: out of memory\n", serve->command);
+        return 1;
+    }
+    code = open_worlds(serve);
+    if (code != 0) {
+        return code;
+    }
+    tell_rooms(serve); // before anybody can ask
+    return open_http(serve);
+}
+
+static void close_serve(Serve *serve)
+{
+    http_stop(serve->http);
+    serve->http = NULL; // sockets are counted no more
+    serve_build_stop(serve);
+    work_pool_destroy(serve->pool);
+    mailbox_destroy(serve->mailbox);
+    serve_places_close(serve);
+    host_destroy(serve->host);
+    journal_writer_destroy(serve->journals);
+    serve_data_close(serve);
+    host_bounds_close(&serve->bounds);
+    rooms_destroy(serve->rooms);
+    free(serve->text);
+    if (serve->epoll >= 0) {
+        close(serve->epoll);
+    }
+    if (serve->signals >= 0) {
+        close(serve->signals);
+    }
+}
+
+// --- the loop -----------------------------------------------------------------------------------
+
+static void take_signals(Serve *serve)
+{
+    struct signalfd_siginfo info;
+    while (read(serve->signals, &info, sizeof info) == sizeof info) {
+        serve_log(LOG_INFO, "host", "signal %u: stopping", info.ssi_signo);
+        host_stop(serve->host, STOP_MS);
+    }
+}
+
+static void look(Serve *serve)
+{
+    struct epoll_event events[EVENTS_PER_LOOK];
+    HostWorld *worlds[EVENTS_PER_LOOK];
+    const int count = epoll_wait(serve->epoll, events, EVENTS_PER_LOOK, LOOK_MS);
+    for (int i = 0; i < count; i++) { // first, because receiving may end a link
+        const HostLink *link = events[i].data.ptr;
+        worlds[i] = link != NULL ? link_process_world(link) : NULL;
+    }
+    for (int i = 0; i < count; i++) {
+        if (worlds[i] != NULL) {
+            host_world_receive(worlds[i]);
+        }
+    }
+    take_signals(serve);
+    host_store_poll(serve->host);
+    mailbox_run(serve->mailbox, serve, serve_take_socket);
+    host_step(serve->host);
+    tell_rooms(serve);
+}
+
+// The address as it stands in a link. Who listens on every address is reached by the loopback one.
+static void link_address(const char *address, char out[64])
+{
+    if (strcmp(address, "0.0.0.0") == 0) {
+        address = "127.0.0.1";
+    } else if (strcmp(address, "::") == 0) {
+        address = "::1";
+    }
+    const bool is_v6 = strchr(address, ':') != NULL;
+    snprintf(out, 64, "%s%s%s", is_v6 ? "[" : "", address, is_v6 ? "]" : "");
+}
+
+static void print_world(const Serve *serve, const char *address, unsigned port)
+{
+    const StoreWorld *row = host_world_view(serve->one_world).row;
+    diagnostic_print(stdout, "world %s, room %s: %s", row->world_id, row->room_code, row->name);
+    if (serve->config.web == NULL) {
+        printf("page  none: build/web is not there; run `make build`, or say --web DIR\n");
+    } else {
+        printf("%s  http://%s:%u/\n", serve->development ? "play" : "page", address, port);
+    }
+    printf("join  ws://%s:%u/api/rooms/%s/ws\n", address, port, row->room_code);
+}
+
+static void print_places(const Serve *serve, const char *address, unsigned port)
+{
+    printf("host  http://%s:%u/\n", address, port);
+    for (uint32_t i = 0; i < serve->place_count; i++) {
+        const HostPlace *place = serve->places[i].place;
+        diagnostic_print(stdout, "place %s: %s", place->place_id, place->built.facts.name);
+    }
+}
+
+static void print_address(const Serve *serve)
+{
+    const unsigned port = http_port(serve->http);
+    char address[64];
+    link_address(serve->config.address, address);
+    if (serve->config.many) {
+        print_places(serve, address, port);
+    } else {
+        print_world(serve, address, port);
+    }
+    if (!serve->development) {
+        printf("note  nobody can join on %s yet: there are no accounts, and only a world on a "
+               "loopback address\n      gives tickets to everybody. Without --address you can "
+               "play, and others by `ssh -L %u:127.0.0.1:%u`\n",
+               serve->config.address, port, port);
+    }
+    fflush(stdout);
+}
+
+static int run(Serve *serve)
+{
+    if (serve->one_world != NULL) {
+        host_world_run(serve->one_world);
+    }
+    print_address(serve);
+    while (!host_is_over(serve->host)) {
+        look(serve);
+    }
+    return host_has_failed(serve->host) ? 1 : 0;
+}
+
+int serve_run(const ServeConfig *config)
+{
+    Serve *serve = calloc(1, sizeof *serve);
+    if (serve == NULL) {
+        return 1;
+    }
+    serve->config = *config;
+    serve->command = config->many ? "sandlot host" : "sandlot world";
+    serve->epoll = serve->signals = serve->lock_file = -1;
+    pthread_mutex_init(&serve->build_lock, NULL);
+    int code = open_serve(serve);
+    if (code == 0) {
+        code = run(serve);
+    }
+    close_serve(serve);
+    pthread_mutex_destroy(&serve->build_lock);
+    free(serve);
+    return code;
+}

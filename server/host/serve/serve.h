@@ -1,0 +1,46 @@
+// `sandlot world` and `sandlot host`: a process around a Host. It reads places, opens the data
+// folder, serves HTTP and hands WebSockets over.
+//
+//   main thread      the Host: worlds, the store's answers, joins, signals
+//   http threads     requests; what concerns worlds is answered by the main thread (mailbox.h)
+//   pool             what blocks: files, builds (server/sys/work_pool.h)
+//   store thread     the database (store.h)
+//   journal thread   what worlds record (journal_writer.h)
+#pragma once
+
+#include "core/base/limits.h"
+#include "core/base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SERVE_ORIGINS_MAX 16
+#define SERVE_PLACES_MAX  64
+
+typedef struct ServeConfig {
+    const char *places[SERVE_PLACES_MAX + 1]; // folders; ends with NULL; the first is the default
+    bool many;                                // any number of worlds; else one, of the first place
+    const char *data;                         // folder; NULL: <place>/.sandlot/data
+    const char *address;                      // to listen on; loopback means development
+    uint16_t port;                            // 0: any
+    const char *name;                         // of the one world; NULL: the folder's
+    const char *web;                          // root of the page; NULL: none
+    const char *journal;  // "off", a file (many: a folder), or NULL: `journal` in the data folder
+                          // (many: none)
+    uint32_t journal_mb;  // at most; then it ends
+    uint32_t player_max;  // 0: the place's
+    uint32_t world_max;   // processes at once; 0: HOST_WORLDS_MAX
+    uint32_t idle_stop_s; // 0: five minutes
+    // Pages of other sites that may connect, "https://play.example"; ends with NULL.
+    const char *origins[SERVE_ORIGINS_MAX + 1];
+    // Where players reach it, "https://play.example"; NULL: by address.
+    const char *public_url;
+    // Proxies whose X-Forwarded-For is believed, "10.0.0.0/8"; ends with NULL.
+    const char *trusted_proxies[HTTP_TRUSTED_PROXIES_MAX + 1];
+    bool allow_weak_jail;
+} ServeConfig;
+
+ServeConfig serve_config_default(void);
+// Until SIGTERM or SIGINT. The exit code: 0 after those, 1 when it could not start or go on; what
+// went wrong is on standard error.
+int serve_run(const ServeConfig *config);

@@ -1,0 +1,94 @@
+// The inside of serve, for the files of server/host/serve alone.
+//
+//   serve.c        the process: start, loop, end
+//   serve_data.c   the data folder: lock, identity, key, store
+//   serve_place.c  building places, and the row of the one world
+//   http_routes.c  what HTTP is answered; http_join.c: who comes in; http_asset.c, http_build.c
+//   rooms.c        which worlds there are, for HTTP threads
+#pragma once
+
+#include "core/base/json_write.h"
+#include "server/host/host_inside.h"
+#include "server/host/serve/link_process.h"
+#include "server/host/serve/mailbox.h"
+#include "server/host/serve/rooms.h"
+#include "server/host/serve/serve.h"
+#include "server/sys/work_pool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define SERVE_PATH_BYTES 4096
+#define SERVE_BLOB_CACHE "public, max-age=31536000, immutable"
+
+typedef struct ServeAssets ServeAssets;
+
+typedef struct ServePlace {
+    HostPlace *place;
+    ServeAssets *assets;
+} ServePlace;
+
+typedef struct Serve {
+    ServeConfig config;
+    const char *command; // "sandlot world", for messages
+    bool development;
+    char data[SERVE_PATH_BYTES];
+    char journal[SERVE_PATH_BYTES]; // "": none
+    char build_key[SERVE_PATH_BYTES], build_cache[SERVE_PATH_BYTES];
+    char host_id[33];
+    uint8_t boot[TICKET_BOOT_BYTES];
+    uint8_t address_secret[16]; // for http_join.c: the world learns no addresses
+    int lock_file;
+    const atomic_bool *cancel; // ends the first build
+
+    ServePlace places[SERVE_PLACES_MAX]; // do not change once HTTP runs
+    uint32_t place_count;
+    SigningKey key;
+    Store *store;
+    Host *host;           // the main thread's
+    HostWorld *one_world; // NULL with `many`
+    HostBounds bounds;
+    JournalWriter *journals;
+    LinkConfig links;
+    WorkPool *pool;
+    HttpServer *http;
+    Mailbox *mailbox;
+    Rooms *rooms;
+    struct ServeBuild *build; // NULL until somebody saves
+    pthread_mutex_t build_lock;
+    uint64_t rooms_ns;    // when the rooms were last told
+    atomic_bool is_ready; // for /readyz
+    uint8_t *text;        // of large answers, the main thread's; NULL until somebody asks
+
+    int epoll, signals;
+    int exit_code;
+} Serve;
+
+void serve_log(LogLevel level, const char *area, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+// folder/name; false when it does not fit.
+bool serve_join_path(char out[SERVE_PATH_BYTES], const char *folder, const char *name);
+// Prints it and gives 1.
+int serve_data_failed(const Serve *serve, const char *what, const char *why);
+
+// --- serve_data.c -------------------------------------------------------------------------------
+// Finds and makes the folder; NULL, or why not.
+const char *serve_data_find(Serve *serve);
+int serve_data_open(Serve *serve); // everything in it; 0, or the exit code
+void serve_data_close(Serve *serve);
+void serve_say_damaged(const Serve *serve, const char *what);
+
+// --- serve_place.c ------------------------------------------------------------------------------
+MUST_USE Status serve_places_open(Serve *serve); // builds them; says what is wrong
+void serve_places_close(Serve *serve);
+BuildConfig serve_build_config(const Serve *serve);
+// Writes the types that editors need into the place, unless the data is kept elsewhere.
+void serve_renew_types(const Serve *serve, const char *folder);
+MUST_USE Status serve_world_open(Serve *serve);  // the row of the one world
+MUST_USE Status serve_worlds_open(Serve *serve); // with `many`: those that the store has
+
+// --- HTTP ---------------------------------------------------------------------------------------
+MUST_USE Status serve_http_start(Serve *serve);
+void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer); // HostOutside
+void serve_take_socket(void *user, const MailSocket *mail);                // on the main thread
+void serve_refuse_socket(void *user, HostSocket *socket);                  // HostOutside

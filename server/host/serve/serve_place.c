@@ -1,0 +1,280 @@
+// Building the places that are served, and the rows of their worlds.
+#define _GNU_SOURCE
+#include "core/world/save/row.h"
+#include "server/build/base/diagnostic.h"
+#include "server/build/pipeline/build_show.h"
+#include "server/build/place/editor_files.h"
+#include "server/host/serve/http_asset.h"
+#include "server/host/serve/serve_inside.h"
+#include "server/sys/clock.h"
+#include "server/sys/entropy.h"
+#include "server/sys/file.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#define CODE_TRIES 8
+
+// --- names --------------------------------------------------------------------------------------
+
+static const char *last_part(const char *path)
+{
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/') {
+        end -= 1;
+    }
+    size_t begin = end;
+    while (begin > 0 && path[begin - 1] != '/') {
+        begin -= 1;
+    }
+    return path + begin;
+}
+
+// The prefix, and what the name has of letters, digits, _ and -.
+static void make_id(const char *prefix, const char *name, char out[65])
+{
+    const size_t begin = (size_t)snprintf(out, 65, "%s", prefix);
+    size_t at = begin;
+    for (; *name != '\0' && *name != '/' && at < 64; name++) {
+        const bool plain = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
+                           (*name >= '0' && *name <= '9') || *name == '_' || *name == '-';
+        out[at++] = plain ? *name : '-';
+    }
+    out[at] = '\0';
+    if (at == begin || strcmp(out + begin, "-") == 0 || strcmp(out + begin, "--") == 0) {
+        snprintf(out + begin, 65 - begin, "main");
+    }
+}
+
+// --- building -----------------------------------------------------------------------------------
+
+BuildConfig serve_build_config(const Serve *serve)
+{
+    BuildConfig config = build_config_default();
+    config.allow_weak_jail = serve->config.allow_weak_jail;
+    config.key = serve->build_key;
+    // Who keeps the data elsewhere wants nothing written into the place.
+    config.cache = serve->config.data != NULL ? serve->build_cache : NULL;
+    return config;
+}
+
+static Status build(Serve *serve, Builder *builder, const char *folder, BuildResult *out)
+{
+    char reason[WORKER_REASON_BYTES] = "", counts[BUILD_SHOW_BYTES];
+    BuildShow show = build_show_begin();
+    const BuildRequest request = {.place = folder,
+                                  .write = serve->config.data == NULL,
+                                  .pack = true,
+                                  .progress = build_show_progress,
+                                  .user = &show,
+                                  .cancel = serve->cancel};
+    const Status status = builder_build(builder, &request, out, reason);
+    build_show_end(&show);
+    build_show_diagnostics(&out->diagnostics, folder);
+    if (status != STATUS_OK) {
+        diagnostic_print(stderr, "%s: %s cannot be built%s%s", serve->command, folder,
+                         reason[0] != '\0' ? ": " : "", reason);
+        return status;
+    }
+    build_show_counts(out, counts);
+    serve_log(LOG_INFO, "build", "%s", counts);
+    return STATUS_OK;
+}
+
+// As `sandlot build` does, where the build may write.
+void serve_renew_types(const Serve *serve, const char *folder)
+{
+    char reason[WORKER_REASON_BYTES] = "";
+    bool written = false;
+    if (serve->config.data == NULL &&
+        editor_files_renew_types(folder, &written, reason) != STATUS_OK) {
+        serve_log(LOG_WARN, "build", "no types for editors: %s", reason);
+    }
+}
+
+static bool has_place(const Serve *serve, const char *place_id)
+{
+    for (uint32_t i = 0; i < serve->place_count; i++) {
+        if (strcmp(serve->places[i].place->place_id, place_id) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static Status open_place(Serve *serve, Builder *builder, const char *folder)
+{
+    char place_id[65], reason[512] = "";
+    make_id("place_", last_part(folder), place_id);
+    if (has_place(serve, place_id)) {
+        diagnostic_print(stderr, "%s: %s: another place has the same folder name; rename one",
+                         serve->command, folder);
+        return STATUS_EXISTS;
+    }
+    BuildResult built = {0};
+    Status status = build(serve, builder, folder, &built);
+    const HostPlaceConfig config = {.place_id = place_id,
+                                    .folder = folder,
+                                    .player_max = serve->config.player_max,
+                                    .development = serve->development};
+    ServePlace *place = &serve->places[serve->place_count];
+    if (status == STATUS_OK) {
+        status = host_place_create(&config, &built, &place->place, reason, sizeof reason);
+        if (status != STATUS_OK) {
+            diagnostic_print(stderr, "%s: %s", serve->command, reason);
+        }
+    }
+    if (status == STATUS_OK) {
+        serve->place_count += 1;
+        status = serve_assets_create(place->place, &place->assets);
+        serve_renew_types(serve, folder);
+    }
+    build_result_free(&built);
+    return status;
+}
+
+Status serve_places_open(Serve *serve)
+{
+    if (!serve_join_path(serve->build_key, serve->data, "ticket.key") ||
+        !serve_join_path(serve->build_cache, serve->data, "cache")) {
+        return STATUS_RANGE;
+    }
+    const BuildConfig config = serve_build_config(serve);
+    Builder *builder = NULL;
+    Status status = builder_create(&config, &builder);
+    if (status != STATUS_OK) {
+        fprintf(stderr, "%s: no place can be built: %s\n", serve->command, status_text(status));
+        return status;
+    }
+    for (uint32_t i = 0; serve->config.places[i] != NULL && status == STATUS_OK; i++) {
+        status = open_place(serve, builder, serve->config.places[i]);
+    }
+    builder_destroy(builder);
+    return status;
+}
+
+void serve_places_close(Serve *serve)
+{
+    for (uint32_t i = 0; i < serve->place_count; i++) {
+        serve_assets_destroy(serve->places[i].assets);
+        if (serve->host == NULL) { // which destroys them otherwise
+            host_place_destroy(serve->places[i].place);
+        }
+    }
+}
+
+// --- rows of worlds -----------------------------------------------------------------------------
+
+// Rows as older programs wrote them, which only the place they were stored with can tell apart.
+static void count_old_row(void *user, const uint8_t *bytes, size_t count)
+{
+    ByteReader reader = byte_reader(bytes, count);
+    Row row;
+    Text name;
+    uint64_t number;
+    *(uint32_t *)user += row_read(&reader, &row) == STATUS_OK &&
+                         row_attribute_key(&row, &name, &number) == STATUS_OK && name.bytes == 0 &&
+                         (number & ROW_SCENE_ID) == 0;
+}
+
+static void random_code(char out[17])
+{
+    uint8_t random[ROOM_CODE_RANDOM];
+    entropy_fill(random, sizeof random);
+    room_code_from(random, out);
+}
+
+static Status put_row(Serve *serve, StoreWorld *row)
+{
+    Status status = store_world_put(serve->store, row);
+    for (uint32_t i = 0; i < CODE_TRIES && status == STATUS_EXISTS; i++) {
+        random_code(row->room_code);
+        status = store_world_put(serve->store, row);
+    }
+    return status;
+}
+
+static bool has_changed(const StoreWorld *row, const HostPlace *place)
+{
+    return memcmp(row->place_hash, place->scene_hash, sizeof place->scene_hash) != 0;
+}
+
+Status serve_world_open(Serve *serve)
+{
+    HostPlace *place = serve->places[0].place;
+    char world_id[65];
+    StoreWorld row;
+    const char *name =
+        serve->config.name != NULL ? serve->config.name : last_part(serve->config.places[0]);
+    make_id("world_", name, world_id);
+    uint32_t old_rows = 0;
+    bool is_new = false;
+    Status status = store_world_find(serve->store, world_id, &row);
+    if (status == STATUS_NOT_FOUND) {
+        is_new = true;
+        row = (StoreWorld){.created_unix_ms = clock_unix_ms()};
+        memcpy(row.world_id, world_id, sizeof row.world_id);
+        memcpy(row.place_id, place->place_id, sizeof row.place_id);
+        random_code(row.room_code);
+        status = STATUS_OK;
+    } else if (status == STATUS_OK) { // all that it has, before anything is written
+        status = store_rows(serve->store, world_id, count_old_row, &old_rows);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    // A world keeps the place whose DataStores it has used.
+    memcpy(place->place_id, row.place_id, sizeof place->place_id);
+    snprintf(row.name, sizeof row.name, "%s", place->built.facts.name);
+    const bool other = !is_new && has_changed(&row, place);
+    if (old_rows == 0) { // else it is kept until the world has replaced them
+        memcpy(row.place_hash, place->scene_hash, sizeof row.place_hash);
+    }
+    status = put_row(serve, &row);
+    if (status == STATUS_OK) {
+        host_add_place(serve->host, place);
+        status = host_add_world(serve->host, &row, &serve->one_world);
+    }
+    if (status == STATUS_OK && other) {
+        host_world_set_other_place(serve->one_world);
+    }
+    return status;
+}
+
+Status serve_worlds_open(Serve *serve)
+{
+    for (uint32_t i = 0; i < serve->place_count; i++) {
+        host_add_place(serve->host, serve->places[i].place);
+    }
+    StoreWorld *rows = calloc(HOST_WORLDS_MAX, sizeof *rows);
+    if (rows == NULL) {
+        return STATUS_LIMIT;
+    }
+    const uint32_t count = store_worlds(serve->store, rows, HOST_WORLDS_MAX);
+    Status status = STATUS_OK;
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        HostWorld *world;
+        const HostPlace *place = host_place(serve->host, rows[i].place_id);
+        if (place == NULL || rows[i].place_id[0] == '\0') {
+            continue; // of a place that is not served now
+        }
+        const bool other = has_changed(&rows[i], place);
+        uint32_t old_rows = 0;
+        if (other) {
+            status = store_rows(serve->store, rows[i].world_id, count_old_row, &old_rows);
+        }
+        if (other && status == STATUS_OK && old_rows == 0) {
+            memcpy(rows[i].place_hash, place->scene_hash, sizeof place->scene_hash);
+            status = put_row(serve, &rows[i]);
+        }
+        if (status == STATUS_MALFORMED) { // said when somebody wants it
+            status = STATUS_OK;
+        }
+        status = status == STATUS_OK ? host_add_world(serve->host, &rows[i], &world) : status;
+        if (status == STATUS_OK && other) {
+            host_world_set_other_place(world);
+        }
+    }
+    free(rows);
+    return status;
+}

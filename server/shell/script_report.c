@@ -1,0 +1,58 @@
+// See script_report.h.
+#include "server/shell/script_report.h"
+
+static uint64_t microseconds(double ms)
+{
+    return ms > 0 && ms < 1e15 ? (uint64_t)(ms * 1000) : 0;
+}
+
+static void fill_stats(HostStats *out, const ScriptStats *stats)
+{
+    out->script_count = stats->script_count;
+    out->script_throttled = stats->throttled_count;
+    out->script_off = stats->off_count;
+    out->script_instances = stats->instance_count;
+    out->script_coroutines = stats->coroutine_count;
+    out->script_memory_bytes = stats->memory.used_bytes;
+    out->script_calls = stats->call_count;
+    out->script_steps = stats->step_count;
+    out->script_time_us = microseconds(stats->time_ms);
+    out->script_compile_us = microseconds(stats->compile_ms);
+    out->script_faults = stats->fault_count;
+    out->script_faults_dropped = stats->faults_dropped;
+    out->script_throttles = stats->throttle_count;
+    out->script_events_dropped = stats->events_dropped;
+    out->script_messages_dropped = stats->messages_dropped;
+    out->script_log_dropped = stats->log_dropped;
+}
+
+static void send_table(WorldLoop *loop)
+{
+    static uint8_t bytes[SCRIPT_TABLE_BYTES];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    script_table_write(&loop->script_table, &writer);
+    if (writer.status != STATUS_OK) {
+        return; // it fits: script_table.c proves it
+    }
+    const ChannelReport report = {.type = CHANNEL_SCRIPTS, .bytes = bytes, .byte_count = writer.at};
+    (void)world_loop_report(loop, &report); // a host that is behind gets the next one
+}
+
+void script_report(WorldLoop *loop, HostStats *stats)
+{
+    ScriptSystem *scripts = world_scripts(loop->world);
+    const uint64_t calls_before = stats->script_calls;
+    if (scripts == NULL) {
+        return;
+    }
+    script_stats(scripts, &loop->script_stats);
+    fill_stats(stats, &loop->script_stats);
+    bool has_faults = false;
+    for (ScriptFault fault; script_faults(scripts, &fault, 1) > 0; has_faults = true) {
+        script_table_add_fault(&loop->script_table, &fault);
+    }
+    if (has_faults || stats->script_calls != calls_before) {
+        script_table_fill(&loop->script_table, &loop->script_stats, stats->tick);
+        send_table(loop);
+    }
+}

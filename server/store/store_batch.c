@@ -1,0 +1,373 @@
+// A batch is one transaction. Saves and requests that stand together in it are fenced once for each
+// world, and none of them is undone alone: that costs nothing when all goes well. If one of them
+// fails for another reason than the disk (a damaged page), the transaction is rolled back and the
+// batch runs again carefully: each job with its own fence, inside its own savepoint, so that a
+// failing job hurts nobody but its own world.
+#define _GNU_SOURCE
+#include "server/store/store_inside.h"
+
+#include "core/base/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum RunResult { RUN_DONE, RUN_CAREFULLY, RUN_DISK } RunResult;
+
+// --- jobs ---------------------------------------------------------------------------------------
+
+// Without an answer of its own: fenced, or refused by the disk.
+static void job_refuse(Job *job, Status status)
+{
+    free(job->answer.rows);
+    job->answer.rows = NULL;
+    job->answer.row_bytes = 0;
+    job->answer.epoch = 0;
+    job->answer.status = status;
+    job->answer.ok = job->answer.damaged = false;
+    job->answer.bytes = NULL;
+    job->answer.byte_count = 0;
+}
+
+// Whose DataStores a world uses. A world whose row is damaged uses none.
+static Status find_place(Sql *sql, const char *world_id, char place_id[STORE_ID_BYTES + 1])
+{
+    StoreWorld world;
+    const Status status = world_find(sql, world_id, &world);
+    if (status == STATUS_OK) {
+        memcpy(place_id, world.place_id, sizeof world.place_id);
+    } else if (status == STATUS_MALFORMED) {
+        sql_fail(sql, SQL_ERROR_DAMAGED);
+    }
+    return status == STATUS_NOT_FOUND ? STATUS_DENIED : STATUS_OK;
+}
+
+static void answer_request(Store *store, Sql *sql, Job *job, const char *place_id)
+{
+    ByteWriter writer = byte_writer(store->answer, sizeof store->answer);
+    const uint64_t damaged_before = store->found.damaged;
+    job->answer.ok = data_run(store, sql, place_id, &job->request, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    uint8_t *bytes = malloc(writer.at + 1);
+    if (bytes == NULL) {
+        sql_fail(sql, SQL_ERROR_DISK);
+        return;
+    }
+    memcpy(bytes, store->answer, writer.at);
+    free(job->answer_bytes);
+    job->answer_bytes = bytes;
+    job->answer.damaged = store->found.damaged > damaged_before;
+    job->answer.bytes = bytes;
+    job->answer.byte_count = writer.at;
+}
+
+static Status run_alone(Store *store, Sql *sql, Job *job)
+{
+    const char *world_id = job->answer.world_id;
+    char place_id[STORE_ID_BYTES + 1];
+    Status status = STATUS_UNSUPPORTED;
+    switch (job->type) {
+    case JOB_SAVE:
+        status = fence_saves(store, sql, world_id, job->epoch, job->seq, job->seq);
+        if (status == STATUS_OK) {
+            rows_apply(sql, world_id, job->rows, job->row_bytes, &store->found);
+        }
+        return status;
+    case JOB_REQUEST:
+        status = fence_requests(store, sql, world_id, job->epoch, !data_is_read(&job->request));
+        status = status == STATUS_OK ? find_place(sql, world_id, place_id) : status;
+        if (status == STATUS_OK && sql->error == SQL_NO_ERROR) {
+            answer_request(store, sql, job, place_id);
+        }
+        return status;
+    case JOB_HOST:
+        return host_renew(store, sql, job);
+    case JOB_TAKE:
+        return world_take(store, sql, job);
+    case JOB_RELEASE:
+        return world_release(sql, job);
+    case JOB_MAKE:
+        return world_make(store, sql, job);
+    case JOB_CALL:
+        return job->call(store, sql, job->user);
+    }
+    return status;
+}
+
+// The job can be undone alone. False: the disk refuses, and the transaction is lost.
+static bool run_with_savepoint(Store *store, Sql *sql, Job *job)
+{
+    sql_savepoint(sql);
+    Status status = run_alone(store, sql, job);
+    const Status error = sql_status(sql);
+    if (error == STATUS_BLOCKED || !sql_in_transaction(sql)) {
+        return false;
+    }
+    if (error != STATUS_OK) {
+        // A damaged page, or a row that the tables do not take.
+        store->found.damaged += error == STATUS_MALFORMED;
+        status = error == STATUS_MALFORMED ? STATUS_BLOCKED : STATUS_MALFORMED;
+        sql_clear(sql);
+        if (job->type == JOB_SAVE && status == STATUS_BLOCKED) {
+            fence_blocked(store, job->answer.world_id, job->epoch, job->seq);
+        }
+    }
+    if (status != STATUS_OK) {
+        sql_savepoint_undo(sql);
+        const StoreCompletion answer = job->answer;
+        job_refuse(job, status);
+        if (error == STATUS_OK && job->type == JOB_TAKE) { // the reason
+            job->answer.bytes = answer.bytes;
+            job->answer.byte_count = answer.byte_count;
+        }
+    } else {
+        job->answer.status = STATUS_OK;
+    }
+    sql_savepoint_end(sql);
+    return sql_status(sql) == STATUS_OK;
+}
+
+// --- fences -------------------------------------------------------------------------------------
+
+static bool is_fenced(const Job *job)
+{
+    return job->type == JOB_SAVE || job->type == JOB_REQUEST;
+}
+
+static bool fences_reserve(Store *store, const JobList *batch)
+{
+    uint32_t count = 0, slots = 16;
+    for (const Job *job = batch->first; job != NULL; job = job->next) {
+        count += is_fenced(job);
+    }
+    while (slots < count * 2) {
+        slots *= 2;
+    }
+    if (count > store->fence_max) {
+        free(store->fences);
+        free(store->fence_slots);
+        store->fences = calloc(count, sizeof *store->fences);
+        store->fence_slots = calloc(slots, sizeof *store->fence_slots);
+        store->fence_max = store->fences != NULL && store->fence_slots != NULL ? count : 0;
+        store->fence_slot_count = slots;
+    }
+    return count <= store->fence_max;
+}
+
+void batch_free(Store *store)
+{
+    free(store->fences);
+    free(store->fence_slots);
+}
+
+static uint32_t fence_at(Store *store, const Job *job)
+{
+    const char *world_id = job->answer.world_id;
+    const uint32_t mask = store->fence_slot_count - 1;
+    Hash64 hash = HASH64_INIT;
+    hash_bytes(&hash, world_id, strlen(world_id));
+    hash_u64(&hash, job->epoch);
+    for (uint32_t slot = (uint32_t)hash.state & mask;; slot = (slot + 1) & mask) {
+        const uint32_t number = store->fence_slots[slot];
+        if (number == 0) {
+            ASSERT(store->fence_count < store->fence_max);
+            store->fences[store->fence_count] = (Fence){.world_id = world_id, .epoch = job->epoch};
+            store->fence_slots[slot] = ++store->fence_count;
+            return store->fence_count - 1;
+        }
+        const Fence *fence = &store->fences[number - 1];
+        if (fence->epoch == job->epoch && strcmp(fence->world_id, world_id) == 0) {
+            return number - 1;
+        }
+    }
+}
+
+// Finds what the jobs from here to the next of another kind want from each world.
+static void fences_gather(Store *store, Job *from)
+{
+    memset(store->fence_slots, 0, store->fence_slot_count * sizeof *store->fence_slots);
+    store->fence_count = 0;
+    for (Job *job = from; job != NULL && is_fenced(job); job = job->next) {
+        job->fence = fence_at(store, job);
+        Fence *fence = &store->fences[job->fence];
+        if (job->type == JOB_REQUEST) {
+            fence->writes = fence->writes || !data_is_read(&job->request);
+            continue;
+        }
+        job->is_in_order = !fence->is_closed && (fence->first == 0 || job->seq == fence->last + 1);
+        if (job->is_in_order) {
+            fence->first = fence->first == 0 ? job->seq : fence->first;
+            fence->last = job->seq;
+        } else {
+            fence->is_closed = true;
+        }
+    }
+}
+
+static Status decide_save(Store *store, Sql *sql, const Job *job, Fence *fence)
+{
+    if (!job->is_in_order) {
+        return fence_saves(store, sql, fence->world_id, job->epoch, job->seq, job->seq);
+    }
+    if (!fence->save_known) {
+        fence->save =
+            fence_saves(store, sql, fence->world_id, fence->epoch, fence->first, fence->last);
+        fence->save_known = true;
+    }
+    return fence->save;
+}
+
+static Status decide_request(Store *store, Sql *sql, Fence *fence)
+{
+    if (!fence->request_known) {
+        const bool is_open = fence->save_known && fence->save == STATUS_OK;
+        fence->request =
+            is_open ? STATUS_OK
+                    : fence_requests(store, sql, fence->world_id, fence->epoch, fence->writes);
+        if (fence->request == STATUS_OK) {
+            fence->request = find_place(sql, fence->world_id, fence->place_id);
+        }
+        fence->request_known = true;
+    }
+    return fence->request;
+}
+
+static void run_fenced(Store *store, Sql *sql, Job *job)
+{
+    Fence *fence = &store->fences[job->fence];
+    const Status status = job->type == JOB_SAVE ? decide_save(store, sql, job, fence)
+                                                : decide_request(store, sql, fence);
+    if (status != STATUS_OK) {
+        job_refuse(job, status);
+        return;
+    }
+    if (job->type == JOB_SAVE) {
+        rows_apply(sql, fence->world_id, job->rows, job->row_bytes, &store->found);
+    } else if (sql->error == SQL_NO_ERROR) {
+        answer_request(store, sql, job, fence->place_id);
+    }
+    job->answer.status = STATUS_OK;
+}
+
+// --- transactions -------------------------------------------------------------------------------
+
+// Whether a job writes more than it may have to take back.
+static bool needs_savepoint(const Job *job)
+{
+    return job->type == JOB_TAKE || job->type == JOB_CALL;
+}
+
+// One statement, which changes something or nothing.
+static void run_single(Store *store, Sql *sql, Job *job)
+{
+    const Status status = run_alone(store, sql, job);
+    if (status != STATUS_OK) {
+        job_refuse(job, status);
+    } else {
+        job->answer.status = STATUS_OK;
+    }
+}
+
+static RunResult run_jobs(Store *store, Sql *sql, const JobList *batch, bool carefully)
+{
+    bool gathered = false;
+    for (Job *job = batch->first; job != NULL; job = job->next) {
+        if (carefully || needs_savepoint(job)) {
+            gathered = false;
+            if (!run_with_savepoint(store, sql, job)) {
+                return RUN_DISK;
+            }
+            continue;
+        }
+        if (!is_fenced(job)) {
+            gathered = false;
+            run_single(store, sql, job);
+        } else {
+            if (!gathered) {
+                fences_gather(store, job);
+                gathered = true;
+            }
+            run_fenced(store, sql, job);
+        }
+        const Status error = sql_status(sql);
+        if (error != STATUS_OK) {
+            return error == STATUS_BLOCKED ? RUN_DISK : RUN_CAREFULLY;
+        }
+    }
+    return RUN_DONE;
+}
+
+// What an error says of the disk.
+static StoreDisk disk_of(const Sql *sql)
+{
+    return sql->error == SQL_ERROR_FULL        ? STORE_DISK_FULL
+           : sql->error == SQL_ERROR_READ_ONLY ? STORE_DISK_READ_ONLY
+                                               : STORE_DISK_FAILED;
+}
+
+static RunResult run_transaction(Store *store, Sql *sql, const JobList *batch, bool carefully)
+{
+    sql_clear(sql);
+    sql_begin(sql);
+    RunResult result =
+        sql->error == SQL_NO_ERROR ? run_jobs(store, sql, batch, carefully) : RUN_DISK;
+    if (result == RUN_DONE) {
+        if (store->config.fault != NULL && store->config.fault(store->config.fault_user)) {
+            sql_fail(sql, SQL_ERROR_FULL);
+        }
+        sql_commit(sql);
+        result = sql->error == SQL_NO_ERROR ? RUN_DONE : RUN_DISK;
+    }
+    if (result == RUN_DISK) {
+        store->disk_errors += 1;
+        store->disk = disk_of(sql);
+    }
+    if (result != RUN_DONE) {
+        sql_roll_back(sql);
+    }
+    return result;
+}
+
+// Nothing of the batch is stored. What only reads gets its answer all the same.
+static void refuse_batch(Store *store, Sql *sql, const JobList *batch)
+{
+    for (Job *job = batch->first; job != NULL; job = job->next) {
+        job_refuse(job, STATUS_BLOCKED);
+        if (job->type == JOB_SAVE) {
+            fence_blocked(store, job->answer.world_id, job->epoch, job->seq);
+        } else if (job->type == JOB_REQUEST && data_is_read(&job->request)) {
+            const Status status = run_alone(store, sql, job);
+            const Status error = sql_status(sql);
+            if (status != STATUS_OK || error != STATUS_OK) {
+                job_refuse(job, error != STATUS_OK ? STATUS_BLOCKED : status);
+            } else {
+                job->answer.status = STATUS_OK;
+            }
+            sql_clear(sql);
+        }
+    }
+}
+
+bool batch_run(Store *store, const JobList *batch)
+{
+    Sql *sql = store->writer;
+    const uint64_t changes = sql_change_count(sql);
+    store->disk = STORE_DISK_FINE;
+    store->now = store_unix_ms(store);
+    RunResult result = RUN_CAREFULLY;
+    if (fences_reserve(store, batch)) {
+        result = run_transaction(store, sql, batch, false);
+    }
+    if (result == RUN_CAREFULLY) {
+        result = run_transaction(store, sql, batch, true);
+    }
+    if (result != RUN_DONE) {
+        refuse_batch(store, sql, batch);
+        return false;
+    }
+    for (const Job *job = batch->first; job != NULL; job = job->next) {
+        if (job->type == JOB_HOST && job->answer.status == STATUS_OK) {
+            host_renewed(store, job);
+        }
+    }
+    return sql_change_count(sql) != changes;
+}

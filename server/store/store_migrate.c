@@ -1,0 +1,99 @@
+// How a database file of an older version becomes one of today, in one transaction. Every older
+// version kept texts as TEXT and had one lease for each world; version 1 had no character profiles,
+// and version 2 other resume tokens, which are good for minutes and not carried over.
+//
+// Rows are copied with their checksums, which do not depend on whether a column was TEXT. So a row
+// that was damaged before is still told apart afterwards.
+#define _GNU_SOURCE
+#include "server/store/store_inside.h"
+
+#include "core/base/check.h"
+#include "server/store/sql_driver.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool table_exists(Sql *sql, const char *name)
+{
+    char text[160];
+    snprintf(text, sizeof text,
+             "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '%s'", name);
+    return sql_number(sql, text) == 1;
+}
+
+// What a column of today is in terms of the old table. A world of before has a place of its own,
+// with the world's id: that is whose DataStores the old ones are.
+static void old_expression(const SqlTableInfo *table, const SqlColumn *column, char *out,
+                           size_t out_bytes)
+{
+    const bool is_place = strcmp(column->name, "place_id") == 0;
+    if (table->table == TABLE_WORLDS && strcmp(column->name, "checksum") == 0) {
+        snprintf(out, out_bytes,
+                 "CASE checksum WHEN row_checksum(%d, world_id, room_code, name, place_hash, "
+                 "created_unix_ms) THEN row_checksum(%d, world_id, room_code, name, place_hash, "
+                 "created_unix_ms, world_id) ELSE checksum END",
+                 TABLE_WORLDS, TABLE_WORLDS);
+    } else if (column->type == SQL_BYTES) {
+        snprintf(out, out_bytes, "CAST(%.31s AS BLOB)", is_place ? "world_id" : column->name);
+    } else {
+        snprintf(out, out_bytes, "%.31s", column->name);
+    }
+}
+
+static void copy_rows(Sql *sql, const SqlTableInfo *table)
+{
+    char names[512] = "", values[1024] = "", text[2048];
+    size_t names_at = 0, values_at = 0;
+    SqlColumn columns[SQL_COLUMNS_MAX];
+    const uint32_t count = sql_table_columns(table, columns);
+    for (uint32_t i = 0; i < count; i++) {
+        char value[512];
+        const char *comma = i > 0 ? ", " : "";
+        old_expression(table, &columns[i], value, sizeof value);
+        names_at += (size_t)snprintf(names + names_at, sizeof names - names_at, "%s%s", comma,
+                                     columns[i].name);
+        values_at +=
+            (size_t)snprintf(values + values_at, sizeof values - values_at, "%s%s", comma, value);
+        ASSERT(names_at < sizeof names && values_at < sizeof values);
+    }
+    const int bytes = snprintf(text, sizeof text, "INSERT INTO %s(%s) SELECT %s FROM old_%s",
+                               table->name, names, values, table->name);
+    ASSERT(bytes > 0 && bytes < (int)sizeof text);
+    sql_exec(sql, text);
+}
+
+static void make_table(Sql *sql, const SqlTableInfo *table)
+{
+    char text[SQL_TEXT_BYTES];
+    const bool is_old = table_exists(sql, table->name);
+    if (is_old) {
+        snprintf(text, sizeof text, "ALTER TABLE %s RENAME TO old_%s", table->name, table->name);
+        sql_exec(sql, text);
+    }
+    sql_table_text(table, &sql_dialect_sqlite, text);
+    sql_exec(sql, text);
+    if (is_old) {
+        copy_rows(sql, table);
+        snprintf(text, sizeof text, "DROP TABLE old_%s", table->name);
+        sql_exec(sql, text);
+    }
+}
+
+void schema_make(Sql *sql)
+{
+    char text[96];
+    for (uint32_t i = 0; i < sql_index_count(); i++) {
+        snprintf(text, sizeof text, "DROP INDEX IF EXISTS %s", sql_index_at(i)->name);
+        sql_exec(sql, text);
+    }
+    for (uint32_t i = 0; i < sql_table_count(); i++) {
+        make_table(sql, sql_table_at(i));
+    }
+    for (uint32_t i = 0; i < sql_index_count(); i++) {
+        sql_exec(sql, sql_index_at(i)->text);
+    }
+    sql_exec(sql, "DROP TABLE IF EXISTS leases; DROP TABLE IF EXISTS resume_tokens");
+    snprintf(text, sizeof text, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             STORE_APPLICATION, STORE_SCHEMA);
+    sql_exec(sql, text);
+}

@@ -1,0 +1,323 @@
+// Players and where they are. All players who are in a world stand in one row (world_players),
+// because they are checkpointed twice a second: their rows of bytes one after another, by account.
+// A player who leaves gets a row of their own (player_checkpoints). Who was ever there is known by
+// name (presence_players), which is written only when it changes.
+#define _GNU_SOURCE
+#include "server/store/store_inside.h"
+
+#include "core/base/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// What the one row may hold: far more than the players of one world. Players whom a killed world
+// left behind in it are given rows of their own when it is full.
+#define PLAYERS_BYTES_MAX (2u << 20)
+
+// One player's row of bytes; no value: it is deleted.
+typedef struct Player {
+    uint64_t account;
+    const uint8_t *bytes;
+    uint32_t byte_count;
+    uint32_t number; // in its list: a later one replaces an earlier one
+} Player;
+
+typedef struct PlayerList {
+    Player *items;
+    uint32_t count;
+} PlayerList;
+
+static uint64_t account_of(const Row *row)
+{
+    ByteReader reader = byte_reader(row->key, row->key_bytes);
+    return byte_read_u64(&reader);
+}
+
+static int compare_players(const void *a, const void *b)
+{
+    const Player *x = a, *y = b;
+    if (x->account != y->account) {
+        return x->account < y->account ? -1 : 1;
+    }
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+// The rows of players in those bytes, by account, the last one of each. False: they are no rows, or
+// there is no memory.
+static bool list_players(const uint8_t *bytes, size_t byte_count, PlayerList *out)
+{
+    uint32_t count = 0;
+    Row row;
+    for (int pass = 0; pass < 2; pass++) {
+        ByteReader reader = byte_reader(bytes, byte_count);
+        count = 0;
+        while (byte_reader_left(&reader) > 0) {
+            const size_t start = reader.at;
+            if (row_read(&reader, &row) != STATUS_OK) {
+                return false;
+            }
+            if (row.type == ROW_PLAYER) {
+                if (pass == 1) {
+                    out->items[count] = (Player){.account = account_of(&row),
+                                                 .bytes = bytes + start,
+                                                 .byte_count = (uint32_t)(reader.at - start),
+                                                 .number = count};
+                }
+                count += 1;
+            }
+        }
+        if (pass == 0) {
+            out->items = malloc((count + 1) * sizeof *out->items);
+            if (out->items == NULL) {
+                return false;
+            }
+        }
+    }
+    qsort(out->items, count, sizeof *out->items, compare_players);
+    out->count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i + 1 == count || out->items[i + 1].account != out->items[i].account) {
+            out->items[out->count++] = out->items[i];
+        }
+    }
+    return true;
+}
+
+// The row is the caller's: the player's texts are in it. False: it is deleted.
+static bool read_player(const Player *from, Row *row, RowPlayer *out)
+{
+    ByteReader reader = byte_reader(from->bytes, from->byte_count);
+    return row_read(&reader, row) == STATUS_OK && row_player(row, out) == STATUS_OK;
+}
+
+// --- players of their own rows ------------------------------------------------------------------
+
+static void delete_player(Sql *sql, SqlName name, const char *world_id, uint64_t account)
+{
+    SqlRow row = sql_open(sql, name, TABLE_NONE);
+    sql_put_string(&row, world_id);
+    sql_put_u64(&row, account);
+    (void)sql_run(&row);
+}
+
+static void put_vec3(SqlRow *row, Vec3 v)
+{
+    sql_put_f32(row, v.x);
+    sql_put_f32(row, v.y);
+    sql_put_f32(row, v.z);
+}
+
+static void put_checkpoint(Sql *sql, const char *world_id, const RowPlayer *player)
+{
+    SqlRow row = sql_open(sql, SQL_CHECKPOINT_PUT, TABLE_CHECKPOINTS);
+    sql_put_string(&row, world_id);
+    sql_put_u64(&row, player->account);
+    sql_put_u64(&row, player->player);
+    sql_put_u64(&row, player->entity);
+    put_vec3(&row, player->position);
+    put_vec3(&row, player->velocity);
+    sql_put_f32(&row, player->yaw);
+    sql_put_f32(&row, player->health);
+    sql_put_bytes(&row, player->team.data, player->team.bytes);
+    sql_put_checksum(&row);
+    (void)sql_run(&row);
+}
+
+static void put_presence(Sql *sql, const char *world_id, const RowPlayer *player)
+{
+    SqlRow row = sql_open(sql, SQL_PRESENCE_PUT, TABLE_PRESENCE);
+    sql_put_string(&row, world_id);
+    sql_put_u64(&row, player->account);
+    sql_put_bytes(&row, player->name.data, player->name.bytes);
+    sql_put_u64(&row, player->present);
+    sql_put_checksum(&row);
+    (void)sql_run(&row);
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+typedef struct Applying {
+    Sql *sql;
+    const char *world_id;
+    uint8_t *old_bytes; // of the one row
+    PlayerList old, given;
+    uint8_t *bytes; // what it becomes
+    size_t byte_count;
+    bool is_full; // whoever was in it and was not given leaves it
+} Applying;
+
+// What the one row holds. A damaged one is as good as none: those who are there come again.
+static bool load_old(Applying *all, RowsFound *found)
+{
+    size_t bytes = 0;
+    bool is_damaged = false;
+    SqlRow row = sql_open(all->sql, SQL_PLAYERS_READ, TABLE_NONE);
+    sql_put_string(&row, all->world_id);
+    if (sql_next(&row)) {
+        size_t unused = 0;
+        sql_take_table(&row, TABLE_PLAYERS);
+        (void)sql_take_bytes(&row, STORE_ID_BYTES, &unused);
+        const uint8_t *stored = sql_take_bytes(&row, PLAYERS_BYTES_MAX, &bytes);
+        is_damaged = !sql_take_checksum(&row);
+        bytes = is_damaged ? 0 : bytes;
+        all->old_bytes = malloc(bytes + 1);
+        if (all->old_bytes != NULL) {
+            memcpy(all->old_bytes, stored, bytes);
+        }
+        sql_close(&row);
+        if (all->old_bytes == NULL) {
+            return false;
+        }
+    }
+    found->damaged += is_damaged;
+    return list_players(all->old_bytes, bytes, &all->old);
+}
+
+static void keep(Applying *all, const Player *player)
+{
+    memcpy(all->bytes + all->byte_count, player->bytes, player->byte_count);
+    all->byte_count += player->byte_count;
+}
+
+// A player who was there and about whom nothing was given.
+static void keep_old(Applying *all, const Player *old)
+{
+    Row row;
+    RowPlayer player;
+    if (!all->is_full) {
+        keep(all, old);
+    } else if (read_player(old, &row, &player)) {
+        put_checkpoint(all->sql, all->world_id, &player);
+    }
+}
+
+// `old` is NULL for one who was not there.
+static void put_given(Applying *all, const Player *given, const Player *old)
+{
+    Row row, old_row;
+    RowPlayer player, before;
+    if (!read_player(given, &row, &player)) {
+        delete_player(all->sql, SQL_CHECKPOINT_DELETE, all->world_id, given->account);
+        delete_player(all->sql, SQL_PRESENCE_DELETE, all->world_id, given->account);
+        return;
+    }
+    if (!player.present) {
+        put_checkpoint(all->sql, all->world_id, &player);
+        put_presence(all->sql, all->world_id, &player);
+        return;
+    }
+    keep(all, given);
+    if (old == NULL) {
+        delete_player(all->sql, SQL_CHECKPOINT_DELETE, all->world_id, given->account);
+    }
+    if (old == NULL || !read_player(old, &old_row, &before) ||
+        !text_equal(before.name, player.name)) {
+        put_presence(all->sql, all->world_id, &player);
+    }
+}
+
+static void merge(Applying *all)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < all->given.count; i++) {
+        const Player *given = &all->given.items[i];
+        while (at < all->old.count && all->old.items[at].account < given->account) {
+            keep_old(all, &all->old.items[at++]);
+        }
+        const bool was_there = at < all->old.count && all->old.items[at].account == given->account;
+        put_given(all, given, was_there ? &all->old.items[at++] : NULL);
+    }
+    while (at < all->old.count) {
+        keep_old(all, &all->old.items[at++]);
+    }
+}
+
+static void put_players(Applying *all)
+{
+    SqlRow row = sql_open(all->sql, SQL_PLAYERS_PUT, TABLE_PLAYERS);
+    sql_put_string(&row, all->world_id);
+    sql_put_bytes(&row, all->bytes, all->byte_count);
+    sql_put_checksum(&row);
+    (void)sql_run(&row);
+}
+
+void players_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes,
+                   RowsFound *found)
+{
+    Applying all = {.sql = sql, .world_id = world_id};
+    bool ok = list_players(rows, bytes, &all.given) && load_old(&all, found);
+    if (ok) {
+        size_t most = bytes;
+        for (uint32_t i = 0; i < all.old.count; i++) {
+            most += all.old.items[i].byte_count;
+        }
+        all.is_full = most > PLAYERS_BYTES_MAX;
+        all.bytes = malloc(most + 1);
+        ok = all.bytes != NULL;
+    }
+    if (ok) {
+        merge(&all);
+        // Who left or is deleted may never have been in it.
+        if (all.byte_count > 0 || all.old.count > 0) {
+            put_players(&all);
+        }
+    } else {
+        sql_fail(sql, SQL_ERROR_DISK);
+    }
+    free(all.given.items);
+    free(all.old.items);
+    free(all.old_bytes);
+    free(all.bytes);
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+static Vec3 take_vec3(SqlRow *row)
+{
+    Vec3 v;
+    v.x = sql_take_f32(row);
+    v.y = sql_take_f32(row);
+    v.z = sql_take_f32(row);
+    return v;
+}
+
+static Text take_name(SqlRow *row)
+{
+    size_t bytes = 0;
+    const char *text = sql_take_text(row, 64, &bytes);
+    return (Text){text, (uint32_t)bytes};
+}
+
+static void take_key(SqlRow *row, SqlTable table)
+{
+    size_t bytes = 0;
+    sql_take_table(row, table);
+    (void)sql_take_bytes(row, STORE_ID_BYTES, &bytes);
+}
+
+bool players_take_checkpoint(SqlRow *row, RowPlayer *player)
+{
+    take_key(row, TABLE_CHECKPOINTS);
+    player->account = sql_take_u64(row);
+    player->player = sql_take_u64(row);
+    player->entity = sql_take_u64(row);
+    player->position = take_vec3(row);
+    player->velocity = take_vec3(row);
+    player->yaw = sql_take_f32(row);
+    player->health = sql_take_f32(row);
+    player->team = take_name(row);
+    const bool ok = sql_take_checksum(row);
+    // Without its presence beside it, a checkpoint is damaged too.
+    take_key(row, TABLE_PRESENCE);
+    (void)sql_take_u64(row);
+    player->name = take_name(row);
+    player->present = sql_take_u64(row) == 1;
+    return sql_take_checksum(row) && ok;
+}
+
+bool players_take_all(SqlRow *row, const uint8_t **rows, size_t *bytes)
+{
+    take_key(row, TABLE_PLAYERS);
+    *rows = sql_take_bytes(row, PLAYERS_BYTES_MAX, bytes);
+    return sql_take_checksum(row);
+}

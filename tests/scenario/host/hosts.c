@@ -1,0 +1,570 @@
+// See hosts.h: time, what goes wrong, who joins, and what must always hold.
+#define _GNU_SOURCE
+#include "tests/scenario/host/hosts.h"
+
+#include "core/base/check.h"
+
+#include <sodium.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNIX_BEGIN_MS 1700000000000ull
+#define TROUBLE_US    40000000ull
+#define CALM_US       25000000ull
+#define BACK_US       20000000ull // until a world that is wanted runs, once all is calm
+#define WANT_US       5500000ull
+#define SAVED_US      4000000ull
+#define SETTLE_US     18000000ull
+#define SOON_US       2000000ull
+#define JOIN_US       (HOST_JOIN_MS * 1000ull + 2000000)
+
+void hosts_fail(Hosts *hosts, const char *format, ...)
+{
+    if (hosts->failed) {
+        return;
+    }
+    hosts->failed = true;
+    const int at =
+        snprintf(hosts->message, sizeof hosts->message, "at %.3f s: ", (double)hosts->now_us / 1e6);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(hosts->message + at, sizeof hosts->message - (size_t)at, format, arguments);
+    va_end(arguments);
+}
+
+// --- what a host is given -----------------------------------------------------------------------
+
+static uint64_t now_ns(void *user)
+{
+    const SimHost *host = user;
+    return (host->hosts->now_us + 1000000) * 1000;
+}
+
+static uint64_t unix_ms(void *user)
+{
+    const SimHost *host = user;
+    return UNIX_BEGIN_MS + host->hosts->now_us / 1000;
+}
+
+static void random_bytes(void *user, void *out, size_t bytes)
+{
+    SimHost *host = user;
+    for (size_t i = 0; i < bytes; i++) {
+        ((uint8_t *)out)[i] = (uint8_t)rng_u32(&host->hosts->rng);
+    }
+}
+
+static void log_line(void *user, LogLevel level, const char *area, const char *text)
+{
+    const SimHost *host = user;
+    if (host->hosts->verbose) {
+        printf("%8.3f host %u %-5s %s: %s\n", (double)host->hosts->now_us / 1e6, host->number,
+               log_level_name(level), area, text);
+    }
+}
+
+static Status start_process(void *user, HostWorld *world, HostLink **out)
+{
+    SimHost *host = user;
+    if (!host->hosts->calm && rng_below(&host->hosts->rng, 40) == 0) {
+        return STATUS_LIMIT; // no process to be had
+    }
+    StubProcess *process = stub_start(host->hosts, host->number, world);
+    if (process == NULL) {
+        return STATUS_LIMIT;
+    }
+    *out = &process->link;
+    return STATUS_OK;
+}
+
+static void socket_of(const HostJoinAnswer *answer, int number, HostSocket *out)
+{
+    const size_t bytes = strlen(answer->ticket);
+    *out = (HostSocket){.descriptor = number, .bytes = bytes, .already = malloc(bytes + 1)};
+    ASSERT(out->already != NULL);
+    memcpy(out->already, answer->ticket, bytes);
+}
+
+// Once all is calm and the leases of the dead have run out, everybody is let in soon, unless the
+// world is not there, full, or runs on another host.
+static void check_answer(Hosts *hosts, const SimJoin *join, const HostJoinAnswer *answer)
+{
+    if (!hosts->calm || join->asked_us < hosts->calm_us + SETTLE_US ||
+        host_is_stopping(hosts->hosts[join->host].host)) {
+        return;
+    }
+    if (hosts->now_us - join->asked_us > SOON_US) {
+        hosts_fail(hosts, "join %llu had to wait for %.3f s", (unsigned long long)join->tag,
+                   (double)(hosts->now_us - join->asked_us) / 1e6);
+    }
+    const bool is_expected = answer->refusal == REFUSED_ELSEWHERE ||
+                             answer->refusal == REFUSED_NO_WORLD || answer->refusal == REFUSED_FULL;
+    if (answer->refusal != REFUSED_NOT && !is_expected) {
+        hosts_fail(hosts, "join %llu was refused: %u", (unsigned long long)join->tag,
+                   answer->refusal);
+    }
+}
+
+static void joined(void *user, uint64_t tag, const HostJoinAnswer *answer)
+{
+    SimHost *host = user;
+    Hosts *hosts = host->hosts;
+    SimJoin *join = &hosts->joins[tag % (sizeof hosts->joins / sizeof hosts->joins[0])];
+    if (join->tag != tag || !join->is_open) {
+        hosts_fail(hosts, "join %llu was answered twice", (unsigned long long)tag);
+        return;
+    }
+    join->is_open = false;
+    hosts->joins_answered += 1;
+    check_answer(hosts, join, answer);
+    if (answer->refusal != REFUSED_NOT) {
+        return;
+    }
+    hosts->tickets += 1;
+    if (!host_world_is_ready(answer->world)) {
+        hosts_fail(hosts, "a ticket for a world that does not run");
+    }
+    HostSocket socket;
+    socket_of(answer, (int)(tag % 1000000), &socket);
+    if (host_socket(host->host, host_world_view(answer->world).row->room_code, &socket) !=
+        STATUS_OK) {
+        free(socket.already);
+    }
+}
+
+static void refuse_socket(void *user, HostSocket *socket)
+{
+    (void)user;
+    free(socket->already);
+}
+
+static bool disk_is_full(void *user)
+{
+    const SimHost *host = user;
+    return host->disk_full_until_us > host->hosts->now_us;
+}
+
+// --- hosts --------------------------------------------------------------------------------------
+
+static HostPlace *make_place(void)
+{
+    static const char manifest[] = "{\"scripts\":[],\"server_tick\":0,\"version\":1}";
+    BuildResult built = {.manifest_bytes = sizeof manifest - 1};
+    built.manifest = strdup(manifest);
+    built.whole = calloc(1, 16);
+    built.stripped = calloc(1, 16);
+    built.whole_bytes = built.stripped_bytes = 16;
+    built.facts.player_max = 6;
+    built.facts.entity_max = 64;
+    snprintf(built.facts.name, sizeof built.facts.name, "Stub");
+    const HostPlaceConfig config = {.place_id = "place_stub", .folder = "", .development = false};
+    HostPlace *place = NULL;
+    char reason[256];
+    const Status status = host_place_create(&config, &built, &place, reason, sizeof reason);
+    ASSERT(status == STATUS_OK);
+    return place;
+}
+
+static void open_host(Hosts *hosts, uint32_t number)
+{
+    SimHost *host = &hosts->hosts[number];
+    host->life += 1;
+    StoreConfig store = store_config_default();
+    store.database = hosts->database;
+    store.manual = true;
+    store.unix_ms = unix_ms;
+    store.unix_ms_user = host;
+    store.fault = disk_is_full;
+    store.fault_user = host;
+    Status status = store_open(&store, &host->store, NULL, 0);
+    ASSERT(status == STATUS_OK);
+    HostConfig config = {.outside = {.user = host,
+                                     .now_ns = now_ns,
+                                     .unix_ms = unix_ms,
+                                     .random = random_bytes,
+                                     .log = log_line,
+                                     .start = start_process,
+                                     .joined = joined,
+                                     .refuse_socket = refuse_socket},
+                         .store = host->store,
+                         .key = &hosts->key,
+                         .idle_stop_ms = 4000,
+                         .store_is_private = hosts->host_count == 1};
+    snprintf(config.host_id, sizeof config.host_id, "host%u", number);
+    random_bytes(host, config.boot, sizeof config.boot);
+    status = host_create(&config, &host->host);
+    ASSERT(status == STATUS_OK);
+    host_add_place(host->host, make_place());
+    for (uint32_t i = 0; i < hosts->world_count; i++) {
+        HostWorld *world;
+        status = host_add_world(host->host, &hosts->worlds[i].row, &world);
+        ASSERT(status == STATUS_OK);
+    }
+}
+
+// As kill -9: its processes end with it, and what the store had not committed is gone.
+static void kill_host(Hosts *hosts, SimHost *host)
+{
+    hosts->crashes += 1;
+    for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
+        StubProcess *process = &hosts->processes[i];
+        if (process->is_used && process->host == host->number) {
+            stub_die(process, 137);
+        }
+    }
+    host_destroy(host->host); // frees its links
+    store_crash(host->store);
+    host->host = NULL;
+    host->store = NULL;
+    for (size_t i = 0; i < sizeof hosts->joins / sizeof hosts->joins[0]; i++) {
+        if (hosts->joins[i].host == host->number) {
+            hosts->joins[i].is_open = false; // nobody is there to answer
+        }
+    }
+    host->dead_until_us = hosts->now_us + rng_below(&hosts->rng, 14000000);
+}
+
+static bool is_awake(const SimHost *host)
+{
+    return host->host != NULL && host->stalled_until_us <= host->hosts->now_us;
+}
+
+static void step_store(Hosts *hosts, SimHost *host)
+{
+    if (host->store == NULL || hosts->now_us < host->commit_us ||
+        hosts->now_us < host->store_late_until_us) {
+        return;
+    }
+    host->commit_us = hosts->now_us + 5000 + rng_below(&hosts->rng, 75000);
+    store_step(host->store);
+}
+
+static void step_host(SimHost *host)
+{
+    Hosts *hosts = host->hosts;
+    if (host->host == NULL && hosts->now_us >= host->dead_until_us) {
+        open_host(hosts, host->number);
+    }
+    step_store(hosts, host); // its own thread: it goes on while the host stands still
+    if (!is_awake(host)) {
+        return;
+    }
+    for (uint32_t i = 0; i < host_world_count(host->host); i++) {
+        HostWorld *world = host_world_at(host->host, i);
+        if (host_world_link(world) != NULL) {
+            host_world_receive(world);
+        }
+    }
+    host_step(host->host);
+}
+
+// --- what goes wrong ----------------------------------------------------------------------------
+
+static StubProcess *any_process(Hosts *hosts)
+{
+    StubProcess *process = &hosts->processes[rng_below(&hosts->rng, PROCESSES_MAX)];
+    return process->is_used && !process->is_dead ? process : NULL;
+}
+
+static void trouble(Hosts *hosts)
+{
+    Rng *rng = &hosts->rng;
+    SimHost *host = &hosts->hosts[rng_below(rng, hosts->host_count)];
+    StubProcess *process = any_process(hosts);
+    switch (rng_below(rng, 1600)) {
+    case 0:
+        if (host->host != NULL) {
+            kill_host(hosts, host);
+        }
+        break;
+    case 1:
+        host->stalled_until_us = hosts->now_us + rng_below(rng, 16000000);
+        break;
+    case 2:
+        host->store_late_until_us = hosts->now_us + rng_below(rng, 12000000);
+        break;
+    case 3:
+        host->disk_full_until_us = hosts->now_us + rng_below(rng, 8000000);
+        break;
+    default:
+        break;
+    }
+    if (process == NULL) {
+        return;
+    }
+    switch (rng_below(rng, 150)) {
+    case 0:
+        stub_die(process, 139);
+        break;
+    case 1:
+        process->mood = STUB_SILENT;
+        break;
+    case 2:
+        process->mood = STUB_LIAR;
+        break;
+    default:
+        break;
+    }
+}
+
+static void join_somebody(Hosts *hosts)
+{
+    Rng *rng = &hosts->rng;
+    SimHost *host = &hosts->hosts[rng_below(rng, hosts->host_count)];
+    const uint64_t tag = ++hosts->next_tag;
+    SimJoin *join = &hosts->joins[tag % (sizeof hosts->joins / sizeof hosts->joins[0])];
+    if (!is_awake(host) || join->is_open) {
+        return;
+    }
+    *join = (SimJoin){.tag = tag,
+                      .asked_us = hosts->now_us,
+                      .host = host->number,
+                      .life = host->life,
+                      .is_open = true};
+    HostJoin wish = {.tag = tag, .who = {.account = 1 + rng_below(rng, ACCOUNTS_MAX)}};
+    snprintf(wish.who.name, sizeof wish.who.name, "stub");
+    const uint32_t kind = rng_below(rng, 10);
+    if (kind < 6) {
+        const SimWorld *world = &hosts->worlds[rng_below(rng, hosts->world_count)];
+        snprintf(wish.world, sizeof wish.world, "%s",
+                 kind < 3 ? world->row.world_id : world->row.room_code);
+    } else if (kind == 9) {
+        snprintf(wish.world, sizeof wish.world, "nowhere");
+    } else {
+        snprintf(wish.place, sizeof wish.place, "place_stub");
+    }
+    host_join(host->host, &wish);
+}
+
+// --- what must hold -----------------------------------------------------------------------------
+
+static void check_joins(Hosts *hosts)
+{
+    for (size_t i = 0; i < sizeof hosts->joins / sizeof hosts->joins[0]; i++) {
+        const SimJoin *join = &hosts->joins[i];
+        const SimHost *host = &hosts->hosts[join->host];
+        if (join->is_open && host->life == join->life && is_awake(host) &&
+            host->stalled_until_us + JOIN_US < hosts->now_us &&
+            join->asked_us + JOIN_US < hosts->now_us) {
+            hosts_fail(hosts, "join %llu of host %u has no answer after %.1f s",
+                       (unsigned long long)join->tag, join->host,
+                       (double)(hosts->now_us - join->asked_us) / 1e6);
+        }
+    }
+}
+
+// A host that stood still may believe that it has a world until it has looked once.
+static void check_alone(Hosts *hosts)
+{
+    for (uint32_t w = 0; w < hosts->world_count; w++) {
+        uint32_t running = 0;
+        for (uint32_t i = 0; i < hosts->host_count; i++) {
+            const SimHost *host = &hosts->hosts[i];
+            const HostWorld *world = host->host != NULL && is_awake(host)
+                                         ? host_world(host->host, hosts->worlds[w].row.world_id)
+                                         : NULL;
+            running += world != NULL && host_world_is_ready(world);
+        }
+        if (running > 1) {
+            hosts_fail(hosts, "world %u runs on %u hosts", w, running);
+        }
+    }
+}
+
+static void check_saves(Hosts *hosts)
+{
+    for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
+        const StubProcess *process = &hosts->processes[i];
+        if (process->is_used && process->is_ready && !process->is_dead && !process->is_stopping &&
+            process->ready_us + SAVED_US < hosts->now_us &&
+            process->stored_us + SAVED_US < hosts->now_us) {
+            hosts_fail(hosts, "world %u: nothing has been stored for %.1f s", process->world,
+                       (double)(hosts->now_us - process->stored_us) / 1e6);
+        }
+    }
+}
+
+// Somebody wants each world once all is calm; one of the hosts must run it.
+static void check_back(Hosts *hosts)
+{
+    for (uint32_t w = 0; w < hosts->world_count; w++) {
+        uint32_t running = 0;
+        for (uint32_t i = 0; i < hosts->host_count; i++) {
+            const HostWorld *world =
+                hosts->hosts[i].host != NULL
+                    ? host_world(hosts->hosts[i].host, hosts->worlds[w].row.world_id)
+                    : NULL;
+            running += world != NULL && host_world_is_ready(world);
+        }
+        if (running != 1) {
+            hosts_fail(hosts, "world %u runs on %u hosts, %.1f s after the last trouble", w,
+                       running, (double)(hosts->now_us - hosts->calm_us) / 1e6);
+        }
+    }
+}
+
+static void want_everything(Hosts *hosts)
+{
+    for (uint32_t w = 0; w < hosts->world_count; w++) {
+        for (uint32_t i = 0; i < hosts->host_count; i++) {
+            SimHost *host = &hosts->hosts[i];
+            const uint64_t tag = ++hosts->next_tag;
+            SimJoin *join = &hosts->joins[tag % (sizeof hosts->joins / sizeof hosts->joins[0])];
+            if (host->host == NULL || join->is_open) {
+                continue;
+            }
+            *join = (SimJoin){tag, hosts->now_us, i, host->life, true};
+            HostJoin wish = {.tag = tag, .who = {.account = 1, .name = "stub"}};
+            memcpy(wish.world, hosts->worlds[w].row.world_id, sizeof wish.world);
+            host_join(host->host, &wish);
+        }
+    }
+}
+
+static void become_calm(Hosts *hosts)
+{
+    hosts->calm = true;
+    hosts->calm_us = hosts->now_us;
+    for (uint32_t i = 0; i < hosts->host_count; i++) {
+        SimHost *host = &hosts->hosts[i];
+        host->stalled_until_us = host->store_late_until_us = host->disk_full_until_us = 0;
+        host->dead_until_us = 0;
+    }
+    for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
+        if (hosts->processes[i].ready_us == UINT64_MAX) { // a host waits for long
+            stub_die(&hosts->processes[i], 137);
+        }
+    }
+}
+
+// --- the run ------------------------------------------------------------------------------------
+
+static void open_hosts(Hosts *hosts, uint64_t seed)
+{
+    hosts->rng = rng_make(seed, 1);
+    hosts->seed = seed;
+    hosts->host_count = 1 + rng_below(&hosts->rng, HOSTS_MAX);
+    hosts->world_count = 1 + rng_below(&hosts->rng, WORLDS_FIRST);
+    hosts->processes = calloc(PROCESSES_MAX, sizeof *hosts->processes);
+    ASSERT(hosts->processes != NULL);
+    uint8_t key_seed[crypto_sign_SEEDBYTES] = {1};
+    (void)crypto_sign_seed_keypair(hosts->key.public_half, hosts->key.secret, key_seed);
+    Status status = store_database_open(&hosts->database);
+    ASSERT(status == STATUS_OK);
+    Store *store = NULL;
+    StoreConfig config = store_config_default();
+    config.database = hosts->database;
+    config.manual = true;
+    status = store_open(&config, &store, NULL, 0);
+    ASSERT(status == STATUS_OK);
+    for (uint32_t i = 0; i < hosts->world_count; i++) {
+        StoreWorld *row = &hosts->worlds[i].row;
+        *row = (StoreWorld){.created_unix_ms = UNIX_BEGIN_MS};
+        snprintf(row->world_id, sizeof row->world_id, "world_%u", i);
+        snprintf(row->place_id, sizeof row->place_id, "place_stub");
+        snprintf(row->room_code, sizeof row->room_code, "ROOM%u", i);
+        snprintf(row->name, sizeof row->name, "Stub");
+        status = store_world_put(store, row);
+        ASSERT(status == STATUS_OK);
+    }
+    store_close(store);
+    for (uint32_t i = 0; i < hosts->host_count; i++) {
+        hosts->hosts[i] = (SimHost){.hosts = hosts, .number = i};
+        open_host(hosts, i);
+    }
+}
+
+static void close_hosts(Hosts *hosts)
+{
+    for (uint32_t i = 0; i < hosts->host_count; i++) {
+        if (hosts->hosts[i].host != NULL) {
+            host_destroy(hosts->hosts[i].host);
+            store_crash(hosts->hosts[i].store);
+        }
+    }
+    for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
+        stub_free_queues(&hosts->processes[i]);
+    }
+    store_database_close(hosts->database);
+    free(hosts->processes);
+}
+
+// At the end every host is told to stop, and does so in time with everything stored.
+static void stop_all(Hosts *hosts)
+{
+    for (uint32_t i = 0; i < hosts->host_count; i++) {
+        host_stop(hosts->hosts[i].host, 4500);
+    }
+    const uint64_t until = hosts->now_us + 5000000;
+    bool over = false;
+    while (!over && hosts->now_us < until && !hosts->failed) {
+        over = true;
+        for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
+            stub_step(&hosts->processes[i]);
+        }
+        for (uint32_t i = 0; i < hosts->host_count; i++) {
+            step_host(&hosts->hosts[i]);
+            over = over && host_is_over(hosts->hosts[i].host);
+        }
+        hosts->now_us += STEP_US;
+    }
+    for (uint32_t i = 0; i < hosts->host_count; i++) {
+        if (!host_is_over(hosts->hosts[i].host)) {
+            hosts_fail(hosts, "host %u does not end", i);
+        } else if (host_has_failed(hosts->hosts[i].host)) {
+            hosts_fail(hosts, "host %u ends and has lost something", i);
+        }
+    }
+}
+
+HostsResult hosts_run(uint64_t seed, bool verbose)
+{
+    static Hosts hosts;
+    memset(&hosts, 0, sizeof hosts);
+    hosts.verbose = verbose;
+    open_hosts(&hosts, seed);
+    uint64_t want_us = 0;
+    while (hosts.now_us < TROUBLE_US + CALM_US && !hosts.failed) {
+        hosts.now_us += STEP_US;
+        if (hosts.now_us >= TROUBLE_US && !hosts.calm) {
+            become_calm(&hosts);
+        }
+        if (!hosts.calm) {
+            trouble(&hosts);
+        } else if (hosts.now_us >= want_us) { // most become empty and stop in between
+            want_us = hosts.now_us + WANT_US;
+            want_everything(&hosts);
+        }
+        if (rng_below(&hosts.rng, hosts.calm ? 200 : 20) == 0) {
+            join_somebody(&hosts);
+        }
+        for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
+            stub_step(&hosts.processes[i]);
+        }
+        for (uint32_t i = 0; i < hosts.host_count; i++) {
+            step_host(&hosts.hosts[i]);
+        }
+        check_alone(&hosts);
+        if (hosts.now_us % 500000 == 0) {
+            check_joins(&hosts);
+        }
+    }
+    if (!hosts.failed) {
+        check_back(&hosts);
+        check_saves(&hosts);
+    }
+    if (!hosts.failed) {
+        stop_all(&hosts);
+    }
+    close_hosts(&hosts);
+    HostsResult result = {.failed = hosts.failed,
+                          .joins = hosts.joins_answered,
+                          .tickets = hosts.tickets,
+                          .saves = hosts.saves_acknowledged,
+                          .begun = hosts.begun,
+                          .crashes = hosts.crashes};
+    memcpy(result.message, hosts.message, sizeof result.message);
+    return result;
+}

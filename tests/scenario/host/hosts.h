@@ -1,0 +1,127 @@
+// One to three hosts (server/host) in one process and in simulated time, from one seed. They share
+// one database (the real store, in memory), run worlds that are stubs, and everything that can go
+// wrong does: processes and hosts die at any moment, hosts stand still for longer than a lease, the
+// store answers late, the disk is full, worlds say nonsense or nothing.
+//
+// Always: what a world was told is stored is there when it begins again; no two lives of a world
+// are told so at the same time, and a life that another has followed never; no two hosts that are
+// awake run a world; every join is answered; saves are answered; every world that is wanted runs
+// again within its time once nothing goes wrong any more.
+#pragma once
+
+#include "core/base/rng.h"
+#include "server/host/host_place.h"
+#include "server/host/host_world.h"
+
+#define HOSTS_MAX     3
+#define WORLDS_FIRST  6  // at most, at the beginning
+#define WORLDS_MAX    64 // joins make more
+#define PROCESSES_MAX 64
+#define ACCOUNTS_MAX  8
+#define QUEUE_MAX     256
+#define STEP_US       5000
+
+typedef struct Hosts Hosts;
+
+// --- a world process ----------------------------------------------------------------------------
+typedef struct StubMessage {
+    uint64_t due_us;
+    ChannelType type;
+    size_t count;
+    uint8_t *bytes; // malloc
+    int descriptor;
+} StubMessage;
+
+typedef struct StubQueue {
+    StubMessage all[QUEUE_MAX];
+    uint32_t first, count;
+} StubQueue;
+
+typedef enum StubMood {
+    STUB_GOOD,
+    STUB_SILENT, // says nothing any more
+    STUB_LIAR,   // says nonsense
+    STUB_MOOD_COUNT
+} StubMood;
+
+// A save that was sent and not answered: account -> value.
+typedef struct StubSave {
+    uint64_t request, value;
+    uint32_t account;
+    bool is_request; // a DataStore write
+} StubSave;
+
+typedef struct StubProcess {
+    HostLink link; // first
+    Hosts *hosts;
+    uint32_t host;  // which one started it
+    uint32_t world; // index of its world
+    uint64_t life;  // of the host that started it
+    bool is_used, has_begun, is_ready, is_closed, is_dead, is_stopping, is_freed;
+    int code;
+    uint64_t ready_us, beat_us, save_us;
+    uint64_t stored_us; // when it was last told that something is stored
+    uint64_t epoch, seq, request, next_value;
+    uint64_t values[ACCOUNTS_MAX]; // what it would store
+    StubMood mood;
+    StubQueue in, out; // from and to the host
+    StubSave saves[16];
+    uint32_t save_count, session_count;
+} StubProcess;
+
+// --- the whole ----------------------------------------------------------------------------------
+typedef struct SimHost {
+    Hosts *hosts;
+    uint32_t number;
+    uint64_t life;
+    Host *host; // NULL: it is dead
+    Store *store;
+    uint64_t stalled_until_us, dead_until_us, disk_full_until_us, commit_us, store_late_until_us;
+    bool is_stopping;
+} SimHost;
+
+typedef struct SimWorld {
+    StoreWorld row;
+    uint64_t acknowledged[ACCOUNTS_MAX]; // values that a life was told are stored
+    uint64_t epoch_begun;                // the highest epoch that has begun
+    uint64_t wanted_us; // since when a host wants it and it does not run; 0: it does
+} SimWorld;
+
+typedef struct SimJoin {
+    uint64_t tag, asked_us;
+    uint32_t host;
+    uint64_t life;
+    bool is_open;
+} SimJoin;
+
+struct Hosts {
+    Rng rng;
+    uint64_t seed, now_us, calm_us;
+    bool calm, verbose, failed;
+    char message[256];
+    StoreDatabase *database;
+    SigningKey key;
+    SimHost hosts[HOSTS_MAX];
+    uint32_t host_count;
+    SimWorld worlds[WORLDS_MAX];
+    uint32_t world_count;
+    StubProcess *processes;
+    SimJoin joins[512];
+    uint64_t next_tag;
+    uint64_t joins_answered, tickets, saves_acknowledged, begun, crashes, fenced;
+};
+
+typedef struct HostsResult {
+    bool failed;
+    char message[256];
+    uint64_t joins, tickets, saves, begun, crashes;
+} HostsResult;
+HostsResult hosts_run(uint64_t seed, bool verbose);
+
+void hosts_fail(Hosts *hosts, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// --- stub_world.c -------------------------------------------------------------------------------
+StubProcess *stub_start(Hosts *hosts, uint32_t host, HostWorld *world);
+void stub_step(StubProcess *process);
+void stub_die(StubProcess *process, int code);
+void stub_free_queues(StubProcess *process);

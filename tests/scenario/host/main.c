@@ -1,0 +1,69 @@
+// host_scenarios --seeds N [--from S] [--stop]   N seeds; --stop: until one fails
+// host_scenarios SEED                            one seed, with everything that the hosts log
+//
+// A seed that fails is printed with the command that runs it again, and the exit code is 1.
+#include "tests/scenario/host/hosts.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool run(uint64_t seed, bool verbose, HostsResult *sum)
+{
+    const HostsResult result = hosts_run(seed, verbose);
+    sum->joins += result.joins;
+    sum->tickets += result.tickets;
+    sum->saves += result.saves;
+    sum->begun += result.begun;
+    sum->crashes += result.crashes;
+    if (result.failed) {
+        printf("FAILED seed %llu: %s\n  again: host_scenarios %llu\n", (unsigned long long)seed,
+               result.message, (unsigned long long)seed);
+        fflush(stdout);
+    }
+    return !result.failed;
+}
+
+static void print_sum(const HostsResult *sum)
+{
+    printf("%llu joins answered, %llu tickets, %llu saves acknowledged, %llu lives of worlds, %llu "
+           "hosts killed\n",
+           (unsigned long long)sum->joins, (unsigned long long)sum->tickets,
+           (unsigned long long)sum->saves, (unsigned long long)sum->begun,
+           (unsigned long long)sum->crashes);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t count = 0, from = 1, failed = 0, done = 0;
+    bool stop = false;
+    HostsResult sum = {0};
+    if (sodium_init() < 0) {
+        return 1;
+    }
+    if (argc == 2 && argv[1][0] != '-') {
+        const bool good = run(strtoull(argv[1], NULL, 10), true, &sum);
+        print_sum(&sum);
+        return good ? 0 : 1;
+    }
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
+            count = strtoull(argv[++i], NULL, 10);
+        } else if (strcmp(argv[i], "--from") == 0 && i + 1 < argc) {
+            from = strtoull(argv[++i], NULL, 10);
+        } else if (strcmp(argv[i], "--stop") == 0) {
+            stop = true;
+        } else {
+            printf("unknown: %s\n", argv[i]);
+            return 2;
+        }
+    }
+    for (; done < count && !(stop && failed > 0); done++) {
+        failed += run(from + done, false, &sum) ? 0 : 1;
+    }
+    print_sum(&sum);
+    printf("%llu seeds passed, %llu failed\n", (unsigned long long)(done - failed),
+           (unsigned long long)failed);
+    return failed == 0 ? 0 : 1;
+}

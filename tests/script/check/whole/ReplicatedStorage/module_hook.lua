@@ -1,0 +1,4 @@
+local m = {}
+function m.onStrat()
+end
+return m

@@ -1,0 +1,2 @@
+local s = require("ReplicatedStorage/Screen")
+return s

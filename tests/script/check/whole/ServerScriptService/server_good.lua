@@ -1,0 +1,5 @@
+function onStart()
+    Network.OnClientEvent("hello", function(player, word)
+        print(player, word)
+    end)
+end

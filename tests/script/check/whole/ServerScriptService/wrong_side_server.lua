@@ -1,0 +1,3 @@
+function onStart()
+    Network.FireServer("hello")
+end

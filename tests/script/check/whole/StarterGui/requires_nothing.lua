@@ -1,0 +1,5 @@
+require("Zebra")
+require("")
+require("\xff\xfe")
+require("a\nb")
+require("caf\u{e9}")

@@ -1,0 +1,1 @@
+require("ServerScriptService/server_good")

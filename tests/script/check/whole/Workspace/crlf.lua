@@ -1,0 +1,3 @@
+print("a")
+print(undefined_b)
+local = 1

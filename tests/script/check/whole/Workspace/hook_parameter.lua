@@ -1,0 +1,3 @@
+function onUpdate(dt)
+    print(dt * 2)
+end

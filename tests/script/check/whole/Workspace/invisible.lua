@@ -1,0 +1,3 @@
+-- a​b
+local s = "‮"
+print(s, "👨‍👩")

@@ -1,0 +1,2 @@
+local s = require("ReplicatedStorage/Secret")
+return s

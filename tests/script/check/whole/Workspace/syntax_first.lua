@@ -1,0 +1,2 @@
+local = 3
+print("never")

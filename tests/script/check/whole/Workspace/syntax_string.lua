@@ -1,0 +1,2 @@
+local s = "not closed
+print(s)

@@ -1,0 +1,509 @@
+// Several hosts on one database, in virtual time and one thread: rows of hosts, leases and fences
+// as the real statements decide them, a full disk and a crash at chosen moments.
+#define _GNU_SOURCE
+#include "core/base/rng.h"
+#include "core/world/save/row.h"
+#include "server/store/store.h"
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOSTS    3
+#define LEASE_MS 10000
+
+typedef struct Cluster {
+    StoreDatabase *database;
+    Store *stores[HOSTS];
+    uint64_t now;
+    uint32_t faults; // commits that fail from now on
+    uint32_t commits_tried;
+} Cluster;
+
+static uint64_t cluster_now(void *user)
+{
+    return ((Cluster *)user)->now;
+}
+
+static bool cluster_fault(void *user)
+{
+    Cluster *cluster = user;
+    cluster->commits_tried += 1;
+    if (cluster->faults == 0) {
+        return false;
+    }
+    cluster->faults -= 1;
+    return true;
+}
+
+static void host_open(Cluster *cluster, uint32_t host)
+{
+    StoreConfig config = store_config_default();
+    config.database = cluster->database;
+    config.unix_ms = cluster_now;
+    config.unix_ms_user = cluster;
+    config.fault = cluster_fault;
+    config.fault_user = cluster;
+    REQUIRE(store_open(&config, &cluster->stores[host], NULL, 0) == STATUS_OK);
+}
+
+static void cluster_begin(Cluster *cluster)
+{
+    *cluster = (Cluster){.now = 1000};
+    REQUIRE(store_database_open(&cluster->database) == STATUS_OK);
+    for (uint32_t i = 0; i < HOSTS; i++) {
+        host_open(cluster, i);
+    }
+    const StoreWorld world = {.world_id = "w1", .name = "One"};
+    CHECK_OK(store_world_put(cluster->stores[0], &world));
+}
+
+static void cluster_end(Cluster *cluster)
+{
+    for (uint32_t i = 0; i < HOSTS; i++) {
+        store_close(cluster->stores[i]);
+    }
+    store_database_close(cluster->database);
+}
+
+static void host_crash(Cluster *cluster, uint32_t host)
+{
+    store_crash(cluster->stores[host]);
+    cluster->stores[host] = NULL;
+}
+
+static StoreHost host_row(uint32_t host, uint8_t boot)
+{
+    StoreHost row = {.boot = {boot}};
+    snprintf(row.host_id, sizeof row.host_id, "host%u", host);
+    snprintf(row.address, sizeof row.address, "10.0.0.%u:7777", host);
+    return row;
+}
+
+static void ask_renew(Cluster *cluster, uint32_t host, uint8_t boot)
+{
+    const StoreHost row = host_row(host, boot);
+    CHECK_OK(store_host_renew(cluster->stores[host], &row, cluster->now, LEASE_MS, 1));
+}
+
+static void ask_take(Cluster *cluster, uint32_t host, uint8_t boot)
+{
+    const StoreHost row = host_row(host, boot);
+    CHECK_OK(store_world_take(cluster->stores[host], "w1", row.host_id, row.boot, cluster->now, 2));
+}
+
+static void ask_save(Cluster *cluster, uint32_t host, uint64_t epoch, uint64_t seq, uint64_t tick)
+{
+    uint8_t bytes[256];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    const RowMeta meta = {.next_net_id = 1, .next_player = 1, .tick = tick};
+    const RowStructure structure = {.desc = {.net_id = tick}, .health = 1};
+    row_put_meta(&meta, &writer);
+    row_put_structure(&structure, &writer);
+    CHECK_OK(store_save(cluster->stores[host], "w1", epoch, seq, bytes, writer.at, seq));
+}
+
+static Status next_answer(Cluster *cluster, uint32_t host, StoreCompletionType type,
+                          StoreCompletion *out)
+{
+    StoreCompletion done = {0};
+    if (!store_poll(cluster->stores[host], &done)) {
+        return STATUS_COUNT; // none
+    }
+    CHECK_INT(done.type, type);
+    if (out != NULL) {
+        *out = done;
+    } else {
+        free(done.rows);
+    }
+    return done.status;
+}
+
+static Status step_for(Cluster *cluster, uint32_t host, StoreCompletionType type)
+{
+    store_step(cluster->stores[host]);
+    return next_answer(cluster, host, type, NULL);
+}
+
+static Status renew(Cluster *cluster, uint32_t host, uint8_t boot)
+{
+    ask_renew(cluster, host, boot);
+    return step_for(cluster, host, STORE_HOST_RENEWED);
+}
+
+static Status take(Cluster *cluster, uint32_t host, uint8_t boot)
+{
+    ask_take(cluster, host, boot);
+    return step_for(cluster, host, STORE_WORLD_TAKEN);
+}
+
+static Status save(Cluster *cluster, uint32_t host, uint64_t epoch, uint64_t seq, uint64_t tick)
+{
+    ask_save(cluster, host, epoch, seq, tick);
+    return step_for(cluster, host, STORE_SAVED);
+}
+
+typedef struct Stored {
+    uint64_t tick;
+    uint32_t structures;
+} Stored;
+
+static void look_at_row(void *user, const uint8_t *bytes, size_t count)
+{
+    Stored *stored = user;
+    ByteReader reader = byte_reader(bytes, count);
+    Row row;
+    RowMeta meta;
+    CHECK_OK(row_read(&reader, &row));
+    if (row_meta(&row, &meta) == STATUS_OK) {
+        stored->tick = meta.tick;
+    }
+    stored->structures += row.type == ROW_STRUCTURE;
+}
+
+static Stored stored_of(Cluster *cluster)
+{
+    Stored stored = {0};
+    for (uint32_t i = 0; i < HOSTS; i++) {
+        if (cluster->stores[i] != NULL) {
+            CHECK_OK(store_rows(cluster->stores[i], "w1", look_at_row, &stored));
+            return stored;
+        }
+    }
+    return stored;
+}
+
+// --- tests --------------------------------------------------------------------------------------
+
+TEST(nothing_is_stored_or_answered_before_the_step)
+{
+    Cluster cluster;
+    cluster_begin(&cluster);
+    ask_renew(&cluster, 0, 1);
+    ask_take(&cluster, 0, 1);
+    ask_save(&cluster, 0, 1, 1, 5);
+    ask_save(&cluster, 0, 1, 2, 6);
+    CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), STATUS_COUNT);
+    CHECK_INT(stored_of(&cluster).tick, 0);
+    const uint32_t before = cluster.commits_tried;
+    store_step(cluster.stores[0]);
+    CHECK_INT(cluster.commits_tried - before, 1); // one commit for all of them
+    StoreCompletion taken;
+    CHECK_INT(next_answer(&cluster, 0, STORE_HOST_RENEWED, NULL), STATUS_OK);
+    CHECK_INT(next_answer(&cluster, 0, STORE_WORLD_TAKEN, &taken), STATUS_OK);
+    CHECK_INT(taken.epoch, 1);
+    CHECK_INT(taken.row_bytes, 0); // what was saved came after it
+    free(taken.rows);
+    CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), STATUS_OK);
+    CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), STATUS_OK);
+    CHECK_INT(stored_of(&cluster).tick, 6);
+    cluster_end(&cluster);
+}
+
+TEST(whoever_takes_a_world_gets_all_its_rows)
+{
+    Cluster cluster;
+    cluster_begin(&cluster);
+    CHECK_INT(renew(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(take(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(save(&cluster, 0, 1, 1, 5), STATUS_OK);
+    CHECK_INT(save(&cluster, 0, 1, 2, 6), STATUS_OK);
+    StoreCompletion taken;
+    ask_take(&cluster, 0, 1);
+    store_step(cluster.stores[0]);
+    CHECK_INT(next_answer(&cluster, 0, STORE_WORLD_TAKEN, &taken), STATUS_OK);
+    ByteReader reader = byte_reader(taken.rows, taken.row_bytes);
+    Stored stored = {0};
+    while (byte_reader_left(&reader) > 0 && test_is_passing()) {
+        const size_t start = reader.at;
+        Row row;
+        CHECK_OK(row_read(&reader, &row));
+        look_at_row(&stored, taken.rows + start, reader.at - start);
+    }
+    CHECK_INT(stored.tick, 6);
+    CHECK_INT(stored.structures, 2);
+    free(taken.rows);
+    cluster_end(&cluster);
+}
+
+// All of them in one step, with a gap, and with a taking between saves of two epochs.
+TEST(saves_of_one_step_keep_their_order)
+{
+    Cluster cluster;
+    cluster_begin(&cluster);
+    CHECK_INT(renew(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(take(&cluster, 0, 1), STATUS_OK);
+    static const uint64_t seqs[] = {1, 2, 4, 3, 3};
+    static const Status wanted[] = {STATUS_OK, STATUS_OK, STATUS_DENIED, STATUS_OK, STATUS_DENIED};
+    for (size_t i = 0; i < 5; i++) {
+        ask_save(&cluster, 0, 1, seqs[i], 10 + i);
+    }
+    store_step(cluster.stores[0]);
+    for (size_t i = 0; i < 5; i++) {
+        CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), wanted[i]);
+    }
+    CHECK_INT(stored_of(&cluster).tick, 13);
+    CHECK_INT(stored_of(&cluster).structures, 3);
+    ask_save(&cluster, 0, 1, 4, 20);
+    ask_take(&cluster, 0, 1);
+    ask_save(&cluster, 0, 1, 5, 21);
+    ask_save(&cluster, 0, 2, 1, 22);
+    store_step(cluster.stores[0]);
+    CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), STATUS_OK);
+    CHECK_INT(next_answer(&cluster, 0, STORE_WORLD_TAKEN, NULL), STATUS_OK);
+    CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), STATUS_DENIED);
+    CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), STATUS_OK);
+    CHECK_INT(stored_of(&cluster).tick, 22);
+    CHECK_INT(stored_of(&cluster).structures, 5);
+    cluster_end(&cluster);
+}
+
+TEST(of_two_hosts_that_race_for_a_world_one_gets_it)
+{
+    for (uint32_t first = 0; first < 2; first++) {
+        Cluster cluster;
+        cluster_begin(&cluster);
+        const uint32_t second = 1 - first;
+        CHECK_INT(renew(&cluster, 0, 1), STATUS_OK);
+        CHECK_INT(renew(&cluster, 1, 1), STATUS_OK);
+        ask_take(&cluster, 0, 1);
+        ask_take(&cluster, 1, 1);
+        CHECK_INT(step_for(&cluster, first, STORE_WORLD_TAKEN), STATUS_OK);
+        CHECK_INT(step_for(&cluster, second, STORE_WORLD_TAKEN), STATUS_EXISTS);
+        // Both believe that they hold it: one of them writes.
+        ask_save(&cluster, 0, 1, 1, 10);
+        ask_save(&cluster, 1, 1, 1, 20);
+        CHECK_INT(step_for(&cluster, first, STORE_SAVED), STATUS_OK);
+        CHECK_INT(step_for(&cluster, second, STORE_SAVED), STATUS_DENIED);
+        CHECK_INT(stored_of(&cluster).tick, first == 0 ? 10 : 20);
+        CHECK_INT(stored_of(&cluster).structures, 1);
+        cluster_end(&cluster);
+    }
+}
+
+TEST(the_late_save_of_a_stalled_host_writes_nothing)
+{
+    Cluster cluster;
+    cluster_begin(&cluster);
+    CHECK_INT(renew(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(take(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(save(&cluster, 0, 1, 1, 5), STATUS_OK);
+    ask_save(&cluster, 0, 1, 2, 6); // then it stalls, longer than its row is valid
+    cluster.now += LEASE_MS - 1;
+    CHECK_INT(renew(&cluster, 1, 1), STATUS_OK);
+    CHECK_INT(take(&cluster, 1, 1), STATUS_EXISTS);
+    cluster.now += 1;
+    // Nobody has taken the world: the save is refused, but it can be tried again.
+    CHECK_INT(step_for(&cluster, 0, STORE_SAVED), STATUS_BLOCKED);
+    CHECK_INT(stored_of(&cluster).tick, 5);
+    CHECK_INT(save(&cluster, 0, 1, 3, 7), STATUS_BLOCKED);
+    CHECK_INT(renew(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(save(&cluster, 0, 1, 3, 7), STATUS_BLOCKED); // in order
+    CHECK_INT(save(&cluster, 0, 1, 2, 6), STATUS_OK);
+    CHECK_INT(save(&cluster, 0, 1, 3, 7), STATUS_OK);
+    ask_save(&cluster, 0, 1, 4, 8); // it stalls again
+    cluster.now += LEASE_MS;
+    CHECK_INT(renew(&cluster, 1, 1), STATUS_OK);
+    CHECK_INT(take(&cluster, 1, 1), STATUS_OK);
+    CHECK_INT(save(&cluster, 1, 2, 1, 100), STATUS_OK);
+    // Now it is too late, also if the row is renewed first.
+    ask_save(&cluster, 0, 1, 5, 9);
+    ask_renew(&cluster, 0, 1);
+    ask_save(&cluster, 0, 1, 6, 10);
+    store_step(cluster.stores[0]);
+    CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), STATUS_DENIED);
+    CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), STATUS_DENIED);
+    CHECK_INT(next_answer(&cluster, 0, STORE_HOST_RENEWED, NULL), STATUS_OK);
+    CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), STATUS_DENIED);
+    CHECK_INT(stored_of(&cluster).tick, 100);
+    CHECK_INT(stored_of(&cluster).structures, 4); // 5, 6, 7 and 100
+    cluster_end(&cluster);
+}
+
+TEST(a_request_of_a_host_that_lost_its_world_is_denied)
+{
+    static const uint8_t five[] = {6, 1, 3, 10};
+    Cluster cluster;
+    cluster_begin(&cluster);
+    CHECK_INT(renew(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(take(&cluster, 0, 1), STATUS_OK);
+    const StoreRequest set = {.operation = STORE_SET,
+                              .store = {"s", 1},
+                              .key = {"k", 1},
+                              .value = five,
+                              .value_bytes = sizeof five};
+    const StoreRequest get = {.operation = STORE_GET, .store = {"s", 1}, .key = {"k", 1}};
+    CHECK_OK(store_request(cluster.stores[0], "w1", 1, &set, 9));
+    CHECK_INT(step_for(&cluster, 0, STORE_REQUESTED), STATUS_OK);
+    cluster.now += LEASE_MS;
+    CHECK_OK(store_request(cluster.stores[0], "w1", 1, &get, 9));
+    CHECK_INT(step_for(&cluster, 0, STORE_REQUESTED), STATUS_BLOCKED);
+    CHECK_INT(renew(&cluster, 1, 1), STATUS_OK);
+    CHECK_INT(take(&cluster, 1, 1), STATUS_OK);
+    CHECK_INT(renew(&cluster, 0, 1), STATUS_OK);
+    CHECK_OK(store_request(cluster.stores[0], "w1", 1, &set, 9));
+    CHECK_INT(step_for(&cluster, 0, STORE_REQUESTED), STATUS_DENIED);
+    CHECK_OK(store_request(cluster.stores[0], "w1", 1, &get, 9));
+    CHECK_INT(step_for(&cluster, 0, STORE_REQUESTED), STATUS_DENIED);
+    CHECK_OK(store_request(cluster.stores[1], "w1", 2, &get, 9));
+    CHECK_INT(step_for(&cluster, 1, STORE_REQUESTED), STATUS_OK);
+    cluster_end(&cluster);
+}
+
+TEST(a_restarted_host_takes_its_row_and_its_worlds_at_once)
+{
+    Cluster cluster;
+    cluster_begin(&cluster);
+    CHECK_INT(renew(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(take(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(save(&cluster, 0, 1, 1, 5), STATUS_OK);
+    // The new process of host 0 works on another store; the old one is still there.
+    Store *old = cluster.stores[0];
+    host_open(&cluster, 0);
+    CHECK_INT(renew(&cluster, 0, 2), STATUS_OK);
+    CHECK_INT(take(&cluster, 0, 2), STATUS_OK);
+    CHECK_INT(save(&cluster, 0, 2, 1, 6), STATUS_OK);
+    Store *new = cluster.stores[0];
+    cluster.stores[0] = old;
+    CHECK_INT(renew(&cluster, 0, 1), STATUS_DENIED);
+    CHECK_INT(save(&cluster, 0, 1, 2, 7), STATUS_DENIED);
+    CHECK_INT(take(&cluster, 0, 1), STATUS_DENIED);
+    CHECK_INT(renew(&cluster, 0, 1), STATUS_DENIED);
+    host_crash(&cluster, 0);
+    cluster.stores[0] = new;
+    CHECK_INT(renew(&cluster, 0, 2), STATUS_OK);
+    CHECK_INT(save(&cluster, 0, 2, 2, 8), STATUS_OK);
+    CHECK_INT(stored_of(&cluster).structures, 3);
+    cluster_end(&cluster);
+}
+
+TEST(a_full_disk_stores_nothing_and_costs_nothing)
+{
+    Cluster cluster;
+    cluster_begin(&cluster);
+    CHECK_INT(renew(&cluster, 0, 1), STATUS_OK);
+    cluster.faults = 1;
+    CHECK_INT(take(&cluster, 0, 1), STATUS_BLOCKED);
+    CHECK_INT(take(&cluster, 0, 1), STATUS_OK); // still epoch 1
+    CHECK_INT(save(&cluster, 0, 1, 1, 5), STATUS_OK);
+    cluster.faults = 2;
+    ask_save(&cluster, 0, 1, 2, 6);
+    ask_renew(&cluster, 0, 1);
+    store_step(cluster.stores[0]);
+    CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), STATUS_BLOCKED);
+    CHECK_INT(next_answer(&cluster, 0, STORE_HOST_RENEWED, NULL), STATUS_BLOCKED);
+    CHECK(store_stats(cluster.stores[0]).disk_refuses);
+    CHECK_INT(store_stats(cluster.stores[0]).disk, STORE_DISK_FULL);
+    CHECK_INT(stored_of(&cluster).tick, 5);
+    // Longer than the row is valid; it is the first thing that gets through again.
+    cluster.now += LEASE_MS;
+    CHECK_INT(save(&cluster, 0, 1, 2, 6), STATUS_BLOCKED);
+    CHECK_INT(cluster.faults, 0);
+    CHECK_INT(save(&cluster, 0, 1, 2, 6), STATUS_BLOCKED);
+    CHECK_INT(renew(&cluster, 0, 1), STATUS_OK);
+    CHECK(!store_stats(cluster.stores[0]).disk_refuses);
+    CHECK_INT(save(&cluster, 0, 1, 2, 6), STATUS_OK);
+    CHECK_INT(stored_of(&cluster).tick, 6);
+    cluster_end(&cluster);
+}
+
+TEST(a_crash_before_the_commit_leaves_what_was_acknowledged)
+{
+    Cluster cluster;
+    cluster_begin(&cluster);
+    CHECK_INT(renew(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(take(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(save(&cluster, 0, 1, 1, 5), STATUS_OK);
+    ask_save(&cluster, 0, 1, 2, 6);
+    host_crash(&cluster, 0);
+    CHECK_INT(stored_of(&cluster).tick, 5);
+    host_open(&cluster, 0);
+    ask_renew(&cluster, 0, 2);
+    ask_take(&cluster, 0, 2);
+    store_step(cluster.stores[0]);
+    StoreCompletion taken;
+    CHECK_INT(next_answer(&cluster, 0, STORE_HOST_RENEWED, NULL), STATUS_OK);
+    CHECK_INT(next_answer(&cluster, 0, STORE_WORLD_TAKEN, &taken), STATUS_OK);
+    CHECK_INT(taken.epoch, 2);
+    CHECK(taken.row_bytes > 0);
+    free(taken.rows);
+    cluster_end(&cluster); // with a crashed process's database nothing else is left behind
+}
+
+// A long game of everybody against everybody, checked against a model of who holds the world.
+TEST(random_hosts_never_write_over_each_other)
+{
+    Cluster cluster;
+    Rng rng = rng_make(test_seed(), 21);
+    cluster_begin(&cluster);
+    struct {
+        uint8_t boot;
+        bool is_running;     // has renewed since it was opened
+        uint64_t epoch, seq; // what it believes; epoch 0: it holds nothing
+        uint64_t valid_until;
+    } hosts[HOSTS] = {{0}};
+    uint64_t epoch = 0, tick = 0, saved = 0, refused = 0;
+    for (uint32_t i = 0; i < 4000 && test_is_passing(); i++) {
+        const uint32_t h = rng_below(&rng, HOSTS);
+        cluster.now += rng_below(&rng, 1500);
+        cluster.faults = rng_below(&rng, 20) == 0;
+        const bool fails = cluster.faults == 1;
+        switch (rng_below(&rng, 8)) {
+        case 0:
+            host_crash(&cluster, h);
+            host_open(&cluster, h);
+            hosts[h].boot += 1;
+            hosts[h].epoch = 0;
+            hosts[h].is_running = false;
+            break;
+        case 1:
+        case 2: {
+            const Status status = renew(&cluster, h, hosts[h].boot);
+            CHECK_INT(status, fails ? STATUS_BLOCKED : STATUS_OK);
+            if (status == STATUS_OK) {
+                hosts[h].valid_until = cluster.now + LEASE_MS;
+                hosts[h].is_running = true;
+            }
+            break;
+        }
+        case 3: {
+            StoreCompletion taken = {0};
+            ask_take(&cluster, h, hosts[h].boot);
+            store_step(cluster.stores[h]);
+            const Status status = next_answer(&cluster, h, STORE_WORLD_TAKEN, &taken);
+            if (status == STATUS_OK) {
+                // Nobody else may hold it validly: it was this host's own or had run out.
+                for (uint32_t k = 0; k < HOSTS; k++) {
+                    CHECK(k == h || hosts[k].epoch != epoch || epoch == 0 ||
+                          hosts[k].valid_until <= cluster.now);
+                }
+                CHECK_INT(taken.epoch, epoch + 1);
+                epoch = taken.epoch;
+                hosts[h].epoch = epoch;
+                hosts[h].seq = 0;
+            }
+            free(taken.rows);
+            break;
+        }
+        default:
+            if (hosts[h].epoch != 0) {
+                const bool may = hosts[h].epoch == epoch && hosts[h].is_running &&
+                                 hosts[h].valid_until > cluster.now && !fails;
+                const Status status = save(&cluster, h, hosts[h].epoch, hosts[h].seq + 1, tick + 1);
+                CHECK_INT(status == STATUS_OK, may);
+                saved += may;
+                refused += !may;
+                tick += status == STATUS_OK;
+                hosts[h].seq += status == STATUS_OK;
+                hosts[h].epoch = status == STATUS_DENIED ? 0 : hosts[h].epoch;
+                CHECK_INT(stored_of(&cluster).tick, tick);
+            }
+            break;
+        }
+    }
+    CHECK(saved > 200 && refused > 50 && epoch > 50);
+    printf("  %llu epochs, %llu saves stored, %llu refused\n", (unsigned long long)epoch,
+           (unsigned long long)saved, (unsigned long long)refused);
+    cluster_end(&cluster);
+}
