@@ -82,8 +82,12 @@ static void open_journal(ProcessLink *link, const HostBeginning *beginning)
 
 static bool bind_process(ProcessLink *link, uint64_t memory_bytes)
 {
-    snprintf(link->bounds, sizeof link->bounds, "world-%d-%d", (int)getpid(),
-             (int)link->process.pid);
+    const int host = (int)getpid();
+    if (link->config->many) {
+        snprintf(link->bounds, sizeof link->bounds, "world-%d-%d", host, (int)link->process.pid);
+    } else {
+        snprintf(link->bounds, sizeof link->bounds, "world-%d", host);
+    }
     link->is_bound =
         host_bounds_apply(link->config->bounds, link->bounds, memory_bytes, link->process.pid);
     return link->is_bound;
