@@ -6,6 +6,7 @@
 #include "core/base/sha256.h"
 #include "core/wire/message.h"
 #include "server/host/serve/http_routes.h"
+#include "server/net/http_client.h"
 #include "server/net/websocket.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
@@ -331,17 +332,23 @@ typedef struct PendingJoin {
     char token[TICKET_TEXT_BYTES]; // the sign-in
 } PendingJoin;
 
-// The name by which the client reached us, if it is one; else our own.
+// Where players reach us: the public URL, or the name by which this client did, if it is one; else
+// our own.
 static void server_name(const Serve *serve, const HttpRequest *request, char *out, size_t bytes)
 {
+    HttpSite site;
+    if (serve->config.public_url != NULL && http_site_parse(serve->config.public_url, &site)) {
+        snprintf(out, bytes, "ws%.280s", site.origin + strlen("http")); // http: ws, https: wss
+        return;
+    }
     const char *name = http_header(request, "Host");
     const bool plain = name != NULL && strlen(name) < 256 &&
                        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                     "0123456789.-_:[]") == strlen(name);
     if (plain && name[0] != '\0') {
-        snprintf(out, bytes, "%s", name);
+        snprintf(out, bytes, "ws://%s", name);
     } else {
-        snprintf(out, bytes, "%s:%u", serve->config.address, http_port(serve->http));
+        snprintf(out, bytes, "ws://%s:%u", serve->config.address, http_port(serve->http));
     }
 }
 
@@ -352,7 +359,7 @@ static void write_join(const PendingJoin *pending, JsonWriter *json, const HostJ
     char id[32], address[512], key[65];
     client_id(&pending->join.who, id);
     sha256_hex(pending->serve->key.public_half, key); // 32 bytes as hex digits
-    snprintf(address, sizeof address, "ws://%s/api/rooms/%s/ws", server, view.row->room_code);
+    snprintf(address, sizeof address, "%s/api/rooms/%s/ws", server, view.row->room_code);
     json_write_object_begin(json);
     serve_write_member(json, "server_address", address);
     serve_write_member(json, "session_token", pending->token);
@@ -403,7 +410,7 @@ void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer)
     if (answer->refusal != REFUSED_NOT) {
         refuse_join(request, &response, pending->serve, answer->refusal);
     } else {
-        char server[300];
+        char server[320];
         server_name(pending->serve, request, server, sizeof server);
         ServeAnswer text;
         serve_answer_begin(&text, request);

@@ -257,6 +257,22 @@ static void get_blob(void *user, HttpRequest *request, HttpResponse *response)
     http_work(request, response, serve_asset_blob); // files
 }
 
+// Room codes of all worlds, and paths and faults of server scripts, are for who makes them: this
+// machine, in development.
+static bool refuse_stranger(const Serve *serve, HttpRequest *request, HttpResponse *response)
+{
+    if (!serve->development || !http_is_loopback(request)) {
+        http_fail(request, response, 403, "denied",
+                  "this is told in development alone, by a server on a loopback address");
+        return true;
+    }
+    if (!http_origin_is_allowed(request)) {
+        http_fail(request, response, 403, "origin", "this page may not ask here");
+        return true;
+    }
+    return serve_refuse_forwarded(serve, request, response);
+}
+
 // --- rooms --------------------------------------------------------------------------------------
 
 static const char *state_name(HostWorldState state)
@@ -332,25 +348,13 @@ static bool answer_worlds(void *user, HttpDeferred *deferred, HttpResponse *resp
 
 static void get_worlds(void *user, HttpRequest *request, HttpResponse *response)
 {
-    mailbox_ask(((Serve *)user)->mailbox, request, response, answer_worlds);
+    Serve *serve = user;
+    if (!refuse_stranger(serve, request, response)) {
+        mailbox_ask(serve->mailbox, request, response, answer_worlds);
+    }
 }
 
 // --- scripts ------------------------------------------------------------------------------------
-
-// Paths and faults of server scripts are for who makes them: this machine, in development.
-static bool refuse_stranger(const Serve *serve, HttpRequest *request, HttpResponse *response)
-{
-    if (!serve->development || !http_is_loopback(request)) {
-        http_fail(request, response, 403, "denied",
-                  "what scripts cost is told by a world on a loopback address alone");
-        return true;
-    }
-    if (!http_origin_is_allowed(request)) {
-        http_fail(request, response, 403, "origin", "this page may not ask here");
-        return true;
-    }
-    return serve_refuse_forwarded(serve, request, response);
-}
 
 static bool answer_scripts(void *user, HttpDeferred *deferred, HttpResponse *response)
 {

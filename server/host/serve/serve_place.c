@@ -17,25 +17,13 @@
 
 // --- names --------------------------------------------------------------------------------------
 
-static const char *last_part(const char *path)
-{
-    size_t end = strlen(path);
-    while (end > 1 && path[end - 1] == '/') {
-        end -= 1;
-    }
-    size_t begin = end;
-    while (begin > 0 && path[begin - 1] != '/') {
-        begin -= 1;
-    }
-    return path + begin;
-}
-
-// The prefix, and what the name has of letters, digits, _ and -.
-static void make_id(const char *prefix, const char *name, char out[65])
+// The prefix, and what the last name of a path has of letters, digits, _ and -.
+static void make_id(const char *prefix, const char *path, char out[65])
 {
     const size_t begin = (size_t)snprintf(out, 65, "%s", prefix);
-    size_t at = begin;
-    for (; *name != '\0' && *name != '/' && at < 64; name++) {
+    size_t at = begin, first = 0;
+    const size_t letters = file_last_name(path, &first);
+    for (const char *name = path + first; name < path + first + letters && at < 64; name++) {
         const bool plain = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
                            (*name >= '0' && *name <= '9') || *name == '_' || *name == '-';
         out[at++] = plain ? *name : '-';
@@ -105,7 +93,7 @@ static bool has_place(const Serve *serve, const char *place_id)
 static Status open_place(Serve *serve, Builder *builder, const char *folder)
 {
     char place_id[65], reason[512] = "";
-    make_id("place_", last_part(folder), place_id);
+    make_id("place_", folder, place_id);
     if (has_place(serve, place_id)) {
         diagnostic_print(stderr, "%s: %s: another place has the same folder name; rename one",
                          serve->command, folder);
@@ -204,8 +192,7 @@ Status serve_world_open(Serve *serve)
     HostPlace *place = serve->places[0].place;
     char world_id[65];
     StoreWorld row;
-    const char *name =
-        serve->config.name != NULL ? serve->config.name : last_part(serve->config.places[0]);
+    const char *name = serve->config.name != NULL ? serve->config.name : serve->config.places[0];
     make_id("world_", name, world_id);
     uint32_t old_rows = 0;
     bool is_new = false;
