@@ -72,7 +72,10 @@ static size_t common_letters(const char *a, const char *b)
 // "StarterPlayerScripts", as others call theirs, begin like one of ours.
 static const char *service_meant(const char *path)
 {
-    const size_t bytes = strcspn(path, "/");
+    size_t bytes = 0;
+    while (path[bytes] != '\0' && path[bytes] != '/') {
+        bytes += 1;
+    }
     Nearest nearest = nearest_begin(path, bytes);
     const char *meant = NULL;
     size_t most = MEANT_LETTERS_MIN - 1;

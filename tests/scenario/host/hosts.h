@@ -84,7 +84,8 @@ typedef struct SimWorld {
     StoreWorld row;
     uint64_t acknowledged[ACCOUNTS_MAX]; // values that a life was told are stored
     uint64_t epoch_begun;                // the highest epoch that has begun
-    uint64_t wanted_us; // since when a host wants it and it does not run; 0: it does
+    uint64_t want_us;                    // when somebody wants it next, once all is calm
+    uint64_t check_us;                   // when it must run; 0: it need not
 } SimWorld;
 
 typedef struct SimJoin {
