@@ -146,7 +146,7 @@ async function runesOf(player, count) {
 }
 
 async function stage(change, body) {
-    const world = await World.start(scripted, (port) => ['--origin', `http://${LAN}:${port}`]);
+    const world = await World.start(scripted, (port) => ['--public-url', `http://${LAN}:${port}`]);
     const relay = await Relay.start(world.port, change === null ? null : await change(world));
     const players = [];
     const open = async (name, port = relay.port, host = '127.0.0.1') => {

@@ -332,16 +332,24 @@ typedef struct PendingJoin {
     char token[TICKET_TEXT_BYTES]; // the sign-in
 } PendingJoin;
 
-// Where players reach us: the public URL, or the name by which this client did, if it is one; else
-// our own.
+static bool is_name_of(const HttpSite *site, const char *host)
+{
+    const size_t bytes = strlen(site->name);
+    return host != NULL && strncasecmp(host, site->name, bytes) == 0 &&
+           (host[bytes] == '\0' || host[bytes] == ':');
+}
+
+// Where this client reaches us: the public URL, if it came by that name or through a proxy, or the
+// address that it used; else our own.
 static void server_name(const Serve *serve, const HttpRequest *request, char *out, size_t bytes)
 {
     HttpSite site;
-    if (serve->config.public_url != NULL && http_site_parse(serve->config.public_url, &site)) {
+    const char *name = http_header(request, "Host");
+    if (serve->config.public_url != NULL && http_site_parse(serve->config.public_url, &site) &&
+        (http_is_forwarded(request) || is_name_of(&site, name))) {
         snprintf(out, bytes, "ws%.280s", site.origin + strlen("http")); // http: ws, https: wss
         return;
     }
-    const char *name = http_header(request, "Host");
     const bool plain = name != NULL && strlen(name) < 256 &&
                        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                     "0123456789.-_:[]") == strlen(name);
