@@ -70,7 +70,7 @@ struct HostWorld {
     bool told_stop, heard_stop;
     uint64_t quiet_ns; // after the stop: when nothing more is expected
     uint64_t silent_ns;
-    uint64_t looked_ns;
+    uint64_t looked_ns, end_looked_ns;
     uint64_t second_ns, second_messages, second_bytes, second_logs;
     char failed[CHANNEL_REASON_BYTES]; // what it said before it ended
     HostSaves saves;
