@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import threading
+import time
 
-from support import PATIENCE, Player, World, check, wait_until
+from support import Player, World, check, wait_until
 
 
 class Host(World):
@@ -85,6 +87,48 @@ def enter(host, token=None, name="bo", **wish):
 def leave(player):
     player.say("session", "leave", {})
     player.close()
+    return player
+
+
+def parallel(count, work):
+    """work(0 … count - 1), all at the same time, and what each gave."""
+    ready, results = threading.Barrier(count), [None] * count
+
+    def do(number):
+        ready.wait()
+        results[number] = work(number)
+    threads = [threading.Thread(target=do, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+class Killer:
+    """Kills a world every so often: of the host's processes that are not spared, the one that has run
+    longest, but none that has run for less than `life`: one that ends too often is not started again
+    at once."""
+
+    def __init__(self, host, spared, life=1.2):
+        self.host, self.spared, self.life = host, set(spared), life
+        self.since, self.kills = {}, 0
+
+    def kill(self):
+        now = time.monotonic()
+        running = set(self.host.children()) - self.spared
+        self.since = {pid: self.since.get(pid, now) for pid in running}
+        old = [pid for pid, since in self.since.items() if now - since >= self.life]
+        if old:
+            os.kill(min(old, key=self.since.get), signal.SIGKILL)
+            self.kills += 1
+
+    def kill_for(self, seconds, every):
+        begin = time.monotonic()
+        for number in range(round(seconds / every)):
+            time.sleep(max(0.0, begin + number * every - time.monotonic()))
+            self.kill()
+        time.sleep(max(0.0, begin + seconds - time.monotonic()))
 
 
 # --- what the kernel says of processes -------------------------------------------------------------
