@@ -257,7 +257,6 @@ static void taken(HostWorld *world, const StoreCompletion *done)
     host->counts.starts += 1;
     Status status = host->config.outside.start(host->config.outside.user, world, &world->link);
     if (status == STATUS_OK) {
-        host->process_count += 1;
         status = hosted_begin(world, done->rows, done->row_bytes);
     }
     if (status == STATUS_OK) {
@@ -360,7 +359,6 @@ static void ended(HostWorld *world, int code)
     hosted_hear_rest(world);
     world->link->face->free(world->link);
     world->link = NULL;
-    world->host->process_count -= 1;
     if (outside->sockets_ended != NULL) {
         outside->sockets_ended(outside->user, world);
     }
