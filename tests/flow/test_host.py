@@ -22,7 +22,7 @@ from hosts import Host, Killer, enter, leave, parallel
 from support import PATIENCE, check, run, wait_until
 
 SEED = int(os.environ.get("SANDLOT_SEED", "0")) or random.randrange(1, 1 << 30)
-SECONDS = int(os.environ.get("SANDLOT_KILL_SECONDS", "5"))
+SECONDS = int(os.environ.get("SANDLOT_KILL_SECONDS", "4"))
 WORLDS = int(os.environ.get("SANDLOT_WORLDS", "12"))
 VICTIMS = 12
 CROWD = 100
