@@ -142,7 +142,7 @@ def test_host_worlds_share_what_a_place_stores(program, places, folder):
         host.stop()
         host = Host(program, [place], folder + "/data")
         check(set(host.worlds()) == {first.world_id, second}, "the host knows its worlds")
-        leave(enter(host, token=token, name="bo", world_id=second))
+        here = enter(host, token=token, name="bo", world_id=second)
         wait_until(lambda: coins_of(host, "bo", second) == coins + 1, "stored over a start of the host")
         host.stop()
     finally:
