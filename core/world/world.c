@@ -124,11 +124,11 @@ static bool read_account(const Entry *entry, uint64_t *account)
 {
     *account = 0;
     for (size_t i = 0; i < entry->byte_count; i++) {
-        const uint8_t digit = entry->bytes[i];
-        if (digit < '0' || digit > '9' || *account > (UINT64_MAX - 9) / 10) {
+        const uint64_t digit = (uint64_t)entry->bytes[i] - '0';
+        if (digit > 9 || *account > (UINT64_MAX - digit) / 10) {
             return false;
         }
-        *account = *account * 10 + (uint64_t)(digit - '0');
+        *account = *account * 10 + digit;
     }
     return *account != 0;
 }
@@ -138,8 +138,11 @@ static Status admin_leave(World *world, const Entry *entry)
 {
     uint64_t account;
     WorldRun *run = &world->run;
-    if (!read_account(entry, &account) || run->leaving_count == LEAVING_MAX) {
+    if (!read_account(entry, &account)) {
         return STATUS_MALFORMED;
+    }
+    if (run->leaving_count == LEAVING_MAX) {
+        return STATUS_LIMIT;
     }
     run->leaving[run->leaving_count].account = account;
     run->leaving[run->leaving_count++].tick = world->clock.tick;

@@ -28,6 +28,9 @@
 // and the world refuses more.
 uint32_t world_socket_max(uint32_t player_max);
 
+// A world says BEAT several times a second; one that is paused does so this often.
+#define CHANNEL_PAUSED_BEAT_MS 4000u
+
 typedef enum ChannelType {
     CHANNEL_NONE,
     // To the world.

@@ -187,6 +187,21 @@ StoreDisk host_disk(const Host *host)
     return store_stats(host->config.store).disk;
 }
 
+// A world that is wanted will have a process, so it counts before it has one.
+static bool is_counted(const HostWorld *world)
+{
+    return world->wanted || hosted_has_process(world);
+}
+
+bool host_has_room(const Host *host, const HostWorld *world)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < host->world_count; i++) {
+        count += is_counted(host->worlds[i]);
+    }
+    return (world != NULL && is_counted(world)) || count < host->config.world_max;
+}
+
 // --- the step -----------------------------------------------------------------------------------
 
 static void answer_one(Host *host, const StoreCompletion *done)
@@ -252,7 +267,8 @@ Status host_socket(Host *host, const char *name, const HostSocket *socket)
     if (world->sockets == NULL) {
         world->sockets = calloc(HOST_SOCKETS_MAX, sizeof *world->sockets);
     }
-    if (host->stopping || world->sockets == NULL || world->socket_count == HOST_SOCKETS_MAX) {
+    if (host->stopping || world->sockets == NULL || world->socket_count == HOST_SOCKETS_MAX ||
+        !host_has_room(host, world)) {
         host->counts.sockets_refused += 1;
         return STATUS_LIMIT;
     }

@@ -20,7 +20,8 @@
 #define SANITIZED false
 #endif
 // A sanitizer is slow, and its first tick reads everything.
-#define STUCK_MS (SANITIZED ? 10000u : 1000u)
+#define STUCK_MS        (SANITIZED ? 10000u : 1000u)
+#define PAUSED_STUCK_MS (STUCK_MS + 2 * CHANNEL_PAUSED_BEAT_MS)
 
 // --- each kind of message -----------------------------------------------------------------------
 
@@ -251,7 +252,8 @@ void hosted_watch(HostWorld *world)
     }
     world->silent_ns += passed_ns < LOOK_NS_MAX ? passed_ns : LOOK_NS_MAX;
     const bool speaks = world->state == WORLD_RUNNING || world->state == WORLD_STOPPING;
-    if (speaks && world->silent_ns > STUCK_MS * HOST_MS_NS) {
+    const uint64_t stuck_ms = world->stats.paused != 0 ? PAUSED_STUCK_MS : STUCK_MS;
+    if (speaks && world->silent_ns > stuck_ms * HOST_MS_NS) {
         hosted_kill(world, "it does not respond");
     }
 }

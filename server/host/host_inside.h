@@ -70,7 +70,7 @@ struct HostWorld {
     bool told_stop, heard_stop;
     uint64_t quiet_ns; // after the stop: when nothing more is expected
     uint64_t silent_ns;
-    uint64_t looked_ns;
+    uint64_t looked_ns, end_looked_ns;
     uint64_t second_ns, second_messages, second_bytes, second_logs;
     char failed[CHANNEL_REASON_BYTES]; // what it said before it ended
     HostSaves saves;
@@ -121,7 +121,6 @@ struct Host {
     uint32_t place_count;
     HostWorld **worlds; // HOST_WORLDS_MAX
     uint32_t world_count;
-    uint32_t process_count;
     UsedTickets used_tickets;
     WaitingJoin *joins; // HOST_JOINS_MAX
     uint32_t join_count;
@@ -150,6 +149,9 @@ void host_log(const Host *host, LogLevel level, const char *area, const char *fo
 // The same about a world, which is named where there can be several.
 void hosted_log(const HostWorld *world, LogLevel level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+// May this world run, or run on? NULL: one that is not made yet.
+bool host_has_room(const Host *host, const HostWorld *world);
 
 // --- tags of what the store is asked ------------------------------------------------------------
 typedef enum HostTag {

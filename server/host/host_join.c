@@ -193,7 +193,11 @@ static HostWorld *find_for(Host *host, const HostJoin *join, HostRefusal *why)
         world = host->world_count > 0 ? host->worlds[0] : NULL; // it says itself that it is full
     }
     *why = REFUSED_FULL;
-    return world != NULL ? world : make_world(host, place);
+    // Nothing is made for who cannot come in.
+    if (world == NULL && host_has_room(host, NULL)) {
+        world = make_world(host, place);
+    }
+    return world;
 }
 
 // REFUSED_NOT: it may wait for its world.
@@ -203,7 +207,7 @@ static HostRefusal refusal_of(const Host *host, const HostWorld *world)
         host_now(host) - world->elsewhere_ns < HOST_SECOND_NS) {
         return REFUSED_ELSEWHERE;
     }
-    if (!hosted_has_process(world) && host->process_count >= host->config.world_max) {
+    if (!host_has_room(host, world)) {
         return REFUSED_FULL;
     }
     return REFUSED_NOT;

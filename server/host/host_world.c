@@ -7,6 +7,7 @@
 
 #define START_MS           30000u // until READY
 #define END_MS             200u   // until a closed channel has ended the process
+#define END_LOOK_MS        250u   // how often a running one is looked after
 #define DRAIN_MS           3000u
 #define STOP_MS            4000u
 #define BACKOFF_MS         5000u
@@ -130,6 +131,10 @@ void hosted_pass_sockets(HostWorld *world)
         world->link->face->flush(world->link);
     }
     world->socket_count = 0;
+    if (world->stats.paused != 0) { // this wakes it, so it has to speak as often as any other
+        world->stats.paused = 0;
+        world->silent_ns = 0;
+    }
 }
 
 static void refuse_sockets(HostWorld *world)
@@ -252,7 +257,6 @@ static void taken(HostWorld *world, const StoreCompletion *done)
     host->counts.starts += 1;
     Status status = host->config.outside.start(host->config.outside.user, world, &world->link);
     if (status == STATUS_OK) {
-        host->process_count += 1;
         status = hosted_begin(world, done->rows, done->row_bytes);
     }
     if (status == STATUS_OK) {
@@ -355,7 +359,6 @@ static void ended(HostWorld *world, int code)
     hosted_hear_rest(world);
     world->link->face->free(world->link);
     world->link = NULL;
-    world->host->process_count -= 1;
     if (outside->sockets_ended != NULL) {
         outside->sockets_ended(outside->user, world);
     }
@@ -556,12 +559,26 @@ static void step_running(HostWorld *world)
     hosted_pass_sockets(world);
 }
 
+// The end of a process is heard on its link (host_world_receive). To look without being told costs
+// a system call for each world, so it is done seldom.
+static bool looks_for_end(HostWorld *world)
+{
+    const uint64_t now = host_now(world->host);
+    if (world->state != WORLD_ENDING && now - world->end_looked_ns < END_LOOK_MS * HOST_MS_NS) {
+        return false;
+    }
+    world->end_looked_ns = now;
+    return true;
+}
+
 void hosted_step(HostWorld *world)
 {
     if (hosted_has_process(world)) {
         hosted_watch(world);
         hosted_save_retry(world);
-        hosted_look_for_end(world);
+        if (looks_for_end(world)) {
+            hosted_look_for_end(world);
+        }
     }
     switch (world->state) {
     case WORLD_WAITING:

@@ -20,7 +20,7 @@
 #define MESSAGES_PER_TICK  512        // from the host
 #define LOGS_PER_SECOND    200
 #define BEATS_PER_SECOND   5
-#define PAUSED_BEAT_NS     (NS_PER_SECOND / 2)  // the host waits a second for a sign of life
+#define PAUSED_BEAT_NS     (CHANNEL_PAUSED_BEAT_MS * 1000000ull)
 #define PAUSED_STATS_NS    (NS_PER_SECOND * 10) // nothing in them changes but processor time
 #define CLOSE_NORMAL       1000
 #define CLOSE_GOING_AWAY   1001
@@ -485,15 +485,16 @@ static bool may_pause(const WorldLoop *loop)
     return world_is_paused(loop->world) && sockets_stats(loop->sockets).open == 0;
 }
 
-// Sleeps until the host says something, or takes what waits for it, or a sign of life is due.
-static void wait_for_host(const WorldLoop *loop, uint64_t until_ns)
+// Sleeps until the host says something, or takes what waits for it, or a sign of life is due. True:
+// the host did something.
+static bool wait_for_host(const WorldLoop *loop, uint64_t until_ns)
 {
     const bool waits = channel_free(loop->channel) < loop->channel->out_capacity;
     struct pollfd end = {.fd = loop->channel->end,
                          .events = (short)(waits ? POLLIN | POLLOUT : POLLIN)};
     const uint64_t now = clock_ns();
     const int wait_ms = until_ns > now ? (int)((until_ns - now) / 1000000u) + 1 : 0;
-    (void)poll(&end, 1, wait_ms); // whatever it says, the channel is looked at
+    return poll(&end, 1, wait_ms) > 0; // whatever it says, the channel is looked at
 }
 
 static void report_pause(WorldLoop *loop, bool paused)
@@ -532,7 +533,9 @@ static bool pause_ticks(WorldLoop *loop)
         if (channel_flush(loop->channel) == STATUS_TRUNCATED) {
             return false;
         }
-        wait_for_host(loop, beat_due);
+        if (wait_for_host(loop, beat_due)) {
+            beat_due = 0; // whoever speaks to it hears that it lives
+        }
         loop->now_ms = clock_ns() / 1000000;
         if (!hear_host(loop)) {
             return false;

@@ -1,8 +1,9 @@
-"""kill -9 at random moments, of the world process and of its host, while bots build. Everything that the
+"""kill -9 at random moments, of world processes and of their host, while bots build. Everything that the
 server confirmed as stored must be there at the end, seen by new clients, and connected players must
-get back into a session.
+get back into a session. In one world, and in several worlds of one host.
 
-SANDLOT_KILLS=1000 makes it long (make torture); SANDLOT_SEED repeats a run.
+SANDLOT_KILLS=1000 makes it long (make torture), SANDLOT_MANY_KILLS that of several worlds; SANDLOT_SEED
+repeats a run.
 """
 
 import os
@@ -13,15 +14,20 @@ import sys
 import time
 
 from bots import Bots, write_meadow
+from hosts import Host
 from support import World, check, run, wait_until
 
 KILLS = int(os.environ.get("SANDLOT_KILLS", "10"))
 BOTS = int(os.environ.get("SANDLOT_BOTS", "20"))  # a few of them build, the others walk
 BUILDERS = 8  # what they build fits into what one client may see at once
 SEED = int(os.environ.get("SANDLOT_SEED", "0")) or random.randrange(1, 1 << 30)
+MANY_KILLS = int(os.environ.get("SANDLOT_MANY_KILLS", "20"))
+WORLDS = 5
+MANY_BUILDERS = 3  # in each of several worlds
 DATABASE = "sandlot.db"
 SEEN_MAX = 200
 PAUSE_S = (0.5, 2.2)  # between the world's return and its next end
+MANY_PAUSE_S = (0.1, 1.5)  # between any two ends
 
 
 def restart(program, place, data, port):
@@ -29,6 +35,17 @@ def restart(program, place, data, port):
     for attempt in range(20):
         try:
             return World(program, place, data, "--port", str(port))
+        except Exception:
+            if attempt == 19:
+                raise
+            time.sleep(0.25)
+    return None
+
+
+def restart_host(program, place, data, port):
+    for attempt in range(20):
+        try:
+            return Host(program, [place], data, "--port", str(port))
         except Exception:
             if attempt == 19:
                 raise
@@ -44,13 +61,14 @@ def kill_world(world):
                "the world is back", 30)
 
 
-def check_database(data, ledger):
-    """Every structure of the ledger, as the disk has it; leaves in the ledger what clients can see.
+def check_database(data, ledger, world_id=None):
+    """Of one world: every structure of the ledger, as the disk has it; leaves in the ledger what clients can see.
     One of them sees the 256 things nearest to it, and after a thousand kills more are standing."""
     with open(ledger, encoding="ascii") as file:
         lines = file.read().splitlines()
     database = sqlite3.connect(f"file:{data}/{DATABASE}?mode=ro", uri=True)
-    stored = {row[0] for row in database.execute("SELECT net_id FROM structures")}
+    stored = {net_id for net_id, owner in database.execute("SELECT net_id, world_id FROM structures")
+              if world_id in (None, owner.decode())}
     database.close()
     lost = [line for line in lines
             if line.startswith("structure ") and int(line.split()[1]) not in stored]
@@ -61,6 +79,59 @@ def check_database(data, ledger):
         with open(ledger, "w", encoding="ascii") as file:
             file.writelines(line + "\n" for line in lines if "structure" not in line)
     return len(stored)
+
+
+def test_kill_many_worlds(program, places, folder):
+    """The host or a random world of several dies, at any moment of the others and of its own start."""
+    print(f"seed {SEED}, {MANY_KILLS} kills, {WORLDS} worlds")
+    rng = random.Random(SEED)
+    place, data = write_meadow(folder, 64), folder + "/data"
+    host = Host(program, [place], data)
+    port, bots, hosts, done = host.port, {}, 0, 0
+    try:
+        worlds = [host.join()["world_id"] for _ in range(WORLDS)]
+        ledgers = {world: f"{folder}/{world}" for world in worlds}
+        for number, world in enumerate(worlds):
+            bots[world] = Bots(program, port, MANY_BUILDERS, 86400, "build", "--world", world,
+                               "--ledger", ledgers[world], "--seed", str(SEED + number))
+        time.sleep(4)
+        while done < MANY_KILLS and all(some.runs() for some in bots.values()):
+            time.sleep(rng.uniform(*MANY_PAUSE_S))
+            running = host.children()
+            if rng.random() < 0.25:
+                host.kill()
+                hosts += 1
+                host = restart_host(program, place, data, port)
+            elif running:
+                os.kill(rng.choice(running), signal.SIGKILL)
+            else:
+                continue  # all of them are starting
+            done += 1
+        wait_until(lambda: all(host.worlds()[world]["players"] == MANY_BUILDERS for world in worlds),
+                   "every builder is back", 60)
+        check(host.metric("sandlot_saves_lost_total") == 0, "the host lost no save")
+        stored = 0
+        for world, some in bots.items():
+            some.stop()
+            result = some.result(30)
+            stored += result["durable"]
+            check(result["corrections_without_cause"] == 0, f"every correction has a cause: {result}")
+        print(f"      {done} kills ({hosts} of the host), {stored} stored")
+        check(done == MANY_KILLS and stored > 20, f"{done} kills, {stored} stored")
+        host.kill()
+        standing = [check_database(data, ledgers[world], world) for world in worlds]
+        print(f"      {standing} structures are standing")
+        host = restart_host(program, place, data, port)
+        found = [Bots(program, port, 6, 3, "stand", "--world", world, "--check", ledgers[world])
+                 for world in worlds]
+        found = [some.result(90) for some in found]
+        check(sum(some["durable_checked"] for some in found) > 10, f"something to look for: {found}")
+        check(all(some["durable_lost"] == 0 for some in found), f"nothing is lost: {found}")
+        host.stop()
+    finally:
+        host.kill()
+        for some in bots.values():
+            some.kill()
 
 
 def test_kill_under_bots(program, places, folder):

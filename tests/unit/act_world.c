@@ -136,6 +136,10 @@ void act_world_answer(ActWorld *act)
             note_store(act, command);
         } else if (command->type == COMMAND_STOP) {
             act->stops += 1;
+        } else if (command->type == COMMAND_LEFT) {
+            act->left_count += 1;
+            act->left_account = command->account;
+            act->stores_before_left = act->store_count;
         }
     }
     world_commands_clear(act->world);

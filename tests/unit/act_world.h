@@ -53,7 +53,10 @@ typedef struct ActWorld {
     char store_key[129];
     uint64_t store_request;
     uint32_t stops;
-    uint8_t *journal; // every entry, one after the other; NULL: not kept
+    uint32_t left_count; // COMMAND_LEFT
+    uint64_t left_account;
+    uint32_t stores_before_left; // store_count when the last one came
+    uint8_t *journal;            // every entry, one after the other; NULL: not kept
     ByteWriter entries;
 } ActWorld;
 #define ACT_JOURNAL_BYTES (8u << 20)

@@ -49,35 +49,46 @@ static Room *find(const Rooms *rooms, const char *name)
     return NULL;
 }
 
-static Room *add(Rooms *rooms, const char *world_id, const char *room_code)
+static Status grow(Rooms *rooms, uint32_t count)
 {
-    if (rooms->count == rooms->capacity) {
-        const uint32_t more = 2 * rooms->capacity + 16;
+    if (count > rooms->capacity) {
+        const uint32_t more = 2 * count + 16;
         Room *grown = realloc(rooms->all, more * sizeof *grown);
         if (grown == NULL) {
-            return NULL;
+            return STATUS_LIMIT;
         }
         rooms->all = grown;
         rooms->capacity = more;
     }
-    Room *room = &rooms->all[rooms->count++];
-    *room = (Room){.is_ready = false};
-    memcpy(room->world_id, world_id, strlen(world_id) + 1);
-    memcpy(room->room_code, room_code, strlen(room_code) + 1);
-    return room;
+    for (; rooms->count < count; rooms->count++) {
+        rooms->all[rooms->count] = (Room){.is_ready = false};
+    }
+    return STATUS_OK;
 }
 
-Status rooms_put(Rooms *rooms, const char *world_id, const char *room_code, bool is_ready)
+static void put(Rooms *rooms, Room *room, const char *world_id, const char *room_code,
+                bool is_ready)
 {
-    pthread_mutex_lock(&rooms->lock);
-    Room *room = find(rooms, world_id);
-    room = room != NULL ? room : add(rooms, world_id, room_code);
-    if (room != NULL && room->is_ready != is_ready) {
+    if (strcmp(room->world_id, world_id) != 0) {
+        memcpy(room->world_id, world_id, strlen(world_id) + 1);
+        memcpy(room->room_code, room_code, strlen(room_code) + 1);
+    }
+    if (room->is_ready != is_ready) {
         rooms->ready_count += is_ready ? 1 : UINT32_MAX;
         room->is_ready = is_ready;
     }
+}
+
+Status rooms_put(Rooms *rooms, uint32_t number, const char *world_id, const char *room_code,
+                 bool is_ready)
+{
+    pthread_mutex_lock(&rooms->lock);
+    const Status status = grow(rooms, number + 1);
+    if (status == STATUS_OK) {
+        put(rooms, &rooms->all[number], world_id, room_code, is_ready);
+    }
     pthread_mutex_unlock(&rooms->lock);
-    return room != NULL ? STATUS_OK : STATUS_LIMIT;
+    return status;
 }
 
 bool rooms_find(Rooms *rooms, const char *name, bool *is_ready)

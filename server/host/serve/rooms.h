@@ -5,13 +5,15 @@
 #include "core/base/status.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct Rooms Rooms;
 
 MUST_USE Status rooms_create(Rooms **out);
 void rooms_destroy(Rooms *rooms); // NULL is allowed
-// Adds a world, or changes whether it runs. STATUS_LIMIT: no memory.
-MUST_USE Status rooms_put(Rooms *rooms, const char *world_id, const char *room_code, bool is_ready);
+// The world of this number, and whether it runs. STATUS_LIMIT: no memory.
+MUST_USE Status rooms_put(Rooms *rooms, uint32_t number, const char *world_id,
+                          const char *room_code, bool is_ready);
 // False: there is no such world. By id or room code.
 bool rooms_find(Rooms *rooms, const char *name, bool *is_ready);
 bool rooms_any_ready(Rooms *rooms);

@@ -272,7 +272,7 @@ static void tell_rooms(Serve *serve)
         const HostWorld *world = host_world_at(serve->host, i);
         const HostWorldView view = host_world_view(world);
         if (view.state != WORLD_MAKING && view.row->world_id[0] != '\0') {
-            status_ignore(rooms_put(serve->rooms, view.row->world_id, view.row->room_code,
+            status_ignore(rooms_put(serve->rooms, i, view.row->world_id, view.row->room_code,
                                     host_world_is_ready(world)));
         }
     }

@@ -1,0 +1,266 @@
+"""`sandlot host`: many worlds in one host. Worlds start when somebody joins, once however many ask; they
+stop when nobody is in them; what a player's scripts stored in one world is there in the next; and the
+death of one world is nobody else's business.
+
+SANDLOT_KILL_SECONDS and SANDLOT_WORLDS make the test of neighbours longer and larger; SANDLOT_SEED
+repeats a run.
+"""
+
+import http.client
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import sys
+import threading
+import time
+
+from bots import Bots, write_meadow
+from hosts import Host, Killer, enter, leave, parallel
+from support import PATIENCE, check, run, wait_until
+
+SEED = int(os.environ.get("SANDLOT_SEED", "0")) or random.randrange(1, 1 << 30)
+SECONDS = int(os.environ.get("SANDLOT_KILL_SECONDS", "4"))
+WORLDS = int(os.environ.get("SANDLOT_WORLDS", "12"))
+VICTIMS = 12
+CROWD = 100
+KILL_EVERY_S = 0.1
+
+
+def copy_island(places, folder, name="island", scripts=None):
+    """The island under its own name, with these server scripts."""
+    place = os.path.join(folder, name)
+    shutil.copytree(os.path.join(places, "island"), place, ignore=shutil.ignore_patterns(".sandlot"))
+    service = os.path.join(place, "ServerScriptService")
+    os.makedirs(service, exist_ok=True)
+    for file_name, text in (scripts or {}).items():
+        with open(os.path.join(service, file_name + ".lua"), "w", encoding="utf-8") as file:
+            file.write(text)
+    return place
+
+
+def place_ids(host):
+    """Ids of the places by their folder's order."""
+    return [re.search(r"^place +(\S+?):", line)[1] for line in host.lines
+            if re.search(r"^place +\S+:", line)]
+
+
+def wait_stopped(host, world_id):
+    wait_until(lambda: host.worlds()[world_id]["state"] == "stopped", f"{world_id} stops", 40)
+
+
+# --- starting and stopping -------------------------------------------------------------------------
+
+
+def crowd(host, world_id, count):
+    """That many joins at the same moment. They come from several addresses: one address may not have
+    as many requests waiting."""
+    def ask(number):
+        link = http.client.HTTPConnection("127.0.0.1", host.port, timeout=30 * PATIENCE,
+                                          source_address=(f"127.0.0.{2 + number % 8}", 0))
+        try:
+            link.request("POST", "/join", body=json.dumps({"world_id": world_id}))
+            answer = link.getresponse()
+            return answer.status, json.loads(answer.read())
+        finally:
+            link.close()
+    return parallel(count, ask)
+
+
+def test_host_starts_a_world_once(program, places, folder):
+    """A hundred joins at once to a world without a process start one."""
+    host = Host(program, [os.path.join(places, "island")], folder + "/data", "--idle-stop", "1")
+    try:
+        check(host.children() == [], "nothing runs before somebody joins")
+        world_id = leave(enter(host)).world_id
+        wait_stopped(host, world_id)
+        check(host.children() == [], "its process is gone")
+        answers = crowd(host, world_id, CROWD)
+        bad = [answer for status, answer in answers if status != 200]
+        check(not bad, f"{len(bad)} of {CROWD} were refused: {bad[:2]}")
+        check({answer["world_id"] for _, answer in answers} == {world_id}, "the same world")
+        check(len({answer["ticket"] for _, answer in answers}) == CROWD, "a ticket each")
+        check(len(host.children()) == 1, f"processes: {host.children()}")
+        started = host.metric("sandlot_processes_started_total")
+        check(started == 2, f"{started} processes were started, one for each time")
+        host.stop()
+    finally:
+        host.kill()
+
+
+KEEPER = """local store = DataStore.GetDataStore("coins")
+local coins = {}
+local function welcome(player)
+    coins[player.UserId] = (store:GetAsync(player.Name) or 0) + 1
+    print("has", player.Name, coins[player.UserId])
+end
+Players.PlayerAdded:Connect(welcome)
+Players.PlayerRemoving:Connect(function(player)
+    store:SetAsync(player.Name, coins[player.UserId])
+end)
+"""
+
+
+def coins_of(host, name, world_id):
+    """What the script of a world said last about a player."""
+    found = [re.search(rf"{world_id}: .*has\s+{name}\s+(\d+)", line) for line in list(host.lines)]
+    found = [int(line[1]) for line in found if line]
+    return found[-1] if found else None
+
+
+def test_host_worlds_share_what_a_place_stores(program, places, folder):
+    """A value that a script stores when a player leaves a world is what another world of the place
+    reads when that player comes, however soon; and it outlives the worlds and the host."""
+    place = copy_island(places, folder, scripts={"Keeper": KEEPER})
+    host = Host(program, [place], folder + "/data", "--idle-stop", "2")
+    try:
+        first = enter(host, name="bo")
+        second = leave(enter(host, name="al")).world_id  # nothing named: a new world
+        check(first.world_id != second, "two worlds")
+        wait_until(lambda: coins_of(host, "bo", first.world_id) == 1, "the first world knows bo")
+        token, here, coins = first.session_token, first, 1
+        for there in (second, first.world_id, second, first.world_id, second):
+            if coins % 2 == 0:
+                leave(here)  # otherwise they are still there when they come here
+            here = enter(host, token=token, name="bo", world_id=there)
+            coins += 1
+            wait_until(lambda there=there: coins_of(host, "bo", there) == coins,
+                       f"{there} reads {coins}, not {coins_of(host, 'bo', there)}")
+        moves = host.metric("sandlot_player_moves_total")
+        check(moves == 5, f"{moves} moves")
+        check(host.metric("sandlot_player_moves_late_total") == 0, "no move was late")
+        # An empty world stops, and begins again with what was stored.
+        leave(here)
+        wait_until(lambda: host.children() == [], "all worlds have stopped", 40)
+        here = enter(host, token=token, name="bo", world_id=second)
+        coins += 1
+        wait_until(lambda: coins_of(host, "bo", second) == coins, "stored over a stop")
+        leave(here)
+        wait_until(lambda: host.children() == [], "all worlds have stopped again", 40)
+        host.stop()
+        host = Host(program, [place], folder + "/data")
+        check(set(host.worlds()) == {first.world_id, second}, "the host knows its worlds")
+        here = enter(host, token=token, name="bo", world_id=second)
+        wait_until(lambda: coins_of(host, "bo", second) == coins + 1, "stored over a start of the host")
+        host.stop()
+    finally:
+        host.kill()
+
+
+# --- trouble in one world --------------------------------------------------------------------------
+
+
+def test_host_broken_worlds_disturb_nobody(program, places, folder):
+    """Of two places the processes of one are ended as soon as they start: joins to it are refused with
+    a reason, and joins to the other place go on as if nothing was."""
+    good, bad = copy_island(places, folder, "good"), copy_island(places, folder, "bad")
+    host = Host(program, [good, bad], folder + "/data")
+    try:
+        good_id, bad_id = place_ids(host)
+        player = enter(host, place_id=good_id)
+        healthy = host.children()
+        check(len(healthy) == 1, f"{healthy}")
+        over = threading.Event()
+
+        def end_others():
+            while not over.is_set():
+                for pid in host.children():
+                    if pid not in healthy:
+                        try:
+                            os.kill(pid, signal.SIGKILL)
+                        except ProcessLookupError:
+                            pass
+                time.sleep(0.001)
+        killer = threading.Thread(target=end_others, daemon=True)
+        killer.start()
+        status, answer = host.ask_join(place_id=bad_id)
+        check(status == 503 and answer["error"]["code"] in ("failing", "unavailable"),
+              f"{status} {answer}")
+        for _ in range(5):
+            check(host.join(place_id=good_id)["world_id"] == player.world_id, "the good one goes on")
+        check(host.children()[:1] == healthy, "its process is the same")
+        player.walk(0.5)
+        over.set()
+        killer.join()
+        # Nothing is held against it for ever.
+        wait_until(lambda: host.ask_join(place_id=bad_id)[0] == 200, "the other one is back", 30)
+        starts = host.of_worlds("sandlot_world_starts_total")
+        check(starts[player.world_id] == 1, f"{starts}")
+        host.stop()
+    finally:
+        host.kill()
+
+
+def test_host_keeps_its_limit_of_worlds(program, places, folder):
+    """With --worlds 2 a third world is refused, and nothing is made for who is refused."""
+    host = Host(program, [os.path.join(places, "island")], folder + "/data", "--worlds", "2",
+                "--idle-stop", "1")
+    try:
+        players = [enter(host, name=f"p{number}") for number in range(2)]
+        known = set(host.worlds())
+        check(known == {player.world_id for player in players}, f"{known}")
+        answers = parallel(8, lambda _: host.ask_join())
+        check(all(status == 503 and answer["error"]["code"] == "full" for status, answer in answers),
+              f"{answers}")
+        check(set(host.worlds()) == known, "a world was made for somebody who was refused")
+        check(len(host.children()) == 2, f"{host.children()}")
+        leave(players[0])
+        wait_stopped(host, players[0].world_id)
+        # Several at once for the one place that is free: one of them gets it.
+        answers = parallel(8, lambda _: host.ask_join())
+        check(sum(status == 200 for status, _ in answers) == 1, f"{answers}")
+        check(len(host.children()) == 2 and len(host.worlds()) == 3, f"{list(host.worlds())}")
+        host.stop()
+    finally:
+        host.kill()
+
+
+def counted(host, worlds):
+    """Ticks of these worlds: how many were missed, and how many were not."""
+    missed = host.of_worlds("sandlot_world_ticks_missed_total")
+    ticks = host.of_worlds("sandlot_world_ticks_total")
+    return sum(missed[world] for world in worlds), sum(ticks[world] for world in worlds)
+
+
+def test_host_kills_beside_others(program, places, folder):
+    """A world is killed ten times a second while others are played in: they miss no more ticks than in
+    the quiet times in between, and none of them is started again."""
+    host = Host(program, [write_meadow(folder)], folder + "/data")
+    some = []
+    try:
+        spared = [host.join()["world_id"] for _ in range(WORLDS)]
+        killer = Killer(host, host.children())
+        victims = [host.join()["world_id"] for _ in range(VICTIMS)]
+        some = [Bots(program, host.port, 2, 86400, "walk", "--world", world) for world in spared[:4]]
+        wait_until(lambda: host.sum("sandlot_world_players") >= 8, "the bots play")
+        missed, ticks = {"quiet": 0, "killing": 0}, {"quiet": 0, "killing": 0}
+        for kind in ("quiet", "killing", "quiet", "killing"):
+            before = counted(host, spared[:4])  # the others pause
+            if kind == "killing":
+                killer.kill_for(SECONDS, KILL_EVERY_S)
+            else:
+                time.sleep(SECONDS)
+            after = counted(host, spared[:4])
+            missed[kind] += after[0] - before[0]
+            ticks[kind] += after[1] - before[1]
+        print(f"      {killer.kills} kills; ticks missed {missed} of {ticks}")
+        crashed = host.of_worlds("sandlot_world_crashes_total")
+        check(killer.kills >= SECONDS and sum(crashed[world] for world in victims) >= SECONDS,
+              f"{killer.kills} kills, {crashed}")
+        check(all(crashed[world] == 0 for world in spared), f"others died: {crashed}")
+        check(killer.spared <= set(host.children()), "the others are the same processes")
+        # A twentieth of all ticks is what a busy machine may miss by itself.
+        check(missed["killing"] <= 1.1 * missed["quiet"] + ticks["killing"] / 20,
+              f"ticks missed beside kills: {missed} of {ticks}")
+        wait_until(lambda: all(host.worlds()[world]["ready"] for world in victims), "all are back", 30)
+        host.stop()
+    finally:
+        for bots in some:
+            bots.kill()
+        host.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(run(dict(globals()), sys.argv))
