@@ -17,7 +17,7 @@ import shutil
 import sys
 
 from bots import Bots, write_meadow
-from support import World, check, run
+from support import Failure, World, check, run
 
 COUNT = int(os.environ.get("SANDLOT_NEIGHBOURS", "1"))
 SEED = int(os.environ.get("SANDLOT_SEED", "0")) or random.randrange(1, 1 << 30)
@@ -125,7 +125,10 @@ class Tries:
             if number or self.used % QUIET_SERVES == 0:
                 self.quiet = live(self.program, self.folder, {})
             self.used += 1
-            said.append(trouble(self.quiet, live(self.program, self.folder, scripts)))
+            try:
+                said.append(trouble(self.quiet, live(self.program, self.folder, scripts)))
+            except Failure as failure:
+                said.append(str(failure).splitlines()[0])
             if not said[-1]:
                 break
         else:
