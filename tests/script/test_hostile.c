@@ -4,6 +4,10 @@
 // A script begins with `-- expect: budget`, or memory, error, ok, or several joined by |. A line
 // `-- steps: N` gives it another budget than 200,000, `-- memory: N` another soft limit than 1,024
 // KiB. Each runs in a fresh Vm; afterwards the same Vm must run an ordinary script.
+//
+// Each runs once more with the steps and the memory that a world gives by default. Whatever it does
+// then, a call takes at most twice its steps: what runs on after the last step was in the middle of
+// one operation, and while that runs the world stands still.
 #include "core/script/vm/vm.h"
 #include "tests/script/embedded.h"
 
@@ -15,6 +19,8 @@
 
 #define STEPS_DEFAULT      200000
 #define MEMORY_KIB_DEFAULT 1024
+#define LIVE_STEPS         (5 * VM_STEPS_PER_MS)
+#define LIVE_OVERRUN       2
 #define TIME_RATIO_MAX     3.0
 #define TIME_RUNS          7
 
@@ -129,6 +135,23 @@ static bool runs_normally(Vm *vm)
     return result.outcome == VM_DONE;
 }
 
+static bool check_live(Heap *heap, const EmbeddedScript *script)
+{
+    Vm *vm = make_vm(heap, vm_config_default().memory_soft_bytes >> 10);
+    const Result result = run(vm, script->name, script->text, script->bytes, LIVE_STEPS);
+    bool good = result.outcome != VM_DEAD && result.steps <= LIVE_OVERRUN * LIVE_STEPS;
+    if (!good) {
+        printf("%s: with the limits of a world it ended with %s after %llu steps of %d\n",
+               script->name, outcome_name(&result), (unsigned long long)result.steps, LIVE_STEPS);
+    }
+    if (result.outcome != VM_DEAD && !runs_normally(vm)) {
+        printf("%s: the Vm is not usable afterwards\n", script->name);
+        good = false;
+    }
+    vm_destroy(heap, vm);
+    return good;
+}
+
 static bool check_one(Heap *heap, const EmbeddedScript *script)
 {
     const Plan plan = read_plan(script);
@@ -194,7 +217,7 @@ int main(int argc, char **argv)
         if (needs_world || (only != NULL && strcmp(only, s->name) != 0)) {
             continue;
         }
-        const bool good = timed ? time_one(&heap, s) : check_one(&heap, s);
+        const bool good = timed ? time_one(&heap, s) : check_one(&heap, s) && check_live(&heap, s);
         passed += good;
         failed += !good;
         if (timed && !good) {

@@ -7,6 +7,10 @@
 // late, its store requests are answered, it has no fault though it makes tables and texts, both
 // players get their frames, and nothing crashes. Results depend on ticks and steps, never on a
 // clock.
+//
+// With SANDLOT_TIMED set, processor_time measures instead how long the ticks take with the limits
+// of a real world, and compares that with a script that uses all steps of every tick in empty
+// loops: a step of whatever kind must not take much longer than one of those.
 #include "core/base/rng.h"
 #include "core/script/runtime/script.h"
 #include "tests/script/embedded.h"
@@ -15,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define TICKS_ALONE  90
 #define TICKS_GROUP  180
@@ -26,6 +31,9 @@
 #define SETTLE_TICKS 16 // everything has been loaded by then, and both players are in
 #define SOURCE_BYTES (600u << 10)
 #define PATH_BYTES   64
+#define TIMED_TICKS  60
+#define TIMED_RUNS   3
+#define TIME_RATIO   1.25
 
 // Reports once a second on the time since the last report: how many updates, the longest gap
 // between two, how late its timer was at most, all in ticks.
@@ -201,6 +209,92 @@ TEST(ten_at_a_time)
             snprintf(what + at, sizeof what - at, "%s ", group[i]->name);
         }
         live_with(what, group, GROUP, TICKS_GROUP);
+    }
+    free(source);
+}
+
+// --- time ---------------------------------------------------------------------------------------
+
+// Uses all steps that scripts have in a tick, and nothing else.
+static const EmbeddedScript SPIN = {
+    .name = "an empty loop",
+    .text = "for _ = 1, 500 do\n"
+            "    Timer.Every(0, function() for _ = 1, 400000 do end end)\n"
+            "end\n"};
+
+typedef struct Taken {
+    double mean_ms, most_ms; // of processor time per tick
+} Taken;
+
+static Taken time_ticks(const EmbeddedScript *script, bool again)
+{
+    const ActOptions options = {.scripts = true};
+    memset(&store, 0, sizeof store);
+    act_world_open_options(&act, &store, TEST_PLACE_FLAT, TEST_PLACE_FLAT_SCENE, &options);
+    CHECK_OK(act_world_script(&act, honest[0].path, HONEST));
+    add_hostile(script, 0, again);
+    CHECK_OK(act_world_script(&act, honest[1].path, HONEST));
+    Taken taken = {0, 0};
+    for (uint32_t i = 0; i < TIMED_TICKS; i++) {
+        const clock_t begin = clock();
+        if (i == 2 || i == 3) {
+            (void)act_world_join(&act, 5 + i, i == 2 ? "ann" : "bo");
+            continue;
+        }
+        act_world_tick(&act, 1);
+        const double ms = (double)(clock() - begin) * 1000 / CLOCKS_PER_SEC;
+        taken.mean_ms += ms / TIMED_TICKS;
+        taken.most_ms = ms > taken.most_ms ? ms : taken.most_ms;
+    }
+    act_world_close(&act);
+    act_store_free(&store);
+    return taken;
+}
+
+// Other programs make a run slower, so the best of a few counts.
+static Taken time_best(const EmbeddedScript *script, bool again, double enough_ms)
+{
+    Taken best = time_ticks(script, again);
+    for (uint32_t i = 1; i < TIMED_RUNS && best.most_ms > enough_ms; i++) {
+        const Taken now = time_ticks(script, again);
+        best.mean_ms = now.mean_ms < best.mean_ms ? now.mean_ms : best.mean_ms;
+        best.most_ms = now.most_ms < best.most_ms ? now.most_ms : best.most_ms;
+    }
+    return best;
+}
+
+static void time_one(const EmbeddedScript *script, bool again)
+{
+    static Taken spin;
+    static uint32_t count;
+    if (count++ % 16 == 0) {
+        spin = time_best(&SPIN, false, 0);
+        printf("%-33s %6.2f ms, at most %6.2f\n", SPIN.name, spin.mean_ms, spin.most_ms);
+    }
+    const Taken taken = time_best(script, again, spin.mean_ms);
+    printf("%-26s%-7s %6.2f ms, at most %6.2f\n", script->name, again ? "again" : "", taken.mean_ms,
+           taken.most_ms);
+    (void)fflush(stdout);
+    // The last call of a tick may run past its end; later ticks are shorter then.
+    const ScriptConfig config = script_config_default();
+    const double call_ratio = (double)(config.tick_ms + config.call_ms) / config.tick_ms;
+    if (taken.mean_ms > TIME_RATIO * spin.mean_ms ||
+        taken.most_ms > TIME_RATIO * call_ratio * spin.mean_ms) {
+        test_fail(__FILE__, __LINE__,
+                  "%s: ticks take %.2f ms and at most %.2f; with empty loops %.2f", script->name,
+                  taken.mean_ms, taken.most_ms, spin.mean_ms);
+    }
+}
+
+TEST(processor_time)
+{
+    const char *only = getenv("SANDLOT_HOSTILE");
+    source = malloc(SOURCE_BYTES);
+    for (uint32_t i = 0; getenv("SANDLOT_TIMED") != NULL && script_at(i) != NULL; i++) {
+        if (only == NULL || strcmp(only, script_at(i)->name) == 0) {
+            time_one(script_at(i), false);
+            time_one(script_at(i), true);
+        }
     }
     free(source);
 }

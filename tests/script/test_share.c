@@ -90,6 +90,36 @@ TEST(nothing_is_said_while_everything_fits)
     script_fixture_close(&fixture);
 }
 
+// --- calls that run past the end of a tick
+// --------------------------------------------------------
+
+// The third call of a tick begins when a tenth of it is left. On average a tick takes no longer for
+// that, and whoever keeps to its share has its update in every tick.
+TEST(later_ticks_pay_for_one_that_was_too_long)
+{
+    script_fixture_open(&fixture, few_steps);
+    add_numbered("Calm", 0, "function onUpdate() for _ = 1, 1000 do end end");
+    add_numbered("Long", 0,
+                 "for _ = 1, 100 do\n"
+                 "  Timer.Every(0, function() for _ = 1, 450000 do end end)\n"
+                 "end");
+    script_fixture_run(&fixture, 60);
+    const ScriptStats before = stats_now();
+    script_fixture_run(&fixture, 240);
+    const ScriptStats after = stats_now();
+    const uint64_t budget = 240ull * 2 * VM_STEPS_PER_MS;
+    uint64_t steps = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        steps += after.scripts[i].step_count - before.scripts[i].step_count;
+    }
+    CHECK(steps <= budget + budget / 50);
+    CHECK(steps >= budget - budget / 10);
+    CHECK_TEXT(after.scripts[1].path, "ServerScriptService/Calm0");
+    CHECK_INT(after.scripts[1].call_count - before.scripts[1].call_count, 240);
+    CHECK_INT(after.scripts[1].update_skipped_count, before.scripts[1].update_skipped_count);
+    script_fixture_close(&fixture);
+}
+
 // --- signals and connections --------------------------------------------------------------------
 
 #define MAKE_SIGNALS \

@@ -177,6 +177,38 @@ TEST(memory)
     close_vm();
 }
 
+// Whatever the keys are, a table that grows and shrinks keeps each of them once.
+TEST(tables_keep_their_keys)
+{
+    static const char SOURCE[] =
+        "local function check(make, count)\n"
+        "    local t, sum = {}, 0\n"
+        "    for i = 1, count do t[make(i)] = i end\n"
+        "    for i = 1, count do assert(t[make(i)] == i) end\n"
+        "    for _, i in pairs(t) do sum = sum + i end\n"
+        "    assert(sum == count * (count + 1) // 2)\n"
+        "    for i = 1, count, 2 do t[make(i)] = nil end\n"
+        "    for i = 1, count do t[-i - 0.5] = i end\n"
+        "    for i = 1, count do assert(t[make(i)] == (i % 2 == 0 and i or nil)) end\n"
+        "    for i = 1, count do assert(t[-i - 0.5] == i) end\n"
+        "end\n"
+        "local objects = {}\n"
+        "for i = 1, 5000 do objects[i] = i % 3 == 0 and function() return i end or {} end\n"
+        "check(function(i) return i end, 20000)\n"
+        "check(function(i) return 20001 - i end, 20000)\n"
+        "check(function(i) return i * 1023 end, 20000)\n"
+        "check(function(i) return i * 0xffffffff end, 500)\n"
+        "check(function(i) return i % 2 == 0 and i or i * 0xffff end, 5000)\n"
+        "check(function(i) return i / 7 + 0.01 end, 5000)\n"
+        "check(function(i) return 'key ' .. i end, 5000)\n"
+        "check(function(i) return ('long '):rep(20) .. i end, 500)\n"
+        "check(function(i) return objects[i] end, 5000)\n";
+    open_vm();
+    CHECK_INT(run(SOURCE, 200 * (uint64_t)STEPS), VM_DONE);
+    CHECK_TEXT(message, "");
+    close_vm();
+}
+
 TEST(yields)
 {
     open_vm();

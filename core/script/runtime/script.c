@@ -17,7 +17,7 @@ ScriptConfig script_config_default(void)
         .script_max = 1024,
         .instance_max = 8192,
         .call_ms = 5,
-        .tick_ms = 8,
+        .tick_ms = 6,
         .loads_per_tick = 16,
         .tick_rate = 60,
         .seed = 1,

@@ -46,7 +46,7 @@ typedef struct ScriptConfig {
     uint32_t script_max;   // loaded scripts
     uint32_t instance_max; // scripts bound to entities, and one for each that is bound to none
     uint32_t call_ms;      // steps of one entry, by VM_STEPS_PER_MS: 5
-    uint32_t tick_ms;      // of all entries of a tick: 8
+    uint32_t tick_ms;      // of all entries of a tick: 6
     uint32_t loads_per_tick;
     uint32_t tick_rate;
     uint64_t seed; // of Random

@@ -247,6 +247,8 @@ struct ScriptSystem {
 
     // The time of a tick, and who gets it (share.c).
     int64_t tick_steps_left;
+    int64_t overrun_steps;     // that ticks took too much, and later ones pay for
+    int64_t reserved_steps;    // of this tick for that
     int64_t charge_steps_left; // that may still be taken for work charged between ticks
     bool in_tick;
     int64_t share_steps;  // what a script gets in each tick while time is short

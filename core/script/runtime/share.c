@@ -46,8 +46,32 @@ static uint32_t trust_of(const ScriptShare *share)
     return trust < TRUST_MAX ? trust : TRUST_MAX;
 }
 
+// The last call of a tick may begin with one step left and take all that a call may. Later ticks
+// pay for that with time that is left to nobody, so that a tick takes no longer than it should on
+// average. Up to half of a tick is reserved for it.
+static void reserve_overrun(ScriptSystem *system)
+{
+    const int64_t budget = tick_budget(system);
+    system->overrun_steps -= system->tick_steps_left;
+    if (system->overrun_steps < 0) {
+        system->overrun_steps = 0;
+    } else if (system->overrun_steps > DEBT_TICKS_MAX * budget) {
+        system->overrun_steps = DEBT_TICKS_MAX * budget;
+    }
+    system->reserved_steps =
+        system->overrun_steps < budget / 2 ? system->overrun_steps : budget / 2;
+}
+
+// Those that keep to their share do not pay for those that do not.
+static bool has_time(const ScriptSystem *system, const ScriptShare *share)
+{
+    const bool pays = time_is_short(system) && share->good_ticks == 0;
+    return system->tick_steps_left > (pays ? system->reserved_steps : 0);
+}
+
 void share_begin(ScriptSystem *system)
 {
+    reserve_overrun(system);
     system->tick_steps_left = tick_budget(system);
     system->charge_steps_left = tick_budget(system) / 2;
     system->in_tick = true;
@@ -102,7 +126,7 @@ bool share_decide(ScriptSystem *system, Script *script)
     if (share->ready_count > 0 && system->serving != script_slot(system, script)) {
         return false; // after what waits already; whether that had to wait is noted with it
     }
-    if (system->tick_steps_left > 0 &&
+    if (has_time(system, share) &&
         (!time_is_short(system) ||
          (share->credit_steps > 0 && trust_of(share) >= system->trust_floor))) {
         return true;
@@ -170,7 +194,7 @@ bool share_next_round(ScriptSystem *system)
     for (uint32_t i = 0; i < system->active_count; i++) {
         const Script *script = pool_at(&system->scripts, system->active[i]);
         const ScriptShare *share = &script->share;
-        if (share->waits) {
+        if (share->waits && has_time(system, share)) {
             count += 1;
             highest = share->credit_steps > highest ? share->credit_steps : highest;
             trust = share->credit_steps > 0 && trust_of(share) > trust ? trust_of(share) : trust;

@@ -31,8 +31,9 @@ typedef struct lua_State lua_State;
 typedef struct Vm Vm;
 
 // A step is one instruction of the interpreter. On a present-day core programs take 0.7 ns for one
-// on average and 2 ns at worst; limits in milliseconds are converted by the worst, so that they
-// hold.
+// on average and 2 ns at worst; limits in milliseconds are converted by that. On a core that shares
+// its caches and units with others the worst take up to 3.5 ns (test_neighbours_time): what a tick
+// may take leaves room for it.
 #define VM_STEPS_PER_MS 500000
 
 #define VM_STRING_BYTES_MAX (1 << 20)
