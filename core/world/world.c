@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-#define LEAVING_TICKS 3
-#define STOP_SAVES    8 // commands with what is still to be stored when a world ends
+#define LEAVING_TICKS   3
+#define STOP_SCRIPTS_MS 2000 // how long scripts may store something when the world ends
+#define STOP_SAVES      8    // commands with what is still to be stored when a world ends
 
 // --- the tick -----------------------------------------------------------------------------------
 
@@ -20,6 +21,7 @@ static void start(World *world)
 bool world_is_paused(const World *world)
 {
     return world->run.started && world->sessions->high == 0 && world->run.leaving_count == 0 &&
+           !world->run.ending &&
            world->clock.tick - world->run.busy_tick >= world_ticks(&world->clock, WORLD_EMPTY_MS);
 }
 
@@ -37,6 +39,23 @@ static void leaving_tick(World *world)
         }
     }
     run->leaving_count = kept;
+}
+
+static void ending_tick(World *world)
+{
+    WorldRun *run = &world->run;
+    const uint64_t passed = world->clock.tick - run->end_tick;
+    const bool is_done = passed >= LEAVING_TICKS && save_requests_out(world->saves) == 0;
+    if (!run->ending || run->end_reason[0] == '\0' ||
+        (!is_done && passed < world_ticks(&world->clock, STOP_SCRIPTS_MS))) {
+        return;
+    }
+    const Command stop = {.type = COMMAND_STOP,
+                          .bytes = (const uint8_t *)run->end_reason,
+                          .byte_count = strlen(run->end_reason)};
+    if (save_command(world->saves, &stop) == STATUS_OK) {
+        run->end_reason[0] = '\0'; // said
+    }
 }
 
 static void tick(World *world, uint64_t unix_ms)
@@ -64,6 +83,7 @@ static void tick(World *world, uint64_t unix_ms)
     transfer_tick(world->script_host);
     save_tick(world->saves);
     leaving_tick(world);
+    ending_tick(world);
     if (world->sessions->high > 0) {
         world->run.busy_tick = world->clock.tick;
     } else if (world_is_paused(world)) {
@@ -87,16 +107,32 @@ static void say_goodbye(Sessions *sessions, const Entry *entry)
     }
 }
 
+// Rows are stored as they are now, so that everybody comes back to their body. Then scripts see
+// everybody leave and may store something in DataStores; COMMAND_STOP follows in ending_tick.
 static Status admin_stop(World *world, const Entry *entry)
 {
-    const Command command = {
-        .type = COMMAND_STOP, .bytes = entry->bytes, .byte_count = entry->byte_count};
+    WorldRun *run = &world->run;
+    if (run->ending) {
+        return STATUS_OK;
+    }
     say_goodbye(world->sessions, entry); // this stores every player
     for (uint32_t i = 0; i < STOP_SAVES; i++) {
         save_all(world->saves);
     }
-    world->run.stopping = true;
-    return save_command(world->saves, &command);
+    run->stopping = true;
+    run->ending = true;
+    run->end_tick = world->clock.tick;
+    const size_t bytes =
+        entry->byte_count < sizeof run->end_reason ? entry->byte_count : sizeof run->end_reason - 1;
+    memcpy(run->end_reason, bytes > 0 ? (const char *)entry->bytes : "stopped",
+           bytes > 0 ? bytes : 7);
+    run->end_reason[bytes > 0 ? bytes : 7] = '\0';
+    for (uint32_t i = 0; i < world->sessions->high; i++) {
+        if (world->sessions->all[i].player != 0) {
+            status_ignore(authority_player_leave(world->authority, world->sessions->all[i].player));
+        }
+    }
+    return STATUS_OK;
 }
 
 static Status admin_kick(World *world, const Entry *entry)

@@ -267,8 +267,11 @@ Status host_socket(Host *host, const char *name, const HostSocket *socket)
     if (world->sockets == NULL) {
         world->sockets = calloc(HOST_SOCKETS_MAX, sizeof *world->sockets);
     }
-    if (host->stopping || world->sockets == NULL || world->socket_count == HOST_SOCKETS_MAX ||
-        !host_has_room(host, world)) {
+    // A stranger's socket starts no world: who has a ticket has had it started. In development
+    // everybody may come in.
+    const bool may_start = world->state != WORLD_STOPPED || host->config.development;
+    if (host->stopping || !may_start || world->sockets == NULL ||
+        world->socket_count == HOST_SOCKETS_MAX || !host_has_room(host, world)) {
         host->counts.sockets_refused += 1;
         return STATUS_LIMIT;
     }

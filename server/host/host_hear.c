@@ -63,6 +63,7 @@ void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket)
         entry.name = ticket->name;
         entry.name_bytes = (uint32_t)strlen(ticket->name);
         host_account_note(world, ticket->account);
+        world->admitted[0] += 1;
     }
     hosted_send_entry(world, &entry);
 }
@@ -168,6 +169,8 @@ static void hear(HostWorld *world, const ChannelReport *report)
         break;
     case CHANNEL_STATS:
         world->stats = report->stats;
+        world->admitted[1] = world->admitted[0];
+        world->admitted[0] = 0;
         break;
     case CHANNEL_SCRIPTS:
         hear_scripts(world, report);

@@ -86,6 +86,8 @@ struct HostWorld {
     uint64_t starts, crashes, kills;
     uint32_t invited; // tickets that were given and not used yet
     uint64_t invited_ns;
+    // Who was let in since the last statistics and since those before: they may not be in them yet.
+    uint32_t admitted[2];
     uint64_t damaged[HOST_DAMAGED_MAX]; // hashes of what the log has said is damaged
     uint32_t damaged_count;
 

@@ -118,7 +118,8 @@ uint32_t hosted_player_count(const HostWorld *world)
     for (uint32_t i = 0; i < world->host->join_count; i++) {
         waiting += world->host->joins[i].world == world;
     }
-    return (uint32_t)world->stats.players + world->invited + waiting;
+    return (uint32_t)world->stats.players + world->admitted[0] + world->admitted[1] +
+           world->invited + waiting;
 }
 
 static bool has_room(const HostWorld *world)

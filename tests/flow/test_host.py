@@ -144,6 +144,10 @@ def test_host_worlds_share_what_a_place_stores(program, places, folder):
         check(set(host.worlds()) == {first.world_id, second}, "the host knows its worlds")
         here = enter(host, token=token, name="bo", world_id=second)
         wait_until(lambda: coins_of(host, "bo", second) == coins + 1, "stored over a start of the host")
+        host.stop()  # with bo in it: scripts see everybody leave, and what they store then counts
+        host = Host(program, [place], folder + "/data")
+        enter(host, token=token, name="bo", world_id=second)
+        wait_until(lambda: coins_of(host, "bo", second) == coins + 2, "stored while the host stopped")
         host.stop()
     finally:
         host.kill()

@@ -31,10 +31,10 @@ static void keep_attributes(const char *folder)
     net_attributes_write_tag(&inner, text_from("gold"));
     net_attributes_write_end(&inner);
     ASSERT(inner.status == STATUS_OK);
-    row_put_attributes(text("Vault"), 0, book, inner.at, &writer);
-    row_put_attributes(text(""), 7, book, inner.at, &writer);
-    row_put_attributes(text(""), ROW_SCENE_ID | 7, book, inner.at, &writer);
-    row_delete_attributes(text("Vault"), 0, &writer);
+    row_put_attributes(text_from("Vault"), 0, attributes, inner.at, &writer);
+    row_put_attributes(text_from(""), 7, attributes, inner.at, &writer);
+    row_put_attributes(text_from(""), ROW_SCENE_ID | 7, attributes, inner.at, &writer);
+    row_delete_attributes(text_from("Vault"), 0, &writer);
     keep(folder, "attributes");
 }
 

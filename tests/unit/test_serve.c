@@ -97,14 +97,14 @@ TEST(rooms_are_found_by_id_and_code)
     for (int i = 0; i < 100; i++) {
         snprintf(id, sizeof id, "world_%d", i);
         snprintf(code, sizeof code, "ROOM%d", i);
-        CHECK_OK(rooms_put(rooms, id, code, i == 7));
+        CHECK_OK(rooms_put(rooms, (uint32_t)i, id, code, i == 7));
     }
     CHECK(rooms_find(rooms, "world_7", &ready) && ready);
     CHECK(rooms_find(rooms, "room7", &ready) && ready);
     CHECK(rooms_find(rooms, "ROOM8", &ready) && !ready);
     CHECK(rooms_any_ready(rooms));
-    CHECK_OK(rooms_put(rooms, "world_7", "ROOM7", false));
-    CHECK_OK(rooms_put(rooms, "world_7", "ROOM7", false));
+    CHECK_OK(rooms_put(rooms, 7, "world_7", "ROOM7", false));
+    CHECK_OK(rooms_put(rooms, 7, "world_7", "ROOM7", false));
     CHECK(rooms_find(rooms, "world_7", &ready) && !ready);
     CHECK(!rooms_any_ready(rooms));
     rooms_destroy(rooms);

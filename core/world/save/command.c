@@ -184,3 +184,8 @@ void save_commands_clear(Saves *saves)
     saves->command_count = 0;
     saves->command_bytes_used = 0;
 }
+
+uint32_t save_requests_out(const Saves *saves)
+{
+    return saves->store_count;
+}

@@ -70,6 +70,7 @@ bool save_find_resume(const Saves *saves, const uint8_t token_hash[32], RowResum
 // Queues a command with a copy of its bytes and of the texts of its store request; STATUS_LIMIT
 // when the owner is behind.
 MUST_USE Status save_command(Saves *saves, const Command *command);
+uint32_t save_requests_out(const Saves *saves); // DataStore requests without an answer
 // The implementation of world_commands and world_commands_clear.
 const Command *save_commands(const Saves *saves, uint32_t *count);
 void save_commands_clear(Saves *saves);

@@ -36,6 +36,9 @@ typedef struct WorldRun {
         uint64_t account, tick; // who was told to leave, and when
     } leaving[LEAVING_MAX];
     uint32_t leaving_count;
+    bool ending; // told to stop: COMMAND_STOP follows once scripts have seen everybody leave
+    uint64_t end_tick;
+    char end_reason[128];
 } WorldRun;
 
 typedef struct WorldStats {

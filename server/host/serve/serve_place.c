@@ -136,9 +136,15 @@ Status serve_places_open(Serve *serve)
     }
     for (uint32_t i = 0; serve->config.places[i] != NULL && status == STATUS_OK; i++) {
         status = open_place(serve, builder, serve->config.places[i]);
+        // Its creator must mend it; the others are served.
+        if (serve->config.many && status == STATUS_MALFORMED) {
+            serve_log(LOG_ERROR, "build", "%s is not served, because it cannot be built",
+                      serve->config.places[i]);
+            status = STATUS_OK;
+        }
     }
     builder_destroy(builder);
-    return status;
+    return status == STATUS_OK && serve->place_count == 0 ? STATUS_MALFORMED : status;
 }
 
 void serve_places_close(Serve *serve)
