@@ -131,6 +131,16 @@ def test_host_worlds_share_what_a_place_stores(program, places, folder):
         moves = host.metric("sandlot_player_moves_total")
         check(moves == 5, f"{moves} moves")
         check(host.metric("sandlot_player_moves_late_total") == 0, "no move was late")
+        # A world that does not answer keeps nobody waiting for ever.
+        others = set(host.children())
+        third = enter(host, token=token, name="bo")
+        wait_until(lambda: coins_of(host, "bo", third.world_id) == coins + 1, "a third world")
+        stuck = list(set(host.children()) - others)[0]
+        os.kill(stuck, signal.SIGSTOP)
+        here = enter(host, token=token, name="bo", world_id=second)
+        coins += 1
+        wait_until(lambda: coins_of(host, "bo", second) == coins, "let in all the same")
+        wait_until(lambda: stuck not in host.children(), "and that one ends", 30)
         # An empty world stops, and begins again with what was stored.
         leave(here)
         wait_until(lambda: host.children() == [], "all worlds have stopped", 40)
@@ -141,7 +151,8 @@ def test_host_worlds_share_what_a_place_stores(program, places, folder):
         wait_until(lambda: host.children() == [], "all worlds have stopped again", 40)
         host.stop()
         host = Host(program, [place], folder + "/data")
-        check(set(host.worlds()) == {first.world_id, second}, "the host knows its worlds")
+        check(set(host.worlds()) == {first.world_id, second, third.world_id},
+              "the host knows its worlds")
         here = enter(host, token=token, name="bo", world_id=second)
         wait_until(lambda: coins_of(host, "bo", second) == coins + 1, "stored over a start of the host")
         host.stop()
