@@ -18,13 +18,15 @@ import threading
 import time
 
 from bots import Bots, write_meadow
-from hosts import Host, Killer, enter, leave, parallel
+from hosts import Host, Killer, enter, leave, parallel, pss_kb
 from support import PATIENCE, check, run, wait_until
 
 SEED = int(os.environ.get("SANDLOT_SEED", "0")) or random.randrange(1, 1 << 30)
 SECONDS = int(os.environ.get("SANDLOT_KILL_SECONDS", "4"))
 WORLDS = int(os.environ.get("SANDLOT_WORLDS", "12"))
 VICTIMS = 12
+IDLE_SECONDS = 6
+IDLE_KB = 6 << 10  # of memory that a world shares with nobody
 CROWD = 100
 KILL_EVERY_S = 0.1
 
@@ -131,6 +133,16 @@ def test_host_worlds_share_what_a_place_stores(program, places, folder):
         moves = host.metric("sandlot_player_moves_total")
         check(moves == 5, f"{moves} moves")
         check(host.metric("sandlot_player_moves_late_total") == 0, "no move was late")
+        # A world that does not answer keeps nobody waiting for ever.
+        others = set(host.children())
+        third = enter(host, token=token, name="bo")
+        wait_until(lambda: coins_of(host, "bo", third.world_id) == coins + 1, "a third world")
+        stuck = list(set(host.children()) - others)[0]
+        os.kill(stuck, signal.SIGSTOP)
+        here = enter(host, token=token, name="bo", world_id=second)
+        coins += 1
+        wait_until(lambda: coins_of(host, "bo", second) == coins, "let in all the same")
+        wait_until(lambda: stuck not in host.children(), "and that one ends", 30)
         # An empty world stops, and begins again with what was stored.
         leave(here)
         wait_until(lambda: host.children() == [], "all worlds have stopped", 40)
@@ -141,13 +153,45 @@ def test_host_worlds_share_what_a_place_stores(program, places, folder):
         wait_until(lambda: host.children() == [], "all worlds have stopped again", 40)
         host.stop()
         host = Host(program, [place], folder + "/data")
-        check(set(host.worlds()) == {first.world_id, second}, "the host knows its worlds")
+        check(set(host.worlds()) == {first.world_id, second, third.world_id},
+              "the host knows its worlds")
         here = enter(host, token=token, name="bo", world_id=second)
         wait_until(lambda: coins_of(host, "bo", second) == coins + 1, "stored over a start of the host")
         host.stop()  # with bo in it: scripts see everybody leave, and what they store then counts
         host = Host(program, [place], folder + "/data")
         enter(host, token=token, name="bo", world_id=second)
         wait_until(lambda: coins_of(host, "bo", second) == coins + 2, "stored while the host stopped")
+        host.stop()
+    finally:
+        host.kill()
+
+
+def wakeups(pids):
+    """How often these processes went to sleep by themselves: once for each time they woke up."""
+    total = 0
+    for pid in pids:
+        with open(f"/proc/{pid}/status", encoding="ascii") as file:
+            total += int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)$", file.read(), re.MULTILINE)[1])
+    return total
+
+
+def test_host_idle_worlds(program, places, folder):
+    """Worlds that nobody is in cost almost nothing: they sleep, and take little memory each."""
+    host = Host(program, [os.path.join(places, "island")], folder + "/data")
+    try:
+        for _ in range(WORLDS):
+            host.join()
+        wait_until(lambda: host.sum("sandlot_world_paused") == WORLDS, "all are paused", 40)
+        worlds = host.children()
+        memory = [pss_kb(pid) for pid in worlds]
+        before = wakeups(worlds)
+        time.sleep(IDLE_SECONDS)
+        woken = wakeups(worlds) - before
+        print(f"      {WORLDS} worlds: at most {max(memory)} kB each, {woken} wake-ups "
+              f"in {IDLE_SECONDS} s")
+        check(host.children() == worlds, "none of them was started again")
+        check(woken <= WORLDS * IDLE_SECONDS, f"{woken} wake-ups")
+        check(max(memory) <= IDLE_KB, f"{memory} kB")
         host.stop()
     finally:
         host.kill()

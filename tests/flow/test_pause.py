@@ -51,7 +51,7 @@ def test_pause_and_wake(program, places, folder):
         print(f"      {SECONDS} s awake: {awake} wake-ups, {awake_ms:.2f} ms of processor time; "
               f"paused: {paused} wake-ups, {paused_ms:.2f} ms")
         # A sign of life every few seconds, and some spare for what the kernel does.
-        check(paused <= SECONDS * 4 and paused * 5 < awake, f"{paused} wake-ups, awake {awake}")
+        check(paused <= SECONDS and paused * 5 < awake, f"{paused} wake-ups, awake {awake}")
         check(world.children() == [pid], "the host takes it for dead")
         # A join is answered at once, and time goes on where it stood.
         player = Player(world, ticket=world.join(name="bo")["ticket"])
