@@ -387,6 +387,9 @@ static bool enter_by_token(World *world, Session *session, const MessageHandshak
     if (id_is_valid(command->player_id) && account_of(command->player_id) == row.account) {
         set_text(session->player_id, command->player_id);
     }
+    // The owner may know that they are in another world of the place.
+    const Command came = {.type = COMMAND_CAME, .account = session->account};
+    status_ignore(save_command(world->saves, &came)); // no room: it is not told
     enter(world, session);
     return true;
 }

@@ -124,9 +124,12 @@ static Status admin_stop(World *world, const Entry *entry)
     run->end_tick = world->clock.tick;
     const size_t bytes =
         entry->byte_count < sizeof run->end_reason ? entry->byte_count : sizeof run->end_reason - 1;
-    memcpy(run->end_reason, bytes > 0 ? (const char *)entry->bytes : "stopped",
-           bytes > 0 ? bytes : 7);
-    run->end_reason[bytes > 0 ? bytes : 7] = '\0';
+    run->end_reason[0] = '-'; // without a reason
+    run->end_reason[1] = '\0';
+    if (bytes > 0) {
+        memcpy(run->end_reason, entry->bytes, bytes);
+        run->end_reason[bytes] = '\0';
+    }
     for (uint32_t i = 0; i < world->sessions->high; i++) {
         if (world->sessions->all[i].player != 0) {
             status_ignore(authority_player_leave(world->authority, world->sessions->all[i].player));
@@ -182,6 +185,7 @@ static Status admin_leave(World *world, const Entry *entry)
     }
     run->leaving[run->leaving_count].account = account;
     run->leaving[run->leaving_count++].tick = world->clock.tick;
+    save_forget_resumes(world->saves, account);
     Session *session = session_of_account(world->sessions, account);
     if (session == NULL) {
         return STATUS_NOT_FOUND;

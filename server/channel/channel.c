@@ -393,6 +393,7 @@ void channel_write_report(const ChannelReport *report, ByteWriter *writer)
         write_stats(&report->stats, writer);
         break;
     case CHANNEL_LEFT:
+    case CHANNEL_CAME:
         byte_write_varint(writer, report->account);
         break;
     case CHANNEL_BEAT:
@@ -464,6 +465,7 @@ static void read_body(ByteReader *reader, ChannelReport *report)
         read_stats(reader, &report->stats);
         break;
     case CHANNEL_LEFT:
+    case CHANNEL_CAME:
         report->account = byte_read_varint(reader);
         break;
     case CHANNEL_BEAT:

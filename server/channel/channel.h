@@ -49,6 +49,7 @@ typedef enum ChannelType {
     CHANNEL_STORE,   // COMMAND_STORE
     CHANNEL_STOP,    // COMMAND_STOP: reason
     CHANNEL_LEFT,    // COMMAND_LEFT: account
+    CHANNEL_CAME,    // COMMAND_CAME: account
     CHANNEL_LOG,     // level, tick, area, text
     CHANNEL_STATS,   // HostStats
     CHANNEL_SCRIPTS, // what its scripts cost (script_table.h)
@@ -112,7 +113,7 @@ typedef struct ChannelReport {
     ChannelType type;
     uint32_t layers;      // READY
     uint64_t connection;  // AUTH
-    uint64_t account;     // LEFT
+    uint64_t account;     // LEFT, CAME
     uint64_t request;     // SAVE, STORE
     uint64_t socket;      // CLOSED
     uint64_t epoch, seq;  // SAVE, STORE (epoch)

@@ -156,6 +156,9 @@ static void hear(HostWorld *world, const ChannelReport *report)
     case CHANNEL_STOP:
         hear_stop(world, report);
         break;
+    case CHANNEL_CAME:
+        host_move_came(world, report->account);
+        break;
     case CHANNEL_LEFT:
         host_move_left(world, report->account);
         break;

@@ -220,5 +220,7 @@ uint32_t hosted_player_count(const HostWorld *world); // with those who are on t
 // True: the player comes from another world of the place and is let in later.
 bool host_move_begin(HostWorld *to, uint64_t connection, const Ticket *ticket);
 void host_move_left(HostWorld *from, uint64_t account);
+// By a resume token alone: they leave the world that they were in.
+void host_move_came(HostWorld *to, uint64_t account);
 void host_moves_step(Host *host);
 void host_account_note(HostWorld *world, uint64_t account);

@@ -24,6 +24,27 @@ static bool may_still_save(const HostWorld *world)
     return hosted_has_process(world) || hosted_saves_wait(world);
 }
 
+static void tell_leave(HostWorld *from, uint64_t number)
+{
+    char account[24];
+    snprintf(account, sizeof account, "%" PRIu64, number);
+    const Entry leave = {.type = ENTRY_ADMIN,
+                         .name = "leave",
+                         .name_bytes = 5,
+                         .bytes = (const uint8_t *)account,
+                         .byte_count = strlen(account)};
+    hosted_send_entry(from, &leave);
+}
+
+void host_move_came(HostWorld *to, uint64_t account)
+{
+    const AccountPlace *last = account_slot(to->host, account);
+    if (last->account == account && last->world != to && last->world->place == to->place) {
+        tell_leave(last->world, account);
+    }
+    host_account_note(to, account);
+}
+
 bool host_move_begin(HostWorld *to, uint64_t connection, const Ticket *ticket)
 {
     Host *host = to->host;
@@ -42,15 +63,8 @@ bool host_move_begin(HostWorld *to, uint64_t connection, const Ticket *ticket)
                    .from_incarnation = from->incarnation,
                    .to_incarnation = to->incarnation,
                    .ticket = *ticket};
-    char account[24];
-    snprintf(account, sizeof account, "%" PRIu64, ticket->account);
-    const Entry leave = {.type = ENTRY_ADMIN,
-                         .name = "leave",
-                         .name_bytes = 5,
-                         .bytes = (const uint8_t *)account,
-                         .byte_count = strlen(account)};
     host->counts.moves_waited += 1;
-    hosted_send_entry(from, &leave);
+    tell_leave(from, ticket->account);
     return true;
 }
 

@@ -445,7 +445,7 @@ void hosted_fence(HostWorld *world, const char *why)
     world->fenced = true;
     hosted_log(world, LOG_ERROR, "%s; it stops here", why);
     world->wanted = false;
-    hosted_kill(world, "another host has its lease");
+    hosted_kill(world, "its lease is lost");
     if (world->host->config.one_world && !world->host->stopping) {
         give_up(world);
     }

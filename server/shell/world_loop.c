@@ -268,7 +268,8 @@ static void report_command(WorldLoop *loop, const Command *command)
         report.type = CHANNEL_STORE;
         break;
     case COMMAND_LEFT:
-        report.type = CHANNEL_LEFT;
+    case COMMAND_CAME:
+        report.type = command->type == COMMAND_LEFT ? CHANNEL_LEFT : CHANNEL_CAME;
         report.account = command->account;
         break;
     case COMMAND_STOP: {

@@ -29,6 +29,7 @@ static bool is_wanted(Saves *saves, const Command *command)
     }
     case COMMAND_STOP:
     case COMMAND_LEFT:
+    case COMMAND_CAME:
         break;
     }
     return true;

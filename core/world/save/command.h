@@ -8,13 +8,14 @@ typedef enum CommandType {
     COMMAND_SAVE,  // rows (row.h), one after the other; (epoch, seq); ENTRY_STORED answers
     COMMAND_STORE, // a DataStore request of a script (store); ENTRY_STORED answers
     COMMAND_STOP,  // the world wants to end: reason in bytes
-    COMMAND_LEFT   // account: has no body any more, and scripts have seen that; answers "leave"
+    COMMAND_LEFT,  // account: has no body any more, and scripts have seen that; answers "leave"
+    COMMAND_CAME   // account: has come back by a resume token alone, which nobody was asked about
 } CommandType;
 
 typedef struct Command {
     CommandType type;
     uint64_t connection;
-    uint64_t account;    // LEFT
+    uint64_t account;    // LEFT, CAME
     uint64_t request;    // for ENTRY_STORED
     uint64_t epoch, seq; // SAVE: seq is one more each
     const uint8_t *bytes;

@@ -64,6 +64,7 @@ MUST_USE Status save_profiles_check(Saves *saves, uint64_t account);
 // What was stored of an account; false when nothing was.
 bool save_find_player(const Saves *saves, uint64_t account, RowPlayer *out);
 bool save_find_profiles(const Saves *saves, uint64_t account, RowProfiles *out);
+void save_forget_resumes(Saves *saves, uint64_t account); // its tokens are valid no more
 bool save_find_resume(const Saves *saves, const uint8_t token_hash[32], RowResume *out);
 
 // --- commands -----------------------------------------------------------------------------------

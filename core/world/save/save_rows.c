@@ -434,6 +434,18 @@ bool save_find_resume(const Saves *saves, const uint8_t token_hash[32], RowResum
     return true;
 }
 
+void save_forget_resumes(Saves *saves, uint64_t account)
+{
+    for (uint32_t i = pool_next(&saves->resumes, 1); i != 0;
+         i = pool_next(&saves->resumes, i + 1)) {
+        RowResume row = ((const SavedResume *)pool_at(&saves->resumes, i))->row;
+        if (row.account == account && row.expires_unix_ms != 0) {
+            row.expires_unix_ms = 0;
+            save_resume(saves, &row);
+        }
+    }
+}
+
 void save_update_resumes(Saves *saves)
 {
     for (uint32_t i = pool_next(&saves->resumes, 1); i != 0;

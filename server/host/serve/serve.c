@@ -266,8 +266,10 @@ static void tell_rooms(Serve *serve)
         return;
     }
     serve->rooms_ns = now;
-    atomic_store(&serve->is_ready, serve->one_world != NULL ? host_world_is_ready(serve->one_world)
-                                                            : host_is_ready(serve->host));
+    atomic_store(&serve->is_ready,
+                 serve->one_world != NULL
+                     ? host_world_is_ready(serve->one_world)
+                     : host_is_ready(serve->host) && host_disk(serve->host) == STORE_DISK_FINE);
     for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
         const HostWorld *world = host_world_at(serve->host, i);
         const HostWorldView view = host_world_view(world);

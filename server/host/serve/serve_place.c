@@ -1,5 +1,6 @@
 // Building the places that are served, and the rows of their worlds.
 #define _GNU_SOURCE
+#include "core/base/sha256.h"
 #include "core/world/save/row.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/pipeline/build_show.h"
@@ -10,28 +11,46 @@
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-#define CODE_TRIES 8
+#define CODE_TRIES     8
+#define ID_LETTERS_MAX 40
 
 // --- names --------------------------------------------------------------------------------------
 
-// The prefix, and what the last name of a path has of letters, digits, _ and -.
-static void make_id(const char *prefix, const char *path, char out[65])
+// The prefix, and what the last name of a path has of letters, digits, _ and -. A name with
+// anything else, or a long one, ends with its hash, so that no two names
+// give one id. Returns how long the id is without it; 0: it has none.
+static size_t make_id(const char *prefix, const char *path, char out[65])
 {
     const size_t begin = (size_t)snprintf(out, 65, "%s", prefix);
     size_t at = begin, first = 0;
     const size_t letters = file_last_name(path, &first);
-    for (const char *name = path + first; name < path + first + letters && at < 64; name++) {
-        const bool plain = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
-                           (*name >= '0' && *name <= '9') || *name == '_' || *name == '-';
-        out[at++] = plain ? *name : '-';
+    bool is_same = letters > 0 && letters <= ID_LETTERS_MAX;
+    for (size_t i = 0; i < letters && i < ID_LETTERS_MAX; i++) {
+        const char c = path[first + i];
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           (c >= '0' && c <= '9') || c == '_' || c == '-';
+        is_same = is_same && plain;
+        out[at++] = plain ? c : '-';
     }
     out[at] = '\0';
-    if (at == begin || strcmp(out + begin, "-") == 0 || strcmp(out + begin, "--") == 0) {
-        snprintf(out + begin, 65 - begin, "main");
+    if (!is_same) {
+        uint8_t hash[SHA256_BYTES];
+        char hex[2 * SHA256_BYTES + 1];
+        sha256_of(path + first, letters, hash);
+        sha256_hex(hash, hex);
+        snprintf(out + at, 65 - at, "-%.8s", hex);
     }
+    return is_same ? 0 : at;
+}
+
+// Where a folder really is: "." has no name.
+static const char *real_folder(const char *folder, char out[PATH_MAX])
+{
+    return realpath(folder, out) != NULL ? out : folder;
 }
 
 // --- building -----------------------------------------------------------------------------------
@@ -93,7 +112,8 @@ static bool has_place(const Serve *serve, const char *place_id)
 static Status open_place(Serve *serve, Builder *builder, const char *folder)
 {
     char place_id[65], reason[512] = "";
-    make_id("place_", folder, place_id);
+    char real[PATH_MAX];
+    (void)make_id("place_", real_folder(folder, real), place_id);
     if (has_place(serve, place_id)) {
         diagnostic_print(stderr, "%s: %s: another place has the same folder name; rename one",
                          serve->command, folder);
@@ -199,10 +219,18 @@ Status serve_world_open(Serve *serve)
     char world_id[65];
     StoreWorld row;
     const char *name = serve->config.name != NULL ? serve->config.name : serve->config.places[0];
-    make_id("world_", name, world_id);
+    const size_t plain = make_id("world_", name, world_id);
     uint32_t old_rows = 0;
     bool is_new = false;
     Status status = store_world_find(serve->store, world_id, &row);
+    if (status == STATUS_NOT_FOUND && plain > 0) { // as older programs named it
+        char old_id[65];
+        snprintf(old_id, sizeof old_id, "%.*s", (int)plain, world_id);
+        status = store_world_find(serve->store, old_id, &row);
+        if (status == STATUS_OK) {
+            memcpy(world_id, old_id, sizeof world_id);
+        }
+    }
     if (status == STATUS_NOT_FOUND) {
         is_new = true;
         row = (StoreWorld){.created_unix_ms = clock_unix_ms()};

@@ -152,6 +152,8 @@ void store_take(Net *net)
         case COMMAND_STOP:
             net_fail(net, "the world wants to stop");
             break;
+        case COMMAND_CAME:
+            break;
         case COMMAND_LEFT:
             net_fail(net, "nobody was told to leave");
             break;
