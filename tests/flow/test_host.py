@@ -121,6 +121,13 @@ def enter_new_world(host, token, coins):
     return player.world_id, (set(host.children()) - others).pop()
 
 
+def go_on(pid):
+    try:
+        os.kill(pid, signal.SIGCONT)
+    except ProcessLookupError:
+        pass  # the host has ended it
+
+
 def move_from_slow_world(host, token, to_world, coins):
     """From a new world whose process stands still while they join another. How many coins they have
     then; None: on a busy machine it was so slow, every time, that the host took it for dead."""
@@ -128,7 +135,7 @@ def move_from_slow_world(host, token, to_world, coins):
         _, slow = enter_new_world(host, token, coins + 1)
         killed = host.metric("sandlot_processes_killed_total")
         os.kill(slow, signal.SIGSTOP)
-        timer = threading.Timer(SLOW_S, os.kill, (slow, signal.SIGCONT))
+        timer = threading.Timer(SLOW_S, go_on, (slow,))
         timer.start()
         enter(host, token=token, name="bo", world_id=to_world)
         timer.join()
