@@ -7,7 +7,7 @@
 
 #define START_MS           30000u // until READY
 #define END_MS             200u   // until a closed channel has ended the process
-#define END_LOOK_MS        250u   // how often a running one is looked after
+#define END_LOOK_MS        1000u  // how often a running one is looked after
 #define DRAIN_MS           3000u
 #define STOP_MS            4000u
 #define BACKOFF_MS         5000u
