@@ -185,17 +185,16 @@ static Status admin_leave(World *world, const Entry *entry)
     }
     run->leaving[run->leaving_count].account = account;
     run->leaving[run->leaving_count++].tick = world->clock.tick;
-    save_forget_resumes(world->saves, account);
     Session *session = session_of_account(world->sessions, account);
-    if (session == NULL) {
-        return STATUS_NOT_FOUND;
-    }
-    if (session->connection != 0) {
+    if (session != NULL && session->connection != 0) {
         session_error(world->sessions, session, 0, ERROR_REPLACED,
                       "you have joined another world of this place");
     }
-    life_leave(world, session);
-    return STATUS_OK;
+    if (session != NULL) {
+        life_leave(world, session);
+    }
+    save_forget_resumes(world->saves, account); // last: a session that ends keeps its token
+    return session != NULL ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
 static Status admin_say(World *world, const Entry *entry)

@@ -43,6 +43,7 @@ void host_move_came(HostWorld *to, uint64_t account)
         tell_leave(last->world, account);
     }
     host_account_note(to, account);
+    to->admitted[0] += 1;
 }
 
 bool host_move_begin(HostWorld *to, uint64_t connection, const Ticket *ticket)

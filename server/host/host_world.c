@@ -540,8 +540,8 @@ static void step_running(HostWorld *world)
 {
     const Host *host = world->host;
     const uint64_t now = host_now(host);
-    const bool is_empty = world->stats.sessions == 0 && world->stats.players == 0 &&
-                          world->socket_count == 0 && world->invited == 0;
+    const bool is_empty =
+        world->stats.sessions == 0 && world->socket_count == 0 && hosted_player_count(world) == 0;
     if (world->invited > 0 && now - world->invited_ns > INVITED_NS) {
         world->invited = 0;
     }
