@@ -63,7 +63,6 @@ void life_client_gone(void *user, Session *session)
 void life_leave(World *world, Session *session)
 {
     player_end(world, session);
-    memset(session->resume_hash, 0, sizeof session->resume_hash); // nobody goes on with it
     if (session->connection != 0) {
         session_close(world->sessions, session);
     } else {

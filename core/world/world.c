@@ -25,6 +25,11 @@ bool world_is_paused(const World *world)
            world->clock.tick - world->run.busy_tick >= world_ticks(&world->clock, WORLD_EMPTY_MS);
 }
 
+bool world_is_ending(const World *world)
+{
+    return world->run.stopping;
+}
+
 // Those who were told to leave: their owner hears of it once scripts have seen it and have had a
 // few ticks to store something.
 static void leaving_tick(World *world)
@@ -191,6 +196,7 @@ static Status admin_leave(World *world, const Entry *entry)
                       "you have joined another world of this place");
     }
     if (session != NULL) {
+        memset(session->resume_hash, 0, sizeof session->resume_hash);
         life_leave(world, session);
     }
     save_forget_resumes(world->saves, account); // last: a session that ends keeps its token

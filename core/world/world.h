@@ -72,6 +72,7 @@ MUST_USE Status world_enter(World *world, const Entry *entry);
 // ADMIN, which the world then has WORLD_EMPTY_MS to act on; a STORED is kept for the next tick. It
 // depends on entries alone, so a replay, which has no ticks either, comes to the same state.
 bool world_is_paused(const World *world);
+bool world_is_ending(const World *world); // it was told to stop, or wants to
 
 // --- what comes out: messages -------------------------------------------------------------------
 // The oldest message for a connection that was not taken yet; valid until the next entry. False

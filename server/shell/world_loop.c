@@ -191,7 +191,8 @@ static void close_those_done(WorldLoop *loop)
         if (connection == 0) {
             return;
         }
-        sockets_close(loop->sockets, connection, loop->stopping ? CLOSE_GOING_AWAY : CLOSE_NORMAL);
+        sockets_close(loop->sockets, connection,
+                      world_is_ending(loop->world) ? CLOSE_GOING_AWAY : CLOSE_NORMAL);
     }
 }
 
@@ -277,7 +278,6 @@ static void report_command(WorldLoop *loop, const Command *command)
         report.type = CHANNEL_STOP;
         memcpy(report.text, command->bytes,
                command->byte_count < room ? command->byte_count : room);
-        loop->stopping = true;
         break;
     }
     }

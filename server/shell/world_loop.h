@@ -23,8 +23,7 @@ typedef struct WorldLoop {
     Sockets *sockets;
     uint32_t tick_rate;
     bool journal;
-    bool stopping; // said by the world: players are sent away
-    bool paused;   // nobody is here, and no tick is entered
+    bool paused; // nobody is here, and no tick is entered
     // Entries since the last time they were sent.
     uint8_t *journal_bytes;
     ByteWriter journal_writer;
