@@ -165,7 +165,7 @@ test('a cut connection resumes into the same body', () => stage(async ({ relay, 
     const before = await ada.stands();
     ada.expectDrops = true;
     bo.expectDrops = true;
-    const cut = relay.cut(1500);
+    const cut = relay.cut(6000); // long enough to be seen on a page that draws slowly
     await until('ada is told', async () => (await ada.inspect()).phase === 'waiting', 5000);
     await ada.page.waitForSelector('#gate:not([hidden])');
     await sleep(300);
@@ -204,8 +204,11 @@ test('kill -9 of the world: back with the terrain that was dug', () => stage(asy
 
     ada.expectDrops = true;
     const pid = world.worldPid();
+    const links = (await ada.inspect()).link.connections;
     process.kill(pid, 'SIGKILL');
-    await until('ada is told', async () => (await ada.inspect()).phase !== 'playing', 10_000);
+    // She may be back before the page is asked how she is.
+    await until('ada has come again', async () =>
+        (await ada.inspect()).link.connections > links, 20_000);
     await ada.playing();
     assert.notEqual(world.worldPid(), pid);
     await sleep(1000);
