@@ -98,7 +98,11 @@ class World:
             return False
 
     def metric(self, name):
-        text = self.request("GET", "/metrics")[2].decode()
+        try:
+            text = self.request("GET", "/metrics")[2].decode()
+        except TimeoutError:  # seen rarely on a busy machine while worlds are killed; not understood yet
+            print("      /metrics got no answer; asked again", flush=True)
+            text = self.request("GET", "/metrics")[2].decode()
         found = re.search(rf"^{name}(?:{{[^}}]*}})? (\S+)$", text, re.MULTILINE)
         check(found, f"there is no metric {name}")
         return float(found[1])
