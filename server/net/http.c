@@ -178,11 +178,9 @@ bool http_request_owns(const HttpRequest *request, const void *at)
 void http_request_release(HttpRequest *request)
 {
     HttpServer *server = request->server;
-    pthread_mutex_lock(&server->lock);
-    ASSERT(request->reference_count > 0);
-    const bool is_last = --request->reference_count == 0;
-    pthread_mutex_unlock(&server->lock);
-    if (!is_last) {
+    const unsigned before = atomic_fetch_sub(&request->reference_count, 1);
+    ASSERT(before > 0);
+    if (before > 1) {
         return;
     }
     if (request->is_complete && !request->is_answered && request->later.stream.read != NULL) {

@@ -99,7 +99,10 @@ struct HttpRequest {
     // Later.
     HttpDeferred deferred;
     HttpHandler work;         // on the pool
-    uint32_t reference_count; // the connection, and a handle
+    // The connection, and a handle. Not behind the server's lock: libmicrohttpd tells the end of an
+    // upgraded connection with a lock held that it also takes to resume one, which we ask of it
+    // with ours held.
+    atomic_uint reference_count;
     bool is_deferred;         // there is a handle
     bool is_suspended;
     bool is_complete; // `later` is the answer

@@ -98,11 +98,7 @@ class World:
             return False
 
     def metric(self, name):
-        try:
-            text = self.request("GET", "/metrics")[2].decode()
-        except TimeoutError:  # seen rarely on a busy machine while worlds are killed; not understood yet
-            print("      /metrics got no answer; asked again", flush=True)
-            text = self.request("GET", "/metrics")[2].decode()
+        text = self.request("GET", "/metrics")[2].decode()
         found = re.search(rf"^{name}(?:{{[^}}]*}})? (\S+)$", text, re.MULTILINE)
         check(found, f"there is no metric {name}")
         return float(found[1])

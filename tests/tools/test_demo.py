@@ -84,11 +84,15 @@ class Terminal:
         while self.process.poll() is None:
             assert time.monotonic() < end, "it does not end"
             self.read(0.1)
-        # What was written last may take the kernel a moment to pass on.
-        while select.select([self.ours], [], [], 0.3)[0]:
-            self.read(0)
         after = termios.tcgetattr(self.theirs)
         os.close(self.theirs)
+        # What was written last may take the kernel a moment to pass on; after it comes an error,
+        # because nobody is left on the other side.
+        try:
+            while time.monotonic() < end:
+                self.read(1)
+        except OSError:
+            pass
         os.close(self.ours)
         assert after == self.before, "the terminal's settings are not restored"
         assert SCREEN_BACK in self.output, "the screen is not restored"

@@ -124,7 +124,20 @@ static void get_digits(void *user, HttpRequest *request, HttpResponse *response)
     response->bytes = 10;
 }
 
+static void take_nothing(void *user, int descriptor, const uint8_t *already, size_t bytes,
+                         bool json)
+{
+    (void)user, (void)already, (void)bytes, (void)json;
+    close(descriptor);
+}
+
+static void get_socket(void *user, HttpRequest *request, HttpResponse *response)
+{
+    http_upgrade(request, response, take_nothing, user);
+}
+
 static const HttpRoute routes[] = {
+    {"GET", "/socket", .handler = get_socket},
     {"GET", "/later", .handler = get_later},
     {"POST", "/later", get_later, .body_max = 1000},
     {"GET", "/at_once", .handler = get_at_once},
@@ -513,6 +526,58 @@ TEST(stopping_while_answers_come_from_everywhere)
     CHECK(streams_all_end());
     CHECK_INT(streams_ended, streams_begun);
     CHECK_INT(descriptors_open(), before);
+}
+
+typedef struct Asker {
+    pthread_t thread;
+    uint16_t port;
+    const char *text;
+    uint32_t count, answers;
+} Asker;
+
+static void *ask_often(void *user)
+{
+    Asker *self = user;
+    const struct timeval limit = {.tv_sec = 20};
+    for (uint32_t i = 0; i < self->count; i++) {
+        char data[1024];
+        const int client = connect_port(self->port);
+        setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        const bool came = send_text(client, self->text) && recv(client, data, sizeof data, 0) > 0;
+        close(client);
+        if (!came) {
+            break; // the others would wait as long
+        }
+        self->answers += 1;
+    }
+    return NULL;
+}
+
+// libmicrohttpd holds a lock while it tells us that a socket was taken, and takes the same one when
+// an answer comes from another thread.
+TEST(sockets_are_taken_while_answers_come)
+{
+    static const char echo[] = "GET /echo/a HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+    static const char upgrade[] =
+        "GET /socket HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    WorkPool *pool = create_pool(2, 64);
+    HttpConfig config = test_config();
+    config.pool = pool;
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL && pool != NULL);
+    Asker askers[6];
+    for (uint32_t i = 0; i < 6; i++) {
+        askers[i] =
+            (Asker){.port = http_port(server), .text = i % 2 == 0 ? echo : upgrade, .count = 400};
+        REQUIRE(pthread_create(&askers[i].thread, NULL, ask_often, &askers[i]) == 0);
+    }
+    for (uint32_t i = 0; i < 6; i++) {
+        pthread_join(askers[i].thread, NULL);
+        CHECK_INT(askers[i].answers, askers[i].count);
+    }
+    http_stop(server);
+    work_pool_destroy(pool);
 }
 
 // --- how many may wait --------------------------------------------------------------------------
