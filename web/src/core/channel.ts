@@ -3,9 +3,10 @@
 import type {
     ClientEvent, ClientStats, Diagnostic, Fault, Input, Part, Place,
 } from './bridge.ts';
+import type { Wish } from './join.ts';
 
 export type ToWorker =
-    | { type: 'join'; origin: string; name: string; room: string }
+    | { type: 'join'; origin: string; name: string; wish: Wish }
     // Once for each picture; the answer is a frame.
     | { type: 'input'; input: Input; camera: number[] }
     | { type: 'key'; key: string; down: boolean }

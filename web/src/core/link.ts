@@ -6,7 +6,7 @@
 //                          └──── waits a little ◀───────┘     the client resumes by its token
 import { ClientState, type Core, type CoreClient } from './bridge.ts';
 import type { Phase, Status } from './channel.ts';
-import { Refused, fetchBlob, fetchPacked, join, signIn } from './join.ts';
+import { Refused, fetchBlob, fetchPacked, join, signIn, type Wish } from './join.ts';
 import { explain } from './reasons.ts';
 import { isSigned } from './verify.ts';
 
@@ -34,18 +34,18 @@ export class Link {
     private have = 0; // bytes of the scene that have arrived
     private readonly core: Core;
     private readonly origin: string;
-    private readonly room: string;
+    private wish: Wish;
     private readonly name: string;
     private readonly report: (status: Status) => void;
 
-    constructor(core: Core, origin: string, room: string, name: string,
+    constructor(core: Core, origin: string, wish: Wish, name: string,
         report: (status: Status) => void) {
         this.client = core.createClient({
             ownerFetches: true, ownerVerifies: true, scripts: true, visibleMax: 256, name,
         });
         this.core = core;
         this.origin = origin;
-        this.room = room;
+        this.wish = wish;
         this.name = name;
         this.report = report;
     }
@@ -58,7 +58,8 @@ export class Link {
             }
             this.say(this.lostMs === 0 ? 'joining' : 'waiting',
                 this.lostMs === 0 ? 'Asking for a ticket' : 'Reconnecting');
-            const ticket = await join(this.origin, this.room, this.token);
+            const ticket = await join(this.origin, this.wish, this.token);
+            this.wish = { room: ticket.room_code, place: '' }; // who comes back wants the same world
             if (!this.gone) {
                 this.key = ticket.signing_key;
                 const packing = this.core.packing();

@@ -5,6 +5,7 @@ import wasmUrl from '../../../build/wasm/core.wasm?url'; // made by the wasm pre
 import { type ClientEvent, ClientState, Core, type Input } from './bridge.ts';
 import type { FromWorker, ToWorker } from './channel.ts';
 import { checkPlace } from './check.ts';
+import type { Wish } from './join.ts';
 import { Link } from './link.ts';
 
 const UPDATE_MS = 1000 / 60;
@@ -177,7 +178,7 @@ function compiled(): Promise<WebAssembly.Module> {
     return module;
 }
 
-async function start(origin: string, room: string, name: string): Promise<void> {
+async function start(origin: string, wish: Wish, name: string): Promise<void> {
     tell({ type: 'status', phase: 'starting', text: 'Starting', progress: 0 });
     core ??= compiled().then((ready) => Core.load(ready));
     const ready = await core;
@@ -185,7 +186,7 @@ async function start(origin: string, room: string, name: string): Promise<void> 
     link?.abandon();
     link?.client.destroy();
     sceneHash = '';
-    link = new Link(ready, origin, room, name, tell);
+    link = new Link(ready, origin, wish, name, tell);
     await link.start();
 }
 
@@ -238,7 +239,7 @@ function guarded(work: () => void): void {
 function hear(message: ToWorker): void {
     switch (message.type) {
         case 'join':
-            start(message.origin, message.room, message.name).catch((error: unknown) => {
+            start(message.origin, message.wish, message.name).catch((error: unknown) => {
                 core = null;
                 tell({
                     type: 'status', phase: 'closed', progress: 0,

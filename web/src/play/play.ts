@@ -127,8 +127,9 @@ export class PlayPage {
     }
 
     private join(name: string): void {
-        const room = new URLSearchParams(location.search).get('room') ?? '';
-        this.say({ type: 'join', origin: location.origin, name, room });
+        const query = new URLSearchParams(location.search);
+        const wish = { room: query.get('room') ?? '', place: query.get('place') ?? '' };
+        this.say({ type: 'join', origin: location.origin, name, wish });
     }
 
     private hear(message: FromWorker): void {
