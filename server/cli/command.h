@@ -14,6 +14,7 @@ int cmd_build(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_world(int argc, char **argv);
 int cmd_host(int argc, char **argv);
+int cmd_up(int argc, char **argv);
 int cmd_new(int argc, char **argv);
 int cmd_bots(int argc, char **argv);
 int cmd_replay(int argc, char **argv);

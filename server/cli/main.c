@@ -27,6 +27,7 @@ static const struct {
     {"unpack", "unpack a .game, zip or tar into a folder", cmd_unpack},
     {"inspect", "list the contents of a package or a place, and what players get", cmd_inspect},
     {"world", "run one world of a place on one port", cmd_world},
+    {"up", "run the whole product: accounts, places, worlds and pages", cmd_up},
     {"host", "run many worlds of many places on one port", cmd_host},
     {"bots", "join a world with many simulated players and measure it", cmd_bots},
     {"replay", "replay the journal of a world and compare its hashes", cmd_replay},
@@ -134,7 +135,8 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], commands[i].name) == 0) {
             const int code = commands[i].run(command_end_options(argc - 1, argv + 1), argv + 1);
             // A world does not fail because its output could not be printed.
-            const bool serves = commands[i].run == cmd_world || commands[i].run == cmd_host;
+            const bool serves = commands[i].run == cmd_world || commands[i].run == cmd_host ||
+                                commands[i].run == cmd_up;
             return serves ? code : command_finish(code);
         }
     }

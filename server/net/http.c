@@ -56,9 +56,22 @@ HttpResponse http_response_default(void)
     return (HttpResponse){.status = MHD_HTTP_OK, .content_type = "application/json"};
 }
 
+bool http_request_enter(HttpRequest *request, HttpResponse *response)
+{
+    const HttpConfig *config = &request->server->config;
+    if (!request->has_entered && config->enter != NULL) {
+        request->has_entered = config->enter(config->user, request->route, request, response);
+        return request->has_entered;
+    }
+    return true;
+}
+
 static enum MHD_Result run_handler(HttpRequest *request)
 {
     HttpResponse response = http_response_default();
+    if (!http_request_enter(request, &response)) {
+        return http_answer(request, &response);
+    }
     if (request->route->blocks) {
         http_work(request, &response, request->route->handler);
     } else {

@@ -87,6 +87,8 @@ struct HttpRequest {
     Arena arena;               // base is NULL until somebody asks for it
     void *kept[HTTP_KEPT_MAX]; // what it frees
     uint32_t kept_count;
+    const void *note;
+    bool has_entered; // HttpConfig.enter was asked, and let it in
     // Copies, once it is deferred: the connection may be gone before the handle is.
     const HttpField *fields;
     uint32_t field_count;
@@ -98,12 +100,12 @@ struct HttpRequest {
     HttpUpgrade upgrade;
     // Later.
     HttpDeferred deferred;
-    HttpHandler work;         // on the pool
+    HttpHandler work; // on the pool
     // The connection, and a handle. Not behind the server's lock: libmicrohttpd tells the end of an
     // upgraded connection with a lock held that it also takes to resume one, which we ask of it
     // with ours held.
     atomic_uint reference_count;
-    bool is_deferred;         // there is a handle
+    bool is_deferred; // there is a handle
     bool is_suspended;
     bool is_complete; // `later` is the answer
     bool is_answered; // with it
@@ -124,6 +126,9 @@ bool http_request_owns(const HttpRequest *request, const void *at);
 // One user less of each; the last one frees it. With the server's lock not held.
 void http_request_release(HttpRequest *request);
 void http_server_release(HttpServer *server);
+
+// Asks HttpConfig.enter, once. False: the response says why not.
+bool http_request_enter(HttpRequest *request, HttpResponse *response);
 
 // --- http_ask.c ---------------------------------------------------------------------------------
 void http_find_client(HttpRequest *request);

@@ -15,7 +15,7 @@
 
 #define STORE_ID_BYTES        64
 #define STORE_APPLICATION     0x534c4f54 // "SLOT": what SQLite calls the application id
-#define STORE_SCHEMA          4
+#define STORE_SCHEMA          5
 #define STORE_EPOCH_MAX       INT64_MAX // what a column holds
 #define STORE_WAL_PAGES_MAX   2000      // 8 MB, then the log is written back and emptied
 #define STORE_BLOCKED_MAX     4096
@@ -145,8 +145,8 @@ MUST_USE Status schema_open(Sql *sql, bool is_new, StoreStats *stats, char *reas
                             size_t reason_bytes);
 
 // --- store_migrate.c ----------------------------------------------------------------------------
-// Makes every table, with what an older version kept.
-void schema_make(Sql *sql);
+// Makes every table, with what an older version (0: none) kept.
+void schema_make(Sql *sql, int64_t version);
 
 // --- store_world.c ------------------------------------------------------------------------------
 // STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.

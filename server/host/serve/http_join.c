@@ -292,23 +292,43 @@ static bool refuse_ticket_for_stranger(const Serve *serve, HttpRequest *request,
 
 static void client_id(const Ticket *ticket, char out[32])
 {
-    snprintf(out, 32, "guest_%" PRIx64, ticket->account);
+    snprintf(out, 32, "%s_%" PRIx64, (ticket->flags & TICKET_GUEST) != 0 ? "guest" : "user",
+             ticket->account);
 }
 
-void serve_post_login(void *user, HttpRequest *request, HttpResponse *response)
+// Of a world without accounts: the sign-in itself says who it is.
+static bool sign_guest(const Serve *serve, const char *name, Ticket *guest, char *token)
 {
-    const Serve *serve = user;
-    if (refuse_ticket_for_stranger(serve, request, response)) {
-        return;
-    }
+    *guest = make_guest(name);
+    return ticket_write(&serve->key, guest, token, TICKET_TEXT_BYTES) == STATUS_OK;
+}
+
+static Ticket ticket_of(const Identity *who)
+{
+    Ticket ticket = {.account = who->account};
+    ticket.flags = (who->is_guest ? TICKET_GUEST : 0) |
+                   ((who->roles & ROLE_OPERATOR) != 0 ? TICKET_OPERATOR : 0);
+    memcpy(ticket.name, who->shown_name, sizeof ticket.name);
+    return ticket;
+}
+
+// On the pool when there are accounts, because a guest is a row of the store.
+static void answer_login(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
     const JoinRequest join = read_join_request(request);
-    if (refuse_join_request(&join, request, response)) {
-        return;
+    Ticket guest = {0};
+    char token[TICKET_TEXT_BYTES] = "", id[32];
+    bool is_made;
+    if (serve->control != NULL) {
+        Identity who;
+        is_made = control_make_guest(serve->control, join.name, &who, token) == STATUS_OK;
+        guest = is_made ? ticket_of(&who) : guest;
+    } else {
+        is_made = sign_guest(serve, join.name, &guest, token);
     }
-    const Ticket guest = make_guest(join.name);
-    char token[TICKET_TEXT_BYTES], id[32];
-    if (ticket_write(&serve->key, &guest, token, sizeof token) != STATUS_OK) {
-        http_fail(request, response, 500, "failed", "no sign-in could be made");
+    if (!is_made) {
+        http_fail(request, response, 503, "unavailable", "no sign-in could be stored; try again");
         return;
     }
     client_id(&guest, id);
@@ -320,6 +340,23 @@ void serve_post_login(void *user, HttpRequest *request, HttpResponse *response)
     serve_write_member(&answer.json, "username", guest.name);
     json_write_object_end(&answer.json);
     serve_answer_end(&answer, response);
+}
+
+void serve_post_login(void *user, HttpRequest *request, HttpResponse *response)
+{
+    const Serve *serve = user;
+    if (serve->control == NULL && refuse_ticket_for_stranger(serve, request, response)) {
+        return;
+    }
+    const JoinRequest join = read_join_request(request);
+    if (refuse_join_request(&join, request, response)) {
+        return;
+    }
+    if (serve->control != NULL) {
+        http_work(request, response, answer_login);
+    } else {
+        answer_login(user, request, response);
+    }
 }
 
 // --- joining ------------------------------------------------------------------------------------
@@ -370,7 +407,9 @@ static void write_join(const PendingJoin *pending, JsonWriter *json, const HostJ
     snprintf(address, sizeof address, "%s/api/rooms/%s/ws", server, view.row->room_code);
     json_write_object_begin(json);
     serve_write_member(json, "server_address", address);
-    serve_write_member(json, "session_token", pending->token);
+    if (pending->token[0] != '\0') { // not for a browser, whose cookie no script may read
+        serve_write_member(json, "session_token", pending->token);
+    }
     serve_write_member(json, "client_id", id);
     serve_write_member(json, "world_id", view.row->world_id);
     serve_write_member(json, "place_id", view.place->place_id);
@@ -434,9 +473,14 @@ static bool find_who(const Serve *serve, const JoinRequest *join, HttpRequest *r
 {
     Ticket guest = {0};
     const char *token = NULL;
-    if (http_header(request, "Authorization") == NULL) {
-        guest = make_guest(join->name);
-        if (ticket_write(&serve->key, &guest, pending->token, sizeof pending->token) != STATUS_OK) {
+    if (serve->control != NULL) {
+        guest = ticket_of(serve_who(request)); // serve_enter saw to it that there is one
+        token = http_header(request, "Authorization");
+        if (token != NULL) {
+            snprintf(pending->token, sizeof pending->token, "%s", token + strlen("Bearer "));
+        }
+    } else if (http_header(request, "Authorization") == NULL) {
+        if (!sign_guest(serve, join->name, &guest, pending->token)) {
             http_fail(request, response, 500, "failed", "no ticket could be made");
             return false;
         }
@@ -480,7 +524,7 @@ static bool ask_join(void *user, HttpDeferred *deferred, HttpResponse *response)
 void serve_post_join(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    if (refuse_ticket_for_stranger(serve, request, response)) {
+    if (serve->control == NULL && refuse_ticket_for_stranger(serve, request, response)) {
         return;
     }
     const JoinRequest join = read_join_request(request);

@@ -403,7 +403,7 @@ static const HttpRoute routes[] = {
     {"GET", "/api/rooms/*", .handler = get_room},
     {"GET", "/api/worlds/*/scripts", .handler = get_scripts},
     {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES},
-    {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES},
+    {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN},
     SERVE_BUILD_ROUTES,
 };
 
@@ -414,6 +414,7 @@ Status serve_http_start(Serve *serve)
                                .routes = routes,
                                .route_count = sizeof routes / sizeof routes[0],
                                .user = serve,
+                               .enter = serve_enter,
                                .connections_per_address_max = 64,
                                .sockets_per_address_max = HTTP_SOCKETS_PER_ADDRESS_MAX,
                                .public_url = serve->config.public_url,

@@ -1,6 +1,7 @@
 // What the files of HTTP answers share.
 #pragma once
 
+#include "server/host/serve/access.h"
 #include "server/host/serve/serve_inside.h"
 
 #define SERVE_BODY_BYTES 4096
@@ -18,6 +19,8 @@ void serve_answer_end(ServeAnswer *answer, HttpResponse *response);
 void serve_write_member(JsonWriter *json, const char *name, const char *text);
 void serve_write_number(JsonWriter *json, const char *name, uint64_t number);
 
+// Development: everybody on this machine may do nearly everything.
+bool serve_is_development(const Serve *serve, const HttpRequest *request);
 // A world in development believes whoever asks, so it answers this machine alone. True: the request
 // came through a proxy, and the response says so.
 bool serve_refuse_forwarded(const Serve *serve, HttpRequest *request, HttpResponse *response);

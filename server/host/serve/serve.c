@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <strings.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -295,10 +296,27 @@ static int open_http(Serve *serve)
     return 0;
 }
 
+static bool open_control(Serve *serve)
+{
+    if (!serve->config.accounts) {
+        return true;
+    }
+    ControlConfig config = {.store = serve->store};
+    memcpy(config.secret, serve->config.secret, sizeof config.secret);
+    const Status status = control_create(&config, &serve->control);
+    if (status != STATUS_OK) {
+        fprintf(stderr, "%s: the accounts cannot be read: %s\n", serve->command,
+                status_text(status));
+    }
+    return status == STATUS_OK;
+}
+
 static int open_serve(Serve *serve)
 {
-    serve->development =
-        strncmp(serve->config.address, "127.", 4) == 0 || strcmp(serve->config.address, "::1") == 0;
+    const char *address = serve->config.address, *url = serve->config.public_url;
+    const bool is_loopback = strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+    serve->development = is_loopback && !serve->config.has_secret_key;
+    serve->is_https = url != NULL && strncasecmp(url, "https:", 6) == 0;
     entropy_fill(serve->boot, sizeof serve->boot);
     entropy_fill(serve->address_secret, sizeof serve->address_secret);
     raise_limits();
@@ -321,6 +339,9 @@ static int open_serve(Serve *serve)
         return code;
     }
     watch(serve, store_descriptor(serve->store), NULL);
+    if (!open_control(serve)) {
+        return 1;
+    }
     if (serve->journal[0] != '\0' &&
         journal_writer_create(log_journal, &serve->journals) != STATUS_OK) {
         fprintf(stderr, "%s: no thread for journals\n", serve->command);
@@ -346,6 +367,7 @@ static void close_serve(Serve *serve)
     work_pool_destroy(serve->pool);
     mailbox_destroy(serve->mailbox);
     serve_places_close(serve);
+    control_destroy(serve->control);
     host_destroy(serve->host);
     journal_writer_destroy(serve->journals);
     serve_data_close(serve);
@@ -371,6 +393,21 @@ static void take_signals(Serve *serve)
     }
 }
 
+static void write_control(void *user, bool ends)
+{
+    Serve *serve = user;
+    if (!ends) {
+        control_write(serve->control);
+    }
+}
+
+static void step_control(Serve *serve)
+{
+    if (serve->control != NULL && control_step(serve->control)) {
+        status_ignore(work_pool_submit(serve->pool, write_control, serve)); // or a minute later
+    }
+}
+
 static void look(Serve *serve)
 {
     struct epoll_event events[EVENTS_PER_LOOK];
@@ -390,6 +427,7 @@ static void look(Serve *serve)
     mailbox_run(serve->mailbox, serve, serve_take_socket);
     host_step(serve->host);
     tell_rooms(serve);
+    step_control(serve);
 }
 
 // The address as it stands in a link. Who listens on every address is reached by the loopback one.

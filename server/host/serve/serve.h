@@ -19,12 +19,17 @@
 
 typedef struct ServeConfig {
     const char *places[SERVE_PLACES_MAX + 1]; // folders; ends with NULL; the first is the default
-    bool many;                                // any number of worlds; else one, of the first place
-    const char *data;                         // folder; NULL: <place>/.sandlot/data
-    const char *address;                      // to listen on; loopback means development
-    uint16_t port;                            // 0: any
-    const char *name;                         // of the one world; NULL: the folder's
-    const char *web;                          // root of the page; NULL: none
+    bool accounts;                            // people sign in; else guests, and nobody else
+    // SECRET_KEY, or the data folder's own key: for the hashes of tokens. With SECRET_KEY there is
+    // no development mode.
+    uint8_t secret[32];
+    bool has_secret_key;
+    bool many;            // any number of worlds; else one, of the first place
+    const char *data;     // folder; NULL: <place>/.sandlot/data
+    const char *address;  // to listen on; loopback means development
+    uint16_t port;        // 0: any
+    const char *name;     // of the one world; NULL: the folder's
+    const char *web;      // root of the page; NULL: none
     const char *journal;  // "off", a file (many: a folder), or NULL: `journal` in the data folder
                           // (many: none)
     uint32_t journal_mb;  // at most; then it ends

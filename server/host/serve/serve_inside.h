@@ -4,10 +4,12 @@
 //   serve_data.c   the data folder: lock, identity, key, store
 //   serve_place.c  building places, and the row of the one world
 //   http_routes.c  what HTTP is answered; http_join.c: who comes in; http_asset.c, http_build.c
+//   access.c       who may ask what
 //   rooms.c        which worlds there are, for HTTP threads
 #pragma once
 
 #include "core/base/json_write.h"
+#include "server/control/control.h"
 #include "server/host/host_inside.h"
 #include "server/host/serve/link_process.h"
 #include "server/host/serve/mailbox.h"
@@ -31,7 +33,8 @@ typedef struct ServePlace {
 typedef struct Serve {
     ServeConfig config;
     const char *command; // "sandlot world", for messages
-    bool development;
+    bool development;    // on a loopback address, without SECRET_KEY
+    bool is_https;       // as players see it
     char data[SERVE_PATH_BYTES];
     char journal[SERVE_PATH_BYTES]; // "": none
     char build_key[SERVE_PATH_BYTES], build_cache[SERVE_PATH_BYTES];
@@ -45,6 +48,7 @@ typedef struct Serve {
     uint32_t place_count;
     SigningKey key;
     Store *store;
+    Control *control;     // NULL: no accounts
     Host *host;           // the main thread's
     HostWorld *one_world; // NULL with `many`
     HostBounds bounds;
