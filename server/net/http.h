@@ -114,6 +114,8 @@ typedef struct HttpConfig {
     uint32_t waiting_max; // requests that are answered later; 0: HTTP_WAITING_MAX
     // The folder of the page, or NULL: none. Only paths that no route has, see http_file.h.
     const char *web_root;
+    // Addresses within the page ("/play/*"), which get its index.html; ends with NULL. May be NULL.
+    const char *const *pages;
     // Origins that may upgrade; ends with NULL. A request without Origin is no browser.
     const char *const *origins;
     // The Origin's host is the Host header's, and an address or localhost: development.

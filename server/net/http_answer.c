@@ -286,10 +286,22 @@ void http_answer_early(HttpRequest *request, const HttpResponse *response)
 
 // --- files of the web root ----------------------------------------------------------------------
 
+static bool is_page(const HttpRequest *request, const char *path)
+{
+    HttpParts parts;
+    for (const char *const *at = request->server->config.pages; at != NULL && *at != NULL; at++) {
+        if (http_rules_route(*at, path, &parts)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool http_answer_file(HttpRequest *request, const char *method, const char *path,
                       enum MHD_Result *queued)
 {
     const char *root = request->server->config.web_root;
+    path = is_page(request, path) ? "/" : path;
     if (root == NULL || (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)) {
         return false;
     }

@@ -402,10 +402,15 @@ static const HttpRoute routes[] = {
     {"GET", "/api/rooms/*/ws", .handler = serve_get_socket},
     {"GET", "/api/rooms/*", .handler = get_room},
     {"GET", "/api/worlds/*/scripts", .handler = get_scripts},
+    {"GET", "/api/session", .handler = serve_get_session,
+     .summary = "Who asks, for a page: also when nobody is signed in",
+     .gives = "accounts:boolean signed_in:boolean shown_name? username? is_guest?:boolean"},
     {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES},
     {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN},
     SERVE_BUILD_ROUTES,
 };
+
+static const char *const pages[] = {"/play/*", NULL};
 
 Status serve_http_start(Serve *serve)
 {
@@ -423,6 +428,7 @@ Status serve_http_start(Serve *serve)
                                .connection_max = 4096,
                                .pool = serve->pool,
                                .web_root = serve->config.web,
+                               .pages = pages,
                                .origins = serve->config.origins,
                                .origin_same_host = true};
     return http_start(&config, &serve->http);
