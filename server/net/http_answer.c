@@ -109,6 +109,8 @@ static enum MHD_Result send_reply(HttpRequest *request, struct MHD_Response *rep
                                   bool whole)
 {
     request->has_reply = true;
+    request->status = status;
+    whole = whole && add(reply, "X-Request-Id", request->request_id);
     const enum MHD_Result queued =
         whole ? MHD_queue_response(request->connection, status, reply) : MHD_NO;
     MHD_destroy_response(reply);
@@ -264,11 +266,12 @@ void http_answer_early(HttpRequest *request, const HttpResponse *response)
         return;
     }
     count_status(request->server, response->status);
+    request->status = response->status;
     int bytes = snprintf(line, sizeof line,
                          "HTTP/1.1 %u %s\r\nConnection: close\r\nContent-Type: %s\r\n"
-                         "Content-Length: %zu\r\n",
+                         "Content-Length: %zu\r\nX-Request-Id: %s\r\n",
                          response->status, MHD_get_reason_phrase_for(response->status),
-                         response->content_type, response->bytes);
+                         response->content_type, response->bytes, request->request_id);
     send_text(info->connect_fd, line, (size_t)bytes);
     for (size_t i = 0; i < SECURITY_HEADERS; i++) {
         bytes = snprintf(line, sizeof line, "%s: %s\r\n", security_headers[i].name,

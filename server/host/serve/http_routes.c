@@ -121,8 +121,10 @@ static void get_health(void *user, HttpRequest *request, HttpResponse *response)
 static void get_ready(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
-    if (atomic_load(&serve->is_ready)) {
+    if (atomic_load(&serve->is_ready) && !atomic_load(&serve->is_stopping)) {
         put_text(response, "{\"status\":\"ready\"}");
+    } else if (atomic_load(&serve->is_stopping)) {
+        http_fail(request, response, 503, "stopping", "this server is going down");
     } else if (!serve_refuse_without_disk(serve, request, response)) {
         http_fail(request, response, 503, "starting", "the world does not run yet");
     }
@@ -420,6 +422,7 @@ Status serve_http_start(Serve *serve)
                                .route_count = sizeof routes / sizeof routes[0],
                                .user = serve,
                                .enter = serve_enter,
+                               .answered = serve_log_request,
                                .connections_per_address_max = 64,
                                .sockets_per_address_max = HTTP_SOCKETS_PER_ADDRESS_MAX,
                                .public_url = serve->config.public_url,
