@@ -121,8 +121,10 @@ static void get_health(void *user, HttpRequest *request, HttpResponse *response)
 static void get_ready(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
-    if (atomic_load(&serve->is_ready)) {
+    if (atomic_load(&serve->is_ready) && !atomic_load(&serve->is_stopping)) {
         put_text(response, "{\"status\":\"ready\"}");
+    } else if (atomic_load(&serve->is_stopping)) {
+        http_fail(request, response, 503, "stopping", "this server is going down");
     } else if (!serve_refuse_without_disk(serve, request, response)) {
         http_fail(request, response, 503, "starting", "the world does not run yet");
     }
@@ -402,10 +404,15 @@ static const HttpRoute routes[] = {
     {"GET", "/api/rooms/*/ws", .handler = serve_get_socket},
     {"GET", "/api/rooms/*", .handler = get_room},
     {"GET", "/api/worlds/*/scripts", .handler = get_scripts},
+    {"GET", "/api/session", .handler = serve_get_session,
+     .summary = "Who asks, for a page: also when nobody is signed in",
+     .gives = "accounts:boolean signed_in:boolean shown_name? username? is_guest?:boolean"},
     {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES},
     {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN},
     SERVE_BUILD_ROUTES,
 };
+
+static const char *const pages[] = {"/play/*", NULL};
 
 Status serve_http_start(Serve *serve)
 {
@@ -415,6 +422,7 @@ Status serve_http_start(Serve *serve)
                                .route_count = sizeof routes / sizeof routes[0],
                                .user = serve,
                                .enter = serve_enter,
+                               .answered = serve_log_request,
                                .connections_per_address_max = 64,
                                .sockets_per_address_max = HTTP_SOCKETS_PER_ADDRESS_MAX,
                                .public_url = serve->config.public_url,
@@ -423,6 +431,7 @@ Status serve_http_start(Serve *serve)
                                .connection_max = 4096,
                                .pool = serve->pool,
                                .web_root = serve->config.web,
+                               .pages = pages,
                                .origins = serve->config.origins,
                                .origin_same_host = true};
     return http_start(&config, &serve->http);

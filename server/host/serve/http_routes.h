@@ -30,5 +30,6 @@ bool serve_refuse_without_disk(const Serve *serve, HttpRequest *request, HttpRes
 
 // http_join.c
 void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response);
+void serve_get_session(void *user, HttpRequest *request, HttpResponse *response);
 void serve_post_login(void *user, HttpRequest *request, HttpResponse *response);
 void serve_post_join(void *user, HttpRequest *request, HttpResponse *response);
