@@ -3,11 +3,13 @@
 //
 //   token.h      secrets that are given out and recognised later
 //   sign_in.c    sign-ins: all that are valid are in memory, and each change is in the store first
+//   bans.h       who may not come in, or not talk
 //   identity.h   who somebody is who shows a token: the one place that decides
 //
 // Functions that say so wait for the disk, and are for threads of the pool.
 #pragma once
 
+#include "server/control/bans.h"
 #include "server/control/identity.h"
 #include "server/store/store_account.h"
 
