@@ -6,6 +6,9 @@
 
 #define SERVE_BODY_BYTES 4096
 
+// The table of all routes.
+const HttpRoute *serve_routes(uint32_t *count);
+
 // A JSON answer in the request's memory.
 typedef struct ServeAnswer {
     HttpRequest *request;
