@@ -50,8 +50,11 @@ typedef enum HostRefusal {
     REFUSED_FAILING,     // it ends as soon as it starts
     REFUSED_UNAVAILABLE, // it cannot be started now
     REFUSED_LATE,        // it has not started in time
+    REFUSED_DRAINING,    // no worlds are started any more
     REFUSED_COUNT
 } HostRefusal;
+
+const char *host_refusal_name(HostRefusal refusal); // one word, for metrics
 
 typedef struct HostJoinAnswer {
     HostRefusal refusal; // REFUSED_NOT: there is a ticket
@@ -132,6 +135,9 @@ void host_store_poll(Host *host);
 // Everybody is told, everything is saved, every world ends, within ms.
 void host_stop(Host *host, uint32_t ms);
 bool host_is_over(const Host *host);
+// Starts no worlds any more; those that run go on. False: it does again.
+void host_drain(Host *host, bool drains);
+bool host_is_draining(const Host *host);
 bool host_is_stopping(const Host *host);
 bool host_is_ready(const Host *host); // worlds can be started
 // Something is not as it should be: a world could not be started or went to another host (with
@@ -142,8 +148,8 @@ typedef struct HostCounts {
     uint64_t starts, crashes, kills; // of world processes
     uint64_t sockets_passed, sockets_refused;
     uint64_t tickets_given, tickets_admitted, tickets_refused;
-    uint64_t joins_refused;
-    uint64_t saves_lost, requests_lost; // not on disk when their time was over
+    uint64_t joins_refused[REFUSED_COUNT]; // by why
+    uint64_t saves_lost, requests_lost;    // not on disk when their time was over
     uint64_t renewals, renewals_failed;
     uint64_t moves_waited, moves_late; // players who came from another world of the place
 } HostCounts;

@@ -418,6 +418,12 @@ Status http_start(const HttpConfig *given, HttpServer **out)
     if (server == NULL) {
         return STATUS_LIMIT;
     }
+    server->answers = calloc((config.route_count + 1) * HTTP_STATUS_CLASSES,
+                             sizeof *server->answers); // all zero is 0
+    if (server->answers == NULL) {
+        free(server);
+        return STATUS_LIMIT;
+    }
     server->config = config;
     server->reference_count = 1;
     pthread_mutex_init(&server->lock, NULL);
@@ -484,6 +490,7 @@ void http_server_release(HttpServer *server)
     if (is_last) {
         pthread_mutex_destroy(&server->lock);
         http_sockets_destroy(server->sockets);
+        free(server->answers);
         free(server);
     }
 }

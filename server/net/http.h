@@ -149,6 +149,10 @@ typedef struct HttpStats {
 } HttpStats;
 
 HttpStats http_stats(HttpServer *server);
+// How many answers a route has given, by its place in the table (the table's length: what no route
+// has), with a status of 100 (class 0) to 599 (class 4).
+#define HTTP_STATUS_CLASSES 5
+uint64_t http_answer_count(const HttpServer *server, uint32_t route, uint32_t class);
 
 void *http_user(const HttpRequest *request); // of the config
 HttpServer *http_server(const HttpRequest *request);

@@ -4,6 +4,7 @@
 #include "server/host/serve/http_routes.h"
 
 #include "core/base/sha256.h"
+#include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_asset.h"
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/metrics.h"
@@ -124,6 +125,8 @@ static void get_ready(void *user, HttpRequest *request, HttpResponse *response)
     const Serve *serve = user;
     if (atomic_load(&serve->is_ready)) {
         put_text(response, "{\"status\":\"ready\"}");
+    } else if (atomic_load(&serve->is_draining)) {
+        http_fail(request, response, 503, "draining", "this server starts no worlds any more");
     } else if (!serve_refuse_without_disk(serve, request, response)) {
         http_fail(request, response, 503, "starting", "the world does not run yet");
     }
@@ -162,7 +165,13 @@ static bool answer_metrics(void *user, HttpDeferred *deferred, HttpResponse *res
                         .store = store_stats(serve->store),
                         .http = http_stats(serve->http),
                         .pool = work_pool_stats(serve->pool),
+                        .draining = host_is_draining(serve->host),
+                        .server = serve->http,
                         .host_cpu_us = clock_cpu_us()};
+    metrics.routes = serve_routes(&metrics.route_count);
+    if (serve->control != NULL) {
+        metrics.control = control_stats(serve->control);
+    }
     collect_worlds(serve, &metrics);
     ByteWriter writer = byte_writer(serve_text(serve), SERVE_TEXT_BYTES);
     metrics_write(&metrics, &writer);
@@ -276,7 +285,7 @@ static bool refuse_stranger(const Serve *serve, HttpRequest *request, HttpRespon
 
 // --- rooms --------------------------------------------------------------------------------------
 
-static const char *state_name(HostWorldState state)
+const char *serve_state_name(HostWorldState state)
 {
     static const char *const names[WORLD_STATE_COUNT] = {
         [WORLD_MAKING] = "making",     [WORLD_STOPPED] = "stopped",   [WORLD_WAITING] = "waiting",
@@ -294,7 +303,7 @@ static void write_room(JsonWriter *json, const HostWorld *world)
     serve_write_member(json, "worldId", view.row->world_id);
     serve_write_member(json, "placeId", view.place->place_id);
     serve_write_member(json, "placeName", view.place->built.facts.name);
-    serve_write_member(json, "state", state_name(view.state));
+    serve_write_member(json, "state", serve_state_name(view.state));
     json_write_name(json, "ready");
     json_write_bool(json, host_world_is_ready(world));
     serve_write_number(json, "players", view.players);
@@ -438,6 +447,7 @@ static const HttpRoute routes[] = {
               "ticket signing_key rune_packing:integer",
      .fails = "403 404 409 429", .summary = "A ticket for a world, once it runs"},
     SERVE_BUILD_ROUTES,
+    SERVE_ADMIN_ROUTES,
 };
 
 const HttpRoute *serve_routes(uint32_t *count)

@@ -6,7 +6,9 @@
 
 #include "core/base/utf8.h"
 #include "server/build/base/diagnostic.h"
+#include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_build.h"
+#include "server/host/serve/log_ring.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
@@ -43,6 +45,7 @@ static void print_log(LogLevel level, const char *area, const char *text)
     if (gmtime_r(&now, &parts) != NULL) {
         strftime(clock, sizeof clock, "%H:%M:%S", &parts);
     }
+    log_ring_add(clock_unix_ms(), level, area, text);
     fprintf(stderr, "%s %-5s %s: %s\n", clock, log_level_name(level), area, text);
 }
 
@@ -362,6 +365,7 @@ static int open_serve(Serve *serve)
 static void close_serve(Serve *serve)
 {
     http_stop(serve->http);
+    serve_logs_stop(serve);
     serve->http = NULL; // sockets are counted no more
     serve_build_stop(serve);
     work_pool_destroy(serve->pool);
@@ -427,6 +431,7 @@ static void look(Serve *serve)
     mailbox_run(serve->mailbox, serve, serve_take_socket);
     host_step(serve->host);
     tell_rooms(serve);
+    serve_logs_step(serve);
     step_control(serve);
 }
 

@@ -4,7 +4,8 @@
 //   serve_data.c   the data folder: lock, identity, key, store
 //   serve_place.c  building places, and the row of the one world
 //   http_routes.c  what HTTP is answered; http_join.c: who comes in; http_asset.c, http_build.c
-//   access.c       who may ask what
+//   access.c       who may ask what; openapi.c: the description of all routes
+//   http_admin.c   what operators ask; http_logs.c: the log from afar
 //   rooms.c        which worlds there are, for HTTP threads
 #pragma once
 
@@ -29,6 +30,13 @@ typedef struct ServePlace {
     HostPlace *place;
     ServeAssets *assets;
 } ServePlace;
+
+// Somebody who follows the log (http_logs.c).
+typedef struct ServeLogWait {
+    HttpDeferred *deferred;
+    uint64_t deadline_ns;
+} ServeLogWait;
+#define SERVE_LOG_WAITS_MAX 16
 
 typedef struct Serve {
     ServeConfig config;
@@ -60,9 +68,13 @@ typedef struct Serve {
     Rooms *rooms;
     struct ServeBuild *build; // NULL until somebody saves
     pthread_mutex_t build_lock;
-    uint64_t rooms_ns;    // when the rooms were last told
-    atomic_bool is_ready; // for /readyz
-    uint8_t *text;        // of large answers, the main thread's; NULL until somebody asks
+    uint64_t rooms_ns;                 // when the rooms were last told
+    atomic_bool is_ready, is_draining; // for /readyz
+    uint8_t *text; // of large answers, the main thread's; NULL until somebody asks
+
+    ServeLogWait log_waits[SERVE_LOG_WAITS_MAX]; // the main thread's
+    uint32_t log_wait_count;
+    uint64_t log_seen; // the last line when they were last looked at
 
     int epoll, signals;
     int exit_code;
