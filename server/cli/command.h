@@ -12,6 +12,7 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_FAULT = 3 };
 // argv[0] is the subcommand's own name.
 int cmd_build(int argc, char **argv);
 int cmd_script(int argc, char **argv);
+int cmd_up(int argc, char **argv);
 int cmd_world(int argc, char **argv);
 int cmd_host(int argc, char **argv);
 int cmd_new(int argc, char **argv);

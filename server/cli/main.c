@@ -21,6 +21,7 @@ static const struct {
     const char *summary;
     int (*run)(int argc, char **argv);
 } commands[] = {
+    {"up", "run the server: accounts, pages, all places and worlds", cmd_up},
     {"new", "create a place from a template", cmd_new},
     {"build", "compile a place's scripts and sign them", cmd_build},
     {"pack", "pack a place's folder into one .game file", cmd_pack},
@@ -136,7 +137,8 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], commands[i].name) == 0) {
             const int code = commands[i].run(command_end_options(argc - 1, argv + 1), argv + 1);
             // A world does not fail because its output could not be printed.
-            const bool serves = commands[i].run == cmd_world || commands[i].run == cmd_host;
+            const bool serves = commands[i].run == cmd_up || commands[i].run == cmd_world ||
+                                commands[i].run == cmd_host;
             return serves ? code : command_finish(code);
         }
     }

@@ -16,7 +16,7 @@
 
 #define STORE_ID_BYTES         64
 #define STORE_APPLICATION      0x534c4f54 // "SLOT": what SQLite calls the application id
-#define STORE_SCHEMA           4
+#define STORE_SCHEMA           5
 #define STORE_EPOCH_MAX        INT64_MAX           // what a column holds
 #define STORE_RESTORE_EPOCHS   (UINT64_C(1) << 32) // more than a world ever has starts in one life
 #define STORE_RESTORE_VERSIONS (1u << 20)          // of manifests: more than reloads
@@ -152,8 +152,8 @@ MUST_USE Status schema_open(Sql *sql, const char *path, bool is_new, StoreStats 
                             char *reason, size_t reason_bytes);
 
 // --- store_migrate.c ----------------------------------------------------------------------------
-// Makes every table, with what an older version kept.
-void schema_make(Sql *sql);
+// Makes every table, with what an older version (0: none) kept.
+void schema_make(Sql *sql, int64_t version);
 
 // --- store_world.c ------------------------------------------------------------------------------
 // STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.

@@ -211,7 +211,7 @@ static Status make_ready(Sql *sql, int64_t version, RowsFound *found, char *reas
 {
     Status status = STATUS_OK;
     if (version < STORE_SCHEMA) {
-        schema_make(sql);
+        schema_make(sql, version);
         put_guards(sql);
     }
     if (sql->error == SQL_NO_ERROR) {
