@@ -29,6 +29,8 @@ static const struct {
     {"inspect", "list the contents of a package or a place, and what players get", cmd_inspect},
     {"world", "run one world of a place on one port", cmd_world},
     {"host", "run many worlds of many places on one port", cmd_host},
+    {"backup", "back up a data folder into one file, also while it is used", cmd_backup},
+    {"restore", "make a data folder from a backup", cmd_restore},
     {"bots", "join a world with many simulated players and measure it", cmd_bots},
     {"replay", "replay the journal of a world and compare its hashes", cmd_replay},
     {"script", "run one script in a small world, or print the script reference", cmd_script},

@@ -105,9 +105,22 @@ HttpResponse http_response_default(void)
     return (HttpResponse){.status = MHD_HTTP_OK, .content_type = "application/json"};
 }
 
+bool http_request_enter(HttpRequest *request, HttpResponse *response)
+{
+    const HttpConfig *config = &request->server->config;
+    if (!request->has_entered && config->enter != NULL) {
+        request->has_entered = config->enter(config->user, request->route, request, response);
+        return request->has_entered;
+    }
+    return true;
+}
+
 static enum MHD_Result run_handler(HttpRequest *request)
 {
     HttpResponse response = http_response_default();
+    if (!http_request_enter(request, &response)) {
+        return http_answer(request, &response);
+    }
     if (request->route->blocks) {
         http_work(request, &response, request->route->handler);
     } else {
@@ -458,6 +471,12 @@ Status http_start(const HttpConfig *given, HttpServer **out)
     if (server == NULL) {
         return STATUS_LIMIT;
     }
+    server->answers = calloc((config.route_count + 1) * HTTP_STATUS_CLASSES,
+                             sizeof *server->answers); // all zero is 0
+    if (server->answers == NULL) {
+        free(server);
+        return STATUS_LIMIT;
+    }
     server->config = config;
     server->reference_count = 1;
     server->request_number = entropy_u64();
@@ -525,6 +544,7 @@ void http_server_release(HttpServer *server)
     if (is_last) {
         pthread_mutex_destroy(&server->lock);
         http_sockets_destroy(server->sockets);
+        free(server->answers);
         free(server);
     }
 }

@@ -53,6 +53,7 @@ struct HttpServer {
     HttpDeferred *deferred;
     HttpDeferred *paused; // bodies that wait
     HttpStats stats;
+    atomic_ullong *answers; // of each route and of none, by class of status
 };
 
 // A header or an argument of the address, kept for as long as the request is.
@@ -94,6 +95,8 @@ struct HttpRequest {
     Arena arena;               // base is NULL until somebody asks for it
     void *kept[HTTP_KEPT_MAX]; // what it frees
     uint32_t kept_count;
+    const void *note;
+    bool has_entered; // HttpConfig.enter was asked, and let it in
     // Copies, once it is deferred: the connection may be gone before the handle is.
     const HttpField *fields;
     uint32_t field_count;
@@ -131,6 +134,9 @@ bool http_request_owns(const HttpRequest *request, const void *at);
 // One user less of each; the last one frees it. With the server's lock not held.
 void http_request_release(HttpRequest *request);
 void http_server_release(HttpServer *server);
+
+// Asks HttpConfig.enter, once. False: the response says why not.
+bool http_request_enter(HttpRequest *request, HttpResponse *response);
 
 // --- http_ask.c ---------------------------------------------------------------------------------
 void http_find_client(HttpRequest *request);

@@ -292,23 +292,43 @@ static bool refuse_ticket_for_stranger(const Serve *serve, HttpRequest *request,
 
 static void client_id(const Ticket *ticket, char out[32])
 {
-    snprintf(out, 32, "guest_%" PRIx64, ticket->account);
+    snprintf(out, 32, "%s_%" PRIx64, (ticket->flags & TICKET_GUEST) != 0 ? "guest" : "user",
+             ticket->account);
 }
 
-void serve_post_login(void *user, HttpRequest *request, HttpResponse *response)
+// Of a world without accounts: the sign-in itself says who it is.
+static bool sign_guest(const Serve *serve, const char *name, Ticket *guest, char *token)
 {
-    const Serve *serve = user;
-    if (refuse_ticket_for_stranger(serve, request, response)) {
-        return;
-    }
+    *guest = make_guest(name);
+    return ticket_write(&serve->key, guest, token, TICKET_TEXT_BYTES) == STATUS_OK;
+}
+
+Ticket serve_ticket_of(const Identity *who)
+{
+    Ticket ticket = {.account = who->account};
+    ticket.flags = (who->is_guest ? TICKET_GUEST : 0) |
+                   ((who->roles & ROLE_OPERATOR) != 0 ? TICKET_OPERATOR : 0);
+    memcpy(ticket.name, who->shown_name, sizeof ticket.name);
+    return ticket;
+}
+
+// On the pool when there are accounts, because a guest is a row of the store.
+static void answer_login(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
     const JoinRequest join = read_join_request(request);
-    if (refuse_join_request(&join, request, response)) {
-        return;
+    Ticket guest = {0};
+    char token[TICKET_TEXT_BYTES] = "", id[32];
+    bool is_made;
+    if (serve->control != NULL) {
+        Identity who;
+        is_made = control_make_guest(serve->control, join.name, &who, token) == STATUS_OK;
+        guest = is_made ? serve_ticket_of(&who) : guest;
+    } else {
+        is_made = sign_guest(serve, join.name, &guest, token);
     }
-    const Ticket guest = make_guest(join.name);
-    char token[TICKET_TEXT_BYTES], id[32];
-    if (ticket_write(&serve->key, &guest, token, sizeof token) != STATUS_OK) {
-        http_fail(request, response, 500, "failed", "no sign-in could be made");
+    if (!is_made) {
+        http_fail(request, response, 503, "unavailable", "no sign-in could be stored; try again");
         return;
     }
     client_id(&guest, id);
@@ -320,6 +340,45 @@ void serve_post_login(void *user, HttpRequest *request, HttpResponse *response)
     serve_write_member(&answer.json, "username", guest.name);
     json_write_object_end(&answer.json);
     serve_answer_end(&answer, response);
+}
+
+// What a page needs to know before it asks for anything that could be refused.
+void serve_get_session(void *user, HttpRequest *request, HttpResponse *response)
+{
+    const Serve *serve = user;
+    const Identity *who = serve_who(request);
+    ServeAnswer answer;
+    serve_answer_begin(&answer, request);
+    json_write_object_begin(&answer.json);
+    json_write_name(&answer.json, "accounts");
+    json_write_bool(&answer.json, serve->control != NULL);
+    json_write_name(&answer.json, "signed_in");
+    json_write_bool(&answer.json, who != NULL);
+    if (who != NULL) {
+        serve_write_member(&answer.json, "shown_name", who->shown_name);
+        serve_write_member(&answer.json, "username", who->is_guest ? NULL : who->name);
+        json_write_name(&answer.json, "is_guest");
+        json_write_bool(&answer.json, who->is_guest);
+    }
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
+}
+
+void serve_post_login(void *user, HttpRequest *request, HttpResponse *response)
+{
+    const Serve *serve = user;
+    if (serve->control == NULL && refuse_ticket_for_stranger(serve, request, response)) {
+        return;
+    }
+    const JoinRequest join = read_join_request(request);
+    if (refuse_join_request(&join, request, response)) {
+        return;
+    }
+    if (serve->control != NULL) {
+        http_work(request, response, answer_login);
+    } else {
+        answer_login(user, request, response);
+    }
 }
 
 // --- joining ------------------------------------------------------------------------------------
@@ -339,9 +398,7 @@ static bool is_name_of(const HttpSite *site, const char *host)
            (host[bytes] == '\0' || host[bytes] == ':');
 }
 
-// Where this client reaches us: the public URL, if it came by that name or through a proxy, or the
-// address that it used; else our own.
-static void server_name(const Serve *serve, const HttpRequest *request, char *out, size_t bytes)
+void serve_server_name(const Serve *serve, const HttpRequest *request, char *out, size_t bytes)
 {
     HttpSite site;
     const char *name = http_header(request, "Host");
@@ -370,7 +427,9 @@ static void write_join(const PendingJoin *pending, JsonWriter *json, const HostJ
     snprintf(address, sizeof address, "%s/api/rooms/%s/ws", server, view.row->room_code);
     json_write_object_begin(json);
     serve_write_member(json, "server_address", address);
-    serve_write_member(json, "session_token", pending->token);
+    if (pending->token[0] != '\0') { // not for a browser, whose cookie no script may read
+        serve_write_member(json, "session_token", pending->token);
+    }
     serve_write_member(json, "client_id", id);
     serve_write_member(json, "world_id", view.row->world_id);
     serve_write_member(json, "place_id", view.place->place_id);
@@ -399,7 +458,10 @@ static void refuse_join(HttpRequest *request, HttpResponse *response, const Serv
         [REFUSED_FAILING] = {503, "failing",
                              "this world ends as soon as it starts; its creator must mend it"},
         [REFUSED_UNAVAILABLE] = {503, "unavailable", "the world cannot be started now; try again"},
-        [REFUSED_LATE] = {503, "starting", "the world has not started in time; try again"}};
+        [REFUSED_LATE] = {503, "starting", "the world has not started in time; try again"},
+        [REFUSED_DRAINING] = {503, "draining",
+                              "this server is about to go down and starts no worlds; those that "
+                              "run can still be joined"}};
     if (refusal == REFUSED_DISK && serve_refuse_without_disk(serve, request, response)) {
         return;
     }
@@ -419,7 +481,7 @@ void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer)
         refuse_join(request, &response, pending->serve, answer->refusal);
     } else {
         char server[320];
-        server_name(pending->serve, request, server, sizeof server);
+        serve_server_name(pending->serve, request, server, sizeof server);
         ServeAnswer text;
         serve_answer_begin(&text, request);
         write_join(pending, &text.json, answer, server);
@@ -434,9 +496,14 @@ static bool find_who(const Serve *serve, const JoinRequest *join, HttpRequest *r
 {
     Ticket guest = {0};
     const char *token = NULL;
-    if (http_header(request, "Authorization") == NULL) {
-        guest = make_guest(join->name);
-        if (ticket_write(&serve->key, &guest, pending->token, sizeof pending->token) != STATUS_OK) {
+    if (serve->control != NULL) {
+        guest = serve_ticket_of(serve_who(request)); // serve_enter saw to it that there is one
+        token = http_header(request, "Authorization");
+        if (token != NULL) {
+            snprintf(pending->token, sizeof pending->token, "%s", token + strlen("Bearer "));
+        }
+    } else if (http_header(request, "Authorization") == NULL) {
+        if (!sign_guest(serve, join->name, &guest, pending->token)) {
             http_fail(request, response, 500, "failed", "no ticket could be made");
             return false;
         }
@@ -480,7 +547,7 @@ static bool ask_join(void *user, HttpDeferred *deferred, HttpResponse *response)
 void serve_post_join(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    if (refuse_ticket_for_stranger(serve, request, response)) {
+    if (serve->control == NULL && refuse_ticket_for_stranger(serve, request, response)) {
         return;
     }
     const JoinRequest join = read_join_request(request);

@@ -5,7 +5,9 @@
 #include "server/host/serve/serve.h"
 
 #include "server/build/base/diagnostic.h"
+#include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_build.h"
+#include "server/host/serve/log_ring.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
@@ -15,6 +17,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <strings.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -85,6 +88,37 @@ static void outside_sockets_ended(void *user, const HostWorld *world)
     http_socket_over_all(((Serve *)user)->http, host_world_life(world));
 }
 
+static void outside_rules(void *user, uint64_t account, const char *world_id, HostRules *out)
+{
+    const Serve *serve = user;
+    StoreBan ban;
+    if (control_find_ban(serve->control, account, world_id, BAN_ENTER, &ban)) {
+        out->banned_until_unix_ms = ban.until_unix_ms;
+        memcpy(out->ban_reason, ban.reason, sizeof out->ban_reason);
+    }
+    if (control_find_ban(serve->control, account, world_id, BAN_CHAT, &ban)) {
+        out->muted_until_unix_ms = ban.until_unix_ms;
+        memcpy(out->mute_reason, ban.reason, sizeof out->mute_reason);
+    }
+}
+
+static Status outside_who(void *user, const char *token, size_t bytes, Ticket *out)
+{
+    const Serve *serve = user;
+    char text[TOKEN_TEXT_BYTES];
+    Identity who;
+    if (bytes >= sizeof text) {
+        return STATUS_DENIED;
+    }
+    memcpy(text, token, bytes);
+    text[bytes] = '\0';
+    const Status status = identity_of_token(serve->control, text, &who);
+    if (status == STATUS_OK) {
+        *out = serve_ticket_of(&who);
+    }
+    return status;
+}
+
 static void log_journal(const char *text)
 {
     serve_log_text(LOG_WARN, "journal", text);
@@ -111,6 +145,10 @@ static Status make_host(Serve *serve)
                          .allow_weak_jail = serve->config.allow_weak_jail,
                          .world_max = serve->config.world_max,
                          .idle_stop_ms = serve->config.idle_stop_s * 1000};
+    if (serve->control != NULL) {
+        config.outside.rules = outside_rules;
+        config.outside.who = outside_who;
+    }
     memcpy(config.host_id, serve->host_id, sizeof config.host_id);
     memcpy(config.boot, serve->boot, sizeof config.boot);
     snprintf(config.address, sizeof config.address, "%s", serve->config.address);
@@ -271,6 +309,20 @@ static int open_http(Serve *serve)
     return 0;
 }
 
+static bool open_control(Serve *serve)
+{
+    if (!serve->config.control) {
+        return true;
+    }
+    ControlConfig config = {.store = serve->store};
+    memcpy(config.secret, serve->secret_key, sizeof config.secret);
+    const Status status = control_create(&config, &serve->control);
+    if (status != STATUS_OK) {
+        serve_log_failure(serve->command, "the accounts cannot be read: %s", status_text(status));
+    }
+    return status == STATUS_OK;
+}
+
 static bool is_loopback(const char *address)
 {
     return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
@@ -278,6 +330,8 @@ static bool is_loopback(const char *address)
 
 static int open_serve(Serve *serve)
 {
+    const char *url = serve->config.public_url;
+    serve->is_https = url != NULL && strncasecmp(url, "https:", 6) == 0;
     serve->development = !serve->config.has_secret && is_loopback(serve->config.address);
     entropy_fill(serve->boot, sizeof serve->boot);
     entropy_fill(serve->address_secret, sizeof serve->address_secret);
@@ -300,6 +354,9 @@ static int open_serve(Serve *serve)
         return code;
     }
     watch(serve, store_descriptor(serve->store), NULL);
+    if (!open_control(serve)) {
+        return 1;
+    }
     if (serve->journal[0] != '\0' &&
         journal_writer_create(log_journal, &serve->journals) != STATUS_OK) {
         serve_log_failure(serve->command, "no thread for journals");
@@ -320,11 +377,13 @@ static int open_serve(Serve *serve)
 static void close_serve(Serve *serve)
 {
     http_stop(serve->http);
+    serve_logs_stop(serve);
     serve->http = NULL; // sockets are counted no more
     serve_build_stop(serve);
     work_pool_destroy(serve->pool);
     mailbox_destroy(serve->mailbox);
     serve_places_close(serve);
+    control_destroy(serve->control);
     host_destroy(serve->host);
     journal_writer_destroy(serve->journals);
     serve_data_close(serve);
@@ -351,6 +410,25 @@ static void take_signals(Serve *serve)
     }
 }
 
+static void write_control(void *user, bool ends)
+{
+    Serve *serve = user;
+    if (!ends) {
+        control_write(serve->control);
+    }
+}
+
+static void step_control(Serve *serve)
+{
+    StoreBan ban;
+    while (serve->control != NULL && control_take_ban_change(serve->control, &ban)) {
+        host_rules_changed(serve->host, ban.account_id, ban.world_id);
+    }
+    if (serve->control != NULL && control_step(serve->control)) {
+        status_ignore(work_pool_submit(serve->pool, write_control, serve)); // or a minute later
+    }
+}
+
 static void look(Serve *serve)
 {
     struct epoll_event events[EVENTS_PER_LOOK];
@@ -370,6 +448,8 @@ static void look(Serve *serve)
     mailbox_run(serve->mailbox, serve, serve_take_socket);
     host_step(serve->host);
     tell_rooms(serve);
+    serve_logs_step(serve);
+    step_control(serve);
 }
 
 // The address as it stands in a link. Who listens on every address is reached by the loopback one.

@@ -6,10 +6,13 @@
 //   serve_log.c    the log
 //   serve_up.c     what only `sandlot up` has
 //   http_routes.c  what HTTP is answered; http_join.c: who comes in; http_asset.c, http_build.c
+//   access.c       who may ask what; openapi.c: the description of all routes
+//   http_admin.c   what operators ask; http_logs.c: the log from afar
 //   rooms.c        which worlds there are, for HTTP threads
 #pragma once
 
 #include "core/base/json_write.h"
+#include "server/control/control.h"
 #include "server/host/host_inside.h"
 #include "server/host/serve/link_process.h"
 #include "server/host/serve/mailbox.h"
@@ -31,10 +34,18 @@ typedef struct ServePlace {
     ServeAssets *assets;
 } ServePlace;
 
+// Somebody who follows the log (http_logs.c).
+typedef struct ServeLogWait {
+    HttpDeferred *deferred;
+    uint64_t deadline_ns;
+} ServeLogWait;
+#define SERVE_LOG_WAITS_MAX 16
+
 typedef struct Serve {
     ServeConfig config;
     const char *command; // "sandlot world", for messages
-    bool development;
+    bool development;    // on a loopback address, without SECRET_KEY
+    bool is_https;       // as players see it
     char data[SERVE_PATH_BYTES];
     char journal[SERVE_PATH_BYTES]; // "": none
     char build_key[SERVE_PATH_BYTES], build_cache[SERVE_PATH_BYTES];
@@ -49,6 +60,7 @@ typedef struct Serve {
     SigningKey key;
     uint8_t secret_key[SHA256_BYTES]; // with `control`: the HMAC key for stored sign-ins
     Store *store;
+    Control *control;     // NULL: no accounts
     Host *host;           // the main thread's
     HostWorld *one_world; // NULL with `many`
     HostBounds bounds;
@@ -60,10 +72,13 @@ typedef struct Serve {
     Rooms *rooms;
     struct ServeBuild *build; // NULL until somebody saves
     pthread_mutex_t build_lock;
-    uint64_t rooms_ns;       // when the rooms were last told
-    atomic_bool is_ready;    // for /readyz
-    atomic_bool is_stopping; // the same
-    uint8_t *text;           // of large answers, the main thread's; NULL until somebody asks
+    uint64_t rooms_ns;                              // when the rooms were last told
+    atomic_bool is_ready, is_draining, is_stopping; // for /readyz
+    uint8_t *text; // of large answers, the main thread's; NULL until somebody asks
+
+    ServeLogWait log_waits[SERVE_LOG_WAITS_MAX]; // the main thread's
+    uint32_t log_wait_count;
+    uint64_t log_seen; // the last line when they were last looked at
 
     int epoll, signals;
     int exit_code;
@@ -98,4 +113,6 @@ void serve_print_up(const Serve *serve, const char *address, unsigned port);
 MUST_USE Status serve_http_start(Serve *serve);
 void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer); // HostOutside
 void serve_take_socket(void *user, const MailSocket *mail);                // on the main thread
-void serve_refuse_socket(void *user, HostSocket *socket);                  // HostOutside
+// What a ticket says of somebody: account, name and flags.
+Ticket serve_ticket_of(const Identity *who);
+void serve_refuse_socket(void *user, HostSocket *socket); // HostOutside

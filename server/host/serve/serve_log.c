@@ -3,6 +3,7 @@
 #include "server/host/serve/serve_log.h"
 
 #include "server/build/base/diagnostic.h"
+#include "server/host/serve/log_ring.h"
 #include "server/sys/clock.h"
 
 #include <inttypes.h>
@@ -40,6 +41,7 @@ static void print_line(LogLine *line)
 
 void serve_log_text(LogLevel level, const char *area, const char *text)
 {
+    log_ring_add(clock_unix_ms(), level, area, text);
     print_line(&(LogLine){.level = level, .area = area, .message = text});
 }
 
