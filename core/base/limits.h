@@ -80,6 +80,12 @@
 #define HTTP_SOCKETS_PER_ADDRESS_MAX 64
 #define HTTP_SOCKETS_MAX             65536
 
+// Settings of a server: the size of their file, and the letters of a secret key. 16 letters of an
+// alphabet of 64 are 96 bits.
+#define SETTINGS_FILE_BYTES_MAX (64u << 10)
+#define SECRET_KEY_LETTERS_MIN  16
+#define SECRET_KEY_LETTERS_MAX  1024
+
 // Threads for work that blocks, and jobs that wait for one of them.
 #define WORK_POOL_THREADS_DEFAULT 2
 #define WORK_POOL_THREADS_MAX     64

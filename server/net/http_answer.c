@@ -109,6 +109,8 @@ static enum MHD_Result send_reply(HttpRequest *request, struct MHD_Response *rep
                                   bool whole)
 {
     request->has_reply = true;
+    request->status = status;
+    whole = whole && add(reply, "X-Request-Id", request->request_id);
     const enum MHD_Result queued =
         whole ? MHD_queue_response(request->connection, status, reply) : MHD_NO;
     MHD_destroy_response(reply);
@@ -276,11 +278,12 @@ void http_answer_early(HttpRequest *request, const HttpResponse *response)
         return;
     }
     count_status(request, response->status);
+    request->status = response->status;
     int bytes = snprintf(line, sizeof line,
                          "HTTP/1.1 %u %s\r\nConnection: close\r\nContent-Type: %s\r\n"
-                         "Content-Length: %zu\r\n",
+                         "Content-Length: %zu\r\nX-Request-Id: %s\r\n",
                          response->status, MHD_get_reason_phrase_for(response->status),
-                         response->content_type, response->bytes);
+                         response->content_type, response->bytes, request->request_id);
     send_text(info->connect_fd, line, (size_t)bytes);
     for (size_t i = 0; i < SECURITY_HEADERS; i++) {
         bytes = snprintf(line, sizeof line, "%s: %s\r\n", security_headers[i].name,
@@ -298,10 +301,22 @@ void http_answer_early(HttpRequest *request, const HttpResponse *response)
 
 // --- files of the web root ----------------------------------------------------------------------
 
+static bool is_page(const HttpRequest *request, const char *path)
+{
+    HttpParts parts;
+    for (const char *const *at = request->server->config.pages; at != NULL && *at != NULL; at++) {
+        if (http_rules_route(*at, path, &parts)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool http_answer_file(HttpRequest *request, const char *method, const char *path,
                       enum MHD_Result *queued)
 {
     const char *root = request->server->config.web_root;
+    path = is_page(request, path) ? "/" : path;
     if (root == NULL || (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)) {
         return false;
     }

@@ -342,6 +342,28 @@ static void answer_login(void *user, HttpRequest *request, HttpResponse *respons
     serve_answer_end(&answer, response);
 }
 
+// What a page needs to know before it asks for anything that could be refused.
+void serve_get_session(void *user, HttpRequest *request, HttpResponse *response)
+{
+    const Serve *serve = user;
+    const Identity *who = serve_who(request);
+    ServeAnswer answer;
+    serve_answer_begin(&answer, request);
+    json_write_object_begin(&answer.json);
+    json_write_name(&answer.json, "accounts");
+    json_write_bool(&answer.json, serve->control != NULL);
+    json_write_name(&answer.json, "signed_in");
+    json_write_bool(&answer.json, who != NULL);
+    if (who != NULL) {
+        serve_write_member(&answer.json, "shown_name", who->shown_name);
+        serve_write_member(&answer.json, "username", who->is_guest ? NULL : who->name);
+        json_write_name(&answer.json, "is_guest");
+        json_write_bool(&answer.json, who->is_guest);
+    }
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
+}
+
 void serve_post_login(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;

@@ -123,8 +123,10 @@ static void get_health(void *user, HttpRequest *request, HttpResponse *response)
 static void get_ready(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
-    if (atomic_load(&serve->is_ready)) {
+    if (atomic_load(&serve->is_ready) && !atomic_load(&serve->is_stopping)) {
         put_text(response, "{\"status\":\"ready\"}");
+    } else if (atomic_load(&serve->is_stopping)) {
+        http_fail(request, response, 503, "stopping", "this server is going down");
     } else if (atomic_load(&serve->is_draining)) {
         http_fail(request, response, 503, "draining", "this server starts no worlds any more");
     } else if (!serve_refuse_without_disk(serve, request, response)) {
@@ -438,6 +440,9 @@ static const HttpRoute routes[] = {
     {"GET", "/api/worlds/*/scripts", .handler = get_scripts, .fails = "403 404",
      .gives = "tick:integer scripts:array entities:array faults:array",
      .summary = "What the server scripts of a world cost"},
+    {"GET", "/api/session", .handler = serve_get_session,
+     .summary = "Who asks, for a page: also when nobody is signed in",
+     .gives = "accounts:boolean signed_in:boolean shown_name? username? is_guest?:boolean"},
     {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES, .takes = "username?",
      .gives = "session_token client_id username", .fails = "429",
      .summary = "Signs in: a guest of that name"},
@@ -495,6 +500,7 @@ static void get_docs(void *user, HttpRequest *request, HttpResponse *response)
 }
 
 // --- the server ---------------------------------------------------------------------------------
+static const char *const pages[] = {"/play/*", NULL};
 
 Status serve_http_start(Serve *serve)
 {
@@ -504,6 +510,7 @@ Status serve_http_start(Serve *serve)
                                .route_count = sizeof routes / sizeof routes[0],
                                .user = serve,
                                .enter = serve_enter,
+                               .answered = serve_log_request,
                                .connections_per_address_max = 64,
                                .sockets_per_address_max = HTTP_SOCKETS_PER_ADDRESS_MAX,
                                .public_url = serve->config.public_url,
@@ -512,6 +519,7 @@ Status serve_http_start(Serve *serve)
                                .connection_max = 4096,
                                .pool = serve->pool,
                                .web_root = serve->config.web,
+                               .pages = pages,
                                .origins = serve->config.origins,
                                .origin_same_host = true};
     return http_start(&config, &serve->http);

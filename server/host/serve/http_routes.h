@@ -53,5 +53,6 @@ void serve_server_name(const Serve *serve, const HttpRequest *request, char *out
 
 // http_join.c
 void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response);
+void serve_get_session(void *user, HttpRequest *request, HttpResponse *response);
 void serve_post_login(void *user, HttpRequest *request, HttpResponse *response);
 void serve_post_join(void *user, HttpRequest *request, HttpResponse *response);

@@ -3,6 +3,8 @@
 //   serve.c        the process: start, loop, end
 //   serve_data.c   the data folder: lock, identity, key, store
 //   serve_place.c  building places, and the row of the one world
+//   serve_log.c    the log
+//   serve_up.c     what only `sandlot up` has
 //   http_routes.c  what HTTP is answered; http_join.c: who comes in; http_asset.c, http_build.c
 //   access.c       who may ask what; openapi.c: the description of all routes
 //   http_admin.c   what operators ask; http_logs.c: the log from afar
@@ -16,6 +18,7 @@
 #include "server/host/serve/mailbox.h"
 #include "server/host/serve/rooms.h"
 #include "server/host/serve/serve.h"
+#include "server/host/serve/serve_log.h"
 #include "server/sys/work_pool.h"
 
 #include <pthread.h>
@@ -55,6 +58,7 @@ typedef struct Serve {
     ServePlace places[SERVE_PLACES_MAX]; // do not change once HTTP runs
     uint32_t place_count;
     SigningKey key;
+    uint8_t secret_key[SHA256_BYTES]; // with `control`: the HMAC key for stored sign-ins
     Store *store;
     Control *control;     // NULL: no accounts
     Host *host;           // the main thread's
@@ -70,6 +74,7 @@ typedef struct Serve {
     pthread_mutex_t build_lock;
     uint64_t rooms_ns;                 // when the rooms were last told
     atomic_bool is_ready, is_draining; // for /readyz
+    atomic_bool is_stopping;           // the same
     uint8_t *text; // of large answers, the main thread's; NULL until somebody asks
 
     ServeLogWait log_waits[SERVE_LOG_WAITS_MAX]; // the main thread's
@@ -80,8 +85,6 @@ typedef struct Serve {
     int exit_code;
 } Serve;
 
-void serve_log(LogLevel level, const char *area, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 // folder/name; false when it does not fit.
 bool serve_join_path(char out[SERVE_PATH_BYTES], const char *folder, const char *name);
 // Prints it and gives 1.
@@ -102,6 +105,10 @@ BuildConfig serve_build_config(const Serve *serve);
 void serve_renew_types(const Serve *serve, const char *folder);
 MUST_USE Status serve_world_open(Serve *serve);  // the row of the one world
 MUST_USE Status serve_worlds_open(Serve *serve); // with `many`: those that the store has
+
+// --- serve_up.c ---------------------------------------------------------------------------------
+int serve_secret_open(Serve *serve); // 0, or the exit code
+void serve_print_up(const Serve *serve, const char *address, unsigned port);
 
 // --- HTTP ---------------------------------------------------------------------------------------
 MUST_USE Status serve_http_start(Serve *serve);
