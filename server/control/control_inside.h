@@ -19,11 +19,16 @@ struct Control {
     uint32_t slot_count, count;
     uint64_t written_unix_ms; // when uses were last written
     ControlStats stats;
+    struct Bans *bans;
 };
 
 uint64_t control_now(const Control *control);
 // An account's number: random, so that nobody can guess how many there are.
 uint64_t control_new_account(void);
+
+// --- bans.c -------------------------------------------------------------------------------------
+MUST_USE Status bans_read(Control *control);
+void bans_free(Control *control);
 
 // --- sign_in.c ----------------------------------------------------------------------------------
 MUST_USE Status sign_ins_read(Control *control);

@@ -303,7 +303,7 @@ static bool sign_guest(const Serve *serve, const char *name, Ticket *guest, char
     return ticket_write(&serve->key, guest, token, TICKET_TEXT_BYTES) == STATUS_OK;
 }
 
-static Ticket ticket_of(const Identity *who)
+Ticket serve_ticket_of(const Identity *who)
 {
     Ticket ticket = {.account = who->account};
     ticket.flags = (who->is_guest ? TICKET_GUEST : 0) |
@@ -323,7 +323,7 @@ static void answer_login(void *user, HttpRequest *request, HttpResponse *respons
     if (serve->control != NULL) {
         Identity who;
         is_made = control_make_guest(serve->control, join.name, &who, token) == STATUS_OK;
-        guest = is_made ? ticket_of(&who) : guest;
+        guest = is_made ? serve_ticket_of(&who) : guest;
     } else {
         is_made = sign_guest(serve, join.name, &guest, token);
     }
@@ -497,7 +497,7 @@ static bool find_who(const Serve *serve, const JoinRequest *join, HttpRequest *r
     Ticket guest = {0};
     const char *token = NULL;
     if (serve->control != NULL) {
-        guest = ticket_of(serve_who(request)); // serve_enter saw to it that there is one
+        guest = serve_ticket_of(serve_who(request)); // serve_enter saw to it that there is one
         token = http_header(request, "Authorization");
         if (token != NULL) {
             snprintf(pending->token, sizeof pending->token, "%s", token + strlen("Bearer "));

@@ -87,6 +87,37 @@ static void outside_sockets_ended(void *user, const HostWorld *world)
     http_socket_over_all(((Serve *)user)->http, host_world_life(world));
 }
 
+static void outside_rules(void *user, uint64_t account, const char *world_id, HostRules *out)
+{
+    const Serve *serve = user;
+    StoreBan ban;
+    if (control_find_ban(serve->control, account, world_id, BAN_ENTER, &ban)) {
+        out->banned_until_unix_ms = ban.until_unix_ms;
+        memcpy(out->ban_reason, ban.reason, sizeof out->ban_reason);
+    }
+    if (control_find_ban(serve->control, account, world_id, BAN_CHAT, &ban)) {
+        out->muted_until_unix_ms = ban.until_unix_ms;
+        memcpy(out->mute_reason, ban.reason, sizeof out->mute_reason);
+    }
+}
+
+static Status outside_who(void *user, const char *token, size_t bytes, Ticket *out)
+{
+    const Serve *serve = user;
+    char text[TOKEN_TEXT_BYTES];
+    Identity who;
+    if (bytes >= sizeof text) {
+        return STATUS_DENIED;
+    }
+    memcpy(text, token, bytes);
+    text[bytes] = '\0';
+    const Status status = identity_of_token(serve->control, text, &who);
+    if (status == STATUS_OK) {
+        *out = serve_ticket_of(&who);
+    }
+    return status;
+}
+
 static void log_journal(const char *text)
 {
     serve_log_text(LOG_WARN, "journal", text);
@@ -113,6 +144,10 @@ static Status make_host(Serve *serve)
                          .allow_weak_jail = serve->config.allow_weak_jail,
                          .world_max = serve->config.world_max,
                          .idle_stop_ms = serve->config.idle_stop_s * 1000};
+    if (serve->control != NULL) {
+        config.outside.rules = outside_rules;
+        config.outside.who = outside_who;
+    }
     memcpy(config.host_id, serve->host_id, sizeof config.host_id);
     memcpy(config.boot, serve->boot, sizeof config.boot);
     snprintf(config.address, sizeof config.address, "%s", serve->config.address);
@@ -384,6 +419,10 @@ static void write_control(void *user, bool ends)
 
 static void step_control(Serve *serve)
 {
+    StoreBan ban;
+    while (serve->control != NULL && control_take_ban_change(serve->control, &ban)) {
+        host_rules_changed(serve->host, ban.account_id, ban.world_id);
+    }
     if (serve->control != NULL && control_step(serve->control)) {
         status_ignore(work_pool_submit(serve->pool, write_control, serve)); // or a minute later
     }

@@ -114,4 +114,6 @@ void serve_print_up(const Serve *serve, const char *address, unsigned port);
 MUST_USE Status serve_http_start(Serve *serve);
 void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer); // HostOutside
 void serve_take_socket(void *user, const MailSocket *mail);                // on the main thread
-void serve_refuse_socket(void *user, HostSocket *socket);                  // HostOutside
+// What a ticket says of somebody: account, name and flags.
+Ticket serve_ticket_of(const Identity *who);
+void serve_refuse_socket(void *user, HostSocket *socket); // HostOutside
