@@ -173,6 +173,7 @@ void *http_user(const HttpRequest *request); // of the config
 // What the client gets as X-Request-Id, to find the request in the log.
 const char *http_request_id(const HttpRequest *request);
 HttpServer *http_server(const HttpRequest *request);
+const HttpRoute *http_route(const HttpRequest *request);               // of a handler's request
 const char *http_path_part(const HttpRequest *request, uint32_t star); // NULL: none
 const char *http_query(const HttpRequest *request, const char *name);
 const char *http_header(const HttpRequest *request, const char *name);
