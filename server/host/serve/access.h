@@ -14,6 +14,7 @@ typedef enum Access {
     ACCESS_TEACHER,
     ACCESS_OPERATOR,
     ACCESS_MACHINE, // an operator; in development everybody on this machine
+    ACCESS_SELF,    // signed in, a guest will do, but not by the token of a tool
     ACCESS_COUNT
 } Access;
 

@@ -4,6 +4,7 @@
 #include "server/host/serve/http_routes.h"
 
 #include "core/base/sha256.h"
+#include "server/host/serve/http_account.h"
 #include "server/host/serve/http_asset.h"
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/metrics.h"
@@ -402,9 +403,13 @@ static const HttpRoute routes[] = {
     {"GET", "/api/rooms/*/ws", .handler = serve_get_socket},
     {"GET", "/api/rooms/*", .handler = get_room},
     {"GET", "/api/worlds/*/scripts", .handler = get_scripts},
-    {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES},
+    {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES, .is_form = true,
+     .summary = "Sign in with a password, or as a guest without one",
+     .takes = "username? password?", .gives = "session_token? client_id username user_id?:integer",
+     .fails = "400 401 403 409 429 503"},
     {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN},
     SERVE_BUILD_ROUTES,
+    SERVE_ACCOUNT_ROUTES,
 };
 
 Status serve_http_start(Serve *serve)

@@ -6,8 +6,10 @@
 
 #include "core/base/utf8.h"
 #include "server/build/base/diagnostic.h"
+#include "server/control/account.h"
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/serve_inside.h"
+#include "server/net/http_client.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
@@ -463,6 +465,22 @@ static void print_places(const Serve *serve, const char *address, unsigned port)
     }
 }
 
+// At each start, until somebody has used it.
+static void print_operator_link(const Serve *serve, const char *address, unsigned port)
+{
+    char token[TOKEN_TEXT_BYTES];
+    HttpSite site;
+    if (serve->control == NULL || control_operator_link(serve->control, token) != STATUS_OK) {
+        return;
+    }
+    if (serve->config.public_url != NULL && http_site_parse(serve->config.public_url, &site)) {
+        printf("operator  %s/account?link=%s\n", site.origin, token);
+    } else {
+        printf("operator  http://%s:%u/account?link=%s\n", address, port, token);
+    }
+    printf("          whoever opens this link registers as the operator; it is good once\n");
+}
+
 static void print_address(const Serve *serve)
 {
     const unsigned port = http_port(serve->http);
@@ -473,7 +491,8 @@ static void print_address(const Serve *serve)
     } else {
         print_world(serve, address, port);
     }
-    if (!serve->development) {
+    print_operator_link(serve, address, port);
+    if (!serve->development && serve->control == NULL) {
         printf("note  nobody can join on %s yet: there are no accounts, and only a world on a "
                "loopback address\n      gives tickets to everybody. Without --address you can "
                "play, and others by `ssh -L %u:127.0.0.1:%u`\n",
