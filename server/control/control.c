@@ -45,6 +45,7 @@ static Status open_control(Control *control)
     Status status = attempts_create(&control->attempts);
     status = status == STATUS_OK ? make_nobody(control) : status;
     status = status == STATUS_OK ? sign_ins_read(control) : status;
+    status = status == STATUS_OK ? bans_read(control) : status;
     return status == STATUS_OK ? account_read_registration(control) : status;
 }
 
@@ -74,6 +75,7 @@ void control_destroy(Control *control)
     if (control != NULL) {
         sign_ins_free(control);
         attempts_destroy(control->attempts);
+        bans_free(control);
         pthread_mutex_destroy(&control->lock);
         for (uint32_t i = 0; i < CONTROL_STRIPES; i++) {
             pthread_mutex_destroy(&control->stripes[i]);

@@ -29,12 +29,17 @@ struct Control {
     uint64_t written_unix_ms; // when uses were last written
     ControlStats stats;
     bool is_open; // anybody may register
+    struct Bans *bans;
 };
 
 pthread_mutex_t *control_stripe(Control *control, uint64_t account);
 uint64_t control_now(const Control *control);
 // An account's number: random, so that nobody can guess how many there are.
 uint64_t control_new_account(void);
+
+// --- bans.c -------------------------------------------------------------------------------------
+MUST_USE Status bans_read(Control *control);
+void bans_free(Control *control);
 
 // --- sign_in.c ----------------------------------------------------------------------------------
 MUST_USE Status sign_ins_read(Control *control);

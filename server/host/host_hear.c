@@ -66,6 +66,9 @@ void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket)
         world->admitted[0] += 1;
     }
     hosted_send_entry(world, &entry);
+    if (ticket != NULL) {
+        hosted_apply_rules(world, ticket->account);
+    }
 }
 
 static void hear_auth(HostWorld *world, const ChannelReport *report)
@@ -84,6 +87,8 @@ static void hear_auth(HostWorld *world, const ChannelReport *report)
     world->invited -= status == STATUS_OK && world->invited > 0;
     if (status != STATUS_OK) {
         hosted_admit(world, report->connection, NULL);
+    } else if (hosted_refuse_banned(world, report->connection, ticket.account)) {
+        host->counts.tickets_refused += 1;
     } else if (!host_move_begin(world, report->connection, &ticket)) {
         hosted_admit(world, report->connection, &ticket);
     }
@@ -158,6 +163,7 @@ static void hear(HostWorld *world, const ChannelReport *report)
         break;
     case CHANNEL_CAME:
         host_move_came(world, report->account);
+        hosted_apply_rules(world, report->account);
         break;
     case CHANNEL_LEFT:
         host_move_left(world, report->account);

@@ -8,6 +8,7 @@
 //   host_hear.c   what a world process says
 //   host_save.c   saves and requests on their way to the store and back
 //   host_move.c   players who come from another world of the same place
+//   host_order.c  kicks, mutes, announcements
 //   host_place.c  built places
 #pragma once
 
@@ -68,7 +69,8 @@ struct HostWorld {
         incarnation; // in tags, so that the answers to an earlier life are not taken for its own
     uint32_t manifest_version;
     bool told_stop, heard_stop;
-    uint64_t quiet_ns; // after the stop: when nothing more is expected
+    char stop_reason[CHANNEL_REASON_BYTES]; // "": the usual one
+    uint64_t quiet_ns;                      // after the stop: when nothing more is expected
     uint64_t silent_ns;
     uint64_t looked_ns, end_looked_ns;
     uint64_t second_ns, second_messages, second_bytes, second_logs;
@@ -139,7 +141,7 @@ struct Host {
     bool lease_lost;
     bool disk_refuses; // the last save did not get to the disk, and that was said
 
-    bool stopping, failed;
+    bool stopping, draining, failed;
     uint64_t stop_ns;
     HostCounts counts;
 };
@@ -215,6 +217,14 @@ void host_joins_step(Host *host);
 void room_code_from(const uint8_t random[ROOM_CODE_RANDOM], char out[17]);
 void room_code_make(const Host *host, char out[17]);
 uint32_t hosted_player_count(const HostWorld *world); // with those who are on their way
+
+// --- host_order.c -------------------------------------------------------------------------------
+HostRules hosted_rules(const HostWorld *world, uint64_t account);
+// True: they may not come in, and the world is told why.
+bool hosted_refuse_banned(HostWorld *world, uint64_t connection, uint64_t account);
+// They have come in: what holds for them is told to the world.
+void hosted_apply_rules(HostWorld *world, uint64_t account);
+void hosted_refuse_auth(HostWorld *world, uint64_t connection, const char *error, const char *why);
 
 // --- host_move.c --------------------------------------------------------------------------------
 // True: the player comes from another world of the place and is let in later.

@@ -37,10 +37,26 @@ static void make_world_id(const Host *host, char out[65])
 
 // --- answers ------------------------------------------------------------------------------------
 
+const char *host_refusal_name(HostRefusal refusal)
+{
+    static const char *const names[REFUSED_COUNT] = {[REFUSED_NO_WORLD] = "no_world",
+                                                     [REFUSED_NO_PLACE] = "no_place",
+                                                     [REFUSED_ENDING] = "ending",
+                                                     [REFUSED_CROWD] = "crowd",
+                                                     [REFUSED_FULL] = "full",
+                                                     [REFUSED_ELSEWHERE] = "elsewhere",
+                                                     [REFUSED_DISK] = "disk",
+                                                     [REFUSED_FAILING] = "failing",
+                                                     [REFUSED_UNAVAILABLE] = "unavailable",
+                                                     [REFUSED_LATE] = "late",
+                                                     [REFUSED_DRAINING] = "draining"};
+    return names[refusal] != NULL ? names[refusal] : "other";
+}
+
 static void refuse(Host *host, const HostJoin *join, HostRefusal refusal)
 {
     const HostJoinAnswer answer = {.refusal = refusal, .disk = host_disk(host)};
-    host->counts.joins_refused += 1;
+    host->counts.joins_refused[refusal] += 1;
     host->config.outside.joined(host->config.outside.user, join->tag, &answer);
 }
 
@@ -195,7 +211,9 @@ static HostWorld *find_for(Host *host, const HostJoin *join, HostRefusal *why)
     }
     *why = REFUSED_FULL;
     // Nothing is made for who cannot come in.
-    if (world == NULL && host_has_room(host, NULL)) {
+    if (world == NULL && host->draining) {
+        *why = REFUSED_DRAINING;
+    } else if (world == NULL && host_has_room(host, NULL)) {
         world = make_world(host, place);
     }
     return world;
@@ -207,6 +225,9 @@ static HostRefusal refusal_of(const Host *host, const HostWorld *world)
     if (world->state == WORLD_STOPPED && world->elsewhere_ns != 0 &&
         host_now(host) - world->elsewhere_ns < HOST_SECOND_NS) {
         return REFUSED_ELSEWHERE;
+    }
+    if (host->draining && !hosted_has_process(world)) {
+        return REFUSED_DRAINING;
     }
     if (!host_has_room(host, world)) {
         return REFUSED_FULL;

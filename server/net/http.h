@@ -23,7 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HTTP_KEPT_MAX 4
+#define HTTP_KEPT_MAX         4
+#define HTTP_REQUEST_ID_BYTES 17
 
 typedef struct HttpServer HttpServer;
 typedef struct HttpRequest HttpRequest;
@@ -93,7 +94,18 @@ typedef struct HttpRoute {
     // objects that it takes and gives ("username? password", where ? may be left out, and a type
     // other than text follows a colon: "limit?:integer"); and how it can fail: "401 403 404".
     const char *summary, *takes, *gives, *fails;
+    const char *names; // of its stars, "number sha256"; see openapi.h
 } HttpRoute;
+
+// A request that is over, for a log. It has nothing in it that may be a secret: of the address only
+// the route's path ("/blob/*"), or the first name of one that no route has, and no query.
+typedef struct HttpAnswered {
+    const char *request_id; // as the client got it in X-Request-Id
+    const char *method, *path;
+    uint32_t status;   // 499: the client left before the answer
+    uint64_t us;       // from the first line to the end of the answer
+    const char *error; // the code of http_fail, or ""
+} HttpAnswered;
 
 typedef struct HttpConfig {
     const char *address;     // "127.0.0.1", "::"
@@ -104,6 +116,8 @@ typedef struct HttpConfig {
     // Asked before the handler of a route, on the server's thread (of a body that is taken as it
     // arrives, before the body). False: the response says why not. May be NULL.
     bool (*enter)(void *user, const HttpRoute *route, HttpRequest *request, HttpResponse *response);
+    // Called once for each request, on the server's thread that had it. NULL: nobody is told.
+    void (*answered)(void *user, const HttpAnswered *answered);
     uint32_t connections_per_address_max; // 0: no limit; loopback may be without one
     bool loopback_unlimited;
     uint32_t connection_max; // 0: 1,024
@@ -115,6 +129,8 @@ typedef struct HttpConfig {
     uint32_t waiting_max; // requests that are answered later; 0: HTTP_WAITING_MAX
     // The folder of the page, or NULL: none. Only paths that no route has, see http_file.h.
     const char *web_root;
+    // Addresses within the page ("/play/*"), which get its index.html; ends with NULL. May be NULL.
+    const char *const *pages;
     // Origins that may upgrade; ends with NULL. A request without Origin is no browser.
     const char *const *origins;
     // The Origin's host is the Host header's, and an address or localhost: development.
@@ -149,8 +165,14 @@ typedef struct HttpStats {
 } HttpStats;
 
 HttpStats http_stats(HttpServer *server);
+// How many answers a route has given, by its place in the table (the table's length: what no route
+// has), with a status of 100 (class 0) to 599 (class 4).
+#define HTTP_STATUS_CLASSES 5
+uint64_t http_answer_count(const HttpServer *server, uint32_t route, uint32_t class);
 
 void *http_user(const HttpRequest *request); // of the config
+// What the client gets as X-Request-Id, to find the request in the log.
+const char *http_request_id(const HttpRequest *request);
 HttpServer *http_server(const HttpRequest *request);
 const char *http_path_part(const HttpRequest *request, uint32_t star); // NULL: none
 const char *http_query(const HttpRequest *request, const char *name);

@@ -5,6 +5,7 @@
 #include "core/base/limits.h"
 #include "server/net/http_inside.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -263,9 +264,15 @@ bool http_is_forwarded(const HttpRequest *request)
     return request->http_1_0;
 }
 
+const char *http_request_id(const HttpRequest *request)
+{
+    return request->request_id;
+}
+
 void http_fail(HttpRequest *request, HttpResponse *response, uint32_t status, const char *code,
                const char *message)
 {
+    snprintf(request->error_code, sizeof request->error_code, "%s", code);
     ByteWriter writer = byte_writer(request->error_text, HTTP_ERROR_BYTES);
     JsonWriter json = json_writer(&writer, 0);
     json_write_object_begin(&json);

@@ -11,16 +11,19 @@
 #include "server/store/sql.h"
 #include "server/store/store.h"
 
+#include <limits.h>
 #include <pthread.h>
 
-#define STORE_ID_BYTES        64
-#define STORE_APPLICATION     0x534c4f54 // "SLOT": what SQLite calls the application id
-#define STORE_SCHEMA          5
-#define STORE_EPOCH_MAX       INT64_MAX // what a column holds
-#define STORE_WAL_PAGES_MAX   2000      // 8 MB, then the log is written back and emptied
-#define STORE_BLOCKED_MAX     4096
-#define STORE_REASON_BYTES    256
-#define STORE_WORLD_BYTES_MAX (512u << 20) // all rows of a world; a host that takes it holds them
+#define STORE_ID_BYTES         64
+#define STORE_APPLICATION      0x534c4f54 // "SLOT": what SQLite calls the application id
+#define STORE_SCHEMA           5
+#define STORE_EPOCH_MAX        INT64_MAX           // what a column holds
+#define STORE_RESTORE_EPOCHS   (UINT64_C(1) << 32) // more than a world ever has starts in one life
+#define STORE_RESTORE_VERSIONS (1u << 20)          // of manifests: more than reloads
+#define STORE_WAL_PAGES_MAX    2000                // 8 MB, then the log is written back and emptied
+#define STORE_BLOCKED_MAX      4096
+#define STORE_REASON_BYTES     256
+#define STORE_WORLD_BYTES_MAX  (512u << 20) // all rows of a world; a host that takes it holds them
 
 typedef enum JobType {
     JOB_SAVE = STORE_SAVED,
@@ -83,6 +86,7 @@ struct StoreDatabase {
     Sql writer, second;
     Sql *reader; // one of them
     uint32_t store_count;
+    char backup_lock[PATH_MAX]; // "": in memory
 };
 
 typedef struct RowsFound {
@@ -133,6 +137,9 @@ void queue_free(Store *store);
 // Runs it in the next transaction, and waits until that is on disk.
 Status store_call(Store *store, JobCall call, void *user);
 
+// --- store_open.c -------------------------------------------------------------------------------
+MUST_USE Status store_sync_folder_of(const char *path);
+
 // --- store_batch.c ------------------------------------------------------------------------------
 // One transaction of all jobs; then each of them has its answer. True: something was written.
 bool batch_run(Store *store, const JobList *batch);
@@ -140,9 +147,9 @@ void batch_free(Store *store);
 
 // --- store_schema.c -----------------------------------------------------------------------------
 // Checks, migrates and repairs what the connection has open. Without tables it is damaged, unless
-// it is being made.
-MUST_USE Status schema_open(Sql *sql, bool is_new, StoreStats *stats, char *reason,
-                            size_t reason_bytes);
+// it is being made. A file of an older version is copied first, to `path`.v<version>.
+MUST_USE Status schema_open(Sql *sql, const char *path, bool is_new, StoreStats *stats,
+                            char *reason, size_t reason_bytes);
 
 // --- store_migrate.c ----------------------------------------------------------------------------
 // Makes every table, with what an older version (0: none) kept.

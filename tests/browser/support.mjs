@@ -12,7 +12,13 @@ import { chromium } from 'playwright-core';
 const [program, web, place, screens] = process.argv.slice(2);
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const START_MS = 20_000;
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
+// Without a graphics card a picture is made by the processors, and a page would do nothing else. None of
+// these tests is about how often or how finely it draws: a small page and five pictures a second leave
+// the processors to the rest. Screenshots are larger, so that people can see something.
+const PAUSE_MS = 180; // between two pictures
+const SMALL = { width: 320, height: 180 };
+const LARGE = { width: 960, height: 540 };
 
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -171,14 +177,13 @@ export async function closeBrowser() {
 
 // A tab of its own browser profile. `complaints` is everything that must not happen.
 export class Player {
-    static async open(port, name, size = { width: 640, height: 360 }, query = '',
-        expectDrops = false, host = '127.0.0.1') {
+    static async open(port, name, { query = '', expectDrops = false, host = '127.0.0.1' } = {}) {
         const player = new Player();
         player.name = name;
         player.complaints = [];
         player.printed = []; // what scripts print
         player.expectDrops = expectDrops; // a connection is about to be lost: the browser will say so
-        player.context = await (await openBrowser()).newContext({ viewport: size });
+        player.context = await (await openBrowser()).newContext({ viewport: SMALL });
         player.page = await player.context.newPage();
         player.fetched = []; // by their hashes: {path, status, bytes on the way}
         player.files = []; // of the page: the same, and the encoding
@@ -209,10 +214,12 @@ export class Player {
             }
         });
         player.page.on('pageerror', (error) => complain(String(error)));
-        await player.page.addInitScript(() => {
+        await player.page.addInitScript((pauseMs) => {
+            const draw = window.requestAnimationFrame.bind(window);
+            window.requestAnimationFrame = (picture) => setTimeout(() => draw(picture), pauseMs);
             document.addEventListener('securitypolicyviolation', (event) =>
                 console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
-        });
+        }, PAUSE_MS);
         await player.page.goto(`http://${host}:${port}/${query}`);
         await player.page.fill('#name', name);
         await player.page.press('#name', 'Enter');
@@ -271,7 +278,11 @@ export class Player {
 
     async screenshot(name) {
         mkdirSync(screens, { recursive: true });
+        await this.page.setViewportSize(LARGE);
+        await this.page.evaluate(() => new Promise((drawn) =>
+            requestAnimationFrame(() => requestAnimationFrame(drawn))));
         await this.page.screenshot({ path: join(screens, `${name}.png`) });
+        await this.page.setViewportSize(SMALL);
     }
 
     close() {

@@ -109,3 +109,45 @@ TEST(the_database_holds_no_token)
     control_destroy(control);
     fixture_end(&fixture);
 }
+TEST(bans_hold_until_their_time_is_over_and_after_a_restart)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    now_ms = 1000 * HOUR_MS;
+    Control *control = open_control(&fixture);
+    REQUIRE(control != NULL);
+    StoreBan found;
+    StoreBan ban = {.account_id = 7,
+                    .kind = BAN_ENTER,
+                    .until_unix_ms = now_ms + HOUR_MS,
+                    .reason = "spam",
+                    .maker_id = 1};
+    CHECK_OK(control_ban(control, &ban));
+    snprintf(ban.world_id, sizeof ban.world_id, "world_a");
+    ban.kind = BAN_CHAT;
+    ban.until_unix_ms = STORE_BAN_FOREVER;
+    CHECK_OK(control_ban(control, &ban));
+    CHECK(control_find_ban(control, 7, "world_b", BAN_ENTER, &found));
+    CHECK_TEXT(found.reason, "spam");
+    CHECK(control_find_ban(control, 7, "world_a", BAN_CHAT, &found));
+    CHECK(!control_find_ban(control, 7, "world_b", BAN_CHAT, &found));
+    CHECK(!control_find_ban(control, 8, "world_a", BAN_ENTER, &found));
+    CHECK_INT(control_bans(control, &found, 1), 2);
+    CHECK(control_take_ban_change(control, &found) && found.kind == BAN_ENTER);
+    CHECK(control_take_ban_change(control, &found) && found.kind == BAN_CHAT);
+    CHECK(!control_take_ban_change(control, &found));
+    control_destroy(control);
+    control = open_control(&fixture);
+    REQUIRE(control != NULL);
+    CHECK(control_find_ban(control, 7, "", BAN_ENTER, &found));
+    now_ms += HOUR_MS;
+    CHECK(!control_find_ban(control, 7, "", BAN_ENTER, &found));
+    CHECK_OK(control_unban(control, 7, "world_a", BAN_CHAT));
+    CHECK_INT(control_unban(control, 7, "world_a", BAN_CHAT), STATUS_NOT_FOUND);
+    CHECK(!control_find_ban(control, 7, "world_a", BAN_CHAT, &found));
+    CHECK(control_take_ban_change(control, &found) && found.until_unix_ms == 0);
+    ban.account_id = 0;
+    CHECK_INT(control_ban(control, &ban), STATUS_MALFORMED);
+    control_destroy(control);
+    fixture_end(&fixture);
+}

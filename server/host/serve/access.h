@@ -9,12 +9,12 @@
 typedef enum Access {
     ACCESS_ANYONE,
     ACCESS_SIGNED_IN, // a guest will do
+    ACCESS_SELF,      // likewise, but not by the token of a tool
     ACCESS_ACCOUNT,   // no guest
     ACCESS_CREATOR,   // in development everybody on this machine is one
     ACCESS_TEACHER,
     ACCESS_OPERATOR,
     ACCESS_MACHINE, // an operator; in development everybody on this machine
-    ACCESS_SELF,    // signed in, a guest will do, but not by the token of a tool
     ACCESS_COUNT
 } Access;
 

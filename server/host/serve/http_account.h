@@ -32,7 +32,7 @@ void serve_account_get_style(void *user, HttpRequest *request, HttpResponse *res
      .takes = "username password shown_name? invitation?",                                         \
      .gives = "session_token? client_id username user_id:integer recovery_codes:array",            \
      .fails = "400 403 409 410 429 503"},                                                          \
-    {"POST", "/logout", serve_account_post_logout, .body_max = SERVE_ACCOUNT_BODY_BYTES,           \
+    {"POST", "/logout", serve_account_post_logout,                                                 \
      .blocks = true, .access = ACCESS_ANYONE, .is_form = true,                                     \
      .summary = "End the sign-in that comes with the request", .gives = "status",                  \
      .fails = "401 403 503"},                                                                      \
@@ -69,11 +69,11 @@ void serve_account_get_style(void *user, HttpRequest *request, HttpResponse *res
      .body_max = SERVE_ACCOUNT_BODY_BYTES, .blocks = true, .access = ACCESS_TEACHER,               \
      .summary = "A link that makes an account with a role, once",                                  \
      .takes = "role? expires_h?:integer", .gives = "link", .fails = "400 401 403 503"},            \
-    {"POST", "/api/accounts/*/reset", serve_account_post_reset,                                    \
-     .body_max = SERVE_ACCOUNT_BODY_BYTES, .blocks = true, .access = ACCESS_OPERATOR,              \
+    {"POST", "/api/accounts/*/reset", .names = "name", .handler = serve_account_post_reset,                                    \
+     .blocks = true, .access = ACCESS_OPERATOR,              \
      .summary = "A link by which somebody sets a new password, once and within 24 hours",          \
      .gives = "link", .fails = "401 403 404 503"},                                                 \
-    {"POST", "/api/accounts/*/roles", serve_account_post_roles,                                    \
+    {"POST", "/api/accounts/*/roles", .names = "name", .handler = serve_account_post_roles,                                    \
      .body_max = SERVE_ACCOUNT_BODY_BYTES, .blocks = true, .access = ACCESS_OPERATOR,              \
      .summary = "Set the roles of an account, separated by spaces", .takes = "roles",              \
      .gives = "status", .fails = "400 401 403 404 503"},                                           \
@@ -86,7 +86,8 @@ void serve_account_get_style(void *user, HttpRequest *request, HttpResponse *res
      .takes = "registration", .gives = "registration", .fails = "400 401 403 503"},                \
     {"GET", "/account", .handler = serve_account_get_page, .blocks = true,                         \
      .access = ACCESS_ANYONE, .summary = "The page to sign in, without JavaScript",                \
+     .takes = "link? done?", .gives = "text/html",                                                 \
      .fails = "401 503"},                                                                          \
     {"GET", "/account.css", .handler = serve_account_get_style, .access = ACCESS_ANYONE,           \
-     .summary = "How that page looks", .fails = "401"}
+     .summary = "How that page looks", .gives = "text/css", .fails = "401"}
 // clang-format on

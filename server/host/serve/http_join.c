@@ -304,7 +304,7 @@ static bool sign_guest(const Serve *serve, const char *name, Ticket *guest, char
     return ticket_write(&serve->key, guest, token, TICKET_TEXT_BYTES) == STATUS_OK;
 }
 
-static Ticket ticket_of(const Identity *who)
+Ticket serve_ticket_of(const Identity *who)
 {
     Ticket ticket = {.account = who->account};
     ticket.flags = (who->is_guest ? TICKET_GUEST : 0) |
@@ -332,6 +332,28 @@ static void answer_login(void *user, HttpRequest *request, HttpResponse *respons
     serve_write_member(&answer.json, "session_token", token);
     serve_write_member(&answer.json, "client_id", id);
     serve_write_member(&answer.json, "username", guest.name);
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
+}
+
+// What a page needs to know before it asks for anything that could be refused.
+void serve_get_session(void *user, HttpRequest *request, HttpResponse *response)
+{
+    const Serve *serve = user;
+    const Identity *who = serve_who(request);
+    ServeAnswer answer;
+    serve_answer_begin(&answer, request);
+    json_write_object_begin(&answer.json);
+    json_write_name(&answer.json, "accounts");
+    json_write_bool(&answer.json, serve->control != NULL);
+    json_write_name(&answer.json, "signed_in");
+    json_write_bool(&answer.json, who != NULL);
+    if (who != NULL) {
+        serve_write_member(&answer.json, "shown_name", who->shown_name);
+        serve_write_member(&answer.json, "username", who->is_guest ? NULL : who->name);
+        json_write_name(&answer.json, "is_guest");
+        json_write_bool(&answer.json, who->is_guest);
+    }
     json_write_object_end(&answer.json);
     serve_answer_end(&answer, response);
 }
@@ -369,9 +391,7 @@ static bool is_name_of(const HttpSite *site, const char *host)
            (host[bytes] == '\0' || host[bytes] == ':');
 }
 
-// Where this client reaches us: the public URL, if it came by that name or through a proxy, or the
-// address that it used; else our own.
-static void server_name(const Serve *serve, const HttpRequest *request, char *out, size_t bytes)
+void serve_server_name(const Serve *serve, const HttpRequest *request, char *out, size_t bytes)
 {
     HttpSite site;
     const char *name = http_header(request, "Host");
@@ -431,7 +451,10 @@ static void refuse_join(HttpRequest *request, HttpResponse *response, const Serv
         [REFUSED_FAILING] = {503, "failing",
                              "this world ends as soon as it starts; its creator must mend it"},
         [REFUSED_UNAVAILABLE] = {503, "unavailable", "the world cannot be started now; try again"},
-        [REFUSED_LATE] = {503, "starting", "the world has not started in time; try again"}};
+        [REFUSED_LATE] = {503, "starting", "the world has not started in time; try again"},
+        [REFUSED_DRAINING] = {503, "draining",
+                              "this server is about to go down and starts no worlds; those that "
+                              "run can still be joined"}};
     if (refusal == REFUSED_DISK && serve_refuse_without_disk(serve, request, response)) {
         return;
     }
@@ -451,7 +474,7 @@ void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer)
         refuse_join(request, &response, pending->serve, answer->refusal);
     } else {
         char server[320];
-        server_name(pending->serve, request, server, sizeof server);
+        serve_server_name(pending->serve, request, server, sizeof server);
         ServeAnswer text;
         serve_answer_begin(&text, request);
         write_join(pending, &text.json, answer, server);
@@ -467,7 +490,7 @@ static bool find_who(const Serve *serve, const JoinRequest *join, HttpRequest *r
     Ticket guest = {0};
     const char *token = NULL;
     if (serve->control != NULL) {
-        guest = ticket_of(serve_who(request)); // serve_enter saw to it that there is one
+        guest = serve_ticket_of(serve_who(request)); // serve_enter saw to it that there is one
         token = http_header(request, "Authorization");
         if (token != NULL) {
             snprintf(pending->token, sizeof pending->token, "%s", token + strlen("Bearer "));

@@ -18,6 +18,9 @@ typedef bool (*MailHandler)(void *user, HttpDeferred *deferred, HttpResponse *re
 void mailbox_ask(Mailbox *mailbox, HttpRequest *request, HttpResponse *response,
                  MailHandler handler);
 
+// From any thread, for a request that is deferred already.
+void mailbox_pass(Mailbox *mailbox, HttpDeferred *deferred, MailHandler handler);
+
 typedef struct MailSocket {
     char world[65]; // its id or room code
     HostSocket socket;

@@ -65,22 +65,39 @@ BuildConfig serve_build_config(const Serve *serve)
     return config;
 }
 
+// One event each, for logs that programs read.
+static void log_diagnostics(const DiagnosticList *list, const char *folder)
+{
+    char before[PATH_MAX], text[LOG_MESSAGE_BYTES];
+    snprintf(before, sizeof before, "%s/", folder);
+    for (uint32_t i = 0; i < list->count; i++) {
+        diagnostic_text(&list->items[i], before, text, sizeof text);
+        serve_log_text(list->items[i].level == DIAGNOSTIC_ERROR ? LOG_ERROR : LOG_WARN, "build",
+                       text);
+    }
+}
+
 static Status build(Serve *serve, Builder *builder, const char *folder, BuildResult *out)
 {
     char reason[WORKER_REASON_BYTES] = "", counts[BUILD_SHOW_BYTES];
     BuildShow show = build_show_begin();
+    const bool is_for_people = serve_log_format() == LOG_FORMAT_TEXT;
     const BuildRequest request = {.place = folder,
                                   .write = serve->config.data == NULL,
                                   .pack = true,
-                                  .progress = build_show_progress,
+                                  .progress = is_for_people ? build_show_progress : NULL,
                                   .user = &show,
                                   .cancel = serve->cancel};
     const Status status = builder_build(builder, &request, out, reason);
     build_show_end(&show);
-    build_show_diagnostics(&out->diagnostics, folder);
+    if (is_for_people) {
+        build_show_diagnostics(&out->diagnostics, folder);
+    } else {
+        log_diagnostics(&out->diagnostics, folder);
+    }
     if (status != STATUS_OK) {
-        diagnostic_print(stderr, "%s: %s cannot be built%s%s", serve->command, folder,
-                         reason[0] != '\0' ? ": " : "", reason);
+        serve_log_failure(serve->command, "%s cannot be built%s%s", folder,
+                          reason[0] != '\0' ? ": " : "", reason);
         return status;
     }
     build_show_counts(out, counts);
@@ -115,8 +132,8 @@ static Status open_place(Serve *serve, Builder *builder, const char *folder)
     char real[PATH_MAX];
     (void)make_id("place_", real_folder(folder, real), place_id);
     if (has_place(serve, place_id)) {
-        diagnostic_print(stderr, "%s: %s: another place has the same folder name; rename one",
-                         serve->command, folder);
+        serve_log_failure(serve->command, "%s: another place has the same folder name; rename one",
+                          folder);
         return STATUS_EXISTS;
     }
     BuildResult built = {0};
@@ -129,7 +146,7 @@ static Status open_place(Serve *serve, Builder *builder, const char *folder)
     if (status == STATUS_OK) {
         status = host_place_create(&config, &built, &place->place, reason, sizeof reason);
         if (status != STATUS_OK) {
-            diagnostic_print(stderr, "%s: %s", serve->command, reason);
+            serve_log_failure(serve->command, "%s", reason);
         }
     }
     if (status == STATUS_OK) {
@@ -151,7 +168,7 @@ Status serve_places_open(Serve *serve)
     Builder *builder = NULL;
     Status status = builder_create(&config, &builder);
     if (status != STATUS_OK) {
-        fprintf(stderr, "%s: no place can be built: %s\n", serve->command, status_text(status));
+        serve_log_failure(serve->command, "no place can be built: %s", status_text(status));
         return status;
     }
     for (uint32_t i = 0; serve->config.places[i] != NULL && status == STATUS_OK; i++) {
