@@ -2,6 +2,7 @@
 good once, recovery, limits, and what a kill leaves behind."""
 
 import html
+import http.client
 import json
 import os
 import re
@@ -46,7 +47,6 @@ class People(Up):
 
     def form(self, path, fields, cookie=None, origin=None):
         """As a browser without JavaScript does. Status, headers, text."""
-        import http.client
         link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=40)
         headers = {"Content-Type": "application/x-www-form-urlencoded",
                    "Origin": origin or self.origin}
@@ -153,9 +153,6 @@ def test_accounts_refuse_bad_names_and_passwords(program, _places, folder):
             got = code_of(up.post("/login", {"username": name}))
             check(got == (409, "name_taken"), f"{name}: {got}")
         for body in ["[]", "{", '{"username": 5, "password": "' + PASSWORD + '"}', '"x"']:
-            link_status = up.request("POST", "/register", None, {})[0]
-            check(link_status == 400, link_status)
-            import http.client
             link = http.client.HTTPConnection("127.0.0.1", up.port, timeout=40)
             link.request("POST", "/register", body)
             answer = link.getresponse()
@@ -308,7 +305,8 @@ def test_accounts_cookies(program, _places, folder):
         for path in ["/login", "/register", "/logout"]:
             for headers in [{"Origin": "http://evil.example"}, {"X-Sandlot": "1"},
                             {"Origin": "http://evil.example", "X-Sandlot": "1"}]:
-                check(up.request("POST", path, {}, headers)[0] == 403, f"{path} {headers}")
+                body = None if path == "/logout" else {}
+                check(up.request("POST", path, body, headers)[0] == 403, f"{path} {headers}")
         # Cookie tossing: of two cookies neither counts, and the name must be exact.
         other = cookie_of(up.page("/login", {"username": "Eve"})[1])
         for text in [f"{cookie}; {other}", f"{other}; {cookie}", f"x{cookie}", f"Sandlot{cookie[7:]}"]:
