@@ -12,6 +12,7 @@
 #include "server/control/bans.h"
 #include "server/control/identity.h"
 #include "server/store/store_account.h"
+#include "server/store/store_audit.h"
 
 typedef struct Control Control;
 
@@ -37,6 +38,21 @@ void control_write(Control *control);
 #define GUEST_SIGN "~"
 MUST_USE Status control_make_guest(Control *control, const char *name, Identity *who,
                                    char token[TOKEN_TEXT_BYTES]);
+
+// --- for operators ------------------------------------------------------------------------------
+typedef struct ControlSignIn {
+    Identity who;
+    char token_name[STORE_SHOWN_BYTES]; // of a token, else ""
+    uint64_t created_unix_ms, used_unix_ms, expires_unix_ms;
+} ControlSignIn;
+// Those that are valid, of an account (0: of all), at most max; returns how many there are. Does
+// not wait.
+uint32_t control_sign_ins(Control *control, uint64_t account, ControlSignIn *out, uint32_t max);
+// The account of that name, if it is signed in. Does not wait.
+bool control_signed_in(Control *control, const char *name, uint64_t *account);
+// Sign-ins that have ended are forgotten, in memory and on disk, with links that nobody used and
+// guests who left nothing (store_sweep). Waits for the disk.
+MUST_USE Status control_sweep(Control *control, StoreSwept *out);
 
 typedef struct ControlStats {
     uint32_t sign_ins; // that are valid

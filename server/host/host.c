@@ -268,7 +268,8 @@ Status host_socket(Host *host, const char *name, const HostSocket *socket)
     }
     // A stranger's socket starts no world: who has a ticket has had it started. In development
     // everybody may come in.
-    const bool may_start = world->state != WORLD_STOPPED || host->config.development;
+    const bool may_start =
+        world->state != WORLD_STOPPED || (host->config.development && !host->draining);
     if (host->stopping || !may_start || world->sockets == NULL ||
         world->socket_count == HOST_SOCKETS_MAX || !host_make_room(host, world)) {
         host->counts.sockets_refused += 1;
@@ -295,6 +296,21 @@ void host_stop(Host *host, uint32_t ms)
     }
 }
 
+void host_drain(Host *host, bool drains)
+{
+    if (host->draining != drains) {
+        host_log(host, LOG_INFO, "host", "%s",
+                 drains ? "drains: no worlds are started, those that run go on"
+                        : "drains no more: worlds are started again");
+    }
+    host->draining = drains;
+}
+
+bool host_is_draining(const Host *host)
+{
+    return host->draining;
+}
+
 bool host_is_stopping(const Host *host)
 {
     return host->stopping;
@@ -302,7 +318,7 @@ bool host_is_stopping(const Host *host)
 
 bool host_is_ready(const Host *host)
 {
-    return !host->stopping && host_lease_is_good(host);
+    return !host->stopping && !host->draining && host_lease_is_good(host);
 }
 
 bool host_is_over(const Host *host)

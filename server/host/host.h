@@ -69,8 +69,11 @@ typedef enum HostRefusal {
     REFUSED_QUOTA,       // this account has as many worlds as it may have
     REFUSED_ADDRESS,     // as many were made from this address as may be
     REFUSED_PLACE_FULL,  // the place has as many worlds as it may have
+    REFUSED_DRAINING,    // no worlds are started any more
     REFUSED_COUNT
 } HostRefusal;
+
+const char *host_refusal_name(HostRefusal refusal); // one word, for metrics
 
 // What holds for somebody in a world, as the control plane has it.
 typedef struct HostRules {
@@ -187,6 +190,9 @@ void host_store_poll(Host *host);
 // Everybody is told, everything is saved, every world ends, within ms.
 void host_stop(Host *host, uint32_t ms);
 bool host_is_over(const Host *host);
+// Starts no worlds any more; those that run go on. False: it does again.
+void host_drain(Host *host, bool drains);
+bool host_is_draining(const Host *host);
 bool host_is_stopping(const Host *host);
 bool host_is_ready(const Host *host); // worlds can be started
 // Something is not as it should be: a world could not be started or went to another host (with
@@ -197,8 +203,8 @@ typedef struct HostCounts {
     uint64_t starts, crashes, kills; // of world processes
     uint64_t sockets_passed, sockets_refused;
     uint64_t tickets_given, tickets_admitted, tickets_refused;
-    uint64_t joins_refused;
-    uint64_t saves_lost, requests_lost; // not on disk when their time was over
+    uint64_t joins_refused[REFUSED_COUNT]; // by why
+    uint64_t saves_lost, requests_lost;    // not on disk when their time was over
     uint64_t renewals, renewals_failed;
     uint64_t moves_waited, moves_late; // players who came from another world of the place
 } HostCounts;

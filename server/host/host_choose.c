@@ -262,7 +262,9 @@ static HostWorld *find_any(Host *host, const HostJoin *join, HostRefusal *why)
     }
     *why = REFUSED_FULL;
     // Nothing is made for who cannot come in. What a place makes for everybody is nobody's.
-    if (world == NULL && host_make_room(host, NULL)) {
+    if (world == NULL && host->draining) {
+        *why = REFUSED_DRAINING;
+    } else if (world == NULL && host_make_room(host, NULL)) {
         const HostMake make = {.account = is_own ? join->who.account : 0,
                                .is_guest = is_own && is_guest,
                                .address = join->address};

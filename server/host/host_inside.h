@@ -72,7 +72,8 @@ struct HostWorld {
         incarnation; // in tags, so that the answers to an earlier life are not taken for its own
     uint32_t manifest_version;
     bool told_stop, heard_stop;
-    uint64_t quiet_ns; // after the stop: when nothing more is expected
+    char stop_reason[CHANNEL_REASON_BYTES]; // "": the usual one
+    uint64_t quiet_ns;                      // after the stop: when nothing more is expected
     uint64_t silent_ns;
     uint64_t looked_ns, end_looked_ns;
     uint64_t second_ns, second_messages, second_bytes, second_logs;
@@ -156,7 +157,7 @@ struct Host {
     bool lease_lost;
     bool disk_refuses; // the last save did not get to the disk, and that was said
 
-    bool stopping, failed;
+    bool stopping, draining, failed;
     uint64_t stop_ns;
     HostCounts counts;
 };

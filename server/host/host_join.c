@@ -27,6 +27,28 @@ void room_code_make(const Host *host, bool is_private, char out[17])
 
 // --- answers ------------------------------------------------------------------------------------
 
+const char *host_refusal_name(HostRefusal refusal)
+{
+    static const char *const names[REFUSED_COUNT] = {[REFUSED_NO_WORLD] = "no_world",
+                                                     [REFUSED_NO_PLACE] = "no_place",
+                                                     [REFUSED_ENDING] = "ending",
+                                                     [REFUSED_CROWD] = "crowd",
+                                                     [REFUSED_FULL] = "full",
+                                                     [REFUSED_ELSEWHERE] = "elsewhere",
+                                                     [REFUSED_DISK] = "disk",
+                                                     [REFUSED_FAILING] = "failing",
+                                                     [REFUSED_UNAVAILABLE] = "unavailable",
+                                                     [REFUSED_LATE] = "late",
+                                                     [REFUSED_DRAINING] = "draining",
+                                                     [REFUSED_BANNED] = "banned",
+                                                     [REFUSED_FORBIDDEN] = "forbidden",
+                                                     [REFUSED_WORLD_FULL] = "world_full",
+                                                     [REFUSED_QUOTA] = "quota",
+                                                     [REFUSED_ADDRESS] = "address",
+                                                     [REFUSED_PLACE_FULL] = "place_full"};
+    return names[refusal] != NULL ? names[refusal] : "other";
+}
+
 static void refuse(Host *host, const HostJoin *join, HostRefusal refusal)
 {
     HostJoinAnswer answer = {.refusal = refusal, .disk = host_disk(host)};
@@ -36,7 +58,7 @@ static void refuse(Host *host, const HostJoin *join, HostRefusal refusal)
         outside->rules(outside->user, join->who.account, world != NULL ? world->row.world_id : "",
                        &answer.rules);
     }
-    host->counts.joins_refused += 1;
+    host->counts.joins_refused[refusal] += 1;
     host->config.outside.joined(host->config.outside.user, join->tag, &answer);
 }
 
@@ -147,6 +169,9 @@ static HostRefusal refusal_of(Host *host, const HostWorld *world)
     if (world->state == WORLD_STOPPED && world->elsewhere_ns != 0 &&
         host_now(host) - world->elsewhere_ns < HOST_SECOND_NS) {
         return REFUSED_ELSEWHERE;
+    }
+    if (host->draining && !hosted_has_process(world)) {
+        return REFUSED_DRAINING;
     }
     return host_make_room(host, world) ? REFUSED_NOT : REFUSED_FULL;
 }

@@ -46,17 +46,18 @@ bool host_world_is_ready(const HostWorld *world)
 
 HostWorldView host_world_view(const HostWorld *world)
 {
-    return (HostWorldView){.row = &world->row,
-                           .place = world->place,
-                           .state = world->state,
-                           .epoch = world->epoch,
-                           .players = (uint32_t)world->stats.sessions,
-                           .player_max =
-                               world->place != NULL ? world->place->numbers.player_max : 0,
-                           .starts = world->starts,
-                           .crashes = world->crashes,
-                           .kills = world->kills,
-                           .stats = &world->stats};
+    return (HostWorldView){
+        .row = &world->row,
+        .place = world->place,
+        .state = world->state,
+        .epoch = world->epoch,
+        .players = (uint32_t)world->stats.sessions,
+        .player_max = world->place != NULL ? world->place->numbers.player_max : 0,
+        .starts = world->starts,
+        .crashes = world->crashes,
+        .kills = world->kills,
+        .up_ns = hosted_has_process(world) ? host_now(world->host) - world->started_ns : 0,
+        .stats = &world->stats};
 }
 
 void *host_world_user(const HostWorld *world)
@@ -244,6 +245,7 @@ static void taken(HostWorld *world, const StoreCompletion *done)
     world->fenced = false;
     world->saves.seq = 0;
     world->told_stop = world->heard_stop = false;
+    world->stop_reason[0] = '\0';
     world->failed[0] = '\0';
     world->stats = (HostStats){0};
     world->started_ns = host_now(host);
@@ -479,7 +481,9 @@ void host_world_run(HostWorld *world)
 static void tell_stop(HostWorld *world)
 {
     static const char down[] = "the host is going down", empty[] = "nobody is here";
-    const char *reason = world->host->stopping ? down : empty;
+    const char *reason = world->host->stopping        ? down
+                         : world->stop_reason[0] != 0 ? world->stop_reason
+                                                      : empty;
     const Entry stop = {.type = ENTRY_ADMIN,
                         .name = "stop",
                         .name_bytes = 4,
@@ -516,6 +520,14 @@ void hosted_stop(HostWorld *world)
     if (world->host->stopping && world->deadline_ns > world->host->stop_ns) {
         world->deadline_ns = world->host->stop_ns;
     }
+}
+
+void host_world_stop(HostWorld *world, const char *reason)
+{
+    snprintf(world->stop_reason, sizeof world->stop_reason, "%s", reason);
+    hosted_log(world, LOG_INFO, "the world stops: %s", reason);
+    host_joins_refuse(world, REFUSED_UNAVAILABLE);
+    hosted_stop(world);
 }
 
 // --- the step -----------------------------------------------------------------------------------

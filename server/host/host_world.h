@@ -41,6 +41,7 @@ typedef struct HostWorldView {
     uint64_t epoch;
     uint32_t players, player_max;
     uint64_t starts, crashes, kills;
+    uint64_t up_ns; // since its process was started; 0: it has none
     const HostStats *stats;
 } HostWorldView;
 HostWorldView host_world_view(const HostWorld *world);
@@ -64,6 +65,8 @@ bool host_world_is_stopped(const HostWorld *world);
 bool host_world_let_go(HostWorld *world);
 
 void host_world_run(HostWorld *world); // it shall run
+// It shall not; whoever is in it is told why. The next join starts it again.
+void host_world_stop(HostWorld *world, const char *reason);
 // What the store has of it was stored when it ran from another form of its place.
 void host_world_set_other_place(HostWorld *world);
 const ScriptTable *host_world_scripts(const HostWorld *world); // NULL: it has told nothing yet

@@ -471,6 +471,12 @@ Status http_start(const HttpConfig *given, HttpServer **out)
     if (server == NULL) {
         return STATUS_LIMIT;
     }
+    server->answers = calloc((config.route_count + 1) * HTTP_STATUS_CLASSES,
+                             sizeof *server->answers); // all zero is 0
+    if (server->answers == NULL) {
+        free(server);
+        return STATUS_LIMIT;
+    }
     server->config = config;
     server->reference_count = 1;
     server->request_number = entropy_u64();
@@ -538,6 +544,7 @@ void http_server_release(HttpServer *server)
     if (is_last) {
         pthread_mutex_destroy(&server->lock);
         http_sockets_destroy(server->sockets);
+        free(server->answers);
         free(server);
     }
 }

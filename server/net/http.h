@@ -93,6 +93,7 @@ typedef struct HttpRoute {
     // objects that it takes and gives ("username? password", where ? may be left out, and a type
     // other than text follows a colon: "limit?:integer"); and how it can fail: "401 403 404".
     const char *summary, *takes, *gives, *fails;
+    const char *names; // of its stars, "number sha256"; see openapi.h
 } HttpRoute;
 
 // A request that is over, for a log. It has nothing in it that may be a secret: of the address only
@@ -163,11 +164,16 @@ typedef struct HttpStats {
 } HttpStats;
 
 HttpStats http_stats(HttpServer *server);
+// How many answers a route has given, by its place in the table (the table's length: what no route
+// has), with a status of 100 (class 0) to 599 (class 4).
+#define HTTP_STATUS_CLASSES 5
+uint64_t http_answer_count(const HttpServer *server, uint32_t route, uint32_t class);
 
 void *http_user(const HttpRequest *request); // of the config
 // What the client gets as X-Request-Id, to find the request in the log.
 const char *http_request_id(const HttpRequest *request);
 HttpServer *http_server(const HttpRequest *request);
+const HttpRoute *http_route(const HttpRequest *request);               // of a handler's request
 const char *http_path_part(const HttpRequest *request, uint32_t star); // NULL: none
 const char *http_query(const HttpRequest *request, const char *name);
 const char *http_header(const HttpRequest *request, const char *name);

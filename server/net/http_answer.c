@@ -196,8 +196,20 @@ static void fail_range(HttpRequest *request, HttpResponse *response, int *file)
     http_fail(request, response, 416, "range", "there are fewer bytes than that");
 }
 
-static void count_status(HttpServer *server, uint32_t status)
+uint64_t http_answer_count(const HttpServer *server, uint32_t route, uint32_t class)
 {
+    ASSERT(route <= server->config.route_count && class < HTTP_STATUS_CLASSES);
+    return atomic_load(&server->answers[route * HTTP_STATUS_CLASSES + class]);
+}
+
+static void count_status(const HttpRequest *request, uint32_t status)
+{
+    HttpServer *server = request->server;
+    const size_t route = request->route != NULL ? (size_t)(request->route - server->config.routes)
+                                                : server->config.route_count;
+    if (status >= 100 && status < 600) {
+        atomic_fetch_add(&server->answers[route * HTTP_STATUS_CLASSES + status / 100 - 1], 1);
+    }
     if (status == 413) {
         pthread_mutex_lock(&server->lock);
         server->stats.bodies_too_large += 1;
@@ -227,7 +239,7 @@ static enum MHD_Result answer_by(HttpRequest *request, const HttpResponse *wante
     if (reply == NULL) {
         return MHD_NO;
     }
-    count_status(request->server, range.status);
+    count_status(request, range.status);
     http_watch_answer(request->server->watch, http_watched(request->connection), range.bytes);
     const bool whole = add_headers(reply, &response) &&
                        add_status_headers(reply, request, range.status) &&
@@ -265,7 +277,7 @@ void http_answer_early(HttpRequest *request, const HttpResponse *response)
     if (info == NULL) {
         return;
     }
-    count_status(request->server, response->status);
+    count_status(request, response->status);
     request->status = response->status;
     int bytes = snprintf(line, sizeof line,
                          "HTTP/1.1 %u %s\r\nConnection: close\r\nContent-Type: %s\r\n"
@@ -433,5 +445,6 @@ enum MHD_Result http_answer_upgrade(HttpRequest *request)
     const bool whole = add(reply, "Upgrade", "websocket") &&
                        add(reply, "Sec-WebSocket-Accept", request->upgrade.accept) &&
                        add(reply, "Sec-WebSocket-Protocol", request->upgrade.subprotocol);
+    count_status(request, MHD_HTTP_SWITCHING_PROTOCOLS);
     return send_reply(request, reply, MHD_HTTP_SWITCHING_PROTOCOLS, whole);
 }

@@ -53,6 +53,7 @@ struct HttpServer {
     HttpDeferred *deferred;
     HttpDeferred *paused; // bodies that wait
     HttpStats stats;
+    atomic_ullong *answers; // of each route and of none, by class of status
 };
 
 // A header or an argument of the address, kept for as long as the request is.

@@ -136,8 +136,15 @@ bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpR
 {
     const Serve *serve = user;
     Entered *entered = NULL;
-    if (serve->control == NULL) {
-        return true; // a world without accounts: its handlers decide
+    if (serve->control == NULL) { // without accounts handlers decide, but for operators' routes
+        const bool is_open = route->access < ACCESS_OPERATOR ||
+                             is_allowed(serve, (Access)route->access, request, NULL);
+        if (!is_open) {
+            http_fail(request, response, 403, "denied",
+                      "this server has no accounts, so it answers this on its own machine alone, "
+                      "in development");
+        }
+        return is_open;
     }
     if (!find_who(serve, request, &entered)) {
         http_fail(request, response, 401, "auth_failed",

@@ -414,9 +414,7 @@ static bool is_name_of(const HttpSite *site, const char *host)
            (host[bytes] == '\0' || host[bytes] == ':');
 }
 
-// Where this client reaches us: the public URL, if it came by that name or through a proxy, or the
-// address that it used; else our own.
-static void server_name(const Serve *serve, const HttpRequest *request, char *out, size_t bytes)
+void serve_server_name(const Serve *serve, const HttpRequest *request, char *out, size_t bytes)
 {
     HttpSite site;
     const char *name = http_header(request, "Host");
@@ -490,7 +488,10 @@ void serve_refuse_join(HttpRequest *request, HttpResponse *response, const Serve
         [REFUSED_FAILING] = {502, "failing",
                              "this world ends as soon as it starts; its creator must mend it"},
         [REFUSED_UNAVAILABLE] = {503, "unavailable", "the world cannot be started now; try again"},
-        [REFUSED_LATE] = {503, "starting", "the world has not started in time; try again"}};
+        [REFUSED_LATE] = {503, "starting", "the world has not started in time; try again"},
+        [REFUSED_DRAINING] = {503, "draining",
+                              "this server is about to go down and starts no worlds; those that "
+                              "run can still be joined"}};
     if (refusal == REFUSED_DISK && serve_refuse_without_disk(serve, request, response)) {
         return;
     }
@@ -522,7 +523,7 @@ void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer)
         refuse_answer(request, &response, pending->serve, answer);
     } else {
         char server[320];
-        server_name(pending->serve, request, server, sizeof server);
+        serve_server_name(pending->serve, request, server, sizeof server);
         ServeAnswer text;
         serve_answer_begin(&text, request);
         write_join(pending, &text.json, answer, server);

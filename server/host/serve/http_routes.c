@@ -5,9 +5,11 @@
 #include "server/host/serve/http_world.h"
 
 #include "core/base/sha256.h"
+#include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_asset.h"
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/metrics.h"
+#include "server/host/serve/openapi.h"
 #include "server/sys/clock.h"
 #include "server/sys/process.h"
 
@@ -125,6 +127,8 @@ static void get_ready(void *user, HttpRequest *request, HttpResponse *response)
         put_text(response, "{\"status\":\"ready\"}");
     } else if (atomic_load(&serve->is_stopping)) {
         http_fail(request, response, 503, "stopping", "this server is going down");
+    } else if (atomic_load(&serve->is_draining)) {
+        http_fail(request, response, 503, "draining", "this server starts no worlds any more");
     } else if (!serve_refuse_without_disk(serve, request, response)) {
         http_fail(request, response, 503, "starting", "the world does not run yet");
     }
@@ -163,7 +167,13 @@ static bool answer_metrics(void *user, HttpDeferred *deferred, HttpResponse *res
                         .store = store_stats(serve->store),
                         .http = http_stats(serve->http),
                         .pool = work_pool_stats(serve->pool),
+                        .draining = host_is_draining(serve->host),
+                        .server = serve->http,
                         .host_cpu_us = clock_cpu_us()};
+    metrics.routes = serve_routes(&metrics.route_count);
+    if (serve->control != NULL) {
+        metrics.control = control_stats(serve->control);
+    }
     collect_worlds(serve, &metrics);
     ByteWriter writer = byte_writer(serve_text(serve), SERVE_TEXT_BYTES);
     metrics_write(&metrics, &writer);
@@ -310,25 +320,100 @@ static void get_scripts(void *user, HttpRequest *request, HttpResponse *response
 
 // --- the table ----------------------------------------------------------------------------------
 
+static void get_openapi(void *user, HttpRequest *request, HttpResponse *response);
+static void get_docs(void *user, HttpRequest *request, HttpResponse *response);
+
+#define HEALTH "Whether the process runs", .gives = "status"
+
 static const HttpRoute routes[] = {
-    {"GET", "/healthz", .handler = get_health},
-    {"GET", "/health", .handler = get_health},
-    {"GET", "/api/health", .handler = get_health},
-    {"GET", "/readyz", .handler = get_ready},
-    {"GET", "/metrics", .handler = get_metrics},
-    {"GET", "/blob/*", .handler = get_blob},
-    {"GET", "/packed/*/*", .handler = get_packed},
-    {"GET", "/api/assets", .handler = serve_asset_list},
-    {"GET", "/api/rooms/*/ws", .handler = serve_get_socket},
-    {"GET", "/api/worlds/*/scripts", .handler = get_scripts},
+    {"GET", "/healthz", .handler = get_health, .summary = HEALTH},
+    {"GET", "/health", .handler = get_health, .summary = HEALTH},
+    {"GET", "/api/health", .handler = get_health, .summary = HEALTH},
+    {"GET", "/readyz", .handler = get_ready, .gives = "status",
+     .summary = "Whether worlds can be started; 503 while it starts, drains or cannot write"},
+    {"GET", "/metrics", .handler = get_metrics, .gives = "text/plain",
+     .summary = "Numbers of the server, for Prometheus"},
+    {"GET", "/api/openapi.json", .handler = get_openapi,
+     .gives = "openapi info:object "
+              "paths:object components:object",
+     .summary = "This description"},
+    {"GET", "/api/docs", .handler = get_docs, .gives = "text/html",
+     .summary = "This description as a page"},
+    {"GET", "/blob/*", .handler = get_blob, .names = "sha256", .fails = "404 416",
+     .gives = "application/octet-stream",
+     .summary = "An asset, the scene or a rune that players may have, by its hash"},
+    {"GET", "/packed/*/*", .handler = get_packed, .names = "number sha256", .fails = "404 416",
+     .gives = "application/octet-stream",
+     .summary = "A rune, packed; the number is rune_packing of /join"},
+    {"GET", "/api/assets", .handler = serve_asset_list, .gives = "assets:array thumbnail?:any",
+     .fails = "404", .summary = "The assets of the place"},
+    {"GET", "/api/rooms/*/ws", .handler = serve_get_socket, .names = "code", .gives = "101",
+     .takes = "token? playerId? resumeToken?", .fails = "403 404 426 429",
+     .summary = "The WebSocket of a world; docs/PROTOCOL.md says what is spoken"},
+    {"GET", "/api/worlds/*/scripts", .handler = get_scripts, .fails = "403 404",
+     .gives = "tick:integer scripts:array entities:array faults:array",
+     .summary = "What the server scripts of a world cost"},
+    {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES, .takes = "username?",
+     .gives = "session_token client_id username", .fails = "429",
+     .summary = "Signs in: a guest of that name"},
+    {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN,
+     .takes = "world_id? place_id? room_code? username? name? debug?:boolean",
+     .gives = "server_address session_token? client_id world_id place_id room_code username "
+              "ticket signing_key rune_packing:integer",
+     .fails = "403 404 409 429", .summary = "A ticket for a world, once it runs"},
     {"GET", "/api/session", .handler = serve_get_session,
-     .summary = "Who asks, for a page: also when nobody is signed in",
-     .gives = "accounts:boolean signed_in:boolean shown_name? username? is_guest?:boolean"},
-    {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES},
-    {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN},
+     .gives = "accounts:boolean signed_in:boolean shown_name? username? is_guest?:boolean",
+     .summary = "Who asks, for a page: also when nobody is signed in"},
     SERVE_WORLD_ROUTES,
     SERVE_BUILD_ROUTES,
+    SERVE_ADMIN_ROUTES,
 };
+
+const HttpRoute *serve_routes(uint32_t *count)
+{
+    *count = sizeof routes / sizeof routes[0];
+    return routes;
+}
+
+// --- the description of the table ---------------------------------------------------------------
+
+// Made once, when somebody asks first.
+static pthread_once_t described = PTHREAD_ONCE_INIT;
+static uint8_t description[OPENAPI_BYTES_MAX], description_page[OPENAPI_BYTES_MAX];
+static size_t description_bytes, description_page_bytes;
+
+static void describe(void)
+{
+    ByteWriter json = byte_writer(description, sizeof description);
+    ByteWriter page = byte_writer(description_page, sizeof description_page);
+    openapi_write(routes, sizeof routes / sizeof routes[0], &json);
+    openapi_page(routes, sizeof routes / sizeof routes[0], &page);
+    ASSERT(json.status == STATUS_OK && page.status == STATUS_OK); // a test reads them
+    description_bytes = json.at;
+    description_page_bytes = page.at;
+}
+
+static void get_openapi(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)user, (void)request;
+    (void)pthread_once(&described, describe);
+    response->body = description;
+    response->bytes = description_bytes;
+    response->body_is_static = true;
+}
+
+static void get_docs(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)user, (void)request;
+    (void)pthread_once(&described, describe);
+    response->content_type = "text/html; charset=utf-8";
+    response->content_security_policy = "default-src 'none'; style-src 'unsafe-inline'";
+    response->body = description_page;
+    response->bytes = description_page_bytes;
+    response->body_is_static = true;
+}
+
+// --- the server ---------------------------------------------------------------------------------
 
 static const char *const pages[] = {"/play/*", NULL};
 

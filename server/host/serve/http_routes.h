@@ -7,6 +7,9 @@
 #define SERVE_BODY_BYTES 4096
 #define SERVE_TEXT_BYTES (8u << 20)
 
+// The table of all routes.
+const HttpRoute *serve_routes(uint32_t *count);
+
 // A JSON answer in the request's memory.
 typedef struct ServeAnswer {
     HttpRequest *request;
@@ -19,6 +22,24 @@ void serve_answer_end(ServeAnswer *answer, HttpResponse *response);
 // A member of an object: a text, or null for NULL.
 void serve_write_member(JsonWriter *json, const char *name, const char *text);
 void serve_write_number(JsonWriter *json, const char *name, uint64_t number);
+void serve_write_time(JsonWriter *json, const char *name, uint64_t unix_ms); // RFC 3339
+
+// The body as a JSON object, an empty one if there is none; NULL: the response says what is wrong.
+const JsonNode *serve_body(HttpRequest *request, HttpResponse *response);
+// A number of the query, unchanged if it is not there; false: it is no number up to `high`.
+bool serve_query_number(const HttpRequest *request, const char *name, uint64_t high, uint64_t *out);
+// An account as the API writes it, "user_1f", "guest_1f"; also read as a decimal number.
+void serve_account_text(uint64_t account, bool is_guest, char out[32]);
+bool serve_account_read(const char *text, uint64_t *account);
+const char *serve_state_name(HostWorldState state);
+
+// Writes into the audit that this is asked, by whom and with what. On the pool. False: it could
+// not, and the response says so.
+MUST_USE bool serve_record(Serve *serve, const char *action, HttpRequest *request,
+                           HttpResponse *response);
+// The same, and then lets the main thread do it.
+void serve_act(Serve *serve, const char *action, MailHandler handler, HttpRequest *request,
+               HttpResponse *response);
 
 // Development: everybody on this machine may do nearly everything.
 bool serve_is_development(const Serve *serve, const HttpRequest *request);
@@ -45,12 +66,14 @@ void serve_text_answer(const Serve *serve, const JsonWriter *json, const ByteWri
                        HttpRequest *request, HttpResponse *response);
 
 // http_world.c
-#define SERVE_TIME_BYTES 32
-void serve_time_text(uint64_t unix_ms, char out[SERVE_TIME_BYTES]); // RFC 3339, UTC
-bool serve_owns(const Identity *who, const StoreWorld *row);        // or is an operator
+bool serve_owns(const Identity *who, const StoreWorld *row); // or is an operator
 // The world that the path names, for its owner and operators; false: the response says why not.
 // Waits for the disk.
 bool serve_find_own(Serve *serve, HttpRequest *request, HttpResponse *response, StoreWorld *out);
+
+// Where this client reaches us, "ws://…": the public URL, if it came by that name or through a
+// proxy, or the address that it used; else our own.
+void serve_server_name(const Serve *serve, const HttpRequest *request, char *out, size_t bytes);
 
 // http_join.c
 void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response);

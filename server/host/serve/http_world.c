@@ -9,18 +9,18 @@
 #include "core/base/text.h"
 #include "server/host/serve/body.h"
 #include "server/host/serve/http_routes.h"
+#include "server/host/serve/time_text.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
 #include <strings.h>
-#include <time.h>
 
 #define WORLDS_PER_PAGE     100
 #define WORLDS_PER_PAGE_MAX 500
 
 // --- rooms --------------------------------------------------------------------------------------
 
-static const char *state_name(HostWorldState state)
+const char *serve_state_name(HostWorldState state)
 {
     static const char *const names[WORLD_STATE_COUNT] = {
         [WORLD_MAKING] = "making",     [WORLD_STOPPED] = "stopped",   [WORLD_WAITING] = "waiting",
@@ -28,16 +28,6 @@ static const char *state_name(HostWorldState state)
         [WORLD_STOPPING] = "stopping", [WORLD_ENDING] = "stopping",   [WORLD_DRAINING] = "stopping",
         [WORLD_RELEASING] = "stopping"};
     return names[state];
-}
-
-void serve_time_text(uint64_t unix_ms, char out[SERVE_TIME_BYTES])
-{
-    struct tm parts;
-    const time_t seconds = (time_t)(unix_ms / 1000);
-    out[0] = '\0';
-    if (gmtime_r(&seconds, &parts) != NULL) {
-        strftime(out, SERVE_TIME_BYTES, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    }
 }
 
 static void write_bool(JsonWriter *json, const char *name, bool value)
@@ -49,8 +39,8 @@ static void write_bool(JsonWriter *json, const char *name, bool value)
 static void write_room(JsonWriter *json, const HostWorld *world)
 {
     const HostWorldView view = host_world_view(world);
-    char created[SERVE_TIME_BYTES];
-    serve_time_text(view.row->created_unix_ms, created);
+    char created[TIME_TEXT_BYTES];
+    time_text(view.row->created_unix_ms, created);
     json_write_object_begin(json);
     serve_write_member(json, "roomCode", view.row->room_code);
     serve_write_member(json, "worldId", view.row->world_id);
@@ -58,7 +48,7 @@ static void write_room(JsonWriter *json, const HostWorld *world)
     serve_write_member(json, "placeName", view.place->built.facts.name);
     serve_write_member(json, "name", view.row->name);
     serve_write_member(json, "createdAt", created);
-    serve_write_member(json, "state", state_name(view.state));
+    serve_write_member(json, "state", serve_state_name(view.state));
     write_bool(json, "ready", host_world_is_ready(world));
     write_bool(json, "isPrivate", view.row->is_private);
     serve_write_number(json, "players", view.players);
@@ -186,8 +176,8 @@ typedef struct PendingMake {
 
 static void write_made(JsonWriter *json, const StoreWorld *row)
 {
-    char created[SERVE_TIME_BYTES];
-    serve_time_text(row->created_unix_ms, created);
+    char created[TIME_TEXT_BYTES];
+    time_text(row->created_unix_ms, created);
     json_write_object_begin(json);
     serve_write_member(json, "world_id", row->world_id);
     serve_write_member(json, "room_code", row->room_code);

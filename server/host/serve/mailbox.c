@@ -100,13 +100,8 @@ static void wake(Mailbox *mailbox)
     }
 }
 
-void mailbox_ask(Mailbox *mailbox, HttpRequest *request, HttpResponse *response,
-                 MailHandler handler)
+void mailbox_pass(Mailbox *mailbox, HttpDeferred *deferred, MailHandler handler)
 {
-    HttpDeferred *deferred = http_defer(request, response);
-    if (deferred == NULL) {
-        return; // the response says so
-    }
     pthread_mutex_lock(&mailbox->lock);
     Pile *pile = mailbox->filling;
     const bool fits = pile->request_count < REQUESTS_MAX;
@@ -119,7 +114,8 @@ void mailbox_ask(Mailbox *mailbox, HttpRequest *request, HttpResponse *response,
         return;
     }
     HttpResponse refusal = http_response_default();
-    http_fail(request, &refusal, 503, "busy", "too many ask at once; try again");
+    http_fail(http_deferred_request(deferred), &refusal, 503, "busy",
+              "too many ask at once; try again");
     http_complete(deferred, &refusal);
 }
 
@@ -134,6 +130,15 @@ Status mailbox_post(Mailbox *mailbox, MailRun run, void *what)
     pthread_mutex_unlock(&mailbox->lock);
     wake(mailbox);
     return fits ? STATUS_OK : STATUS_LIMIT;
+}
+
+void mailbox_ask(Mailbox *mailbox, HttpRequest *request, HttpResponse *response,
+                 MailHandler handler)
+{
+    HttpDeferred *deferred = http_defer(request, response);
+    if (deferred != NULL) { // or the response says so
+        mailbox_pass(mailbox, deferred, handler);
+    }
 }
 
 Status mailbox_put_socket(Mailbox *mailbox, const MailSocket *mail)

@@ -22,6 +22,8 @@ void mailbox_ask(Mailbox *mailbox, HttpRequest *request, HttpResponse *response,
 // before. STATUS_LIMIT: too many wait.
 typedef void (*MailRun)(void *user, void *what);
 MUST_USE Status mailbox_post(Mailbox *mailbox, MailRun run, void *what);
+// From any thread, for a request that is deferred already.
+void mailbox_pass(Mailbox *mailbox, HttpDeferred *deferred, MailHandler handler);
 
 typedef struct MailSocket {
     char world[65]; // its id or room code

@@ -3,6 +3,7 @@
 
 #include "core/base/bytes.h"
 #include "server/channel/stats.h"
+#include "server/control/control.h"
 #include "server/host/host.h"
 #include "server/net/http.h"
 
@@ -26,6 +27,11 @@ typedef struct Metrics {
     StoreStats store;
     HttpStats http;
     WorkPoolStats pool;
+    ControlStats control;
+    bool draining;
+    HttpServer *server; // for its counts by route; NULL: none
+    const HttpRoute *routes;
+    uint32_t route_count;
 } Metrics;
 
 void metrics_write(const Metrics *metrics, ByteWriter *writer);

@@ -5,6 +5,7 @@
 #include "server/host/serve/serve.h"
 
 #include "server/build/base/diagnostic.h"
+#include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/sys/clock.h"
@@ -376,6 +377,7 @@ static int open_serve(Serve *serve)
 static void close_serve(Serve *serve)
 {
     http_stop(serve->http);
+    serve_logs_stop(serve);
     serve->http = NULL; // sockets are counted no more
     serve_build_stop(serve);
     work_pool_destroy(serve->pool);
@@ -446,6 +448,7 @@ static void look(Serve *serve)
     mailbox_run(serve->mailbox, serve, serve_take_socket);
     host_step(serve->host);
     tell_rooms(serve);
+    serve_logs_step(serve);
     step_control(serve);
 }
 

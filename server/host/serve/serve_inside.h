@@ -6,7 +6,8 @@
 //   serve_log.c    the log
 //   serve_up.c     what only `sandlot up` has
 //   http_routes.c  what HTTP is answered; http_join.c: who comes in; http_asset.c, http_build.c
-//   access.c       who may ask what
+//   access.c       who may ask what; openapi.c: the description of all routes
+//   http_admin.c   what operators ask; http_logs.c: the log from afar
 //   rooms.c        which worlds there are, for HTTP threads
 #pragma once
 
@@ -32,6 +33,13 @@ typedef struct ServePlace {
     HostPlace *place;
     ServeAssets *assets;
 } ServePlace;
+
+// Somebody who follows the log (http_logs.c).
+typedef struct ServeLogWait {
+    HttpDeferred *deferred;
+    uint64_t deadline_ns;
+} ServeLogWait;
+#define SERVE_LOG_WAITS_MAX 16
 
 typedef struct Serve {
     ServeConfig config;
@@ -64,10 +72,13 @@ typedef struct Serve {
     Rooms *rooms;
     struct ServeBuild *build; // NULL until somebody saves
     pthread_mutex_t build_lock;
-    uint64_t rooms_ns;       // when the rooms were last told
-    atomic_bool is_ready;    // for /readyz
-    atomic_bool is_stopping; // the same
-    uint8_t *text;           // of large answers, the main thread's; NULL until somebody asks
+    uint64_t rooms_ns;                              // when the rooms were last told
+    atomic_bool is_ready, is_draining, is_stopping; // for /readyz
+    uint8_t *text; // of large answers, the main thread's; NULL until somebody asks
+
+    ServeLogWait log_waits[SERVE_LOG_WAITS_MAX]; // the main thread's
+    uint32_t log_wait_count;
+    uint64_t log_seen; // the last line when they were last looked at
 
     int epoll, signals;
     int exit_code;

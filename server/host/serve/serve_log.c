@@ -3,10 +3,13 @@
 #include "server/host/serve/serve_log.h"
 
 #include "server/build/base/diagnostic.h"
+#include "server/host/serve/log_ring.h"
 #include "server/sys/clock.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -38,6 +41,9 @@ static void print_line(LogLine *line)
 
 void serve_log_text(LogLevel level, const char *area, const char *text)
 {
+    if (level >= log_level_min) {
+        log_ring_add(clock_unix_ms(), level, area, text); // not requests: reading it is one
+    }
     print_line(&(LogLine){.level = level, .area = area, .message = text});
 }
 
@@ -49,6 +55,16 @@ void serve_log(LogLevel level, const char *area, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     serve_log_text(level, area, text);
+}
+
+// Strangers decide how many requests there are, so these lines never wait: a log that nobody reads
+// any more must not stop the server.
+static atomic_uint left_out;
+
+static bool may_print(void)
+{
+    struct pollfd log = {.fd = STDERR_FILENO, .events = POLLOUT};
+    return poll(&log, 1, 0) == 1 && (log.revents & POLLOUT) != 0;
 }
 
 void serve_log_request(void *user, const HttpAnswered *answered)
@@ -70,6 +86,14 @@ void serve_log_request(void *user, const HttpAnswered *answered)
                                {"status", status, true},
                                {"ms", ms, true},
                                {has_error ? "error" : NULL, answered->error, false}}};
+    if (!may_print()) {
+        atomic_fetch_add(&left_out, 1);
+        return;
+    }
+    const unsigned missing = atomic_exchange(&left_out, 0);
+    if (missing > 0) {
+        serve_log(LOG_WARN, "http", "%u requests are not in the log: nobody read it", missing);
+    }
     print_line(&line);
 }
 
