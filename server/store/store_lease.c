@@ -333,6 +333,8 @@ static Status forget_life(Store *store, Sql *sql, void *user)
     run_plain(sql, SQL_LEASE_FORGET);
     run_plain(sql, SQL_HOST_FORGET);
     run_plain(sql, SQL_RESUME_FORGET);
+    run_plain(sql, SQL_SIGN_IN_FORGET); // some were ended since the backup, some links were used
+    run_plain(sql, SQL_LINK_FORGET);
     return STATUS_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "server/host/serve/metrics.h"
 #include "server/host/serve/openapi.h"
 #include "server/sys/clock.h"
+#include "server/sys/disk.h"
 #include "server/sys/process.h"
 
 #include <inttypes.h>
@@ -95,6 +96,18 @@ bool serve_refuse_forwarded(const Serve *serve, HttpRequest *request, HttpRespon
     return true;
 }
 
+bool serve_refuse_upload(const Serve *serve, const char *folder, HttpRequest *request,
+                         HttpResponse *response)
+{
+    if (!disk_is_low(serve->data) && !disk_is_low(folder)) {
+        return false;
+    }
+    http_fail(request, response, 507, "disk_low",
+              "the disk of this server is nearly full; nothing can be uploaded until its operator "
+              "makes room");
+    return true;
+}
+
 bool serve_refuse_without_disk(const Serve *serve, HttpRequest *request, HttpResponse *response)
 {
     static const char *const codes[] = {[STORE_DISK_FULL] = "disk_full",
@@ -171,6 +184,7 @@ static bool answer_metrics(void *user, HttpDeferred *deferred, HttpResponse *res
                         .draining = host_is_draining(serve->host),
                         .server = serve->http,
                         .host_cpu_us = clock_cpu_us()};
+    status_ignore(disk_space(serve->data, &metrics.disk)); // unknown: 0 bytes
     metrics.routes = serve_routes(&metrics.route_count);
     if (serve->control != NULL) {
         metrics.control = control_stats(serve->control);
