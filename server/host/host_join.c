@@ -49,7 +49,13 @@ const char *host_refusal_name(HostRefusal refusal)
                                                      [REFUSED_FAILING] = "failing",
                                                      [REFUSED_UNAVAILABLE] = "unavailable",
                                                      [REFUSED_LATE] = "late",
-                                                     [REFUSED_DRAINING] = "draining"};
+                                                     [REFUSED_DRAINING] = "draining",
+                                                     [REFUSED_BANNED] = "banned",
+                                                     [REFUSED_FORBIDDEN] = "forbidden",
+                                                     [REFUSED_WORLD_FULL] = "world_full",
+                                                     [REFUSED_QUOTA] = "quota",
+                                                     [REFUSED_ADDRESS] = "address",
+                                                     [REFUSED_PLACE_FULL] = "place_full"};
     return names[refusal] != NULL ? names[refusal] : "other";
 }
 

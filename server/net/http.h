@@ -177,6 +177,7 @@ const char *http_request_id(const HttpRequest *request);
 const char *http_thread_request_id(void);
 void http_thread_serves(const HttpRequest *request);
 HttpServer *http_server(const HttpRequest *request);
+const HttpRoute *http_route(const HttpRequest *request);               // of a handler's request
 const char *http_path_part(const HttpRequest *request, uint32_t star); // NULL: none
 const char *http_query(const HttpRequest *request, const char *name);
 const char *http_header(const HttpRequest *request, const char *name);

@@ -20,6 +20,11 @@ HttpServer *http_server(const HttpRequest *request)
     return request->server;
 }
 
+const HttpRoute *http_route(const HttpRequest *request)
+{
+    return request->route;
+}
+
 const char *http_path_part(const HttpRequest *request, uint32_t star)
 {
     return star < request->parts.count ? request->parts.text[star] : NULL;

@@ -7,7 +7,6 @@
 #include "server/build/base/diagnostic.h"
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_build.h"
-#include "server/host/serve/log_ring.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"

@@ -41,7 +41,9 @@ static void print_line(LogLine *line)
 
 void serve_log_text(LogLevel level, const char *area, const char *text)
 {
-    log_ring_add(clock_unix_ms(), level, area, text);
+    if (level >= log_level_min) {
+        log_ring_add(clock_unix_ms(), level, area, text); // not requests: reading it is one
+    }
     const char *id = http_thread_request_id();
     print_line(&(LogLine){.level = level,
                           .area = area,
