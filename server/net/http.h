@@ -23,7 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HTTP_KEPT_MAX 4
+#define HTTP_KEPT_MAX         4
+#define HTTP_REQUEST_ID_BYTES 17
 
 typedef struct HttpServer HttpServer;
 typedef struct HttpRequest HttpRequest;
@@ -50,8 +51,10 @@ typedef struct HttpResponse {
     const char *cache;                   // Cache-Control; NULL: "no-store"
     const char *content_security_policy; // NULL: the strict default
     const char *location;
+    const char *set_cookie;       // Set-Cookie; NULL: none
     const char *content_encoding; // NULL: the body is as it is
     bool varies_by_encoding;      // another Accept-Encoding may get another body
+    uint32_t retry_after_s;       // of a 429 or 503; 0: a few seconds
     const char *tag;              // ETag of just these bytes, with its quotes; NULL: none
 } HttpResponse;
 
@@ -85,14 +88,36 @@ typedef struct HttpRoute {
     const HttpBody *body_taker; // NULL: it is collected, see http_body
     bool blocks;                // the handler runs on the pool, see http_work
     size_t arena_bytes;         // for http_arena; 0: HTTP_ARENA_BYTES, at most HTTP_ARENA_BYTES_MAX
+    uint8_t access;             // who may ask, for HttpConfig.enter: its owner's number
+    bool is_form;               // a form without JavaScript may send it
+    // For the description of the API (openapi.h): what it does, in a line; the members of the JSON
+    // objects that it takes and gives ("username? password", where ? may be left out, and a type
+    // other than text follows a colon: "limit?:integer"); and how it can fail: "401 403 404".
+    const char *summary, *takes, *gives, *fails;
+    const char *names; // of its stars, "number sha256"; see openapi.h
 } HttpRoute;
+
+// A request that is over, for a log. It has nothing in it that may be a secret: of the address only
+// the route's path ("/blob/*"), or the first name of one that no route has, and no query.
+typedef struct HttpAnswered {
+    const char *request_id; // as the client got it in X-Request-Id
+    const char *method, *path;
+    uint32_t status;   // 499: the client left before the answer
+    uint64_t us;       // from the first line to the end of the answer
+    const char *error; // the code of http_fail, or ""
+} HttpAnswered;
 
 typedef struct HttpConfig {
     const char *address;     // "127.0.0.1", "::"
     uint16_t port;           // 0: any, see http_port
     const HttpRoute *routes; // kept
     uint32_t route_count;
-    void *user;                           // for handlers
+    void *user; // for handlers
+    // Asked before the handler of a route, on the server's thread (of a body that is taken as it
+    // arrives, before the body). False: the response says why not. May be NULL.
+    bool (*enter)(void *user, const HttpRoute *route, HttpRequest *request, HttpResponse *response);
+    // Called once for each request, on the server's thread that had it. NULL: nobody is told.
+    void (*answered)(void *user, const HttpAnswered *answered);
     uint32_t connections_per_address_max; // 0: no limit; loopback may be without one
     bool loopback_unlimited;
     uint32_t connection_max; // 0: 1,024
@@ -104,6 +129,8 @@ typedef struct HttpConfig {
     uint32_t waiting_max; // requests that are answered later; 0: HTTP_WAITING_MAX
     // The folder of the page, or NULL: none. Only paths that no route has, see http_file.h.
     const char *web_root;
+    // Addresses within the page ("/play/*"), which get its index.html; ends with NULL. May be NULL.
+    const char *const *pages;
     // Origins that may upgrade; ends with NULL. A request without Origin is no browser.
     const char *const *origins;
     // The Origin's host is the Host header's, and an address or localhost: development.
@@ -138,12 +165,26 @@ typedef struct HttpStats {
 } HttpStats;
 
 HttpStats http_stats(HttpServer *server);
+// How many answers a route has given, by its place in the table (the table's length: what no route
+// has), with a status of 100 (class 0) to 599 (class 4).
+#define HTTP_STATUS_CLASSES 5
+uint64_t http_answer_count(const HttpServer *server, uint32_t route, uint32_t class);
 
 void *http_user(const HttpRequest *request); // of the config
+// What the client gets as X-Request-Id, to find the request in the log.
+const char *http_request_id(const HttpRequest *request);
+// Which request this thread is busy with, for whoever logs something: its id, or "". Handlers have
+// that said for them; who answers later, on a thread of its own, says it (NULL: with none).
+const char *http_thread_request_id(void);
+void http_thread_serves(const HttpRequest *request);
 HttpServer *http_server(const HttpRequest *request);
+const HttpRoute *http_route(const HttpRequest *request);               // of a handler's request
 const char *http_path_part(const HttpRequest *request, uint32_t star); // NULL: none
 const char *http_query(const HttpRequest *request, const char *name);
 const char *http_header(const HttpRequest *request, const char *name);
+// The value of a cookie. False: there is none of that name, or several (somebody who can write
+// cookies for a whole domain has added one), or it does not fit.
+bool http_cookie(const HttpRequest *request, const char *name, char *out, size_t bytes);
 bool http_prefers_coding(const HttpRequest *request, HttpCoding coding); // to the plain bytes
 const uint8_t *http_body(const HttpRequest *request, size_t *bytes);
 // In the handler of a route with a taker: the taker, whose body is whole, once; it is the caller's.
@@ -152,6 +193,10 @@ void *http_body_take(HttpRequest *request);
 void http_body_go_on(HttpRequest *request);
 // Memory until the answer is sent; arena_alloc gives NULL when it is used up.
 Arena *http_arena(HttpRequest *request);
+// What HttpConfig.enter found out about it, for the handler; NULL: nothing. It lives as long as the
+// request.
+void http_set_note(HttpRequest *request, const void *note);
+const void *http_note(const HttpRequest *request);
 // Memory from malloc becomes the request's: it is freed once the answer is sent. NULL is fine; at
 // most HTTP_KEPT_MAX blocks.
 void http_keep(HttpRequest *request, void *memory);

@@ -5,6 +5,7 @@
 #include "core/base/limits.h"
 #include "server/net/http_inside.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,6 +18,11 @@ void *http_user(const HttpRequest *request)
 HttpServer *http_server(const HttpRequest *request)
 {
     return request->server;
+}
+
+const HttpRoute *http_route(const HttpRequest *request)
+{
+    return request->route;
 }
 
 const char *http_path_part(const HttpRequest *request, uint32_t star)
@@ -49,6 +55,48 @@ const char *http_header(const HttpRequest *request, const char *name)
     return find_value(request, MHD_HEADER_KIND, name);
 }
 
+typedef struct CookieSearch {
+    const char *name;
+    char *out;
+    size_t bytes;
+    uint32_t found;
+} CookieSearch;
+
+// One header: "name=value; other=value".
+static enum MHD_Result find_cookie(void *user, enum MHD_ValueKind kind, const char *name,
+                                   const char *value)
+{
+    (void)kind;
+    CookieSearch *search = user;
+    if (strcasecmp(name, "Cookie") != 0 || value == NULL) {
+        return MHD_YES;
+    }
+    const size_t name_bytes = strlen(search->name);
+    for (const char *at = value; *at != '\0';) {
+        at += strspn(at, "; \t");
+        const size_t bytes = strcspn(at, ";");
+        if (bytes > name_bytes && at[name_bytes] == '=' &&
+            strncmp(at, search->name, name_bytes) == 0) {
+            const size_t value_bytes = bytes - name_bytes - 1;
+            const bool fits = value_bytes < search->bytes;
+            memcpy(search->out, at + name_bytes + 1, fits ? value_bytes : 0);
+            search->out[fits ? value_bytes : 0] = '\0';
+            search->found += fits ? 1 : 2;
+        }
+        at += bytes;
+    }
+    return MHD_YES;
+}
+
+bool http_cookie(const HttpRequest *request, const char *name, char *out, size_t bytes)
+{
+    ASSERT(bytes > 0);
+    CookieSearch search = {.name = name, .out = out, .bytes = bytes};
+    out[0] = '\0';
+    http_each_header(request, find_cookie, &search);
+    return search.found == 1;
+}
+
 void http_each_header(const HttpRequest *request, HttpEach each, void *user)
 {
     if (request->fields == NULL) {
@@ -74,6 +122,16 @@ Arena *http_arena(HttpRequest *request)
         arena_init(&request->arena, block, block != NULL ? bytes : 0);
     }
     return &request->arena;
+}
+
+void http_set_note(HttpRequest *request, const void *note)
+{
+    request->note = note;
+}
+
+const void *http_note(const HttpRequest *request)
+{
+    return request->note;
 }
 
 void http_keep(HttpRequest *request, void *memory)
@@ -211,9 +269,30 @@ bool http_is_forwarded(const HttpRequest *request)
     return request->http_1_0;
 }
 
+// A copy: whoever answers gives the request away while it still has things to say.
+static _Thread_local char thread_request_id[HTTP_REQUEST_ID_BYTES];
+
+const char *http_thread_request_id(void)
+{
+    return thread_request_id;
+}
+
+void http_thread_serves(const HttpRequest *request)
+{
+    static const char none[HTTP_REQUEST_ID_BYTES];
+    memcpy(thread_request_id, request != NULL ? request->request_id : none,
+           sizeof thread_request_id);
+}
+
+const char *http_request_id(const HttpRequest *request)
+{
+    return request->request_id;
+}
+
 void http_fail(HttpRequest *request, HttpResponse *response, uint32_t status, const char *code,
                const char *message)
 {
+    snprintf(request->error_code, sizeof request->error_code, "%s", code);
     ByteWriter writer = byte_writer(request->error_text, HTTP_ERROR_BYTES);
     JsonWriter json = json_writer(&writer, 0);
     json_write_object_begin(&json);

@@ -95,6 +95,9 @@ bool http_body_begin(HttpRequest *request, uint64_t declared, HttpResponse *resp
     if (body == NULL || request->body_too_large) {
         return true;
     }
+    if (!http_request_enter(request, response)) {
+        return false;
+    }
     const bool is_chunked = http_header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
     request->taker = body->begin(request->server->config.user, request,
                                  is_chunked ? HTTP_BODY_UNKNOWN : declared, response);

@@ -84,12 +84,10 @@ static bool keep_body(HttpRequest *request, HttpResponse *response)
 static void keep_response(HttpRequest *request, const HttpResponse *given)
 {
     HttpResponse response = *given;
-    const char **texts[] = {&response.content_type,
-                            &response.cache,
-                            &response.content_security_policy,
-                            &response.location,
-                            &response.content_encoding,
-                            &response.tag};
+    const char **texts[] = {
+        &response.content_type, &response.cache,      &response.content_security_policy,
+        &response.location,     &response.set_cookie, &response.content_encoding,
+        &response.tag};
     bool is_kept = keep_body(request, &response);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (*texts[i] != NULL) {
@@ -220,7 +218,9 @@ static void run_work(void *user, bool is_cancelled)
     if (is_cancelled) {
         http_fail(request, &response, 503, "busy", "the server is stopping");
     } else {
+        http_thread_serves(request);
         request->work(request->server->config.user, request, &response);
+        http_thread_serves(NULL);
     }
     http_complete(&request->deferred, &response);
 }

@@ -26,6 +26,7 @@
 #include <stdatomic.h>
 
 #define HTTP_ERROR_BYTES     1024
+#define HTTP_LOG_PATH_BYTES  48
 #define HTTP_TOO_LARGE       "the body is larger than this may take"
 #define HTTP_LINE_BYTES      256          // of a header that we make
 #define HTTP_DRAIN_BYTES_MAX (256u << 10) // of a body that is read only to be polite
@@ -47,10 +48,12 @@ struct HttpServer {
     // The list of the deferred, what they hold, and who uses the server: itself, and each of them.
     pthread_mutex_t lock;
     uint32_t reference_count;
+    atomic_uint_fast64_t request_number; // of the last request; from a random beginning
     bool is_stopping;
     HttpDeferred *deferred;
     HttpDeferred *paused; // bodies that wait
     HttpStats stats;
+    atomic_ullong *answers; // of each route and of none, by class of status
 };
 
 // A header or an argument of the address, kept for as long as the request is.
@@ -67,8 +70,13 @@ struct HttpRequest {
     bool path_is_known;      // to a route of some method
     const char *address_end; // where the address of the first line ends in memory
     bool has_bad_address;
-    bool has_begun; // its headers are there
-    bool is_get;    // HEAD is not
+    // For the log.
+    char request_id[HTTP_REQUEST_ID_BYTES];
+    char method[16], path[HTTP_LOG_PATH_BYTES], error_code[32];
+    uint64_t begin_ns;
+    uint32_t status; // of the answer; 0: none yet
+    bool has_begun;  // its headers are there
+    bool is_get;     // HEAD is not
     bool http_1_0;
     bool must_close; // after the answer
     bool has_reply;  // it was given to libmicrohttpd
@@ -87,6 +95,8 @@ struct HttpRequest {
     Arena arena;               // base is NULL until somebody asks for it
     void *kept[HTTP_KEPT_MAX]; // what it frees
     uint32_t kept_count;
+    const void *note;
+    bool has_entered; // HttpConfig.enter was asked, and let it in
     // Copies, once it is deferred: the connection may be gone before the handle is.
     const HttpField *fields;
     uint32_t field_count;
@@ -98,12 +108,12 @@ struct HttpRequest {
     HttpUpgrade upgrade;
     // Later.
     HttpDeferred deferred;
-    HttpHandler work;         // on the pool
+    HttpHandler work; // on the pool
     // The connection, and a handle. Not behind the server's lock: libmicrohttpd tells the end of an
     // upgraded connection with a lock held that it also takes to resume one, which we ask of it
     // with ours held.
     atomic_uint reference_count;
-    bool is_deferred;         // there is a handle
+    bool is_deferred; // there is a handle
     bool is_suspended;
     bool is_complete; // `later` is the answer
     bool is_answered; // with it
@@ -124,6 +134,9 @@ bool http_request_owns(const HttpRequest *request, const void *at);
 // One user less of each; the last one frees it. With the server's lock not held.
 void http_request_release(HttpRequest *request);
 void http_server_release(HttpServer *server);
+
+// Asks HttpConfig.enter, once. False: the response says why not.
+bool http_request_enter(HttpRequest *request, HttpResponse *response);
 
 // --- http_ask.c ---------------------------------------------------------------------------------
 void http_find_client(HttpRequest *request);

@@ -1,6 +1,7 @@
-// How a database file of an older version becomes one of today, in one transaction. Every older
-// version kept texts as TEXT and had one lease for each world; version 1 had no character profiles,
-// and version 2 other resume tokens, which are good for minutes and not carried over.
+// How a database file of an older version becomes one of today, in one transaction. Every
+// version before 4 kept texts as TEXT and had one lease for each world; version 1 had no character
+// profiles, and version 2 other resume tokens, which are good for minutes and not carried over.
+// Version 4 had no accounts.
 //
 // Rows are copied with their checksums, which do not depend on whether a column was TEXT. So a row
 // that was damaged before is still told apart afterwards.
@@ -12,6 +13,8 @@
 
 #include <stdio.h>
 #include <string.h>
+
+#define VERSION_OF_BYTES 4 // from which on tables only gained others beside them
 
 static bool table_exists(Sql *sql, const char *name)
 {
@@ -62,10 +65,13 @@ static void copy_rows(Sql *sql, const SqlTableInfo *table)
     sql_exec(sql, text);
 }
 
-static void make_table(Sql *sql, const SqlTableInfo *table)
+static void make_table(Sql *sql, const SqlTableInfo *table, int64_t version)
 {
     char text[SQL_TEXT_BYTES];
     const bool is_old = table_exists(sql, table->name);
+    if (is_old && version >= VERSION_OF_BYTES) {
+        return;
+    }
     if (is_old) {
         snprintf(text, sizeof text, "ALTER TABLE %s RENAME TO old_%s", table->name, table->name);
         sql_exec(sql, text);
@@ -79,7 +85,7 @@ static void make_table(Sql *sql, const SqlTableInfo *table)
     }
 }
 
-void schema_make(Sql *sql)
+void schema_make(Sql *sql, int64_t version)
 {
     char text[96];
     for (uint32_t i = 0; i < sql_index_count(); i++) {
@@ -87,7 +93,7 @@ void schema_make(Sql *sql)
         sql_exec(sql, text);
     }
     for (uint32_t i = 0; i < sql_table_count(); i++) {
-        make_table(sql, sql_table_at(i));
+        make_table(sql, sql_table_at(i), version);
     }
     for (uint32_t i = 0; i < sql_index_count(); i++) {
         sql_exec(sql, sql_index_at(i)->text);

@@ -1,5 +1,5 @@
-// `sandlot world` and `sandlot host`: a process around a Host. It reads places, opens the data
-// folder, serves HTTP and hands WebSockets over.
+// `sandlot world`, `sandlot host` and `sandlot up`: a process around a Host. It reads places, opens
+// the data folder, serves HTTP and hands WebSockets over.
 //
 //   main thread      the Host: worlds, the store's answers, joins, signals
 //   http threads     requests; what concerns worlds is answered by the main thread (mailbox.h)
@@ -9,7 +9,9 @@
 #pragma once
 
 #include "core/base/limits.h"
+#include "core/base/sha256.h"
 #include "core/base/status.h"
+#include "server/host/serve/log_line.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,6 +40,15 @@ typedef struct ServeConfig {
     // Proxies whose X-Forwarded-For is believed, "10.0.0.0/8"; ends with NULL.
     const char *trusted_proxies[HTTP_TRUSTED_PROXIES_MAX + 1];
     bool allow_weak_jail;
+    LogFormat log_format;
+    LogLevel log_level; // events below it are left out
+    // `sandlot up`: the control plane is in this process. Then `many` and `data` are set too.
+    bool control;
+    bool has_open_registration; // everybody may make an account
+    // The HMAC key for the hashes of stored sign-ins. Without one, a random key in the data folder
+    // serves, and a loopback listener means development.
+    bool has_secret;
+    uint8_t secret_key[SHA256_BYTES];
 } ServeConfig;
 
 ServeConfig serve_config_default(void);

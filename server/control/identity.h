@@ -1,0 +1,44 @@
+// Who somebody is. Everything that a request is allowed to do follows from this and nothing else.
+#pragma once
+
+#include "core/base/status.h"
+#include "server/control/token.h"
+#include "server/store/store_account.h"
+
+typedef enum Role {
+    ROLE_CREATOR = 1 << 0,
+    ROLE_TEACHER = 1 << 1,
+    ROLE_OPERATOR = 1 << 2,
+    ROLES_ALL = (1 << 3) - 1
+} Role; // everybody is a player
+
+// How long a sign-in is good for, see sign_in.c.
+typedef enum SignInKind {
+    SIGN_IN_SESSION = 1, // a browser, or a tool by /login
+    SIGN_IN_TOKEN = 2    // `sandlot login`: has a name, and lasts
+} SignInKind;
+
+// What a token of a tool may be used for; a session is for everything.
+typedef enum Scope {
+    SCOPE_PLAY = 1 << 0,
+    SCOPE_CREATE = 1 << 1,
+    SCOPE_OPERATE = 1 << 2,
+    SCOPES_ALL = (1 << 3) - 1
+} Scope;
+
+typedef struct Identity {
+    uint64_t account;            // 0: nobody
+    char name[STORE_NAME_BYTES]; // of the account; "": a guest
+    char shown_name[STORE_SHOWN_BYTES];
+    uint32_t roles;
+    bool is_guest;
+    SignInKind kind;
+    uint32_t scope;                    // of a token
+    uint8_t sign_in[TOKEN_HASH_BYTES]; // which of the account's
+} Identity;
+
+typedef struct Control Control;
+
+// Who shows this token: the only place that decides it, so that other ways to sign in can be added
+// here. STATUS_DENIED: nobody (any more). Does not wait.
+MUST_USE Status identity_of_token(Control *control, const char *token, Identity *out);

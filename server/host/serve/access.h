@@ -1,0 +1,32 @@
+// Who may ask what. Every route names its Access, and serve_enter decides before the handler runs:
+// the sign-in (a cookie or `Authorization: Bearer`), requests that a stranger's page could make
+// with somebody's cookie, and roles. Handlers ask serve_who and need not check again.
+#pragma once
+
+#include "server/control/identity.h"
+#include "server/net/http.h"
+
+typedef enum Access {
+    ACCESS_ANYONE,
+    ACCESS_SIGNED_IN, // a guest will do
+    ACCESS_SELF,      // likewise, but not by the token of a tool
+    ACCESS_ACCOUNT,   // no guest
+    ACCESS_CREATOR,   // in development everybody on this machine is one
+    ACCESS_TEACHER,
+    ACCESS_OPERATOR,
+    ACCESS_MACHINE, // an operator; in development everybody on this machine
+    ACCESS_COUNT
+} Access;
+
+// As sent with every request of our own pages that changes something: a form of another site cannot
+// send it.
+#define ACCESS_HEADER "X-Sandlot"
+
+// HttpConfig.enter.
+bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpResponse *response);
+// Who asks; NULL: nobody. Known to every handler, also of routes that anyone may ask.
+const Identity *serve_who(const HttpRequest *request);
+// Did the sign-in come as a cookie? Then no token goes into an answer, where a page could read it.
+bool serve_has_cookie(const HttpRequest *request);
+// The Set-Cookie that signs in, or out with token "". False: it does not fit.
+bool serve_set_cookie(const void *serve, const char *token, char *out, size_t bytes);
