@@ -63,10 +63,10 @@ static void tag_of(const HttpRoute *route, char out[OPENAPI_WORD_BYTES])
 static const char *access_name(uint8_t access)
 {
     static const char *const names[ACCESS_COUNT] = {
-        [ACCESS_ANYONE] = "anyone",   [ACCESS_SIGNED_IN] = "signed-in",
-        [ACCESS_ACCOUNT] = "account", [ACCESS_CREATOR] = "creator",
-        [ACCESS_TEACHER] = "teacher", [ACCESS_OPERATOR] = "operator",
-        [ACCESS_MACHINE] = "machine"};
+        [ACCESS_ANYONE] = "anyone",     [ACCESS_SIGNED_IN] = "signed-in",
+        [ACCESS_SELF] = "self",         [ACCESS_ACCOUNT] = "account",
+        [ACCESS_CREATOR] = "creator",   [ACCESS_TEACHER] = "teacher",
+        [ACCESS_OPERATOR] = "operator", [ACCESS_MACHINE] = "machine"};
     return access < ACCESS_COUNT && names[access] != NULL ? names[access] : "other";
 }
 
@@ -75,6 +75,7 @@ static const char *access_text(uint8_t access)
     static const char *const texts[ACCESS_COUNT] = {
         [ACCESS_ANYONE] = "anyone",
         [ACCESS_SIGNED_IN] = "whoever signed in, guests too",
+        [ACCESS_SELF] = "whoever signed in, guests too, but not by the token of a tool",
         [ACCESS_ACCOUNT] = "whoever has an account",
         [ACCESS_CREATOR] = "creators; in development everybody who signed in on this machine",
         [ACCESS_TEACHER] = "teachers and operators",

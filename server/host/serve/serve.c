@@ -7,7 +7,6 @@
 #include "server/build/base/diagnostic.h"
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_build.h"
-#include "server/host/serve/log_ring.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
@@ -133,6 +132,7 @@ static Status make_host(Serve *serve)
                                      .log = outside_log,
                                      .start = outside_start,
                                      .joined = serve_joined,
+                                     .made = serve_made,
                                      .refuse_socket = serve_refuse_socket,
                                      .socket_passed = outside_socket_passed,
                                      .socket_closed = outside_socket_closed,
@@ -287,9 +287,9 @@ static void tell_rooms(Serve *serve)
     for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
         const HostWorld *world = host_world_at(serve->host, i);
         const HostWorldView view = host_world_view(world);
-        if (view.state != WORLD_MAKING && view.row->world_id[0] != '\0') {
+        if (view.state != WORLD_MAKING) {
             status_ignore(rooms_put(serve->rooms, i, view.row->world_id, view.row->room_code,
-                                    host_world_is_ready(world)));
+                                    host_world_is_ready(world), view.row->is_private));
         }
     }
 }
@@ -314,7 +314,7 @@ static bool open_control(Serve *serve)
     if (!serve->config.control) {
         return true;
     }
-    ControlConfig config = {.store = serve->store};
+    ControlConfig config = {.store = serve->store, .is_open = serve->config.has_open_registration};
     memcpy(config.secret, serve->secret_key, sizeof config.secret);
     const Status status = control_create(&config, &serve->control);
     if (status != STATUS_OK) {
@@ -500,7 +500,7 @@ static void print_address(const Serve *serve)
     } else {
         print_world(serve, address, port);
     }
-    if (!serve->development) {
+    if (!serve->development && serve->control == NULL) {
         printf("note  nobody can join on %s yet: there are no accounts, and only a world on a "
                "loopback address\n      gives tickets to everybody. Without --address you can "
                "play, and others by `ssh -L %u:127.0.0.1:%u`\n",

@@ -2,6 +2,7 @@
 // it.
 #define _GNU_SOURCE
 #include "server/build/base/diagnostic.h"
+#include "server/control/account.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
@@ -87,19 +88,36 @@ static void print_served(const Serve *serve)
     diagnostic_print(stdout, "data    %s", serve->data);
 }
 
+// At each start, until somebody has used it.
+static void print_operator_link(const Serve *serve, const char *url)
+{
+    char token[TOKEN_TEXT_BYTES];
+    if (serve->control != NULL && control_operator_link(serve->control, token) == STATUS_OK) {
+        const size_t bytes = strlen(url) - (url[strlen(url) - 1] == '/');
+        diagnostic_print(stdout, "  operator open %.*s/account?link=%s", (int)bytes, url, token);
+        printf("           to register as the operator; the link is good once\n");
+    }
+}
+
 static void print_next(const Serve *serve, const char *address, unsigned port)
 {
     char link[256];
     if (serve->config.public_url != NULL) {
-        snprintf(link, sizeof link, "%s", serve->config.public_url);
+        const size_t bytes = strlen(serve->config.public_url);
+        const bool has_slash = bytes > 0 && serve->config.public_url[bytes - 1] == '/';
+        snprintf(link, sizeof link, "%s%s", serve->config.public_url, has_slash ? "" : "/");
     } else {
         snprintf(link, sizeof link, "http://%s:%u/", address, port);
     }
     printf("\nNext:\n");
+    print_operator_link(serve, link);
     if (serve->config.web == NULL) {
         printf("  pages    there are none: run `make build`, or say --web DIR\n");
     } else {
-        diagnostic_print(stdout, "  play     open %s in a browser", link);
+        // By the place, so that friends who open it meet in one world.
+        diagnostic_print(stdout,
+                         "  play     open %s?place=%s in a browser, in two windows if you like",
+                         link, serve->places[0].place->place_id);
     }
     printf("  create   `sandlot new mygame --template obby`, then `sandlot world mygame`\n");
     if (serve->development) {
