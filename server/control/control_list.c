@@ -2,6 +2,7 @@
 #include "server/control/control_inside.h"
 
 #include <string.h>
+#include <strings.h>
 
 #define UNSEEN_MS (30ull * 24 * 3600000) // guests without data are forgotten after this
 
@@ -28,6 +29,20 @@ uint32_t control_sign_ins(Control *control, uint64_t account, ControlSignIn *out
     }
     pthread_mutex_unlock(&control->lock);
     return count;
+}
+
+bool control_signed_in(Control *control, const char *name, uint64_t *account)
+{
+    bool is_found = false;
+    pthread_mutex_lock(&control->lock);
+    for (uint32_t i = 0; i < control->slot_count && !is_found; i++) {
+        const SignIn *sign_in = control->slots[i];
+        is_found = sign_in != NULL && sign_in->account.name[0] != '\0' &&
+                   strcasecmp(sign_in->account.name, name) == 0;
+        *account = is_found ? sign_in->account.account_id : *account;
+    }
+    pthread_mutex_unlock(&control->lock);
+    return is_found;
 }
 
 Status control_sweep(Control *control, StoreSwept *out)

@@ -20,6 +20,11 @@ HttpServer *http_server(const HttpRequest *request)
     return request->server;
 }
 
+const HttpRoute *http_route(const HttpRequest *request)
+{
+    return request->route;
+}
+
 const char *http_path_part(const HttpRequest *request, uint32_t star)
 {
     return star < request->parts.count ? request->parts.text[star] : NULL;
@@ -262,6 +267,21 @@ bool http_is_forwarded(const HttpRequest *request)
         }
     }
     return request->http_1_0;
+}
+
+// A copy: whoever answers gives the request away while it still has things to say.
+static _Thread_local char thread_request_id[HTTP_REQUEST_ID_BYTES];
+
+const char *http_thread_request_id(void)
+{
+    return thread_request_id;
+}
+
+void http_thread_serves(const HttpRequest *request)
+{
+    static const char none[HTTP_REQUEST_ID_BYTES];
+    memcpy(thread_request_id, request != NULL ? request->request_id : none,
+           sizeof thread_request_id);
 }
 
 const char *http_request_id(const HttpRequest *request)

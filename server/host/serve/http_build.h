@@ -15,6 +15,7 @@ void serve_build_get_script(void *user, HttpRequest *request, HttpResponse *resp
 void serve_build_get_job(void *user, HttpRequest *request, HttpResponse *response);
 void serve_build_delete_job(void *user, HttpRequest *request, HttpResponse *response);
 
+// clang-format off
 #define SERVE_BUILD_JOB                                                               \
     "job_id status stage? progress_pct:integer done:integer total:integer item?:any " \
     "log:array reason?:any errors:integer warnings:integer compiled:integer "         \
@@ -27,7 +28,7 @@ void serve_build_delete_job(void *user, HttpRequest *request, HttpResponse *resp
      .blocks = true,                                                                          \
      .takes = "id code knownHash?:any",                                                       \
      .gives = "id path hash codeHash job_id:any",                                             \
-     .fails = "403 404 409",                                                                  \
+     .fails = "403 404 409 507",                                                              \
      .summary = "Saves a script, in development, if it is still what the editor knew"},       \
         {"GET",                                                                               \
          "/api/script",                                                                       \
@@ -48,6 +49,8 @@ void serve_build_delete_job(void *user, HttpRequest *request, HttpResponse *resp
                                  .fails = "403 404",                                          \
                                  .summary = "Cancels a build, for everybody who shares it"    \
     }
+
+// clang-format on
 
 // Ends the builds that run. After the HTTP server has stopped.
 void serve_build_stop(Serve *serve);

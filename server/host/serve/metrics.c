@@ -188,6 +188,9 @@ static void store_numbers(const Metrics *metrics, ByteWriter *writer)
            store->disk_errors);
     number(writer, "store_disk_refuses", GAUGE, "Whether the disk refuses now",
            store->disk_refuses);
+    number(writer, "disk_free_bytes", GAUGE, "Room on the disk of the data folder",
+           metrics->disk.free_bytes);
+    number(writer, "disk_bytes", GAUGE, "Size of that disk", metrics->disk.total_bytes);
     number(writer, "store_repaired_total", COUNTER, "Sets of profiles repaired", store->repaired);
     number(writer, "store_damaged_total", COUNTER, "Rows that are not what was written",
            store->damaged);

@@ -150,12 +150,24 @@ static Status open_place(Serve *serve, Builder *builder, const char *folder)
         }
     }
     if (status == STATUS_OK) {
-        serve->place_count += 1;
         status = serve_assets_create(place->place, &place->assets);
-        serve_renew_types(serve, folder);
+        if (status == STATUS_OK) {
+            serve->place_count += 1;
+            serve_renew_types(serve, folder);
+        } else {
+            host_place_destroy(place->place);
+        }
     }
     build_result_free(&built);
     return status;
+}
+
+// Of many places one may be broken, whatever is wrong with it: its creator must mend it, and the
+// others are served. What is wrong with this machine, or with what was asked for, ends the start.
+static bool may_leave_out(const Serve *serve, Status status)
+{
+    return serve->config.many && status != STATUS_EXISTS && !atomic_load(serve->cancel) &&
+           file_disk_problem(serve->data) == NULL;
 }
 
 Status serve_places_open(Serve *serve)
@@ -173,8 +185,7 @@ Status serve_places_open(Serve *serve)
     }
     for (uint32_t i = 0; serve->config.places[i] != NULL && status == STATUS_OK; i++) {
         status = open_place(serve, builder, serve->config.places[i]);
-        // Its creator must mend it; the others are served.
-        if (serve->config.many && status == STATUS_MALFORMED) {
+        if (status != STATUS_OK && may_leave_out(serve, status)) {
             serve_log(LOG_ERROR, "build", "%s is not served, because it cannot be built",
                       serve->config.places[i]);
             status = STATUS_OK;
@@ -212,7 +223,7 @@ static void random_code(char out[17])
 {
     uint8_t random[ROOM_CODE_RANDOM];
     entropy_fill(random, sizeof random);
-    room_code_from(random, out);
+    room_code_from(random, sizeof random, out);
 }
 
 static Status put_row(Serve *serve, StoreWorld *row)
@@ -279,6 +290,14 @@ Status serve_world_open(Serve *serve)
     return status;
 }
 
+static void invite(void *user, const char *world_id, uint64_t account)
+{
+    HostWorld *world = host_world(user, world_id);
+    if (world != NULL) {
+        status_ignore(host_world_invite(world, account, true)); // without memory they ask again
+    }
+}
+
 Status serve_worlds_open(Serve *serve)
 {
     for (uint32_t i = 0; i < serve->place_count; i++) {
@@ -314,5 +333,5 @@ Status serve_worlds_open(Serve *serve)
         }
     }
     free(rows);
-    return status;
+    return status == STATUS_OK ? store_guests(serve->store, invite, serve->host) : status;
 }
