@@ -6,6 +6,7 @@
 #include "server/cli/command.h"
 #include "server/control/settings.h"
 #include "server/host/serve/serve.h"
+#include "server/host/serve/serve_log.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -112,10 +113,10 @@ static void say_no_default(const char *folder, const char *wanted, struct dirent
     for (int i = 0; i < count; i++) {
         (void)nearest_consider(&nearest, names[i]->d_name, strlen(names[i]->d_name));
     }
-    diagnostic_print(stderr, COMMAND ": default_place: %s has no place \"%s\"%s%s%s", folder,
-                     wanted, nearest.found != NULL ? "; did you mean \"" : "",
-                     nearest.found != NULL ? nearest.found : "",
-                     nearest.found != NULL ? "\"?" : "");
+    serve_log_failure(COMMAND, "default_place: %s has no place \"%s\"%s%s%s", folder, wanted,
+                      nearest.found != NULL ? "; did you mean \"" : "",
+                      nearest.found != NULL ? nearest.found : "",
+                      nearest.found != NULL ? "\"?" : "");
 }
 
 static bool find_places(const Settings *settings, UpPlaces *places)
@@ -125,10 +126,10 @@ static bool find_places(const Settings *settings, UpPlaces *places)
     struct dirent **names = NULL;
     const int count = folder[0] != '\0' ? scandir(folder, &names, NULL, alphasort) : -1;
     if (count < 0) {
-        diagnostic_print(stderr, COMMAND ": places: %s%s", folder,
-                         folder[0] != '\0' ? ": there is no such folder"
-                                           : "the program's own places are not there; name a "
-                                             "folder with --places DIR");
+        serve_log_failure(COMMAND, "places: %s%s", folder,
+                          folder[0] != '\0' ? ": there is no such folder"
+                                            : "the program's own places are not there; name a "
+                                              "folder with --places DIR");
         return false;
     }
     char *path = place_path(folder, first);
@@ -151,8 +152,8 @@ static bool find_places(const Settings *settings, UpPlaces *places)
     }
     free(names);
     if (left_out > 0) {
-        diagnostic_print(stderr, COMMAND ": places: %s has more than %d places; %u are left out",
-                         folder, SERVE_PLACES_MAX, left_out);
+        serve_log_failure(COMMAND, "places: %s has more than %d places; %u are left out", folder,
+                          SERVE_PLACES_MAX, left_out);
     }
     return is_found;
 }
@@ -229,7 +230,7 @@ static bool has_page(const Settings *settings)
     if (web[0] == '\0' || access(index, R_OK) == 0) {
         return true;
     }
-    diagnostic_print(stderr, COMMAND ": web: %s: there is no index.html; run `make build`", web);
+    serve_log_failure(COMMAND, "web: %s: there is no index.html; run `make build`", web);
     return false;
 }
 
@@ -260,12 +261,29 @@ static int make_key(const Settings *settings)
     return EXIT_OK;
 }
 
-static int act(const Settings *settings, UpMode mode)
+// In the log, if this is a start and the log is for programs.
+static void tell_notes(Settings *settings, UpMode mode)
+{
+    const char *note;
+    if (mode == MODE_RUN) {
+        serve_log_open(log_format(settings_text(settings, SETTING_LOG_FORMAT)),
+                       log_level(settings_text(settings, SETTING_LOG_LEVEL)));
+    }
+    for (uint32_t i = 0; (note = settings_note_at(settings, i)) != NULL; i++) {
+        if (serve_log_format() == LOG_FORMAT_TEXT) {
+            diagnostic_print(stderr, COMMAND ": %s", note);
+        } else {
+            serve_log_text(LOG_WARN, "settings", note);
+        }
+    }
+}
+
+static int act(Settings *settings, UpMode mode)
 {
     if (mode == MODE_NEW_KEY) {
         return make_key(settings);
     }
-    settings_print_notes(settings, COMMAND, stderr);
+    tell_notes(settings, mode);
     settings_print_faults(settings, COMMAND, stderr);
     const bool is_valid = settings_fault_count(settings) == 0;
     if (mode == MODE_PRINT) {

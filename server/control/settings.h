@@ -94,8 +94,8 @@ const char *settings_path(const Settings *settings);
 uint32_t settings_fault_count(const Settings *settings);
 // One line each: what is wrong, where, and what to do. Safe for a terminal; never a secret.
 void settings_print_faults(const Settings *settings, const char *command, FILE *out);
-// The same for what is not wrong, but may surprise.
-void settings_print_notes(const Settings *settings, const char *command, FILE *out);
+// What is not wrong, but may surprise: one line, safe for a terminal; NULL after the last.
+const char *settings_note_at(Settings *settings, uint32_t index);
 // Every value with where it comes from, as a file that could be read again; secrets are hidden.
 void settings_print(const Settings *settings, FILE *out);
 // Flags and what they mean, one paragraph, for --help.

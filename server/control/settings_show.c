@@ -22,9 +22,13 @@ void settings_print_faults(const Settings *settings, const char *command, FILE *
     print_lines(&settings->faults, command, out);
 }
 
-void settings_print_notes(const Settings *settings, const char *command, FILE *out)
+const char *settings_note_at(Settings *settings, uint32_t index)
 {
-    print_lines(&settings->notes, command, out);
+    if (index >= settings->notes.count || index >= SETTING_FAULTS_MAX) {
+        return NULL;
+    }
+    utf8_clean(settings->notes.lines[index]);
+    return settings->notes.lines[index];
 }
 
 void settings_print(const Settings *settings, FILE *out)

@@ -56,9 +56,9 @@ void store_crash(Store *store);
 // then.
 void store_step(Store *store);
 
-// For a copy that was restored from a backup, before its first use: raises every epoch beyond any
-// that the life after the backup had, and forgets hosts, leases and resume tokens. So nothing that
-// belongs to that other life is accepted here.
+// For a copy that was restored from a backup, before its first use: raises every epoch and the
+// version of every manifest beyond any that the life after the backup had, and forgets hosts,
+// leases and resume tokens. So nothing that belongs to that other life is accepted here.
 MUST_USE Status store_restored(Store *store);
 
 // --- worlds; for start-up and the command line: these wait for the disk -------------------------

@@ -14,15 +14,16 @@
 #include <limits.h>
 #include <pthread.h>
 
-#define STORE_ID_BYTES        64
-#define STORE_APPLICATION     0x534c4f54 // "SLOT": what SQLite calls the application id
-#define STORE_SCHEMA          5
-#define STORE_EPOCH_MAX       INT64_MAX           // what a column holds
-#define STORE_RESTORE_EPOCHS  (UINT64_C(1) << 32) // more than a world ever has starts in one life
-#define STORE_WAL_PAGES_MAX   2000                // 8 MB, then the log is written back and emptied
-#define STORE_BLOCKED_MAX     4096
-#define STORE_REASON_BYTES    256
-#define STORE_WORLD_BYTES_MAX (512u << 20) // all rows of a world; a host that takes it holds them
+#define STORE_ID_BYTES         64
+#define STORE_APPLICATION      0x534c4f54 // "SLOT": what SQLite calls the application id
+#define STORE_SCHEMA           5
+#define STORE_EPOCH_MAX        INT64_MAX           // what a column holds
+#define STORE_RESTORE_EPOCHS   (UINT64_C(1) << 32) // more than a world ever has starts in one life
+#define STORE_RESTORE_VERSIONS (1u << 20)          // of manifests: more than reloads
+#define STORE_WAL_PAGES_MAX    2000                // 8 MB, then the log is written back and emptied
+#define STORE_BLOCKED_MAX      4096
+#define STORE_REASON_BYTES     256
+#define STORE_WORLD_BYTES_MAX  (512u << 20) // all rows of a world; a host that takes it holds them
 
 typedef enum JobType {
     JOB_SAVE = STORE_SAVED,

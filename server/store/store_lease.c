@@ -267,6 +267,36 @@ static void raise_head(Sql *sql, const char *world_id, Head next)
     (void)sql_run(&row);
 }
 
+// A page that stayed open since the other life ignores a manifest whose version does not rise.
+static void raise_manifest(Sql *sql, const char *world_id)
+{
+    uint64_t values[4] = {0}; // next_net_id, next_player, tick, manifest_version
+    char unused[STORE_ID_BYTES + 1];
+    bool is_whole = false;
+    SqlRow row = sql_open(sql, SQL_META_READ, TABLE_NONE);
+    sql_put_string(&row, world_id);
+    if (sql_next(&row)) {
+        sql_take_table(&row, TABLE_META);
+        world_take_string(&row, unused, sizeof unused);
+        for (size_t i = 0; i < 4; i++) {
+            values[i] = sql_take_u64(&row);
+        }
+        is_whole = sql_take_checksum(&row);
+        sql_close(&row);
+    }
+    if (!is_whole || values[3] > UINT32_MAX - STORE_RESTORE_VERSIONS) {
+        return;
+    }
+    values[3] += STORE_RESTORE_VERSIONS;
+    SqlRow put = sql_open(sql, SQL_META_PUT, TABLE_META);
+    sql_put_string(&put, world_id);
+    for (size_t i = 0; i < 4; i++) {
+        sql_put_u64(&put, values[i]);
+    }
+    sql_put_checksum(&put);
+    (void)sql_run(&put);
+}
+
 static void run_plain(Sql *sql, SqlName name)
 {
     SqlRow row = sql_open(sql, name, TABLE_NONE);
@@ -283,6 +313,7 @@ static Status forget_life(Store *store, Sql *sql, void *user)
     while (head_after(sql, world_id, &head)) {
         if (head.epoch > 0 && head.epoch < STORE_EPOCH_MAX - STORE_RESTORE_EPOCHS) {
             raise_head(sql, world_id, (Head){head.epoch + STORE_RESTORE_EPOCHS, 0});
+            raise_manifest(sql, world_id);
         }
     }
     run_plain(sql, SQL_LEASE_FORGET);

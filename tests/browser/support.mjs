@@ -158,9 +158,9 @@ export class Relay {
 }
 
 let browser = null;
-export async function openBrowser() {
+export async function openBrowser(executablePath = CHROMIUM) {
     browser ??= await chromium.launch({
-        executablePath: CHROMIUM,
+        executablePath,
         args: ['--headless', '--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader',
             '--disable-quic', '--no-first-run', '--disable-background-networking',
             '--disable-component-update', '--disable-sync',

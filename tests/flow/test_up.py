@@ -1,6 +1,7 @@
 """`sandlot up`: a newcomer starts it without options, settings from everywhere, what it refuses, what
 it logs, how it stops, and what is there after a restart."""
 
+import http.client
 import json
 import os
 import re
@@ -145,13 +146,22 @@ def one_place(places, folder, *more):
 
 
 def test_up_a_broken_place_keeps_nobody_down(program, places, folder):
-    own = one_place(places, folder, ("broken/place.json", "{"), ("notes/readme.txt", "no place"))
-    up = Up(program, folder, "--places", own)
+    own = one_place(places, folder, ("broken/place.json", "{"), ("notes/readme.txt", "no place"),
+                    ("deep/" + 20 * "a/" + "file.lua", ""), ("deep/place.json", '{"format": 1}'),
+                    ("empty/place.json", ""), ("folder/place.json/x", ""))
+    os.mkdir(os.path.join(own, "pipe"))
+    os.mkfifo(os.path.join(own, "pipe", "place.json"))
+    os.mkdir(os.path.join(own, "large"))
+    with open(os.path.join(own, "large", "place.json"), "wb") as file:
+        file.truncate(300 << 20)
+    up = Up(program, folder, "--places", own, variables={"GODOT_PATH": "/usr/bin/godot"})
     try:
         check("place   place_island: Island (default)" in "\n".join(up.said), up.said)
-        check("broken" not in "\n".join(up.said), up.said)
+        check(sum(line.startswith("place ") for line in up.said) == 1, up.said)
+        check(any(logfmt(line)["area"] == "settings" for line in up.lines), up.lines)
         errors = [logfmt(line) for line in up.lines if "level=error" in line]
-        check(any("broken" in row["msg"] and row["area"] == "build" for row in errors), up.lines)
+        for name in ("broken", "deep", "empty", "folder", "pipe", "large"):
+            check(any(f"/{name} is not served" in row["msg"] for row in errors), up.lines)
         play(up).close()
         up.stop()
     finally:
@@ -396,6 +406,40 @@ def test_up_log_level(program, places, folder):
         check(up.lines == [], up.lines)
     finally:
         up.kill()
+
+
+def test_up_a_log_that_nobody_reads(program, places, folder):
+    """Whoever reads the log stops: requests are answered all the same, and those that are not in the
+    log are counted in it."""
+    reader, writer = os.pipe()
+    process = subprocess.Popen(
+        [program, "up", "--allow-weak-jail", "--port", "0", "--places", one_place(places, folder)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=writer, text=True,
+        env=environment(folder))
+    os.close(writer)
+    try:
+        port = int(re.search(r":(\d+)/", process.stdout.readline())[1])
+        link = http.client.HTTPConnection("127.0.0.1", port, timeout=10 * PATIENCE)
+        for _ in range(1500):  # at least 100 bytes each; a pipe holds 64 KiB
+            link.request("GET", "/healthz")
+            check(link.getresponse().read() == b'{"status":"ok"}', "no answer")
+        drained = threading.Thread(target=lambda: lines.extend(os.fdopen(reader)), daemon=True)
+        lines = []
+        drained.start()
+        wait_until(lambda: len(lines) > 10, "the log is read")
+
+        def is_said():
+            link.request("GET", "/healthz")
+            link.getresponse().read()
+            return re.search(r'msg="(\d+) requests are not in the log', "".join(list(lines)))
+        found = wait_until(is_said, "the lost lines are counted")
+        written = sum("path=/healthz" in line for line in list(lines))
+        check(int(found[1]) > 100 and int(found[1]) + written >= 1500, f"{found[1]}, {written}")
+        process.send_signal(signal.SIGTERM)
+        check(process.wait(5 * PATIENCE) == 0, "exit code")
+    finally:
+        process.kill()
+        process.wait()
 
 
 # --- the end --------------------------------------------------------------------------------------

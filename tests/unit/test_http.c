@@ -226,6 +226,50 @@ static HttpServer *start_default(void)
     return start(&config);
 }
 
+// --- what is told of requests -------------------------------------------------------------------
+
+#define TOLD_MAX 64
+
+typedef struct Told {
+    char request_id[HTTP_REQUEST_ID_BYTES], text[160];
+} Told;
+
+static pthread_mutex_t told_lock = PTHREAD_MUTEX_INITIALIZER;
+static Told told[TOLD_MAX];
+static uint32_t told_count;
+
+static void tell(void *user, const HttpAnswered *answered)
+{
+    CHECK(user == &taken);
+    pthread_mutex_lock(&told_lock);
+    if (told_count < TOLD_MAX) {
+        Told *to = &told[told_count++];
+        snprintf(to->request_id, sizeof to->request_id, "%s", answered->request_id);
+        snprintf(to->text, sizeof to->text, "%s %s %u %s", answered->method, answered->path,
+                 answered->status, answered->error);
+    }
+    pthread_mutex_unlock(&told_lock);
+}
+
+// What was told of the request whose answer came last.
+static const char *told_of_reply(void)
+{
+    static const char header[] = "X-Request-Id: ";
+    const char *id = strstr(reply, header);
+    for (int i = 0; i < WAIT_MS && id != NULL; i++) {
+        pthread_mutex_lock(&told_lock);
+        const uint32_t count = told_count;
+        pthread_mutex_unlock(&told_lock);
+        for (uint32_t k = 0; k < count; k++) {
+            if (strncmp(told[k].request_id, id + strlen(header), 16) == 0) {
+                return told[k].text;
+            }
+        }
+        usleep(1000);
+    }
+    return "nothing";
+}
+
 // --- routes -------------------------------------------------------------------------------------
 
 // The bytes of the body that came; the reply's buffer is smaller than the stream.
@@ -306,6 +350,45 @@ TEST(routes_answer)
     CHECK(reply_has("Content-Length: 10\r\n"));
     CHECK_TEXT(reply_body(), "");
     CHECK_INT(ask(server, "PUT /hello HTTP/1.1\r\n", ""), 200);
+    http_stop(server);
+}
+
+// Every request is told once, under the id that its client has, and without what may be a secret.
+TEST(requests_are_told)
+{
+    HttpConfig config = test_config();
+    config.answered = tell;
+    told_count = 0;
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL);
+    CHECK_INT(get(server, "/hello?name=secret", "Cookie: a=secret\r\n"), 200);
+    CHECK_TEXT(told_of_reply(), "GET /hello 200 ");
+    CHECK_INT(get(server, "/part/secret", ""), 200);
+    CHECK_TEXT(told_of_reply(), "GET /part/* 200 ");
+    CHECK_INT(get(server, "/rest/a/b/secret", ""), 200);
+    CHECK_TEXT(told_of_reply(), "GET /rest/** 200 ");
+    CHECK_INT(get(server, "/invite/secret", ""), 404);
+    CHECK_TEXT(told_of_reply(), "GET /invite/* 404 not_found");
+    CHECK_INT(get(server, "/0123456789abcdef0123456789abcdef", ""), 404);
+    CHECK_TEXT(told_of_reply(), "GET /* 404 not_found");
+    CHECK_INT(get(server, "/", ""), 404);
+    CHECK_TEXT(told_of_reply(), "GET / 404 not_found");
+    CHECK_INT(get(server, "/failure", ""), 503);
+    CHECK_TEXT(told_of_reply(), "GET /failure 503 busy");
+    CHECK_INT(ask(server, "BREW /hello HTTP/1.1\r\n", ""), 405);
+    CHECK_TEXT(told_of_reply(), "BREW /hello 405 method");
+    CHECK_INT(ask(server, "POST /echo HTTP/1.1\r\nContent-Length: 9999999\r\n", ""), 413);
+    CHECK_TEXT(told_of_reply(), "POST /echo 413 too_large");
+    CHECK_INT(ask(server, "POST /echo HTTP/1.1\r\nOrigin: http://evil.example\r\n", ""), 403);
+    CHECK_TEXT(told_of_reply(), "POST /echo 403 origin");
+    const uint32_t count = told_count;
+    CHECK_INT(count, 10);
+    for (uint32_t i = 0; i < count; i++) {
+        CHECK(strstr(told[i].text, "secret") == NULL);
+        for (uint32_t k = 0; k < i; k++) {
+            CHECK(strcmp(told[i].request_id, told[k].request_id) != 0);
+        }
+    }
     http_stop(server);
 }
 

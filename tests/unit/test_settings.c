@@ -47,7 +47,7 @@ static Settings *settings_of(const char *const *arguments, const char *const *va
 
 static char printed[1 << 16];
 
-static const char *print_with(const Settings *settings, bool faults)
+static const char *print_with(Settings *settings, bool faults)
 {
     printed[0] = '\0';
     FILE *file = fmemopen(printed, sizeof printed, "w");
@@ -55,13 +55,15 @@ static const char *print_with(const Settings *settings, bool faults)
         settings_print_faults(settings, "up", file);
     } else {
         settings_print(settings, file);
-        settings_print_notes(settings, "up", file);
+        for (uint32_t i = 0; settings_note_at(settings, i) != NULL; i++) {
+            fprintf(file, "# note: %s\n", settings_note_at(settings, i));
+        }
     }
     fclose(file);
     return printed;
 }
 
-static const char *faults_of(const Settings *settings)
+static const char *faults_of(Settings *settings)
 {
     return print_with(settings, true);
 }

@@ -72,9 +72,8 @@ typedef struct Serve {
     Rooms *rooms;
     struct ServeBuild *build; // NULL until somebody saves
     pthread_mutex_t build_lock;
-    uint64_t rooms_ns;                 // when the rooms were last told
-    atomic_bool is_ready, is_draining; // for /readyz
-    atomic_bool is_stopping;           // the same
+    uint64_t rooms_ns;                              // when the rooms were last told
+    atomic_bool is_ready, is_draining, is_stopping; // for /readyz
     uint8_t *text; // of large answers, the main thread's; NULL until somebody asks
 
     ServeLogWait log_waits[SERVE_LOG_WAITS_MAX]; // the main thread's

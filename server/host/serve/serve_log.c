@@ -7,7 +7,9 @@
 #include "server/sys/clock.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -55,6 +57,16 @@ void serve_log(LogLevel level, const char *area, const char *format, ...)
     serve_log_text(level, area, text);
 }
 
+// Strangers decide how many requests there are, so these lines never wait: a log that nobody reads
+// any more must not stop the server.
+static atomic_uint left_out;
+
+static bool may_print(void)
+{
+    struct pollfd log = {.fd = STDERR_FILENO, .events = POLLOUT};
+    return poll(&log, 1, 0) == 1 && (log.revents & POLLOUT) != 0;
+}
+
 void serve_log_request(void *user, const HttpAnswered *answered)
 {
     (void)user;
@@ -74,6 +86,14 @@ void serve_log_request(void *user, const HttpAnswered *answered)
                                {"status", status, true},
                                {"ms", ms, true},
                                {has_error ? "error" : NULL, answered->error, false}}};
+    if (!may_print()) {
+        atomic_fetch_add(&left_out, 1);
+        return;
+    }
+    const unsigned missing = atomic_exchange(&left_out, 0);
+    if (missing > 0) {
+        serve_log(LOG_WARN, "http", "%u requests are not in the log: nobody read it", missing);
+    }
     print_line(&line);
 }
 

@@ -150,12 +150,24 @@ static Status open_place(Serve *serve, Builder *builder, const char *folder)
         }
     }
     if (status == STATUS_OK) {
-        serve->place_count += 1;
         status = serve_assets_create(place->place, &place->assets);
-        serve_renew_types(serve, folder);
+        if (status == STATUS_OK) {
+            serve->place_count += 1;
+            serve_renew_types(serve, folder);
+        } else {
+            host_place_destroy(place->place);
+        }
     }
     build_result_free(&built);
     return status;
+}
+
+// Of many places one may be broken, whatever is wrong with it: its creator must mend it, and the
+// others are served. What is wrong with this machine, or with what was asked for, ends the start.
+static bool may_leave_out(const Serve *serve, Status status)
+{
+    return serve->config.many && status != STATUS_EXISTS && !atomic_load(serve->cancel) &&
+           file_disk_problem(serve->data) == NULL;
 }
 
 Status serve_places_open(Serve *serve)
@@ -173,8 +185,7 @@ Status serve_places_open(Serve *serve)
     }
     for (uint32_t i = 0; serve->config.places[i] != NULL && status == STATUS_OK; i++) {
         status = open_place(serve, builder, serve->config.places[i]);
-        // Its creator must mend it; the others are served.
-        if (serve->config.many && status == STATUS_MALFORMED) {
+        if (status != STATUS_OK && may_leave_out(serve, status)) {
             serve_log(LOG_ERROR, "build", "%s is not served, because it cannot be built",
                       serve->config.places[i]);
             status = STATUS_OK;

@@ -91,7 +91,9 @@ static void print_next(const Serve *serve, const char *address, unsigned port)
 {
     char link[256];
     if (serve->config.public_url != NULL) {
-        snprintf(link, sizeof link, "%s", serve->config.public_url);
+        const size_t bytes = strlen(serve->config.public_url);
+        const bool has_slash = bytes > 0 && serve->config.public_url[bytes - 1] == '/';
+        snprintf(link, sizeof link, "%s%s", serve->config.public_url, has_slash ? "" : "/");
     } else {
         snprintf(link, sizeof link, "http://%s:%u/", address, port);
     }
@@ -99,7 +101,10 @@ static void print_next(const Serve *serve, const char *address, unsigned port)
     if (serve->config.web == NULL) {
         printf("  pages    there are none: run `make build`, or say --web DIR\n");
     } else {
-        diagnostic_print(stdout, "  play     open %s in a browser", link);
+        // By the place, so that friends who open it meet in one world.
+        diagnostic_print(stdout,
+                         "  play     open %s?place=%s in a browser, in two windows if you like",
+                         link, serve->places[0].place->place_id);
     }
     printf("  create   `sandlot new mygame --template obby`, then `sandlot world mygame`\n");
     if (serve->development) {

@@ -8,6 +8,7 @@ export interface Join {
     type: 'join';
     origin: string;
     room: string; // '': any
+    place: string; // of which any world will do; '': the default place
     name: string; // of a guest
     signedIn: boolean; // the browser has a cookie, and the name is the account's
 }

@@ -50,8 +50,16 @@ export async function signIn(origin: string, name: string): Promise<SignIn> {
     return await post(`${origin}/login`, name === '' ? {} : { username: name }, '') as SignIn;
 }
 
-export async function join(origin: string, room: string, token: string): Promise<Ticket> {
-    return await post(`${origin}/join`, room === '' ? {} : { world_id: room }, token) as Ticket;
+// Where one wants to go: to a world, or to any world of a place. With neither the server chooses.
+export interface Wish {
+    room: string;
+    place: string;
+}
+
+export async function join(origin: string, wish: Wish, token: string): Promise<Ticket> {
+    const body = wish.room !== '' ? { world_id: wish.room }
+        : wish.place !== '' ? { place_id: wish.place } : {};
+    return await post(`${origin}/join`, body, token) as Ticket;
 }
 
 // A blob by its hash, counting what has arrived. Null: this host has it not.

@@ -37,6 +37,7 @@ export class Link {
     private readonly core: Core;
     private readonly origin: string;
     private room: string; // "": any
+    private readonly place: string;
     private readonly name: string;
     private readonly report: (message: FromWorker) => void;
 
@@ -47,6 +48,7 @@ export class Link {
         this.core = core;
         this.origin = join.origin;
         this.room = join.room;
+        this.place = join.place;
         this.name = join.name;
         this.hadCookie = join.signedIn;
         this.signedIn = join.signedIn;
@@ -62,7 +64,7 @@ export class Link {
             }
             this.say(this.lostMs === 0 ? 'joining' : 'waiting',
                 this.lostMs === 0 ? 'Asking for a ticket' : 'Reconnecting');
-            const ticket = await join(this.origin, this.room, this.token);
+            const ticket = await join(this.origin, { room: this.room, place: this.place }, this.token);
             if (!this.gone) {
                 this.room = ticket.room_code; // the same world after a cut
                 this.report({ type: 'room', code: this.room });

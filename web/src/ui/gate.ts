@@ -9,6 +9,7 @@ const NAME_KEY = 'sandlot.name';
 export interface Wish {
     name: string;
     room: string; // '': any
+    place: string; // '': the default place
     signedIn: boolean;
 }
 
@@ -58,7 +59,8 @@ export class Gate {
         }
         this.form.hidden = true;
         this.progress.hidden = false;
-        this.join({ name, room: this.room, signedIn: this.signedIn });
+        const place = new URLSearchParams(location.search).get('place') ?? '';
+        this.join({ name, room: this.room, place, signedIn: this.signedIn });
     }
 
     // Somebody who is quick plays as a guest before the answer is there, which is fine.
