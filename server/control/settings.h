@@ -101,7 +101,8 @@ void settings_print(const Settings *settings, FILE *out);
 // Flags and what they mean, one paragraph, for --help.
 void settings_print_help(FILE *out);
 
-// Changes a live setting in <data>/operator.conf, for this and every later start; "" removes it.
+// Changes a live setting in <data>/operator.conf, for every later start; "" removes it. The caller
+// applies it to the running server, and calls this on one thread at a time.
 // `reason` says why not: STATUS_NOT_FOUND, STATUS_DENIED (not a live one), STATUS_MALFORMED (the
 // value), or what the disk said.
 #define SETTINGS_REASON_BYTES 512

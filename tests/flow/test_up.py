@@ -154,13 +154,16 @@ def test_up_a_broken_place_keeps_nobody_down(program, places, folder):
     os.mkdir(os.path.join(own, "large"))
     with open(os.path.join(own, "large", "place.json"), "wb") as file:
         file.truncate(300 << 20)
-    up = Up(program, folder, "--places", own, variables={"GODOT_PATH": "/usr/bin/godot"})
+    subprocess.run([program, "new", os.path.join(own, "typed"), "--typescript"], check=True,
+                   stdout=subprocess.DEVNULL)
+    up = Up(program, folder, "--places", own,
+            variables={"GODOT_PATH": "/usr/bin/godot", "SANDLOT_NODE": "/nowhere/node"})
     try:
         check("place   place_island: Island (default)" in "\n".join(up.said), up.said)
         check(sum(line.startswith("place ") for line in up.said) == 1, up.said)
         check(any(logfmt(line)["area"] == "settings" for line in up.lines), up.lines)
         errors = [logfmt(line) for line in up.lines if "level=error" in line]
-        for name in ("broken", "deep", "empty", "folder", "pipe", "large"):
+        for name in ("broken", "deep", "empty", "folder", "pipe", "large", "typed"):
             check(any(f"/{name} is not served" in row["msg"] for row in errors), up.lines)
         play(up).close()
         up.stop()

@@ -451,6 +451,9 @@ static const HttpRoute routes[] = {
      .gives = "server_address session_token? client_id world_id place_id room_code username "
               "ticket signing_key rune_packing:integer",
      .fails = "403 404 409 429", .summary = "A ticket for a world, once it runs"},
+    {"GET", "/api/session", .handler = serve_get_session,
+     .gives = "accounts:boolean signed_in:boolean shown_name? username? is_guest?:boolean",
+     .summary = "Who asks, for a page: also when nobody is signed in"},
     SERVE_BUILD_ROUTES,
     SERVE_ADMIN_ROUTES,
 };
