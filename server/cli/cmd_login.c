@@ -1,7 +1,7 @@
 // `sandlot login`: signs in to a server and keeps a named token for the other commands.
 #define _GNU_SOURCE
 #include "server/build/base/diagnostic.h"
-#include "server/cli/client.h"
+#include "server/cli/tool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void print_usage(FILE *out)
 }
 
 typedef struct Login {
-    Client client;
+    Tool client;
     const char *name, *scope;
     bool reads_token, forgets;
 } Login;
@@ -65,26 +65,26 @@ static bool read_line(const char *what, bool is_secret, char out[LINE_BYTES])
 
 static int keep(const Login *login, const char *token)
 {
-    char reason[CLIENT_REASON_BYTES];
-    Client client = login->client;
+    char reason[TOOL_REASON_BYTES];
+    Tool client = login->client;
     snprintf(client.token, sizeof client.token, "%s", token);
-    ClientReply who;
-    int code = client_ask(&client, "GET", "/api/account", NULL, &who);
-    if (code == EXIT_OK && !client_keep_token(client.url, token, reason, sizeof reason)) {
-        code = client_fail(&client, "%s", reason);
+    ToolReply who;
+    int code = tool_ask(&client, "GET", "/api/account", NULL, &who);
+    if (code == EXIT_OK && !tool_keep_token(client.url, token, reason, sizeof reason)) {
+        code = tool_fail(&client, "%s", reason);
     }
     if (code == EXIT_OK && client.json) {
-        char text[CLIENT_REASON_BYTES];
-        if (client_object(text, sizeof text, "url", client.url, "username",
-                          client_text(who.root, "username"), NULL)) {
+        char text[TOOL_REASON_BYTES];
+        if (tool_object(text, sizeof text, "url", client.url, "username",
+                        tool_text(who.root, "username"), NULL)) {
             printf("%s\n", text);
         }
     } else if (code == EXIT_OK) {
         diagnostic_print(stdout, "signed in to %s as %s", client.url,
-                         client_text(who.root, "username"));
+                         tool_text(who.root, "username"));
     }
     explicit_bzero(&client, sizeof client);
-    client_free(&who);
+    tool_free(&who);
     return code;
 }
 
@@ -92,27 +92,27 @@ static int keep(const Login *login, const char *token)
 static int sign_in(Login *login, const char *user, const char *password)
 {
     char body[BODY_BYTES];
-    ClientReply session, made, ended;
-    Client *client = &login->client;
+    ToolReply session, made, ended;
+    Tool *client = &login->client;
     client->token[0] = '\0';
-    if (!client_object(body, sizeof body, "username", user, "password", password, NULL)) {
-        return client_fail(client, "the name or the password is no text");
+    if (!tool_object(body, sizeof body, "username", user, "password", password, NULL)) {
+        return tool_fail(client, "the name or the password is no text");
     }
-    int code = client_ask(client, "POST", "/login", body, &session);
+    int code = tool_ask(client, "POST", "/login", body, &session);
     explicit_bzero(body, sizeof body);
     if (code == EXIT_OK) {
         snprintf(client->token, sizeof client->token, "%s",
-                 client_text(session.root, "session_token"));
-        (void)client_object(body, sizeof body, "name", login->name, "scope", login->scope, NULL);
-        code = client_ask(client, "POST", "/api/account/tokens", body, &made);
+                 tool_text(session.root, "session_token"));
+        (void)tool_object(body, sizeof body, "name", login->name, "scope", login->scope, NULL);
+        code = tool_ask(client, "POST", "/api/account/tokens", body, &made);
         if (code == EXIT_OK) {
-            code = keep(login, client_text(made.root, "token"));
+            code = keep(login, tool_text(made.root, "token"));
         }
-        (void)client_ask(client, "POST", "/logout", "{}", &ended);
-        client_free(&ended);
-        client_free(&made);
+        (void)tool_ask(client, "POST", "/logout", "{}", &ended);
+        tool_free(&ended);
+        tool_free(&made);
     }
-    client_free(&session);
+    tool_free(&session);
     return code;
 }
 
@@ -122,12 +122,12 @@ static int run(Login *login)
     int code;
     if (login->reads_token) {
         if (!read_line("token", true, first)) {
-            return client_fail(&login->client, "there is no token on standard input");
+            return tool_fail(&login->client, "there is no token on standard input");
         }
         code = keep(login, first);
     } else {
         if (!read_line("name", false, first) || !read_line("password", true, second)) {
-            return client_fail(&login->client, "a name and a password are needed");
+            return tool_fail(&login->client, "a name and a password are needed");
         }
         code = sign_in(login, first, second);
     }
@@ -140,9 +140,9 @@ static int run(Login *login)
 
 static int parse(Login *login, int argc, char **argv)
 {
-    char reason[CLIENT_REASON_BYTES];
+    char reason[TOOL_REASON_BYTES];
     const char *url = NULL;
-    Client *client = &login->client;
+    Tool *client = &login->client;
     for (int i = 1; i < argc; i++) {
         const char *value = command_value(argc, argv, i);
         const bool takes = strcmp(argv[i], "--name") == 0 || strcmp(argv[i], "--scope") == 0;
@@ -166,7 +166,7 @@ static int parse(Login *login, int argc, char **argv)
     if (url == NULL) {
         return command_misused("login", client->json, "which server? name its address", NULL);
     }
-    if (!client_url(url, client->url, reason, sizeof reason)) {
+    if (!tool_url(url, client->url, reason, sizeof reason)) {
         return command_fail("login", client->json, EXIT_USAGE, reason);
     }
     return EXIT_OK;
@@ -180,7 +180,7 @@ static bool is_near(const char *url)
 
 int cmd_login(int argc, char **argv)
 {
-    char machine[65] = "tool", reason[CLIENT_REASON_BYTES];
+    char machine[65] = "tool", reason[TOOL_REASON_BYTES];
     if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         print_usage(stdout);
         return EXIT_OK;
@@ -194,9 +194,9 @@ int cmd_login(int argc, char **argv)
         return code;
     }
     if (login.forgets) {
-        return client_keep_token(login.client.url, "", reason, sizeof reason)
+        return tool_keep_token(login.client.url, "", reason, sizeof reason)
                    ? EXIT_OK
-                   : client_fail(&login.client, "%s", reason);
+                   : tool_fail(&login.client, "%s", reason);
     }
     if (!is_near(login.client.url)) {
         fprintf(stderr, "sandlot login: this is plain http: everybody on the way can read the "

@@ -1,7 +1,7 @@
 // `sandlot logs`: the last lines of a server's log, from afar.
 #define _GNU_SOURCE
 #include "server/build/base/diagnostic.h"
-#include "server/cli/client.h"
+#include "server/cli/tool.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -11,14 +11,14 @@ static void print_usage(FILE *out)
     fprintf(out,
             "usage: sandlot logs [WORLD] [options]   show the log of a server, or of one world\n\n"
             "  -f, --follow   go on with new lines until Ctrl-C\n"
-            "  --lines N      how many lines to begin with, 1 to 500 (default: 100)\n" CLIENT_HELP
+            "  --lines N      how many lines to begin with, 1 to 500 (default: 100)\n" TOOL_HELP
             "\nFor operators; in development for everybody on the server's own machine. The\n"
             "server keeps its last 2,048 lines. Exit codes: 0 shown, 1 failed, 2 invalid\n"
             "arguments.\n");
 }
 
 typedef struct Logs {
-    Client client;
+    Tool client;
     const char *world;
     uint32_t lines;
     bool follows;
@@ -45,7 +45,7 @@ static int parse(Logs *logs, int argc, char **argv)
     return EXIT_OK;
 }
 
-static void print_lines(const Logs *logs, const ClientReply *reply)
+static void print_lines(const Logs *logs, const ToolReply *reply)
 {
     if (logs->client.json) {
         printf("%.*s\n", (int)reply->body.bytes, (const char *)reply->body.data);
@@ -54,9 +54,9 @@ static void print_lines(const Logs *logs, const ClientReply *reply)
     const JsonNode *lines = json_find(reply->root, "lines");
     for (const JsonNode *line = lines != NULL ? lines->first : NULL; line != NULL;
          line = line->next) {
-        diagnostic_print(stdout, "%s %-5s %s: %s", client_text(line, "time"),
-                         client_text(line, "level"), client_text(line, "area"),
-                         client_text(line, "text"));
+        diagnostic_print(stdout, "%s %-5s %s: %s", tool_text(line, "time"),
+                         tool_text(line, "level"), tool_text(line, "area"),
+                         tool_text(line, "text"));
     }
 }
 
@@ -67,18 +67,18 @@ static int run(const Logs *logs)
     bool is_first = true;
     while (code == EXIT_OK && (is_first || logs->follows)) {
         char path[512], world[300];
-        ClientReply reply;
-        client_escape(logs->world, world, sizeof world);
+        ToolReply reply;
+        tool_escape(logs->world, world, sizeof world);
         snprintf(path, sizeof path, "/admin/logs?after=%" PRIu64 "&limit=%" PRIu32 "&wait=%d%s%s",
                  after, is_first ? logs->lines : 500, is_first ? 0 : 30,
                  world[0] != '\0' ? "&world=" : "", world);
-        code = client_ask(&logs->client, "GET", path, NULL, &reply);
+        code = tool_ask(&logs->client, "GET", path, NULL, &reply);
         if (code == EXIT_OK) {
             print_lines(logs, &reply);
-            after = (uint64_t)client_number(reply.root, "last");
+            after = (uint64_t)tool_number(reply.root, "last");
             fflush(stdout);
         }
-        client_free(&reply);
+        tool_free(&reply);
         is_first = false;
     }
     return code;
@@ -91,7 +91,7 @@ int cmd_logs(int argc, char **argv)
         print_usage(stdout);
         return EXIT_OK;
     }
-    int code = client_open(&logs.client, "logs", &argc, argv);
+    int code = tool_open(&logs.client, "logs", &argc, argv);
     code = code == EXIT_OK ? parse(&logs, argc, argv) : code;
     return code == EXIT_OK ? run(&logs) : code;
 }

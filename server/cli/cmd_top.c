@@ -1,7 +1,7 @@
 // `sandlot top`: what runs on a server, as a table that is drawn again and again.
 #define _GNU_SOURCE
 #include "server/build/base/diagnostic.h"
-#include "server/cli/client.h"
+#include "server/cli/tool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +13,17 @@
 
 static void print_usage(FILE *out)
 {
-    fprintf(out, "usage: sandlot top [options]   show the worlds that run, live\n\n"
-                 "  --once         show it once\n"
-                 "  --every S      draw it again every S seconds, 1 to 60 (default: 2)\n" CLIENT_HELP
-                 "\nTICK P99 is how late 99 of 100 ticks of the last second began at most; WORK is\n"
-                 "the longest tick of that second. For operators; in development for everybody on\n"
-                 "the server's own machine. Exit codes: 0 shown, 1 failed, 2 invalid arguments.\n");
+    fprintf(out,
+            "usage: sandlot top [options]   show the worlds that run, live\n\n"
+            "  --once         show it once\n"
+            "  --every S      draw it again every S seconds, 1 to 60 (default: 2)\n" TOOL_HELP
+            "\nTICK P99 is how late 99 of 100 ticks of the last second began at most; WORK is\n"
+            "the longest tick of that second. For operators; in development for everybody on\n"
+            "the server's own machine. Exit codes: 0 shown, 1 failed, 2 invalid arguments.\n");
 }
 
 typedef struct Top {
-    Client client;
+    Tool client;
     bool is_once;
     uint32_t every_s;
 } Top;
@@ -47,31 +48,31 @@ static int parse(Top *top, int argc, char **argv)
 // The fullest first.
 static int by_players(const void *a, const void *b)
 {
-    const double one = client_number(*(const JsonNode *const *)a, "players");
-    const double other = client_number(*(const JsonNode *const *)b, "players");
+    const double one = tool_number(*(const JsonNode *const *)a, "players");
+    const double other = tool_number(*(const JsonNode *const *)b, "players");
     return (one < other) - (one > other);
 }
 
-static void print_uptime(double seconds, char out[16])
+static void print_uptime(double seconds, char out[32])
 {
     const unsigned long whole = (unsigned long)seconds;
-    snprintf(out, 16, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60, whole % 60);
+    snprintf(out, 32, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
 static void print_row(const JsonNode *world)
 {
-    char uptime[16];
-    print_uptime(client_number(world, "uptime_seconds"), uptime);
+    char uptime[32];
+    print_uptime(tool_number(world, "uptime_seconds"), uptime);
     diagnostic_print(stdout, "%-20s %-10s %-9s %3.0f/%-3.0f %8.1f %8.1f %7.0f %9s %7.0f  %s",
-                     client_text(world, "world_id"), client_text(world, "room_code"),
-                     client_text(world, "state"), client_number(world, "players"),
-                     client_number(world, "player_max"), client_number(world, "tick_p99_ms"),
-                     client_number(world, "tick_work_max_ms"),
-                     client_number(world, "memory_bytes") / 1048576, uptime,
-                     client_number(world, "pid"), client_text(world, "place_id"));
+                     tool_text(world, "world_id"), tool_text(world, "room_code"),
+                     tool_text(world, "state"), tool_number(world, "players"),
+                     tool_number(world, "player_max"), tool_number(world, "tick_p99_ms"),
+                     tool_number(world, "tick_work_max_ms"),
+                     tool_number(world, "memory_bytes") / 1048576, uptime,
+                     tool_number(world, "pid"), tool_text(world, "place_id"));
 }
 
-static void print_table(const Client *client, const JsonNode *root)
+static void print_table(const Tool *client, const JsonNode *root)
 {
     static const JsonNode *rows[ROWS_MAX];
     uint32_t count = 0;
@@ -80,7 +81,7 @@ static void print_table(const Client *client, const JsonNode *root)
     for (const JsonNode *world = servers != NULL ? servers->first : NULL;
          world != NULL && count < ROWS_MAX; world = world->next) {
         rows[count++] = world;
-        players += client_number(world, "players");
+        players += tool_number(world, "players");
     }
     qsort(rows, count, sizeof rows[0], by_players);
     diagnostic_print(stdout, "%s: %u worlds, %.0f players", client->url, count, players);
@@ -96,8 +97,8 @@ static int run(const Top *top)
     const bool redraws = !top->is_once && !top->client.json && isatty(STDOUT_FILENO) == 1;
     int code;
     do {
-        ClientReply reply;
-        code = client_ask(&top->client, "GET", "/admin/servers", NULL, &reply);
+        ToolReply reply;
+        code = tool_ask(&top->client, "GET", "/admin/servers", NULL, &reply);
         if (code == EXIT_OK) {
             if (top->client.json) {
                 printf("%.*s\n", (int)reply.body.bytes, (const char *)reply.body.data);
@@ -107,7 +108,7 @@ static int run(const Top *top)
             }
             fflush(stdout);
         }
-        client_free(&reply);
+        tool_free(&reply);
         if (code == EXIT_OK && !top->is_once) {
             const struct timespec pause = {.tv_sec = (time_t)top->every_s};
             nanosleep(&pause, NULL);
@@ -123,7 +124,7 @@ int cmd_top(int argc, char **argv)
         print_usage(stdout);
         return EXIT_OK;
     }
-    int code = client_open(&top.client, "top", &argc, argv);
+    int code = tool_open(&top.client, "top", &argc, argv);
     code = code == EXIT_OK ? parse(&top, argc, argv) : code;
     return code == EXIT_OK ? run(&top) : code;
 }

@@ -54,6 +54,7 @@ typedef struct HttpResponse {
     const char *set_cookie;       // Set-Cookie; NULL: none
     const char *content_encoding; // NULL: the body is as it is
     bool varies_by_encoding;      // another Accept-Encoding may get another body
+    uint32_t retry_after_s;       // of a 429 or 503; 0: a few seconds
     const char *tag;              // ETag of just these bytes, with its quotes; NULL: none
 } HttpResponse;
 

@@ -66,17 +66,21 @@ static bool add_headers(struct MHD_Response *reply, const HttpResponse *response
 
 // What some statuses must have with them.
 static bool add_status_headers(struct MHD_Response *reply, const HttpRequest *request,
-                               uint32_t status)
+                               uint32_t status, uint32_t retry_after_s)
 {
+    char seconds[16] = RETRY_AFTER;
+    if (retry_after_s > 0) {
+        snprintf(seconds, sizeof seconds, "%" PRIu32, retry_after_s);
+    }
     if (request->must_close && !add(reply, "Connection", "close")) {
         return false;
     }
     if (status == 429) {
-        return add(reply, "Retry-After", RETRY_AFTER);
+        return add(reply, "Retry-After", seconds);
     }
     if (status == 405 || status == 503) {
         return status == 405 ? add(reply, "Allow", request->allow)
-                             : add(reply, "Retry-After", RETRY_AFTER);
+                             : add(reply, "Retry-After", seconds);
     }
     return status != 426 ||
            (add(reply, "Upgrade", "websocket") && add(reply, "Sec-WebSocket-Version", "13"));
@@ -242,7 +246,7 @@ static enum MHD_Result answer_by(HttpRequest *request, const HttpResponse *wante
     count_status(request, range.status);
     http_watch_answer(request->server->watch, http_watched(request->connection), range.bytes);
     const bool whole = add_headers(reply, &response) &&
-                       add_status_headers(reply, request, range.status) &&
+                       add_status_headers(reply, request, range.status, response.retry_after_s) &&
                        (!may_have_range || add_range(reply, &range, wanted->bytes));
     return send_reply(request, reply, range.status, whole);
 }

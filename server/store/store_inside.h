@@ -210,6 +210,16 @@ bool profiles_load(Sql *sql, const char *world_id, uint64_t account, ProfileSet 
 // Every account that a world has ever seen gets a valid set; those that had none are counted.
 void profiles_repair_all(Sql *sql, RowsFound *found);
 
+// --- store_account.c ----------------------------------------------------------------------------
+// STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.
+typedef struct StoreAccount StoreAccount;
+typedef struct StoreSignIn StoreSignIn;
+Status account_by_id(Sql *sql, uint64_t account_id, StoreAccount *out);
+Status account_by_name(Sql *sql, const char *name, StoreAccount *out);
+void account_write(Sql *sql, const StoreAccount *account);
+// By SQL_SIGN_IN_PUT or SQL_SIGN_IN_USED.
+void account_write_sign_in(Sql *sql, SqlName name, const StoreSignIn *sign_in);
+
 // --- store_data.c -------------------------------------------------------------------------------
 bool data_is_read(const StoreRequest *request);
 // As memory_store_run, for one place.

@@ -5,6 +5,7 @@
 #include "core/base/name_text.h"
 #include "core/base/sha256.h"
 #include "core/wire/message.h"
+#include "server/host/serve/http_account.h"
 #include "server/host/serve/http_routes.h"
 #include "server/net/http_client.h"
 #include "server/net/websocket.h"
@@ -312,21 +313,14 @@ Ticket serve_ticket_of(const Identity *who)
     return ticket;
 }
 
-// On the pool when there are accounts, because a guest is a row of the store.
+// Of a world without accounts.
 static void answer_login(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
     const JoinRequest join = read_join_request(request);
     Ticket guest = {0};
     char token[TICKET_TEXT_BYTES] = "", id[32];
-    bool is_made;
-    if (serve->control != NULL) {
-        Identity who;
-        is_made = control_make_guest(serve->control, join.name, &who, token) == STATUS_OK;
-        guest = is_made ? serve_ticket_of(&who) : guest;
-    } else {
-        is_made = sign_guest(serve, join.name, &guest, token);
-    }
+    const bool is_made = sign_guest(serve, join.name, &guest, token);
     if (!is_made) {
         http_fail(request, response, 503, "unavailable", "no sign-in could be stored; try again");
         return;
@@ -367,16 +361,15 @@ void serve_get_session(void *user, HttpRequest *request, HttpResponse *response)
 void serve_post_login(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
-    if (serve->control == NULL && refuse_ticket_for_stranger(serve, request, response)) {
+    if (serve->control != NULL) {
+        http_work(request, response, serve_account_post_login);
+        return;
+    }
+    if (refuse_ticket_for_stranger(serve, request, response)) {
         return;
     }
     const JoinRequest join = read_join_request(request);
-    if (refuse_join_request(&join, request, response)) {
-        return;
-    }
-    if (serve->control != NULL) {
-        http_work(request, response, answer_login);
-    } else {
+    if (!refuse_join_request(&join, request, response)) {
         answer_login(user, request, response);
     }
 }

@@ -4,6 +4,7 @@
 #include "server/host/serve/http_routes.h"
 
 #include "core/base/sha256.h"
+#include "server/host/serve/http_account.h"
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_asset.h"
 #include "server/host/serve/http_build.h"
@@ -440,12 +441,6 @@ static const HttpRoute routes[] = {
     {"GET", "/api/worlds/*/scripts", .handler = get_scripts, .fails = "403 404",
      .gives = "tick:integer scripts:array entities:array faults:array",
      .summary = "What the server scripts of a world cost"},
-    {"GET", "/api/session", .handler = serve_get_session,
-     .summary = "Who asks, for a page: also when nobody is signed in",
-     .gives = "accounts:boolean signed_in:boolean shown_name? username? is_guest?:boolean"},
-    {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES, .takes = "username?",
-     .gives = "session_token client_id username", .fails = "429",
-     .summary = "Signs in: a guest of that name"},
     {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN,
      .takes = "world_id? place_id? room_code? username? name? debug?:boolean",
      .gives = "server_address session_token? client_id world_id place_id room_code username "
@@ -456,6 +451,11 @@ static const HttpRoute routes[] = {
      .summary = "Who asks, for a page: also when nobody is signed in"},
     SERVE_BUILD_ROUTES,
     SERVE_ADMIN_ROUTES,
+    {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES, .is_form = true,
+     .summary = "Sign in with a password, or as a guest without one",
+     .takes = "username? password?", .gives = "session_token? client_id username user_id?:integer",
+     .fails = "400 401 403 409 429 503"},
+    SERVE_ACCOUNT_ROUTES,
 };
 
 const HttpRoute *serve_routes(uint32_t *count)

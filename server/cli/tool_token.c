@@ -1,8 +1,8 @@
-// Which server a command asks, and with which token: see client.h. The file has a line for each
+// Which server a command asks, and with which token: see tool.h. The file has a line for each
 // server, "URL TOKEN", the one of the last login first. It is written whole, beside itself, and
 // then takes the old one's place.
 #define _GNU_SOURCE
-#include "server/cli/client.h"
+#include "server/cli/tool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #define LINES_MAX  256
-#define LINE_BYTES (CLIENT_URL_BYTES + CLIENT_TOKEN_BYTES + 4)
+#define LINE_BYTES (TOOL_URL_BYTES + TOOL_TOKEN_BYTES + 4)
 
 typedef struct TokenLine {
-    char url[CLIENT_URL_BYTES], token[CLIENT_TOKEN_BYTES];
+    char url[TOOL_URL_BYTES], token[TOOL_TOKEN_BYTES];
 } TokenLine;
 
 typedef struct TokenFile {
@@ -27,7 +27,7 @@ typedef struct TokenFile {
 
 // --- addresses ----------------------------------------------------------------------------------
 
-bool client_url(const char *text, char url[CLIENT_URL_BYTES], char *reason, size_t bytes)
+bool tool_url(const char *text, char url[TOOL_URL_BYTES], char *reason, size_t bytes)
 {
     const bool is_http = strncasecmp(text, "http://", 7) == 0;
     const bool is_https = strncasecmp(text, "https://", 8) == 0;
@@ -40,7 +40,7 @@ bool client_url(const char *text, char url[CLIENT_URL_BYTES], char *reason, size
     size_t length = strlen(text);
     length -= length > 0 && text[length - 1] == '/';
     const size_t host_bytes = length - (size_t)(host - text);
-    if (length >= CLIENT_URL_BYTES || host_bytes == 0 ||
+    if (length >= TOOL_URL_BYTES || host_bytes == 0 ||
         strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]") <
             host_bytes) {
         snprintf(reason, bytes,
@@ -128,7 +128,7 @@ static bool write_file(const char *path, const TokenFile *tokens)
     return is_written && rename(temporary, path) == 0;
 }
 
-bool client_keep_token(const char *url, const char *token, char *reason, size_t bytes)
+bool tool_keep_token(const char *url, const char *token, char *reason, size_t bytes)
 {
     static TokenFile old, new; // large
     char folder[PATH_MAX], path[PATH_MAX];
@@ -168,7 +168,7 @@ static void take_out(int *argc, char **argv, int at, int count)
 }
 
 // The token of a server; with url "" that of the last login, whose server it is then.
-static bool find_token(Client *client, char *reason, size_t bytes)
+static bool find_token(Tool *client, char *reason, size_t bytes)
 {
     static TokenFile tokens;
     char folder[PATH_MAX], path[PATH_MAX];
@@ -188,11 +188,11 @@ static bool find_token(Client *client, char *reason, size_t bytes)
     return true;
 }
 
-int client_open(Client *client, const char *command, int *argc, char **argv)
+int tool_open(Tool *client, const char *command, int *argc, char **argv)
 {
-    char reason[CLIENT_REASON_BYTES] = "";
+    char reason[TOOL_REASON_BYTES] = "";
     const char *server = getenv("SANDLOT_URL");
-    *client = (Client){.command = command, .json = command_wants_json(*argc, argv)};
+    *client = (Tool){.command = command, .json = command_wants_json(*argc, argv)};
     for (int i = 1; i < *argc;) {
         if (strcmp(argv[i], "--json") == 0) {
             take_out(argc, argv, i, 1);
@@ -207,14 +207,14 @@ int client_open(Client *client, const char *command, int *argc, char **argv)
         }
     }
     if (server != NULL && server[0] != '\0' &&
-        !client_url(server, client->url, reason, sizeof reason)) {
+        !tool_url(server, client->url, reason, sizeof reason)) {
         return command_fail(command, client->json, EXIT_USAGE, reason);
     }
     if (!find_token(client, reason, sizeof reason)) {
         return command_fail(command, client->json, EXIT_FAILED, reason);
     }
     if (client->url[0] == '\0') {
-        memcpy(client->url, CLIENT_URL_DEFAULT, sizeof CLIENT_URL_DEFAULT);
+        memcpy(client->url, TOOL_URL_DEFAULT, sizeof TOOL_URL_DEFAULT);
     }
     return EXIT_OK;
 }

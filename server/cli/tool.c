@@ -1,7 +1,7 @@
-// See client.h. libcurl is opened when it is first needed. Redirects are not followed, so that a
+// See tool.h. libcurl is opened when it is first needed. Redirects are not followed, so that a
 // token reaches only the server that it is for.
 #define _GNU_SOURCE
-#include "server/cli/client.h"
+#include "server/cli/tool.h"
 
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
@@ -48,9 +48,9 @@ static bool has_curl(void)
     return is_ready;
 }
 
-int client_fail(const Client *client, const char *format, ...)
+int tool_fail(const Tool *client, const char *format, ...)
 {
-    char reason[CLIENT_REASON_BYTES];
+    char reason[TOOL_REASON_BYTES];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(reason, sizeof reason, format, arguments);
@@ -75,9 +75,9 @@ static bool add_header(struct curl_slist **list, const char *line)
     return more != NULL;
 }
 
-static bool make_headers(const Client *client, struct curl_slist **list)
+static bool make_headers(const Tool *client, struct curl_slist **list)
 {
-    char line[CLIENT_TOKEN_BYTES + 64];
+    char line[TOOL_TOKEN_BYTES + 64];
     snprintf(line, sizeof line, "Authorization: Bearer %s", client->token);
     const bool is_made = add_header(list, "Content-Type: application/json") &&
                          add_header(list, "Expect:") &&
@@ -86,10 +86,10 @@ static bool make_headers(const Client *client, struct curl_slist **list)
     return is_made;
 }
 
-static CURLcode perform(const Client *client, const char *method, const char *path,
-                        const char *body, ClientReply *reply)
+static CURLcode perform(const Tool *client, const char *method, const char *path, const char *body,
+                        ToolReply *reply)
 {
-    char url[CLIENT_URL_BYTES + 2048];
+    char url[TOOL_URL_BYTES + 2048];
     struct curl_slist *headers = NULL;
     CURL *curl = lib.curl_easy_init();
     CURLcode code = CURLE_OUT_OF_MEMORY;
@@ -123,7 +123,7 @@ static CURLcode perform(const Client *client, const char *method, const char *pa
     return code;
 }
 
-static bool parse(ClientReply *reply)
+static bool parse(ToolReply *reply)
 {
     reply->memory = malloc(TREE_BYTES);
     if (reply->memory == NULL || reply->body.bytes == 0) {
@@ -136,51 +136,51 @@ static bool parse(ClientReply *reply)
                       NULL) == STATUS_OK;
 }
 
-static int explain(const Client *client, const ClientReply *reply)
+static int explain(const Tool *client, const ToolReply *reply)
 {
     const JsonNode *error = json_find(reply->root, "error");
-    const char *message = client_text(error, "message");
+    const char *message = tool_text(error, "message");
     if (reply->status == 401) {
-        return client_fail(client, "%s: not signed in, or not any more; run `sandlot login %s`",
-                           client->url, client->url);
+        return tool_fail(client, "%s: not signed in, or not any more; run `sandlot login %s`",
+                         client->url, client->url);
     }
-    return client_fail(client, "%s: %s (%ld %s)", client->url,
-                       message[0] != '\0' ? message : "the server refused", reply->status,
-                       client_text(error, "code"));
+    return tool_fail(client, "%s: %s (%ld %s)", client->url,
+                     message[0] != '\0' ? message : "the server refused", reply->status,
+                     tool_text(error, "code"));
 }
 
-int client_ask(const Client *client, const char *method, const char *path, const char *body,
-               ClientReply *reply)
+int tool_ask(const Tool *client, const char *method, const char *path, const char *body,
+             ToolReply *reply)
 {
-    *reply = (ClientReply){.body = buffer_of(REPLY_BYTES_MAX)};
+    *reply = (ToolReply){.body = buffer_of(REPLY_BYTES_MAX)};
     if (!has_curl()) {
-        return client_fail(client, "libcurl is not on this machine; install libcurl4");
+        return tool_fail(client, "libcurl is not on this machine; install libcurl4");
     }
     const CURLcode code = perform(client, method, path, body, reply);
     if (code != CURLE_OK) {
-        return client_fail(client, "%s: %s", client->url, lib.curl_easy_strerror(code));
+        return tool_fail(client, "%s: %s", client->url, lib.curl_easy_strerror(code));
     }
     const bool is_json = parse(reply);
     if (reply->status >= 200 && reply->status < 300 && is_json) {
         return EXIT_OK;
     }
     if (!is_json) {
-        return client_fail(client, "%s: the answer is no JSON (%ld); is this a Sandlot server?",
-                           client->url, reply->status);
+        return tool_fail(client, "%s: the answer is no JSON (%ld); is this a Sandlot server?",
+                         client->url, reply->status);
     }
     return explain(client, reply);
 }
 
-void client_free(ClientReply *reply)
+void tool_free(ToolReply *reply)
 {
     buffer_free(&reply->body);
     free(reply->memory);
-    *reply = (ClientReply){0};
+    *reply = (ToolReply){0};
 }
 
 // --- texts --------------------------------------------------------------------------------------
 
-const char *client_text(const JsonNode *object, const char *name)
+const char *tool_text(const JsonNode *object, const char *name)
 {
     const JsonNode *node = json_find(object, name);
     return node != NULL && node->kind == JSON_STRING && strlen(node->text) == node->count
@@ -188,13 +188,13 @@ const char *client_text(const JsonNode *object, const char *name)
                : "";
 }
 
-double client_number(const JsonNode *object, const char *name)
+double tool_number(const JsonNode *object, const char *name)
 {
     const JsonNode *node = json_find(object, name);
     return node != NULL && node->kind == JSON_NUMBER ? node->number : 0;
 }
 
-void client_escape(const char *text, char *out, size_t bytes)
+void tool_escape(const char *text, char *out, size_t bytes)
 {
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~";
@@ -209,7 +209,7 @@ void client_escape(const char *text, char *out, size_t bytes)
     out[at] = '\0';
 }
 
-bool client_object(char *out, size_t bytes, ...)
+bool tool_object(char *out, size_t bytes, ...)
 {
     ByteWriter writer = byte_writer(out, bytes - 1);
     JsonWriter json = json_writer(&writer, 0);
