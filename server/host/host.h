@@ -17,7 +17,7 @@
 #include "server/store/store.h"
 
 #define HOST_STEP_MS        10
-#define HOST_WORLDS_MAX     4096
+#define HOST_WORLDS_MAX     16384
 #define HOST_PLACES_MAX     256
 #define HOST_JOINS_MAX      4096 // that wait for a world
 #define HOST_LEASE_MS       10000
@@ -32,11 +32,23 @@ typedef struct HostWorld HostWorld;
 
 // --- joining ------------------------------------------------------------------------------------
 typedef struct HostJoin {
-    uint64_t tag;   // for the answer
-    char world[65]; // its id or room code; "": none is named
-    char place[65]; // its id; "": none is named
-    Ticket who;     // account, name and flags; the rest is filled in
+    uint64_t tag;     // for the answer
+    char world[65];   // its id or room code; "": none is named
+    char place[65];   // its id; "": none is named
+    Ticket who;       // account, name and flags; the rest is filled in
+    uint64_t address; // a number for where they are; 0: nobody counts it
 } HostJoin;
+
+// A world that somebody asks for, and does not enter yet.
+typedef struct HostMake {
+    uint64_t tag;     // for outside.made
+    char place[65];   // its id; "": the default place
+    char name[129];   // "": the place's
+    bool is_private;  // only by its code, or for those who are invited
+    uint64_t account; // whose it will be
+    bool is_guest;
+    uint64_t address; // as in HostJoin
+} HostMake;
 
 // Why there is no ticket. http_join.c has the words.
 typedef enum HostRefusal {
@@ -60,8 +72,6 @@ typedef enum HostRefusal {
     REFUSED_DRAINING,    // no worlds are started any more
     REFUSED_COUNT
 } HostRefusal;
-
-const char *host_refusal_name(HostRefusal refusal); // one word, for metrics
 
 // What holds for somebody in a world, as the control plane has it.
 typedef struct HostRules {
@@ -107,6 +117,8 @@ typedef struct HostOutside {
     // filled in; STATUS_DENIED: nobody). NULL: there are no accounts.
     void (*rules)(void *user, uint64_t account, const char *world_id, HostRules *out);
     MUST_USE Status (*who)(void *user, const char *token, size_t bytes, Ticket *out);
+    // The answer to host_make: the world's row is stored, or why not. May be NULL.
+    void (*made)(void *user, uint64_t tag, const HostWorld *world, HostRefusal refusal);
     // There is no world for it; the caller of host_socket is told in another way.
     void (*refuse_socket)(void *user, HostSocket *socket);
     // What has become of sockets, by their numbers: a world process has it, says that it is closed
@@ -150,6 +162,12 @@ MUST_USE Status host_add_world(Host *host, const StoreWorld *row, HostWorld **ou
 
 // Answered by outside.joined, perhaps before this returns.
 void host_join(Host *host, const HostJoin *join);
+// Answered by outside.made, perhaps before this returns.
+void host_make(Host *host, const HostMake *make);
+// In the order of their ids, from the first one after that id on; UINT32_MAX: no more.
+uint32_t host_world_after(const Host *host, const char *world_id);
+uint32_t host_world_next(const Host *host, uint32_t position);
+HostWorld *host_world_in_order(const Host *host, uint32_t position);
 // STATUS_NOT_FOUND, STATUS_LIMIT: the socket is still the caller's.
 MUST_USE Status host_socket(Host *host, const char *world, const HostSocket *socket);
 

@@ -14,13 +14,13 @@
 #define CRASHES_PER_MINUTE 5
 #define LIFE_MS            1000u // a world that ends sooner brought its end along
 #define START_TRIES        3
-#define INVITED_NS         (TICKET_MS * HOST_MS_NS)
 
 // A deadline of 0 ms: none.
 static void enter(HostWorld *world, HostWorldState state, uint32_t deadline_ms)
 {
     const uint64_t now = host_now(world->host);
     world->state = state;
+    world->host->is_busy[world->number] = true;
     world->state_ns = now;
     world->deadline_ns = deadline_ms > 0 ? now + deadline_ms * HOST_MS_NS : 0;
     // At its end a host waits for nobody longer than it said.
@@ -278,7 +278,7 @@ void hosted_make(HostWorld *world)
 {
     Host *host = world->host;
     world->make_tries += 1;
-    room_code_make(host, world->row.room_code);
+    room_code_make(host, world->row.is_private, world->row.room_code);
     enter(world, WORLD_MAKING, 0);
     const Status status =
         store_world_make(host->config.store, &world->row, host_tag(TAG_MAKE, world, 0));
@@ -292,6 +292,8 @@ static void made(HostWorld *world, const StoreCompletion *done)
     Host *host = world->host;
     if (done->status == STATUS_OK) {
         enter(world, WORLD_STOPPED, 0);
+        host_index_add(world);
+        hosted_made(world, REFUSED_NOT);
         return;
     }
     if (done->status == STATUS_EXISTS && world->make_tries < 8) {
@@ -302,6 +304,7 @@ static void made(HostWorld *world, const StoreCompletion *done)
     host_log(host, LOG_ERROR, "host", "a world cannot be made: %s",
              disk != STORE_DISK_FINE ? store_disk_text(disk) : status_text(done->status));
     host_joins_refuse(world, REFUSED_UNAVAILABLE);
+    hosted_made(world, disk != STORE_DISK_FINE ? REFUSED_DISK : REFUSED_UNAVAILABLE);
     refuse_sockets(world);
     world->wanted = false;
     world->row = (StoreWorld){0}; // its slot is used for the next one
@@ -361,6 +364,7 @@ static void ended(HostWorld *world, int code)
     hosted_hear_rest(world);
     world->link->face->free(world->link);
     world->link = NULL;
+    world->gives_way = false;
     if (outside->sockets_ended != NULL) {
         outside->sockets_ended(outside->user, world);
     }
@@ -461,6 +465,8 @@ void hosted_want(HostWorld *world)
         return;
     }
     world->wanted = true;
+    world->gives_way = false;
+    world->host->is_busy[world->number] = true;
     if (world->state == WORLD_STOPPED) {
         enter(world, WORLD_WAITING, 1);
         take(world);
@@ -552,12 +558,7 @@ static void step_running(HostWorld *world)
 {
     const Host *host = world->host;
     const uint64_t now = host_now(host);
-    const bool is_empty =
-        world->stats.sessions == 0 && world->socket_count == 0 && hosted_player_count(world) == 0;
-    if (world->invited > 0 && now - world->invited_ns > INVITED_NS) {
-        world->invited = 0;
-    }
-    if (!is_empty) {
+    if (!hosted_is_empty(world)) {
         world->empty_ns = 0;
     } else if (world->empty_ns == 0) {
         world->empty_ns = now;
@@ -625,6 +626,8 @@ void hosted_step(HostWorld *world)
     case WORLD_STOPPED:
         if (world->wanted) {
             enter(world, WORLD_WAITING, 1);
+        } else {
+            world->host->is_busy[world->number] = false;
         }
         break;
     default:
@@ -645,6 +648,7 @@ void hosted_free(HostWorld *world)
     refuse_sockets(world);
     free(world->sockets);
     free(world->scripts);
+    free(world->guests);
     for (uint32_t i = 0; i < HOST_SAVES_MAX; i++) {
         free(world->saves.all[i].rows);
     }

@@ -381,10 +381,13 @@ def test_up_logfmt(program, places, folder):
     try:
         request_id = provoke(up)
         play(up).close()
+        cleanup_id = up.request("POST", "/admin/cleanup")[1]["X-Request-Id"]
         logged(up, request_id)
         events = [logfmt(line) for line in up.lines]
         check_events(up, events, request_id, [e for e in events if e["msg"] == "forged"])
         check(any(event["area"].startswith("world_") for event in events), up.lines)
+        done = [event for event in events if event["area"] == "admin"]
+        check(len(done) == 1 and done[0]["request_id"] == cleanup_id, f"{done}, not {cleanup_id}")
     finally:
         up.kill()
 

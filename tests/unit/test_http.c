@@ -188,7 +188,18 @@ static void get_who(void *user, HttpRequest *request, HttpResponse *response)
     response->body = (const uint8_t *)text;
 }
 
+// What somebody would log who logs something now.
+static void get_now(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)user;
+    char *text = arena_alloc(http_arena(request), 64);
+    response->bytes = (size_t)snprintf(text, 64, "%s", http_thread_request_id());
+    response->body = (const uint8_t *)text;
+}
+
 static const HttpRoute routes[] = {
+    {"GET", "/now", .handler = get_now},
+    {"GET", "/now-blocking", .handler = get_now, .blocks = true},
     {"GET", "/who", .handler = get_who},
 
     {"GET", "/hello", .handler = get_hello},
@@ -390,6 +401,25 @@ TEST(requests_are_told)
         }
     }
     http_stop(server);
+}
+
+// An event has the id of the request in which it happened, on whichever thread that is answered.
+TEST(a_thread_knows_its_request)
+{
+    HttpConfig config = test_config();
+    const WorkPoolConfig threads = {.thread_count = 1};
+    CHECK_OK(work_pool_create(&threads, &config.pool));
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL);
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(get(server, i % 2 == 0 ? "/now" : "/now-blocking", ""), 200);
+        const char *id = strstr(reply, "X-Request-Id: ");
+        REQUIRE(id != NULL && strlen(reply_body()) == 16);
+        CHECK(strncmp(id + strlen("X-Request-Id: "), reply_body(), 16) == 0);
+    }
+    CHECK_TEXT(http_thread_request_id(), "");
+    http_stop(server);
+    work_pool_destroy(config.pool);
 }
 
 TEST(errors_are_json)

@@ -57,6 +57,13 @@ static void unescape_form(char *text)
     (void)http_rules_unescape(text);
 }
 
+static char *add_text(char *to, const char *text)
+{
+    const size_t bytes = strlen(text) + 1;
+    memcpy(to, text, bytes);
+    return to + bytes;
+}
+
 // "a=1&b=2" becomes the texts "a", "1", "b", "2" and an empty one.
 static bool read_form(HttpRequest *request, const uint8_t *bytes, size_t count, AccountBody *body)
 {
@@ -79,7 +86,7 @@ static bool read_form(HttpRequest *request, const uint8_t *bytes, size_t count, 
         if (value[0] != '\0') {
             unescape_form(value);
         }
-        form = stpcpy(stpcpy(form, name) + 1, value) + 1;
+        form = add_text(add_text(form, name), value); // at most two terminators for each & and =
     }
     form[0] = '\0';
     return true;

@@ -5,6 +5,7 @@
 #include "core/base/name_text.h"
 #include "core/base/sha256.h"
 #include "core/wire/message.h"
+#include "server/host/serve/body.h"
 #include "server/host/serve/http_account.h"
 #include "server/host/serve/http_routes.h"
 #include "server/net/http_client.h"
@@ -77,7 +78,7 @@ static size_t write_query(const HttpRequest *request, bool json, uint8_t *out)
 
 // The world is a stranger's: it tells addresses apart, and learns none. In development nobody on
 // this machine is counted (0).
-static uint64_t address_key(const Serve *serve, const HttpRequest *request)
+uint64_t serve_address_key(const Serve *serve, const HttpRequest *request)
 {
     if (serve->development && http_is_loopback(request)) {
         return 0;
@@ -103,7 +104,7 @@ static void take_socket(void *user, int descriptor, const uint8_t *already, size
     (void)fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
     MailSocket mail = {.socket = {.descriptor = descriptor,
                                   .json = json,
-                                  .address = address_key(serve, request),
+                                  .address = serve_address_key(serve, request),
                                   .number = http_socket_number(request),
                                   .already = malloc(QUERY_FRAME_BYTES + bytes)}};
     HostSocket *socket = &mail.socket;
@@ -150,8 +151,13 @@ void serve_take_socket(void *user, const MailSocket *mail)
 void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    bool is_ready = false;
-    if (!rooms_find(serve->rooms, http_path_part(request, 0), &is_ready)) {
+    bool is_ready = false, is_private = false;
+    const bool is_there =
+        rooms_find(serve->rooms, http_path_part(request, 0), &is_ready, &is_private);
+    if (serve_refuse_guess(serve, request, response, is_there, is_private)) {
+        return;
+    }
+    if (!is_there) {
         http_fail(request, response, 404, "not_found", "there is no such room");
         return;
     }
@@ -172,10 +178,12 @@ void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response)
 
 typedef struct JoinRequest {
     char name[TICKET_NAME_BYTES];
-    char world_id[65], place_id[65];
+    char world_id[65], place_id[65], room_code[17];
     bool debug;
-    bool bad;      // the body is no JSON object of the form
-    bool bad_name; // what is to be its name is none
+    bool bad;       // the body is no JSON object of the form
+    bool bad_name;  // what is to be its name is none
+    char odd[256];  // which member is unknown; "": none
+    const char *no; // which member is no text, or too long; NULL: none
 } JoinRequest;
 
 // False: it is there and does not fit, or is no text.
@@ -221,13 +229,21 @@ static JoinRequest read_join_request(HttpRequest *request)
     if (join.name[0] != '\0' && !name_text_is_valid(join.name, strlen(join.name))) {
         join.bad_name = true;
     }
-    // One that does not fit is nobody's.
-    if (!copy_member(root, "world_id", join.world_id, sizeof join.world_id)) {
-        join.world_id[0] = '?';
+    const struct {
+        const char *name;
+        char *out;
+        size_t capacity;
+    } texts[] = {{"world_id", join.world_id, sizeof join.world_id},
+                 {"place_id", join.place_id, sizeof join.place_id},
+                 {"room_code", join.room_code, sizeof join.room_code}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (!copy_member(root, texts[i].name, texts[i].out, texts[i].capacity)) {
+            join.no = texts[i].name;
+        }
     }
-    if (!copy_member(root, "place_id", join.place_id, sizeof join.place_id)) {
-        join.place_id[0] = '?';
-    }
+    static const char *const members[] = {"world_id", "place_id", "room_code", "username",
+                                          "name",     "debug",    NULL};
+    (void)serve_body_has_odd(root, members, join.odd, sizeof join.odd);
     const JsonNode *debug = json_find(root, "debug");
     join.debug = debug != NULL && debug->kind == JSON_BOOL && debug->boolean;
     return join;
@@ -434,8 +450,8 @@ static void write_join(const PendingJoin *pending, JsonWriter *json, const HostJ
     json_write_object_end(json);
 }
 
-static void refuse_join(HttpRequest *request, HttpResponse *response, const Serve *serve,
-                        HostRefusal refusal)
+void serve_refuse_join(HttpRequest *request, HttpResponse *response, const Serve *serve,
+                       HostRefusal refusal)
 {
     static const struct {
         uint32_t status;
@@ -448,7 +464,21 @@ static void refuse_join(HttpRequest *request, HttpResponse *response, const Serv
         [REFUSED_FULL] = {503, "full",
                           "this server runs as many worlds as it can; try again later"},
         [REFUSED_ELSEWHERE] = {503, "elsewhere", "another host runs this world"},
-        [REFUSED_FAILING] = {503, "failing",
+        [REFUSED_FORBIDDEN] = {403, "forbidden",
+                               "this world is private; join with its room_code, or ask its owner "
+                               "for an invitation"},
+        [REFUSED_WORLD_FULL] = {409, "world_full",
+                                "this world has as many players as it may have; try again later, "
+                                "or join another world of the place"},
+        [REFUSED_QUOTA] = {409, "too_many_worlds",
+                           "you have as many worlds as you may have; delete one first, or join one "
+                           "of them by its world_id"},
+        [REFUSED_ADDRESS] = {429, "too_many_worlds",
+                             "guests from your address have made as many worlds as they may; join "
+                             "one of them, or a place by its place_id"},
+        [REFUSED_PLACE_FULL] = {409, "place_full",
+                                "this place has as many worlds as it may have; try again later"},
+        [REFUSED_FAILING] = {502, "failing",
                              "this world ends as soon as it starts; its creator must mend it"},
         [REFUSED_UNAVAILABLE] = {503, "unavailable", "the world cannot be started now; try again"},
         [REFUSED_LATE] = {503, "starting", "the world has not started in time; try again"},
@@ -463,6 +493,18 @@ static void refuse_join(HttpRequest *request, HttpResponse *response, const Serv
               answers[refusal].message);
 }
 
+static void refuse_answer(HttpRequest *request, HttpResponse *response, const Serve *serve,
+                          const HostJoinAnswer *answer)
+{
+    if (answer->refusal == REFUSED_BANNED) {
+        char text[192];
+        host_ban_text(&answer->rules, text, sizeof text);
+        http_fail(request, response, 403, "banned", text);
+    } else {
+        serve_refuse_join(request, response, serve, answer->refusal);
+    }
+}
+
 // On the main thread, once for each join.
 void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer)
 {
@@ -471,7 +513,7 @@ void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer)
     HttpRequest *request = http_deferred_request(pending->deferred);
     HttpResponse response = http_response_default();
     if (answer->refusal != REFUSED_NOT) {
-        refuse_join(request, &response, pending->serve, answer->refusal);
+        refuse_answer(request, &response, pending->serve, answer);
     } else {
         char server[320];
         serve_server_name(pending->serve, request, server, sizeof server);
@@ -515,6 +557,44 @@ static bool find_who(const Serve *serve, const JoinRequest *join, HttpRequest *r
     return true;
 }
 
+bool serve_refuse_guess(const Serve *serve, HttpRequest *request, HttpResponse *response,
+                        bool is_there, bool is_secret)
+{
+    const uint64_t address = serve->control != NULL ? serve_address_key(serve, request) : 0;
+    if (address == 0 || (is_there && !is_secret)) {
+        return false;
+    }
+    if (!rooms_may_guess(serve->rooms, address, clock_unix_ms(), !is_there)) {
+        http_fail(request, response, 429, "too_many_tries",
+                  "too many rooms were asked for from your address that are not there; try again "
+                  "in ten minutes");
+        return true;
+    }
+    return false;
+}
+
+// A room that is named must be there, and wrong codes are counted. True: the response says so.
+static bool refuse_room(const Serve *serve, const JoinRequest *join, HttpRequest *request,
+                        HttpResponse *response, const char *name)
+{
+    const HostWorld *world = host_world(serve->host, name);
+    if (join->room_code[0] != '\0' && join->world_id[0] != '\0' &&
+        host_world(serve->host, join->world_id) != world) {
+        world = NULL; // they name two worlds
+    }
+    const bool is_secret = world != NULL && host_world_view(world).row->is_private;
+    if (name[0] == '\0') {
+        return false;
+    }
+    if (serve_refuse_guess(serve, request, response, world != NULL, is_secret)) {
+        return true;
+    }
+    if (world == NULL) {
+        serve_refuse_join(request, response, serve, REFUSED_NO_WORLD);
+    }
+    return world == NULL;
+}
+
 // On the main thread.
 static bool ask_join(void *user, HttpDeferred *deferred, HttpResponse *response)
 {
@@ -532,6 +612,13 @@ static bool ask_join(void *user, HttpDeferred *deferred, HttpResponse *response)
     }
     memcpy(pending->join.world, join.world_id, sizeof pending->join.world);
     memcpy(pending->join.place, join.place_id, sizeof pending->join.place);
+    if (join.room_code[0] != '\0') {
+        snprintf(pending->join.world, sizeof pending->join.world, "%s", join.room_code);
+    }
+    if (refuse_room(serve, &join, request, response, pending->join.world)) {
+        return true;
+    }
+    pending->join.address = serve_address_key(serve, request);
     pending->join.tag = (uint64_t)(uintptr_t)pending;
     host_join(serve->host, &pending->join);
     return false;
@@ -544,7 +631,17 @@ void serve_post_join(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     const JoinRequest join = read_join_request(request);
-    if (!refuse_join_request(&join, request, response)) {
-        mailbox_ask(serve->mailbox, request, response, ask_join);
+    if (refuse_join_request(&join, request, response)) {
+        return;
     }
+    char text[96];
+    snprintf(text, sizeof text, "%s must be a text of at most %s bytes",
+             join.no != NULL ? join.no : "",
+             join.no != NULL && strcmp(join.no, "room_code") == 0 ? "16" : "64");
+    if (join.no != NULL || join.odd[0] != '\0') {
+        http_fail(request, response, 400, join.no != NULL ? "malformed" : "unknown_member",
+                  join.no != NULL ? text : join.odd);
+        return;
+    }
+    mailbox_ask(serve->mailbox, request, response, ask_join);
 }

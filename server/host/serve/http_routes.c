@@ -2,6 +2,7 @@
 // touch only what never changes; what concerns worlds is answered on the main thread (mailbox.h).
 #define _GNU_SOURCE
 #include "server/host/serve/http_routes.h"
+#include "server/host/serve/http_world.h"
 
 #include "core/base/sha256.h"
 #include "server/host/serve/http_account.h"
@@ -11,14 +12,14 @@
 #include "server/host/serve/metrics.h"
 #include "server/host/serve/openapi.h"
 #include "server/sys/clock.h"
+#include "server/sys/disk.h"
 #include "server/sys/process.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#define ANSWER_BYTES     4096
-#define SERVE_TEXT_BYTES (8u << 20)
-#define PROMETHEUS_TYPE  "text/plain; version=0.0.4; charset=utf-8"
+#define ANSWER_BYTES    4096
+#define PROMETHEUS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
 // --- answers ------------------------------------------------------------------------------------
 
@@ -57,7 +58,7 @@ void serve_write_number(JsonWriter *json, const char *name, uint64_t number)
 }
 
 // For large answers of the main thread; they are copied.
-static uint8_t *serve_text(Serve *serve)
+uint8_t *serve_text(Serve *serve)
 {
     if (serve->text == NULL) {
         serve->text = malloc(SERVE_TEXT_BYTES);
@@ -66,8 +67,8 @@ static uint8_t *serve_text(Serve *serve)
     return serve->text;
 }
 
-static void serve_text_answer(const Serve *serve, const JsonWriter *json, const ByteWriter *writer,
-                              HttpRequest *request, HttpResponse *response)
+void serve_text_answer(const Serve *serve, const JsonWriter *json, const ByteWriter *writer,
+                       HttpRequest *request, HttpResponse *response)
 {
     if (json_writer_finish(json) != STATUS_OK) {
         http_fail(request, response, 500, "too_large", "the answer does not fit");
@@ -92,6 +93,18 @@ bool serve_refuse_forwarded(const Serve *serve, HttpRequest *request, HttpRespon
     http_fail(request, response, 403, "proxied",
               "this world is in development, for its own machine alone, and the request came "
               "through a proxy; ask it directly, or run the world with --address for others");
+    return true;
+}
+
+bool serve_refuse_upload(const Serve *serve, const char *folder, HttpRequest *request,
+                         HttpResponse *response)
+{
+    if (!disk_is_low(serve->data) && !disk_is_low(folder)) {
+        return false;
+    }
+    http_fail(request, response, 507, "disk_low",
+              "the disk of this server is nearly full; nothing can be uploaded until its operator "
+              "makes room");
     return true;
 }
 
@@ -171,6 +184,7 @@ static bool answer_metrics(void *user, HttpDeferred *deferred, HttpResponse *res
                         .draining = host_is_draining(serve->host),
                         .server = serve->http,
                         .host_cpu_us = clock_cpu_us()};
+    status_ignore(disk_space(serve->data, &metrics.disk)); // unknown: 0 bytes
     metrics.routes = serve_routes(&metrics.route_count);
     if (serve->control != NULL) {
         metrics.control = control_stats(serve->control);
@@ -272,7 +286,7 @@ static void get_blob(void *user, HttpRequest *request, HttpResponse *response)
 
 // Room codes of all worlds, and paths and faults of server scripts, are for who makes them: this
 // machine, in development.
-static bool refuse_stranger(const Serve *serve, HttpRequest *request, HttpResponse *response)
+bool serve_refuse_stranger(const Serve *serve, HttpRequest *request, HttpResponse *response)
 {
     if (!serve->development || !http_is_loopback(request)) {
         http_fail(request, response, 403, "denied",
@@ -284,87 +298,6 @@ static bool refuse_stranger(const Serve *serve, HttpRequest *request, HttpRespon
         return true;
     }
     return serve_refuse_forwarded(serve, request, response);
-}
-
-// --- rooms --------------------------------------------------------------------------------------
-
-const char *serve_state_name(HostWorldState state)
-{
-    static const char *const names[WORLD_STATE_COUNT] = {
-        [WORLD_MAKING] = "making",     [WORLD_STOPPED] = "stopped",   [WORLD_WAITING] = "waiting",
-        [WORLD_TAKING] = "starting",   [WORLD_STARTING] = "starting", [WORLD_RUNNING] = "running",
-        [WORLD_STOPPING] = "stopping", [WORLD_ENDING] = "stopping",   [WORLD_DRAINING] = "stopping",
-        [WORLD_RELEASING] = "stopping"};
-    return names[state];
-}
-
-static void write_room(JsonWriter *json, const HostWorld *world)
-{
-    const HostWorldView view = host_world_view(world);
-    json_write_object_begin(json);
-    serve_write_member(json, "roomCode", view.row->room_code);
-    serve_write_member(json, "worldId", view.row->world_id);
-    serve_write_member(json, "placeId", view.place->place_id);
-    serve_write_member(json, "placeName", view.place->built.facts.name);
-    serve_write_member(json, "state", serve_state_name(view.state));
-    json_write_name(json, "ready");
-    json_write_bool(json, host_world_is_ready(world));
-    serve_write_number(json, "players", view.players);
-    serve_write_number(json, "playerMax", view.player_max);
-    serve_write_number(json, "tickRate", view.place->built.facts.tick_rate);
-    serve_write_member(json, "sceneHash", view.place->scene_hex);
-    serve_write_number(json, "sceneBytes", view.place->built.stripped_bytes);
-    json_write_object_end(json);
-}
-
-static bool answer_room(void *user, HttpDeferred *deferred, HttpResponse *response)
-{
-    Serve *serve = user;
-    HttpRequest *request = http_deferred_request(deferred);
-    const HostWorld *world = host_world(serve->host, http_path_part(request, 0));
-    if (world == NULL || host_world_view(world).place == NULL) {
-        http_fail(request, response, 404, "not_found", "there is no such room");
-        return true;
-    }
-    ServeAnswer answer;
-    serve_answer_begin(&answer, request);
-    write_room(&answer.json, world);
-    serve_answer_end(&answer, response);
-    return true;
-}
-
-static void get_room(void *user, HttpRequest *request, HttpResponse *response)
-{
-    mailbox_ask(((Serve *)user)->mailbox, request, response, answer_room);
-}
-
-static bool answer_worlds(void *user, HttpDeferred *deferred, HttpResponse *response)
-{
-    Serve *serve = user;
-    ByteWriter writer = byte_writer(serve_text(serve), SERVE_TEXT_BYTES);
-    JsonWriter json = json_writer(&writer, 0);
-    json_write_object_begin(&json);
-    json_write_name(&json, "worlds");
-    json_write_array_begin(&json);
-    for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
-        const HostWorld *world = host_world_at(serve->host, i);
-        const HostWorldView view = host_world_view(world);
-        if (view.place != NULL && view.state != WORLD_MAKING && view.row->world_id[0] != '\0') {
-            write_room(&json, world);
-        }
-    }
-    json_write_array_end(&json);
-    json_write_object_end(&json);
-    serve_text_answer(serve, &json, &writer, http_deferred_request(deferred), response);
-    return true;
-}
-
-static void get_worlds(void *user, HttpRequest *request, HttpResponse *response)
-{
-    Serve *serve = user;
-    if (!refuse_stranger(serve, request, response)) {
-        mailbox_ask(serve->mailbox, request, response, answer_worlds);
-    }
 }
 
 // --- scripts ------------------------------------------------------------------------------------
@@ -395,7 +328,7 @@ static bool answer_scripts(void *user, HttpDeferred *deferred, HttpResponse *res
 static void get_scripts(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    if (!refuse_stranger(serve, request, response)) {
+    if (!serve_refuse_stranger(serve, request, response)) {
         mailbox_ask(serve->mailbox, request, response, answer_scripts);
     }
 }
@@ -429,15 +362,9 @@ static const HttpRoute routes[] = {
      .summary = "A rune, packed; the number is rune_packing of /join"},
     {"GET", "/api/assets", .handler = serve_asset_list, .gives = "assets:array thumbnail?:any",
      .fails = "404", .summary = "The assets of the place"},
-    {"GET", "/worlds", .handler = get_worlds, .gives = "worlds:array", .fails = "403",
-     .summary = "The worlds of this server"},
     {"GET", "/api/rooms/*/ws", .handler = serve_get_socket, .names = "code", .gives = "101",
      .takes = "token? playerId? resumeToken?", .fails = "403 404 426 429",
      .summary = "The WebSocket of a world; docs/PROTOCOL.md says what is spoken"},
-    {"GET", "/api/rooms/*", .handler = get_room, .names = "code", .fails = "404",
-     .gives = "roomCode worldId placeId placeName state ready:boolean players:integer "
-              "playerMax:integer tickRate:integer sceneHash sceneBytes:integer",
-     .summary = "A world by its room code"},
     {"GET", "/api/worlds/*/scripts", .handler = get_scripts, .fails = "403 404",
      .gives = "tick:integer scripts:array entities:array faults:array",
      .summary = "What the server scripts of a world cost"},
@@ -449,6 +376,7 @@ static const HttpRoute routes[] = {
     {"GET", "/api/session", .handler = serve_get_session,
      .gives = "accounts:boolean signed_in:boolean shown_name? username? is_guest?:boolean",
      .summary = "Who asks, for a page: also when nobody is signed in"},
+    SERVE_WORLD_ROUTES,
     SERVE_BUILD_ROUTES,
     SERVE_ADMIN_ROUTES,
     {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES, .is_form = true,

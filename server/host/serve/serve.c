@@ -132,6 +132,7 @@ static Status make_host(Serve *serve)
                                      .log = outside_log,
                                      .start = outside_start,
                                      .joined = serve_joined,
+                                     .made = serve_made,
                                      .refuse_socket = serve_refuse_socket,
                                      .socket_passed = outside_socket_passed,
                                      .socket_closed = outside_socket_closed,
@@ -286,9 +287,9 @@ static void tell_rooms(Serve *serve)
     for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
         const HostWorld *world = host_world_at(serve->host, i);
         const HostWorldView view = host_world_view(world);
-        if (view.state != WORLD_MAKING && view.row->world_id[0] != '\0') {
+        if (view.state != WORLD_MAKING) {
             status_ignore(rooms_put(serve->rooms, i, view.row->world_id, view.row->room_code,
-                                    host_world_is_ready(world)));
+                                    host_world_is_ready(world), view.row->is_private));
         }
     }
 }

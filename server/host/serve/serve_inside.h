@@ -111,6 +111,8 @@ void serve_print_up(const Serve *serve, const char *address, unsigned port);
 
 // --- HTTP ---------------------------------------------------------------------------------------
 MUST_USE Status serve_http_start(Serve *serve);
+void serve_made(void *user, uint64_t tag, const HostWorld *world,
+                HostRefusal refusal);                                      // HostOutside
 void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer); // HostOutside
 void serve_take_socket(void *user, const MailSocket *mail);                // on the main thread
 // What a ticket says of somebody: account, name and flags.

@@ -223,7 +223,7 @@ static void random_code(char out[17])
 {
     uint8_t random[ROOM_CODE_RANDOM];
     entropy_fill(random, sizeof random);
-    room_code_from(random, out);
+    room_code_from(random, sizeof random, out);
 }
 
 static Status put_row(Serve *serve, StoreWorld *row)
@@ -290,6 +290,14 @@ Status serve_world_open(Serve *serve)
     return status;
 }
 
+static void invite(void *user, const char *world_id, uint64_t account)
+{
+    HostWorld *world = host_world(user, world_id);
+    if (world != NULL) {
+        status_ignore(host_world_invite(world, account, true)); // without memory they ask again
+    }
+}
+
 Status serve_worlds_open(Serve *serve)
 {
     for (uint32_t i = 0; i < serve->place_count; i++) {
@@ -325,5 +333,5 @@ Status serve_worlds_open(Serve *serve)
         }
     }
     free(rows);
-    return status;
+    return status == STATUS_OK ? store_guests(serve->store, invite, serve->host) : status;
 }
