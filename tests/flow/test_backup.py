@@ -77,7 +77,7 @@ def test_backup_while_bots_build(program, places, folder):
         first = Bots(program, host.port, BUILDERS, 5, "build", "--world", world, "--ledger", ledger,
                      "--seed", str(SEED)).result(90)
         before, gone_before = durable(ledger)
-        check(len(before) > 3, f"they built: {first}")
+        check(before, f"they built: {first}")  # and took some away again
         bots = Bots(program, host.port, BUILDERS, 86400, "build", "--world", world, "--ledger",
                     ledger + ".during", "--seed", str(SEED + 1))
         wait_until(lambda: structures_in(data)[0] - before, "others build", 30)
