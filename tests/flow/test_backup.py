@@ -4,6 +4,7 @@ SANDLOT_BACKUP_KILLS says how often each is killed; SANDLOT_SEED repeats a run.
 """
 
 import hashlib
+import json
 import os
 import random
 import re
@@ -18,6 +19,7 @@ import time
 from bots import Bots, write_meadow
 from hosts import Host
 from support import check, run, wait_until
+from test_up import Up
 
 SEED = int(os.environ.get("SANDLOT_SEED", "0")) or random.randrange(1, 1 << 30)
 KILLS = int(os.environ.get("SANDLOT_BACKUP_KILLS", "12"))
@@ -133,6 +135,37 @@ def check_play(program, place, data, world, expected, folder):
         host.stop()
     finally:
         host.kill()
+
+
+def sign_in(up):
+    status, _, body = up.request("POST", "/login", {"username": "bo"})
+    check(status == 200, f"/login says {status}: {body}")
+    return json.loads(body)["session_token"]
+
+
+def join_status(up, token):
+    return up.ask_join(token=token)[0]
+
+
+def test_restore_ends_sign_ins(program, places, folder):
+    """Of the time of the backup, because some were ended since, and of the time after it."""
+    data, other, backup = folder + "/data", folder + "/other", folder + "/b.tar"
+    key = {"SECRET_KEY": "k" * 48}
+    up = Up(program, folder, "--data", data, variables=key)
+    try:
+        before = sign_in(up)
+        check(join_status(up, before) == 200, "it is good")
+        sandlot(program, "backup", "--data", data, backup)
+        after = sign_in(up)
+        check(join_status(up, before) == 200 == join_status(up, after), "nobody is disturbed")
+        up.stop()
+        sandlot(program, "restore", backup, "--data", other)
+        up = Up(program, folder, "--data", other, variables=key)
+        check(join_status(up, before) == 401 == join_status(up, after), "signed in no more")
+        check(join_status(up, sign_in(up)) == 200, "and again")
+        up.stop()
+    finally:
+        up.kill()
 
 
 # --- kill -9 ---------------------------------------------------------------------------------------
