@@ -62,7 +62,7 @@ class Server:
         self.folder = folder
         self.up = People(program, os.path.join(folder, "up"),
                          variables={"SECRET_KEY": "correct-horse-battery-staple"})
-        self.count = 0
+        self.count, self.tokens, self.own = 0, {}, None
         self.tokens = {"operator": self.up.operator(),
                        "account": self.up.register("ann")["session_token"],
                        "guest": self.guest()}
@@ -92,7 +92,7 @@ class Server:
 
     def post(self, path, body=None, who=None, method="POST"):
         status, answer = self.up.post(path, body, self.tokens.get(who), method=method)
-        check(status == 200, f"{path} says {status}: {answer}")
+        check(status in (200, 201), f"{path} says {status}: {answer}")
         return answer
 
     def join(self):
@@ -103,7 +103,10 @@ class Server:
         return self.post("/join", {"place_id": "place_island"}, "operator")["world_id"]
 
     def own_world(self):
-        return self.post("/api/worlds", {"name": "mine"}, "account")["world_id"]
+        """A world of the account's, which may have a few."""
+        if self.own is None:
+            self.own = self.post("/api/worlds", {"name": "mine"}, "account")["world_id"]
+        return self.own
 
     def ban(self, kind):
         name, _ = self.register()
@@ -162,6 +165,13 @@ def guest_of_world(server):
     world = server.own_world()
     server.post(f"/api/worlds/{world}/guests", {"username": "boss"}, "account")
     return Ask(who="account", world_id=world, username="boss")
+
+
+def own_world(server):
+    """By somebody new: nobody may have many."""
+    name, token = server.register()
+    server.tokens[name] = token
+    return Ask(name, {"name": "mine"})
 
 
 def logging_out(server):
@@ -229,7 +239,7 @@ GOOD = {
     "POST /api/accounts/{name}/roles": lambda server: Ask("operator", {"roles": "player"},
                                                          name="ann"),
     "POST /api/registration": lambda server: Ask("operator", {"registration": "open"}),
-    "POST /api/worlds": lambda server: Ask("account", {"name": "mine"}),
+    "POST /api/worlds": own_world,
     "POST /api/worlds/{id}/guests": lambda server: Ask("account", {"username": "boss"},
                                                       id=server.own_world()),
     "DELETE /api/worlds/{world_id}/guests/{username}": guest_of_world,
