@@ -78,6 +78,7 @@
 #define HTTP_TRUSTED_PROXIES_MAX 16
 // WebSockets of one address (IPv6: of one /64), and of all.
 #define HTTP_SOCKETS_PER_ADDRESS_MAX 64
+#define HTTP_SOCKETS_PER_ACCOUNT_MAX 16 // in place of its address, so that a school fits
 #define HTTP_SOCKETS_MAX             65536
 
 // Signing in. Failures, and accounts that are made, count for a quarter of an hour (attempt.h).

@@ -231,6 +231,9 @@ void http_work(HttpRequest *request, HttpResponse *response, HttpHandler work);
 // calls `take` with the socket and the bytes already read, on the server's thread. The socket is
 // the taker's from then on. On failure the response is filled with the error. A taker whose user is
 // the request may still ask what the request said.
+// http_count_for before it: the socket is one of at most HTTP_SOCKETS_PER_ACCOUNT_MAX of this
+// account, and not of its address.
+void http_count_for(HttpRequest *request, uint64_t account);
 typedef void (*HttpTake)(void *user, int socket, const uint8_t *already, size_t bytes, bool json);
 void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, void *take_user);
 

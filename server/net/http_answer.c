@@ -368,14 +368,15 @@ static enum MHD_Result join_protocols(void *user, enum MHD_ValueKind kind, const
     return MHD_YES;
 }
 
-// False: its address has too many.
+// False: its address or its account has too many.
 static bool count_socket(HttpRequest *request)
 {
     HttpServer *server = request->server;
     if (server->sockets == NULL || (server->config.loopback_unlimited && request->is_loopback)) {
         return true;
     }
-    const Status status = http_sockets_add(server->sockets, request->client, &request->socket);
+    const Status status =
+        http_sockets_add(server->sockets, request->client, request->account, &request->socket);
     if (status != STATUS_OK) {
         pthread_mutex_lock(&server->lock);
         server->stats.sockets_refused += 1;
@@ -406,12 +407,19 @@ void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, v
     }
     if (!count_socket(request)) {
         http_fail(request, response, 429, "too_many_sockets",
-                  "this address has as many connections as one may have; close some");
+                  request->account != 0
+                      ? "this account has as many connections as one may have; close some"
+                      : "this address has as many connections as one may have; close some");
         return;
     }
     request->take = take;
     request->take_user = take_user;
     response->status = MHD_HTTP_SWITCHING_PROTOCOLS;
+}
+
+void http_count_for(HttpRequest *request, uint64_t account)
+{
+    request->account = account;
 }
 
 uint64_t http_socket_number(const HttpRequest *request)

@@ -165,8 +165,8 @@ test('a page of another site gets nothing with her cookie', needs, () => {
     const status = (...words) => Number(ask('-o', '/dev/null', '-w', '%{http_code}', '-XPOST',
         `${SITE}/join`, '-d', '{}', '-H', cookie, ...words));
     assert.equal(status('-H', 'X-Sandlot: 1', '-H', 'Origin: http://evil.test'), 403);
-    assert.equal(status('-H', 'X-Sandlot: 1'), 401, 'without Origin');
-    assert.equal(status('-H', `Origin: ${SITE}`), 401, 'without the header');
+    assert.equal(status('-H', 'X-Sandlot: 1'), 403, 'without Origin');
+    assert.equal(status('-H', `Origin: ${SITE}`), 403, 'without the header');
     assert.equal(status('-H', 'X-Sandlot: 1', '-H', `Origin: ${SITE}`,
         '-H', 'Host: evil.test'), 421);
     assert.equal(status('-H', 'X-Sandlot: 1', '-H', `Origin: ${SITE}`), 200);

@@ -113,6 +113,8 @@ static void take_numbered(void *user, int socket, const uint8_t *already, size_t
 static void get_socket(void *user, HttpRequest *request, HttpResponse *response)
 {
     (void)user;
+    const char *account = http_header(request, "X-Account");
+    http_count_for(request, account != NULL ? strtoull(account, NULL, 10) : 0);
     http_upgrade(request, response, take_numbered, request);
 }
 
@@ -1252,6 +1254,23 @@ TEST(sockets_of_one_address_are_limited)
     clients[3] = upgrade(server, first);
     CHECK_INT(reply_status(), 429);
     CHECK_INT(http_stats(server).sockets_refused, 3);
+    // An account counts for itself, wherever it is.
+    int own[HTTP_SOCKETS_PER_ACCOUNT_MAX + 1];
+    for (uint32_t i = 0; i < HTTP_SOCKETS_PER_ACCOUNT_MAX; i++) {
+        own[i] = upgrade(server, UPGRADE_REST "X-Forwarded-For: 192.0.2.1\r\nX-Account: 5\r\n");
+        CHECK_INT(reply_status(), 101);
+        REQUIRE(wait_taken(6 + i));
+    }
+    own[HTTP_SOCKETS_PER_ACCOUNT_MAX] =
+        upgrade(server, UPGRADE_REST "X-Forwarded-For: 192.0.2.9\r\nX-Account: 5\r\n");
+    CHECK_INT(reply_status(), 429);
+    for (uint32_t i = 0; i <= HTTP_SOCKETS_PER_ACCOUNT_MAX; i++) {
+        close(own[i]);
+        if (i < HTTP_SOCKETS_PER_ACCOUNT_MAX) {
+            http_socket_over(server, taken.numbers[5 + i], 0);
+        }
+    }
+    CHECK_INT(http_stats(server).sockets, 4);
     // A process that ended takes all of its own with it.
     http_socket_pass(server, taken.numbers[1], 9);
     http_socket_pass(server, taken.numbers[2], 9);

@@ -148,6 +148,29 @@ void serve_take_socket(void *user, const MailSocket *mail)
     }
 }
 
+// Whose socket it is: by the cookie or header, or by what stands in the address. 0: nobody's, or a
+// guest's, who counts as the address does: guests cost nothing to make.
+static uint64_t socket_account(const Serve *serve, const HttpRequest *request)
+{
+    const Identity *who = serve_who(request);
+    const char *token = http_query(request, "token");
+    Ticket ticket;
+    Identity found;
+    if (serve->control == NULL) {
+        return 0;
+    }
+    if (who == NULL && token != NULL &&
+        ticket_read(&serve->key, token, strlen(token), &ticket) == STATUS_OK) {
+        const bool is_valid = ticket.expires_unix_ms > clock_unix_ms();
+        return is_valid && (ticket.flags & TICKET_GUEST) == 0 ? ticket.account : 0;
+    }
+    if (who == NULL && token != NULL &&
+        identity_of_token(serve->control, token, &found) == STATUS_OK) {
+        who = &found;
+    }
+    return who != NULL && !who->is_guest ? who->account : 0;
+}
+
 void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
@@ -171,6 +194,7 @@ void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response)
                   "token, playerId or resumeToken is too long, or nothing that was given here");
         return;
     }
+    http_count_for(request, socket_account(serve, request));
     http_upgrade(request, response, take_socket, request);
 }
 
