@@ -1,6 +1,6 @@
-// How many WebSockets each client address has, or each account. The server is done with a socket once somebody took
-// it, and cannot see its end; so it gives each a number, and whoever has the socket says when that
-// one is over. Called from any thread.
+// How many WebSockets each client address has, or each account. The server is done with a socket
+// once somebody took it, and cannot see its end; so it gives each a number, and whoever has the
+// socket says when that one is over. Called from any thread.
 #pragma once
 
 #include "core/base/status.h"

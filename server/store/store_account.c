@@ -179,6 +179,34 @@ Status store_account_by_name(Store *store, const char *name, StoreAccount *out)
     return status;
 }
 
+Status store_accounts(Store *store, const char *after, StoreAccount *out, uint32_t max,
+                      uint32_t *count)
+{
+    char key[STORE_NAME_BYTES];
+    uint64_t damaged = 0;
+    *count = 0;
+    name_key(after, key);
+    pthread_mutex_lock(&store->read_lock);
+    SqlRow row = sql_open(store->reader, SQL_ACCOUNT_LIST, TABLE_NONE);
+    sql_put_string(&row, key);
+    sql_put_u64(&row, max);
+    while (*count < max && sql_next(&row)) {
+        if (take_account(&row, &out[*count])) {
+            *count += 1;
+        } else {
+            damaged += 1;
+        }
+    }
+    sql_close(&row);
+    const Status status = sql_status(store->reader);
+    sql_clear(store->reader);
+    pthread_mutex_unlock(&store->read_lock);
+    pthread_mutex_lock(&store->lock);
+    store->stats.damaged += damaged;
+    pthread_mutex_unlock(&store->lock);
+    return status;
+}
+
 // --- sign-ins -----------------------------------------------------------------------------------
 
 typedef struct SignInCall {

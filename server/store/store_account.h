@@ -78,6 +78,10 @@ MUST_USE Status store_account_put(Store *store, const StoreAccount *account,
 // STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.
 MUST_USE Status store_account_find(Store *store, uint64_t account_id, StoreAccount *out);
 MUST_USE Status store_account_by_name(Store *store, const char *name, StoreAccount *out);
+// Those with names, by name, from behind that one on ("": from the first), at most max. What is
+// damaged is left out, and counted.
+MUST_USE Status store_accounts(Store *store, const char *after, StoreAccount *out, uint32_t max,
+                               uint32_t *count);
 
 MUST_USE Status store_sign_in_put(Store *store, const StoreSignIn *sign_ins, uint32_t count);
 // When they were last used; those that were deleted meanwhile stay so.

@@ -11,7 +11,6 @@
 #include "server/store/sql.h"
 #include "server/store/store.h"
 
-#include <limits.h>
 #include <pthread.h>
 
 #define STORE_ID_BYTES         64
@@ -23,6 +22,7 @@
 #define STORE_WAL_PAGES_MAX    2000                // 8 MB, then the log is written back and emptied
 #define STORE_BLOCKED_MAX      4096
 #define STORE_REASON_BYTES     256
+#define STORE_PATH_BYTES       4096
 #define STORE_WORLD_BYTES_MAX  (512u << 20) // all rows of a world; a host that takes it holds them
 
 typedef enum JobType {
@@ -95,7 +95,7 @@ struct StoreDatabase {
     Sql writer, second;
     Sql *reader; // one of them
     uint32_t store_count;
-    char backup_lock[PATH_MAX]; // "": in memory
+    char backup_lock[STORE_PATH_BYTES]; // "": in memory
 };
 
 typedef struct RowsFound {
@@ -171,6 +171,10 @@ void schema_make(Sql *sql, int64_t version);
 // STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.
 Status world_find(Sql *sql, const char *world_id, StoreWorld *out);
 Status world_make(Store *store, Sql *sql, const Job *job);
+// STATUS_EXISTS: another world has its room code.
+Status world_write(Sql *sql, const StoreWorld *world);
+Status world_delete(Store *store, Sql *sql, void *world_id); // a JobCall
+void world_clear(Sql *sql, const char *world_id);            // all rows but its own
 bool world_is_valid(const StoreWorld *world);
 void world_take_string(SqlRow *row, char *out, size_t out_bytes);
 

@@ -1,11 +1,12 @@
 """contrib/sandlot.service: systemd accepts it, and the jail has all its layers under its filter of system
-calls, as an ordinary user without capabilities.
+calls, as an ordinary user without capabilities. The same for the profile that containers get.
 
 There is no systemd that runs services where tests run. So the filter is made here as systemd makes it:
 the sets of system calls are those that systemd-analyze prints, and the filter is libseccomp's.
 """
 
 import ctypes
+import json
 import os
 import re
 import shutil
@@ -76,7 +77,7 @@ class Compare(ctypes.Structure):
                 ("b", ctypes.c_uint64)]
 
 
-def make_filter():
+def make_filter(call_names, namespaces):
     """As systemd makes it; the function that installs it."""
     lib = ctypes.CDLL("libseccomp.so.2")
     lib.seccomp_init.restype = ctypes.c_void_p
@@ -86,7 +87,7 @@ def make_filter():
     filters = []
     # RestrictNamespaces=
     spaces = lib.seccomp_init(ACT_ALLOW)
-    for name in set(NAMESPACES) - set(unit_value("RestrictNamespaces")):
+    for name in set(NAMESPACES) - set(namespaces):
         flag = NAMESPACES[name]
         for call in (b"unshare", b"clone"):
             compare = Compare(0, CMP_MASKED_EQ, flag, flag)
@@ -97,7 +98,7 @@ def make_filter():
     filters.append(spaces)
     # SystemCallFilter=
     calls = lib.seccomp_init(ACT_EPERM)
-    for name in calls_of(unit_value("SystemCallFilter")):
+    for name in call_names:
         number = lib.seccomp_syscall_resolve_name(name.encode())
         if number >= 0:  # else it is of another machine
             lib.seccomp_rule_add_array(calls, ACT_ALLOW, number, 0, None)
@@ -148,8 +149,8 @@ def layers_under(program, place, data, before):
     return next((line[1] for line in found if line), "".join(lines))
 
 
-def test_systemd_unit_holds_the_jail(program, places, folder):
-    """All layers, under exactly what the unit allows; and one that the jail needs taken away is missed."""
+def check_layers(program, places, folder, install):
+    """The jail has all layers under this filter, for an ordinary user without capabilities."""
     user = 65534 if os.getuid() == 0 else None
     place, data = folder + "/island", folder + "/data"
     copy = folder + "/sandlot"  # where an ordinary user can read it
@@ -162,8 +163,23 @@ def test_systemd_unit_holds_the_jail(program, places, folder):
     plain = layers_under(copy, place, data, restricted(lambda: None, user))
     if plain != "all layers":
         raise Skip(f"an ordinary user has no whole jail here: {plain[-300:]}")
-    found = layers_under(copy, place, data, restricted(make_filter(), user))
-    check(found == "all layers", f"under the unit: {found}")
+    found = layers_under(copy, place, data, restricted(install, user))
+    check(found == "all layers", f"under the filter: {found}")
+
+
+def test_systemd_unit_holds_the_jail(program, places, folder):
+    calls = calls_of(unit_value("SystemCallFilter"))
+    check_layers(program, places, folder, make_filter(calls, unit_value("RestrictNamespaces")))
+
+
+def test_systemd_container_profile_holds_the_jail(program, places, folder):
+    """The same under contrib/seccomp.json, which containers get."""
+    with open(os.path.join(CONTRIB, "seccomp.json"), encoding="utf-8") as file:
+        profile = json.load(file)
+    check(profile["defaultAction"] == "SCMP_ACT_ERRNO" and len(profile["syscalls"]) == 1, "a list")
+    calls = profile["syscalls"][0]["names"]
+    check(not {"bpf", "kexec_load", "init_module", "ptrace", "open_by_handle_at"} & set(calls), "not these")
+    check_layers(program, places, folder, make_filter(calls, NAMESPACES))
 
 
 if __name__ == "__main__":

@@ -105,7 +105,9 @@ bool serve_account_body(HttpRequest *request, HttpResponse *response, AccountBod
     if (serve_account_refuse(request, response)) {
         return false;
     }
-    *body = (AccountBody){.is_form = type != NULL &&
+    // curl says that JSON is a form unless it is told otherwise; a browser writes %7B for a brace.
+    const bool is_json = count > 0 && bytes[0] == '{';
+    *body = (AccountBody){.is_form = type != NULL && !is_json &&
                                      strncasecmp(type, FORM_TYPE, sizeof FORM_TYPE - 1) == 0};
     body->is_browser = body->is_form || http_header(request, ACCESS_HEADER) != NULL;
     // A browser always says from which page it comes; another site must sign nobody in or out.

@@ -47,6 +47,29 @@ static void seconds(ByteWriter *writer, const char *name, const char *type, cons
 
 // --- of each world ------------------------------------------------------------------------------
 
+// One word for a label.
+static const char *refusal_name(HostRefusal refusal)
+{
+    static const char *const names[REFUSED_COUNT] = {[REFUSED_NO_WORLD] = "no_world",
+                                                     [REFUSED_NO_PLACE] = "no_place",
+                                                     [REFUSED_ENDING] = "ending",
+                                                     [REFUSED_CROWD] = "crowd",
+                                                     [REFUSED_FULL] = "full",
+                                                     [REFUSED_ELSEWHERE] = "elsewhere",
+                                                     [REFUSED_DISK] = "disk",
+                                                     [REFUSED_FAILING] = "failing",
+                                                     [REFUSED_UNAVAILABLE] = "unavailable",
+                                                     [REFUSED_LATE] = "late",
+                                                     [REFUSED_DRAINING] = "draining",
+                                                     [REFUSED_BANNED] = "banned",
+                                                     [REFUSED_FORBIDDEN] = "forbidden",
+                                                     [REFUSED_WORLD_FULL] = "world_full",
+                                                     [REFUSED_QUOTA] = "quota",
+                                                     [REFUSED_ADDRESS] = "address",
+                                                     [REFUSED_PLACE_FULL] = "place_full"};
+    return names[refusal] != NULL ? names[refusal] : "other";
+}
+
 typedef uint64_t (*WorldValue)(const MetricsWorld *world, size_t offset);
 
 static uint64_t value_of_stats(const MetricsWorld *world, size_t offset)
@@ -141,7 +164,7 @@ static void joins_refused(const HostCounts *counts, ByteWriter *writer)
     begin(writer, "joins_refused_total", COUNTER, "Joins that got no ticket, by why");
     for (uint32_t i = REFUSED_NOT + 1; i < REFUSED_COUNT; i++) {
         print(writer, "sandlot_joins_refused_total{why=\"%s\"} %" PRIu64 "\n",
-              host_refusal_name((HostRefusal)i), counts->joins_refused[i]);
+              refusal_name((HostRefusal)i), counts->joins_refused[i]);
     }
 }
 

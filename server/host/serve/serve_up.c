@@ -128,8 +128,19 @@ static void print_next(const Serve *serve, const char *address, unsigned port)
     printf("  stop     press Ctrl-C: everything is saved first\n");
 }
 
+// In a school that is often so, but whoever runs the server shall know.
+static void warn_of_plain_http(const Serve *serve)
+{
+    if (!serve->development && !serve->is_https) {
+        serve_log(LOG_WARN, "accounts",
+                  "passwords travel readable through the network, because the public URL is not "
+                  "https; a proxy with TLS in front and public_url = https://… change that");
+    }
+}
+
 void serve_print_up(const Serve *serve, const char *address, unsigned port)
 {
+    warn_of_plain_http(serve);
     const bool is_everywhere =
         strcmp(serve->config.address, "0.0.0.0") == 0 || strcmp(serve->config.address, "::") == 0;
     printf("Sandlot runs at http://%s:%u/\n", address, port);

@@ -1,0 +1,31 @@
+// A world as one JSON file, in the shape of the server document: metadata, the chunks of its
+// terrain (base64 of zstd), and entities. It is written and read piece by piece, so that its size
+// costs no memory for a tree.
+//
+//   {"version":1, "world_id":"world_…",
+//    "metadata":{"name","created_at","place_id","place_hash","tick",…},
+//    "chunks":[{"x","y","z","data"}, …],
+//    "entities":[{"type":"structure",…}, {"type":"player",…}, {"type":"attributes",…}, …]}
+//
+// What belongs to people and not to the world (characters, sign-ins, resume tokens) is not in it,
+// and neither are DataStores, which belong to the place.
+#pragma once
+
+#include "server/store/store.h"
+
+#define WORLD_FILE_VERSION      1
+#define WORLD_FILE_REASON_BYTES 192
+
+// Writes what the store has of the world to a file that is open for writing; waits for the disk.
+// STATUS_MALFORMED: what is stored is damaged. STATUS_BLOCKED: the disk refuses.
+MUST_USE Status world_file_write(Store *store, const StoreWorld *world, int file);
+
+typedef struct WorldFile {
+    StoreWorld world; // name, created_unix_ms, place_id, place_hash; world_id may be ""
+    uint8_t *rows;    // as store_rows gives them; world_file_free frees them
+    size_t bytes;
+} WorldFile;
+// STATUS_MALFORMED with a reason that says where; STATUS_LIMIT: too large, or no memory.
+MUST_USE Status world_file_read(const char *text, size_t bytes, WorldFile *out,
+                                char reason[WORLD_FILE_REASON_BYTES]);
+void world_file_free(WorldFile *file);
