@@ -7,6 +7,7 @@ import json
 import os
 import re
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -444,6 +445,31 @@ def test_accounts_deletion_and_export(program, _places, folder):
         check(any(row["action"] == "account.delete" and str(guest["user_id"]) in row["detail"]
                   for row in rows), rows)
         check("ann" not in json.dumps(rows), "the audit has a name of somebody who was deleted")
+    finally:
+        up.kill()
+
+
+def test_accounts_stay_deleted_in_a_restored_backup(program, _places, folder):
+    up = People(program, folder)
+    data, backup, other = os.path.join(folder, "data"), folder + "/b.tar", folder + "/other"
+    try:
+        up.operator()
+        ann, bob = up.register("ann"), up.register("bob")
+        subprocess.run([program, "backup", "--data", data, backup], check=True, timeout=100,
+                       stdout=subprocess.DEVNULL)
+        check(up.post("/api/account", {"password": PASSWORD}, ann["session_token"], "DELETE")[0] == 200,
+              "not deleted")
+        up.stop()
+        subprocess.run([program, "restore", backup, "--data", other, "--deletions",
+                        os.path.join(data, "deletions.log")], check=True, timeout=100,
+                       stdout=subprocess.DEVNULL)
+        os.rename(data, data + ".old")
+        os.rename(other, data)
+        up = People(program, folder)
+        for name, want in [("ann", 401), ("bob", 200)]:
+            status, answer = up.post("/login", {"username": name, "password": PASSWORD})
+            check(status == want, f"{name}: {status} {answer}")
+        check(answer["user_id"] == bob["user_id"], "another bob")
     finally:
         up.kill()
 

@@ -198,8 +198,7 @@ void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *r
         return;
     }
     const uint64_t account = serve_account_find(serve, http_path_part(request, 0));
-    if (account == 0 ||
-        serve_account_record(request, response, "account.export", account, "")) {
+    if (account == 0 || serve_account_record(request, response, "account.export", account, "")) {
         answer_export(request, response, account);
     }
 }
