@@ -78,7 +78,17 @@
 #define HTTP_TRUSTED_PROXIES_MAX 16
 // WebSockets of one address (IPv6: of one /64), and of all.
 #define HTTP_SOCKETS_PER_ADDRESS_MAX 64
+#define HTTP_SOCKETS_PER_ACCOUNT_MAX 16 // in place of its address, so that a school fits
 #define HTTP_SOCKETS_MAX             65536
+
+// Signing in. Failures, and accounts that are made, count for a quarter of an hour (attempt.h).
+#define FAILURES_PER_NAME_MAX    10
+#define FAILURES_PER_ADDRESS_MAX 100
+#define ACCOUNTS_PER_ADDRESS_MAX 300   // guests too: a school shares one address
+#define ATTEMPTS_MAX             65536 // counters; 24 bytes each
+// Sign-ins of one account: of browsers, where the oldest ends for a new one, and tokens of tools.
+#define SESSIONS_PER_ACCOUNT_MAX 32
+#define TOKENS_PER_ACCOUNT_MAX   32
 
 // Settings of a server: the size of their file, and the letters of a secret key. 16 letters of an
 // alphabet of 64 are 96 bits.

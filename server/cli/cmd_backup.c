@@ -13,9 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NICE      10                      // as work that blocks in a host
-#define IDLE_DISK ((3 << 13) | 0)         // ioprio_set(2): IOPRIO_CLASS_IDLE
-#define DATA_HOME "/.local/share/sandlot" // in the home folder
+#define NICE      10              // as work that blocks in a host
+#define IDLE_DISK ((3 << 13) | 0) // ioprio_set(2): IOPRIO_CLASS_IDLE
 
 static atomic_bool cancelled;
 
@@ -79,17 +78,20 @@ typedef struct BackupOptions {
     char home[BACKUP_PATH_BYTES];
 } BackupOptions;
 
+// As `sandlot up` finds it.
 static const char *default_data(BackupOptions *options)
 {
-    const char *named = getenv("SANDLOT_DATA"), *home = getenv("HOME");
+    const char *named = getenv("SANDLOT_DATA"), *data = getenv("XDG_DATA_HOME");
+    const char *home = getenv("HOME");
     if (named != NULL && named[0] != '\0') {
         return named;
     }
-    if (home == NULL || home[0] == '\0' || strlen(home) > BACKUP_PATH_BYTES / 2) {
-        return NULL;
+    if (data != NULL && data[0] == '/') {
+        snprintf(options->home, sizeof options->home, "%s/sandlot", data);
+    } else if (home != NULL && home[0] == '/') {
+        snprintf(options->home, sizeof options->home, "%s/.local/share/sandlot", home);
     }
-    snprintf(options->home, sizeof options->home, "%s" DATA_HOME, home);
-    return options->home;
+    return options->home[0] != '\0' ? options->home : NULL;
 }
 
 // -1: go on; else the exit code.

@@ -73,8 +73,6 @@ typedef enum HostRefusal {
     REFUSED_COUNT
 } HostRefusal;
 
-const char *host_refusal_name(HostRefusal refusal); // one word, for metrics
-
 // What holds for somebody in a world, as the control plane has it.
 typedef struct HostRules {
     uint64_t banned_until_unix_ms; // 0: not banned

@@ -2,6 +2,7 @@
 // one that makes no sense, or too many of them, end the process and disturb nobody else.
 #include "server/host/host_inside.h"
 
+#include "core/wire/error_code.h"
 #include "server/sys/jail.h"
 
 #include <inttypes.h>
@@ -86,11 +87,11 @@ static void admit_signed_in(HostWorld *world, uint64_t connection, const Ticket 
 {
     const char *error = NULL, *why = NULL;
     if (world->row.is_private && !host_world_is_open_to(world, who)) {
-        error = "forbidden";
+        error = error_name(ERROR_FORBIDDEN);
         why = "this world is private; ask for its code or an invitation";
     } else if (hosted_session_count(world) >= world->place->numbers.player_max &&
                !host_account_is_in(world, who->account)) {
-        error = "world_full";
+        error = error_name(ERROR_WORLD_FULL);
         why = "there are as many players here as may be";
     }
     if (error != NULL) {

@@ -27,28 +27,6 @@ void room_code_make(const Host *host, bool is_private, char out[17])
 
 // --- answers ------------------------------------------------------------------------------------
 
-const char *host_refusal_name(HostRefusal refusal)
-{
-    static const char *const names[REFUSED_COUNT] = {[REFUSED_NO_WORLD] = "no_world",
-                                                     [REFUSED_NO_PLACE] = "no_place",
-                                                     [REFUSED_ENDING] = "ending",
-                                                     [REFUSED_CROWD] = "crowd",
-                                                     [REFUSED_FULL] = "full",
-                                                     [REFUSED_ELSEWHERE] = "elsewhere",
-                                                     [REFUSED_DISK] = "disk",
-                                                     [REFUSED_FAILING] = "failing",
-                                                     [REFUSED_UNAVAILABLE] = "unavailable",
-                                                     [REFUSED_LATE] = "late",
-                                                     [REFUSED_DRAINING] = "draining",
-                                                     [REFUSED_BANNED] = "banned",
-                                                     [REFUSED_FORBIDDEN] = "forbidden",
-                                                     [REFUSED_WORLD_FULL] = "world_full",
-                                                     [REFUSED_QUOTA] = "quota",
-                                                     [REFUSED_ADDRESS] = "address",
-                                                     [REFUSED_PLACE_FULL] = "place_full"};
-    return names[refusal] != NULL ? names[refusal] : "other";
-}
-
 static void refuse(Host *host, const HostJoin *join, HostRefusal refusal)
 {
     HostJoinAnswer answer = {.refusal = refusal, .disk = host_disk(host)};

@@ -4,6 +4,7 @@
 #include "server/host/host_inside.h"
 
 #include "core/base/text.h"
+#include "core/wire/error_code.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -114,7 +115,7 @@ bool hosted_refuse_banned(HostWorld *world, uint64_t connection, uint64_t accoun
     }
     char why[160];
     host_ban_text(&rules, why, sizeof why);
-    hosted_refuse_auth(world, connection, "banned", why);
+    hosted_refuse_auth(world, connection, error_name(ERROR_BANNED), why);
     return true;
 }
 

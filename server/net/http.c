@@ -280,15 +280,9 @@ static void *on_address(void *user, const char *address, struct MHD_Connection *
     return request;
 }
 
-static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *path,
-                                  const char *method, const char *version, const char *data,
-                                  size_t *bytes, void **context)
+static enum MHD_Result continue_request(HttpRequest *request, const char *path, const char *method,
+                                        const char *version, const char *data, size_t *bytes)
 {
-    (void)user, (void)connection;
-    HttpRequest *request = *context;
-    if (request == NULL) {
-        return MHD_NO; // there was no memory for it
-    }
     if (request->has_reply) {
         return MHD_NO; // a server that stops drops replies, and asks again
     }
@@ -315,6 +309,21 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
         return goes_on ? MHD_YES : MHD_NO;
     }
     return request->body_is_refused ? MHD_NO : respond(request, method, path);
+}
+
+static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *path,
+                                  const char *method, const char *version, const char *data,
+                                  size_t *bytes, void **context)
+{
+    (void)user, (void)connection;
+    HttpRequest *request = *context;
+    if (request == NULL) {
+        return MHD_NO; // there was no memory for it
+    }
+    http_thread_serves(request);
+    const enum MHD_Result result = continue_request(request, path, method, version, data, bytes);
+    http_thread_serves(NULL); // it may be gone by now
+    return result;
 }
 
 static void on_end(void *user, struct MHD_Connection *connection, void **context,

@@ -54,6 +54,7 @@ typedef struct HttpResponse {
     const char *set_cookie;       // Set-Cookie; NULL: none
     const char *content_encoding; // NULL: the body is as it is
     bool varies_by_encoding;      // another Accept-Encoding may get another body
+    uint32_t retry_after_s;       // of a 429 or 503; 0: a few seconds
     const char *tag;              // ETag of just these bytes, with its quotes; NULL: none
 } HttpResponse;
 
@@ -172,6 +173,10 @@ uint64_t http_answer_count(const HttpServer *server, uint32_t route, uint32_t cl
 void *http_user(const HttpRequest *request); // of the config
 // What the client gets as X-Request-Id, to find the request in the log.
 const char *http_request_id(const HttpRequest *request);
+// Which request this thread is busy with, for whoever logs something: its id, or "". Handlers have
+// that said for them; who answers later, on a thread of its own, says it (NULL: with none).
+const char *http_thread_request_id(void);
+void http_thread_serves(const HttpRequest *request);
 HttpServer *http_server(const HttpRequest *request);
 const HttpRoute *http_route(const HttpRequest *request);               // of a handler's request
 const char *http_path_part(const HttpRequest *request, uint32_t star); // NULL: none
@@ -226,6 +231,9 @@ void http_work(HttpRequest *request, HttpResponse *response, HttpHandler work);
 // calls `take` with the socket and the bytes already read, on the server's thread. The socket is
 // the taker's from then on. On failure the response is filled with the error. A taker whose user is
 // the request may still ask what the request said.
+// http_count_for before it: the socket is one of at most HTTP_SOCKETS_PER_ACCOUNT_MAX of this
+// account, and not of its address.
+void http_count_for(HttpRequest *request, uint64_t account);
 typedef void (*HttpTake)(void *user, int socket, const uint8_t *already, size_t bytes, bool json);
 void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, void *take_user);
 

@@ -66,17 +66,21 @@ static bool add_headers(struct MHD_Response *reply, const HttpResponse *response
 
 // What some statuses must have with them.
 static bool add_status_headers(struct MHD_Response *reply, const HttpRequest *request,
-                               uint32_t status)
+                               uint32_t status, uint32_t retry_after_s)
 {
+    char seconds[16] = RETRY_AFTER;
+    if (retry_after_s > 0) {
+        snprintf(seconds, sizeof seconds, "%" PRIu32, retry_after_s);
+    }
     if (request->must_close && !add(reply, "Connection", "close")) {
         return false;
     }
     if (status == 429) {
-        return add(reply, "Retry-After", RETRY_AFTER);
+        return add(reply, "Retry-After", seconds);
     }
     if (status == 405 || status == 503) {
         return status == 405 ? add(reply, "Allow", request->allow)
-                             : add(reply, "Retry-After", RETRY_AFTER);
+                             : add(reply, "Retry-After", seconds);
     }
     return status != 426 ||
            (add(reply, "Upgrade", "websocket") && add(reply, "Sec-WebSocket-Version", "13"));
@@ -242,7 +246,7 @@ static enum MHD_Result answer_by(HttpRequest *request, const HttpResponse *wante
     count_status(request, range.status);
     http_watch_answer(request->server->watch, http_watched(request->connection), range.bytes);
     const bool whole = add_headers(reply, &response) &&
-                       add_status_headers(reply, request, range.status) &&
+                       add_status_headers(reply, request, range.status, response.retry_after_s) &&
                        (!may_have_range || add_range(reply, &range, wanted->bytes));
     return send_reply(request, reply, range.status, whole);
 }
@@ -364,14 +368,15 @@ static enum MHD_Result join_protocols(void *user, enum MHD_ValueKind kind, const
     return MHD_YES;
 }
 
-// False: its address has too many.
+// False: its address or its account has too many.
 static bool count_socket(HttpRequest *request)
 {
     HttpServer *server = request->server;
     if (server->sockets == NULL || (server->config.loopback_unlimited && request->is_loopback)) {
         return true;
     }
-    const Status status = http_sockets_add(server->sockets, request->client, &request->socket);
+    const Status status =
+        http_sockets_add(server->sockets, request->client, request->account, &request->socket);
     if (status != STATUS_OK) {
         pthread_mutex_lock(&server->lock);
         server->stats.sockets_refused += 1;
@@ -402,12 +407,19 @@ void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, v
     }
     if (!count_socket(request)) {
         http_fail(request, response, 429, "too_many_sockets",
-                  "this address has as many connections as one may have; close some");
+                  request->account != 0
+                      ? "this account has as many connections as one may have; close some"
+                      : "this address has as many connections as one may have; close some");
         return;
     }
     request->take = take;
     request->take_user = take_user;
     response->status = MHD_HTTP_SWITCHING_PROTOCOLS;
+}
+
+void http_count_for(HttpRequest *request, uint64_t account)
+{
+    request->account = account;
 }
 
 uint64_t http_socket_number(const HttpRequest *request)

@@ -269,6 +269,21 @@ bool http_is_forwarded(const HttpRequest *request)
     return request->http_1_0;
 }
 
+// A copy: whoever answers gives the request away while it still has things to say.
+static _Thread_local char thread_request_id[HTTP_REQUEST_ID_BYTES];
+
+const char *http_thread_request_id(void)
+{
+    return thread_request_id;
+}
+
+void http_thread_serves(const HttpRequest *request)
+{
+    static const char none[HTTP_REQUEST_ID_BYTES];
+    memcpy(thread_request_id, request != NULL ? request->request_id : none,
+           sizeof thread_request_id);
+}
+
 const char *http_request_id(const HttpRequest *request)
 {
     return request->request_id;

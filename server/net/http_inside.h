@@ -101,7 +101,8 @@ struct HttpRequest {
     const HttpField *fields;
     uint32_t field_count;
     // An upgrade that was granted.
-    uint64_t socket; // its number; 0: not counted
+    uint64_t account; // whose socket it is; 0: the address counts
+    uint64_t socket;  // its number; 0: not counted
     bool is_taken;
     HttpTake take;
     void *take_user;

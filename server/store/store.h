@@ -58,7 +58,8 @@ void store_step(Store *store);
 
 // For a copy that was restored from a backup, before its first use: raises every epoch and the
 // version of every manifest beyond any that the life after the backup had, and forgets hosts,
-// leases and resume tokens. So nothing that belongs to that other life is accepted here.
+// leases, resume tokens, sign-ins and links. So nothing that belongs to that other life is accepted
+// here, and everybody signs in again.
 MUST_USE Status store_restored(Store *store);
 
 // --- worlds; for start-up and the command line: these wait for the disk -------------------------

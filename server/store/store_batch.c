@@ -69,7 +69,7 @@ static Status run_alone(Store *store, Sql *sql, Job *job)
     case JOB_SAVE:
         status = fence_saves(store, sql, world_id, job->epoch, job->seq, job->seq);
         if (status == STATUS_OK) {
-            rows_apply(sql, world_id, job->rows, job->row_bytes, &store->found);
+            rows_apply(store, sql, &(Save){world_id, job->epoch, job->rows, job->row_bytes});
         }
         return status;
     case JOB_REQUEST:
@@ -88,6 +88,7 @@ static Status run_alone(Store *store, Sql *sql, Job *job)
     case JOB_MAKE:
         return world_make(store, sql, job);
     case JOB_CALL:
+        players_forget(store); // it may write any row
         return job->call(store, sql, job->user);
     }
     return status;
@@ -113,6 +114,7 @@ static bool run_with_savepoint(Store *store, Sql *sql, Job *job)
     }
     if (status != STATUS_OK) {
         sql_savepoint_undo(sql);
+        players_forget(store);
         const StoreCompletion answer = job->answer;
         job_refuse(job, status);
         if (error == STATUS_OK && job->type == JOB_TAKE) { // the reason
@@ -157,6 +159,7 @@ void batch_free(Store *store)
 {
     free(store->fences);
     free(store->fence_slots);
+    players_forget(store);
 }
 
 static uint32_t fence_at(Store *store, const Job *job)
@@ -241,7 +244,7 @@ static void run_fenced(Store *store, Sql *sql, Job *job)
         return;
     }
     if (job->type == JOB_SAVE) {
-        rows_apply(sql, fence->world_id, job->rows, job->row_bytes, &store->found);
+        rows_apply(store, sql, &(Save){fence->world_id, fence->epoch, job->rows, job->row_bytes});
     } else if (sql->error == SQL_NO_ERROR) {
         answer_request(store, sql, job, fence->place_id);
     }
@@ -308,6 +311,7 @@ static RunResult run_transaction(Store *store, Sql *sql, const JobList *batch, b
 {
     sql_clear(sql);
     sql_begin(sql);
+    store->own_host_known = false;
     RunResult result =
         sql->error == SQL_NO_ERROR ? run_jobs(store, sql, batch, carefully) : RUN_DISK;
     if (result == RUN_DONE) {
@@ -323,6 +327,7 @@ static RunResult run_transaction(Store *store, Sql *sql, const JobList *batch, b
     }
     if (result != RUN_DONE) {
         sql_roll_back(sql);
+        players_forget(store);
     }
     return result;
 }

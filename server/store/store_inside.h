@@ -11,7 +11,6 @@
 #include "server/store/sql.h"
 #include "server/store/store.h"
 
-#include <limits.h>
 #include <pthread.h>
 
 #define STORE_ID_BYTES         64
@@ -23,6 +22,7 @@
 #define STORE_WAL_PAGES_MAX    2000                // 8 MB, then the log is written back and emptied
 #define STORE_BLOCKED_MAX      4096
 #define STORE_REASON_BYTES     256
+#define STORE_PATH_BYTES       4096
 #define STORE_WORLD_BYTES_MAX  (512u << 20) // all rows of a world; a host that takes it holds them
 
 typedef enum JobType {
@@ -82,11 +82,20 @@ typedef struct Fence {
     char place_id[STORE_ID_BYTES + 1]; // "": not known yet
 } Fence;
 
+// The players who are in a world, as its one row has them since the last save of that epoch.
+typedef struct KeptPlayers {
+    char world_id[STORE_ID_BYTES + 1];
+    uint64_t epoch;
+    uint8_t *bytes; // NULL: nothing is kept
+    size_t byte_count;
+} KeptPlayers;
+#define STORE_KEPT_MAX 1024 // worlds; two with the same hash take turns
+
 struct StoreDatabase {
     Sql writer, second;
     Sql *reader; // one of them
     uint32_t store_count;
-    char backup_lock[PATH_MAX]; // "": in memory
+    char backup_lock[STORE_PATH_BYTES]; // "": in memory
 };
 
 typedef struct RowsFound {
@@ -118,9 +127,12 @@ struct Store {
     StoreDisk disk;            // of the last error
     bool host_is_ours;         // this boot has renewed its row
     StoreHost host;            // which
+    bool own_host_known;       // looked at in this transaction
+    Status own_host;           // whether its row is valid
     Fence *fences;             // of the batch
     uint32_t *fence_slots;     // by hash of the world's id
     uint32_t fence_count, fence_max, fence_slot_count;
+    KeptPlayers kept[STORE_KEPT_MAX];
     BlockedWorld *blocked;
     uint32_t blocked_count, blocked_next;
     uint8_t value[VALUE_BYTES_MAX];   // of the entry that a request is about
@@ -184,17 +196,23 @@ void fence_blocked(Store *store, const char *world_id, uint64_t epoch, uint64_t 
 
 // --- store_rows.c -------------------------------------------------------------------------------
 MUST_USE Status rows_check(const uint8_t *rows, size_t bytes, uint32_t *count);
-// Rows that were checked.
-void rows_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes,
-                RowsFound *found);
+// A save that was fenced, with rows that were checked.
+typedef struct Save {
+    const char *world_id;
+    uint64_t epoch;
+    const uint8_t *rows;
+    size_t row_bytes;
+} Save;
+void rows_apply(Store *store, Sql *sql, const Save *save);
 // As store_rows, inside a transaction.
 MUST_USE Status rows_read(Sql *sql, const char *world_id, StoreRowSink sink, void *user,
                           RowsFound *found);
 
 // --- store_players.c ----------------------------------------------------------------------------
-// The rows of players among those rows.
-void players_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes,
-                   RowsFound *found);
+// The rows of players among those of the save.
+void players_apply(Store *store, Sql *sql, const Save *save);
+// What was written may have been taken back, or somebody else may have written.
+void players_forget(Store *store);
 // A row of SQL_CHECKPOINT_READ, and of SQL_PLAYERS_READ; false: it is damaged.
 bool players_take_checkpoint(SqlRow *row, RowPlayer *player);
 bool players_take_all(SqlRow *row, const uint8_t **rows, size_t *bytes);
@@ -213,6 +231,16 @@ bool profiles_load(Sql *sql, const char *world_id, uint64_t account, ProfileSet 
                    RowsFound *found);
 // Every account that a world has ever seen gets a valid set; those that had none are counted.
 void profiles_repair_all(Sql *sql, RowsFound *found);
+
+// --- store_account.c ----------------------------------------------------------------------------
+// STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.
+typedef struct StoreAccount StoreAccount;
+typedef struct StoreSignIn StoreSignIn;
+Status account_by_id(Sql *sql, uint64_t account_id, StoreAccount *out);
+Status account_by_name(Sql *sql, const char *name, StoreAccount *out);
+void account_write(Sql *sql, const StoreAccount *account);
+// By SQL_SIGN_IN_PUT or SQL_SIGN_IN_USED.
+void account_write_sign_in(Sql *sql, SqlName name, const StoreSignIn *sign_in);
 
 // --- store_data.c -------------------------------------------------------------------------------
 bool data_is_read(const StoreRequest *request);

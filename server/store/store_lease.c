@@ -6,9 +6,10 @@
 //   world_head    the current epoch and the last save in it: the fence
 //
 // Who writes a world first raises its row of world_head with an UPDATE that names the epoch. On an
-// engine with several writers that row is locked by it, so two never get through together. Rows
-// that are only looked at (hosts, world_leases) make a host stop in time; they do not keep two
-// hosts apart: the epoch does.
+// engine with several writers that row is locked by it, so two never get through together. The
+// host's own row is only looked at, once in a transaction: that makes a host stop in time. It does
+// not keep two hosts apart: the epoch does. When a world is released its head is closed, so that no
+// save of that epoch follows.
 #define _GNU_SOURCE
 #include "server/store/store_inside.h"
 
@@ -45,6 +46,7 @@ static bool is_same_host(const StoreHost *a, const StoreHost *b)
 Status host_renew(Store *store, Sql *sql, Job *job)
 {
     const bool is_first = !store->host_is_ours || !is_same_host(&store->host, job->host);
+    store->own_host_known = false;
     SqlRow row = sql_open(sql, is_first ? SQL_HOST_PUT : SQL_HOST_RENEW, TABLE_HOSTS);
     put_host(&row, job);
     return sql_run(&row) || sql->error != SQL_NO_ERROR ? STATUS_OK : STATUS_DENIED;
@@ -78,6 +80,8 @@ static Status host_status(Sql *sql, const char *host_id, const uint8_t *boot, ui
 typedef struct Head {
     uint64_t epoch, seq;
 } Head;
+
+#define SEQ_CLOSED ((uint64_t)INT64_MAX) // of an epoch that was released
 
 static Status find_head(Sql *sql, const char *world_id, Head *out)
 {
@@ -238,7 +242,17 @@ Status world_release(Sql *sql, const Job *job)
     SqlRow row = sql_open(sql, SQL_LEASE_DELETE, TABLE_NONE);
     sql_put_string(&row, job->answer.world_id);
     sql_put_u64(&row, job->epoch);
-    return sql_run(&row) || sql->error != SQL_NO_ERROR ? STATUS_OK : STATUS_DENIED;
+    if (!sql_run(&row)) {
+        return sql->error != SQL_NO_ERROR ? STATUS_OK : STATUS_DENIED;
+    }
+    const Head closed = {job->epoch, SEQ_CLOSED};
+    SqlRow head = sql_open(sql, SQL_HEAD_CLOSE, TABLE_NONE);
+    sql_put_u64(&head, closed.seq);
+    sql_put_u64(&head, head_checksum(job->answer.world_id, closed));
+    sql_put_string(&head, job->answer.world_id);
+    sql_put_u64(&head, closed.epoch);
+    (void)sql_run(&head);
+    return STATUS_OK;
 }
 
 // The head that follows in the order of the ids; false: none. One that is damaged has epoch 0.
@@ -319,6 +333,8 @@ static Status forget_life(Store *store, Sql *sql, void *user)
     run_plain(sql, SQL_LEASE_FORGET);
     run_plain(sql, SQL_HOST_FORGET);
     run_plain(sql, SQL_RESUME_FORGET);
+    run_plain(sql, SQL_SIGN_IN_FORGET); // some were ended since the backup, some links were used
+    run_plain(sql, SQL_LINK_FORGET);
     return STATUS_OK;
 }
 
@@ -377,8 +393,7 @@ void fence_blocked(Store *store, const char *world_id, uint64_t epoch, uint64_t 
     }
 }
 
-// What the lease says when a fence did not hit though the epoch is the current one: STATUS_OK if it
-// is valid.
+// Of a store whose host is not known: what the lease of the world says.
 static Status lease_status(Store *store, Sql *sql, const char *world_id)
 {
     char host_id[STORE_ID_BYTES + 1] = "";
@@ -401,35 +416,56 @@ static Status lease_status(Store *store, Sql *sql, const char *world_id)
     return is_whole ? host_status(sql, host_id, boot, store->now) : STATUS_DENIED;
 }
 
+// Whether whoever writes that world is a host whose row is valid. A store has one host, so one look
+// is enough for all worlds of a transaction.
+static Status holder_status(Store *store, Sql *sql, const char *world_id)
+{
+    if (!store->host_is_ours) {
+        return lease_status(store, sql, world_id);
+    }
+    if (!store->own_host_known) {
+        store->own_host = host_status(sql, store->host.host_id, store->host.boot, store->now);
+        store->own_host_known = sql->error == SQL_NO_ERROR;
+    }
+    return store->own_host;
+}
+
+// Compare and set on the number of the last save: false if it was not that one.
+static bool raise_seq(Sql *sql, const char *world_id, Head before, Head after)
+{
+    SqlRow row = sql_open(sql, SQL_HEAD_NEXT, TABLE_NONE);
+    sql_put_u64(&row, after.seq);
+    sql_put_u64(&row, head_checksum(world_id, after));
+    sql_put_string(&row, world_id);
+    sql_put_u64(&row, before.epoch);
+    sql_put_u64(&row, before.seq);
+    sql_put_u64(&row, head_checksum(world_id, before));
+    return sql_run(&row);
+}
+
 Status fence_saves(Store *store, Sql *sql, const char *world_id, uint64_t epoch, uint64_t first,
                    uint64_t last)
 {
-    if (first == 0 || last > INT64_MAX || epoch == 0) {
+    if (first == 0 || last >= SEQ_CLOSED || epoch == 0) {
         return STATUS_DENIED;
     }
-    SqlRow row = sql_open(sql, SQL_HEAD_NEXT, TABLE_NONE);
-    sql_put_u64(&row, last);
-    sql_put_u64(&row, head_checksum(world_id, (Head){epoch, last}));
-    sql_put_string(&row, world_id);
-    sql_put_u64(&row, epoch);
-    sql_put_u64(&row, first - 1);
-    sql_put_u64(&row, head_checksum(world_id, (Head){epoch, first - 1}));
-    sql_put_u64(&row, store->now);
-    if (sql_run(&row) || sql->error != SQL_NO_ERROR) {
+    const Status holder = holder_status(store, sql, world_id);
+    const bool is_next = holder == STATUS_OK &&
+                         raise_seq(sql, world_id, (Head){epoch, first - 1}, (Head){epoch, last});
+    if (is_next || sql->error != SQL_NO_ERROR) {
         return STATUS_OK;
     }
     Head head = {0, 0};
     if (find_head(sql, world_id, &head) != STATUS_OK || head.epoch != epoch) {
         return STATUS_DENIED;
     }
-    const Status lease = lease_status(store, sql, world_id);
-    if (lease == STATUS_BLOCKED && first > head.seq) { // it can be tried again
+    if (holder == STATUS_BLOCKED && first > head.seq) { // it can be tried again
         fence_blocked(store, world_id, epoch, last);
         return STATUS_BLOCKED;
     }
     // One before it was refused and not tried again yet: this is no fence.
     const BlockedWorld *blocked = find_blocked(store, world_id);
-    if (lease == STATUS_OK && blocked != NULL && blocked->epoch == epoch && first > head.seq + 1 &&
+    if (holder == STATUS_OK && blocked != NULL && blocked->epoch == epoch && first > head.seq + 1 &&
         blocked->last > head.seq) {
         fence_blocked(store, world_id, epoch, last);
         return STATUS_BLOCKED;
@@ -439,24 +475,20 @@ Status fence_saves(Store *store, Sql *sql, const char *world_id, uint64_t epoch,
 
 Status fence_requests(Store *store, Sql *sql, const char *world_id, uint64_t epoch, bool writes)
 {
+    const Status holder = holder_status(store, sql, world_id);
     SqlRow row = sql_open(sql, writes ? SQL_HEAD_TOUCH : SQL_HEAD_LOOK, TABLE_NONE);
     sql_put_string(&row, world_id);
     sql_put_u64(&row, epoch);
-    sql_put_u64(&row, store->now);
-    bool hit = false;
+    sql_put_u64(&row, SEQ_CLOSED);
+    bool is_current = false;
     if (writes) {
-        hit = sql_run(&row);
+        is_current = sql_run(&row);
     } else {
-        hit = sql_next(&row);
+        is_current = sql_next(&row);
         sql_close(&row);
     }
-    Head head = {0, 0};
-    if (hit || sql->error != SQL_NO_ERROR) {
+    if (sql->error != SQL_NO_ERROR) {
         return STATUS_OK;
     }
-    if (find_head(sql, world_id, &head) != STATUS_OK || head.epoch != epoch) {
-        return STATUS_DENIED;
-    }
-    const Status lease = lease_status(store, sql, world_id);
-    return lease == STATUS_OK ? STATUS_DENIED : lease;
+    return is_current ? holder : STATUS_DENIED;
 }

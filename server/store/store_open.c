@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,13 +51,19 @@ Status store_sync_folder_of(const char *path)
     return result == 0 ? STATUS_OK : STATUS_BLOCKED;
 }
 
-// Beside the database; "" if it does not fit, and then there is no backup either.
-static void find_backup_lock(const char *path, char out[PATH_MAX])
+// Beside the database; "" if it does not fit, and then there is no backup either. It is made now,
+// so that it is ours even if root makes the first backup.
+static void find_backup_lock(const char *path, char out[STORE_PATH_BYTES])
 {
     const char *slash = strrchr(path, '/');
     const int folder_bytes = slash != NULL ? (int)(slash - path) + 1 : 0;
-    if (snprintf(out, PATH_MAX, "%.*s" BACKUP_LOCK_NAME, folder_bytes, path) >= PATH_MAX) {
+    if (snprintf(out, STORE_PATH_BYTES, "%.*s" BACKUP_LOCK_NAME, folder_bytes, path) >=
+        STORE_PATH_BYTES) {
         out[0] = '\0';
+    }
+    int lock = -1;
+    if (backup_lock_enter(out, &lock)) {
+        backup_lock_leave(lock);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "server/store/store_copy.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { Player, closeBrowser, openBrowser, sleep, until } from './support.mjs';
+import { Player, SMALL, closeBrowser, openBrowser, sleep, until } from './support.mjs';
 
 const [program, web, place] = process.argv.slice(2);
 const SERVER = 'sandlot-server';
@@ -101,7 +101,7 @@ after(async () => {
 });
 
 test('a guest plays, and a friend comes by the address of the page', needs, async () => {
-    const ada = await Player.open(PORT, 'Ada', undefined, '', false, HOST);
+    const ada = await Player.open(PORT, 'Ada', { host: HOST });
     const bo = new Player();
     try {
         await ada.playing();
@@ -113,8 +113,8 @@ test('a guest plays, and a friend comes by the address of the page', needs, asyn
         const kept = await ada.page.evaluate(() => JSON.stringify({ ...localStorage }) +
             document.cookie);
         assert.ok(!kept.includes(cookie.value), 'no script can read the sign-in');
-        const friend = await Player.open(PORT, 'Bo', undefined,
-            new URL(ada.page.url()).pathname.slice(1), false, HOST);
+        const friend = await Player.open(PORT, 'Bo',
+            { query: new URL(ada.page.url()).pathname.slice(1), host: HOST });
         Object.assign(bo, friend);
         await friend.playing();
         assert.equal(friend.page.url(), ada.page.url());
@@ -144,7 +144,7 @@ test('an account is made by a form without JavaScript, and then plays under its 
         await page.screenshot({ path: join(process.argv[5], 'accounts_registered.png') });
         const state = await plain.storageState();
         const context = await browser.newContext({ storageState: state,
-            viewport: { width: 640, height: 360 } });
+            viewport: SMALL });
         const game = await context.newPage();
         await game.goto(`${SITE}/`);
         await until('the page knows her', async () =>

@@ -289,6 +289,7 @@ def test_up_beyond_this_machine_needs_a_key(program, places, folder):
               "a second key")
         status, _, body = up.request("GET", "/api/worlds/world_x/scripts")
         check(status in (401, 403), f"development with a key: {status} {body}")
+        up.wait_line("level=warn area=accounts msg=\"passwords travel readable")
         up.stop()
         check(secret[1] not in "\n".join(up.lines + up.said), "the key is printed")
     finally:
@@ -296,9 +297,12 @@ def test_up_beyond_this_machine_needs_a_key(program, places, folder):
 
 
 def test_up_with_a_key_is_never_in_development(program, places, folder):
-    up = Up(program, folder, "--places", one_place(places, folder),
-            variables={"SECRET_KEY": SECRET})
+    up = Up(program, folder, "--places", one_place(places, folder), "--public-url",
+            "https://play.example", variables={"SECRET_KEY": SECRET})
     try:
+        check("open https://play.example/" in "\n".join(up.said) or "pages " in "\n".join(up.said),
+              up.said)
+        check("readable" not in "\n".join(up.lines), up.lines)
         status, _, body = up.request("GET", "/api/worlds/world_x/scripts")
         check(status in (401, 403), f"development with a key: {status} {body}")
         up.stop()
@@ -381,10 +385,13 @@ def test_up_logfmt(program, places, folder):
     try:
         request_id = provoke(up)
         play(up).close()
+        cleanup_id = up.request("POST", "/admin/cleanup")[1]["X-Request-Id"]
         logged(up, request_id)
         events = [logfmt(line) for line in up.lines]
         check_events(up, events, request_id, [e for e in events if e["msg"] == "forged"])
         check(any(event["area"].startswith("world_") for event in events), up.lines)
+        done = [event for event in events if event["area"] == "admin"]
+        check(len(done) == 1 and done[0]["request_id"] == cleanup_id, f"{done}, not {cleanup_id}")
     finally:
         up.kill()
 

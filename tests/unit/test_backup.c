@@ -230,6 +230,8 @@ TEST(nothing_of_the_life_after_the_backup_is_accepted)
     BackupFacts facts;
     char reason[BACKUP_REASON_BYTES] = "";
     fill(&fixture, hash);
+    CHECK(fixture_sql(&fixture, "INSERT INTO sign_ins(token_hash) VALUES(x'01')"));
+    CHECK(fixture_sql(&fixture, "INSERT INTO links(token_hash) VALUES(x'02')"));
     CHECK_OK(backup_write(fixture.folder, places.backup, "1", NULL, &facts, reason));
     uint64_t epoch = 0;
     CHECK_INT(fixture_renew(&fixture, "host", 1, 1, FIXTURE_FOREVER), STATUS_OK);
@@ -245,6 +247,9 @@ TEST(nothing_of_the_life_after_the_backup_is_accepted)
     CHECK_INT(fixture_number(&other, "SELECT count(*) FROM world_leases WHERE "
                                      "length(world_id) > 0"),
               0);
+    // Sign-ins that were ended and links that were used since; what is left guards the table.
+    CHECK_INT(fixture_number(&other, "SELECT count(*) FROM sign_ins"), 1);
+    CHECK_INT(fixture_number(&other, "SELECT count(*) FROM links"), 1);
     ByteWriter writer = byte_writer(buffer, sizeof buffer);
     put_meta(&writer, 300);
     for (uint64_t old = 1; old <= 8; old++) {

@@ -113,6 +113,8 @@ static void take_numbered(void *user, int socket, const uint8_t *already, size_t
 static void get_socket(void *user, HttpRequest *request, HttpResponse *response)
 {
     (void)user;
+    const char *account = http_header(request, "X-Account");
+    http_count_for(request, account != NULL ? strtoull(account, NULL, 10) : 0);
     http_upgrade(request, response, take_numbered, request);
 }
 
@@ -188,7 +190,18 @@ static void get_who(void *user, HttpRequest *request, HttpResponse *response)
     response->body = (const uint8_t *)text;
 }
 
+// What somebody would log who logs something now.
+static void get_now(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)user;
+    char *text = arena_alloc(http_arena(request), 64);
+    response->bytes = (size_t)snprintf(text, 64, "%s", http_thread_request_id());
+    response->body = (const uint8_t *)text;
+}
+
 static const HttpRoute routes[] = {
+    {"GET", "/now", .handler = get_now},
+    {"GET", "/now-blocking", .handler = get_now, .blocks = true},
     {"GET", "/who", .handler = get_who},
 
     {"GET", "/hello", .handler = get_hello},
@@ -390,6 +403,25 @@ TEST(requests_are_told)
         }
     }
     http_stop(server);
+}
+
+// An event has the id of the request in which it happened, on whichever thread that is answered.
+TEST(a_thread_knows_its_request)
+{
+    HttpConfig config = test_config();
+    const WorkPoolConfig threads = {.thread_count = 1};
+    CHECK_OK(work_pool_create(&threads, &config.pool));
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL);
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(get(server, i % 2 == 0 ? "/now" : "/now-blocking", ""), 200);
+        const char *id = strstr(reply, "X-Request-Id: ");
+        REQUIRE(id != NULL && strlen(reply_body()) == 16);
+        CHECK(strncmp(id + strlen("X-Request-Id: "), reply_body(), 16) == 0);
+    }
+    CHECK_TEXT(http_thread_request_id(), "");
+    http_stop(server);
+    work_pool_destroy(config.pool);
 }
 
 TEST(errors_are_json)
@@ -1222,6 +1254,23 @@ TEST(sockets_of_one_address_are_limited)
     clients[3] = upgrade(server, first);
     CHECK_INT(reply_status(), 429);
     CHECK_INT(http_stats(server).sockets_refused, 3);
+    // An account counts for itself, wherever it is.
+    int own[HTTP_SOCKETS_PER_ACCOUNT_MAX + 1];
+    for (uint32_t i = 0; i < HTTP_SOCKETS_PER_ACCOUNT_MAX; i++) {
+        own[i] = upgrade(server, UPGRADE_REST "X-Forwarded-For: 192.0.2.1\r\nX-Account: 5\r\n");
+        CHECK_INT(reply_status(), 101);
+        REQUIRE(wait_taken(6 + i));
+    }
+    own[HTTP_SOCKETS_PER_ACCOUNT_MAX] =
+        upgrade(server, UPGRADE_REST "X-Forwarded-For: 192.0.2.9\r\nX-Account: 5\r\n");
+    CHECK_INT(reply_status(), 429);
+    for (uint32_t i = 0; i <= HTTP_SOCKETS_PER_ACCOUNT_MAX; i++) {
+        close(own[i]);
+        if (i < HTTP_SOCKETS_PER_ACCOUNT_MAX) {
+            http_socket_over(server, taken.numbers[5 + i], 0);
+        }
+    }
+    CHECK_INT(http_stats(server).sockets, 4);
     // A process that ended takes all of its own with it.
     http_socket_pass(server, taken.numbers[1], 9);
     http_socket_pass(server, taken.numbers[2], 9);

@@ -21,6 +21,15 @@ void serve_admin_get_bans(void *user, HttpRequest *request, HttpResponse *respon
 void serve_admin_post_ban(void *user, HttpRequest *request, HttpResponse *response);
 void serve_admin_delete_ban(void *user, HttpRequest *request, HttpResponse *response);
 
+// --- http_users.c -------------------------------------------------------------------------------
+void serve_admin_get_users(void *user, HttpRequest *request, HttpResponse *response);
+void serve_admin_get_user(void *user, HttpRequest *request, HttpResponse *response);
+void serve_admin_get_settings(void *user, HttpRequest *request, HttpResponse *response);
+void serve_admin_put_settings(void *user, HttpRequest *request, HttpResponse *response);
+// By its name or client_id; false: the response says what is wrong. On the pool.
+bool serve_find_account(Serve *serve, const char *text, HttpRequest *request,
+                        HttpResponse *response, StoreAccount *out);
+
 // --- http_logs.c --------------------------------------------------------------------------------
 void serve_admin_get_logs(void *user, HttpRequest *request, HttpResponse *response);
 void serve_logs_step(Serve *serve); // on the main thread: answers those who wait
@@ -29,7 +38,23 @@ void serve_logs_stop(Serve *serve); // after the HTTP server has stopped
 // clang-format off
 #define SERVE_ADMIN_DRAIN "draining:boolean"
 #define SERVE_ADMIN_BAN "account world_id:any until:any reason by:any since"
+#define SERVE_ADMIN_USER \
+    "account user_id:integer username:any shown_name guest:boolean roles:array created " \
+    "last_seen sign_ins:integer banned:boolean muted:boolean"
 #define SERVE_ADMIN_ROUTES \
+    {"GET", "/admin/users", .handler = serve_admin_get_users, .access = ACCESS_MACHINE, \
+     .blocks = true, .takes = "after? limit?:integer", .gives = "users:array next:any", \
+     .fails = "409", .summary = "Accounts by name; next goes on as after="}, \
+    {"GET", "/admin/users/*", .handler = serve_admin_get_user, .access = ACCESS_MACHINE, \
+     .blocks = true, .gives = SERVE_ADMIN_USER, .fails = "404 409", \
+     .summary = "An account, by its name or client_id"}, \
+    {"GET", "/admin/settings", .handler = serve_admin_get_settings, .access = ACCESS_MACHINE, \
+     .gives = "registration", .fails = "409", \
+     .summary = "What an operator may change while the server runs"}, \
+    {"PUT", "/admin/settings", serve_admin_put_settings, .body_max = SERVE_BODY_BYTES, \
+     .access = ACCESS_MACHINE, .blocks = true, .takes = "registration", \
+     .gives = "registration", .fails = "409", \
+     .summary = "Changes it: registration is open or invite"}, \
     {"GET", "/admin/servers", .handler = serve_admin_get_servers, .access = ACCESS_MACHINE, \
      .gives = "servers:array", \
      .summary = "The worlds that run: players, process, memory, ticks, address"}, \

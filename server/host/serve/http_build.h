@@ -28,7 +28,7 @@ void serve_build_delete_job(void *user, HttpRequest *request, HttpResponse *resp
      .blocks = true,                                                                          \
      .takes = "id code knownHash?:any",                                                       \
      .gives = "id path hash codeHash job_id:any",                                             \
-     .fails = "403 404 409",                                                                  \
+     .fails = "403 404 409 507",                                                              \
      .summary = "Saves a script, in development, if it is still what the editor knew"},       \
         {"GET",                                                                               \
          "/api/script",                                                                       \

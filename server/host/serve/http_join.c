@@ -6,6 +6,7 @@
 #include "core/base/sha256.h"
 #include "core/wire/message.h"
 #include "server/host/serve/body.h"
+#include "server/host/serve/http_account.h"
 #include "server/host/serve/http_routes.h"
 #include "server/net/http_client.h"
 #include "server/net/websocket.h"
@@ -147,6 +148,29 @@ void serve_take_socket(void *user, const MailSocket *mail)
     }
 }
 
+// Whose socket it is: by the cookie or header, or by what stands in the address. 0: nobody's, or a
+// guest's, who counts as the address does: guests cost nothing to make.
+static uint64_t socket_account(const Serve *serve, const HttpRequest *request)
+{
+    const Identity *who = serve_who(request);
+    const char *token = http_query(request, "token");
+    Ticket ticket;
+    Identity found;
+    if (serve->control == NULL) {
+        return 0;
+    }
+    if (who == NULL && token != NULL &&
+        ticket_read(&serve->key, token, strlen(token), &ticket) == STATUS_OK) {
+        const bool is_valid = ticket.expires_unix_ms > clock_unix_ms();
+        return is_valid && (ticket.flags & TICKET_GUEST) == 0 ? ticket.account : 0;
+    }
+    if (who == NULL && token != NULL &&
+        identity_of_token(serve->control, token, &found) == STATUS_OK) {
+        who = &found;
+    }
+    return who != NULL && !who->is_guest ? who->account : 0;
+}
+
 void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
@@ -170,6 +194,7 @@ void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response)
                   "token, playerId or resumeToken is too long, or nothing that was given here");
         return;
     }
+    http_count_for(request, socket_account(serve, request));
     http_upgrade(request, response, take_socket, request);
 }
 
@@ -328,21 +353,14 @@ Ticket serve_ticket_of(const Identity *who)
     return ticket;
 }
 
-// On the pool when there are accounts, because a guest is a row of the store.
+// Of a world without accounts.
 static void answer_login(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
     const JoinRequest join = read_join_request(request);
     Ticket guest = {0};
     char token[TICKET_TEXT_BYTES] = "", id[32];
-    bool is_made;
-    if (serve->control != NULL) {
-        Identity who;
-        is_made = control_make_guest(serve->control, join.name, &who, token) == STATUS_OK;
-        guest = is_made ? serve_ticket_of(&who) : guest;
-    } else {
-        is_made = sign_guest(serve, join.name, &guest, token);
-    }
+    const bool is_made = sign_guest(serve, join.name, &guest, token);
     if (!is_made) {
         http_fail(request, response, 503, "unavailable", "no sign-in could be stored; try again");
         return;
@@ -383,16 +401,15 @@ void serve_get_session(void *user, HttpRequest *request, HttpResponse *response)
 void serve_post_login(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
-    if (serve->control == NULL && refuse_ticket_for_stranger(serve, request, response)) {
+    if (serve->control != NULL) {
+        http_work(request, response, serve_account_post_login);
+        return;
+    }
+    if (refuse_ticket_for_stranger(serve, request, response)) {
         return;
     }
     const JoinRequest join = read_join_request(request);
-    if (refuse_join_request(&join, request, response)) {
-        return;
-    }
-    if (serve->control != NULL) {
-        http_work(request, response, answer_login);
-    } else {
+    if (!refuse_join_request(&join, request, response)) {
         answer_login(user, request, response);
     }
 }

@@ -129,20 +129,9 @@ static bool find_account(Serve *serve, const char *text, HttpRequest *request,
                          HttpResponse *response, uint64_t *account)
 {
     StoreAccount found;
-    if (serve_account_read(text, account)) {
-        return true;
-    }
-    const Status status = store_account_by_name(serve->store, text, &found);
-    if (status == STATUS_OK) {
-        *account = found.account_id;
-        return true;
-    }
-    if (status == STATUS_NOT_FOUND) {
-        http_fail(request, response, 404, "not_found", "there is no such account");
-    } else {
-        http_fail(request, response, 503, "unavailable", "accounts cannot be read; try again");
-    }
-    return false;
+    const bool is_found = serve_find_account(serve, text, request, response, &found);
+    *account = is_found ? found.account_id : 0;
+    return is_found;
 }
 
 static bool refuse_without_accounts(const Serve *serve, HttpRequest *request,

@@ -5,12 +5,14 @@
 #include "server/host/serve/http_world.h"
 
 #include "core/base/sha256.h"
+#include "server/host/serve/http_account.h"
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_asset.h"
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/metrics.h"
 #include "server/host/serve/openapi.h"
 #include "server/sys/clock.h"
+#include "server/sys/disk.h"
 #include "server/sys/process.h"
 
 #include <inttypes.h>
@@ -94,6 +96,18 @@ bool serve_refuse_forwarded(const Serve *serve, HttpRequest *request, HttpRespon
     return true;
 }
 
+bool serve_refuse_upload(const Serve *serve, const char *folder, HttpRequest *request,
+                         HttpResponse *response)
+{
+    if (!disk_is_low(serve->data) && !disk_is_low(folder)) {
+        return false;
+    }
+    http_fail(request, response, 507, "disk_low",
+              "the disk of this server is nearly full; nothing can be uploaded until its operator "
+              "makes room");
+    return true;
+}
+
 bool serve_refuse_without_disk(const Serve *serve, HttpRequest *request, HttpResponse *response)
 {
     static const char *const codes[] = {[STORE_DISK_FULL] = "disk_full",
@@ -170,6 +184,7 @@ static bool answer_metrics(void *user, HttpDeferred *deferred, HttpResponse *res
                         .draining = host_is_draining(serve->host),
                         .server = serve->http,
                         .host_cpu_us = clock_cpu_us()};
+    status_ignore(disk_space(serve->data, &metrics.disk)); // unknown: 0 bytes
     metrics.routes = serve_routes(&metrics.route_count);
     if (serve->control != NULL) {
         metrics.control = control_stats(serve->control);
@@ -353,9 +368,6 @@ static const HttpRoute routes[] = {
     {"GET", "/api/worlds/*/scripts", .handler = get_scripts, .fails = "403 404",
      .gives = "tick:integer scripts:array entities:array faults:array",
      .summary = "What the server scripts of a world cost"},
-    {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES, .takes = "username?",
-     .gives = "session_token client_id username", .fails = "429",
-     .summary = "Signs in: a guest of that name"},
     {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN,
      .takes = "world_id? place_id? room_code? username? name? debug?:boolean",
      .gives = "server_address session_token? client_id world_id place_id room_code username "
@@ -367,6 +379,11 @@ static const HttpRoute routes[] = {
     SERVE_WORLD_ROUTES,
     SERVE_BUILD_ROUTES,
     SERVE_ADMIN_ROUTES,
+    {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES, .is_form = true,
+     .summary = "Sign in with a password, or as a guest without one",
+     .takes = "username? password?", .gives = "session_token? client_id username user_id?:integer",
+     .fails = "400 401 403 409 429 503"},
+    SERVE_ACCOUNT_ROUTES,
 };
 
 const HttpRoute *serve_routes(uint32_t *count)

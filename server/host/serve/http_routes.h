@@ -46,6 +46,11 @@ bool serve_is_development(const Serve *serve, const HttpRequest *request);
 // A world in development believes whoever asks, so it answers this machine alone. True: the request
 // came through a proxy, and the response says so.
 bool serve_refuse_forwarded(const Serve *serve, HttpRequest *request, HttpResponse *response);
+// For every route that stores what somebody sends, with the folder it goes to: below
+// DISK_LOW_PERCENT of free room uploads stop, so that worlds can go on saving. True: the response
+// says so (507).
+bool serve_refuse_upload(const Serve *serve, const char *folder, HttpRequest *request,
+                         HttpResponse *response);
 // While a world does not run because the disk takes no writes, nobody is let in: a ticket would be
 // worth nothing, and a socket would wait for ever. True: the response says so.
 bool serve_refuse_without_disk(const Serve *serve, HttpRequest *request, HttpResponse *response);

@@ -170,9 +170,11 @@ void mailbox_run(Mailbox *mailbox, void *user, void (*take)(void *user, const Ma
     for (uint32_t i = 0; i < pile->request_count; i++) {
         HttpResponse response = http_response_default();
         HttpDeferred *deferred = pile->requests[i].deferred;
+        http_thread_serves(http_deferred_request(deferred));
         if (pile->requests[i].handler(user, deferred, &response)) {
             http_complete(deferred, &response);
         }
+        http_thread_serves(NULL);
     }
     for (uint32_t i = 0; i < pile->socket_count; i++) {
         take(user, &pile->sockets[i]);

@@ -47,6 +47,29 @@ static void seconds(ByteWriter *writer, const char *name, const char *type, cons
 
 // --- of each world ------------------------------------------------------------------------------
 
+// One word for a label.
+static const char *refusal_name(HostRefusal refusal)
+{
+    static const char *const names[REFUSED_COUNT] = {[REFUSED_NO_WORLD] = "no_world",
+                                                     [REFUSED_NO_PLACE] = "no_place",
+                                                     [REFUSED_ENDING] = "ending",
+                                                     [REFUSED_CROWD] = "crowd",
+                                                     [REFUSED_FULL] = "full",
+                                                     [REFUSED_ELSEWHERE] = "elsewhere",
+                                                     [REFUSED_DISK] = "disk",
+                                                     [REFUSED_FAILING] = "failing",
+                                                     [REFUSED_UNAVAILABLE] = "unavailable",
+                                                     [REFUSED_LATE] = "late",
+                                                     [REFUSED_DRAINING] = "draining",
+                                                     [REFUSED_BANNED] = "banned",
+                                                     [REFUSED_FORBIDDEN] = "forbidden",
+                                                     [REFUSED_WORLD_FULL] = "world_full",
+                                                     [REFUSED_QUOTA] = "quota",
+                                                     [REFUSED_ADDRESS] = "address",
+                                                     [REFUSED_PLACE_FULL] = "place_full"};
+    return names[refusal] != NULL ? names[refusal] : "other";
+}
+
 typedef uint64_t (*WorldValue)(const MetricsWorld *world, size_t offset);
 
 static uint64_t value_of_stats(const MetricsWorld *world, size_t offset)
@@ -141,7 +164,7 @@ static void joins_refused(const HostCounts *counts, ByteWriter *writer)
     begin(writer, "joins_refused_total", COUNTER, "Joins that got no ticket, by why");
     for (uint32_t i = REFUSED_NOT + 1; i < REFUSED_COUNT; i++) {
         print(writer, "sandlot_joins_refused_total{why=\"%s\"} %" PRIu64 "\n",
-              host_refusal_name((HostRefusal)i), counts->joins_refused[i]);
+              refusal_name((HostRefusal)i), counts->joins_refused[i]);
     }
 }
 
@@ -188,6 +211,9 @@ static void store_numbers(const Metrics *metrics, ByteWriter *writer)
            store->disk_errors);
     number(writer, "store_disk_refuses", GAUGE, "Whether the disk refuses now",
            store->disk_refuses);
+    number(writer, "disk_free_bytes", GAUGE, "Room on the disk of the data folder",
+           metrics->disk.free_bytes);
+    number(writer, "disk_bytes", GAUGE, "Size of that disk", metrics->disk.total_bytes);
     number(writer, "store_repaired_total", COUNTER, "Sets of profiles repaired", store->repaired);
     number(writer, "store_damaged_total", COUNTER, "Rows that are not what was written",
            store->damaged);

@@ -6,6 +6,7 @@
 #include "server/control/control.h"
 #include "server/host/host.h"
 #include "server/net/http.h"
+#include "server/sys/disk.h"
 
 #define METRICS_WORLDS_MAX 1000 // that are told one by one
 
@@ -25,6 +26,7 @@ typedef struct Metrics {
     HostCounts counts;
     uint64_t host_cpu_us;
     StoreStats store;
+    DiskSpace disk; // of the data folder
     HttpStats http;
     WorkPoolStats pool;
     ControlStats control;

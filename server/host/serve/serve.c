@@ -314,7 +314,7 @@ static bool open_control(Serve *serve)
     if (!serve->config.control) {
         return true;
     }
-    ControlConfig config = {.store = serve->store};
+    ControlConfig config = {.store = serve->store, .is_open = serve->config.has_open_registration};
     memcpy(config.secret, serve->secret_key, sizeof config.secret);
     const Status status = control_create(&config, &serve->control);
     if (status != STATUS_OK) {
@@ -500,7 +500,7 @@ static void print_address(const Serve *serve)
     } else {
         print_world(serve, address, port);
     }
-    if (!serve->development) {
+    if (!serve->development && serve->control == NULL) {
         printf("note  nobody can join on %s yet: there are no accounts, and only a world on a "
                "loopback address\n      gives tickets to everybody. Without --address you can "
                "play, and others by `ssh -L %u:127.0.0.1:%u`\n",

@@ -44,7 +44,11 @@ void serve_log_text(LogLevel level, const char *area, const char *text)
     if (level >= log_level_min) {
         log_ring_add(clock_unix_ms(), level, area, text); // not requests: reading it is one
     }
-    print_line(&(LogLine){.level = level, .area = area, .message = text});
+    const char *id = http_thread_request_id();
+    print_line(&(LogLine){.level = level,
+                          .area = area,
+                          .message = text,
+                          .fields = {{id[0] != '\0' ? "request_id" : NULL, id, false}}});
 }
 
 void serve_log(LogLevel level, const char *area, const char *format, ...)

@@ -2,6 +2,7 @@
 // it.
 #define _GNU_SOURCE
 #include "server/build/base/diagnostic.h"
+#include "server/control/account.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
@@ -87,6 +88,17 @@ static void print_served(const Serve *serve)
     diagnostic_print(stdout, "data    %s", serve->data);
 }
 
+// At each start, until somebody has used it.
+static void print_operator_link(const Serve *serve, const char *url)
+{
+    char token[TOKEN_TEXT_BYTES];
+    if (serve->control != NULL && control_operator_link(serve->control, token) == STATUS_OK) {
+        const size_t bytes = strlen(url) - (url[strlen(url) - 1] == '/');
+        diagnostic_print(stdout, "  operator open %.*s/account?link=%s", (int)bytes, url, token);
+        printf("           to register as the operator; the link is good once\n");
+    }
+}
+
 static void print_next(const Serve *serve, const char *address, unsigned port)
 {
     char link[256];
@@ -98,6 +110,7 @@ static void print_next(const Serve *serve, const char *address, unsigned port)
         snprintf(link, sizeof link, "http://%s:%u/", address, port);
     }
     printf("\nNext:\n");
+    print_operator_link(serve, link);
     if (serve->config.web == NULL) {
         printf("  pages    there are none: run `make build`, or say --web DIR\n");
     } else {
@@ -115,8 +128,19 @@ static void print_next(const Serve *serve, const char *address, unsigned port)
     printf("  stop     press Ctrl-C: everything is saved first\n");
 }
 
+// In a school that is often so, but whoever runs the server shall know.
+static void warn_of_plain_http(const Serve *serve)
+{
+    if (!serve->development && !serve->is_https) {
+        serve_log(LOG_WARN, "accounts",
+                  "passwords travel readable through the network, because the public URL is not "
+                  "https; a proxy with TLS in front and public_url = https://… change that");
+    }
+}
+
 void serve_print_up(const Serve *serve, const char *address, unsigned port)
 {
+    warn_of_plain_http(serve);
     const bool is_everywhere =
         strcmp(serve->config.address, "0.0.0.0") == 0 || strcmp(serve->config.address, "::") == 0;
     printf("Sandlot runs at http://%s:%u/\n", address, port);
