@@ -8,6 +8,7 @@
 #include "core/base/name_text.h"
 #include "server/control/password.h"
 #include "server/host/serve/account_page.h"
+#include "server/host/serve/body.h"
 #include "server/host/serve/http_routes.h"
 #include "server/net/http_client.h"
 
@@ -128,7 +129,7 @@ static bool read_body(HttpRequest *request, HttpResponse *response, AccountBody 
                   body->is_form ? "the body is no form" : "the body is no JSON object");
         return false;
     }
-    return true;
+    return body->is_form || serve_body_fits(body->root, request, response);
 }
 
 // The text of that name, "" if there is none. A zero byte or too many bytes are bad.
@@ -698,6 +699,9 @@ void serve_account_post_invitation(void *user, HttpRequest *request, HttpRespons
         http_fail(request, response, 403, "denied", "a teacher invites players; ask an operator");
         return;
     }
+    if (!serve_record(serve, "invite", request, response)) {
+        return;
+    }
     char token[TOKEN_TEXT_BYTES];
     const Status status =
         control_invite(serve->control, roles, hours * 3600000, who->account, token);
@@ -716,6 +720,9 @@ void serve_account_post_reset(void *user, HttpRequest *request, HttpResponse *re
     Serve *serve = user;
     const AccountBody body = {0};
     char token[TOKEN_TEXT_BYTES];
+    if (!serve_record(serve, "reset", request, response)) {
+        return;
+    }
     const Status status = control_reset_link(serve->control, http_path_part(request, 0),
                                              serve_who(request)->account, token);
     if (status != STATUS_OK) {
@@ -741,6 +748,9 @@ void serve_account_post_roles(void *user, HttpRequest *request, HttpResponse *re
     if (!read_bits(text, role_names, "player", &roles)) {
         http_fail(request, response, 400, "malformed",
                   "roles are words of player, creator, teacher, operator");
+        return;
+    }
+    if (!serve_record(serve, "roles", request, response)) {
         return;
     }
     const AccountResult result =
@@ -783,6 +793,9 @@ void serve_account_post_registration(void *user, HttpRequest *request, HttpRespo
     const bool is_open = strcmp(text, "open") == 0;
     if (!is_open && strcmp(text, "invite") != 0) {
         http_fail(request, response, 400, "malformed", "registration is open or invite");
+        return;
+    }
+    if (!serve_record(serve, "registration", request, response)) {
         return;
     }
     if (control_set_registration(serve->control, is_open) != STATUS_OK) {

@@ -32,7 +32,7 @@ void serve_delete_guest(void *user, HttpRequest *request, HttpResponse *response
          .access = ACCESS_SIGNED_IN,                                                       \
          .summary = "Makes a world that is one's own",                                     \
          .takes = "place_id? name? private?:boolean",                                      \
-         .gives = "world_id room_code place_id name private:boolean created_at",           \
+         .gives = "201 world_id room_code place_id name private:boolean created_at",       \
          .fails = "400 401 404 409 429 503"},                                              \
         {"POST",                                                                           \
          "/api/worlds/*/guests",                                                           \
