@@ -73,6 +73,7 @@ typedef struct Serve {
     struct ServeBuild *build; // NULL until somebody saves
     pthread_mutex_t build_lock;
     uint64_t rooms_ns;                              // when the rooms were last told
+    atomic_uint import_count;                       // worlds that are uploaded now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz
     uint8_t *text; // of large answers, the main thread's; NULL until somebody asks
 
