@@ -244,6 +244,10 @@ static Status account_change(Store *store, Sql *sql, void *user)
     if (change->link != NULL) {
         run_with_hash(sql, SQL_LINK_DELETE, change->link);
     }
+    // A link for a new password is worth nothing once there is one.
+    if (change->was != NULL && strcmp(change->was->password, change->account->password) != 0) {
+        run_with(sql, SQL_LINK_OF_ACCOUNT, change->account->account_id);
+    }
     return STATUS_OK;
 }
 

@@ -1,6 +1,7 @@
 // Guests and sign-ins of the control plane: in memory, on disk, and when they end.
 #include "server/control/account.h"
 #include "server/control/attempt.h"
+#include "server/control/bans.h"
 #include "server/control/control.h"
 #include "server/control/name.h"
 
@@ -398,8 +399,16 @@ TEST(what_was_deleted_is_deleted_again)
     StoreAccount row;
     CHECK_INT(account_guest(control, "ann", &nobody, &guest), ACCOUNT_OK);
     CHECK_OK(store_account_find(fixture.store, guest.who.account, &row));
+    StoreBan ban = {.account_id = guest.who.account,
+                    .kind = BAN_ENTER,
+                    .until_unix_ms = STORE_BAN_FOREVER,
+                    .reason = "was rude",
+                    .maker_id = 1};
+    CHECK_OK(control_ban(control, &ban));
     CHECK_OK(control_delete_person(control, guest.who.account));
     CHECK_INT(identity_of_token(control, guest.token, &who), STATUS_DENIED);
+    CHECK(!control_find_ban(control, guest.who.account, "", BAN_ENTER, &ban));
+    CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM bans WHERE account_id <> 0"), 0);
     for (uint32_t i = 0; i < 2; i++) {
         CHECK_OK(store_account_put(fixture.store, &row, NULL)); // stands for what a world writes
         control_write(control);
