@@ -310,8 +310,17 @@ TEST(sessions_of_an_account_are_bounded)
     Identity who;
     CHECK_INT(make_account(control, "ann", &nobody, &first), ACCOUNT_OK);
     for (uint32_t i = 0; i < SESSIONS_PER_ACCOUNT_MAX; i++) {
+        AccountGiven guest;
         now_ms += 1;
-        CHECK_INT(account_sign_in(control, "ann", "a fine password", &nobody, &next), ACCOUNT_OK);
+        CHECK_INT(account_guest(control, "", &nobody, &guest), ACCOUNT_OK);
+        const AccountAsk as_guest = {.who = &guest.who, .is_local = true};
+        const AccountAsk *ask = i % 2 == 0 ? &nobody : &as_guest;
+        CHECK_INT(account_sign_in(control, "ann", "a fine password", ask, &next), ACCOUNT_OK);
+        CHECK_INT(identity_of_token(control, guest.token, &who),
+                  i % 2 == 0 ? STATUS_OK : STATUS_DENIED);
+        if (i % 2 == 0) {
+            CHECK_INT(account_sign_out(control, &guest.who), ACCOUNT_OK);
+        }
     }
     CHECK_INT(control_stats(control).sign_ins, SESSIONS_PER_ACCOUNT_MAX);
     CHECK_INT(identity_of_token(control, first.token, &who), STATUS_DENIED);
