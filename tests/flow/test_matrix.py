@@ -161,6 +161,12 @@ def password_change(server):
     return Ask(who=name, body={"old": PASSWORD, "new": PASSWORD + "!"})
 
 
+def leaving(server):
+    name, token = server.register()
+    server.tokens[name] = token
+    return Ask(who=name, body={"password": PASSWORD})
+
+
 def guest_of_world(server):
     world = server.own_world()
     server.post(f"/api/worlds/{world}/guests", {"username": "boss"}, "account")
@@ -235,6 +241,10 @@ GOOD = {
     "DELETE /api/account/sign-ins/{id}": sign_in_to_end,
     "POST /api/account/tokens": lambda server: Ask("account", {"name": "t", "scope": "play"}),
     "POST /api/invitations": lambda server: Ask("operator", {"role": "creator"}),
+    "DELETE /api/account": leaving,
+    "GET /api/account/export": lambda server: Ask("account"),
+    "DELETE /api/accounts/{name}": lambda server: Ask("operator", name=server.register()[0]),
+    "GET /api/accounts/{name}/export": lambda server: Ask("operator", name="ann"),
     "POST /api/accounts/{name}/reset": lambda server: Ask("operator", name="ann"),
     "POST /api/accounts/{name}/roles": lambda server: Ask("operator", {"roles": "player"},
                                                          name="ann"),

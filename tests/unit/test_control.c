@@ -6,6 +6,8 @@
 #include "server/control/name.h"
 
 #include "core/base/limits.h"
+#include "core/base/rng.h"
+#include "core/base/utf8.h"
 #include "tests/support/test.h"
 #include "tests/unit/store_fixture.h"
 
@@ -218,6 +220,33 @@ TEST(what_looks_alike_is_the_same_name)
     CHECK(!name_is_shown("\xef\xbd\x9e"
                          "anna") &&
           !name_is_shown("anna "));
+}
+
+// Whatever bytes come: it fits, and a folded name folds to itself, so that equal stays equal.
+TEST(any_bytes_fold)
+{
+    Rng rng = rng_make(test_seed(), 3);
+    for (uint32_t round = 0; round < 20000; round++) {
+        char name[80], once[NAME_FOLD_BYTES], twice[NAME_FOLD_BYTES];
+        size_t bytes = 0;
+        const size_t wanted = rng_below(&rng, 65);
+        while (bytes + 4 < wanted) {
+            const uint32_t kind = rng_below(&rng, 8);
+            const uint32_t code_point = kind < 3   ? 1 + rng_below(&rng, 126)
+                                        : kind < 6 ? 0x80 + rng_below(&rng, 0x700)
+                                                   : 0xe000 + rng_below(&rng, 0x12000);
+            bytes += utf8_encode(code_point, (uint8_t *)name + bytes);
+        }
+        if (bytes > 0 && rng_below(&rng, 8) == 0) {
+            name[rng_below(&rng, (uint32_t)bytes)] = (char)(1 + rng_below(&rng, 255));
+        }
+        name[bytes] = '\0';
+        name_fold(name, once);
+        CHECK(strlen(once) <= bytes);
+        name_fold(once, twice);
+        CHECK_TEXT(twice, once);
+        (void)name_is_shown(name);
+    }
 }
 
 TEST(attempts_are_counted_and_forgotten)
