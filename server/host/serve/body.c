@@ -69,7 +69,7 @@ bool serve_body_fits(const JsonNode *object, HttpRequest *request, HttpResponse 
     }
     for (uint32_t i = 0; i < count; i++) {
         if (!words[i].is_optional && json_find(object, words[i].name) == NULL) {
-            snprintf(text, sizeof text, "the body must be a JSON object with the member %.48s",
+            snprintf(text, sizeof text, "the body must be a JSON object with the member %.100s",
                      words[i].name);
             http_fail(request, response, 400, "malformed", text);
             return false;

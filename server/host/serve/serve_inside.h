@@ -111,6 +111,7 @@ int serve_secret_open(Serve *serve); // 0, or the exit code
 void serve_print_up(const Serve *serve, const char *address, unsigned port);
 
 // --- HTTP ---------------------------------------------------------------------------------------
+void serve_person_open(Serve *serve); // http_person.c: goes on with deletions of the last life
 MUST_USE Status serve_http_start(Serve *serve);
 void serve_made(void *user, uint64_t tag, const HostWorld *world,
                 HostRefusal refusal);                                      // HostOutside
