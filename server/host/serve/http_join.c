@@ -616,6 +616,7 @@ static bool refuse_room(const Serve *serve, const JoinRequest *join, HttpRequest
         return true;
     }
     if (world == NULL) {
+        host_note_refused(serve->host, REFUSED_NO_WORLD);
         serve_refuse_join(request, response, serve, REFUSED_NO_WORLD);
     }
     return world == NULL;
