@@ -18,6 +18,21 @@ static Status make_link(Control *control, StoreLink *link, uint64_t duration_ms,
     return store_link_put(control->config.store, link, is_only);
 }
 
+// May whoever made it still make such a link? What an operator gave away ends with the role. 0 is
+// the server itself.
+static bool maker_may(Control *control, const StoreLink *link)
+{
+    StoreAccount maker;
+    if (link->maker_id == 0) {
+        return true;
+    }
+    if (store_account_find(control->config.store, link->maker_id, &maker) != STATUS_OK) {
+        return false;
+    }
+    const bool teaches = link->purpose == LINK_INVITATION && link->roles == 0;
+    return (maker.roles & (ROLE_OPERATOR | (teaches ? ROLE_TEACHER : 0u))) != 0;
+}
+
 AccountResult account_link(Control *control, const char *token, StoreLink *out)
 {
     uint8_t hash[TOKEN_HASH_BYTES];
@@ -27,7 +42,7 @@ AccountResult account_link(Control *control, const char *token, StoreLink *out)
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? ACCOUNT_LINK_GONE : ACCOUNT_UNAVAILABLE;
     }
-    if (link.expires_unix_ms <= control_now(control)) {
+    if (link.expires_unix_ms <= control_now(control) || !maker_may(control, &link)) {
         return ACCOUNT_LINK_GONE;
     }
     *out = link;

@@ -404,7 +404,11 @@ void serve_post_login(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
     if (serve->control != NULL) {
-        http_work(request, response, serve_account_post_login);
+        static const char member[] = "password";
+        size_t bytes;
+        const uint8_t *body = http_body(request, &bytes);
+        const bool is_slow = bytes > 0 && memmem(body, bytes, member, sizeof member - 1) != NULL;
+        (is_slow ? http_work_slowly : http_work)(request, response, serve_account_post_login);
         return;
     }
     if (refuse_ticket_for_stranger(serve, request, response)) {

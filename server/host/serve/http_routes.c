@@ -346,8 +346,8 @@ static const HttpRoute routes[] = {
     {"GET", "/api/health", .handler = get_health, .summary = HEALTH},
     {"GET", "/readyz", .handler = get_ready, .gives = "status",
      .summary = "Whether worlds can be started; 503 while it starts, drains or cannot write"},
-    {"GET", "/metrics", .handler = get_metrics, .gives = "text/plain",
-     .summary = "Numbers of the server, for Prometheus"},
+    {"GET", "/metrics", .handler = get_metrics, .access = ACCESS_LOCAL, .gives = "text/plain",
+     .fails = "401 403", .summary = "Numbers of the server, for Prometheus"},
     {"GET", "/api/openapi.json", .handler = get_openapi,
      .gives = "openapi info:object "
               "paths:object components:object",
@@ -452,6 +452,7 @@ Status serve_http_start(Serve *serve)
                                .loopback_unlimited = serve->development,
                                .connection_max = 4096,
                                .pool = serve->pool,
+                               .slow_pool = serve->password_pool,
                                .web_root = serve->config.web,
                                .pages = pages,
                                .origins = serve->config.origins,

@@ -112,10 +112,14 @@ static Status outside_who(void *user, const char *token, size_t bytes, Ticket *o
     memcpy(text, token, bytes);
     text[bytes] = '\0';
     const Status status = identity_of_token(serve->control, text, &who);
-    if (status == STATUS_OK) {
-        *out = serve_ticket_of(&who);
+    if (status != STATUS_OK) {
+        return status;
     }
-    return status;
+    if (who.kind == SIGN_IN_TOKEN && (who.scope & SCOPE_PLAY) == 0) {
+        return STATUS_DENIED; // as for /join
+    }
+    *out = serve_ticket_of(&who);
+    return STATUS_OK;
 }
 
 static void log_journal(const char *text)
@@ -296,8 +300,9 @@ static void tell_rooms(Serve *serve)
 
 static int open_http(Serve *serve)
 {
-    const WorkPoolConfig pool = {.thread_count = 2};
+    const WorkPoolConfig pool = {.thread_count = 2}, passwords = {.thread_count = 1};
     Status status = work_pool_create(&pool, &serve->pool);
+    status = status == STATUS_OK ? work_pool_create(&passwords, &serve->password_pool) : status;
     status = status == STATUS_OK ? serve_http_start(serve) : status;
     if (status != STATUS_OK) {
         serve_log_failure(serve->command, "cannot listen on %s port %u: %s", serve->config.address,
@@ -384,6 +389,7 @@ static void close_serve(Serve *serve)
     serve->http = NULL; // sockets are counted no more
     serve_build_stop(serve);
     work_pool_destroy(serve->pool);
+    work_pool_destroy(serve->password_pool);
     mailbox_destroy(serve->mailbox);
     serve_places_close(serve);
     control_destroy(serve->control);
