@@ -141,6 +141,7 @@ static Status make_host(Serve *serve)
                          .key = &serve->key,
                          .development = serve->development,
                          .one_world = !serve->config.many,
+                         .account_profiles = true,
                          .store_is_private = true, // the data folder is locked
                          .allow_weak_jail = serve->config.allow_weak_jail,
                          .world_max = serve->config.world_max,
