@@ -18,6 +18,12 @@ typedef struct SignIn {
 // same time. Waits for the disk happen with one of these held, and never with Control.lock.
 #define CONTROL_STRIPES 64
 
+// Somebody who was deleted a short while ago, so that it is done again (person.c).
+#define CONTROL_DELETED_MAX 64
+typedef struct Deleted {
+    uint64_t account, unix_ms;
+} Deleted;
+
 struct Control {
     ControlConfig config;
     pthread_mutex_t stripes[CONTROL_STRIPES]; // by account
@@ -29,6 +35,8 @@ struct Control {
     uint64_t written_unix_ms; // when uses were last written
     ControlStats stats;
     bool is_open; // anybody may register
+    Deleted deleted[CONTROL_DELETED_MAX];
+    uint32_t deleted_next;
     struct Bans *bans;
 };
 
@@ -40,6 +48,10 @@ uint64_t control_new_account(void);
 // --- bans.c -------------------------------------------------------------------------------------
 MUST_USE Status bans_read(Control *control);
 void bans_free(Control *control);
+
+// --- person.c -----------------------------------------------------------------------------------
+// Those who were deleted a short while ago: a world may have written about them since.
+void person_delete_again(Control *control);
 
 // --- sign_in.c ----------------------------------------------------------------------------------
 MUST_USE Status sign_ins_read(Control *control);

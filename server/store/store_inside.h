@@ -247,6 +247,8 @@ void account_write_sign_in(Sql *sql, SqlName name, const StoreSignIn *sign_in);
 
 // --- store_data.c -------------------------------------------------------------------------------
 bool data_is_read(const StoreRequest *request);
+// Entries of the place were deleted: counts what it keeps again.
+void data_recount(Sql *sql, const char *place_id);
 // As memory_store_run, for one place.
 bool data_run(Store *store, Sql *sql, const char *place_id, const StoreRequest *request,
               ByteWriter *answer);

@@ -45,6 +45,14 @@ static void end_file(void *user)
     close((int)(intptr_t)user);
 }
 
+// For the chunks: a worker for each file, so that one person's never meet another's.
+static Status make_worker(const Serve *serve, Worker **out)
+{
+    WorkerConfig config = worker_config_default();
+    config.allow_weak_jail = serve->config.allow_weak_jail;
+    return worker_create(&config, out);
+}
+
 static void export(Serve *serve, HttpRequest *request, HttpResponse *response, bool is_export)
 {
     StoreWorld row;
@@ -52,7 +60,12 @@ static void export(Serve *serve, HttpRequest *request, HttpResponse *response, b
         return;
     }
     const int file = open_nameless(serve);
-    const Status status = file >= 0 ? world_file_write(serve->store, &row, file) : STATUS_BLOCKED;
+    Worker *worker = NULL;
+    Status status = file >= 0 ? make_worker(serve, &worker) : STATUS_BLOCKED;
+    if (status == STATUS_OK) {
+        status = world_file_write(serve->store, worker, &row, file);
+    }
+    worker_destroy(worker);
     const off_t bytes = file >= 0 ? lseek(file, 0, SEEK_END) : -1;
     if (status != STATUS_OK || bytes < 0) {
         if (file >= 0) {
@@ -260,12 +273,31 @@ static void import(Serve *serve, HttpRequest *request, HttpResponse *response,
     }
 }
 
+static void read_and_import(Serve *serve, HttpRequest *request, HttpResponse *response,
+                            const char *text, size_t bytes)
+{
+    char reason[WORLD_FILE_REASON_BYTES];
+    WorldFile file;
+    Worker *worker = NULL;
+    Status status = make_worker(serve, &worker);
+    if (status == STATUS_OK) {
+        status = world_file_read(worker, text, bytes, &file, reason);
+    }
+    worker_destroy(worker);
+    if (status == STATUS_OK) {
+        import(serve, request, response, &file);
+        world_file_free(&file);
+    } else if (status == STATUS_MALFORMED || status == STATUS_LIMIT) {
+        http_fail(request, response, 400, "malformed", reason);
+    } else {
+        refuse_busy(request, response);
+    }
+}
+
 void serve_post_world(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
     Upload *upload = http_body_take(request);
-    char reason[WORLD_FILE_REASON_BYTES];
-    WorldFile file;
     if (upload == NULL || serve->control == NULL) {
         http_fail(request, response, upload == NULL ? 400 : 404,
                   upload == NULL ? "malformed" : "not_found",
@@ -276,11 +308,8 @@ void serve_post_world(void *user, HttpRequest *request, HttpResponse *response)
                                : MAP_FAILED;
         if (text == MAP_FAILED) {
             http_fail(request, response, 400, "malformed", "the body is no JSON object");
-        } else if (world_file_read(text, (size_t)bytes, &file, reason) != STATUS_OK) {
-            http_fail(request, response, 400, "malformed", reason);
         } else {
-            import(serve, request, response, &file);
-            world_file_free(&file);
+            read_and_import(serve, request, response, text, (size_t)bytes);
         }
         if (text != MAP_FAILED) {
             munmap(text, (size_t)bytes);

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "server/host/serve/world_file.h"
 
+#include "server/build/ask/ask_zstd.h"
+
 #include "core/base/check.h"
 #include "core/base/json_write.h"
 #include "core/base/limits.h"
@@ -12,13 +14,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <zstd.h>
 
-#define PACK_LEVEL 3
+#define PACKED_BYTES_MAX (ROW_VALUE_BYTES + (64u << 10)) // what cannot be packed grows a little
 
 typedef enum FilePart { PART_HEAD, PART_CHUNKS, PART_ENTITIES } FilePart;
 
 typedef struct Writing {
+    Worker *worker;
     int file;
     const StoreWorld *world;
     RowMeta meta;
@@ -138,9 +140,13 @@ static void write_chunk(Writing *writing, const Row *row, JsonWriter *json)
         writing->status = STATUS_MALFORMED;
         return;
     }
-    const size_t packed = ZSTD_compress(writing->packed, ZSTD_compressBound(ROW_VALUE_BYTES), bytes,
-                                        count, PACK_LEVEL);
-    ASSERT(!ZSTD_isError(packed));
+    size_t packed = 0;
+    const Status status =
+        zstd_ask(writing->worker, bytes, count, writing->packed, PACKED_BYTES_MAX, &packed);
+    if (status != STATUS_OK) {
+        writing->status = STATUS_BLOCKED;
+        return;
+    }
     member_integer(json, "x", at.x);
     member_integer(json, "y", at.y);
     member_integer(json, "z", at.z);
@@ -236,11 +242,11 @@ static void take_row(void *user, const uint8_t *bytes, size_t count)
     put_json(writing, &json, &text);
 }
 
-Status world_file_write(Store *store, const StoreWorld *world, int file)
+Status world_file_write(Store *store, Worker *worker, const StoreWorld *world, int file)
 {
-    Writing writing = {.file = file, .world = world};
+    Writing writing = {.file = file, .world = world, .worker = worker};
     writing.text = malloc(WORLD_ITEM_BYTES_MAX);
-    writing.packed = malloc(ZSTD_compressBound(ROW_VALUE_BYTES));
+    writing.packed = malloc(PACKED_BYTES_MAX);
     Status status = STATUS_LIMIT;
     if (writing.text != NULL && writing.packed != NULL) {
         status = store_rows(store, world->world_id, take_row, &writing);

@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/world/save/row.h"
+#include "server/build/ask/ask_zstd.h"
 #include "server/host/serve/world_file.h"
 #include "server/store/store_import.h"
 
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <zstd.h>
 
 #define ITEM_ARENA_BYTES (WORLD_ITEM_BYTES_MAX + (64u << 10))
 #define ROW_BYTES_MAX    (ROW_VALUE_BYTES + ROW_KEY_BYTES + 16)
@@ -25,6 +25,7 @@
 #define FAR              1e9f
 
 typedef struct Reading {
+    Worker *worker;
     const char *text;
     size_t at, bytes;
     const char *part; // "chunks"
@@ -241,10 +242,12 @@ static void read_chunk(Reading *reading, const JsonNode *item, JsonError *error)
         return;
     }
     uint8_t *unpacked = reading->data + ROW_VALUE_BYTES;
-    const size_t bytes = ZSTD_decompress(unpacked, ROW_VALUE_BYTES, reading->data, packed);
-    if (ZSTD_isError(bytes) || bytes == 0) {
-        fail(reading, STATUS_MALFORMED, "chunks[%u].data: is no zstd, or too large",
-             reading->number);
+    size_t bytes = 0;
+    const Status status =
+        unzstd_ask(reading->worker, reading->data, packed, unpacked, ROW_VALUE_BYTES, &bytes);
+    if (status != STATUS_OK || bytes == 0) {
+        fail(reading, status == STATUS_BLOCKED ? STATUS_BLOCKED : STATUS_MALFORMED,
+             "chunks[%u].data: is no zstd, or too large", reading->number);
         return;
     }
     ByteWriter writer = begin_row(reading);
@@ -522,12 +525,13 @@ static void read_file(Reading *reading)
     }
 }
 
-Status world_file_read(const char *text, size_t bytes, WorldFile *out,
+Status world_file_read(Worker *worker, const char *text, size_t bytes, WorldFile *out,
                        char reason[WORLD_FILE_REASON_BYTES])
 {
     *out = (WorldFile){.rows = NULL};
     reason[0] = '\0';
-    Reading reading = {.text = text,
+    Reading reading = {.worker = worker,
+                       .text = text,
                        .bytes = bytes,
                        .part = "",
                        .arena = malloc(ITEM_ARENA_BYTES),
