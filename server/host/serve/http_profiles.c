@@ -101,8 +101,7 @@ static void read_profile(const JsonNode *node, WireProfile *out, JsonError *erro
 // False: the response says what is wrong. The texts are in the request's memory.
 static bool read_profiles(HttpRequest *request, HttpResponse *response, RowProfiles *out)
 {
-    static const char *const members[] = {"active", "profiles", NULL};
-    const JsonNode *body = serve_body_object(request, response, members);
+    const JsonNode *body = serve_body_object(request, response);
     if (body == NULL) {
         return false;
     }
