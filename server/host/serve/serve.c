@@ -145,9 +145,12 @@ static Status make_host(Serve *serve)
                          .key = &serve->key,
                          .development = serve->development,
                          .one_world = !serve->config.many,
+                         .account_profiles = true,
                          .store_is_private = true, // the data folder is locked
                          .allow_weak_jail = serve->config.allow_weak_jail,
-                         .world_max = serve->config.world_max,
+                         .world_max = serve->config.world_max == 0 && serve->control != NULL
+                                          ? world_max_here()
+                                          : serve->config.world_max,
                          .idle_stop_ms = serve->config.idle_stop_s * 1000};
     if (serve->control != NULL) {
         config.outside.rules = outside_rules;
