@@ -35,7 +35,8 @@ Status control_create(const ControlConfig *config, Control **out)
     control->config = *config;
     pthread_mutex_init(&control->lock, NULL);
     control->written_unix_ms = control_now(control);
-    const Status status = sign_ins_read(control);
+    Status status = sign_ins_read(control);
+    status = status == STATUS_OK ? host_keys_read(control) : status;
     if (status != STATUS_OK) {
         control_destroy(control);
         return status;
@@ -48,6 +49,7 @@ void control_destroy(Control *control)
 {
     if (control != NULL) {
         sign_ins_free(control);
+        host_keys_free(control);
         pthread_mutex_destroy(&control->lock);
         sodium_memzero(control->config.secret, sizeof control->config.secret);
         free(control);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "server/control/control.h"
+#include "server/control/host_key.h"
 
 #include <pthread.h>
 
@@ -12,6 +13,11 @@ typedef struct SignIn {
     bool is_used;         // since it was last written
 } SignIn;
 
+struct HostKeys {
+    StoreHostKey *items; // HOST_KEYS_MAX
+    uint32_t count;
+};
+
 struct Control {
     ControlConfig config;
     pthread_mutex_t lock;
@@ -19,11 +25,16 @@ struct Control {
     uint32_t slot_count, count;
     uint64_t written_unix_ms; // when uses were last written
     ControlStats stats;
+    struct HostKeys host_keys; // with the lock
 };
 
 uint64_t control_now(const Control *control);
 // An account's number: random, so that nobody can guess how many there are.
 uint64_t control_new_account(void);
+
+// --- host_key.c ---------------------------------------------------------------------------------
+MUST_USE Status host_keys_read(Control *control);
+void host_keys_free(Control *control);
 
 // --- sign_in.c ----------------------------------------------------------------------------------
 MUST_USE Status sign_ins_read(Control *control);

@@ -71,7 +71,7 @@ void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket)
 static void hear_auth(HostWorld *world, const ChannelReport *report)
 {
     Host *host = world->host;
-    const TicketExpected expected = {.key = host->config.key,
+    const TicketExpected expected = {.public_half = host->config.key->public_half,
                                      .world_id = world->row.world_id,
                                      .epoch = world->epoch,
                                      .boot = host->config.boot,

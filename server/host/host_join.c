@@ -44,24 +44,28 @@ static void refuse(Host *host, const HostJoin *join, HostRefusal refusal)
     host->config.outside.joined(host->config.outside.user, join->tag, &answer);
 }
 
-static void give_ticket(HostWorld *world, const HostJoin *join)
+// For this host, or for the one that holds the world.
+static void give_ticket(HostWorld *world, const HostJoin *join, const StoreHeld *held)
 {
     Host *host = world->host;
     const HostOutside *outside = &host->config.outside;
-    HostJoinAnswer answer = {.world = world};
+    HostJoinAnswer answer = {.world = world, .address = held != NULL ? held->address : NULL};
     Ticket ticket = join->who;
     ticket.purpose = TICKET_ENTER;
+    ticket.flags &= ~(uint32_t)(held != NULL ? TICKET_DEBUG : 0); // of development, and here alone
     ticket.expires_unix_ms = host_unix_ms(host) + TICKET_MS;
-    ticket.epoch = world->epoch;
+    ticket.epoch = held != NULL ? held->epoch : world->epoch;
     memcpy(ticket.world_id, world->row.world_id, sizeof ticket.world_id);
-    memcpy(ticket.boot, host->config.boot, sizeof ticket.boot);
+    memcpy(ticket.boot, held != NULL ? held->boot : host->config.boot, sizeof ticket.boot);
     outside->random(outside->user, ticket.nonce, sizeof ticket.nonce);
     if (ticket_write(host->config.key, &ticket, answer.ticket, sizeof answer.ticket) != STATUS_OK) {
         refuse(host, join, REFUSED_UNAVAILABLE);
         return;
     }
-    world->invited += 1;
-    world->invited_ns = host_now(host);
+    if (held == NULL) { // the other one counts who comes to it
+        world->invited += 1;
+        world->invited_ns = host_now(host);
+    }
     host->counts.tickets_given += 1;
     outside->joined(outside->user, join->tag, &answer);
 }
@@ -83,7 +87,15 @@ void host_joins_answer(HostWorld *world)
 {
     HostJoin join;
     while (take_waiting(world->host, world, &join)) {
-        give_ticket(world, &join);
+        give_ticket(world, &join, NULL);
+    }
+}
+
+void host_joins_lead(HostWorld *world)
+{
+    HostJoin join;
+    while (take_waiting(world->host, world, &join)) {
+        give_ticket(world, &join, &world->held);
     }
 }
 
@@ -201,11 +213,17 @@ static HostWorld *find_for(Host *host, const HostJoin *join, HostRefusal *why)
     return world;
 }
 
+// The store has just said so.
+static bool is_elsewhere(const Host *host, const HostWorld *world)
+{
+    return world->state == WORLD_STOPPED && world->elsewhere_ns != 0 &&
+           host_now(host) - world->elsewhere_ns < HOST_SECOND_NS;
+}
+
 // REFUSED_NOT: it may wait for its world.
 static HostRefusal refusal_of(const Host *host, const HostWorld *world)
 {
-    if (world->state == WORLD_STOPPED && world->elsewhere_ns != 0 &&
-        host_now(host) - world->elsewhere_ns < HOST_SECOND_NS) {
+    if (is_elsewhere(host, world)) {
         return REFUSED_ELSEWHERE;
     }
     if (!host_has_room(host, world)) {
@@ -227,7 +245,11 @@ void host_join(Host *host, const HostJoin *join)
         return;
     }
     if (world->state == WORLD_RUNNING) {
-        give_ticket(world, join);
+        give_ticket(world, join, NULL);
+        return;
+    }
+    if (is_elsewhere(host, world) && world->is_held) {
+        give_ticket(world, join, &world->held);
         return;
     }
     refusal = refusal_of(host, world);

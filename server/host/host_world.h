@@ -52,6 +52,9 @@ uint64_t host_world_life(const HostWorld *world);  // a number for its process, 
 HostLink *host_world_link(const HostWorld *world); // NULL: no process
 
 void host_world_run(HostWorld *world); // it shall run
+// Another host asks for it: it stops here if nobody is in it.
+void host_world_yield(HostWorld *world);
+bool host_world_has_other_place(const HostWorld *world); // as below
 // What the store has of it was stored when it ran from another form of its place.
 void host_world_set_other_place(HostWorld *world);
 const ScriptTable *host_world_scripts(const HostWorld *world); // NULL: it has told nothing yet

@@ -32,6 +32,13 @@ typedef enum JobType {
     JOB_CALL // somebody waits for it
 } JobType;
 
+// Who renews a host's row.
+typedef enum HostMode {
+    HOST_OWN,      // this process, whose first renewal takes the row over
+    HOST_REGISTER, // another one: takes the row over
+    HOST_KEEP      // another one: only while the row is its boot's
+} HostMode;
+
 typedef struct Job Job;
 typedef Status (*JobCall)(Store *store, Sql *sql, void *user);
 
@@ -49,7 +56,10 @@ struct Job {
     bool is_in_order;     // its fence decides for it
     StoreRequest request; // JOB_REQUEST
     uint8_t *answer_bytes;
-    const StoreHost *host; // JOB_HOST, JOB_TAKE
+    // JOB_HOST, JOB_TAKE: for whom. Else: another host, which must hold the world; NULL: ourselves.
+    const StoreHost *host;
+    HostMode host_mode;
+    bool is_again; // JOB_SAVE: it may be stored already
     uint64_t now, duration;
     JobCall call; // JOB_CALL
     void *user;
@@ -71,6 +81,7 @@ typedef struct BlockedWorld {
 // fence decides for all of them.
 typedef struct Fence {
     const char *world_id;
+    const StoreHost *holder;     // of the jobs; NULL: ourselves
     uint64_t epoch, first, last; // the saves; first 0: none
     bool is_closed;              // a save that does not follow the one before came: no more
     bool writes;                 // there is a request that changes something
@@ -91,6 +102,9 @@ typedef struct RowsFound {
 
 struct Store {
     StoreConfig config;
+    // One batch; then each job has its answer. True: something was written.
+    bool (*run)(Store *store, const JobList *batch);
+    struct StoreRemote *remote; // NULL: the database is ours
     StoreDatabase *database;
     Sql *writer, *reader;
     int event; // eventfd: not zero while there are completions
@@ -128,6 +142,7 @@ uint64_t store_unix_ms(const Store *store);
 
 // --- store_queue.c ------------------------------------------------------------------------------
 MUST_USE Status queue_start(Store *store);
+bool queue_is_closing(Store *store);
 void queue_finish(Store *store); // commits what waits
 void queue_free(Store *store);
 // Runs it in the next transaction, and waits until that is on disk.
@@ -137,6 +152,7 @@ Status store_call(Store *store, JobCall call, void *user);
 // One transaction of all jobs; then each of them has its answer. True: something was written.
 bool batch_run(Store *store, const JobList *batch);
 void batch_free(Store *store);
+void job_refuse(Job *job, Status status); // without an answer of its own
 
 // --- store_schema.c -----------------------------------------------------------------------------
 // Checks, migrates and repairs what the connection has open. Without tables it is damaged, unless
@@ -167,9 +183,16 @@ Status world_fence(Sql *sql, const char *world_id);
 // be tried again.
 Status fence_saves(Store *store, Sql *sql, const char *world_id, uint64_t epoch, uint64_t first,
                    uint64_t last);
+// STATUS_DENIED: the world is not leased to this host and boot.
+Status fence_holder(Sql *sql, const char *world_id, const StoreHost *holder);
+bool fence_has_save(Sql *sql, const char *world_id, uint64_t epoch, uint64_t seq);
+bool host_is_same(const StoreHost *a, const StoreHost *b);
 Status fence_requests(Store *store, Sql *sql, const char *world_id, uint64_t epoch, bool writes);
 // The disk refused that save.
 void fence_blocked(Store *store, const char *world_id, uint64_t epoch, uint64_t seq);
+
+// --- store_remote.c -----------------------------------------------------------------------------
+void remote_free(Store *store);
 
 // --- store_rows.c -------------------------------------------------------------------------------
 MUST_USE Status rows_check(const uint8_t *rows, size_t bytes, uint32_t *count);

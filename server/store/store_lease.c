@@ -37,14 +37,16 @@ static void put_host(SqlRow *row, const Job *job)
     sql_put_checksum(row);
 }
 
-static bool is_same_host(const StoreHost *a, const StoreHost *b)
+bool host_is_same(const StoreHost *a, const StoreHost *b)
 {
     return strcmp(a->host_id, b->host_id) == 0 && memcmp(a->boot, b->boot, sizeof a->boot) == 0;
 }
 
 Status host_renew(Store *store, Sql *sql, Job *job)
 {
-    const bool is_first = !store->host_is_ours || !is_same_host(&store->host, job->host);
+    const bool is_first = job->host_mode == HOST_OWN
+                              ? !store->host_is_ours || !host_is_same(&store->host, job->host)
+                              : job->host_mode == HOST_REGISTER;
     SqlRow row = sql_open(sql, is_first ? SQL_HOST_PUT : SQL_HOST_RENEW, TABLE_HOSTS);
     put_host(&row, job);
     return sql_run(&row) || sql->error != SQL_NO_ERROR ? STATUS_OK : STATUS_DENIED;
@@ -52,6 +54,9 @@ Status host_renew(Store *store, Sql *sql, Job *job)
 
 void host_renewed(Store *store, const Job *job)
 {
+    if (job->host_mode != HOST_OWN) {
+        return;
+    }
     store->host_is_ours = true;
     store->host = *job->host;
 }
@@ -209,6 +214,51 @@ static Status give_rows(Store *store, Sql *sql, Job *job)
     return STATUS_OK;
 }
 
+// Who holds it, as store_held_read reads it.
+static void say_holder(Sql *sql, Job *job)
+{
+    uint8_t bytes[8 + STORE_BOOT_BYTES + STORE_ADDRESS_BYTES];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    SqlRow row = sql_open(sql, SQL_LEASE_HOLDER, TABLE_NONE);
+    sql_put_string(&row, job->answer.world_id);
+    if (!sql_next(&row)) {
+        return;
+    }
+    size_t boot_bytes = 0, address_bytes = 0;
+    byte_write_u64(&writer, sql_take_u64(&row));
+    const uint8_t *boot = sql_take_bytes(&row, STORE_BOOT_BYTES, &boot_bytes);
+    byte_write_bytes(&writer, boot, boot_bytes);
+    const uint8_t *address = sql_take_bytes(&row, STORE_ADDRESS_BYTES, &address_bytes);
+    byte_write_bytes(&writer, address, address_bytes);
+    sql_close(&row);
+    free(job->answer_bytes);
+    job->answer_bytes = boot_bytes == STORE_BOOT_BYTES ? malloc(sizeof bytes) : NULL;
+    job->answer.bytes = job->answer_bytes;
+    job->answer.byte_count = 0;
+    if (job->answer_bytes != NULL) {
+        memcpy(job->answer_bytes, bytes, writer.at);
+        job->answer.byte_count = writer.at;
+    }
+}
+
+bool store_held_read(const StoreCompletion *done, StoreHeld *out)
+{
+    StoreHeld held = {0};
+    ByteReader reader = byte_reader(done->bytes, done->bytes != NULL ? done->byte_count : 0);
+    held.epoch = byte_read_u64(&reader);
+    const uint8_t *boot = byte_read_bytes(&reader, sizeof held.boot);
+    const size_t left = byte_reader_left(&reader);
+    const uint8_t *address = byte_read_bytes(&reader, left);
+    if (done->status != STATUS_EXISTS || reader.status != STATUS_OK || left == 0 ||
+        left > STORE_ADDRESS_BYTES || memchr(address, '\0', left) != NULL) {
+        return false;
+    }
+    memcpy(held.boot, boot, sizeof held.boot);
+    memcpy(held.address, address, left);
+    *out = held;
+    return true;
+}
+
 Status world_take(Store *store, Sql *sql, Job *job)
 {
     const char *world_id = job->answer.world_id;
@@ -226,6 +276,9 @@ Status world_take(Store *store, Sql *sql, Job *job)
     }
     if (!raise_epoch(sql, job, head)) {
         status = host_status(sql, job->host->host_id, job->host->boot, job->now);
+        if (status == STATUS_OK) {
+            say_holder(sql, job);
+        }
         return status != STATUS_OK ? status : STATUS_EXISTS;
     }
     put_lease(sql, job, head.epoch + 1);
@@ -235,6 +288,9 @@ Status world_take(Store *store, Sql *sql, Job *job)
 
 Status world_release(Sql *sql, const Job *job)
 {
+    if (job->host != NULL && fence_holder(sql, job->answer.world_id, job->host) != STATUS_OK) {
+        return STATUS_DENIED;
+    }
     SqlRow row = sql_open(sql, SQL_LEASE_DELETE, TABLE_NONE);
     sql_put_string(&row, job->answer.world_id);
     sql_put_u64(&row, job->epoch);
@@ -291,28 +347,49 @@ void fence_blocked(Store *store, const char *world_id, uint64_t epoch, uint64_t 
     }
 }
 
-// What the lease says when a fence did not hit though the epoch is the current one: STATUS_OK if it
-// is valid.
-static Status lease_status(Store *store, Sql *sql, const char *world_id)
+// Whose lease it is; false: nobody's, because it was released, or its row is damaged.
+static bool find_lease(Sql *sql, const char *world_id, StoreHost *out)
 {
-    char host_id[STORE_ID_BYTES + 1] = "";
-    uint8_t boot[STORE_BOOT_BYTES] = {0};
+    *out = (StoreHost){.draining = false};
     SqlRow row = sql_open(sql, SQL_LEASE_FIND, TABLE_NONE);
     sql_put_string(&row, world_id);
     if (!sql_next(&row)) {
-        return STATUS_DENIED; // it was released
+        return false;
     }
     size_t bytes = 0;
     char unused[STORE_ID_BYTES + 1];
     sql_take_table(&row, TABLE_LEASES);
     world_take_string(&row, unused, sizeof unused);
-    world_take_string(&row, host_id, sizeof host_id);
-    const uint8_t *stored = sql_take_bytes(&row, sizeof boot, &bytes);
-    memcpy(boot, stored, bytes);
+    world_take_string(&row, out->host_id, sizeof out->host_id);
+    const uint8_t *stored = sql_take_bytes(&row, sizeof out->boot, &bytes);
+    memcpy(out->boot, stored, bytes);
     (void)sql_take_u64(&row);
     const bool is_whole = sql_take_checksum(&row);
     sql_close(&row);
-    return is_whole ? host_status(sql, host_id, boot, store->now) : STATUS_DENIED;
+    return is_whole;
+}
+
+// What the lease says when a fence did not hit though the epoch is the current one: STATUS_OK if it
+// is valid.
+static Status lease_status(Store *store, Sql *sql, const char *world_id)
+{
+    StoreHost host;
+    return find_lease(sql, world_id, &host) ? host_status(sql, host.host_id, host.boot, store->now)
+                                            : STATUS_DENIED;
+}
+
+Status fence_holder(Sql *sql, const char *world_id, const StoreHost *holder)
+{
+    StoreHost host;
+    return find_lease(sql, world_id, &host) && host_is_same(&host, holder) ? STATUS_OK
+                                                                           : STATUS_DENIED;
+}
+
+bool fence_has_save(Sql *sql, const char *world_id, uint64_t epoch, uint64_t seq)
+{
+    Head head = {0, 0};
+    return find_head(sql, world_id, &head) == STATUS_OK && head.epoch == epoch && seq > 0 &&
+           seq <= head.seq;
 }
 
 Status fence_saves(Store *store, Sql *sql, const char *world_id, uint64_t epoch, uint64_t first,

@@ -6,6 +6,7 @@
 #include "core/base/sha256.h"
 #include "server/host/serve/http_asset.h"
 #include "server/host/serve/http_build.h"
+#include "server/host/serve/http_host.h"
 #include "server/host/serve/metrics.h"
 #include "server/sys/clock.h"
 #include "server/sys/process.h"
@@ -405,6 +406,7 @@ static const HttpRoute routes[] = {
     {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES},
     {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN},
     SERVE_BUILD_ROUTES,
+    SERVE_HOST_ROUTES,
 };
 
 Status serve_http_start(Serve *serve)

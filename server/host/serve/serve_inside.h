@@ -5,6 +5,8 @@
 //   serve_place.c  building places, and the row of the one world
 //   http_routes.c  what HTTP is answered; http_join.c: who comes in; http_asset.c, http_build.c
 //   access.c       who may ask what
+//   http_host.c    what hosts on other machines are answered
+//   serve_remote.c such a host itself: registers, fetches its place, saves at the control plane
 //   rooms.c        which worlds there are, for HTTP threads
 #pragma once
 
@@ -28,6 +30,9 @@ typedef struct ServeAssets ServeAssets;
 typedef struct ServePlace {
     HostPlace *place;
     ServeAssets *assets;
+    // For hosts on other machines, of a control plane: the hash of what they fetch, and a number
+    // that changes with it or with the signing key.
+    uint8_t hash[32], revision[32];
 } ServePlace;
 
 typedef struct Serve {
@@ -58,6 +63,8 @@ typedef struct Serve {
     HttpServer *http;
     Mailbox *mailbox;
     Rooms *rooms;
+    struct RemoteHosts *hosts;    // on other machines; NULL: no control plane
+    struct ServeRemote *remote;   // NULL: this is not such a host itself
     struct ServeBuild *build; // NULL until somebody saves
     pthread_mutex_t build_lock;
     uint64_t rooms_ns;    // when the rooms were last told
