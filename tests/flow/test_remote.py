@@ -225,7 +225,7 @@ def test_remote_kills(program, places, folder):
                 remote.kill()
                 remote = again(lambda: Remote(program, f"http://127.0.0.1:{port}", key,
                                               port=remote_port))
-        wait_until(lambda: remote.metric("sandlot_players") == BUILDERS, "every builder is back", 60)
+        wait_until(lambda: remote.metric("sandlot_world_sessions") == BUILDERS, "every builder is back", 60)
         time.sleep(2)
         check(remote.metric("sandlot_saves_lost_total") == 0, "no save is lost")
         bots.stop()

@@ -1,12 +1,12 @@
-// See http_host.h: registering, places and keys. Batches are in remote_hosts.c.
+// See http_host.h: registering, places and keys. Batches are in http_remote.c.
 #define _GNU_SOURCE
 #include "server/host/serve/http_host.h"
 
 #include "core/base/json_read.h"
 #include "core/base/name_text.h"
 #include "core/base/sha256.h"
+#include "server/host/serve/http_remote.h"
 #include "server/host/serve/http_routes.h"
-#include "server/host/serve/remote_hosts.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 

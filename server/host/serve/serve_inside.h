@@ -63,9 +63,9 @@ typedef struct Serve {
     HttpServer *http;
     Mailbox *mailbox;
     Rooms *rooms;
-    struct RemoteHosts *hosts;    // on other machines; NULL: no control plane
-    struct ServeRemote *remote;   // NULL: this is not such a host itself
-    struct ServeBuild *build; // NULL until somebody saves
+    struct RemoteHosts *hosts;  // on other machines; NULL: no control plane
+    struct ServeRemote *remote; // NULL: this is not such a host itself
+    struct ServeBuild *build;   // NULL until somebody saves
     pthread_mutex_t build_lock;
     uint64_t rooms_ns;    // when the rooms were last told
     atomic_bool is_ready; // for /readyz

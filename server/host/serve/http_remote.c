@@ -1,7 +1,7 @@
-// See remote_hosts.h. Of each host the last batch is known: its jobs while they are in the store,
+// See http_remote.h. Of each host the last batch is known: its jobs while they are in the store,
 // then its reply. A batch that comes again gets the reply of the first time.
 #define _GNU_SOURCE
-#include "server/host/serve/remote_hosts.h"
+#include "server/host/serve/http_remote.h"
 
 #include "core/base/sha256.h"
 #include "server/host/host_place.h"
