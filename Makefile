@@ -19,8 +19,8 @@ build: setup ## build the release programs (build/release) and the pages (build/
 	@cmake --preset release > build/configure.log || { cat build/configure.log; exit 1; }
 	@cmake --build --preset release
 
-run: build ## build and start a world; open the link that it prints
-	@build/release/sandlot world --place places/island --data build/island --web build/web $(RUN_ARGS)
+run: build ## build and start the server; open the link that it prints
+	@build/release/sandlot up --data build/run-data --web build/web $(RUN_ARGS)
 
 demo: build ## build and show the simulation in the terminal
 	@build/release/sim_demo

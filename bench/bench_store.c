@@ -45,6 +45,9 @@ static void folder_remove(const Folder *folder)
         snprintf(path, sizeof path, "%s%s", folder->database, ends[i]);
         (void)unlink(path);
     }
+    char lock[80];
+    snprintf(lock, sizeof lock, "%s/backup.lock", folder->path);
+    (void)unlink(lock);
     (void)rmdir(folder->path);
 }
 

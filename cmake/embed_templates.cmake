@@ -1,8 +1,8 @@
 # Writes a C file with the contents of many files: the table template_files of
 # server/build/place/template.h.
-#   cmake -DROOT=templates -DFILES=every/README.md,obby/scene.json,… -DTYPES=folder -DOUTPUT=…
+#   cmake -DROOT=folder -DFILES=templates/every/README.md,places/obby/scene.json,… -DTYPES=folder -DOUTPUT=…
 #         -P embed_templates.cmake
-# Files are relative to ROOT; the first part of a path is its set. Declarations in the folder TYPES get
+# Files are relative to ROOT; the second part of a path is its set. Declarations in the folder TYPES get
 # the set `types`, with the package's name before their path.
 string(REPLACE "," ";" files "${FILES}")
 set(arrays "")
@@ -17,7 +17,7 @@ macro(embed set path input)
   math(EXPR index "${index} + 1")
 endmacro()
 foreach(file IN LISTS files)
-  string(REGEX MATCH "^([^/]+)/(.+)$" matched "${file}")
+  string(REGEX MATCH "^[^/]+/([^/]+)/(.+)$" matched "${file}")
   embed("${CMAKE_MATCH_1}" "${CMAKE_MATCH_2}" "${ROOT}/${file}")
 endforeach()
 set(package "@typescript-to-lua/language-extensions")

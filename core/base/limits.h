@@ -78,7 +78,23 @@
 #define HTTP_TRUSTED_PROXIES_MAX 16
 // WebSockets of one address (IPv6: of one /64), and of all.
 #define HTTP_SOCKETS_PER_ADDRESS_MAX 64
+#define HTTP_SOCKETS_PER_ACCOUNT_MAX 16 // in place of its address, so that a school fits
 #define HTTP_SOCKETS_MAX             65536
+
+// Signing in. Failures, and accounts that are made, count for a quarter of an hour (attempt.h).
+#define FAILURES_PER_NAME_MAX    10
+#define FAILURES_PER_ADDRESS_MAX 100
+#define ACCOUNTS_PER_ADDRESS_MAX 300   // guests too: a school shares one address
+#define ATTEMPTS_MAX             65536 // counters; 24 bytes each
+// Sign-ins of one account: of browsers, where the oldest ends for a new one, and tokens of tools.
+#define SESSIONS_PER_ACCOUNT_MAX 32
+#define TOKENS_PER_ACCOUNT_MAX   32
+
+// Settings of a server: the size of their file, and the letters of a secret key. 16 letters of an
+// alphabet of 64 are 96 bits.
+#define SETTINGS_FILE_BYTES_MAX (64u << 10)
+#define SECRET_KEY_LETTERS_MIN  16
+#define SECRET_KEY_LETTERS_MAX  1024
 
 // Threads for work that blocks, and jobs that wait for one of them.
 #define WORK_POOL_THREADS_DEFAULT 2
@@ -223,6 +239,22 @@
 #define CHUNK_REQUESTS_MAX   64
 #define TRANSFERS_MAX        64
 #define TRANSFER_PIECE_BYTES (16 << 10)
+
+// Worlds and people of an installation. A place may have many worlds; an account makes some, a
+// guest one, and the guests of one address three.
+#define BANS_MAX               65536
+#define WORLDS_PER_ACCOUNT_MAX 20
+#define WORLDS_PER_PLACE_MAX   4096
+#define WORLDS_PER_ADDRESS_MAX 3
+#define WORLD_GUESTS_MAX       256 // accounts that are invited to a private world
+// Rooms that one address asked for and that are not there, in that time: then private worlds are
+// not found either. Codes of private worlds have 50 bits.
+#define ROOM_MISSES_MAX 60
+#define ROOM_MISSES_MS  600000
+#define ROOM_MISS_SLOTS 4096 // addresses that are remembered
+// A world as one file: all of it, and one chunk or entity in it.
+#define WORLD_FILE_BYTES_MAX (256u << 20)
+#define WORLD_ITEM_BYTES_MAX (1u << 20)
 
 // JSON that core reads: place files and script parameters.
 #define JSON_DEPTH_MAX 32

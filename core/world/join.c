@@ -474,6 +474,23 @@ void join_handshake(World *world, Session *session, uint32_t seq, const MessageH
     enter(world, session);
 }
 
+// The owner may say why, by the name of an error.
+static void refuse_auth(World *world, Session *session, const Entry *entry)
+{
+    static const ErrorCode codes[] = {ERROR_BANNED, ERROR_FORBIDDEN, ERROR_WORLD_FULL, ERROR_BUSY};
+    char why[160];
+    const size_t bytes = text_clean(entry->bytes, entry->byte_count, why, sizeof why - 1);
+    why[bytes] = '\0';
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        if (text_equal(text_from(error_name(codes[i])), (Text){entry->name, entry->name_bytes})) {
+            session_error(world->sessions, session, 0, codes[i], "%s", why);
+            return;
+        }
+    }
+    session_error(world->sessions, session, 0, ERROR_AUTH_FAILED,
+                  "this ticket or sign-in is not valid (any more); ask /join for a new one");
+}
+
 Status join_auth(World *world, const Entry *entry)
 {
     Session *session = session_of_connection(world->sessions, entry->connection);
@@ -484,8 +501,7 @@ Status join_auth(World *world, const Entry *entry)
         return STATUS_MISMATCH;
     }
     if ((entry->flags & ENTRY_OK) == 0 || entry->number == 0) {
-        session_error(world->sessions, session, 0, ERROR_AUTH_FAILED,
-                      "this ticket or sign-in is not valid (any more); ask /join for a new one");
+        refuse_auth(world, session, entry);
         return STATUS_OK;
     }
     session->account = entry->number;

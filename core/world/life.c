@@ -104,6 +104,8 @@ void life_take_over(World *world, Session *from, Session *to)
         to->operator_role = from->operator_role;
     }
     to->debug = to->debug || from->debug;
+    to->muted_until_ms = from->muted_until_ms;
+    memcpy(to->mute_reason, from->mute_reason, sizeof to->mute_reason);
     to->player = from->player;
     to->entity = from->entity;
     to->joining = from->joining;

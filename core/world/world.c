@@ -164,17 +164,73 @@ static Status admin_kick(World *world, const Entry *entry)
     return STATUS_NOT_FOUND;
 }
 
-static bool read_account(const Entry *entry, uint64_t *account)
+// The number at *at, and the space after it. False: there is none.
+static bool read_number(const Entry *entry, size_t *at, uint64_t *number)
 {
-    *account = 0;
-    for (size_t i = 0; i < entry->byte_count; i++) {
-        const uint64_t digit = (uint64_t)entry->bytes[i] - '0';
-        if (digit > 9 || *account > (UINT64_MAX - digit) / 10) {
+    const size_t begin = *at;
+    *number = 0;
+    for (; *at < entry->byte_count && entry->bytes[*at] != ' '; *at += 1) {
+        const uint64_t digit = (uint64_t)entry->bytes[*at] - '0';
+        if (digit > 9 || *number > (UINT64_MAX - digit) / 10) {
             return false;
         }
-        *account = *account * 10 + digit;
+        *number = *number * 10 + digit;
     }
-    return *account != 0;
+    const bool is_there = *at > begin;
+    *at += *at < entry->byte_count;
+    return is_there;
+}
+
+static bool read_account(const Entry *entry, uint64_t *account)
+{
+    size_t at = 0;
+    return read_number(entry, &at, account) && at == entry->byte_count && *account != 0;
+}
+
+// What is left of an order from there on, as plain text.
+static void read_reason(const Entry *entry, size_t at, char out[SESSION_REASON_BYTES])
+{
+    out[text_clean(entry->bytes + at, entry->byte_count - at, out, SESSION_REASON_BYTES - 1)] =
+        '\0';
+}
+
+// Like kick, by account. A resume token would bring them back without anybody being asked.
+static Status admin_remove(World *world, const Entry *entry)
+{
+    size_t at = 0;
+    uint64_t account;
+    char reason[SESSION_REASON_BYTES];
+    if (!read_number(entry, &at, &account) || account == 0) {
+        return STATUS_MALFORMED;
+    }
+    read_reason(entry, at, reason);
+    Session *session = session_of_account(world->sessions, account);
+    if (session != NULL && session->connection != 0) {
+        session_error(world->sessions, session, 0, ERROR_KICKED,
+                      "an operator ended this session%s%s", reason[0] != '\0' ? ": " : "", reason);
+    }
+    if (session != NULL && session->player != 0) {
+        memset(session->resume_hash, 0, sizeof session->resume_hash);
+        life_leave(world, session);
+    }
+    save_forget_resumes(world->saves, account); // last: a session that ends keeps its token
+    return session != NULL ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
+static Status admin_mute(World *world, const Entry *entry)
+{
+    size_t at = 0;
+    uint64_t account, until_ms;
+    if (!read_number(entry, &at, &account) || account == 0 || !read_number(entry, &at, &until_ms)) {
+        return STATUS_MALFORMED;
+    }
+    Session *session = session_of_account(world->sessions, account);
+    if (session == NULL) {
+        return STATUS_NOT_FOUND;
+    }
+    session->muted_until_ms = until_ms;
+    read_reason(entry, at, session->mute_reason);
+    return STATUS_OK;
 }
 
 // The player goes to another world of the place: no body is kept for them here.
@@ -232,11 +288,9 @@ static Status admin(World *world, const Entry *entry)
     static const struct {
         const char *name;
         Status (*run)(World *world, const Entry *entry);
-    } orders[] = {{"kick", admin_kick},
-                  {"say", admin_say},
-                  {"stop", admin_stop},
-                  {"save", admin_save},
-                  {"leave", admin_leave}};
+    } orders[] = {{"kick", admin_kick}, {"say", admin_say},     {"stop", admin_stop},
+                  {"save", admin_save}, {"leave", admin_leave}, {"remove", admin_remove},
+                  {"mute", admin_mute}};
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         if (strlen(orders[i].name) == entry->name_bytes &&
             memcmp(orders[i].name, entry->name, entry->name_bytes) == 0) {

@@ -1,28 +1,316 @@
-// `sandlot up`: the whole product in one process.
+// `sandlot up`: control plane and host in one process, with the built-in places.
+#define _GNU_SOURCE
+#include "core/base/nearest.h"
+#include "core/base/sha256.h"
+#include "server/build/base/diagnostic.h"
 #include "server/cli/command.h"
+#include "server/control/settings.h"
 #include "server/host/serve/serve.h"
+#include "server/host/serve/serve_log.h"
 
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define COMMAND "sandlot up"
+
+typedef enum UpMode { MODE_RUN, MODE_HELP, MODE_CHECK, MODE_PRINT, MODE_NEW_KEY } UpMode;
+
+static const char *const mode_flags[] = {"--help",           "--check-config", "--print-config",
+                                         "--new-secret-key", "--config",       NULL};
+
+static void print_usage(FILE *out)
+{
+    fprintf(
+        out,
+        "usage: sandlot up [options]   run the server: accounts, pages, all places and worlds\n\n"
+        "Starts with no options at all: it then listens on http://127.0.0.1:5000/, for this\n"
+        "computer alone. Worlds start when somebody joins, and stop when they are empty.\n\n"
+        "  --check-config           say whether the settings are valid, and end\n"
+        "  --print-config           print every setting and where its value comes from, and end\n"
+        "  --new-secret-key         write a secret key into the file of settings, and end\n"
+        "  --config FILE            read settings from this file (default: " SETTINGS_FILE
+        " in the\n"
+        "                           data folder)\n\n"
+        "Settings:\n");
+    settings_print_help(out);
+    fprintf(
+        out,
+        "\nEach setting can also be a line `port = 5000` in the file, or a variable SANDLOT_PORT;\n"
+        "HOST, PORT and SECRET_KEY work too. A flag counts more than a variable, and a variable\n"
+        "more than the file. The secret key has no flag, because other users can see flags.\n"
+        "On SIGTERM or Ctrl-C all worlds save, tell the players, and end within 5 s.\n"
+        "Exit codes: 0 stopped on request, 1 could not start or continue, 2 invalid settings.\n");
+}
+
+// Takes the options that are no settings out of the arguments.
+static UpMode take_mode(int *argc, char **argv)
+{
+    static const struct {
+        const char *flag;
+        UpMode mode;
+    } modes[] = {{"--help", MODE_HELP},
+                 {"-h", MODE_HELP},
+                 {"--check-config", MODE_CHECK},
+                 {"--print-config", MODE_PRINT},
+                 {"--new-secret-key", MODE_NEW_KEY}};
+    UpMode found = MODE_RUN;
+    int kept = 1;
+    for (int i = 1; i < *argc; i++) {
+        bool is_mode = false;
+        for (size_t k = 0; k < sizeof modes / sizeof modes[0]; k++) {
+            if (strcmp(argv[i], modes[k].flag) == 0) {
+                is_mode = true;
+                found = found == MODE_HELP ? MODE_HELP : modes[k].mode;
+            }
+        }
+        if (!is_mode) {
+            argv[kept++] = argv[i];
+        }
+    }
+    argv[kept] = NULL;
+    *argc = kept;
+    return found;
+}
+
+// --- places -------------------------------------------------------------------------------------
+
+typedef struct UpPlaces {
+    char *paths[SERVE_PLACES_MAX]; // the default place first, then by name
+    uint32_t count;
+} UpPlaces;
+
+static void free_places(UpPlaces *places)
+{
+    for (uint32_t i = 0; i < places->count; i++) {
+        free(places->paths[i]);
+    }
+}
+
+// A folder with a place.json in it.
+static char *place_path(const char *folder, const char *name)
+{
+    char *path = NULL, *file = NULL;
+    if (asprintf(&path, "%s/%s", folder, name) < 0) {
+        return NULL;
+    }
+    const bool is_place =
+        name[0] != '.' && asprintf(&file, "%s/place.json", path) >= 0 && access(file, F_OK) == 0;
+    free(file);
+    if (!is_place) {
+        free(path);
+        path = NULL;
+    }
+    return path;
+}
+
+// Says why there is no default place; `names` are the folders that there are.
+static void say_no_default(const char *folder, const char *wanted, struct dirent **names, int count)
+{
+    Nearest nearest = nearest_begin(wanted, strlen(wanted));
+    for (int i = 0; i < count; i++) {
+        (void)nearest_consider(&nearest, names[i]->d_name, strlen(names[i]->d_name));
+    }
+    serve_log_failure(COMMAND, "default_place: %s has no place \"%s\"%s%s%s", folder, wanted,
+                      nearest.found != NULL ? "; did you mean \"" : "",
+                      nearest.found != NULL ? nearest.found : "",
+                      nearest.found != NULL ? "\"?" : "");
+}
+
+static bool find_places(const Settings *settings, UpPlaces *places)
+{
+    const char *folder = settings_text(settings, SETTING_PLACES);
+    const char *first = settings_text(settings, SETTING_DEFAULT_PLACE);
+    struct dirent **names = NULL;
+    const int count = folder[0] != '\0' ? scandir(folder, &names, NULL, alphasort) : -1;
+    if (count < 0) {
+        serve_log_failure(COMMAND, "places: %s%s", folder,
+                          folder[0] != '\0' ? ": there is no such folder"
+                                            : "the program's own places are not there; name a "
+                                              "folder with --places DIR");
+        return false;
+    }
+    char *path = place_path(folder, first);
+    const bool is_found = path != NULL;
+    if (is_found) {
+        places->paths[places->count++] = path;
+    } else {
+        say_no_default(folder, first, names, count);
+    }
+    uint32_t left_out = 0;
+    for (int i = 0; i < count; i++) {
+        path = strcmp(names[i]->d_name, first) != 0 ? place_path(folder, names[i]->d_name) : NULL;
+        if (path != NULL && places->count < SERVE_PLACES_MAX) {
+            places->paths[places->count++] = path;
+        } else {
+            left_out += path != NULL;
+            free(path);
+        }
+        free(names[i]);
+    }
+    free(names);
+    if (left_out > 0) {
+        serve_log_failure(COMMAND, "places: %s has more than %d places; %u are left out", folder,
+                          SERVE_PLACES_MAX, left_out);
+    }
+    return is_found;
+}
+
+// --- the server ---------------------------------------------------------------------------------
+
+static LogFormat log_format(const char *word)
+{
+    if (strcmp(word, "auto") == 0) {
+        return isatty(STDERR_FILENO) ? LOG_FORMAT_TEXT : LOG_FORMAT_LOGFMT;
+    }
+    return strcmp(word, "json") == 0     ? LOG_FORMAT_JSON
+           : strcmp(word, "logfmt") == 0 ? LOG_FORMAT_LOGFMT
+                                         : LOG_FORMAT_TEXT;
+}
+
+static LogLevel log_level(const char *word)
+{
+    LogLevel level = LOG_DEBUG;
+    while (level < LOG_ERROR && strcmp(log_level_name(level), word) != 0) {
+        level += 1;
+    }
+    return level;
+}
+
+static const char *text_or_null(const Settings *settings, SettingId id)
+{
+    const char *text = settings_text(settings, id);
+    return text[0] != '\0' ? text : NULL;
+}
+
+// What it points at is the settings'.
+static ServeConfig make_config(const Settings *settings, const UpPlaces *places)
+{
+    ServeConfig config = serve_config_default();
+    config.control = config.many = true;
+    for (uint32_t i = 0; i < places->count; i++) {
+        config.places[i] = places->paths[i];
+    }
+    config.address = settings_text(settings, SETTING_HOST);
+    config.port = (uint16_t)settings_number(settings, SETTING_PORT);
+    config.data = settings_text(settings, SETTING_DATA);
+    config.web = text_or_null(settings, SETTING_WEB);
+    config.journal = settings_text(settings, SETTING_JOURNAL);
+    config.journal_mb = settings_number(settings, SETTING_JOURNAL_MB);
+    config.player_max = settings_number(settings, SETTING_PLAYERS);
+    config.world_max = settings_number(settings, SETTING_WORLDS);
+    config.idle_stop_s = settings_number(settings, SETTING_IDLE_STOP);
+    config.public_url = text_or_null(settings, SETTING_PUBLIC_URL);
+    config.allow_weak_jail = settings_switch(settings, SETTING_ALLOW_WEAK_JAIL);
+    config.has_open_registration =
+        strcmp(settings_text(settings, SETTING_REGISTRATION), "open") == 0;
+    config.log_format = log_format(settings_text(settings, SETTING_LOG_FORMAT));
+    config.log_level = log_level(settings_text(settings, SETTING_LOG_LEVEL));
+    const char *const *origins = settings_list(settings, SETTING_ORIGINS);
+    for (uint32_t i = 0; i < SERVE_ORIGINS_MAX && origins[i] != NULL; i++) {
+        config.origins[i] = origins[i];
+    }
+    const char *const *proxies = settings_list(settings, SETTING_TRUSTED_PROXIES);
+    for (uint32_t i = 0; i < HTTP_TRUSTED_PROXIES_MAX && proxies[i] != NULL; i++) {
+        config.trusted_proxies[i] = proxies[i];
+    }
+    const char *secret = settings_text(settings, SETTING_SECRET_KEY);
+    config.has_secret = secret[0] != '\0';
+    sha256_of(secret, strlen(secret), config.secret_key);
+    return config;
+}
+
+static bool has_page(const Settings *settings)
+{
+    char index[4200];
+    const char *web = settings_text(settings, SETTING_WEB);
+    snprintf(index, sizeof index, "%s/index.html", web);
+    if (web[0] == '\0' || access(index, R_OK) == 0) {
+        return true;
+    }
+    serve_log_failure(COMMAND, "web: %s: there is no index.html; run `make build`", web);
+    return false;
+}
+
+static int run(const Settings *settings, UpMode mode)
+{
+    UpPlaces places = {0};
+    int code = EXIT_FAILED;
+    const bool has_places = find_places(settings, &places);
+    if (has_page(settings) && has_places) {
+        const ServeConfig config = make_config(settings, &places);
+        code = mode == MODE_CHECK ? EXIT_OK : serve_run(&config) == 0 ? EXIT_OK : EXIT_FAILED;
+    }
+    free_places(&places);
+    return code;
+}
+
+// The fault that a key would mend is none here.
+static int make_key(const Settings *settings)
+{
+    char reason[SETTINGS_REASON_BYTES] = "";
+    if (settings_path(settings)[0] == '\0' ||
+        settings_new_secret_key(settings, reason) != STATUS_OK) {
+        diagnostic_print(stderr, COMMAND ": %s", reason);
+        return EXIT_FAILED;
+    }
+    diagnostic_print(stdout, "wrote a secret key into %s; keep that file to yourself",
+                     settings_path(settings));
+    return EXIT_OK;
+}
+
+// In the log, if this is a start and the log is for programs.
+static void tell_notes(Settings *settings, UpMode mode)
+{
+    const char *note;
+    if (mode == MODE_RUN) {
+        serve_log_open(log_format(settings_text(settings, SETTING_LOG_FORMAT)),
+                       log_level(settings_text(settings, SETTING_LOG_LEVEL)));
+    }
+    for (uint32_t i = 0; (note = settings_note_at(settings, i)) != NULL; i++) {
+        if (serve_log_format() == LOG_FORMAT_TEXT) {
+            diagnostic_print(stderr, COMMAND ": %s", note);
+        } else {
+            serve_log_text(LOG_WARN, "settings", note);
+        }
+    }
+}
+
+static int act(Settings *settings, UpMode mode)
+{
+    if (mode == MODE_NEW_KEY) {
+        return make_key(settings);
+    }
+    tell_notes(settings, mode);
+    settings_print_faults(settings, COMMAND, stderr);
+    const bool is_valid = settings_fault_count(settings) == 0;
+    if (mode == MODE_PRINT) {
+        settings_print(settings, stdout);
+        return is_valid ? EXIT_OK : EXIT_FAILED;
+    }
+    const int code = is_valid ? run(settings, mode) : mode == MODE_CHECK ? EXIT_FAILED : EXIT_USAGE;
+    if (mode == MODE_CHECK && code == EXIT_OK) {
+        printf("ok\n");
+    }
+    return code;
+}
 
 int cmd_up(int argc, char **argv)
 {
-    ServeConfig config = serve_config_default();
-    config.many = config.accounts = true;
-    config.port = 5000;
-    uint32_t place_count = 0, port = 0;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--data") == 0) {
-            config.data = argv[i + 1];
-        } else if (strcmp(argv[i], "--place") == 0 && place_count < SERVE_PLACES_MAX) {
-            config.places[place_count++] = argv[i + 1];
-        } else if (strcmp(argv[i], "--web") == 0) {
-            config.web = argv[i + 1];
-        } else if (strcmp(argv[i], "--port") == 0 &&
-                   command_parse_u32(argv[i + 1], 0, 65535, &port)) {
-            config.port = (uint16_t)port;
-        } else {
-            return EXIT_USAGE;
-        }
+    const UpMode mode = take_mode(&argc, argv);
+    if (mode == MODE_HELP) {
+        print_usage(stdout);
+        return EXIT_OK;
     }
-    return serve_run(&config) == 0 ? EXIT_OK : EXIT_FAILED;
+    Settings *settings = NULL;
+    const SettingsSource source = {
+        .arguments = argv + 1, .variables = environ, .other_flags = mode_flags};
+    if (settings_read(&source, &settings) != STATUS_OK) {
+        return command_fail("up", false, EXIT_FAILED, "out of memory");
+    }
+    const int code = act(settings, mode);
+    settings_destroy(settings);
+    return code;
 }

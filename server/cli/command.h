@@ -12,9 +12,15 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_FAULT = 3 };
 // argv[0] is the subcommand's own name.
 int cmd_build(int argc, char **argv);
 int cmd_script(int argc, char **argv);
+int cmd_up(int argc, char **argv);
 int cmd_world(int argc, char **argv);
 int cmd_host(int argc, char **argv);
-int cmd_up(int argc, char **argv);
+int cmd_login(int argc, char **argv);
+int cmd_worlds(int argc, char **argv);
+int cmd_logs(int argc, char **argv);
+int cmd_top(int argc, char **argv);
+int cmd_user(int argc, char **argv);
+int cmd_invite(int argc, char **argv);
 int cmd_new(int argc, char **argv);
 int cmd_bots(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
@@ -22,6 +28,8 @@ int cmd_soul(int argc, char **argv);
 int cmd_pack(int argc, char **argv);
 int cmd_unpack(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
+int cmd_backup(int argc, char **argv);
+int cmd_restore(int argc, char **argv);
 
 // "--" ends the options: it is removed, and each argument after it that starts with a dash becomes
 // a path ("-x" becomes "./-x"), so that it is not parsed as an option. Returns the new count. The

@@ -21,14 +21,22 @@ static const struct {
     const char *summary;
     int (*run)(int argc, char **argv);
 } commands[] = {
+    {"up", "run the server: accounts, pages, all places and worlds", cmd_up},
     {"new", "create a place from a template", cmd_new},
     {"build", "compile a place's scripts and sign them", cmd_build},
     {"pack", "pack a place's folder into one .game file", cmd_pack},
     {"unpack", "unpack a .game, zip or tar into a folder", cmd_unpack},
     {"inspect", "list the contents of a package or a place, and what players get", cmd_inspect},
     {"world", "run one world of a place on one port", cmd_world},
-    {"up", "run the whole product: accounts, places, worlds and pages", cmd_up},
     {"host", "run many worlds of many places on one port", cmd_host},
+    {"backup", "back up a data folder into one file, also while it is used", cmd_backup},
+    {"restore", "make a data folder from a backup", cmd_restore},
+    {"login", "sign in to a server, for the commands below", cmd_login},
+    {"worlds", "list the worlds of a server", cmd_worlds},
+    {"logs", "show the log of a server", cmd_logs},
+    {"top", "show the worlds that run on a server, live", cmd_top},
+    {"user", "list, show and change the accounts of a server", cmd_user},
+    {"invite", "make a link by which somebody makes an account", cmd_invite},
     {"bots", "join a world with many simulated players and measure it", cmd_bots},
     {"replay", "replay the journal of a world and compare its hashes", cmd_replay},
     {"script", "run one script in a small world, or print the script reference", cmd_script},
@@ -135,8 +143,8 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], commands[i].name) == 0) {
             const int code = commands[i].run(command_end_options(argc - 1, argv + 1), argv + 1);
             // A world does not fail because its output could not be printed.
-            const bool serves = commands[i].run == cmd_world || commands[i].run == cmd_host ||
-                                commands[i].run == cmd_up;
+            const bool serves = commands[i].run == cmd_up || commands[i].run == cmd_world ||
+                                commands[i].run == cmd_host;
             return serves ? code : command_finish(code);
         }
     }

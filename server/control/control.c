@@ -4,6 +4,7 @@
 #include "core/base/check.h"
 #include "core/base/utf8.h"
 #include "core/sim/sim.h"
+#include "server/control/password.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 
@@ -26,6 +27,29 @@ uint64_t control_new_account(void)
     return (entropy_u64() & (SIM_NET_ID_MAX >> 1)) | 1;
 }
 
+pthread_mutex_t *control_stripe(Control *control, uint64_t account)
+{
+    return &control->stripes[(account >> 1) % CONTROL_STRIPES]; // the last bit is always set
+}
+
+// A name that does not exist has a password that nobody knows: to refuse it costs the same work.
+static Status make_nobody(Control *control)
+{
+    char random[TOKEN_TEXT_BYTES];
+    token_make(random);
+    return password_hash(random, control->nobody);
+}
+
+static Status open_control(Control *control)
+{
+    Status status = attempts_create(&control->attempts);
+    status = status == STATUS_OK ? make_nobody(control) : status;
+    status = status == STATUS_OK ? sign_ins_read(control) : status;
+    status = status == STATUS_OK ? bans_read(control) : status;
+    status = status == STATUS_OK ? host_keys_read(control) : status;
+    return status == STATUS_OK ? account_read_registration(control) : status;
+}
+
 Status control_create(const ControlConfig *config, Control **out)
 {
     Control *control = calloc(1, sizeof *control);
@@ -34,9 +58,11 @@ Status control_create(const ControlConfig *config, Control **out)
     }
     control->config = *config;
     pthread_mutex_init(&control->lock, NULL);
+    for (uint32_t i = 0; i < CONTROL_STRIPES; i++) {
+        pthread_mutex_init(&control->stripes[i], NULL);
+    }
     control->written_unix_ms = control_now(control);
-    Status status = sign_ins_read(control);
-    status = status == STATUS_OK ? host_keys_read(control) : status;
+    const Status status = open_control(control);
     if (status != STATUS_OK) {
         control_destroy(control);
         return status;
@@ -50,7 +76,12 @@ void control_destroy(Control *control)
     if (control != NULL) {
         sign_ins_free(control);
         host_keys_free(control);
+        attempts_destroy(control->attempts);
+        bans_free(control);
         pthread_mutex_destroy(&control->lock);
+        for (uint32_t i = 0; i < CONTROL_STRIPES; i++) {
+            pthread_mutex_destroy(&control->stripes[i]);
+        }
         sodium_memzero(control->config.secret, sizeof control->config.secret);
         free(control);
     }
@@ -66,23 +97,36 @@ bool control_step(Control *control)
     return is_due;
 }
 
+// STATUS_EXISTS: an account has a name that looks like it.
+static Status name_guest(Control *control, const char *name, StoreAccount *account)
+{
+    char folded[NAME_FOLD_BYTES];
+    uint64_t owner = 0;
+    if (name[0] != '\0') {
+        const size_t bytes = utf8_cut(name, strlen(name), sizeof account->shown_name - 2);
+        snprintf(account->shown_name, sizeof account->shown_name, GUEST_SIGN "%.*s", (int)bytes,
+                 name);
+    } else {
+        snprintf(account->shown_name, sizeof account->shown_name, GUEST_SIGN "Guest %" PRIu64,
+                 account->account_id % 10000);
+    }
+    name_fold(account->shown_name, folded);
+    const Status status = store_name_find(control->config.store, folded, &owner);
+    return status == STATUS_OK && owner != 0 ? STATUS_EXISTS : status;
+}
+
 Status control_make_guest(Control *control, const char *name, Identity *who,
                           char token[TOKEN_TEXT_BYTES])
 {
     const uint64_t now = control_now(control);
     StoreAccount account = {
         .account_id = control_new_account(), .created_unix_ms = now, .seen_unix_ms = now};
-    if (name[0] != '\0') {
-        const size_t bytes = utf8_cut(name, strlen(name), sizeof account.shown_name - 2);
-        snprintf(account.shown_name, sizeof account.shown_name, GUEST_SIGN "%.*s", (int)bytes,
-                 name);
-    } else {
-        snprintf(account.shown_name, sizeof account.shown_name, GUEST_SIGN "Guest %" PRIu64,
-                 account.account_id % 10000);
-    }
     StoreSignIn row;
-    sign_in_make(control, account.account_id, SIGN_IN_SESSION, "", 0, &row, token);
-    Status status = store_account_put(control->config.store, &account, &row);
+    Status status = name_guest(control, name, &account);
+    if (status == STATUS_OK) {
+        sign_in_make(control, account.account_id, SIGN_IN_SESSION, "", 0, &row, token);
+        status = store_account_put(control->config.store, &account, &row);
+    }
     if (status == STATUS_OK) {
         status = sign_in_add(control, &row, &account);
     }

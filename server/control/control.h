@@ -4,20 +4,27 @@
 //   token.h      secrets that are given out and recognised later
 //   sign_in.c    sign-ins: all that are valid are in memory, and each change is in the store first
 //   host_key.h   keys of hosts on other machines
+//   bans.h       who may not come in, or not talk
 //   identity.h   who somebody is who shows a token: the one place that decides
+//   account.h    registering, passwords, links
+//   name.h, password.h, attempt.h   rules for names and passwords, and limits for guessing
 //
 // Functions that say so wait for the disk, and are for threads of the pool.
 #pragma once
 
+#include "server/control/bans.h"
 #include "server/control/identity.h"
+#include "server/control/name.h"
 #include "server/store/store_account.h"
+#include "server/store/store_audit.h"
 
 typedef struct Control Control;
 
 typedef struct ControlConfig {
     Store *store;
     uint8_t secret[TOKEN_SECRET_BYTES]; // for the hashes of tokens, and nothing else
-    uint64_t (*unix_ms)(void *user);    // NULL: the system's clock
+    bool is_open;                    // anybody may register, unless an operator decided otherwise
+    uint64_t (*unix_ms)(void *user); // NULL: the system's clock
     void *user;
 } ControlConfig;
 
@@ -32,10 +39,24 @@ void control_write(Control *control);
 
 // --- people; these wait for the disk ------------------------------------------------------------
 // A guest, with a sign-in. The name was checked (name_text.h); "": one is made up. What others see
-// is the name with GUEST_SIGN before it, which no account's name can contain.
-#define GUEST_SIGN "~"
+// is the name with GUEST_SIGN before it. STATUS_EXISTS: an account has a name that looks like it.
 MUST_USE Status control_make_guest(Control *control, const char *name, Identity *who,
                                    char token[TOKEN_TEXT_BYTES]);
+
+// --- for operators ------------------------------------------------------------------------------
+typedef struct ControlSignIn {
+    Identity who;
+    char token_name[STORE_SHOWN_BYTES]; // of a token, else ""
+    uint64_t created_unix_ms, used_unix_ms, expires_unix_ms;
+} ControlSignIn;
+// Those that are valid, of an account (0: of all), at most max; returns how many there are. Does
+// not wait.
+uint32_t control_sign_ins(Control *control, uint64_t account, ControlSignIn *out, uint32_t max);
+// The account of that name, if it is signed in. Does not wait.
+bool control_signed_in(Control *control, const char *name, uint64_t *account);
+// Sign-ins that have ended are forgotten, in memory and on disk, with links that nobody used and
+// guests who left nothing (store_sweep). Waits for the disk.
+MUST_USE Status control_sweep(Control *control, StoreSwept *out);
 
 typedef struct ControlStats {
     uint32_t sign_ins; // that are valid

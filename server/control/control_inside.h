@@ -1,6 +1,8 @@
 // The inside of the control plane, for the files of server/control alone.
 #pragma once
 
+#include "server/control/account.h"
+#include "server/control/attempt.h"
 #include "server/control/control.h"
 #include "server/control/host_key.h"
 
@@ -17,17 +19,26 @@ struct HostKeys {
     StoreHostKey *items; // HOST_KEYS_MAX
     uint32_t count;
 };
+// Changes to an account happen one after the other, on disk and in memory; those of others at the
+// same time. Waits for the disk happen with one of these held, and never with Control.lock.
+#define CONTROL_STRIPES 64
 
 struct Control {
     ControlConfig config;
+    pthread_mutex_t stripes[CONTROL_STRIPES]; // by account
+    Attempts *attempts;
+    char nobody[STORE_PASSWORD_BYTES]; // the password of names that do not exist
     pthread_mutex_t lock;
     SignIn **slots; // by hash of the token; a power of two, never full
     uint32_t slot_count, count;
     uint64_t written_unix_ms; // when uses were last written
     ControlStats stats;
     struct HostKeys host_keys; // with the lock
+    bool is_open; // anybody may register
+    struct Bans *bans;
 };
 
+pthread_mutex_t *control_stripe(Control *control, uint64_t account);
 uint64_t control_now(const Control *control);
 // An account's number: random, so that nobody can guess how many there are.
 uint64_t control_new_account(void);
@@ -35,6 +46,9 @@ uint64_t control_new_account(void);
 // --- host_key.c ---------------------------------------------------------------------------------
 MUST_USE Status host_keys_read(Control *control);
 void host_keys_free(Control *control);
+// --- bans.c -------------------------------------------------------------------------------------
+MUST_USE Status bans_read(Control *control);
+void bans_free(Control *control);
 
 // --- sign_in.c ----------------------------------------------------------------------------------
 MUST_USE Status sign_ins_read(Control *control);
@@ -44,9 +58,13 @@ void sign_in_make(Control *control, uint64_t account, SignInKind kind, const cha
                   uint32_t scope, StoreSignIn *out, char token[TOKEN_TEXT_BYTES]);
 // Into the table, once it is on disk.
 MUST_USE Status sign_in_add(Control *control, const StoreSignIn *row, const StoreAccount *account);
-// Ends those of an account, on disk too; but for one (NULL: all).
-MUST_USE Status sign_ins_end(Control *control, uint64_t account,
-                             const uint8_t but[TOKEN_HASH_BYTES]);
+// Out of the table: they have ended on disk. All of an account but for one (NULL: all), or this
+// one.
+void sign_ins_forget(Control *control, uint64_t account, const uint8_t but[TOKEN_HASH_BYTES]);
+void sign_in_forget(Control *control, const uint8_t hash[TOKEN_HASH_BYTES]);
+// How many of that kind the account has, and which of them was not used for longest.
+uint32_t sign_ins_count(Control *control, uint64_t account, SignInKind kind,
+                        uint8_t oldest[TOKEN_HASH_BYTES]);
 // The account's row has changed: its sign-ins know.
 void sign_ins_change(Control *control, const StoreAccount *account);
 void sign_in_identity(const SignIn *sign_in, Identity *out);

@@ -18,6 +18,14 @@ typedef enum SignInKind {
     SIGN_IN_TOKEN = 2    // `sandlot login`: has a name, and lasts
 } SignInKind;
 
+// What a token of a tool may be used for; a session is for everything.
+typedef enum Scope {
+    SCOPE_PLAY = 1 << 0,
+    SCOPE_CREATE = 1 << 1,
+    SCOPE_OPERATE = 1 << 2,
+    SCOPES_ALL = (1 << 3) - 1
+} Scope;
+
 typedef struct Identity {
     uint64_t account;            // 0: nobody
     char name[STORE_NAME_BYTES]; // of the account; "": a guest

@@ -191,7 +191,7 @@ void control_write(Control *control)
     StoreSignIn *rows = take_used(control, now, &count);
     if (count > 0) {
         // What the disk refuses is noted at the next use.
-        status_ignore(store_sign_in_put(control->config.store, rows, count));
+        status_ignore(store_sign_in_used(control->config.store, rows, count));
     }
     status_ignore(store_sign_in_expire(control->config.store, now));
     free(rows);
@@ -232,36 +232,73 @@ Status identity_of_token(Control *control, const char *token, Identity *out)
     return is_valid ? STATUS_OK : STATUS_DENIED;
 }
 
-Status sign_ins_end(Control *control, uint64_t account, const uint8_t but[TOKEN_HASH_BYTES])
+void sign_ins_forget(Control *control, uint64_t account, const uint8_t but[TOKEN_HASH_BYTES])
 {
-    uint8_t(*hashes)[TOKEN_HASH_BYTES] = NULL;
-    uint32_t count = 0;
     pthread_mutex_lock(&control->lock);
-    hashes = malloc((control->count + 1) * sizeof *hashes);
-    for (uint32_t i = 0; i < control->slot_count && hashes != NULL; i++) {
-        const SignIn *sign_in = control->slots[i];
-        if (sign_in != NULL && sign_in->row.account_id == account &&
-            (but == NULL || !token_hash_equal(sign_in->row.token_hash, but))) {
-            memcpy(hashes[count++], sign_in->row.token_hash, TOKEN_HASH_BYTES);
-        }
-    }
-    pthread_mutex_unlock(&control->lock);
-    if (hashes == NULL) {
-        return STATUS_LIMIT;
-    }
-    const Status status =
-        count > 0 ? store_sign_in_delete(control->config.store, hashes, count) : STATUS_OK;
-    pthread_mutex_lock(&control->lock);
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-        const uint32_t at = find_slot(control->slots, control->slot_count, hashes[i]);
-        if (control->slots[at] != NULL) {
-            remove_at(control, at);
+    for (uint32_t i = 0; i < control->slot_count; i++) {
+        // Another one may move up into the place.
+        while (control->slots[i] != NULL && control->slots[i]->row.account_id == account &&
+               (but == NULL || !token_hash_equal(control->slots[i]->row.token_hash, but))) {
+            remove_at(control, i);
             control->stats.ended += 1;
         }
     }
     pthread_mutex_unlock(&control->lock);
-    free(hashes);
-    return status;
+}
+
+void sign_in_forget(Control *control, const uint8_t hash[TOKEN_HASH_BYTES])
+{
+    pthread_mutex_lock(&control->lock);
+    const uint32_t at = find_slot(control->slots, control->slot_count, hash);
+    if (control->slots[at] != NULL) {
+        remove_at(control, at);
+        control->stats.ended += 1;
+    }
+    pthread_mutex_unlock(&control->lock);
+}
+
+uint32_t sign_ins_count(Control *control, uint64_t account, SignInKind kind,
+                        uint8_t oldest[TOKEN_HASH_BYTES])
+{
+    uint32_t count = 0;
+    uint64_t used = UINT64_MAX;
+    pthread_mutex_lock(&control->lock);
+    for (uint32_t i = 0; i < control->slot_count; i++) {
+        const SignIn *sign_in = control->slots[i];
+        if (sign_in == NULL || sign_in->row.account_id != account || sign_in->row.kind != kind) {
+            continue;
+        }
+        count += 1;
+        if (sign_in->row.used_unix_ms < used) {
+            used = sign_in->row.used_unix_ms;
+            memcpy(oldest, sign_in->row.token_hash, TOKEN_HASH_BYTES);
+        }
+    }
+    pthread_mutex_unlock(&control->lock);
+    return count;
+}
+
+// --- lists --------------------------------------------------------------------------------------
+
+void sign_in_id(const uint8_t hash[TOKEN_HASH_BYTES], char out[SIGN_IN_ID_BYTES])
+{
+    sodium_bin2hex(out, SIGN_IN_ID_BYTES, hash, (SIGN_IN_ID_BYTES - 1) / 2);
+}
+
+uint32_t account_sign_ins(Control *control, uint64_t account, SignInView *out, uint32_t max)
+{
+    uint32_t count = 0;
+    pthread_mutex_lock(&control->lock);
+    for (uint32_t i = 0; i < control->slot_count && count < max; i++) {
+        const SignIn *sign_in = control->slots[i];
+        if (sign_in != NULL && sign_in->row.account_id == account) {
+            SignInView *view = &out[count++];
+            view->row = sign_in->row;
+            sign_in_id(sign_in->row.token_hash, view->id);
+        }
+    }
+    pthread_mutex_unlock(&control->lock);
+    return count;
 }
 
 void sign_ins_change(Control *control, const StoreAccount *account)

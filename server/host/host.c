@@ -88,8 +88,13 @@ Status host_create(const HostConfig *config, Host **out)
     host->worlds = calloc(HOST_WORLDS_MAX, sizeof *host->worlds);
     host->joins = calloc(HOST_JOINS_MAX, sizeof *host->joins);
     host->accounts = calloc(HOST_ACCOUNTS, sizeof *host->accounts);
+    host->is_busy = calloc(HOST_WORLDS_MAX, sizeof *host->is_busy);
     Status status = used_tickets_open(&host->used_tickets);
-    if (host->worlds == NULL || host->joins == NULL || host->accounts == NULL) {
+    if (status == STATUS_OK) {
+        status = host_index_open(host);
+    }
+    if (host->is_busy == NULL || host->worlds == NULL || host->joins == NULL ||
+        host->accounts == NULL) {
         status = STATUS_LIMIT;
     }
     if (status != STATUS_OK) {
@@ -112,6 +117,8 @@ void host_destroy(Host *host)
         host_place_destroy(host->places[i]);
     }
     used_tickets_close(&host->used_tickets);
+    host_index_close(host);
+    free(host->is_busy);
     free(host->worlds);
     free(host->joins);
     free(host->accounts);
@@ -163,21 +170,11 @@ Status host_add_world(Host *host, const StoreWorld *row, HostWorld **out)
     world->state = WORLD_STOPPED;
     world->state_ns = host_now(host);
     host->worlds[host->world_count++] = world;
+    if (row->world_id[0] != '\0') {
+        host_index_add(world);
+    }
     *out = world;
     return STATUS_OK;
-}
-
-HostWorld *host_world(Host *host, const char *name)
-{
-    for (uint32_t i = 0; i < host->world_count; i++) {
-        HostWorld *world = host->worlds[i];
-        if (name[0] != '\0' && world->state != WORLD_MAKING &&
-            (strcmp(world->row.world_id, name) == 0 ||
-             strcasecmp(world->row.room_code, name) == 0)) {
-            return world;
-        }
-    }
-    return NULL;
 }
 
 uint32_t host_world_count(const Host *host)
@@ -204,7 +201,7 @@ StoreDisk host_disk(const Host *host)
 // A world that is wanted will have a process, so it counts before it has one.
 static bool is_counted(const HostWorld *world)
 {
-    return world->wanted || hosted_has_process(world);
+    return (world->wanted || hosted_has_process(world)) && !world->gives_way;
 }
 
 bool host_has_room(const Host *host, const HostWorld *world)
@@ -270,7 +267,9 @@ void host_step(Host *host)
     host_store_poll(host);
     host_lease_step(host);
     for (uint32_t i = 0; i < host->world_count; i++) {
-        hosted_step(host->worlds[i]);
+        if (host->is_busy[i]) {
+            hosted_step(host->worlds[i]);
+        }
     }
     host_moves_step(host);
     host_joins_step(host);
@@ -287,9 +286,10 @@ Status host_socket(Host *host, const char *name, const HostSocket *socket)
     }
     // A stranger's socket starts no world: who has a ticket has had it started. In development
     // everybody may come in.
-    const bool may_start = world->state != WORLD_STOPPED || host->config.development;
+    const bool may_start =
+        world->state != WORLD_STOPPED || (host->config.development && !host->draining);
     if (host->stopping || !may_start || world->sockets == NULL ||
-        world->socket_count == HOST_SOCKETS_MAX || !host_has_room(host, world)) {
+        world->socket_count == HOST_SOCKETS_MAX || !host_make_room(host, world)) {
         host->counts.sockets_refused += 1;
         return STATUS_LIMIT;
     }
@@ -314,6 +314,21 @@ void host_stop(Host *host, uint32_t ms)
     }
 }
 
+void host_drain(Host *host, bool drains)
+{
+    if (host->draining != drains) {
+        host_log(host, LOG_INFO, "host", "%s",
+                 drains ? "drains: no worlds are started, those that run go on"
+                        : "drains no more: worlds are started again");
+    }
+    host->draining = drains;
+}
+
+bool host_is_draining(const Host *host)
+{
+    return host->draining;
+}
+
 bool host_is_stopping(const Host *host)
 {
     return host->stopping;
@@ -321,7 +336,7 @@ bool host_is_stopping(const Host *host)
 
 bool host_is_ready(const Host *host)
 {
-    return !host->stopping && host_lease_is_good(host);
+    return !host->stopping && !host->draining && host_lease_is_good(host);
 }
 
 bool host_is_over(const Host *host)

@@ -17,24 +17,37 @@
 #include "server/store/store.h"
 
 #define HOST_STEP_MS        10
-#define HOST_WORLDS_MAX     4096
+#define HOST_WORLDS_MAX     16384
 #define HOST_PLACES_MAX     256
 #define HOST_JOINS_MAX      4096  // that wait for a world
 #define HOST_LEASE_MS       10000 // how long a renewal counts
 #define HOST_LEASE_RENEW_MS 3000
 #define HOST_JOIN_MS        20000 // how long a join waits for its world
 #define HOST_IDLE_STOP_MS   300000
+#define HOST_REASON_BYTES   97 // of what people are told, with its terminator
 
 typedef struct Host Host;
 typedef struct HostWorld HostWorld;
 
 // --- joining ------------------------------------------------------------------------------------
 typedef struct HostJoin {
-    uint64_t tag;   // for the answer
-    char world[65]; // its id or room code; "": none is named
-    char place[65]; // its id; "": none is named
-    Ticket who;     // account, name and flags; the rest is filled in
+    uint64_t tag;     // for the answer
+    char world[65];   // its id or room code; "": none is named
+    char place[65];   // its id; "": none is named
+    Ticket who;       // account, name and flags; the rest is filled in
+    uint64_t address; // a number for where they are; 0: nobody counts it
 } HostJoin;
+
+// A world that somebody asks for, and does not enter yet.
+typedef struct HostMake {
+    uint64_t tag;     // for outside.made
+    char place[65];   // its id; "": the default place
+    char name[129];   // "": the place's
+    bool is_private;  // only by its code, or for those who are invited
+    uint64_t account; // whose it will be
+    bool is_guest;
+    uint64_t address; // as in HostJoin
+} HostMake;
 
 // Why there is no ticket. http_join.c has the words.
 typedef enum HostRefusal {
@@ -49,12 +62,32 @@ typedef enum HostRefusal {
     REFUSED_FAILING,     // it ends as soon as it starts
     REFUSED_UNAVAILABLE, // it cannot be started now
     REFUSED_LATE,        // it has not started in time
+    REFUSED_BANNED,      // HostJoinAnswer.rules say until when
+    REFUSED_FORBIDDEN,   // it is private
+    REFUSED_WORLD_FULL,  // it has as many players as it may have
+    REFUSED_QUOTA,       // this account has as many worlds as it may have
+    REFUSED_ADDRESS,     // as many were made from this address as may be
+    REFUSED_PLACE_FULL,  // the place has as many worlds as it may have
+    REFUSED_DRAINING,    // no worlds are started any more
     REFUSED_COUNT
 } HostRefusal;
+
+// What holds for somebody in a world, as the control plane has it.
+typedef struct HostRules {
+    uint64_t banned_until_unix_ms; // 0: not banned
+    char ban_reason[HOST_REASON_BYTES];
+    uint64_t muted_until_unix_ms; // 0: not muted
+    char mute_reason[HOST_REASON_BYTES];
+} HostRules;
+
+#define HOST_BAN_FOREVER INT64_MAX
+// "you are banned here until …: reason".
+void host_ban_text(const HostRules *rules, char *out, size_t bytes);
 
 typedef struct HostJoinAnswer {
     HostRefusal refusal; // REFUSED_NOT: there is a ticket
     StoreDisk disk;      // of REFUSED_DISK
+    HostRules rules;     // of REFUSED_BANNED
     const HostWorld *world;
     const char *address; // of the host that runs it, "ws://192.0.2.1:7777"; NULL: this one
     char ticket[TICKET_TEXT_BYTES];
@@ -80,6 +113,12 @@ typedef struct HostOutside {
     void (*log)(void *user, LogLevel level, const char *area, const char *text);
     MUST_USE Status (*start)(void *user, HostWorld *world, HostLink **out);
     void (*joined)(void *user, uint64_t tag, const HostJoinAnswer *answer);
+    // Bans and mutes of an account in a world, and who shows a sign-in (account, name and flags are
+    // filled in; STATUS_DENIED: nobody). NULL: there are no accounts.
+    void (*rules)(void *user, uint64_t account, const char *world_id, HostRules *out);
+    MUST_USE Status (*who)(void *user, const char *token, size_t bytes, Ticket *out);
+    // The answer to host_make: the world's row is stored, or why not. May be NULL.
+    void (*made)(void *user, uint64_t tag, const HostWorld *world, HostRefusal refusal);
     // There is no world for it; the caller of host_socket is told in another way.
     void (*refuse_socket)(void *user, HostSocket *socket);
     // What has become of sockets, by their numbers: a world process has it, says that it is closed
@@ -136,8 +175,25 @@ MUST_USE Status host_add_world(Host *host, const StoreWorld *row, HostWorld **ou
 
 // Answered by outside.joined, perhaps before this returns.
 void host_join(Host *host, const HostJoin *join);
+// Answered by outside.made, perhaps before this returns.
+void host_make(Host *host, const HostMake *make);
+// In the order of their ids, from the first one after that id on; UINT32_MAX: no more.
+uint32_t host_world_after(const Host *host, const char *world_id);
+uint32_t host_world_next(const Host *host, uint32_t position);
+HostWorld *host_world_in_order(const Host *host, uint32_t position);
 // STATUS_NOT_FOUND, STATUS_LIMIT: the socket is still the caller's.
 MUST_USE Status host_socket(Host *host, const char *world, const HostSocket *socket);
+
+// Orders to running worlds: those that somebody is in. `world` is an id or room code; "": all of
+// them. They give how many worlds were told, not whether anybody was there. Texts are cleaned; a
+// reason is cut after HOST_REASON_BYTES.
+uint32_t host_kick(Host *host, uint64_t account, const char *world, const char *reason);
+// Until then the account's chat is refused; 0: it may chat again.
+uint32_t host_mute(Host *host, uint64_t account, const char *world, uint64_t until_unix_ms,
+                   const char *reason);
+uint32_t host_announce(Host *host, const char *world, const char *text);
+// What the control plane has decided since (HostOutside.rules) is carried out where the account is.
+void host_rules_changed(Host *host, uint64_t account, const char *world);
 
 void host_step(Host *host);
 void host_store_poll(Host *host);
@@ -145,6 +201,9 @@ void host_store_poll(Host *host);
 // Everybody is told, everything is saved, every world ends, within ms.
 void host_stop(Host *host, uint32_t ms);
 bool host_is_over(const Host *host);
+// Starts no worlds any more; those that run go on. False: it does again.
+void host_drain(Host *host, bool drains);
+bool host_is_draining(const Host *host);
 bool host_is_stopping(const Host *host);
 bool host_is_ready(const Host *host); // worlds can be started
 // Something is not as it should be: a world could not be started or went to another host (with
@@ -155,8 +214,8 @@ typedef struct HostCounts {
     uint64_t starts, crashes, kills; // of world processes
     uint64_t sockets_passed, sockets_refused;
     uint64_t tickets_given, tickets_admitted, tickets_refused;
-    uint64_t joins_refused;
-    uint64_t saves_lost, requests_lost; // not on disk when their time was over
+    uint64_t joins_refused[REFUSED_COUNT]; // by why
+    uint64_t saves_lost, requests_lost;    // not on disk when their time was over
     uint64_t renewals, renewals_failed;
     uint64_t moves_waited, moves_late; // players who came from another world of the place
 } HostCounts;

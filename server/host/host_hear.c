@@ -2,6 +2,7 @@
 // one that makes no sense, or too many of them, end the process and disturb nobody else.
 #include "server/host/host_inside.h"
 
+#include "core/wire/error_code.h"
 #include "server/sys/jail.h"
 
 #include <inttypes.h>
@@ -66,26 +67,69 @@ void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket)
         world->admitted[0] += 1;
     }
     hosted_send_entry(world, &entry);
+    if (ticket != NULL) {
+        hosted_apply_rules(world, ticket->account);
+    }
+}
+
+// Who is known goes on to what holds for them here.
+static void admit_known(HostWorld *world, uint64_t connection, const Ticket *ticket)
+{
+    if (hosted_refuse_banned(world, connection, ticket->account)) {
+        world->host->counts.tickets_refused += 1;
+    } else if (!host_move_begin(world, connection, ticket)) {
+        hosted_admit(world, connection, ticket);
+    }
+}
+
+// A sign-in in place of a ticket: nobody kept a slot for it, and it opens no private world.
+static void admit_signed_in(HostWorld *world, uint64_t connection, const Ticket *who)
+{
+    const char *error = NULL, *why = NULL;
+    if (world->row.is_private && !host_world_is_open_to(world, who)) {
+        error = error_name(ERROR_FORBIDDEN);
+        why = "this world is private; ask for its code or an invitation";
+    } else if (hosted_session_count(world) >= world->place->numbers.player_max &&
+               !host_account_is_in(world, who->account)) {
+        error = error_name(ERROR_WORLD_FULL);
+        why = "there are as many players here as may be";
+    }
+    if (error != NULL) {
+        world->host->counts.tickets_refused += 1;
+        hosted_refuse_auth(world, connection, error, why);
+        return;
+    }
+    admit_known(world, connection, who);
 }
 
 static void hear_auth(HostWorld *world, const ChannelReport *report)
 {
     Host *host = world->host;
+    const HostOutside *outside = &host->config.outside;
     const TicketExpected expected = {.public_half = host->config.key->public_half,
                                      .world_id = world->row.world_id,
                                      .epoch = world->epoch,
                                      .boot = host->config.boot,
                                      .development = host->config.development};
     Ticket ticket;
-    const Status status = ticket_admit(&host->used_tickets, &expected, (const char *)report->bytes,
-                                       report->byte_count, host_unix_ms(host), &ticket);
-    host->counts.tickets_admitted += status == STATUS_OK;
-    host->counts.tickets_refused += status != STATUS_OK;
-    world->invited -= status == STATUS_OK && world->invited > 0;
-    if (status != STATUS_OK) {
+    const char *text = (const char *)report->bytes;
+    Status status = ticket_admit(&host->used_tickets, &expected, text, report->byte_count,
+                                 host_unix_ms(host), &ticket);
+    if (status == STATUS_OK) {
+        host->counts.tickets_admitted += 1;
+        hosted_invite_used(world, &ticket);
+        admit_known(world, report->connection, &ticket);
+        return;
+    }
+    // What is no ticket at all may be a sign-in; a ticket that was used before is not asked about.
+    status = status == STATUS_MALFORMED && outside->who != NULL
+                 ? outside->who(outside->user, text, report->byte_count, &ticket)
+                 : STATUS_DENIED;
+    if (status == STATUS_OK) {
+        admit_signed_in(world, report->connection, &ticket);
+    } else {
+        host->counts.tickets_refused += 1;
         hosted_admit(world, report->connection, NULL);
-    } else if (!host_move_begin(world, report->connection, &ticket)) {
-        hosted_admit(world, report->connection, &ticket);
     }
 }
 
@@ -158,6 +202,7 @@ static void hear(HostWorld *world, const ChannelReport *report)
         break;
     case CHANNEL_CAME:
         host_move_came(world, report->account);
+        hosted_apply_rules(world, report->account);
         break;
     case CHANNEL_LEFT:
         host_move_left(world, report->account);

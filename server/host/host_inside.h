@@ -2,12 +2,15 @@
 //
 //   host.c        creation, the step, who is who
 //   host_join.c   who wants to come in: which world, a new one, a ticket
+//   host_choose.c which world somebody gets, quotas, new worlds
+//   host_index.c  worlds by id and room code
 //   host_lease.c  the host's own row, by which all its worlds are leased
 //   host_world.c  the states of a world
 //   host_begin.c  what a world begins with
 //   host_hear.c   what a world process says
 //   host_save.c   saves and requests on their way to the store and back
 //   host_move.c   players who come from another world of the same place
+//   host_order.c  kicks, mutes, announcements
 //   host_place.c  built places
 #pragma once
 
@@ -18,11 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOST_SECOND_NS   1000000000ull
-#define HOST_MS_NS       1000000ull
-#define HOST_DAMAGED_MAX 16 // lines of the log about damaged DataStore entries
-#define HOST_MOVES_MAX   1024
-#define HOST_ACCOUNTS    65536 // that are remembered with the world they were in
+#define HOST_SECOND_NS       1000000000ull
+#define HOST_MS_NS           1000000ull
+#define HOST_DAMAGED_MAX     16 // lines of the log about damaged DataStore entries
+#define HOST_MOVES_MAX       1024
+#define HOST_INVITED_SECONDS (TICKET_MS / 1000 + 2)
+#define HOST_ACCOUNTS        65536 // that are remembered with the world they were in
 
 // --- saves and requests -------------------------------------------------------------------------
 typedef enum HostSaveState { SAVE_FREE, SAVE_SENT, SAVE_AGAIN, SAVE_DONE } HostSaveState;
@@ -70,7 +74,8 @@ struct HostWorld {
         incarnation; // in tags, so that the answers to an earlier life are not taken for its own
     uint32_t manifest_version;
     bool told_stop, heard_stop;
-    uint64_t quiet_ns; // after the stop: when nothing more is expected
+    char stop_reason[CHANNEL_REASON_BYTES]; // "": the usual one
+    uint64_t quiet_ns;                      // after the stop: when nothing more is expected
     uint64_t silent_ns;
     uint64_t looked_ns, end_looked_ns;
     uint64_t second_ns, second_messages, second_bytes, second_logs;
@@ -86,8 +91,17 @@ struct HostWorld {
     uint64_t started_ns;
     uint64_t crash_ns[8]; // when the last short lives ended; 0: it was a long one
     uint64_t starts, crashes, kills;
-    uint32_t invited; // tickets that were given and not used yet
-    uint64_t invited_ns;
+    uint32_t waiting; // joins that wait for it
+    // Tickets that were given and not used yet, by the second in which they expire.
+    struct {
+        uint64_t second;
+        uint32_t count;
+    } invited[HOST_INVITED_SECONDS];
+    uint64_t *guests; // who may come in, of a private one
+    uint32_t guest_count;
+    uint64_t maker_address; // where it was made from; 0: nobody counts it
+    uint64_t make_tag;      // of the host_make that waits for it; 0: none
+    bool gives_way;         // it stops so that another one can run, and is not counted any more
     // Who was let in since the last statistics and since those before: they may not be in them yet.
     uint32_t admitted[2];
     uint64_t damaged[HOST_DAMAGED_MAX]; // hashes of what the log has said is damaged
@@ -125,6 +139,10 @@ struct Host {
     uint32_t place_count;
     HostWorld **worlds; // HOST_WORLDS_MAX
     uint32_t world_count;
+    bool *is_busy; // HOST_WORLDS_MAX: has to be looked after in every step
+    // The numbers of worlds that have a row, sorted by id and by room code.
+    uint32_t *by_id, *by_code;
+    uint32_t id_count, code_count;
     UsedTickets used_tickets;
     WaitingJoin *joins; // HOST_JOINS_MAX
     uint32_t join_count;
@@ -141,7 +159,7 @@ struct Host {
     bool lease_lost;
     bool disk_refuses; // the last save did not get to the disk, and that was said
 
-    bool stopping, failed;
+    bool stopping, draining, failed;
     uint64_t stop_ns;
     HostCounts counts;
 };
@@ -210,15 +228,42 @@ void hosted_save_retry(HostWorld *world); // what the disk refused, when it is t
 bool hosted_saves_wait(const HostWorld *world);
 void hosted_saves_forget(HostWorld *world); // and say what was lost
 
+// --- host_index.c -------------------------------------------------------------------------------
+MUST_USE Status host_index_open(Host *host);
+void host_index_close(Host *host);
+void host_index_add(HostWorld *world); // its row is in the store
+void host_index_remove(HostWorld *world);
+
+// --- host_choose.c ------------------------------------------------------------------------------
+// The world for a join, perhaps a new one; NULL: why says why there is none.
+HostWorld *host_choose(Host *host, const HostJoin *join, HostRefusal *why);
+void hosted_made(HostWorld *world, HostRefusal refusal); // whoever asked for it is told
+// Is there room for a process of it, perhaps because an empty world is stopped?
+bool host_make_room(Host *host, const HostWorld *world);
+bool host_account_is_in(const HostWorld *world, uint64_t account); // host_move.c
+uint32_t hosted_session_count(const HostWorld *world);             // who is connected or on the way
+bool hosted_is_empty(const HostWorld *world);
+
 // --- host_join.c --------------------------------------------------------------------------------
-void host_joins_answer(HostWorld *world);
-void host_joins_lead(HostWorld *world); // to the host that holds it // it runs
+uint32_t hosted_invited(const HostWorld *world); // tickets that can still be used
+void hosted_invite_used(HostWorld *world, const Ticket *ticket);
+void host_joins_answer(HostWorld *world); // it runs
+void host_joins_lead(HostWorld *world);   // another host runs it: to that one
 void host_joins_refuse(HostWorld *world, HostRefusal refusal);
 void host_joins_step(Host *host);
-#define ROOM_CODE_RANDOM 6
-void room_code_from(const uint8_t random[ROOM_CODE_RANDOM], char out[17]);
-void room_code_make(const Host *host, char out[17]);
+#define ROOM_CODE_RANDOM  6
+#define ROOM_CODE_PRIVATE 10 // letters of a code that nobody may guess
+void room_code_from(const uint8_t *random, uint32_t letters, char out[17]);
+void room_code_make(const Host *host, bool is_private, char out[17]);
 uint32_t hosted_player_count(const HostWorld *world); // with those who are on their way
+
+// --- host_order.c -------------------------------------------------------------------------------
+HostRules hosted_rules(const HostWorld *world, uint64_t account);
+// True: they may not come in, and the world is told why.
+bool hosted_refuse_banned(HostWorld *world, uint64_t connection, uint64_t account);
+// They have come in: what holds for them is told to the world.
+void hosted_apply_rules(HostWorld *world, uint64_t account);
+void hosted_refuse_auth(HostWorld *world, uint64_t connection, const char *error, const char *why);
 
 // --- host_move.c --------------------------------------------------------------------------------
 // True: the player comes from another world of the place and is let in later.

@@ -6,43 +6,73 @@
 
 #define WORLD_ID_LETTERS 12
 
-void room_code_from(const uint8_t random[ROOM_CODE_RANDOM], char out[17])
+void room_code_from(const uint8_t *random, uint32_t count, char out[17])
 {
     // Without those that are taken for each other.
     static const char letters[] = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-    for (uint32_t i = 0; i < ROOM_CODE_RANDOM; i++) {
+    ASSERT(count < 17);
+    for (uint32_t i = 0; i < count; i++) {
         out[i] = letters[random[i] % (sizeof letters - 1)];
     }
-    out[ROOM_CODE_RANDOM] = '\0';
+    out[count] = '\0';
 }
 
-void room_code_make(const Host *host, char out[17])
+void room_code_make(const Host *host, bool is_private, char out[17])
 {
-    uint8_t random[ROOM_CODE_RANDOM];
-    host->config.outside.random(host->config.outside.user, random, sizeof random);
-    room_code_from(random, out);
-}
-
-static void make_world_id(const Host *host, char out[65])
-{
-    static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
-    uint8_t random[WORLD_ID_LETTERS];
-    host->config.outside.random(host->config.outside.user, random, sizeof random);
-    const int at = snprintf(out, 65, "world_");
-    for (uint32_t i = 0; i < WORLD_ID_LETTERS; i++) {
-        out[at + (int)i] = letters[random[i] % (sizeof letters - 1)];
-    }
-    out[at + WORLD_ID_LETTERS] = '\0';
+    uint8_t random[ROOM_CODE_PRIVATE];
+    const uint32_t letters = is_private ? ROOM_CODE_PRIVATE : ROOM_CODE_RANDOM;
+    host->config.outside.random(host->config.outside.user, random, letters);
+    room_code_from(random, letters, out);
 }
 
 // --- answers ------------------------------------------------------------------------------------
 
 static void refuse(Host *host, const HostJoin *join, HostRefusal refusal)
 {
-    const HostJoinAnswer answer = {.refusal = refusal, .disk = host_disk(host)};
-    host->counts.joins_refused += 1;
+    HostJoinAnswer answer = {.refusal = refusal, .disk = host_disk(host)};
+    if (refusal == REFUSED_BANNED) {
+        const HostOutside *outside = &host->config.outside;
+        const HostWorld *world = host_world(host, join->world);
+        outside->rules(outside->user, join->who.account, world != NULL ? world->row.world_id : "",
+                       &answer.rules);
+    }
+    host->counts.joins_refused[refusal] += 1;
     host->config.outside.joined(host->config.outside.user, join->tag, &answer);
 }
+
+// --- slots that tickets keep --------------------------------------------------------------------
+
+static void invite(HostWorld *world, uint64_t expires_unix_ms)
+{
+    const uint64_t second = expires_unix_ms / 1000;
+    const uint32_t at = (uint32_t)(second % HOST_INVITED_SECONDS);
+    if (world->invited[at].second != second) {
+        world->invited[at].second = second;
+        world->invited[at].count = 0;
+    }
+    world->invited[at].count += 1;
+}
+
+void hosted_invite_used(HostWorld *world, const Ticket *ticket)
+{
+    const uint64_t second = ticket->expires_unix_ms / 1000;
+    const uint32_t at = (uint32_t)(second % HOST_INVITED_SECONDS);
+    if (world->invited[at].second == second && world->invited[at].count > 0) {
+        world->invited[at].count -= 1;
+    }
+}
+
+uint32_t hosted_invited(const HostWorld *world)
+{
+    const uint64_t now = host_unix_ms(world->host) / 1000;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < HOST_INVITED_SECONDS; i++) {
+        count += world->invited[i].second >= now ? world->invited[i].count : 0;
+    }
+    return count;
+}
+
+// --- tickets ------------------------------------------------------------------------------------
 
 // For this host, or for the one that holds the world.
 static void give_ticket(HostWorld *world, const HostJoin *join, const StoreHeld *held)
@@ -63,8 +93,7 @@ static void give_ticket(HostWorld *world, const HostJoin *join, const StoreHeld 
         return;
     }
     if (held == NULL) { // the other one counts who comes to it
-        world->invited += 1;
-        world->invited_ns = host_now(host);
+        invite(world, ticket.expires_unix_ms);
     }
     host->counts.tickets_given += 1;
     outside->joined(outside->user, join->tag, &answer);
@@ -76,6 +105,7 @@ static bool take_waiting(Host *host, const HostWorld *world, HostJoin *out)
     for (uint32_t i = 0; i < host->join_count; i++) {
         if (host->joins[i].world == world) {
             *out = host->joins[i].join;
+            host->joins[i].world->waiting -= 1;
             host->joins[i] = host->joins[--host->join_count];
             return true;
         }
@@ -117,100 +147,10 @@ void host_joins_step(Host *host)
             continue;
         }
         const HostJoin join = host->joins[i].join;
+        host->joins[i].world->waiting -= 1;
         host->joins[i] = host->joins[--host->join_count];
         refuse(host, &join, REFUSED_LATE);
     }
-}
-
-// --- which world --------------------------------------------------------------------------------
-
-uint32_t hosted_player_count(const HostWorld *world)
-{
-    uint32_t waiting = 0;
-    for (uint32_t i = 0; i < world->host->join_count; i++) {
-        waiting += world->host->joins[i].world == world;
-    }
-    return (uint32_t)world->stats.players + world->admitted[0] + world->admitted[1] +
-           world->invited + waiting;
-}
-
-static bool has_room(const HostWorld *world)
-{
-    return hosted_player_count(world) < world->place->numbers.player_max;
-}
-
-// The fullest that has room: players want company. One that runs before one that does not.
-static HostWorld *choose(Host *host, const HostPlace *place)
-{
-    HostWorld *best = NULL;
-    uint32_t best_score = 0;
-    for (uint32_t i = 0; i < host->world_count; i++) {
-        HostWorld *world = host->worlds[i];
-        if (world->place != place || world->row.world_id[0] == '\0' || !has_room(world)) {
-            continue;
-        }
-        const uint32_t score =
-            1 + 2 * hosted_player_count(world) + (world->state == WORLD_RUNNING ? 1 : 0);
-        if (score > best_score) {
-            best = world;
-            best_score = score;
-        }
-    }
-    return best;
-}
-
-static HostWorld *free_slot(Host *host)
-{
-    for (uint32_t i = 0; i < host->world_count; i++) {
-        if (host->worlds[i]->row.world_id[0] == '\0' && host->worlds[i]->state == WORLD_STOPPED) {
-            return host->worlds[i];
-        }
-    }
-    HostWorld *world = NULL;
-    return host_add_world(host, &(StoreWorld){0}, &world) == STATUS_OK ? world : NULL;
-}
-
-static HostWorld *make_world(Host *host, HostPlace *place)
-{
-    HostWorld *world = free_slot(host);
-    if (world == NULL) {
-        return NULL;
-    }
-    world->place = place;
-    world->make_tries = 0;
-    world->row = (StoreWorld){.created_unix_ms = host_unix_ms(host)};
-    make_world_id(host, world->row.world_id);
-    snprintf(world->row.name, sizeof world->row.name, "%s", place->built.facts.name);
-    memcpy(world->row.place_id, place->place_id, sizeof world->row.place_id);
-    memcpy(world->row.place_hash, place->scene_hash, sizeof world->row.place_hash);
-    hosted_make(world);
-    return world;
-}
-
-static HostWorld *find_for(Host *host, const HostJoin *join, HostRefusal *why)
-{
-    if (join->world[0] != '\0') {
-        HostWorld *world = host_world(host, join->world);
-        *why = REFUSED_NO_WORLD;
-        return world != NULL && world->place != NULL ? world : NULL;
-    }
-    HostPlace *place = host_place(host, join->place);
-    if (place == NULL) {
-        *why = REFUSED_NO_PLACE;
-        return NULL;
-    }
-    // With nothing named there is a new world, or the only one.
-    const bool any = join->place[0] != '\0' || host->config.one_world;
-    HostWorld *world = any ? choose(host, place) : NULL;
-    if (world == NULL && host->config.one_world) {
-        world = host->world_count > 0 ? host->worlds[0] : NULL; // it says itself that it is full
-    }
-    *why = REFUSED_FULL;
-    // Nothing is made for who cannot come in.
-    if (world == NULL && host_has_room(host, NULL)) {
-        world = make_world(host, place);
-    }
-    return world;
 }
 
 // The store has just said so.
@@ -221,15 +161,15 @@ static bool is_elsewhere(const Host *host, const HostWorld *world)
 }
 
 // REFUSED_NOT: it may wait for its world.
-static HostRefusal refusal_of(const Host *host, const HostWorld *world)
+static HostRefusal refusal_of(Host *host, const HostWorld *world)
 {
     if (is_elsewhere(host, world)) {
         return REFUSED_ELSEWHERE;
     }
-    if (!host_has_room(host, world)) {
-        return REFUSED_FULL;
+    if (host->draining && !hosted_has_process(world)) {
+        return REFUSED_DRAINING;
     }
-    return REFUSED_NOT;
+    return host_make_room(host, world) ? REFUSED_NOT : REFUSED_FULL;
 }
 
 void host_join(Host *host, const HostJoin *join)
@@ -239,7 +179,7 @@ void host_join(Host *host, const HostJoin *join)
         refuse(host, join, host->stopping ? REFUSED_ENDING : REFUSED_CROWD);
         return;
     }
-    HostWorld *world = find_for(host, join, &refusal);
+    HostWorld *world = host_choose(host, join, &refusal);
     if (world == NULL) {
         refuse(host, join, refusal);
         return;
@@ -259,5 +199,6 @@ void host_join(Host *host, const HostJoin *join)
     }
     host->joins[host->join_count++] = (WaitingJoin){
         .join = *join, .world = world, .deadline_ns = host_now(host) + HOST_JOIN_MS * HOST_MS_NS};
+    world->waiting += 1;
     hosted_want(world);
 }

@@ -17,7 +17,7 @@ static uint64_t renew_ns(const Host *host)
 
 static StoreHost own_row(const Host *host)
 {
-    StoreHost row = {.draining = host->stopping};
+    StoreHost row = {.draining = host->stopping || host->draining};
     memcpy(row.host_id, host->config.host_id, sizeof host->config.host_id);
     memcpy(row.boot, host->config.boot, sizeof row.boot);
     memcpy(row.address, host->config.address, sizeof host->config.address);

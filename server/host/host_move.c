@@ -19,6 +19,12 @@ void host_account_note(HostWorld *world, uint64_t account)
     *account_slot(world->host, account) = (AccountPlace){account, world};
 }
 
+bool host_account_is_in(const HostWorld *world, uint64_t account)
+{
+    const AccountPlace *last = account_slot(world->host, account);
+    return last->account == account && last->world == world && world->state == WORLD_RUNNING;
+}
+
 static bool may_still_save(const HostWorld *world)
 {
     return hosted_has_process(world) || hosted_saves_wait(world);

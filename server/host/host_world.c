@@ -14,13 +14,13 @@
 #define CRASHES_PER_MINUTE 5
 #define LIFE_MS            1000u // a world that ends sooner brought its end along
 #define START_TRIES        3
-#define INVITED_NS         (TICKET_MS * HOST_MS_NS)
 
 // A deadline of 0 ms: none.
 static void enter(HostWorld *world, HostWorldState state, uint32_t deadline_ms)
 {
     const uint64_t now = host_now(world->host);
     world->state = state;
+    world->host->is_busy[world->number] = true;
     world->state_ns = now;
     world->deadline_ns = deadline_ms > 0 ? now + deadline_ms * HOST_MS_NS : 0;
     // At its end a host waits for nobody longer than it said.
@@ -46,17 +46,18 @@ bool host_world_is_ready(const HostWorld *world)
 
 HostWorldView host_world_view(const HostWorld *world)
 {
-    return (HostWorldView){.row = &world->row,
-                           .place = world->place,
-                           .state = world->state,
-                           .epoch = world->epoch,
-                           .players = (uint32_t)world->stats.sessions,
-                           .player_max =
-                               world->place != NULL ? world->place->numbers.player_max : 0,
-                           .starts = world->starts,
-                           .crashes = world->crashes,
-                           .kills = world->kills,
-                           .stats = &world->stats};
+    return (HostWorldView){
+        .row = &world->row,
+        .place = world->place,
+        .state = world->state,
+        .epoch = world->epoch,
+        .players = (uint32_t)world->stats.sessions,
+        .player_max = world->place != NULL ? world->place->numbers.player_max : 0,
+        .starts = world->starts,
+        .crashes = world->crashes,
+        .kills = world->kills,
+        .up_ns = hosted_has_process(world) ? host_now(world->host) - world->started_ns : 0,
+        .stats = &world->stats};
 }
 
 void *host_world_user(const HostWorld *world)
@@ -261,6 +262,7 @@ static void taken(HostWorld *world, const StoreCompletion *done)
     world->fenced = world->is_held = false;
     world->saves.seq = 0;
     world->told_stop = world->heard_stop = false;
+    world->stop_reason[0] = '\0';
     world->failed[0] = '\0';
     world->stats = (HostStats){0};
     world->started_ns = host_now(host);
@@ -293,7 +295,7 @@ void hosted_make(HostWorld *world)
 {
     Host *host = world->host;
     world->make_tries += 1;
-    room_code_make(host, world->row.room_code);
+    room_code_make(host, world->row.is_private, world->row.room_code);
     enter(world, WORLD_MAKING, 0);
     const Status status =
         store_world_make(host->config.store, &world->row, host_tag(TAG_MAKE, world, 0));
@@ -307,6 +309,8 @@ static void made(HostWorld *world, const StoreCompletion *done)
     Host *host = world->host;
     if (done->status == STATUS_OK) {
         enter(world, WORLD_STOPPED, 0);
+        host_index_add(world);
+        hosted_made(world, REFUSED_NOT);
         return;
     }
     if (done->status == STATUS_EXISTS && world->make_tries < 8) {
@@ -317,6 +321,7 @@ static void made(HostWorld *world, const StoreCompletion *done)
     host_log(host, LOG_ERROR, "host", "a world cannot be made: %s",
              disk != STORE_DISK_FINE ? store_disk_text(disk) : status_text(done->status));
     host_joins_refuse(world, REFUSED_UNAVAILABLE);
+    hosted_made(world, disk != STORE_DISK_FINE ? REFUSED_DISK : REFUSED_UNAVAILABLE);
     refuse_sockets(world);
     world->wanted = false;
     world->row = (StoreWorld){0}; // its slot is used for the next one
@@ -376,6 +381,7 @@ static void ended(HostWorld *world, int code)
     hosted_hear_rest(world);
     world->link->face->free(world->link);
     world->link = NULL;
+    world->gives_way = false;
     if (outside->sockets_ended != NULL) {
         outside->sockets_ended(outside->user, world);
     }
@@ -476,6 +482,8 @@ void hosted_want(HostWorld *world)
         return;
     }
     world->wanted = true;
+    world->gives_way = false;
+    world->host->is_busy[world->number] = true;
     if (world->state == WORLD_STOPPED) {
         enter(world, WORLD_WAITING, 1);
         take(world);
@@ -490,7 +498,9 @@ void host_world_run(HostWorld *world)
 static void tell_stop(HostWorld *world)
 {
     static const char down[] = "the host is going down", empty[] = "nobody is here";
-    const char *reason = world->host->stopping ? down : empty;
+    const char *reason = world->host->stopping        ? down
+                         : world->stop_reason[0] != 0 ? world->stop_reason
+                                                      : empty;
     const Entry stop = {.type = ENTRY_ADMIN,
                         .name = "stop",
                         .name_bytes = 4,
@@ -529,6 +539,14 @@ void hosted_stop(HostWorld *world)
     }
 }
 
+void host_world_stop(HostWorld *world, const char *reason)
+{
+    snprintf(world->stop_reason, sizeof world->stop_reason, "%s", reason);
+    hosted_log(world, LOG_INFO, "the world stops: %s", reason);
+    host_joins_refuse(world, REFUSED_UNAVAILABLE);
+    hosted_stop(world);
+}
+
 // --- the step -----------------------------------------------------------------------------------
 
 void hosted_look_for_end(HostWorld *world)
@@ -553,15 +571,9 @@ static void step_stopping(HostWorld *world)
     }
 }
 
-static bool is_empty(const HostWorld *world)
-{
-    return world->stats.sessions == 0 && world->socket_count == 0 &&
-           hosted_player_count(world) == 0;
-}
-
 void host_world_yield(HostWorld *world)
 {
-    if (world->state == WORLD_RUNNING && is_empty(world)) {
+    if (world->state == WORLD_RUNNING && hosted_is_empty(world)) {
         hosted_log(world, LOG_INFO, "the world stops here: another host runs it from now on");
         hosted_stop(world);
     }
@@ -571,10 +583,7 @@ static void step_running(HostWorld *world)
 {
     const Host *host = world->host;
     const uint64_t now = host_now(host);
-    if (world->invited > 0 && now - world->invited_ns > INVITED_NS) {
-        world->invited = 0;
-    }
-    if (!is_empty(world)) {
+    if (!hosted_is_empty(world)) {
         world->empty_ns = 0;
     } else if (world->empty_ns == 0) {
         world->empty_ns = now;
@@ -642,6 +651,8 @@ void hosted_step(HostWorld *world)
     case WORLD_STOPPED:
         if (world->wanted) {
             enter(world, WORLD_WAITING, 1);
+        } else {
+            world->host->is_busy[world->number] = false;
         }
         break;
     default:
@@ -662,6 +673,7 @@ void hosted_free(HostWorld *world)
     refuse_sockets(world);
     free(world->sockets);
     free(world->scripts);
+    free(world->guests);
     for (uint32_t i = 0; i < HOST_SAVES_MAX; i++) {
         free(world->saves.all[i].rows);
     }

@@ -41,6 +41,7 @@ typedef struct HostWorldView {
     uint64_t epoch;
     uint32_t players, player_max;
     uint64_t starts, crashes, kills;
+    uint64_t up_ns; // since its process was started; 0: it has none
     const HostStats *stats;
 } HostWorldView;
 HostWorldView host_world_view(const HostWorld *world);
@@ -51,10 +52,24 @@ void host_world_set_user(HostWorld *world, void *user);
 uint64_t host_world_life(const HostWorld *world);  // a number for its process, never reused, not 0
 HostLink *host_world_link(const HostWorld *world); // NULL: no process
 
+// Whose account is that in this world? Its owner, an operator (by its flags), or somebody invited
+// may come in without the code of a private one.
+bool host_world_is_open_to(const HostWorld *world, const Ticket *who);
+// STATUS_LIMIT: no memory.
+MUST_USE Status host_world_invite(HostWorld *world, uint64_t account, bool is_invited);
+uint32_t host_world_guests(const HostWorld *world, const uint64_t **accounts);
+// It does not run, and the store has it no more.
+void host_world_forget(HostWorld *world);
+bool host_world_is_stopped(const HostWorld *world);
+// It does not run, or stops now because nobody is in it.
+bool host_world_let_go(HostWorld *world);
+
 void host_world_run(HostWorld *world); // it shall run
 // Another host asks for it: it stops here if nobody is in it.
 void host_world_yield(HostWorld *world);
 bool host_world_has_other_place(const HostWorld *world); // as below
+// It shall not; whoever is in it is told why. The next join starts it again.
+void host_world_stop(HostWorld *world, const char *reason);
 // What the store has of it was stored when it ran from another form of its place.
 void host_world_set_other_place(HostWorld *world);
 const ScriptTable *host_world_scripts(const HostWorld *world); // NULL: it has told nothing yet

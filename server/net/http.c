@@ -5,8 +5,11 @@
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "server/net/http_inside.h"
+#include "server/sys/clock.h"
+#include "server/sys/entropy.h"
 
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +49,52 @@ static void list_methods(HttpRequest *request, const char *path)
                      used > 0 ? ", " : "", route->method,
                      strcmp(route->method, "GET") == 0 ? ", HEAD" : "");
         }
+    }
+}
+
+// --- for the log
+// ------------------------------------------------------------------------------------
+
+// Numbers that never repeat, and of which none tells how many came before it: the step is odd, and
+// each line below can be undone.
+static void make_id(HttpServer *server, char out[HTTP_REQUEST_ID_BYTES])
+{
+    uint64_t number = atomic_fetch_add(&server->request_number, 0x9e3779b97f4a7c15u);
+    number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9u;
+    number = (number ^ (number >> 27)) * 0x94d049bb133111ebu;
+    number ^= number >> 31;
+    snprintf(out, HTTP_REQUEST_ID_BYTES, "%016" PRIx64, number);
+}
+
+// Of an address that no route has only the first name is kept, and only a short one: links that
+// sign somebody in are addresses too.
+static void note_path(HttpRequest *request, const char *method, const char *path)
+{
+    snprintf(request->method, sizeof request->method, "%s", method);
+    if (request->route != NULL) {
+        snprintf(request->path, sizeof request->path, "%s", request->route->path);
+        return;
+    }
+    const char *name = path[0] == '/' ? path + 1 : "*";
+    const size_t first = strcspn(name, "/");
+    const bool is_short = first < 32;
+    snprintf(request->path, sizeof request->path, "/%.*s%s", is_short ? (int)first : 0, name,
+             !is_short             ? "*"
+             : name[first] != '\0' ? "/*"
+                                   : "");
+}
+
+static void tell_answered(HttpRequest *request)
+{
+    const HttpConfig *config = &request->server->config;
+    if (config->answered != NULL && request->has_begun) {
+        const HttpAnswered answered = {.request_id = request->request_id,
+                                       .method = request->method,
+                                       .path = request->path,
+                                       .status = request->status != 0 ? request->status : 499,
+                                       .us = (clock_ns() - request->begin_ns) / 1000,
+                                       .error = request->error_code};
+        config->answered(config->user, &answered);
     }
 }
 
@@ -143,6 +192,7 @@ static enum MHD_Result begin(HttpRequest *request, const char *method, const cha
     uint64_t declared;
     count(request->server, &request->server->stats.requests);
     find_route(request, method, path);
+    note_path(request, method, path);
     const char *wrong = http_body_declared(request, method, version, &declared);
     if (wrong != NULL) {
         request->must_close = true; // whatever follows may be a part of it
@@ -222,21 +272,17 @@ static void *on_address(void *user, const char *address, struct MHD_Connection *
         request->server = user;
         request->connection = connection;
         request->reference_count = 1;
+        request->begin_ns = clock_ns();
+        make_id(request->server, request->request_id);
         request->address_end = address + strlen(address);
         request->has_bad_address = !http_rules_address_is_valid(address);
     }
     return request;
 }
 
-static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *path,
-                                  const char *method, const char *version, const char *data,
-                                  size_t *bytes, void **context)
+static enum MHD_Result continue_request(HttpRequest *request, const char *path, const char *method,
+                                        const char *version, const char *data, size_t *bytes)
 {
-    (void)user, (void)connection;
-    HttpRequest *request = *context;
-    if (request == NULL) {
-        return MHD_NO; // there was no memory for it
-    }
     if (request->has_reply) {
         return MHD_NO; // a server that stops drops replies, and asks again
     }
@@ -265,6 +311,21 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
     return request->body_is_refused ? MHD_NO : respond(request, method, path);
 }
 
+static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *path,
+                                  const char *method, const char *version, const char *data,
+                                  size_t *bytes, void **context)
+{
+    (void)user, (void)connection;
+    HttpRequest *request = *context;
+    if (request == NULL) {
+        return MHD_NO; // there was no memory for it
+    }
+    http_thread_serves(request);
+    const enum MHD_Result result = continue_request(request, path, method, version, data, bytes);
+    http_thread_serves(NULL); // it may be gone by now
+    return result;
+}
+
 static void on_end(void *user, struct MHD_Connection *connection, void **context,
                    enum MHD_RequestTerminationCode why)
 {
@@ -273,6 +334,7 @@ static void on_end(void *user, struct MHD_Connection *connection, void **context
     HttpRequest *request = *context;
     if (request != NULL) {
         http_watch_request(server->watch, http_watched(connection));
+        tell_answered(request);
         http_request_release(request);
         *context = NULL;
     }
@@ -418,8 +480,15 @@ Status http_start(const HttpConfig *given, HttpServer **out)
     if (server == NULL) {
         return STATUS_LIMIT;
     }
+    server->answers = calloc((config.route_count + 1) * HTTP_STATUS_CLASSES,
+                             sizeof *server->answers); // all zero is 0
+    if (server->answers == NULL) {
+        free(server);
+        return STATUS_LIMIT;
+    }
     server->config = config;
     server->reference_count = 1;
+    server->request_number = entropy_u64();
     pthread_mutex_init(&server->lock, NULL);
     const Status status = read_names(server) ? start_parts(server) : STATUS_RANGE;
     if (status != STATUS_OK) {
@@ -484,6 +553,7 @@ void http_server_release(HttpServer *server)
     if (is_last) {
         pthread_mutex_destroy(&server->lock);
         http_sockets_destroy(server->sockets);
+        free(server->answers);
         free(server);
     }
 }

@@ -23,7 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HTTP_KEPT_MAX 4
+#define HTTP_KEPT_MAX         4
+#define HTTP_REQUEST_ID_BYTES 17
 
 typedef struct HttpServer HttpServer;
 typedef struct HttpRequest HttpRequest;
@@ -53,6 +54,7 @@ typedef struct HttpResponse {
     const char *set_cookie;       // Set-Cookie; NULL: none
     const char *content_encoding; // NULL: the body is as it is
     bool varies_by_encoding;      // another Accept-Encoding may get another body
+    uint32_t retry_after_s;       // of a 429 or 503; 0: a few seconds
     const char *tag;              // ETag of just these bytes, with its quotes; NULL: none
 } HttpResponse;
 
@@ -92,7 +94,18 @@ typedef struct HttpRoute {
     // objects that it takes and gives ("username? password", where ? may be left out, and a type
     // other than text follows a colon: "limit?:integer"); and how it can fail: "401 403 404".
     const char *summary, *takes, *gives, *fails;
+    const char *names; // of its stars, "number sha256"; see openapi.h
 } HttpRoute;
+
+// A request that is over, for a log. It has nothing in it that may be a secret: of the address only
+// the route's path ("/blob/*"), or the first name of one that no route has, and no query.
+typedef struct HttpAnswered {
+    const char *request_id; // as the client got it in X-Request-Id
+    const char *method, *path;
+    uint32_t status;   // 499: the client left before the answer
+    uint64_t us;       // from the first line to the end of the answer
+    const char *error; // the code of http_fail, or ""
+} HttpAnswered;
 
 typedef struct HttpConfig {
     const char *address;     // "127.0.0.1", "::"
@@ -103,6 +116,8 @@ typedef struct HttpConfig {
     // Asked before the handler of a route, on the server's thread (of a body that is taken as it
     // arrives, before the body). False: the response says why not. May be NULL.
     bool (*enter)(void *user, const HttpRoute *route, HttpRequest *request, HttpResponse *response);
+    // Called once for each request, on the server's thread that had it. NULL: nobody is told.
+    void (*answered)(void *user, const HttpAnswered *answered);
     uint32_t connections_per_address_max; // 0: no limit; loopback may be without one
     bool loopback_unlimited;
     uint32_t connection_max; // 0: 1,024
@@ -114,6 +129,8 @@ typedef struct HttpConfig {
     uint32_t waiting_max; // requests that are answered later; 0: HTTP_WAITING_MAX
     // The folder of the page, or NULL: none. Only paths that no route has, see http_file.h.
     const char *web_root;
+    // Addresses within the page ("/play/*"), which get its index.html; ends with NULL. May be NULL.
+    const char *const *pages;
     // Origins that may upgrade; ends with NULL. A request without Origin is no browser.
     const char *const *origins;
     // The Origin's host is the Host header's, and an address or localhost: development.
@@ -148,9 +165,20 @@ typedef struct HttpStats {
 } HttpStats;
 
 HttpStats http_stats(HttpServer *server);
+// How many answers a route has given, by its place in the table (the table's length: what no route
+// has), with a status of 100 (class 0) to 599 (class 4).
+#define HTTP_STATUS_CLASSES 5
+uint64_t http_answer_count(const HttpServer *server, uint32_t route, uint32_t class);
 
 void *http_user(const HttpRequest *request); // of the config
+// What the client gets as X-Request-Id, to find the request in the log.
+const char *http_request_id(const HttpRequest *request);
+// Which request this thread is busy with, for whoever logs something: its id, or "". Handlers have
+// that said for them; who answers later, on a thread of its own, says it (NULL: with none).
+const char *http_thread_request_id(void);
+void http_thread_serves(const HttpRequest *request);
 HttpServer *http_server(const HttpRequest *request);
+const HttpRoute *http_route(const HttpRequest *request);               // of a handler's request
 const char *http_path_part(const HttpRequest *request, uint32_t star); // NULL: none
 const char *http_query(const HttpRequest *request, const char *name);
 const char *http_header(const HttpRequest *request, const char *name);
@@ -203,6 +231,9 @@ void http_work(HttpRequest *request, HttpResponse *response, HttpHandler work);
 // calls `take` with the socket and the bytes already read, on the server's thread. The socket is
 // the taker's from then on. On failure the response is filled with the error. A taker whose user is
 // the request may still ask what the request said.
+// http_count_for before it: the socket is one of at most HTTP_SOCKETS_PER_ACCOUNT_MAX of this
+// account, and not of its address.
+void http_count_for(HttpRequest *request, uint64_t account);
 typedef void (*HttpTake)(void *user, int socket, const uint8_t *already, size_t bytes, bool json);
 void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, void *take_user);
 

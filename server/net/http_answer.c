@@ -66,17 +66,21 @@ static bool add_headers(struct MHD_Response *reply, const HttpResponse *response
 
 // What some statuses must have with them.
 static bool add_status_headers(struct MHD_Response *reply, const HttpRequest *request,
-                               uint32_t status)
+                               uint32_t status, uint32_t retry_after_s)
 {
+    char seconds[16] = RETRY_AFTER;
+    if (retry_after_s > 0) {
+        snprintf(seconds, sizeof seconds, "%" PRIu32, retry_after_s);
+    }
     if (request->must_close && !add(reply, "Connection", "close")) {
         return false;
     }
     if (status == 429) {
-        return add(reply, "Retry-After", RETRY_AFTER);
+        return add(reply, "Retry-After", seconds);
     }
     if (status == 405 || status == 503) {
         return status == 405 ? add(reply, "Allow", request->allow)
-                             : add(reply, "Retry-After", RETRY_AFTER);
+                             : add(reply, "Retry-After", seconds);
     }
     return status != 426 ||
            (add(reply, "Upgrade", "websocket") && add(reply, "Sec-WebSocket-Version", "13"));
@@ -109,6 +113,8 @@ static enum MHD_Result send_reply(HttpRequest *request, struct MHD_Response *rep
                                   bool whole)
 {
     request->has_reply = true;
+    request->status = status;
+    whole = whole && add(reply, "X-Request-Id", request->request_id);
     const enum MHD_Result queued =
         whole ? MHD_queue_response(request->connection, status, reply) : MHD_NO;
     MHD_destroy_response(reply);
@@ -194,8 +200,20 @@ static void fail_range(HttpRequest *request, HttpResponse *response, int *file)
     http_fail(request, response, 416, "range", "there are fewer bytes than that");
 }
 
-static void count_status(HttpServer *server, uint32_t status)
+uint64_t http_answer_count(const HttpServer *server, uint32_t route, uint32_t class)
 {
+    ASSERT(route <= server->config.route_count && class < HTTP_STATUS_CLASSES);
+    return atomic_load(&server->answers[route * HTTP_STATUS_CLASSES + class]);
+}
+
+static void count_status(const HttpRequest *request, uint32_t status)
+{
+    HttpServer *server = request->server;
+    const size_t route = request->route != NULL ? (size_t)(request->route - server->config.routes)
+                                                : server->config.route_count;
+    if (status >= 100 && status < 600) {
+        atomic_fetch_add(&server->answers[route * HTTP_STATUS_CLASSES + status / 100 - 1], 1);
+    }
     if (status == 413) {
         pthread_mutex_lock(&server->lock);
         server->stats.bodies_too_large += 1;
@@ -225,10 +243,10 @@ static enum MHD_Result answer_by(HttpRequest *request, const HttpResponse *wante
     if (reply == NULL) {
         return MHD_NO;
     }
-    count_status(request->server, range.status);
+    count_status(request, range.status);
     http_watch_answer(request->server->watch, http_watched(request->connection), range.bytes);
     const bool whole = add_headers(reply, &response) &&
-                       add_status_headers(reply, request, range.status) &&
+                       add_status_headers(reply, request, range.status, response.retry_after_s) &&
                        (!may_have_range || add_range(reply, &range, wanted->bytes));
     return send_reply(request, reply, range.status, whole);
 }
@@ -263,12 +281,13 @@ void http_answer_early(HttpRequest *request, const HttpResponse *response)
     if (info == NULL) {
         return;
     }
-    count_status(request->server, response->status);
+    count_status(request, response->status);
+    request->status = response->status;
     int bytes = snprintf(line, sizeof line,
                          "HTTP/1.1 %u %s\r\nConnection: close\r\nContent-Type: %s\r\n"
-                         "Content-Length: %zu\r\n",
+                         "Content-Length: %zu\r\nX-Request-Id: %s\r\n",
                          response->status, MHD_get_reason_phrase_for(response->status),
-                         response->content_type, response->bytes);
+                         response->content_type, response->bytes, request->request_id);
     send_text(info->connect_fd, line, (size_t)bytes);
     for (size_t i = 0; i < SECURITY_HEADERS; i++) {
         bytes = snprintf(line, sizeof line, "%s: %s\r\n", security_headers[i].name,
@@ -286,10 +305,22 @@ void http_answer_early(HttpRequest *request, const HttpResponse *response)
 
 // --- files of the web root ----------------------------------------------------------------------
 
+static bool is_page(const HttpRequest *request, const char *path)
+{
+    HttpParts parts;
+    for (const char *const *at = request->server->config.pages; at != NULL && *at != NULL; at++) {
+        if (http_rules_route(*at, path, &parts)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool http_answer_file(HttpRequest *request, const char *method, const char *path,
                       enum MHD_Result *queued)
 {
     const char *root = request->server->config.web_root;
+    path = is_page(request, path) ? "/" : path;
     if (root == NULL || (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)) {
         return false;
     }
@@ -337,14 +368,15 @@ static enum MHD_Result join_protocols(void *user, enum MHD_ValueKind kind, const
     return MHD_YES;
 }
 
-// False: its address has too many.
+// False: its address or its account has too many.
 static bool count_socket(HttpRequest *request)
 {
     HttpServer *server = request->server;
     if (server->sockets == NULL || (server->config.loopback_unlimited && request->is_loopback)) {
         return true;
     }
-    const Status status = http_sockets_add(server->sockets, request->client, &request->socket);
+    const Status status =
+        http_sockets_add(server->sockets, request->client, request->account, &request->socket);
     if (status != STATUS_OK) {
         pthread_mutex_lock(&server->lock);
         server->stats.sockets_refused += 1;
@@ -375,12 +407,19 @@ void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, v
     }
     if (!count_socket(request)) {
         http_fail(request, response, 429, "too_many_sockets",
-                  "this address has as many connections as one may have; close some");
+                  request->account != 0
+                      ? "this account has as many connections as one may have; close some"
+                      : "this address has as many connections as one may have; close some");
         return;
     }
     request->take = take;
     request->take_user = take_user;
     response->status = MHD_HTTP_SWITCHING_PROTOCOLS;
+}
+
+void http_count_for(HttpRequest *request, uint64_t account)
+{
+    request->account = account;
 }
 
 uint64_t http_socket_number(const HttpRequest *request)
@@ -418,5 +457,6 @@ enum MHD_Result http_answer_upgrade(HttpRequest *request)
     const bool whole = add(reply, "Upgrade", "websocket") &&
                        add(reply, "Sec-WebSocket-Accept", request->upgrade.accept) &&
                        add(reply, "Sec-WebSocket-Protocol", request->upgrade.subprotocol);
+    count_status(request, MHD_HTTP_SWITCHING_PROTOCOLS);
     return send_reply(request, reply, MHD_HTTP_SWITCHING_PROTOCOLS, whole);
 }

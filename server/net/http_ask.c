@@ -5,6 +5,7 @@
 #include "core/base/limits.h"
 #include "server/net/http_inside.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,6 +18,11 @@ void *http_user(const HttpRequest *request)
 HttpServer *http_server(const HttpRequest *request)
 {
     return request->server;
+}
+
+const HttpRoute *http_route(const HttpRequest *request)
+{
+    return request->route;
 }
 
 const char *http_path_part(const HttpRequest *request, uint32_t star)
@@ -263,9 +269,30 @@ bool http_is_forwarded(const HttpRequest *request)
     return request->http_1_0;
 }
 
+// A copy: whoever answers gives the request away while it still has things to say.
+static _Thread_local char thread_request_id[HTTP_REQUEST_ID_BYTES];
+
+const char *http_thread_request_id(void)
+{
+    return thread_request_id;
+}
+
+void http_thread_serves(const HttpRequest *request)
+{
+    static const char none[HTTP_REQUEST_ID_BYTES];
+    memcpy(thread_request_id, request != NULL ? request->request_id : none,
+           sizeof thread_request_id);
+}
+
+const char *http_request_id(const HttpRequest *request)
+{
+    return request->request_id;
+}
+
 void http_fail(HttpRequest *request, HttpResponse *response, uint32_t status, const char *code,
                const char *message)
 {
+    snprintf(request->error_code, sizeof request->error_code, "%s", code);
     ByteWriter writer = byte_writer(request->error_text, HTTP_ERROR_BYTES);
     JsonWriter json = json_writer(&writer, 0);
     json_write_object_begin(&json);

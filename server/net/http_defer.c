@@ -218,7 +218,9 @@ static void run_work(void *user, bool is_cancelled)
     if (is_cancelled) {
         http_fail(request, &response, 503, "busy", "the server is stopping");
     } else {
+        http_thread_serves(request);
         request->work(request->server->config.user, request, &response);
+        http_thread_serves(NULL);
     }
     http_complete(&request->deferred, &response);
 }

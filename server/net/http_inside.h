@@ -26,6 +26,7 @@
 #include <stdatomic.h>
 
 #define HTTP_ERROR_BYTES     1024
+#define HTTP_LOG_PATH_BYTES  48
 #define HTTP_TOO_LARGE       "the body is larger than this may take"
 #define HTTP_LINE_BYTES      256          // of a header that we make
 #define HTTP_DRAIN_BYTES_MAX (256u << 10) // of a body that is read only to be polite
@@ -47,10 +48,12 @@ struct HttpServer {
     // The list of the deferred, what they hold, and who uses the server: itself, and each of them.
     pthread_mutex_t lock;
     uint32_t reference_count;
+    atomic_uint_fast64_t request_number; // of the last request; from a random beginning
     bool is_stopping;
     HttpDeferred *deferred;
     HttpDeferred *paused; // bodies that wait
     HttpStats stats;
+    atomic_ullong *answers; // of each route and of none, by class of status
 };
 
 // A header or an argument of the address, kept for as long as the request is.
@@ -67,8 +70,13 @@ struct HttpRequest {
     bool path_is_known;      // to a route of some method
     const char *address_end; // where the address of the first line ends in memory
     bool has_bad_address;
-    bool has_begun; // its headers are there
-    bool is_get;    // HEAD is not
+    // For the log.
+    char request_id[HTTP_REQUEST_ID_BYTES];
+    char method[16], path[HTTP_LOG_PATH_BYTES], error_code[32];
+    uint64_t begin_ns;
+    uint32_t status; // of the answer; 0: none yet
+    bool has_begun;  // its headers are there
+    bool is_get;     // HEAD is not
     bool http_1_0;
     bool must_close; // after the answer
     bool has_reply;  // it was given to libmicrohttpd
@@ -93,7 +101,8 @@ struct HttpRequest {
     const HttpField *fields;
     uint32_t field_count;
     // An upgrade that was granted.
-    uint64_t socket; // its number; 0: not counted
+    uint64_t account; // whose socket it is; 0: the address counts
+    uint64_t socket;  // its number; 0: not counted
     bool is_taken;
     HttpTake take;
     void *take_user;

@@ -12,8 +12,8 @@
 #define FIRST_SLOTS 64
 
 typedef struct Slot {
-    uint64_t address, owner;
-    uint32_t generation; // raised when it is taken; never 0 for one that is used
+    uint64_t address, account, owner; // address 0: it counts for the account
+    uint32_t generation;              // raised when it is taken; never 0 for one that is used
     bool used;
 } Slot;
 
@@ -63,29 +63,32 @@ static bool grow(HttpSockets *sockets)
     return true;
 }
 
-// A free slot, or NULL when the address has enough or there is no room.
-static Slot *find_slot(HttpSockets *sockets, uint64_t address)
+// A free slot, or NULL when there are enough or there is no room.
+static Slot *find_slot(HttpSockets *sockets, uint64_t address, uint64_t account)
 {
     uint32_t same = 0;
+    const uint32_t max = account != 0 ? HTTP_SOCKETS_PER_ACCOUNT_MAX : sockets->per_address_max;
     Slot *found = NULL;
     if (sockets->used == sockets->capacity && !grow(sockets)) {
         return NULL;
     }
     for (uint32_t i = 0; i < sockets->capacity; i++) {
         Slot *slot = &sockets->slots[i];
-        same += slot->used && slot->address == address;
+        same += slot->used && slot->address == address && slot->account == account;
         found = found == NULL && !slot->used ? slot : found;
     }
-    return same < sockets->per_address_max ? found : NULL;
+    return same < max ? found : NULL;
 }
 
-Status http_sockets_add(HttpSockets *sockets, uint64_t address, uint64_t *number)
+Status http_sockets_add(HttpSockets *sockets, uint64_t address, uint64_t account, uint64_t *number)
 {
+    address = account != 0 ? 0 : address;
     pthread_mutex_lock(&sockets->lock);
-    Slot *slot = find_slot(sockets, address);
+    Slot *slot = find_slot(sockets, address, account);
     if (slot != NULL) {
         const uint32_t generation = slot->generation + 1 > 0 ? slot->generation + 1 : 1;
-        *slot = (Slot){.address = address, .generation = generation, .used = true};
+        *slot =
+            (Slot){.address = address, .account = account, .generation = generation, .used = true};
         sockets->used += 1;
         *number = (uint64_t)generation << 32 | (uint32_t)(slot - sockets->slots);
     }

@@ -75,6 +75,9 @@ static SqlError exec(Sql *sql, const char *text)
 static SqlError open_file(Sql *sql, const char *path)
 {
     sqlite3 *db = NULL;
+    // Without it SQLite takes a lock for each block of memory, to count them, which nobody asks
+    // for. Refused once SQLite is in use, which changes nothing.
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     int code = sqlite3_open_v2(path, &db, flags, NULL);
     sql->connection = db;

@@ -59,6 +59,12 @@ void store_crash(Store *store);
 // then.
 void store_step(Store *store);
 
+// For a copy that was restored from a backup, before its first use: raises every epoch and the
+// version of every manifest beyond any that the life after the backup had, and forgets hosts,
+// leases, resume tokens, sign-ins and links. So nothing that belongs to that other life is accepted
+// here, and everybody signs in again.
+MUST_USE Status store_restored(Store *store);
+
 // --- worlds; for start-up and the command line: these wait for the disk -------------------------
 typedef struct StoreWorld {
     char world_id[65];
@@ -67,6 +73,10 @@ typedef struct StoreWorld {
     char name[129];
     uint8_t place_hash[32];
     uint64_t created_unix_ms;
+    uint64_t owner_id; // whose it is: they may delete it and invite; 0: nobody's
+    uint64_t maker_id; // who had it made by joining; 0: nobody
+    bool is_private;   // only by its code, or for those who are invited
+    bool is_named;     // somebody gave it its name
 } StoreWorld;
 // STATUS_EXISTS: another world has that room code (none: ""). STATUS_MALFORMED: bad id, code, name.
 MUST_USE Status store_world_put(Store *store, const StoreWorld *world);
@@ -75,6 +85,13 @@ uint32_t store_worlds(Store *store, StoreWorld *out, uint32_t max);
 // Everything of it but the DataStores of its place; whoever runs it is fenced. Epochs go on if a
 // world of that id is made again.
 MUST_USE Status store_world_delete(Store *store, const char *world_id);
+// Who may come into a private world. STATUS_LIMIT: WORLD_GUESTS_MAX are invited already.
+MUST_USE Status store_guest_put(Store *store, const char *world_id, uint64_t account,
+                                uint64_t now_unix_ms);
+MUST_USE Status store_guest_delete(Store *store, const char *world_id, uint64_t account);
+// The sink must not call the store.
+typedef void (*StoreGuestSink)(void *user, const char *world_id, uint64_t account);
+MUST_USE Status store_guests(Store *store, StoreGuestSink sink, void *user);
 // Every row of a world, in the form that ENTRY_ROW takes; called for each. STATUS_MALFORMED: one is
 // damaged (the sink may have had others by then, each as it was written). A damaged profile is
 // repaired instead, and counted. The sink must not call the store.

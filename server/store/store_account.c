@@ -61,7 +61,7 @@ static bool take_sign_in(SqlRow *row, StoreSignIn *out)
     return true;
 }
 
-static void put_account(Sql *sql, const StoreAccount *account)
+void account_write(Sql *sql, const StoreAccount *account)
 {
     char key[STORE_NAME_BYTES];
     name_key(account->name, key);
@@ -78,9 +78,10 @@ static void put_account(Sql *sql, const StoreAccount *account)
     (void)sql_run(&row);
 }
 
-static void put_sign_in(Sql *sql, const StoreSignIn *sign_in)
+// By SQL_SIGN_IN_PUT or SQL_SIGN_IN_USED.
+void account_write_sign_in(Sql *sql, SqlName name, const StoreSignIn *sign_in)
 {
-    SqlRow row = sql_open(sql, SQL_SIGN_IN_PUT, TABLE_SIGN_INS);
+    SqlRow row = sql_open(sql, name, TABLE_SIGN_INS);
     sql_put_bytes(&row, sign_in->token_hash, sizeof sign_in->token_hash);
     sql_put_u64(&row, sign_in->account_id);
     sql_put_u64(&row, sign_in->kind);
@@ -104,7 +105,7 @@ static Status take_only_account(SqlRow *row, StoreAccount *out)
     return sql_status(row->sql) != STATUS_OK ? sql_status(row->sql) : status;
 }
 
-static Status find_by_name(Sql *sql, const char *name, StoreAccount *out)
+Status account_by_name(Sql *sql, const char *name, StoreAccount *out)
 {
     char key[STORE_NAME_BYTES];
     name_key(name, key);
@@ -126,7 +127,7 @@ static Status account_put(Store *store, Sql *sql, void *user)
     const AccountCall *call = user;
     StoreAccount other;
     if (call->account->name[0] != '\0') {
-        const Status status = find_by_name(sql, call->account->name, &other);
+        const Status status = account_by_name(sql, call->account->name, &other);
         if (status == STATUS_OK && other.account_id != call->account->account_id) {
             return STATUS_EXISTS;
         }
@@ -134,9 +135,9 @@ static Status account_put(Store *store, Sql *sql, void *user)
             return status;
         }
     }
-    put_account(sql, call->account);
+    account_write(sql, call->account);
     if (call->sign_in != NULL) {
-        put_sign_in(sql, call->sign_in);
+        account_write_sign_in(sql, SQL_SIGN_IN_PUT, call->sign_in);
     }
     return STATUS_OK;
 }
@@ -147,15 +148,20 @@ Status store_account_put(Store *store, const StoreAccount *account, const StoreS
     return account->account_id != 0 ? store_call(store, account_put, &call) : STATUS_MALFORMED;
 }
 
+Status account_by_id(Sql *sql, uint64_t account_id, StoreAccount *out)
+{
+    SqlRow row = sql_open(sql, SQL_ACCOUNT_FIND, TABLE_NONE);
+    sql_put_u64(&row, account_id);
+    return take_only_account(&row, out);
+}
+
 Status store_account_find(Store *store, uint64_t account_id, StoreAccount *out)
 {
     if (account_id == 0) {
         return STATUS_NOT_FOUND;
     }
     pthread_mutex_lock(&store->read_lock);
-    SqlRow row = sql_open(store->reader, SQL_ACCOUNT_FIND, TABLE_NONE);
-    sql_put_u64(&row, account_id);
-    const Status status = take_only_account(&row, out);
+    const Status status = account_by_id(store->reader, account_id, out);
     sql_clear(store->reader);
     pthread_mutex_unlock(&store->read_lock);
     return status;
@@ -167,15 +173,44 @@ Status store_account_by_name(Store *store, const char *name, StoreAccount *out)
         return STATUS_NOT_FOUND;
     }
     pthread_mutex_lock(&store->read_lock);
-    const Status status = find_by_name(store->reader, name, out);
+    const Status status = account_by_name(store->reader, name, out);
     sql_clear(store->reader);
     pthread_mutex_unlock(&store->read_lock);
+    return status;
+}
+
+Status store_accounts(Store *store, const char *after, StoreAccount *out, uint32_t max,
+                      uint32_t *count)
+{
+    char key[STORE_NAME_BYTES];
+    uint64_t damaged = 0;
+    *count = 0;
+    name_key(after, key);
+    pthread_mutex_lock(&store->read_lock);
+    SqlRow row = sql_open(store->reader, SQL_ACCOUNT_LIST, TABLE_NONE);
+    sql_put_string(&row, key);
+    sql_put_u64(&row, max);
+    while (*count < max && sql_next(&row)) {
+        if (take_account(&row, &out[*count])) {
+            *count += 1;
+        } else {
+            damaged += 1;
+        }
+    }
+    sql_close(&row);
+    const Status status = sql_status(store->reader);
+    sql_clear(store->reader);
+    pthread_mutex_unlock(&store->read_lock);
+    pthread_mutex_lock(&store->lock);
+    store->stats.damaged += damaged;
+    pthread_mutex_unlock(&store->lock);
     return status;
 }
 
 // --- sign-ins -----------------------------------------------------------------------------------
 
 typedef struct SignInCall {
+    SqlName name;
     const StoreSignIn *sign_ins;
     const uint8_t (*hashes)[STORE_TOKEN_BYTES];
     uint32_t count;
@@ -187,14 +222,20 @@ static Status sign_in_put(Store *store, Sql *sql, void *user)
     (void)store;
     const SignInCall *call = user;
     for (uint32_t i = 0; i < call->count; i++) {
-        put_sign_in(sql, &call->sign_ins[i]);
+        account_write_sign_in(sql, call->name, &call->sign_ins[i]);
     }
     return STATUS_OK;
 }
 
 Status store_sign_in_put(Store *store, const StoreSignIn *sign_ins, uint32_t count)
 {
-    SignInCall call = {.sign_ins = sign_ins, .count = count};
+    SignInCall call = {.name = SQL_SIGN_IN_PUT, .sign_ins = sign_ins, .count = count};
+    return store_call(store, sign_in_put, &call);
+}
+
+Status store_sign_in_used(Store *store, const StoreSignIn *sign_ins, uint32_t count)
+{
+    SignInCall call = {.name = SQL_SIGN_IN_USED, .sign_ins = sign_ins, .count = count};
     return store_call(store, sign_in_put, &call);
 }
 

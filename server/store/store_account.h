@@ -26,6 +26,51 @@ typedef struct StoreSignIn {
     uint64_t created_unix_ms, used_unix_ms, expires_unix_ms;
 } StoreSignIn;
 
+typedef struct StoreLink {
+    uint8_t token_hash[STORE_TOKEN_BYTES];
+    uint32_t purpose;    // never 0
+    uint64_t account_id; // whose password it changes; 0: it makes an account
+    uint32_t roles;      // of the account that it makes
+    uint64_t maker_id, created_unix_ms, expires_unix_ms;
+} StoreLink;
+
+#define STORE_RECOVERY_CODES 8
+
+// All of it is written, or nothing is.
+typedef struct StoreAccountChange {
+    const StoreAccount *account; // the row as it shall be
+    // Only if the row still has this name and password: they were looked at before. NULL: there is
+    // no row yet.
+    const StoreAccount *was;
+    const char *names[2];       // folded, in place of those that it has; both NULL: they stay
+    const StoreSignIn *sign_in; // a new one
+    const uint8_t *ends;        // the hash of one that ends
+    bool ends_all;              // all of the account, but for this one and the new one:
+    const uint8_t *keeps;
+    const uint8_t (*codes)[STORE_TOKEN_BYTES]; // in place of the recovery codes that it has
+    const uint8_t *code, *link;                // that are used up by this
+    uint64_t now_unix_ms;
+} StoreAccountChange;
+// STATUS_EXISTS: another account has such a name. STATUS_MISMATCH: the row is not as it was.
+// STATUS_NOT_FOUND: the code or the link is not good (any more).
+MUST_USE Status store_account_change(Store *store, const StoreAccountChange *change);
+// Whose name it is, folded; 0: nobody's.
+MUST_USE Status store_name_find(Store *store, const char *folded, uint64_t *account);
+// How many accounts have one of these roles.
+MUST_USE Status store_account_count(Store *store, uint32_t roles, uint64_t *count);
+
+// In place of those of that purpose for the account (only, if it is the account's).
+MUST_USE Status store_link_put(Store *store, const StoreLink *link, bool is_only);
+MUST_USE Status store_link_find(Store *store, const uint8_t hash[STORE_TOKEN_BYTES],
+                                StoreLink *out);
+MUST_USE Status store_recovery_find(Store *store, uint64_t account,
+                                    const uint8_t hash[STORE_TOKEN_BYTES]);
+
+// What an operator changed while the server ran. STATUS_NOT_FOUND: nothing.
+#define STORE_SETTING_BYTES 1024
+MUST_USE Status store_setting_put(Store *store, const char *name, const char *value);
+MUST_USE Status store_setting_find(Store *store, const char *name, char out[STORE_SETTING_BYTES]);
+
 // STATUS_EXISTS: another account has that name. The sign-in (NULL: none) is written with it, or
 // neither is.
 MUST_USE Status store_account_put(Store *store, const StoreAccount *account,
@@ -33,8 +78,14 @@ MUST_USE Status store_account_put(Store *store, const StoreAccount *account,
 // STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.
 MUST_USE Status store_account_find(Store *store, uint64_t account_id, StoreAccount *out);
 MUST_USE Status store_account_by_name(Store *store, const char *name, StoreAccount *out);
+// Those with names, by name, from behind that one on ("": from the first), at most max. What is
+// damaged is left out, and counted.
+MUST_USE Status store_accounts(Store *store, const char *after, StoreAccount *out, uint32_t max,
+                               uint32_t *count);
 
 MUST_USE Status store_sign_in_put(Store *store, const StoreSignIn *sign_ins, uint32_t count);
+// When they were last used; those that were deleted meanwhile stay so.
+MUST_USE Status store_sign_in_used(Store *store, const StoreSignIn *sign_ins, uint32_t count);
 MUST_USE Status store_sign_in_delete(Store *store, const uint8_t (*hashes)[STORE_TOKEN_BYTES],
                                      uint32_t count);
 MUST_USE Status store_sign_in_expire(Store *store, uint64_t now_unix_ms);

@@ -60,43 +60,35 @@ static void answer_request(Store *store, Sql *sql, Job *job, const char *place_i
     job->answer.byte_count = writer.at;
 }
 
-static Status check_holder(Sql *sql, const Job *job)
+static Writer writer_of(const Job *job)
 {
-    return job->host != NULL ? fence_holder(sql, job->answer.world_id, job->host) : STATUS_OK;
+    return (Writer){.world_id = job->answer.world_id, .host = job->host, .epoch = job->epoch};
 }
 
 static Status save_alone(Store *store, Sql *sql, Job *job)
 {
-    const char *world_id = job->answer.world_id;
-    Status status = check_holder(sql, job);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (job->is_again && fence_has_save(sql, world_id, job->epoch, job->seq)) {
+    const Writer writer = writer_of(job);
+    if (job->is_again && fence_has_save(sql, &writer, job->seq)) {
         return STATUS_OK; // with its rows
     }
-    status = fence_saves(store, sql, world_id, job->epoch, job->seq, job->seq);
+    const Status status = fence_saves(store, sql, &writer, job->seq, job->seq);
     if (status == STATUS_OK) {
-        rows_apply(sql, world_id, job->rows, job->row_bytes, &store->found);
+        rows_apply(store, sql, &(Save){writer.world_id, job->epoch, job->rows, job->row_bytes});
     }
     return status;
 }
 
 static Status run_alone(Store *store, Sql *sql, Job *job)
 {
-    const char *world_id = job->answer.world_id;
+    const Writer writer = writer_of(job);
     char place_id[STORE_ID_BYTES + 1];
     Status status = STATUS_UNSUPPORTED;
     switch (job->type) {
     case JOB_SAVE:
         return save_alone(store, sql, job);
     case JOB_REQUEST:
-        status = check_holder(sql, job);
-        if (status != STATUS_OK) {
-            return status;
-        }
-        status = fence_requests(store, sql, world_id, job->epoch, !data_is_read(&job->request));
-        status = status == STATUS_OK ? find_place(sql, world_id, place_id) : status;
+        status = fence_requests(store, sql, &writer, !data_is_read(&job->request));
+        status = status == STATUS_OK ? find_place(sql, writer.world_id, place_id) : status;
         if (status == STATUS_OK && sql->error == SQL_NO_ERROR) {
             answer_request(store, sql, job, place_id);
         }
@@ -110,6 +102,7 @@ static Status run_alone(Store *store, Sql *sql, Job *job)
     case JOB_MAKE:
         return world_make(store, sql, job);
     case JOB_CALL:
+        players_forget(store); // it may write any row
         return job->call(store, sql, job->user);
     }
     return status;
@@ -135,6 +128,7 @@ static bool run_with_savepoint(Store *store, Sql *sql, Job *job)
     }
     if (status != STATUS_OK) {
         sql_savepoint_undo(sql);
+        players_forget(store);
         const StoreCompletion answer = job->answer;
         job_refuse(job, status);
         if (error == STATUS_OK && job->type == JOB_TAKE) { // the reason
@@ -190,6 +184,7 @@ void batch_free(Store *store)
 {
     free(store->fences);
     free(store->fence_slots);
+    players_forget(store);
 }
 
 // Jobs of several hosts are never decided together: one of them may lie about what it holds.
@@ -209,14 +204,13 @@ static uint32_t fence_at(Store *store, const Job *job)
         const uint32_t number = store->fence_slots[slot];
         if (number == 0) {
             ASSERT(store->fence_count < store->fence_max);
-            store->fences[store->fence_count] =
-                (Fence){.world_id = world_id, .holder = job->host, .epoch = job->epoch};
+            store->fences[store->fence_count] = (Fence){.writer = writer_of(job)};
             store->fence_slots[slot] = ++store->fence_count;
             return store->fence_count - 1;
         }
         const Fence *fence = &store->fences[number - 1];
-        if (fence->epoch == job->epoch && strcmp(fence->world_id, world_id) == 0 &&
-            is_same_holder(fence->holder, job->host)) {
+        if (fence->writer.epoch == job->epoch && strcmp(fence->writer.world_id, world_id) == 0 &&
+            is_same_holder(fence->writer.host, job->host)) {
             return number - 1;
         }
     }
@@ -247,16 +241,11 @@ static void fences_gather(Store *store, Job *from)
 
 static Status decide_save(Store *store, Sql *sql, const Job *job, Fence *fence)
 {
-    Status status = check_holder(sql, job);
-    if (status != STATUS_OK) {
-        return status;
-    }
     if (!job->is_in_order) {
-        return fence_saves(store, sql, fence->world_id, job->epoch, job->seq, job->seq);
+        return fence_saves(store, sql, &fence->writer, job->seq, job->seq);
     }
     if (!fence->save_known) {
-        fence->save =
-            fence_saves(store, sql, fence->world_id, fence->epoch, fence->first, fence->last);
+        fence->save = fence_saves(store, sql, &fence->writer, fence->first, fence->last);
         fence->save_known = true;
     }
     return fence->save;
@@ -267,13 +256,9 @@ static Status decide_request(Store *store, Sql *sql, Fence *fence)
     if (!fence->request_known) {
         const bool is_open = fence->save_known && fence->save == STATUS_OK;
         fence->request =
-            fence->holder != NULL ? fence_holder(sql, fence->world_id, fence->holder) : STATUS_OK;
-        if (fence->request == STATUS_OK && !is_open) {
-            fence->request =
-                fence_requests(store, sql, fence->world_id, fence->epoch, fence->writes);
-        }
+            is_open ? STATUS_OK : fence_requests(store, sql, &fence->writer, fence->writes);
         if (fence->request == STATUS_OK) {
-            fence->request = find_place(sql, fence->world_id, fence->place_id);
+            fence->request = find_place(sql, fence->writer.world_id, fence->place_id);
         }
         fence->request_known = true;
     }
@@ -294,7 +279,8 @@ static void run_fenced(Store *store, Sql *sql, Job *job)
         return;
     }
     if (job->type == JOB_SAVE) {
-        rows_apply(sql, fence->world_id, job->rows, job->row_bytes, &store->found);
+        rows_apply(store, sql,
+                   &(Save){fence->writer.world_id, job->epoch, job->rows, job->row_bytes});
     } else if (sql->error == SQL_NO_ERROR) {
         answer_request(store, sql, job, fence->place_id);
     }
@@ -350,6 +336,7 @@ static RunResult run_transaction(Store *store, Sql *sql, const JobList *batch, b
 {
     sql_clear(sql);
     sql_begin(sql);
+    store->own_host_known = false;
     RunResult result =
         sql->error == SQL_NO_ERROR ? run_jobs(store, sql, batch, carefully) : RUN_DISK;
     if (result == RUN_DONE) {
@@ -365,6 +352,7 @@ static RunResult run_transaction(Store *store, Sql *sql, const JobList *batch, b
     }
     if (result != RUN_DONE) {
         sql_roll_back(sql);
+        players_forget(store);
     }
     return result;
 }

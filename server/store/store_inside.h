@@ -13,14 +13,17 @@
 
 #include <pthread.h>
 
-#define STORE_ID_BYTES        64
-#define STORE_APPLICATION     0x534c4f54 // "SLOT": what SQLite calls the application id
-#define STORE_SCHEMA          5
-#define STORE_EPOCH_MAX       INT64_MAX // what a column holds
-#define STORE_WAL_PAGES_MAX   2000      // 8 MB, then the log is written back and emptied
-#define STORE_BLOCKED_MAX     4096
-#define STORE_REASON_BYTES    256
-#define STORE_WORLD_BYTES_MAX (512u << 20) // all rows of a world; a host that takes it holds them
+#define STORE_ID_BYTES         64
+#define STORE_APPLICATION      0x534c4f54 // "SLOT": what SQLite calls the application id
+#define STORE_SCHEMA           5
+#define STORE_EPOCH_MAX        INT64_MAX           // what a column holds
+#define STORE_RESTORE_EPOCHS   (UINT64_C(1) << 32) // more than a world ever has starts in one life
+#define STORE_RESTORE_VERSIONS (1u << 20)          // of manifests: more than reloads
+#define STORE_WAL_PAGES_MAX    2000                // 8 MB, then the log is written back and emptied
+#define STORE_BLOCKED_MAX      4096
+#define STORE_REASON_BYTES     256
+#define STORE_PATH_BYTES       4096
+#define STORE_WORLD_BYTES_MAX  (512u << 20) // all rows of a world; a host that takes it holds them
 
 typedef enum JobType {
     JOB_SAVE = STORE_SAVED,
@@ -77,23 +80,39 @@ typedef struct BlockedWorld {
     uint64_t epoch, last;
 } BlockedWorld;
 
+// Who wants to write a world, and as which epoch.
+typedef struct Writer {
+    const char *world_id;
+    const StoreHost *host; // another machine's, which has to hold the world; NULL: ourselves
+    uint64_t epoch;
+} Writer;
+
 // What one world writes in one batch: saves with numbers that follow each other, and requests. One
 // fence decides for all of them.
 typedef struct Fence {
-    const char *world_id;
-    const StoreHost *holder;     // of the jobs; NULL: ourselves
-    uint64_t epoch, first, last; // the saves; first 0: none
-    bool is_closed;              // a save that does not follow the one before came: no more
-    bool writes;                 // there is a request that changes something
+    Writer writer;        // of the jobs
+    uint64_t first, last; // the saves; first 0: none
+    bool is_closed;       // a save that does not follow the one before came: no more
+    bool writes;          // there is a request that changes something
     bool save_known, request_known;
     Status save, request;              // what was decided
     char place_id[STORE_ID_BYTES + 1]; // "": not known yet
 } Fence;
 
+// The players who are in a world, as its one row has them since the last save of that epoch.
+typedef struct KeptPlayers {
+    char world_id[STORE_ID_BYTES + 1];
+    uint64_t epoch;
+    uint8_t *bytes; // NULL: nothing is kept
+    size_t byte_count;
+} KeptPlayers;
+#define STORE_KEPT_MAX 1024 // worlds; two with the same hash take turns
+
 struct StoreDatabase {
     Sql writer, second;
     Sql *reader; // one of them
     uint32_t store_count;
+    char backup_lock[STORE_PATH_BYTES]; // "": in memory
 };
 
 typedef struct RowsFound {
@@ -128,9 +147,12 @@ struct Store {
     StoreDisk disk;            // of the last error
     bool host_is_ours;         // this boot has renewed its row
     StoreHost host;            // which
+    bool own_host_known;       // looked at in this transaction
+    Status own_host;           // whether its row is valid
     Fence *fences;             // of the batch
     uint32_t *fence_slots;     // by hash of the world's id
     uint32_t fence_count, fence_max, fence_slot_count;
+    KeptPlayers kept[STORE_KEPT_MAX];
     BlockedWorld *blocked;
     uint32_t blocked_count, blocked_next;
     uint8_t value[VALUE_BYTES_MAX];   // of the entry that a request is about
@@ -148,6 +170,9 @@ void queue_free(Store *store);
 // Runs it in the next transaction, and waits until that is on disk.
 Status store_call(Store *store, JobCall call, void *user);
 
+// --- store_open.c -------------------------------------------------------------------------------
+MUST_USE Status store_sync_folder_of(const char *path);
+
 // --- store_batch.c ------------------------------------------------------------------------------
 // One transaction of all jobs; then each of them has its answer. True: something was written.
 bool batch_run(Store *store, const JobList *batch);
@@ -156,9 +181,9 @@ void job_refuse(Job *job, Status status); // without an answer of its own
 
 // --- store_schema.c -----------------------------------------------------------------------------
 // Checks, migrates and repairs what the connection has open. Without tables it is damaged, unless
-// it is being made.
-MUST_USE Status schema_open(Sql *sql, bool is_new, StoreStats *stats, char *reason,
-                            size_t reason_bytes);
+// it is being made. A file of an older version is copied first, to `path`.v<version>.
+MUST_USE Status schema_open(Sql *sql, const char *path, bool is_new, StoreStats *stats,
+                            char *reason, size_t reason_bytes);
 
 // --- store_migrate.c ----------------------------------------------------------------------------
 // Makes every table, with what an older version (0: none) kept.
@@ -181,13 +206,12 @@ Status world_fence(Sql *sql, const char *world_id);
 // The fence. Raises the number of the world's last save from first - 1 to last: STATUS_DENIED when
 // that is not the next of the epoch or somebody else holds the world, STATUS_BLOCKED when it has to
 // be tried again.
-Status fence_saves(Store *store, Sql *sql, const char *world_id, uint64_t epoch, uint64_t first,
-                   uint64_t last);
-// STATUS_DENIED: the world is not leased to this host and boot.
-Status fence_holder(Sql *sql, const char *world_id, const StoreHost *holder);
-bool fence_has_save(Sql *sql, const char *world_id, uint64_t epoch, uint64_t seq);
+Status fence_saves(Store *store, Sql *sql, const Writer *writer, uint64_t first, uint64_t last);
+Status fence_requests(Store *store, Sql *sql, const Writer *writer, bool writes);
+// Does another machine's host hold the world?
+bool fence_is_holder(Sql *sql, const char *world_id, const StoreHost *host);
+bool fence_has_save(Sql *sql, const Writer *writer, uint64_t seq); // of another machine's host
 bool host_is_same(const StoreHost *a, const StoreHost *b);
-Status fence_requests(Store *store, Sql *sql, const char *world_id, uint64_t epoch, bool writes);
 // The disk refused that save.
 void fence_blocked(Store *store, const char *world_id, uint64_t epoch, uint64_t seq);
 
@@ -196,17 +220,23 @@ void remote_free(Store *store);
 
 // --- store_rows.c -------------------------------------------------------------------------------
 MUST_USE Status rows_check(const uint8_t *rows, size_t bytes, uint32_t *count);
-// Rows that were checked.
-void rows_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes,
-                RowsFound *found);
+// A save that was fenced, with rows that were checked.
+typedef struct Save {
+    const char *world_id;
+    uint64_t epoch;
+    const uint8_t *rows;
+    size_t row_bytes;
+} Save;
+void rows_apply(Store *store, Sql *sql, const Save *save);
 // As store_rows, inside a transaction.
 MUST_USE Status rows_read(Sql *sql, const char *world_id, StoreRowSink sink, void *user,
                           RowsFound *found);
 
 // --- store_players.c ----------------------------------------------------------------------------
-// The rows of players among those rows.
-void players_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes,
-                   RowsFound *found);
+// The rows of players among those of the save.
+void players_apply(Store *store, Sql *sql, const Save *save);
+// What was written may have been taken back, or somebody else may have written.
+void players_forget(Store *store);
 // A row of SQL_CHECKPOINT_READ, and of SQL_PLAYERS_READ; false: it is damaged.
 bool players_take_checkpoint(SqlRow *row, RowPlayer *player);
 bool players_take_all(SqlRow *row, const uint8_t **rows, size_t *bytes);
@@ -225,6 +255,16 @@ bool profiles_load(Sql *sql, const char *world_id, uint64_t account, ProfileSet 
                    RowsFound *found);
 // Every account that a world has ever seen gets a valid set; those that had none are counted.
 void profiles_repair_all(Sql *sql, RowsFound *found);
+
+// --- store_account.c ----------------------------------------------------------------------------
+// STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.
+typedef struct StoreAccount StoreAccount;
+typedef struct StoreSignIn StoreSignIn;
+Status account_by_id(Sql *sql, uint64_t account_id, StoreAccount *out);
+Status account_by_name(Sql *sql, const char *name, StoreAccount *out);
+void account_write(Sql *sql, const StoreAccount *account);
+// By SQL_SIGN_IN_PUT or SQL_SIGN_IN_USED.
+void account_write_sign_in(Sql *sql, SqlName name, const StoreSignIn *sign_in);
 
 // --- store_data.c -------------------------------------------------------------------------------
 bool data_is_read(const StoreRequest *request);

@@ -6,9 +6,10 @@
 //   world_head    the current epoch and the last save in it: the fence
 //
 // Who writes a world first raises its row of world_head with an UPDATE that names the epoch. On an
-// engine with several writers that row is locked by it, so two never get through together. Rows
-// that are only looked at (hosts, world_leases) make a host stop in time; they do not keep two
-// hosts apart: the epoch does.
+// engine with several writers that row is locked by it, so two never get through together. The
+// host's own row is only looked at, once in a transaction: that makes a host stop in time. It does
+// not keep two hosts apart: the epoch does. When a world is released its head is closed, so that no
+// save of that epoch follows.
 #define _GNU_SOURCE
 #include "server/store/store_inside.h"
 
@@ -47,6 +48,7 @@ Status host_renew(Store *store, Sql *sql, Job *job)
     const bool is_first = job->host_mode == HOST_OWN
                               ? !store->host_is_ours || !host_is_same(&store->host, job->host)
                               : job->host_mode == HOST_REGISTER;
+    store->own_host_known = false;
     SqlRow row = sql_open(sql, is_first ? SQL_HOST_PUT : SQL_HOST_RENEW, TABLE_HOSTS);
     put_host(&row, job);
     return sql_run(&row) || sql->error != SQL_NO_ERROR ? STATUS_OK : STATUS_DENIED;
@@ -83,6 +85,8 @@ static Status host_status(Sql *sql, const char *host_id, const uint8_t *boot, ui
 typedef struct Head {
     uint64_t epoch, seq;
 } Head;
+
+#define SEQ_CLOSED ((uint64_t)INT64_MAX) // of an epoch that was released
 
 static Status find_head(Sql *sql, const char *world_id, Head *out)
 {
@@ -288,13 +292,111 @@ Status world_take(Store *store, Sql *sql, Job *job)
 
 Status world_release(Sql *sql, const Job *job)
 {
-    if (job->host != NULL && fence_holder(sql, job->answer.world_id, job->host) != STATUS_OK) {
+    if (job->host != NULL && !fence_is_holder(sql, job->answer.world_id, job->host)) {
         return STATUS_DENIED;
     }
     SqlRow row = sql_open(sql, SQL_LEASE_DELETE, TABLE_NONE);
     sql_put_string(&row, job->answer.world_id);
     sql_put_u64(&row, job->epoch);
-    return sql_run(&row) || sql->error != SQL_NO_ERROR ? STATUS_OK : STATUS_DENIED;
+    if (!sql_run(&row)) {
+        return sql->error != SQL_NO_ERROR ? STATUS_OK : STATUS_DENIED;
+    }
+    const Head closed = {job->epoch, SEQ_CLOSED};
+    SqlRow head = sql_open(sql, SQL_HEAD_CLOSE, TABLE_NONE);
+    sql_put_u64(&head, closed.seq);
+    sql_put_u64(&head, head_checksum(job->answer.world_id, closed));
+    sql_put_string(&head, job->answer.world_id);
+    sql_put_u64(&head, closed.epoch);
+    (void)sql_run(&head);
+    return STATUS_OK;
+}
+
+// The head that follows in the order of the ids; false: none. One that is damaged has epoch 0.
+static bool head_after(Sql *sql, char world_id[STORE_ID_BYTES + 1], Head *out)
+{
+    SqlRow row = sql_open(sql, SQL_HEAD_AFTER, TABLE_NONE);
+    sql_put_string(&row, world_id);
+    const bool is_there = sql_next(&row);
+    if (is_there) {
+        sql_take_table(&row, TABLE_HEAD);
+        world_take_string(&row, world_id, STORE_ID_BYTES + 1);
+        out->epoch = sql_take_u64(&row);
+        out->seq = sql_take_u64(&row);
+        *out = sql_take_checksum(&row) ? *out : (Head){0, 0};
+        sql_close(&row);
+    }
+    return is_there;
+}
+
+static void raise_head(Sql *sql, const char *world_id, Head next)
+{
+    SqlRow row = sql_open(sql, SQL_HEAD_RAISE, TABLE_NONE);
+    sql_put_u64(&row, next.epoch);
+    sql_put_u64(&row, head_checksum(world_id, next));
+    sql_put_string(&row, world_id);
+    (void)sql_run(&row);
+}
+
+// A page that stayed open since the other life ignores a manifest whose version does not rise.
+static void raise_manifest(Sql *sql, const char *world_id)
+{
+    uint64_t values[4] = {0}; // next_net_id, next_player, tick, manifest_version
+    char unused[STORE_ID_BYTES + 1];
+    bool is_whole = false;
+    SqlRow row = sql_open(sql, SQL_META_READ, TABLE_NONE);
+    sql_put_string(&row, world_id);
+    if (sql_next(&row)) {
+        sql_take_table(&row, TABLE_META);
+        world_take_string(&row, unused, sizeof unused);
+        for (size_t i = 0; i < 4; i++) {
+            values[i] = sql_take_u64(&row);
+        }
+        is_whole = sql_take_checksum(&row);
+        sql_close(&row);
+    }
+    if (!is_whole || values[3] > UINT32_MAX - STORE_RESTORE_VERSIONS) {
+        return;
+    }
+    values[3] += STORE_RESTORE_VERSIONS;
+    SqlRow put = sql_open(sql, SQL_META_PUT, TABLE_META);
+    sql_put_string(&put, world_id);
+    for (size_t i = 0; i < 4; i++) {
+        sql_put_u64(&put, values[i]);
+    }
+    sql_put_checksum(&put);
+    (void)sql_run(&put);
+}
+
+static void run_plain(Sql *sql, SqlName name)
+{
+    SqlRow row = sql_open(sql, name, TABLE_NONE);
+    (void)sql_run(&row);
+}
+
+// A world whose head is damaged cannot be taken anyway, and is left as it is.
+static Status forget_life(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    (void)user;
+    char world_id[STORE_ID_BYTES + 1] = "";
+    Head head;
+    while (head_after(sql, world_id, &head)) {
+        if (head.epoch > 0 && head.epoch < STORE_EPOCH_MAX - STORE_RESTORE_EPOCHS) {
+            raise_head(sql, world_id, (Head){head.epoch + STORE_RESTORE_EPOCHS, 0});
+            raise_manifest(sql, world_id);
+        }
+    }
+    run_plain(sql, SQL_LEASE_FORGET);
+    run_plain(sql, SQL_HOST_FORGET);
+    run_plain(sql, SQL_RESUME_FORGET);
+    run_plain(sql, SQL_SIGN_IN_FORGET); // some were ended since the backup, some links were used
+    run_plain(sql, SQL_LINK_FORGET);
+    return STATUS_OK;
+}
+
+Status store_restored(Store *store)
+{
+    return store_call(store, forget_life, NULL);
 }
 
 Status world_fence(Sql *sql, const char *world_id)
@@ -378,49 +480,77 @@ static Status lease_status(Store *store, Sql *sql, const char *world_id)
                                             : STATUS_DENIED;
 }
 
-Status fence_holder(Sql *sql, const char *world_id, const StoreHost *holder)
+bool fence_is_holder(Sql *sql, const char *world_id, const StoreHost *host)
 {
-    StoreHost host;
-    return find_lease(sql, world_id, &host) && host_is_same(&host, holder) ? STATUS_OK
-                                                                           : STATUS_DENIED;
+    StoreHost holder;
+    return find_lease(sql, world_id, &holder) && host_is_same(&holder, host);
 }
 
-bool fence_has_save(Sql *sql, const char *world_id, uint64_t epoch, uint64_t seq)
+bool fence_has_save(Sql *sql, const Writer *writer, uint64_t seq)
 {
     Head head = {0, 0};
-    return find_head(sql, world_id, &head) == STATUS_OK && head.epoch == epoch && seq > 0 &&
-           seq <= head.seq;
+    return fence_is_holder(sql, writer->world_id, writer->host) &&
+           find_head(sql, writer->world_id, &head) == STATUS_OK && head.epoch == writer->epoch &&
+           head.seq < SEQ_CLOSED && seq > 0 && seq <= head.seq;
 }
 
-Status fence_saves(Store *store, Sql *sql, const char *world_id, uint64_t epoch, uint64_t first,
-                   uint64_t last)
+// Whether whoever writes that world is a host whose row is valid. A store has one host of its own,
+// so one look is enough for all its worlds in a transaction. Another machine's has to hold the
+// world: it may say any epoch.
+static Status holder_status(Store *store, Sql *sql, const Writer *writer)
 {
-    if (first == 0 || last > INT64_MAX || epoch == 0) {
+    if (writer->host != NULL) {
+        return fence_is_holder(sql, writer->world_id, writer->host)
+                   ? host_status(sql, writer->host->host_id, writer->host->boot, store->now)
+                   : STATUS_DENIED;
+    }
+    if (!store->host_is_ours) {
+        return lease_status(store, sql, writer->world_id);
+    }
+    if (!store->own_host_known) {
+        store->own_host = host_status(sql, store->host.host_id, store->host.boot, store->now);
+        store->own_host_known = sql->error == SQL_NO_ERROR;
+    }
+    return store->own_host;
+}
+
+// Compare and set on the number of the last save: false if it was not that one.
+static bool raise_seq(Sql *sql, const char *world_id, Head before, Head after)
+{
+    SqlRow row = sql_open(sql, SQL_HEAD_NEXT, TABLE_NONE);
+    sql_put_u64(&row, after.seq);
+    sql_put_u64(&row, head_checksum(world_id, after));
+    sql_put_string(&row, world_id);
+    sql_put_u64(&row, before.epoch);
+    sql_put_u64(&row, before.seq);
+    sql_put_u64(&row, head_checksum(world_id, before));
+    return sql_run(&row);
+}
+
+Status fence_saves(Store *store, Sql *sql, const Writer *writer, uint64_t first, uint64_t last)
+{
+    const char *world_id = writer->world_id;
+    const uint64_t epoch = writer->epoch;
+    if (first == 0 || last >= SEQ_CLOSED || epoch == 0) {
         return STATUS_DENIED;
     }
-    SqlRow row = sql_open(sql, SQL_HEAD_NEXT, TABLE_NONE);
-    sql_put_u64(&row, last);
-    sql_put_u64(&row, head_checksum(world_id, (Head){epoch, last}));
-    sql_put_string(&row, world_id);
-    sql_put_u64(&row, epoch);
-    sql_put_u64(&row, first - 1);
-    sql_put_u64(&row, head_checksum(world_id, (Head){epoch, first - 1}));
-    sql_put_u64(&row, store->now);
-    if (sql_run(&row) || sql->error != SQL_NO_ERROR) {
+    const Status holder = holder_status(store, sql, writer);
+    const bool is_next = holder == STATUS_OK &&
+                         raise_seq(sql, world_id, (Head){epoch, first - 1}, (Head){epoch, last});
+    if (is_next || sql->error != SQL_NO_ERROR) {
         return STATUS_OK;
     }
     Head head = {0, 0};
     if (find_head(sql, world_id, &head) != STATUS_OK || head.epoch != epoch) {
         return STATUS_DENIED;
     }
-    const Status lease = lease_status(store, sql, world_id);
-    if (lease == STATUS_BLOCKED && first > head.seq) { // it can be tried again
+    if (holder == STATUS_BLOCKED && first > head.seq) { // it can be tried again
         fence_blocked(store, world_id, epoch, last);
         return STATUS_BLOCKED;
     }
     // One before it was refused and not tried again yet: this is no fence.
     const BlockedWorld *blocked = find_blocked(store, world_id);
-    if (lease == STATUS_OK && blocked != NULL && blocked->epoch == epoch && first > head.seq + 1 &&
+    if (holder == STATUS_OK && blocked != NULL && blocked->epoch == epoch && first > head.seq + 1 &&
         blocked->last > head.seq) {
         fence_blocked(store, world_id, epoch, last);
         return STATUS_BLOCKED;
@@ -428,26 +558,25 @@ Status fence_saves(Store *store, Sql *sql, const char *world_id, uint64_t epoch,
     return STATUS_DENIED;
 }
 
-Status fence_requests(Store *store, Sql *sql, const char *world_id, uint64_t epoch, bool writes)
+Status fence_requests(Store *store, Sql *sql, const Writer *writer, bool writes)
 {
-    SqlRow row = sql_open(sql, writes ? SQL_HEAD_TOUCH : SQL_HEAD_LOOK, TABLE_NONE);
-    sql_put_string(&row, world_id);
-    sql_put_u64(&row, epoch);
-    sql_put_u64(&row, store->now);
-    bool hit = false;
-    if (writes) {
-        hit = sql_run(&row);
-    } else {
-        hit = sql_next(&row);
-        sql_close(&row);
-    }
-    Head head = {0, 0};
-    if (hit || sql->error != SQL_NO_ERROR) {
-        return STATUS_OK;
-    }
-    if (find_head(sql, world_id, &head) != STATUS_OK || head.epoch != epoch) {
+    const Status holder = holder_status(store, sql, writer);
+    if (holder == STATUS_DENIED) {
         return STATUS_DENIED;
     }
-    const Status lease = lease_status(store, sql, world_id);
-    return lease == STATUS_OK ? STATUS_DENIED : lease;
+    SqlRow row = sql_open(sql, writes ? SQL_HEAD_TOUCH : SQL_HEAD_LOOK, TABLE_NONE);
+    sql_put_string(&row, writer->world_id);
+    sql_put_u64(&row, writer->epoch);
+    sql_put_u64(&row, SEQ_CLOSED);
+    bool is_current = false;
+    if (writes) {
+        is_current = sql_run(&row);
+    } else {
+        is_current = sql_next(&row);
+        sql_close(&row);
+    }
+    if (sql->error != SQL_NO_ERROR) {
+        return STATUS_OK;
+    }
+    return is_current ? holder : STATUS_DENIED;
 }

@@ -8,6 +8,7 @@
 #include "server/store/store_inside.h"
 
 #include "core/base/check.h"
+#include "server/store/backup_lock.h"
 #include "server/store/log_check.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ StoreConfig store_config_default(void)
 
 // --- the file -----------------------------------------------------------------------------------
 
-static Status sync_folder(const char *path)
+Status store_sync_folder_of(const char *path)
 {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -48,6 +49,22 @@ static Status sync_folder(const char *path)
     const int result = fsync(descriptor);
     close(descriptor);
     return result == 0 ? STATUS_OK : STATUS_BLOCKED;
+}
+
+// Beside the database; "" if it does not fit, and then there is no backup either. It is made now,
+// so that it is ours even if root makes the first backup.
+static void find_backup_lock(const char *path, char out[STORE_PATH_BYTES])
+{
+    const char *slash = strrchr(path, '/');
+    const int folder_bytes = slash != NULL ? (int)(slash - path) + 1 : 0;
+    if (snprintf(out, STORE_PATH_BYTES, "%.*s" BACKUP_LOCK_NAME, folder_bytes, path) >=
+        STORE_PATH_BYTES) {
+        out[0] = '\0';
+    }
+    int lock = -1;
+    if (backup_lock_enter(out, &lock)) {
+        backup_lock_leave(lock);
+    }
 }
 
 static bool log_is_there(const char *path)
@@ -79,7 +96,7 @@ static Status fill_fresh(const char *fresh, char *reason, size_t reason_bytes)
     if (status != STATUS_OK) {
         return status;
     }
-    status = schema_open(&sql, true, &unused, reason, reason_bytes);
+    status = schema_open(&sql, fresh, true, &unused, reason, reason_bytes);
     sql_disconnect(&sql);
     if (status == STATUS_OK && log_is_there(fresh)) {
         snprintf(reason, reason_bytes, "the new database cannot be written whole");
@@ -113,7 +130,7 @@ static Status make_database(const char *path, char *reason, size_t reason_bytes)
         remove_fresh(fresh);
         return status;
     }
-    status = sync_folder(path);
+    status = store_sync_folder_of(path);
     if (status != STATUS_OK) {
         snprintf(reason, reason_bytes, "the folder of the database cannot be written");
     }
@@ -156,12 +173,13 @@ static Status open_file(StoreDatabase *database, const char *path, StoreStats *s
     if (status != STATUS_OK) {
         return status;
     }
+    find_backup_lock(path, database->backup_lock);
     const LogDamage damage = log_check(path);
     status = sql_connect(&database->writer, path, reason, reason_bytes);
     if (status != STATUS_OK) {
         return status == STATUS_RANGE ? STATUS_MALFORMED : status;
     }
-    status = schema_open(&database->writer, false, stats, reason, reason_bytes);
+    status = schema_open(&database->writer, path, false, stats, reason, reason_bytes);
     if (status == STATUS_OK) {
         char unused[STORE_REASON_BYTES];
         status = sql_connect(&database->second, path, unused, sizeof unused);
@@ -190,7 +208,7 @@ Status store_database_open(StoreDatabase **out)
     }
     Status status = sql_connect(&database->writer, ":memory:", reason, sizeof reason);
     if (status == STATUS_OK) {
-        status = schema_open(&database->writer, true, &unused, reason, sizeof reason);
+        status = schema_open(&database->writer, NULL, true, &unused, reason, sizeof reason);
         if (status != STATUS_OK) {
             sql_disconnect(&database->writer);
         }

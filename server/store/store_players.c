@@ -2,6 +2,9 @@
 // because they are checkpointed twice a second: their rows of bytes one after another, by account.
 // A player who leaves gets a row of their own (player_checkpoints). Who was ever there is known by
 // name (presence_players), which is written only when it changes.
+//
+// What was last written into the one row is kept in memory, so that a save need not read it first.
+// Nobody else writes it in the same epoch: the fence has seen to that before.
 #define _GNU_SOURCE
 #include "server/store/store_inside.h"
 
@@ -13,6 +16,9 @@
 // What the one row may hold: far more than the players of one world. Players whom a killed world
 // left behind in it are given rows of their own when it is full.
 #define PLAYERS_BYTES_MAX (2u << 20)
+
+// More than this of one world is not kept in memory.
+#define KEPT_BYTES_MAX (16u << 10)
 
 // One player's row of bytes; no value: it is deleted.
 typedef struct Player {
@@ -139,38 +145,91 @@ static void put_presence(Sql *sql, const char *world_id, const RowPlayer *player
 typedef struct Applying {
     Sql *sql;
     const char *world_id;
+    KeptPlayers *kept;  // where what was written is kept; of any world
     uint8_t *old_bytes; // of the one row
+    size_t old_byte_count;
+    bool has_row; // there is one
     PlayerList old, given;
     uint8_t *bytes; // what it becomes
     size_t byte_count;
     bool is_full; // whoever was in it and was not given leaves it
 } Applying;
 
-// What the one row holds. A damaged one is as good as none: those who are there come again.
-static bool load_old(Applying *all, RowsFound *found)
+// --- what is kept -------------------------------------------------------------------------------
+
+static KeptPlayers *kept_at(Store *store, const char *world_id)
 {
-    size_t bytes = 0;
-    bool is_damaged = false;
+    Hash64 hash = HASH64_INIT;
+    hash_bytes(&hash, world_id, strlen(world_id));
+    return &store->kept[hash.state % STORE_KEPT_MAX];
+}
+
+static bool is_kept(const KeptPlayers *kept, const char *world_id, uint64_t epoch)
+{
+    return kept->epoch == epoch && kept->bytes != NULL && strcmp(kept->world_id, world_id) == 0;
+}
+
+static void forget(KeptPlayers *kept)
+{
+    free(kept->bytes);
+    *kept = (KeptPlayers){0};
+}
+
+void players_forget(Store *store)
+{
+    for (uint32_t i = 0; i < STORE_KEPT_MAX; i++) {
+        forget(&store->kept[i]);
+    }
+}
+
+// The bytes are the store's from now on.
+static void keep_written(Applying *all, uint64_t epoch)
+{
+    forget(all->kept);
+    if (all->byte_count <= KEPT_BYTES_MAX && all->sql->error == SQL_NO_ERROR) {
+        *all->kept =
+            (KeptPlayers){.epoch = epoch, .bytes = all->bytes, .byte_count = all->byte_count};
+        memcpy(all->kept->world_id, all->world_id, strlen(all->world_id) + 1);
+        all->bytes = NULL;
+    }
+}
+
+// What the one row holds. A damaged one is as good as none: those who are there come again.
+static bool read_old(Applying *all, RowsFound *found)
+{
+    bool is_damaged = false, has_memory = true;
     SqlRow row = sql_open(all->sql, SQL_PLAYERS_READ, TABLE_NONE);
     sql_put_string(&row, all->world_id);
-    if (sql_next(&row)) {
-        size_t unused = 0;
+    all->has_row = sql_next(&row);
+    if (all->has_row) {
+        size_t bytes = 0;
         sql_take_table(&row, TABLE_PLAYERS);
-        (void)sql_take_bytes(&row, STORE_ID_BYTES, &unused);
+        (void)sql_take_bytes(&row, STORE_ID_BYTES, &bytes);
         const uint8_t *stored = sql_take_bytes(&row, PLAYERS_BYTES_MAX, &bytes);
         is_damaged = !sql_take_checksum(&row);
-        bytes = is_damaged ? 0 : bytes;
-        all->old_bytes = malloc(bytes + 1);
-        if (all->old_bytes != NULL) {
-            memcpy(all->old_bytes, stored, bytes);
+        all->old_byte_count = is_damaged ? 0 : bytes;
+        all->old_bytes = malloc(all->old_byte_count + 1);
+        has_memory = all->old_bytes != NULL;
+        if (has_memory) {
+            memcpy(all->old_bytes, stored, all->old_byte_count);
         }
         sql_close(&row);
-        if (all->old_bytes == NULL) {
-            return false;
-        }
     }
     found->damaged += is_damaged;
-    return list_players(all->old_bytes, bytes, &all->old);
+    return has_memory;
+}
+
+static bool load_old(Applying *all, uint64_t epoch, RowsFound *found)
+{
+    if (is_kept(all->kept, all->world_id, epoch)) {
+        all->has_row = true;
+        all->old_bytes = all->kept->bytes;
+        all->old_byte_count = all->kept->byte_count;
+        *all->kept = (KeptPlayers){0}; // until what follows is written
+    } else if (!read_old(all, found)) {
+        return false;
+    }
+    return list_players(all->old_bytes, all->old_byte_count, &all->old);
 }
 
 static void keep(Applying *all, const Player *player)
@@ -232,25 +291,33 @@ static void merge(Applying *all)
     }
 }
 
-static void put_players(Applying *all)
+static void put_players(const Applying *all)
 {
-    SqlRow row = sql_open(all->sql, SQL_PLAYERS_PUT, TABLE_PLAYERS);
-    sql_put_string(&row, all->world_id);
-    sql_put_bytes(&row, all->bytes, all->byte_count);
-    sql_put_checksum(&row);
+    SqlRow row;
+    if (all->has_row) { // costs less than to insert it
+        Hash64 checksum = sql_checksum_begin(TABLE_PLAYERS);
+        hash_bytes(&checksum, all->world_id, strlen(all->world_id));
+        hash_bytes(&checksum, all->bytes, all->byte_count);
+        row = sql_open(all->sql, SQL_PLAYERS_CHANGE, TABLE_NONE);
+        sql_put_bytes(&row, all->bytes, all->byte_count);
+        sql_put_u64(&row, checksum.state);
+        sql_put_string(&row, all->world_id);
+    } else {
+        row = sql_open(all->sql, SQL_PLAYERS_PUT, TABLE_PLAYERS);
+        sql_put_string(&row, all->world_id);
+        sql_put_bytes(&row, all->bytes, all->byte_count);
+        sql_put_checksum(&row);
+    }
     (void)sql_run(&row);
 }
 
-void players_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes,
-                   RowsFound *found)
+void players_apply(Store *store, Sql *sql, const Save *save)
 {
-    Applying all = {.sql = sql, .world_id = world_id};
-    bool ok = list_players(rows, bytes, &all.given) && load_old(&all, found);
+    Applying all = {.sql = sql, .world_id = save->world_id, .kept = kept_at(store, save->world_id)};
+    bool ok = list_players(save->rows, save->row_bytes, &all.given) &&
+              load_old(&all, save->epoch, &store->found);
     if (ok) {
-        size_t most = bytes;
-        for (uint32_t i = 0; i < all.old.count; i++) {
-            most += all.old.items[i].byte_count;
-        }
+        const size_t most = save->row_bytes + all.old_byte_count;
         all.is_full = most > PLAYERS_BYTES_MAX;
         all.bytes = malloc(most + 1);
         ok = all.bytes != NULL;
@@ -260,6 +327,7 @@ void players_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t b
         // Who left or is deleted may never have been in it.
         if (all.byte_count > 0 || all.old.count > 0) {
             put_players(&all);
+            keep_written(&all, save->epoch);
         }
     } else {
         sql_fail(sql, SQL_ERROR_DISK);

@@ -6,6 +6,7 @@
 #include "server/store/store_inside.h"
 
 #include "core/base/check.h"
+#include "server/store/backup_lock.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -139,7 +140,13 @@ static void checkpoint(Store *store, Sql *sql)
     if (sql->log_pages < store->checkpoint_pages || pthread_mutex_trylock(&store->read_lock) != 0) {
         return;
     }
+    int lock = -1;
+    if (!backup_lock_enter(store->database->backup_lock, &lock)) {
+        pthread_mutex_unlock(&store->read_lock);
+        return; // the database is being copied
+    }
     const bool is_empty = sql_empty_log(sql);
+    backup_lock_leave(lock);
     pthread_mutex_unlock(&store->read_lock);
     if (is_empty) {
         sql->log_pages = 0;

@@ -246,7 +246,7 @@ static void put_resume(Sql *sql, const char *world_id, const Row *from)
     (void)sql_run(&row);
 }
 
-void rows_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t bytes, RowsFound *found)
+void rows_apply(Store *store, Sql *sql, const Save *save)
 {
     static void (*const put[ROW_TYPE_COUNT])(Sql *, const char *, const Row *) = {
         [ROW_META] = put_meta,         [ROW_STRUCTURE] = put_structure,
@@ -254,18 +254,18 @@ void rows_apply(Sql *sql, const char *world_id, const uint8_t *rows, size_t byte
         [ROW_PROFILES] = put_profiles, [ROW_RESUME] = put_resume,
     };
     bool has_players = false;
-    ByteReader reader = byte_reader(rows, bytes);
+    ByteReader reader = byte_reader(save->rows, save->row_bytes);
     while (byte_reader_left(&reader) > 0 && sql->error == SQL_NO_ERROR) {
         Row row;
         const Status status = row_read(&reader, &row);
         ASSERT(status == STATUS_OK); // rows_check has seen it
         has_players = has_players || row.type == ROW_PLAYER;
         if (row.type != ROW_PLAYER) {
-            put[row.type](sql, world_id, &row);
+            put[row.type](sql, save->world_id, &row);
         }
     }
     if (has_players && sql->error == SQL_NO_ERROR) {
-        players_apply(sql, world_id, rows, bytes, found);
+        players_apply(store, sql, save);
     }
 }
 

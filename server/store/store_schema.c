@@ -6,9 +6,13 @@
 
 #include "core/base/check.h"
 #include "server/store/sql_driver.h"
+#include "server/store/store_copy.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define GUARD_BYTES 128
 
@@ -159,11 +163,47 @@ static Status check_kind(Sql *sql, bool is_new, int64_t *version, char *reason, 
         return explain(sql, STATUS_MALFORMED, "this is no database of ours, or a damaged one",
                        reason, reason_bytes);
     }
-    if (*version < 1 || *version > STORE_SCHEMA) {
-        return explain(sql, *version < 1 ? STATUS_MALFORMED : STATUS_UNSUPPORTED,
-                       "the database is of another version", reason, reason_bytes);
+    if (*version < 1) {
+        return explain(sql, STATUS_MALFORMED, "the version of the database is invalid", reason,
+                       reason_bytes);
+    }
+    if (*version > STORE_SCHEMA) {
+        snprintf(reason, reason_bytes,
+                 "a later version of sandlot wrote this database (schema %lld; this program knows "
+                 "up to %d). Nothing was changed. Start that version again, or restore a backup "
+                 "from before the upgrade",
+                 (long long)*version, STORE_SCHEMA);
+        return STATUS_UNSUPPORTED;
     }
     return STATUS_OK;
+}
+
+// Before a migration: what the older program can use again. It appears whole or not at all, and
+// takes the place of one that an interrupted migration left.
+static Status copy_first(const char *path, int64_t version, char *reason, size_t reason_bytes)
+{
+    char copy[PATH_MAX], aside[PATH_MAX], why[STORE_REASON_BYTES] = "";
+    if (snprintf(copy, sizeof copy, "%s.v%lld", path, (long long)version) >= (int)sizeof copy ||
+        snprintf(aside, sizeof aside, "%s.new", copy) >= (int)sizeof aside) {
+        snprintf(reason, reason_bytes, "the path of the database is too long");
+        return STATUS_RANGE;
+    }
+    uint32_t schema = 0;
+    (void)unlink(aside);
+    const StoreCopy wish = {.from = path, .to = aside};
+    Status status = store_copy(&wish, &schema, why, sizeof why);
+    if (status == STATUS_OK &&
+        (rename(aside, copy) != 0 || store_sync_folder_of(copy) != STATUS_OK)) {
+        snprintf(why, sizeof why, "%s", strerror(errno));
+        status = STATUS_BLOCKED;
+    }
+    if (status != STATUS_OK) {
+        (void)unlink(aside);
+        snprintf(reason, reason_bytes,
+                 "the database is of schema %lld and must be copied before it is migrated: %.120s",
+                 (long long)version, why);
+    }
+    return status;
 }
 
 // Inside a transaction: makes what is missing, checks, prepares, repairs.
@@ -194,7 +234,8 @@ static Status make_ready(Sql *sql, int64_t version, RowsFound *found, char *reas
     return status;
 }
 
-Status schema_open(Sql *sql, bool is_new, StoreStats *stats, char *reason, size_t reason_bytes)
+Status schema_open(Sql *sql, const char *path, bool is_new, StoreStats *stats, char *reason,
+                   size_t reason_bytes)
 {
     int64_t version = 0;
     RowsFound found = {0};
@@ -204,6 +245,12 @@ Status schema_open(Sql *sql, bool is_new, StoreStats *stats, char *reason, size_
     }
     if (!is_whole(sql, reason, reason_bytes)) {
         return sql_status(sql) == STATUS_BLOCKED ? STATUS_BLOCKED : STATUS_MALFORMED;
+    }
+    if (version >= 1 && version < STORE_SCHEMA && path != NULL) {
+        status = copy_first(path, version, reason, reason_bytes);
+        if (status != STATUS_OK) {
+            return status;
+        }
     }
     sql_begin(sql);
     status = make_ready(sql, version, &found, reason, reason_bytes);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/store/store_inside.h"
 
+#include "core/base/limits.h"
 #include "core/base/text.h"
 
 #include <string.h>
@@ -20,6 +21,22 @@ void world_take_string(SqlRow *row, char *out, size_t out_bytes)
     out[bytes] = '\0';
 }
 
+// A world without such a row is everybody's.
+static bool take_about(SqlRow *row, StoreWorld *world)
+{
+    char world_id[sizeof world->world_id];
+    if (sql_take_null(row)) {
+        return true;
+    }
+    sql_take_table(row, TABLE_WORLD_ABOUT);
+    world_take_string(row, world_id, sizeof world_id);
+    world->owner_id = sql_take_u64(row);
+    world->maker_id = sql_take_u64(row);
+    world->is_private = sql_take_u64(row) != 0;
+    world->is_named = sql_take_u64(row) != 0;
+    return sql_take_checksum(row);
+}
+
 static bool take_world(SqlRow *row, StoreWorld *out)
 {
     StoreWorld world;
@@ -33,7 +50,7 @@ static bool take_world(SqlRow *row, StoreWorld *out)
     memcpy(world.place_hash, hash, bytes);
     world.created_unix_ms = sql_take_u64(row);
     world_take_string(row, world.place_id, sizeof world.place_id);
-    if (!sql_take_checksum(row) || bytes != sizeof world.place_hash) {
+    if (!sql_take_checksum(row) || bytes != sizeof world.place_hash || !take_about(row, &world)) {
         return false;
     }
     *out = world;
@@ -55,6 +72,22 @@ static Status find_world(Sql *sql, SqlName name, const char *key, StoreWorld *ou
 Status world_find(Sql *sql, const char *world_id, StoreWorld *out)
 {
     return find_world(sql, SQL_WORLD_FIND, world_id, out);
+}
+
+static void put_about(Sql *sql, const StoreWorld *world)
+{
+    const bool is_plain =
+        world->owner_id == 0 && world->maker_id == 0 && !world->is_private && !world->is_named;
+    SqlRow row = sql_open(sql, is_plain ? SQL_ABOUT_DELETE : SQL_ABOUT_PUT, TABLE_WORLD_ABOUT);
+    sql_put_string(&row, world->world_id);
+    if (!is_plain) {
+        sql_put_u64(&row, world->owner_id);
+        sql_put_u64(&row, world->maker_id);
+        sql_put_u64(&row, world->is_private);
+        sql_put_u64(&row, world->is_named);
+        sql_put_checksum(&row);
+    }
+    (void)sql_run(&row);
 }
 
 static Status world_put(Store *store, Sql *sql, void *user)
@@ -80,6 +113,7 @@ static Status world_put(Store *store, Sql *sql, void *user)
     sql_put_string(&row, world->place_id);
     sql_put_checksum(&row);
     (void)sql_run(&row);
+    put_about(sql, world);
     return STATUS_OK;
 }
 
@@ -156,7 +190,8 @@ static Status world_delete(Store *store, Sql *sql, void *user)
     static const SqlName names[] = {SQL_WORLD_DELETE,     SQL_META_DELETE,     SQL_STRUCTURE_CLEAR,
                                     SQL_CHUNK_CLEAR,      SQL_ATTRIBUTE_CLEAR, SQL_PLAYERS_CLEAR,
                                     SQL_CHECKPOINT_CLEAR, SQL_PRESENCE_CLEAR,  SQL_PROFILE_CLEAR,
-                                    SQL_ACTIVE_CLEAR,     SQL_RESUME_CLEAR};
+                                    SQL_ACTIVE_CLEAR,     SQL_RESUME_CLEAR,    SQL_ABOUT_DELETE,
+                                    SQL_GUEST_CLEAR};
     const char *world_id = user;
     StoreWorld world;
     const Status status = world_find(sql, world_id, &world);
@@ -179,4 +214,85 @@ Status store_world_delete(Store *store, const char *world_id)
     }
     memcpy(copy, world_id, strlen(world_id) + 1);
     return store_call(store, world_delete, copy);
+}
+
+// --- who is invited -----------------------------------------------------------------------------
+
+typedef struct GuestCall {
+    char world_id[STORE_ID_BYTES + 1];
+    uint64_t account, now;
+} GuestCall;
+
+static Status guest_put(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    const GuestCall *call = user;
+    uint64_t count = 0;
+    SqlRow counted = sql_open(sql, SQL_GUEST_COUNT, TABLE_NONE);
+    sql_put_string(&counted, call->world_id);
+    if (sql_next(&counted)) {
+        count = sql_take_u64(&counted);
+        sql_close(&counted);
+    }
+    if (count >= WORLD_GUESTS_MAX) {
+        return STATUS_LIMIT;
+    }
+    SqlRow row = sql_open(sql, SQL_GUEST_PUT, TABLE_WORLD_GUESTS);
+    sql_put_string(&row, call->world_id);
+    sql_put_u64(&row, call->account);
+    sql_put_u64(&row, call->now);
+    sql_put_checksum(&row);
+    (void)sql_run(&row);
+    return STATUS_OK;
+}
+
+static Status guest_delete(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    const GuestCall *call = user;
+    SqlRow row = sql_open(sql, SQL_GUEST_DELETE, TABLE_NONE);
+    sql_put_string(&row, call->world_id);
+    sql_put_u64(&row, call->account);
+    return sql_run(&row) ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
+static Status guest_call(Store *store, JobCall run, const char *world_id, uint64_t account,
+                         uint64_t now)
+{
+    GuestCall call = {.account = account, .now = now};
+    if (account == 0 || !store_id_is_valid(world_id)) {
+        return STATUS_MALFORMED;
+    }
+    memcpy(call.world_id, world_id, strlen(world_id) + 1);
+    return store_call(store, run, &call);
+}
+
+Status store_guest_put(Store *store, const char *world_id, uint64_t account, uint64_t now_unix_ms)
+{
+    return guest_call(store, guest_put, world_id, account, now_unix_ms);
+}
+
+Status store_guest_delete(Store *store, const char *world_id, uint64_t account)
+{
+    return guest_call(store, guest_delete, world_id, account, 0);
+}
+
+Status store_guests(Store *store, StoreGuestSink sink, void *user)
+{
+    pthread_mutex_lock(&store->read_lock);
+    SqlRow row = sql_open(store->reader, SQL_GUEST_ALL, TABLE_NONE);
+    while (sql_next(&row)) {
+        char world_id[STORE_ID_BYTES + 1];
+        sql_take_table(&row, TABLE_WORLD_GUESTS);
+        world_take_string(&row, world_id, sizeof world_id);
+        const uint64_t account = sql_take_u64(&row);
+        (void)sql_take_u64(&row);
+        if (sql_take_checksum(&row)) { // who is not invited any more asks again
+            sink(user, world_id, account);
+        }
+    }
+    const Status status = sql_status(store->reader);
+    sql_clear(store->reader);
+    pthread_mutex_unlock(&store->read_lock);
+    return status;
 }

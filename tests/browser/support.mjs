@@ -12,7 +12,13 @@ import { chromium } from 'playwright-core';
 const [program, web, place, screens] = process.argv.slice(2);
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const START_MS = 20_000;
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
+// Without a graphics card a picture is made by the processors, and a page would do nothing else. None of
+// these tests is about how often or how finely it draws: a small page and five pictures a second leave
+// the processors to the rest. Screenshots are larger, so that people can see something.
+const PAUSE_MS = 180; // between two pictures
+const SMALL = { width: 320, height: 180 };
+const LARGE = { width: 960, height: 540 };
 
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -152,9 +158,9 @@ export class Relay {
 }
 
 let browser = null;
-export async function openBrowser() {
+export async function openBrowser(executablePath = CHROMIUM) {
     browser ??= await chromium.launch({
-        executablePath: CHROMIUM,
+        executablePath,
         args: ['--headless', '--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader',
             '--disable-quic', '--no-first-run', '--disable-background-networking',
             '--disable-component-update', '--disable-sync',
@@ -171,14 +177,13 @@ export async function closeBrowser() {
 
 // A tab of its own browser profile. `complaints` is everything that must not happen.
 export class Player {
-    static async open(port, name, size = { width: 640, height: 360 }, query = '',
-        expectDrops = false, host = '127.0.0.1') {
+    static async open(port, name, { query = '', expectDrops = false, host = '127.0.0.1' } = {}) {
         const player = new Player();
         player.name = name;
         player.complaints = [];
         player.printed = []; // what scripts print
         player.expectDrops = expectDrops; // a connection is about to be lost: the browser will say so
-        player.context = await (await openBrowser()).newContext({ viewport: size });
+        player.context = await (await openBrowser()).newContext({ viewport: SMALL });
         player.page = await player.context.newPage();
         player.fetched = []; // by their hashes: {path, status, bytes on the way}
         player.files = []; // of the page: the same, and the encoding
@@ -200,7 +205,9 @@ export class Player {
         };
         player.page.on('console', (message) => {
             // Chromium's own word on reading pictures back, which a screenshot does.
-            const ours = !message.text().includes('GL Driver Message');
+            // Over plain http it says of a header that it means nothing there.
+            const ours = !/GL Driver Message|Cross-Origin-Opener-Policy header has been ignored/
+                .test(message.text());
             if (message.type() === 'info') {
                 player.printed.push(message.text());
             }
@@ -209,10 +216,12 @@ export class Player {
             }
         });
         player.page.on('pageerror', (error) => complain(String(error)));
-        await player.page.addInitScript(() => {
+        await player.page.addInitScript((pauseMs) => {
+            const draw = window.requestAnimationFrame.bind(window);
+            window.requestAnimationFrame = (picture) => setTimeout(() => draw(picture), pauseMs);
             document.addEventListener('securitypolicyviolation', (event) =>
                 console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
-        });
+        }, PAUSE_MS);
         await player.page.goto(`http://${host}:${port}/${query}`);
         await player.page.fill('#name', name);
         await player.page.press('#name', 'Enter');
@@ -271,7 +280,11 @@ export class Player {
 
     async screenshot(name) {
         mkdirSync(screens, { recursive: true });
+        await this.page.setViewportSize(LARGE);
+        await this.page.evaluate(() => new Promise((drawn) =>
+            requestAnimationFrame(() => requestAnimationFrame(drawn))));
         await this.page.screenshot({ path: join(screens, `${name}.png`) });
+        await this.page.setViewportSize(SMALL);
     }
 
     close() {

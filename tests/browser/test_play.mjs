@@ -20,8 +20,8 @@ async function stage(body) {
     const world = await World.start();
     const relay = await Relay.start(world.port);
     const players = [];
-    const open = async (name, size) => {
-        const player = await Player.open(relay.port, name, size);
+    const open = async (name) => {
+        const player = await Player.open(relay.port, name);
         players.push(player);
         await player.playing();
         return player;
@@ -92,7 +92,7 @@ test('the files of the page come compressed, and once', () => stage(async ({ ope
 }));
 
 test('two tabs see each other walk', () => stage(async ({ open }) => {
-    const ada = await open('Ada', { width: 960, height: 540 });
+    const ada = await open('Ada');
     const bo = await open('Bo');
     const { id } = await ada.position();
     await until('bo sees ada', () => bo.sees(id));
@@ -238,7 +238,7 @@ test('kill -9 of the world: back with the terrain that was dug', () => stage(asy
 test('shots are fired and seen; reasons are given in words', () => stage(async ({ world, relay, open }) => {
     const ada = await open('Ada');
     await ada.look(0, 0.2);
-    await ada.page.mouse.move(320, 180);
+    await ada.page.mouse.move(160, 90);
     await ada.page.mouse.down();
     await ada.page.mouse.up();
     await until('the pointer is locked', () =>
@@ -261,7 +261,7 @@ test('shots are fired and seen; reasons are given in words', () => stage(async (
     await ada.playing();
 
     // A room that is not here: the reason, and a way to try again.
-    const bo = await Player.open(relay.port, 'Bo', undefined, '?room=NOWHERE', true);
+    const bo = await Player.open(relay.port, 'Bo', { query: '?room=NOWHERE', expectDrops: true });
     await bo.page.waitForSelector('#again:not([hidden])');
     assert.match(await bo.page.textContent('#detail'), /no such world/);
     await bo.page.click('#again');

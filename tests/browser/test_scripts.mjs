@@ -150,7 +150,7 @@ async function stage(change, body) {
     const relay = await Relay.start(world.port, change === null ? null : await change(world));
     const players = [];
     const open = async (name, port = relay.port, host = '127.0.0.1') => {
-        const player = await Player.open(port, name, { width: 960, height: 540 }, '', false, host);
+        const player = await Player.open(port, name, { host });
         players.push(player);
         return player;
     };

@@ -139,12 +139,12 @@ class Closed(Exception):
 class WebSocket:
     """RFC 6455, a client: whole messages in and out."""
 
-    def __init__(self, port, path, protocol="sandlot.v2.json", headers=()):
+    def __init__(self, port, path, protocol="sandlot.v2.json", headers=(), host=None):
         self.socket = socket.create_connection(("127.0.0.1", port),
                                                timeout=10 * PATIENCE)
         self.buffer = b""
         key = base64.b64encode(os.urandom(16)).decode()
-        lines = [f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Upgrade: websocket",
+        lines = [f"GET {path} HTTP/1.1", f"Host: {host or f'127.0.0.1:{port}'}", "Upgrade: websocket",
                  "Connection: Upgrade", f"Sec-WebSocket-Key: {key}", "Sec-WebSocket-Version: 13",
                  *headers]
         if protocol:
@@ -264,7 +264,8 @@ class Player:
     """A player over JSON: joins, says what it does 30 times a second, keeps what it is told."""
 
     def __init__(self, world, name="bo", ticket=None, resume=None, player_id=None, session=None):
-        self.socket = WebSocket(world.port, f"/api/rooms/{world.room}/ws")
+        self.socket = WebSocket(world.port, f"/api/rooms/{world.room}/ws",
+                                host=getattr(world, "host_name", None))
         check(self.socket.status == 101, f"no upgrade: {self.socket.head}")
         self.seq, self.input_seq, self.last_snapshot = 0, 0, 0
         self.positions, self.errors, self.events, self.snapshots = {}, [], [], []

@@ -123,6 +123,45 @@ def test_full_disk(program, places, folder):
             again.kill()
 
 
+def leave_free(folder, path, percent):
+    """Fills the disk up to that share."""
+    about = os.statvfs(folder)
+    count = about.f_bfree * about.f_frsize - about.f_blocks * about.f_frsize * percent // 100
+    with open(path, "wb") as file:
+        file.write(bytes(count))
+
+
+def test_uploads_stop_on_a_disk_that_is_nearly_full(program, places, folder):
+    """With less than 5 % free a script cannot be saved, and the world goes on storing."""
+    data, place = os.path.join(folder, "data"), os.path.join(folder, "island")
+    if not small_disk(data, 100):
+        raise Skip("no file system can be mounted here")
+    shutil.copytree(os.path.join(places, "island"), place, ignore=shutil.ignore_patterns(".sandlot"))
+    world = World(program, place, data)
+    save = {"id": "island/Workspace/New.lua", "code": "print(1)\n", "knownHash": None}
+    filler = os.path.join(data, "filler")
+    try:
+        player = Player(world, player_id="bo")
+        player.walk(0.3, move_z=0)
+        leave_free(data, filler, 8)
+        check(world.request("POST", "/api/script/save", save)[0] == 200, "8 % are enough")
+        os.remove(filler)
+        leave_free(data, filler, 4)
+        status, _, body = world.request("POST", "/api/script/save", dict(save, id="island/Workspace/B.lua"))
+        check(status == 507 and json.loads(body)["error"]["code"] == "disk_low", f"{status}: {body}")
+        check(not os.path.exists(place + "/Workspace/B.lua"), "nothing was written")
+        build_something(player)  # waits until it is durable
+        free = os.statvfs(data).f_bfree * os.statvfs(data).f_frsize
+        check(abs(world.metric("sandlot_disk_free_bytes") - free) < 4 << 20, "the metric")
+        check(world.metric("sandlot_store_disk_refuses") == 0, "worlds are not touched")
+        os.remove(filler)
+        check(world.request("POST", "/api/script/save", dict(save, id="island/Workspace/B.lua"))[0] == 200,
+              "room again")
+        world.stop()
+    finally:
+        world.kill()
+
+
 UPGRADE = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
            "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
            "Sec-WebSocket-Protocol": "sandlot.v2.json"}

@@ -122,7 +122,7 @@ def check_races(server, statements):
                 "\\set QUIET on\n")
 
     def save(epoch, seq):
-        return (f"{prepare}{echo}EXECUTE HEAD_NEXT({seq}, 0, 'w', {epoch}, {seq - 1}, 0, 1);\n"
+        return (f"{prepare}{echo}EXECUTE HEAD_NEXT({seq}, 0, 'w', {epoch}, {seq - 1}, 0);\n"
                 "\\set QUIET on\n")
 
     def lease(host, epoch):

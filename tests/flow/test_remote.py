@@ -37,8 +37,10 @@ class ControlPlane(Host):
     def __init__(self, program, place, data, port=0):
         self.lines = []
         self.process = subprocess.Popen(
-            [program, "up", "--data", data, "--place", place, "--port", str(port)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            [program, "up", "--data", data, "--places", os.path.dirname(place), "--default-place",
+             os.path.basename(place), "--port", str(port), "--allow-weak-jail"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env={name: value for name, value in os.environ.items() if not name.startswith("SANDLOT_")})
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
         self.port = int(self.wait_line(r"http://127\.0\.0\.1:(\d+)", 60)[1])
@@ -157,7 +159,7 @@ def test_remote_play(program, places, folder):
     plane = remote = bots = None
     ledger = folder + "/ledger"
     try:
-        plane = ControlPlane(program, write_meadow(folder), folder + "/data")
+        plane = ControlPlane(program, write_meadow(folder + "/places"), folder + "/data")
         remote = Remote(program, f"http://127.0.0.1:{plane.port}", plane.key()["key"])
         answer = plane.join_world()
         check(port_of(answer) == remote.port, f"players are led to the host: {answer}")
@@ -203,7 +205,7 @@ def test_remote_kills(program, places, folder):
     """Either of them dies at random moments while bots build."""
     print(f"seed {SEED}, {KILLS} kills")
     rng = random.Random(SEED)
-    place, data, ledger = write_meadow(folder), folder + "/data", folder + "/ledger"
+    place, data, ledger = write_meadow(folder + "/places"), folder + "/data", folder + "/ledger"
     plane = remote = bots = None
     try:
         plane = ControlPlane(program, place, data)
@@ -249,7 +251,7 @@ def test_remote_cut(program, places, folder):
     """The network is away for longer than the lease: the host's world stops, and another may run it."""
     plane = remote = None
     try:
-        plane = ControlPlane(program, write_meadow(folder), folder + "/data")
+        plane = ControlPlane(program, write_meadow(folder + "/places"), folder + "/data")
         line, key = Line(plane.port), plane.key()["key"]
         remote = Remote(program, f"http://127.0.0.1:{line.port}", key, "--lease", "5")
         answer = plane.join_world()
@@ -279,7 +281,7 @@ def test_remote_cut(program, places, folder):
 def test_remote_key_revoked(program, places, folder):
     plane = remote = None
     try:
-        plane = ControlPlane(program, write_meadow(folder), folder + "/data")
+        plane = ControlPlane(program, write_meadow(folder + "/places"), folder + "/data")
         first, other = plane.key("first"), plane.key("other")
         remote = Remote(program, f"http://127.0.0.1:{plane.port}", first["key"])
         status, keys = plane.ask("GET", "/admin/host-keys")
@@ -297,7 +299,7 @@ def test_remote_key_revoked(program, places, folder):
             capture_output=True, text=True, timeout=60, check=False)
         check(again_.returncode == 1 and "not valid" in again_.stderr, f"refused: {again_}")
         plane.kill()
-        plane = again(lambda: ControlPlane(program, folder + "/meadow", folder + "/data"))
+        plane = again(lambda: ControlPlane(program, folder + "/places/meadow", folder + "/data"))
         status, keys = plane.ask("GET", "/admin/host-keys")
         check([key["name"] for key in keys["host_keys"]] == ["other"], f"for ever: {keys}")
         check(other["id"] == keys["host_keys"][0]["id"], "and the other is kept")
@@ -382,7 +384,7 @@ class Liar:
 def test_remote_lies(program, places, folder):
     plane = remote = None
     try:
-        plane = ControlPlane(program, write_meadow(folder), folder + "/data")
+        plane = ControlPlane(program, write_meadow(folder + "/places"), folder + "/data")
         remote = Remote(program, f"http://127.0.0.1:{plane.port}", plane.key()["key"])
         key = plane.key("liar")["key"]
         # Another host's world: it gets nothing of it, and changes nothing.

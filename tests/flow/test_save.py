@@ -22,7 +22,7 @@ def hash_of(text):
 
 def make_place(places, folder):
     place = os.path.join(folder, "mine")
-    shutil.copytree(os.path.join(os.path.dirname(places), "templates", "obby"), place,
+    shutil.copytree(os.path.join(places, "obby"), place,
                     ignore=shutil.ignore_patterns(".sandlot"))
     return place
 

@@ -16,7 +16,7 @@ static void open_once(void)
     if (sql.connection == NULL) {
         Status status = sql_connect(&sql, ":memory:", reason, sizeof reason);
         ASSERT(status == STATUS_OK);
-        status = schema_open(&sql, true, &stats, reason, sizeof reason);
+        status = schema_open(&sql, NULL, true, &stats, reason, sizeof reason);
         ASSERT(status == STATUS_OK);
     }
     sql_exec(&sql, "DELETE FROM world_meta; DELETE FROM structures; DELETE FROM chunks;"

@@ -23,6 +23,26 @@ class WarningsTest(unittest.TestCase):
             self.assertFalse(list(folder.glob("*.o")), "it only reads")
             return done.returncode, done.stdout
 
+    def test_what_was_compiled_is_not_read_again(self):
+        bad = "static int unused;\n"
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name).resolve()
+            for source in ("compiled.c", "other.c"):
+                (folder / source).write_text(bad)
+            compile_one = f"clang-14 -Wall -Werror -o {{0}}.o -c {folder}/{{0}}"
+            (folder / "compile_commands.json").write_text(json.dumps(
+                [{"directory": name, "file": f"{folder}/{source}",
+                  "command": compile_one.format(source)} for source in ("compiled.c", "other.c")]))
+            (folder / "build.ninja").write_text(
+                f"rule compile\n command = {compile_one.format('$in')}\n"
+                "build compiled.o: compile compiled.c\nbuild tests: phony compiled.o\n"
+                .replace(f"{folder}/$in", f"{folder}/compiled.c"))
+            done = subprocess.run([TOOL, folder, "tests"], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("other.c:", done.stdout)
+            self.assertNotIn("compiled.c:", done.stdout)
+            self.assertIn("1 files, 1 findings", done.stdout)
+
     def test_clean(self):
         self.assertEqual(self.run_tool({"fine.c": "int f(void);\n", "too.c": "int g(void);\n"}),
                          (0, "tools/check-warnings: 2 files, 0 findings\n"))

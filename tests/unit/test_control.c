@@ -1,10 +1,15 @@
 // Guests and sign-ins of the control plane: in memory, on disk, and when they end.
+#include "server/control/account.h"
+#include "server/control/attempt.h"
 #include "server/control/control.h"
+#include "server/control/name.h"
 
+#include "core/base/limits.h"
 #include "tests/support/test.h"
 #include "tests/unit/store_fixture.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define HOUR_MS 3600000ull
 
@@ -106,6 +111,276 @@ TEST(the_database_holds_no_token)
     ControlConfig config = {.store = fixture.store, .secret = {8}, .unix_ms = test_now};
     CHECK_OK(control_create(&config, &control));
     CHECK_INT(identity_of_token(control, token, &who), STATUS_DENIED);
+    control_destroy(control);
+    fixture_end(&fixture);
+}
+TEST(bans_hold_until_their_time_is_over_and_after_a_restart)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    now_ms = 1000 * HOUR_MS;
+    Control *control = open_control(&fixture);
+    REQUIRE(control != NULL);
+    StoreBan found;
+    StoreBan ban = {.account_id = 7,
+                    .kind = BAN_ENTER,
+                    .until_unix_ms = now_ms + HOUR_MS,
+                    .reason = "spam",
+                    .maker_id = 1};
+    CHECK_OK(control_ban(control, &ban));
+    snprintf(ban.world_id, sizeof ban.world_id, "world_a");
+    ban.kind = BAN_CHAT;
+    ban.until_unix_ms = STORE_BAN_FOREVER;
+    CHECK_OK(control_ban(control, &ban));
+    CHECK(control_find_ban(control, 7, "world_b", BAN_ENTER, &found));
+    CHECK_TEXT(found.reason, "spam");
+    CHECK(control_find_ban(control, 7, "world_a", BAN_CHAT, &found));
+    CHECK(!control_find_ban(control, 7, "world_b", BAN_CHAT, &found));
+    CHECK(!control_find_ban(control, 8, "world_a", BAN_ENTER, &found));
+    CHECK_INT(control_bans(control, &found, 1), 2);
+    CHECK(control_take_ban_change(control, &found) && found.kind == BAN_ENTER);
+    CHECK(control_take_ban_change(control, &found) && found.kind == BAN_CHAT);
+    CHECK(!control_take_ban_change(control, &found));
+    control_destroy(control);
+    control = open_control(&fixture);
+    REQUIRE(control != NULL);
+    CHECK(control_find_ban(control, 7, "", BAN_ENTER, &found));
+    now_ms += HOUR_MS;
+    CHECK(!control_find_ban(control, 7, "", BAN_ENTER, &found));
+    CHECK_OK(control_unban(control, 7, "world_a", BAN_CHAT));
+    CHECK_INT(control_unban(control, 7, "world_a", BAN_CHAT), STATUS_NOT_FOUND);
+    CHECK(!control_find_ban(control, 7, "world_a", BAN_CHAT, &found));
+    CHECK(control_take_ban_change(control, &found) && found.until_unix_ms == 0);
+    ban.account_id = 0;
+    CHECK_INT(control_ban(control, &ban), STATUS_MALFORMED);
+    control_destroy(control);
+    fixture_end(&fixture);
+}
+
+// --- accounts -----------------------------------------------------------------------------------
+
+static const AccountAsk nobody = {.address = 1, .is_local = true};
+
+static AccountResult make_account(Control *control, const char *name, const AccountAsk *ask,
+                                  AccountGiven *given)
+{
+    const AccountNew made = {
+        .name = name, .password = "a fine password", .shown_name = "", .link = ""};
+    return account_register(control, &made, ask, given);
+}
+
+static Control *open_people(StoreFixture *fixture)
+{
+    ControlConfig config = {
+        .store = fixture->store, .secret = {7}, .unix_ms = test_now, .is_open = true};
+    Control *control = NULL;
+    CHECK_OK(control_create(&config, &control));
+    return control;
+}
+
+TEST(what_looks_alike_is_the_same_name)
+{
+    static const char *const same[][2] = {
+        {"bob", "BOB"},
+        {"bob", "b0b"},
+        {"bob", "Bo_b"},
+        {"bob", "~b-o.b"},
+        {"bob", "\xd0\x92\xd0\x9e\xd0\x92"},             // Cyrillic
+        {"bob", "\xef\xbd\x82\xef\xbd\x8f\xef\xbd\x82"}, // wide
+        {"bob", "b\xc3\xb6"
+                "b"},
+        {"bob", "bo\xcc\x88"
+                "b"}, // the same, in two characters
+        {"bill", "bi11"},
+        {"bill", "BILL"},
+        {"modern", "rnodem"},
+        {"well", "vvell"},
+        {"\xce\x91nna", "anna"}, // Greek
+    };
+    static const char *const others[][2] = {
+        {"bob", "bobo"}, {"ann", "anne"}, {"a2", "a3"}, {"\xe4\xb8\xad", "\xe5\x9b\xbd"}};
+    char a[NAME_FOLD_BYTES], b[NAME_FOLD_BYTES];
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        name_fold(same[i][0], a);
+        name_fold(same[i][1], b);
+        CHECK_TEXT(a, b);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        name_fold(others[i][0], a);
+        name_fold(others[i][1], b);
+        CHECK(strcmp(a, b) != 0);
+    }
+    name_fold("...", a);
+    CHECK_TEXT(a, "..."); // nothing else is left of it
+    CHECK(name_is_valid("a-B_9") && !name_is_valid("ab") && !name_is_valid("a~b"));
+    CHECK(name_is_shown("Anna M\xc3\xbcller") && !name_is_shown("~anna"));
+    CHECK(!name_is_shown("\xef\xbd\x9e"
+                         "anna") &&
+          !name_is_shown("anna "));
+}
+
+TEST(attempts_are_counted_and_forgotten)
+{
+    Attempts *attempts = NULL;
+    REQUIRE(attempts_create(&attempts) == STATUS_OK);
+    uint32_t wait_s = 0;
+    const uint64_t begin = 1000 * HOUR_MS;
+    for (uint32_t i = 0; i < FAILURES_PER_NAME_MAX; i++) {
+        CHECK(attempts_take(attempts, ATTEMPT_NAME, "ann", 3, begin + i, &wait_s));
+    }
+    CHECK(!attempts_take(attempts, ATTEMPT_NAME, "ann", 3, begin + 60000, &wait_s));
+    CHECK_INT(wait_s, 14 * 60 + 1);
+    CHECK(attempts_take(attempts, ATTEMPT_NAME, "bob", 3, begin, &wait_s));
+    CHECK(attempts_take(attempts, ATTEMPT_ADDRESS, "ann", 3, begin, &wait_s));
+    attempts_give_back(attempts, ATTEMPT_NAME, "ann", 3);
+    CHECK(attempts_take(attempts, ATTEMPT_NAME, "ann", 3, begin, &wait_s));
+    CHECK(!attempts_take(attempts, ATTEMPT_NAME, "ann", 3, begin, &wait_s));
+    // A quarter of the table in other names: who tried most is still known.
+    for (uint32_t i = 0; i < ATTEMPTS_MAX / 4; i++) {
+        (void)attempts_take(attempts, ATTEMPT_NAME, &i, sizeof i, begin, &wait_s);
+    }
+    CHECK(!attempts_take(attempts, ATTEMPT_NAME, "ann", 3, begin, &wait_s));
+    // More names than there is memory for: the table takes them, and forgets.
+    for (uint32_t i = 0; i < 2 * ATTEMPTS_MAX; i++) {
+        CHECK(attempts_take(attempts, ATTEMPT_NAME, &i, sizeof i, begin, &wait_s));
+    }
+    CHECK(attempts_take(attempts, ATTEMPT_NAME, "ann", 3, begin + ATTEMPT_WINDOW_MS, &wait_s));
+    attempts_destroy(attempts);
+}
+
+TEST(an_account_is_made_once_and_found_by_its_password)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    now_ms = 1000 * HOUR_MS;
+    Control *control = open_people(&fixture);
+    REQUIRE(control != NULL);
+    AccountGiven guest, made, again;
+    CHECK_INT(account_guest(control, "ann", &nobody, &guest), ACCOUNT_OK);
+    const AccountAsk as_guest = {.who = &guest.who, .is_local = true};
+    CHECK_INT(make_account(control, "ann", &as_guest, &made), ACCOUNT_OK);
+    CHECK_INT(made.who.account, guest.who.account);
+    CHECK_INT(make_account(control, "Ann", &nobody, &again), ACCOUNT_NAME_TAKEN);
+    CHECK_INT(make_account(control, "ann2", &as_guest, &again), ACCOUNT_HAS_ONE);
+    const AccountAsk as_ann = {.who = &made.who, .is_local = true};
+    CHECK_INT(make_account(control, "ann2", &as_ann, &again), ACCOUNT_HAS_ONE);
+    Identity who;
+    CHECK_INT(identity_of_token(control, guest.token, &who), STATUS_DENIED);
+    CHECK_INT(account_sign_in(control, "ANN", "a fine password", &nobody, &again), ACCOUNT_OK);
+    CHECK_INT(again.who.account, made.who.account);
+    CHECK_INT(account_sign_in(control, "ann", "a fine passwore", &nobody, &again), ACCOUNT_WRONG);
+    CHECK_INT(control_make_guest(control, "\xd0\x90nn", &who, again.token), STATUS_EXISTS);
+    // The password is a hash of the strength that we promise.
+    CHECK_INT(fixture_number(&fixture,
+                             "SELECT count(*) FROM accounts WHERE CAST(password AS TEXT) LIKE "
+                             "'$argon2id$v=19$m=19456,t=2,p=1$%'"),
+              1);
+    control_destroy(control);
+    fixture_end(&fixture);
+}
+
+// The uses of sign-ins are written later: one that ended meanwhile does not come back.
+TEST(a_sign_in_that_ended_stays_so)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    now_ms = 1000 * HOUR_MS;
+    Control *control = open_people(&fixture);
+    REQUIRE(control != NULL);
+    AccountGiven guest;
+    CHECK_INT(account_guest(control, "", &nobody, &guest), ACCOUNT_OK);
+    SignInView view;
+    CHECK_INT(account_sign_ins(control, guest.who.account, &view, 1), 1);
+    CHECK_INT(account_sign_out(control, &guest.who), ACCOUNT_OK);
+    CHECK_OK(store_sign_in_used(fixture.store, &view.row, 1));
+    CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM sign_ins WHERE account_id <> 0"), 0);
+    control_destroy(control);
+    fixture_end(&fixture);
+}
+
+TEST(sessions_of_an_account_are_bounded)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    now_ms = 1000 * HOUR_MS;
+    Control *control = open_people(&fixture);
+    REQUIRE(control != NULL);
+    AccountGiven first, next;
+    Identity who;
+    CHECK_INT(make_account(control, "ann", &nobody, &first), ACCOUNT_OK);
+    for (uint32_t i = 0; i < SESSIONS_PER_ACCOUNT_MAX; i++) {
+        now_ms += 1;
+        CHECK_INT(account_sign_in(control, "ann", "a fine password", &nobody, &next), ACCOUNT_OK);
+    }
+    CHECK_INT(control_stats(control).sign_ins, SESSIONS_PER_ACCOUNT_MAX);
+    CHECK_INT(identity_of_token(control, first.token, &who), STATUS_DENIED);
+    CHECK_OK(identity_of_token(control, next.token, &who));
+    char token[TOKEN_TEXT_BYTES];
+    uint8_t hash[TOKEN_HASH_BYTES];
+    for (uint32_t i = 0; i < TOKENS_PER_ACCOUNT_MAX; i++) {
+        CHECK_INT(account_make_token(control, &who, "bot", SCOPE_PLAY, token, hash), ACCOUNT_OK);
+    }
+    CHECK_INT(account_make_token(control, &who, "bot", SCOPE_PLAY, token, hash), ACCOUNT_TOO_MANY);
+    control_destroy(control);
+    fixture_end(&fixture);
+}
+
+// Between looking at the password and signing in, another request changed it.
+TEST(a_password_that_was_changed_meanwhile_signs_nobody_in)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    now_ms = 1000 * HOUR_MS;
+    Control *control = open_people(&fixture);
+    REQUIRE(control != NULL);
+    AccountGiven made, changed;
+    CHECK_INT(make_account(control, "ann", &nobody, &made), ACCOUNT_OK);
+    StoreAccount was;
+    CHECK_OK(store_account_by_name(fixture.store, "ann", &was));
+    const AccountAsk as_ann = {.who = &made.who, .is_local = true};
+    CHECK_INT(
+        account_change_password(control, "a fine password", "another password", &as_ann, &changed),
+        ACCOUNT_OK);
+    const StoreSignIn sign_in = {.token_hash = {1}, .account_id = was.account_id, .kind = 1};
+    const StoreAccountChange change = {.account = &was, .was = &was, .sign_in = &sign_in};
+    CHECK_INT(store_account_change(fixture.store, &change), STATUS_MISMATCH);
+    CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM sign_ins WHERE account_id <> 0"), 1);
+    control_destroy(control);
+    fixture_end(&fixture);
+}
+
+TEST(links_are_good_once_and_not_for_ever)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    now_ms = 1000 * HOUR_MS;
+    Control *control = open_control(&fixture); // registration is closed
+    REQUIRE(control != NULL);
+    char first[TOKEN_TEXT_BYTES], second[TOKEN_TEXT_BYTES];
+    AccountGiven given;
+    CHECK_OK(control_operator_link(control, first));
+    CHECK_OK(control_operator_link(control, second)); // of the next start
+    AccountNew made = {
+        .name = "boss", .password = "a fine password", .shown_name = "", .link = first};
+    CHECK_INT(account_register(control, &made, &nobody, &given), ACCOUNT_LINK_GONE);
+    made.link = second;
+    CHECK_INT(account_register(control, &made, &nobody, &given), ACCOUNT_OK);
+    CHECK_INT(given.who.roles, ROLE_OPERATOR | ROLE_CREATOR);
+    CHECK_INT(control_operator_link(control, first), STATUS_EXISTS);
+    CHECK_INT(make_account(control, "ann", &nobody, &given), ACCOUNT_CLOSED);
+    // An invitation, and a new password, that came too late.
+    CHECK_OK(control_invite(control, ROLE_TEACHER, HOUR_MS, 5, first));
+    CHECK_OK(control_reset_link(control, "BOSS", 5, second));
+    now_ms += HOUR_MS;
+    made =
+        (AccountNew){.name = "ann", .password = "a fine password", .shown_name = "", .link = first};
+    CHECK_INT(account_register(control, &made, &nobody, &given), ACCOUNT_LINK_GONE);
+    made.link = second; // it is for something else
+    CHECK_INT(account_register(control, &made, &nobody, &given), ACCOUNT_LINK_GONE);
+    now_ms += LINK_PASSWORD_MS - HOUR_MS;
+    CHECK_INT(account_reset(control, second, "another password", &nobody, &given),
+              ACCOUNT_LINK_GONE);
+    CHECK_INT(control_reset_link(control, "nobody", 5, second), STATUS_NOT_FOUND);
     control_destroy(control);
     fixture_end(&fixture);
 }

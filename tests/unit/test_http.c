@@ -113,6 +113,8 @@ static void take_numbered(void *user, int socket, const uint8_t *already, size_t
 static void get_socket(void *user, HttpRequest *request, HttpResponse *response)
 {
     (void)user;
+    const char *account = http_header(request, "X-Account");
+    http_count_for(request, account != NULL ? strtoull(account, NULL, 10) : 0);
     http_upgrade(request, response, take_numbered, request);
 }
 
@@ -188,7 +190,18 @@ static void get_who(void *user, HttpRequest *request, HttpResponse *response)
     response->body = (const uint8_t *)text;
 }
 
+// What somebody would log who logs something now.
+static void get_now(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)user;
+    char *text = arena_alloc(http_arena(request), 64);
+    response->bytes = (size_t)snprintf(text, 64, "%s", http_thread_request_id());
+    response->body = (const uint8_t *)text;
+}
+
 static const HttpRoute routes[] = {
+    {"GET", "/now", .handler = get_now},
+    {"GET", "/now-blocking", .handler = get_now, .blocks = true},
     {"GET", "/who", .handler = get_who},
 
     {"GET", "/hello", .handler = get_hello},
@@ -224,6 +237,50 @@ static HttpServer *start_default(void)
 {
     const HttpConfig config = test_config();
     return start(&config);
+}
+
+// --- what is told of requests -------------------------------------------------------------------
+
+#define TOLD_MAX 64
+
+typedef struct Told {
+    char request_id[HTTP_REQUEST_ID_BYTES], text[160];
+} Told;
+
+static pthread_mutex_t told_lock = PTHREAD_MUTEX_INITIALIZER;
+static Told told[TOLD_MAX];
+static uint32_t told_count;
+
+static void tell(void *user, const HttpAnswered *answered)
+{
+    CHECK(user == &taken);
+    pthread_mutex_lock(&told_lock);
+    if (told_count < TOLD_MAX) {
+        Told *to = &told[told_count++];
+        snprintf(to->request_id, sizeof to->request_id, "%s", answered->request_id);
+        snprintf(to->text, sizeof to->text, "%s %s %u %s", answered->method, answered->path,
+                 answered->status, answered->error);
+    }
+    pthread_mutex_unlock(&told_lock);
+}
+
+// What was told of the request whose answer came last.
+static const char *told_of_reply(void)
+{
+    static const char header[] = "X-Request-Id: ";
+    const char *id = strstr(reply, header);
+    for (int i = 0; i < WAIT_MS && id != NULL; i++) {
+        pthread_mutex_lock(&told_lock);
+        const uint32_t count = told_count;
+        pthread_mutex_unlock(&told_lock);
+        for (uint32_t k = 0; k < count; k++) {
+            if (strncmp(told[k].request_id, id + strlen(header), 16) == 0) {
+                return told[k].text;
+            }
+        }
+        usleep(1000);
+    }
+    return "nothing";
 }
 
 // --- routes -------------------------------------------------------------------------------------
@@ -307,6 +364,64 @@ TEST(routes_answer)
     CHECK_TEXT(reply_body(), "");
     CHECK_INT(ask(server, "PUT /hello HTTP/1.1\r\n", ""), 200);
     http_stop(server);
+}
+
+// Every request is told once, under the id that its client has, and without what may be a secret.
+TEST(requests_are_told)
+{
+    HttpConfig config = test_config();
+    config.answered = tell;
+    told_count = 0;
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL);
+    CHECK_INT(get(server, "/hello?name=secret", "Cookie: a=secret\r\n"), 200);
+    CHECK_TEXT(told_of_reply(), "GET /hello 200 ");
+    CHECK_INT(get(server, "/part/secret", ""), 200);
+    CHECK_TEXT(told_of_reply(), "GET /part/* 200 ");
+    CHECK_INT(get(server, "/rest/a/b/secret", ""), 200);
+    CHECK_TEXT(told_of_reply(), "GET /rest/** 200 ");
+    CHECK_INT(get(server, "/invite/secret", ""), 404);
+    CHECK_TEXT(told_of_reply(), "GET /invite/* 404 not_found");
+    CHECK_INT(get(server, "/0123456789abcdef0123456789abcdef", ""), 404);
+    CHECK_TEXT(told_of_reply(), "GET /* 404 not_found");
+    CHECK_INT(get(server, "/", ""), 404);
+    CHECK_TEXT(told_of_reply(), "GET / 404 not_found");
+    CHECK_INT(get(server, "/failure", ""), 503);
+    CHECK_TEXT(told_of_reply(), "GET /failure 503 busy");
+    CHECK_INT(ask(server, "BREW /hello HTTP/1.1\r\n", ""), 405);
+    CHECK_TEXT(told_of_reply(), "BREW /hello 405 method");
+    CHECK_INT(ask(server, "POST /echo HTTP/1.1\r\nContent-Length: 9999999\r\n", ""), 413);
+    CHECK_TEXT(told_of_reply(), "POST /echo 413 too_large");
+    CHECK_INT(ask(server, "POST /echo HTTP/1.1\r\nOrigin: http://evil.example\r\n", ""), 403);
+    CHECK_TEXT(told_of_reply(), "POST /echo 403 origin");
+    const uint32_t count = told_count;
+    CHECK_INT(count, 10);
+    for (uint32_t i = 0; i < count; i++) {
+        CHECK(strstr(told[i].text, "secret") == NULL);
+        for (uint32_t k = 0; k < i; k++) {
+            CHECK(strcmp(told[i].request_id, told[k].request_id) != 0);
+        }
+    }
+    http_stop(server);
+}
+
+// An event has the id of the request in which it happened, on whichever thread that is answered.
+TEST(a_thread_knows_its_request)
+{
+    HttpConfig config = test_config();
+    const WorkPoolConfig threads = {.thread_count = 1};
+    CHECK_OK(work_pool_create(&threads, &config.pool));
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL);
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(get(server, i % 2 == 0 ? "/now" : "/now-blocking", ""), 200);
+        const char *id = strstr(reply, "X-Request-Id: ");
+        REQUIRE(id != NULL && strlen(reply_body()) == 16);
+        CHECK(strncmp(id + strlen("X-Request-Id: "), reply_body(), 16) == 0);
+    }
+    CHECK_TEXT(http_thread_request_id(), "");
+    http_stop(server);
+    work_pool_destroy(config.pool);
 }
 
 TEST(errors_are_json)
@@ -1139,6 +1254,23 @@ TEST(sockets_of_one_address_are_limited)
     clients[3] = upgrade(server, first);
     CHECK_INT(reply_status(), 429);
     CHECK_INT(http_stats(server).sockets_refused, 3);
+    // An account counts for itself, wherever it is.
+    int own[HTTP_SOCKETS_PER_ACCOUNT_MAX + 1];
+    for (uint32_t i = 0; i < HTTP_SOCKETS_PER_ACCOUNT_MAX; i++) {
+        own[i] = upgrade(server, UPGRADE_REST "X-Forwarded-For: 192.0.2.1\r\nX-Account: 5\r\n");
+        CHECK_INT(reply_status(), 101);
+        REQUIRE(wait_taken(6 + i));
+    }
+    own[HTTP_SOCKETS_PER_ACCOUNT_MAX] =
+        upgrade(server, UPGRADE_REST "X-Forwarded-For: 192.0.2.9\r\nX-Account: 5\r\n");
+    CHECK_INT(reply_status(), 429);
+    for (uint32_t i = 0; i <= HTTP_SOCKETS_PER_ACCOUNT_MAX; i++) {
+        close(own[i]);
+        if (i < HTTP_SOCKETS_PER_ACCOUNT_MAX) {
+            http_socket_over(server, taken.numbers[5 + i], 0);
+        }
+    }
+    CHECK_INT(http_stats(server).sockets, 4);
     // A process that ended takes all of its own with it.
     http_socket_pass(server, taken.numbers[1], 9);
     http_socket_pass(server, taken.numbers[2], 9);

@@ -716,6 +716,70 @@ TEST(operators_kick_say_and_stop)
     fixture_close(&fixture);
 }
 
+static Status order(Fixture *fixture, const char *name, const char *text)
+{
+    const Entry entry = {.type = ENTRY_ADMIN,
+                         .name = name,
+                         .name_bytes = (uint32_t)strlen(name),
+                         .bytes = (const uint8_t *)text,
+                         .byte_count = strlen(text)};
+    return fixture_enter(fixture, &entry);
+}
+
+static uint64_t account_of_session(const Fixture *fixture, uint64_t connection)
+{
+    const Session *session = session_of_connection(fixture->world->sessions, connection);
+    return session != NULL ? session->account : 0;
+}
+
+TEST(a_muted_player_is_refused_and_told_why_until_the_time_is_over)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    fixture_join(&fixture, 1, "ann");
+    char text[96];
+    const unsigned long long account = account_of_session(&fixture, 1);
+    snprintf(text, sizeof text, "%llu %llu too loud", account,
+             (unsigned long long)fixture.unix_ms + 60000);
+    const uint64_t before = world_hash(fixture.world);
+    CHECK_OK(order(&fixture, "mute", text));
+    CHECK(world_hash(fixture.world) != before);
+    const MessageChatSay say = {.text = text_from("hello")};
+    CHECK_OK(fixture_send(&fixture, 1, MESSAGE_CHAT_SAY, &say));
+    fixture_tick(&fixture, 1);
+    const Heard refused = hear(&fixture, 1);
+    CHECK_TEXT(refused.code, "denied");
+    CHECK(strstr(refused.text, "too loud") != NULL);
+    fixture.unix_ms += 70000;
+    CHECK_OK(fixture_send(&fixture, 1, MESSAGE_CHAT_SAY, &say));
+    fixture_tick(&fixture, 2);
+    CHECK_INT(hear(&fixture, 1).acks, 1);
+    CHECK_INT(order(&fixture, "mute", "1234567 99 nobody"), STATUS_NOT_FOUND);
+    CHECK_INT(order(&fixture, "mute", "x 99"), STATUS_MALFORMED);
+    CHECK_INT(order(&fixture, "mute", "0 99"), STATUS_MALFORMED);
+    CHECK_INT(order(&fixture, "mute", "12"), STATUS_MALFORMED);
+    CHECK_INT(order(&fixture, "mute", ""), STATUS_MALFORMED);
+    fixture_close(&fixture);
+}
+
+TEST(whoever_is_removed_is_told_why_and_no_token_brings_them_back)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    fixture_join(&fixture, 1, "ann");
+    char text[96];
+    snprintf(text, sizeof text, "%llu enough for today",
+             (unsigned long long)account_of_session(&fixture, 1));
+    CHECK_OK(order(&fixture, "remove", text));
+    const Heard last = hear(&fixture, 1);
+    CHECK_TEXT(last.code, "kicked");
+    CHECK(strstr(last.text, "enough for today") != NULL);
+    CHECK_INT(world_stats(fixture.world).players, 0);
+    CHECK_INT(order(&fixture, "remove", text), STATUS_NOT_FOUND);
+    CHECK_INT(order(&fixture, "remove", "ann"), STATUS_MALFORMED);
+    fixture_close(&fixture);
+}
+
 TEST(entries_that_make_no_sense)
 {
     Fixture fixture;

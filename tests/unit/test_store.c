@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static uint8_t buffer[1 << 20];
 
@@ -537,9 +538,9 @@ TEST(only_a_database_of_ours_is_opened)
         Status status;
         const char *reason;
     } cases[] = {
-        {"PRAGMA user_version = 5", STATUS_UNSUPPORTED, "of another version"},
-        {"PRAGMA user_version = 0", STATUS_MALFORMED, "of another version"},
-        {"PRAGMA user_version = 4; PRAGMA application_id = 1", STATUS_MALFORMED, "of ours"},
+        {"PRAGMA user_version = 6", STATUS_UNSUPPORTED, "a later version of sandlot"},
+        {"PRAGMA user_version = 0", STATUS_MALFORMED, "the version of the database"},
+        {"PRAGMA user_version = 5; PRAGMA application_id = 1", STATUS_MALFORMED, "of ours"},
         {"PRAGMA application_id = 0x534c4f54; ALTER TABLE chunks RENAME TO chunkz",
          STATUS_MALFORMED, "column world_id of table chunks"},
         {"ALTER TABLE chunkz RENAME TO chunks; ALTER TABLE worlds RENAME place_id TO place_ie",
@@ -724,12 +725,17 @@ TEST(a_row_with_too_many_players_is_emptied)
 
 extern const char store_v3[];
 
-static void load_v3(StoreFixture *fixture, const char *more)
+static void write_v3(StoreFixture *fixture, const char *more)
 {
     fixture_close(fixture);
     REQUIRE(remove(fixture->path) == 0);
     REQUIRE(fixture_sql(fixture, store_v3));
     REQUIRE(more == NULL || fixture_sql(fixture, more));
+}
+
+static void load_v3(StoreFixture *fixture, const char *more)
+{
+    write_v3(fixture, more);
     const Status status = fixture_open(fixture);
     if (status != STATUS_OK) {
         test_fail(__FILE__, __LINE__, "%s: %s", status_name(status), fixture->reason);
@@ -803,6 +809,37 @@ TEST(a_database_of_version_3_is_migrated)
     uint64_t epoch = 0;
     CHECK_INT(fixture_take(&fixture, "w1", "new", 1, 1, &epoch), STATUS_MALFORMED);
     row_list_free(&list);
+    fixture_end(&fixture);
+}
+
+// The copy is what the older program left, with its log, and the older program could go on with it.
+TEST(an_older_database_is_copied_before_it_is_migrated)
+{
+    StoreFixture fixture, copy;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    struct stat about;
+    copy = fixture;
+    snprintf(copy.path, sizeof copy.path, "%.80s.v3", fixture.path);
+    CHECK(stat(copy.path, &about) != 0); // a new one needs none
+    load_v3(&fixture, NULL);
+    REQUIRE(stat(copy.path, &about) == 0);
+    CHECK_INT(about.st_mode & 07777, 0600);
+    CHECK_INT(fixture_number(&copy, "PRAGMA user_version"), 3);
+    CHECK_INT(fixture_number(&copy, "SELECT count(*) FROM worlds WHERE world_id = 'w1'"), 1);
+    // One of an interrupted migration is replaced; where no copy can be made, nothing is migrated.
+    CHECK(truncate(copy.path, 5) == 0);
+    load_v3(&fixture, NULL);
+    CHECK_INT(fixture_number(&copy, "PRAGMA user_version"), 3);
+    CHECK(unlink(copy.path) == 0 && mkdir(copy.path, 0700) == 0);
+    char inner[128];
+    snprintf(inner, sizeof inner, "%s/x", copy.path);
+    CHECK(mkdir(inner, 0700) == 0);
+    write_v3(&fixture, NULL);
+    CHECK_INT(fixture_open(&fixture), STATUS_BLOCKED);
+    CHECK(strstr(fixture.reason, "must be copied before it is migrated") != NULL);
+    CHECK_INT(fixture_number(&fixture, "PRAGMA user_version"), 3);
     fixture_end(&fixture);
 }
 

@@ -174,6 +174,40 @@ static Stored stored_of(Cluster *cluster)
     return stored;
 }
 
+// A save with one player; x is where.
+static Status save_player(Cluster *cluster, uint32_t host, uint64_t epoch, uint64_t seq,
+                          uint64_t account, float x)
+{
+    uint8_t bytes[256];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    const RowPlayer player = {
+        .account = account, .player = account, .position = {x, 0, 0}, .present = true};
+    row_put_player(&player, &writer);
+    CHECK_OK(store_save(cluster->stores[host], "w1", epoch, seq, bytes, writer.at, seq));
+    return step_for(cluster, host, STORE_SAVED);
+}
+
+#define ACCOUNTS 4
+
+static void look_at_player(void *user, const uint8_t *bytes, size_t count)
+{
+    float *places = user;
+    ByteReader reader = byte_reader(bytes, count);
+    Row row;
+    RowPlayer player;
+    CHECK_OK(row_read(&reader, &row));
+    if (row_player(&row, &player) == STATUS_OK && player.account < ACCOUNTS) {
+        places[player.account] = player.position.x;
+    }
+}
+
+static float place_of(Cluster *cluster, uint64_t account)
+{
+    float places[ACCOUNTS] = {0};
+    CHECK_OK(store_rows(cluster->stores[0], "w1", look_at_player, places));
+    return places[account];
+}
+
 // --- tests --------------------------------------------------------------------------------------
 
 TEST(nothing_is_stored_or_answered_before_the_step)
@@ -378,6 +412,24 @@ TEST(a_restarted_host_takes_its_row_and_its_worlds_at_once)
     cluster_end(&cluster);
 }
 
+TEST(nothing_is_written_into_a_world_that_was_given_back)
+{
+    Cluster cluster;
+    cluster_begin(&cluster);
+    CHECK_INT(renew(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(take(&cluster, 0, 1), STATUS_OK);
+    for (uint64_t seq = 1; seq <= 3; seq++) {
+        CHECK_INT(save(&cluster, 0, 1, seq, seq), STATUS_OK);
+    }
+    CHECK_OK(store_world_release(cluster.stores[0], "w1", 1, 3));
+    CHECK_INT(step_for(&cluster, 0, STORE_WORLD_RELEASED), STATUS_OK);
+    CHECK_INT(save(&cluster, 0, 1, 4, 9), STATUS_DENIED);
+    CHECK_INT(take(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(save(&cluster, 0, 2, 1, 10), STATUS_OK);
+    CHECK_INT(stored_of(&cluster).structures, 4);
+    cluster_end(&cluster);
+}
+
 TEST(a_full_disk_stores_nothing_and_costs_nothing)
 {
     Cluster cluster;
@@ -405,6 +457,34 @@ TEST(a_full_disk_stores_nothing_and_costs_nothing)
     CHECK(!store_stats(cluster.stores[0]).disk_refuses);
     CHECK_INT(save(&cluster, 0, 1, 2, 6), STATUS_OK);
     CHECK_INT(stored_of(&cluster).tick, 6);
+    cluster_end(&cluster);
+}
+
+TEST(players_are_as_the_last_commit_had_them)
+{
+    Cluster cluster;
+    cluster_begin(&cluster);
+    CHECK_INT(renew(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(take(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(save_player(&cluster, 0, 1, 1, 1, 5), STATUS_OK);
+    CHECK_INT(save_player(&cluster, 0, 1, 2, 2, 6), STATUS_OK);
+    // What the disk refused is not there when somebody else is stored.
+    cluster.faults = 1;
+    CHECK_INT(save_player(&cluster, 0, 1, 3, 1, 7), STATUS_BLOCKED);
+    CHECK_INT(save_player(&cluster, 0, 1, 3, 2, 8), STATUS_OK);
+    CHECK(place_of(&cluster, 1) == 5 && place_of(&cluster, 2) == 8);
+    // Another host has the world for a while: host 0 goes on with what that one stored.
+    cluster.now += LEASE_MS;
+    CHECK_INT(renew(&cluster, 1, 1), STATUS_OK);
+    CHECK_INT(take(&cluster, 1, 1), STATUS_OK);
+    CHECK_INT(save_player(&cluster, 1, 2, 1, 1, 9), STATUS_OK);
+    CHECK_INT(renew(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(save_player(&cluster, 0, 1, 4, 2, 10), STATUS_DENIED);
+    CHECK_OK(store_world_release(cluster.stores[1], "w1", 2, 3));
+    CHECK_INT(step_for(&cluster, 1, STORE_WORLD_RELEASED), STATUS_OK);
+    CHECK_INT(take(&cluster, 0, 1), STATUS_OK);
+    CHECK_INT(save_player(&cluster, 0, 3, 1, 2, 11), STATUS_OK);
+    CHECK(place_of(&cluster, 1) == 9 && place_of(&cluster, 2) == 11);
     cluster_end(&cluster);
 }
 

@@ -2,12 +2,20 @@
 // text.
 #include "core/world/act/act_inside.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void act_chat(Acts *acts, Session *session, uint32_t seq, const MessageChatSay *command)
 {
     Sessions *sessions = acts->config.sessions;
     char text[CHAT_BYTES_MAX];
+    if (session->muted_until_ms > acts->config.clock->unix_ms) {
+        char why[SESSION_REASON_BYTES + 64];
+        (void)snprintf(why, sizeof why, "You may not chat here now%s%s",
+                       session->mute_reason[0] != '\0' ? ": " : ".", session->mute_reason);
+        session_deny(sessions, session, seq, STATUS_DENIED, why);
+        return;
+    }
     if (!session_rate(sessions, session, seq, RATE_CHAT)) {
         return;
     }

@@ -354,6 +354,10 @@ void session_hash(const Sessions *sessions, Hash64 *hash)
         if (session->address != 0) {
             hash_u64(hash, session->address);
         }
+        if (session->muted_until_ms != 0) {
+            hash_u64(hash, session->muted_until_ms);
+            hash_bytes(hash, session->mute_reason, strlen(session->mute_reason));
+        }
         if (session->state == SESSION_VERIFYING && session->has_token) {
             hash_bytes(hash, session->token_hash, sizeof session->token_hash);
         }

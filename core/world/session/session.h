@@ -38,6 +38,8 @@ typedef enum SessionState {
     SESSION_CLOSING    // its last messages go out
 } SessionState;
 
+#define SESSION_REASON_BYTES 97
+
 typedef struct Session {
     SessionState state;
     uint64_t connection; // 0 while dropped
@@ -53,6 +55,8 @@ typedef struct Session {
     bool resumed;
     char player_id[65];
     char name[65];
+    uint64_t muted_until_ms; // unix time until which it may not chat; 0: it may
+    char mute_reason[SESSION_REASON_BYTES];
     uint64_t address;       // a number for where it comes from; 0: nobody counts it
     bool has_token;         // the handshake brought a resume token:
     uint8_t token_hash[32]; // its hash

@@ -1,5 +1,5 @@
-// New places: the folders of templates/ are compiled into the program, and are written with the API
-// declarations for editors.
+// New places: the folders of templates/ and places/obby are compiled into the program, and are
+// written with the API declarations for editors.
 #pragma once
 
 #include "core/base/status.h"
@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// One file of templates/<set>/<path>. Sets: `every` and `every-typescript` go into each place,
-// `types` beside sandlot.d.ts; `<name>` is a place, `<name>-typescript` has its scripts in
-// TypeScript.
+// One file of templates/<set>/<path> or places/<set>/<path>. Sets: `every` and `every-typescript`
+// go into each place, `types` beside sandlot.d.ts; `<name>` is a place, `<name>-typescript` has its
+// scripts in TypeScript.
 typedef struct TemplateFile {
     const char *set, *path;
     const uint8_t *data;

@@ -98,6 +98,19 @@ static bool has_role(const Identity *who, uint32_t role)
     return who != NULL && (who->roles & (role | ROLE_OPERATOR)) != 0;
 }
 
+// What a tool does with a token stays within the token's scope.
+static bool has_scope(const Identity *who, Access access)
+{
+    static const uint32_t needs[ACCESS_COUNT] = {
+        [ACCESS_SIGNED_IN] = SCOPE_PLAY,   [ACCESS_ACCOUNT] = SCOPE_PLAY,
+        [ACCESS_CREATOR] = SCOPE_CREATE,   [ACCESS_TEACHER] = SCOPE_OPERATE,
+        [ACCESS_OPERATOR] = SCOPE_OPERATE, [ACCESS_MACHINE] = SCOPE_OPERATE};
+    if (who == NULL || who->kind != SIGN_IN_TOKEN) {
+        return true;
+    }
+    return access != ACCESS_SELF && (who->scope & needs[access]) == needs[access];
+}
+
 static bool is_allowed(const Serve *serve, Access access, const HttpRequest *request,
                        const Identity *who)
 {
@@ -106,6 +119,7 @@ static bool is_allowed(const Serve *serve, Access access, const HttpRequest *req
     case ACCESS_ANYONE:
         return true;
     case ACCESS_SIGNED_IN:
+    case ACCESS_SELF:
         return who != NULL;
     case ACCESS_ACCOUNT:
         return who != NULL && !who->is_guest;
@@ -157,6 +171,11 @@ static void refuse(HttpRequest *request, HttpResponse *response, Access access, 
         http_fail(request, response, 401, "auth_required",
                   "sign in first: POST /login gives a guest's session_token, to be sent as "
                   "`Authorization: Bearer <session_token>`");
+    } else if (!has_scope(who, access)) {
+        http_fail(request, response, 403, "scope",
+                  access == ACCESS_SELF
+                      ? "a token of a tool cannot do this; sign in with the password"
+                      : "this token has another scope; make one with the scope that is needed");
     } else {
         http_fail(request, response, 403, "denied", needs[access]);
     }
@@ -166,8 +185,15 @@ bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpR
 {
     const Serve *serve = user;
     Entered *entered = NULL;
-    if (serve->control == NULL) {
-        return true; // a world without accounts: its handlers decide
+    if (serve->control == NULL) { // without accounts handlers decide, but for operators' routes
+        const bool is_open = route->access < ACCESS_OPERATOR ||
+                             is_allowed(serve, (Access)route->access, request, NULL);
+        if (!is_open) {
+            http_fail(request, response, 403, "denied",
+                      "this server has no accounts, so it answers this on its own machine alone, "
+                      "in development");
+        }
+        return is_open;
     }
     if (route->access == ACCESS_HOST) {
         return enter_host(serve, request, response);
@@ -185,7 +211,8 @@ bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpR
     }
     http_set_note(request, entered);
     const Identity *who = entered != NULL ? &entered->who : NULL;
-    if (!is_allowed(serve, (Access)route->access, request, who)) {
+    if (!has_scope(who, (Access)route->access) ||
+        !is_allowed(serve, (Access)route->access, request, who)) {
         refuse(request, response, (Access)route->access, who);
         return false;
     }

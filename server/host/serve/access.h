@@ -10,6 +10,7 @@
 typedef enum Access {
     ACCESS_ANYONE,
     ACCESS_SIGNED_IN, // a guest will do
+    ACCESS_SELF,      // likewise, but not by the token of a tool
     ACCESS_ACCOUNT,   // no guest
     ACCESS_CREATOR,   // in development everybody on this machine is one
     ACCESS_TEACHER,

@@ -347,7 +347,7 @@ static void save(const Serve *serve, JobQueue *queue, HttpRequest *request, Http
 void serve_build_post_save(void *user, HttpRequest *request, HttpResponse *response)
 {
     ServeBuild *build = enter(user, request, response);
-    if (build == NULL) {
+    if (build == NULL || serve_refuse_upload(user, build->place, request, response)) {
         return;
     }
     Serve *serve = user;

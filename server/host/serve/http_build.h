@@ -15,14 +15,42 @@ void serve_build_get_script(void *user, HttpRequest *request, HttpResponse *resp
 void serve_build_get_job(void *user, HttpRequest *request, HttpResponse *response);
 void serve_build_delete_job(void *user, HttpRequest *request, HttpResponse *response);
 
-#define SERVE_BUILD_ROUTES                                                                  \
-    {"POST", "/api/script/save", serve_build_post_save, .body_max = SERVE_BUILD_BODY_BYTES, \
-     .blocks = true},                                                                       \
-        {"GET", "/api/script", .handler = serve_build_get_script, .blocks = true},          \
-        {"GET", "/api/jobs/*", .handler = serve_build_get_job},                             \
-    {                                                                                       \
-        "DELETE", "/api/jobs/*", .handler = serve_build_delete_job                          \
+// clang-format off
+#define SERVE_BUILD_JOB                                                               \
+    "job_id status stage? progress_pct:integer done:integer total:integer item?:any " \
+    "log:array reason?:any errors:integer warnings:integer compiled:integer "         \
+    "cached:integer result_revision_id:any"
+#define SERVE_BUILD_ROUTES                                                                    \
+    {"POST",                                                                                  \
+     "/api/script/save",                                                                      \
+     serve_build_post_save,                                                                   \
+     .body_max = SERVE_BUILD_BODY_BYTES,                                                      \
+     .blocks = true,                                                                          \
+     .takes = "id code knownHash?:any",                                                       \
+     .gives = "id path hash codeHash job_id:any",                                             \
+     .fails = "403 404 409 507",                                                              \
+     .summary = "Saves a script, in development, if it is still what the editor knew"},       \
+        {"GET",                                                                               \
+         "/api/script",                                                                       \
+         .handler = serve_build_get_script,                                                   \
+         .blocks = true,                                                                      \
+         .takes = "id",                                                                       \
+         .gives = "id path hash codeHash code:any",                                           \
+         .fails = "403 404 413",                                                              \
+         .summary = "A script as it is on disk, in development"},                             \
+        {"GET",                                                                               \
+         "/api/jobs/*",                                                                       \
+         .handler = serve_build_get_job,                                                      \
+         .gives = SERVE_BUILD_JOB,                                                            \
+         .fails = "403 404",                                                                  \
+         .summary = "How far a build is"},                                                    \
+    {                                                                                         \
+        "DELETE", "/api/jobs/*", .handler = serve_build_delete_job, .gives = SERVE_BUILD_JOB, \
+                                 .fails = "403 404",                                          \
+                                 .summary = "Cancels a build, for everybody who shares it"    \
     }
+
+// clang-format on
 
 // Ends the builds that run. After the HTTP server has stopped.
 void serve_build_stop(Serve *serve);

@@ -11,9 +11,7 @@
 #include "server/sys/entropy.h"
 
 #include <stdio.h>
-#include <time.h>
 
-#define JSON_ARENA_BYTES  (32u << 10)
 #define MAKE_TRIES        8
 #define REGISTER_LEASE_MS REMOTE_LEASE_MS_MAX
 
@@ -27,23 +25,6 @@ static bool refuse_without_control(const Serve *serve, HttpRequest *request, Htt
 }
 
 // --- bodies -------------------------------------------------------------------------------------
-
-static const JsonNode *read_body(HttpRequest *request)
-{
-    size_t bytes = 0;
-    const uint8_t *body = http_body(request, &bytes);
-    void *memory = arena_alloc(http_arena(request), JSON_ARENA_BYTES);
-    const JsonNode *root = NULL;
-    if (memory == NULL) {
-        return NULL;
-    }
-    Arena arena;
-    arena_init(&arena, memory, JSON_ARENA_BYTES);
-    const JsonConfig config = {
-        .arena = &arena, .bytes_max = SERVE_HOST_BODY_BYTES, .node_count_max = 64, .depth_max = 4};
-    const Status status = json_parse(&config, (const char *)body, bytes, &root, NULL);
-    return status == STATUS_OK && root->kind == JSON_OBJECT ? root : NULL;
-}
 
 // "" if it is not there; false: it is no text, or does not fit.
 static bool copy_member(const JsonNode *root, const char *name, char *out, size_t capacity)
@@ -201,7 +182,7 @@ static void make_world(Registration *made)
 {
     uint8_t random[ROOM_CODE_RANDOM];
     entropy_fill(random, sizeof random);
-    room_code_from(random, made->row.room_code);
+    room_code_from(random, sizeof random, made->row.room_code);
     made->tries += 1;
     made->ask.answer = world_made;
     const Status status =
@@ -220,9 +201,12 @@ static bool answer_register(void *user, HttpDeferred *deferred, HttpResponse *re
     Serve *serve = user;
     HttpRequest *request = http_deferred_request(deferred);
     Registration *made = arena_alloc(http_arena(request), sizeof *made);
-    const JsonNode *root = read_body(request);
+    const JsonNode *root = serve_body(request, response);
     char boot[2 * STORE_BOOT_BYTES + 1], place_id[65], world_id[65];
-    if (made == NULL || root == NULL || !copy_member(root, "world_id", world_id, 65) ||
+    if (root == NULL) {
+        return true;
+    }
+    if (made == NULL || !copy_member(root, "world_id", world_id, 65) ||
         !copy_member(root, "place_id", place_id, 65) ||
         !copy_member(root, "boot", boot, sizeof boot) || world_id[0] == '\0') {
         http_fail(request, response, 400, "malformed",
@@ -339,17 +323,6 @@ void serve_hosts_close(Serve *serve)
 
 // --- keys ---------------------------------------------------------------------------------------
 
-static void write_time(JsonWriter *json, const char *name, uint64_t unix_ms)
-{
-    char text[32] = "";
-    const time_t seconds = (time_t)(unix_ms / 1000);
-    struct tm parts;
-    if (unix_ms > 0 && gmtime_r(&seconds, &parts) != NULL) {
-        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    }
-    serve_write_member(json, name, text[0] != '\0' ? text : NULL);
-}
-
 static void write_key(JsonWriter *json, const StoreHostKey *key, const char *token)
 {
     char id[STORE_HOST_KEY_ID_BYTES];
@@ -360,28 +333,36 @@ static void write_key(JsonWriter *json, const StoreHostKey *key, const char *tok
     if (token != NULL) {
         serve_write_member(json, "key", token);
     }
-    write_time(json, "created_at", key->created_unix_ms);
-    if (token == NULL) {
-        write_time(json, "used_at", key->used_unix_ms);
+    serve_write_time(json, "created_at", key->created_unix_ms);
+    if (token == NULL && key->used_unix_ms != 0) {
+        serve_write_time(json, "used_at", key->used_unix_ms);
+    } else if (token == NULL) {
+        serve_write_member(json, "used_at", NULL);
     }
     json_write_object_end(json);
 }
 
 void serve_host_key_make(void *user, HttpRequest *request, HttpResponse *response)
 {
-    const Serve *serve = user;
+    Serve *serve = user;
     char name[STORE_SHOWN_BYTES], token[TOKEN_TEXT_BYTES];
     if (refuse_without_control(serve, request, response)) {
         return;
     }
-    const JsonNode *root = read_body(request);
-    if (root == NULL || !copy_member(root, "name", name, sizeof name)) {
+    const JsonNode *root = serve_body(request, response);
+    if (root == NULL) {
+        return;
+    }
+    if (!copy_member(root, "name", name, sizeof name)) {
         http_fail(request, response, 400, "malformed",
                   "the body is {\"name\":…}, at most 64 bytes");
         return;
     }
     if (!name_text_is_valid(name, strlen(name))) {
         http_fail(request, response, 400, "invalid_name", NAME_TEXT_RULE);
+        return;
+    }
+    if (!serve_record(serve, "host_key.make", request, response)) {
         return;
     }
     const Identity *who = serve_who(request);
@@ -438,8 +419,11 @@ void serve_host_key_list(void *user, HttpRequest *request, HttpResponse *respons
 
 void serve_host_key_revoke(void *user, HttpRequest *request, HttpResponse *response)
 {
-    const Serve *serve = user;
+    Serve *serve = user;
     if (refuse_without_control(serve, request, response)) {
+        return;
+    }
+    if (!serve_record(serve, "host_key.revoke", request, response)) {
         return;
     }
     const char *id = http_path_part(request, 0);

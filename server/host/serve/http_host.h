@@ -30,26 +30,27 @@ void serve_host_key_revoke(void *user, HttpRequest *request, HttpResponse *respo
 #define SERVE_HOST_BODY_BYTES 4096
 
 // clang-format off
-#define SERVE_HOST_ROUTES                                                                          \
-    {"POST", "/api/hosts/register", serve_hosts_register, .body_max = SERVE_HOST_BODY_BYTES,       \
-     .access = ACCESS_HOST, .summary = "Registers a host that runs a world",                       \
-     .takes = "world_id boot place_id?",                                                           \
-     .gives = "host_id world_id room_code name place_id place_hash other_place:boolean "           \
-              "signing_key revision unix_ms:integer",                                              \
-     .fails = "400 401 404 409 503"},                                                              \
-    {"POST", "/api/hosts/batch", serve_hosts_batch, .body_max = REMOTE_BATCH_BYTES_MAX,            \
-     .access = ACCESS_HOST, .summary = "Jobs of a host's store, as bytes; answered when stored",   \
-     .fails = "400 401 409 413 503"},                                                              \
-    {"GET", "/api/hosts/place/*", .handler = serve_hosts_place, .blocks = true,                    \
-     .access = ACCESS_HOST, .summary = "A built place, as bytes", .fails = "401 404"},             \
-    {"POST", "/admin/host-keys", serve_host_key_make, .body_max = SERVE_HOST_BODY_BYTES,           \
-     .blocks = true, .access = ACCESS_MACHINE, .summary = "Makes a host key, which is shown once", \
-     .takes = "name", .gives = "id name key created_at", .fails = "400 401 403 409 503"},          \
-    {"GET", "/admin/host-keys", .handler = serve_host_key_list, .access = ACCESS_MACHINE,          \
-     .summary = "All host keys, without their secrets", .gives = "host_keys:array",                \
-     .fails = "401 403"},                                                                          \
-    {"DELETE", "/admin/host-keys/*", .handler = serve_host_key_revoke, .blocks = true,             \
-     .access = ACCESS_MACHINE,                                                                     \
-     .summary = "Revokes a host key; worlds that its hosts run end there",                         \
-     .gives = "id", .fails = "401 403 404 503"}
+#define SERVE_HOST_ROUTES \
+    {"POST", "/api/hosts/register", serve_hosts_register, .body_max = SERVE_HOST_BODY_BYTES, \
+     .access = ACCESS_HOST, .takes = "world_id boot place_id?", \
+     .gives = "host_id world_id room_code name place_id place_hash other_place:boolean " \
+              "signing_key revision unix_ms:integer", \
+     .fails = "404", .summary = "Registers a host that runs a world on another machine"}, \
+    {"POST", "/api/hosts/batch", serve_hosts_batch, .body_max = REMOTE_BATCH_BYTES_MAX, \
+     .access = ACCESS_HOST, .takes = "application/octet-stream", \
+     .gives = "application/octet-stream", .fails = "404 409", \
+     .summary = "Jobs of such a host's store; answered when they are on disk"}, \
+    {"GET", "/api/hosts/place/*", .handler = serve_hosts_place, .blocks = true, \
+     .access = ACCESS_HOST, .names = "place_id", .gives = "application/octet-stream", \
+     .fails = "404", .summary = "A built place, for such a host"}, \
+    {"POST", "/admin/host-keys", serve_host_key_make, .body_max = SERVE_HOST_BODY_BYTES, \
+     .blocks = true, .access = ACCESS_MACHINE, .takes = "name", \
+     .gives = "id name key created_at", .fails = "404 409", \
+     .summary = "Makes a host key, which is shown once"}, \
+    {"GET", "/admin/host-keys", .handler = serve_host_key_list, .access = ACCESS_MACHINE, \
+     .gives = "host_keys:array", .fails = "404", \
+     .summary = "All host keys, without their secrets"}, \
+    {"DELETE", "/admin/host-keys/*", .handler = serve_host_key_revoke, .blocks = true, \
+     .access = ACCESS_MACHINE, .gives = "id", .fails = "404", \
+     .summary = "Revokes a host key; worlds that its hosts run end there"}
 // clang-format on

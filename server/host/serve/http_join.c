@@ -5,6 +5,8 @@
 #include "core/base/name_text.h"
 #include "core/base/sha256.h"
 #include "core/wire/message.h"
+#include "server/host/serve/body.h"
+#include "server/host/serve/http_account.h"
 #include "server/host/serve/http_routes.h"
 #include "server/net/http_client.h"
 #include "server/net/websocket.h"
@@ -76,7 +78,7 @@ static size_t write_query(const HttpRequest *request, bool json, uint8_t *out)
 
 // The world is a stranger's: it tells addresses apart, and learns none. In development nobody on
 // this machine is counted (0).
-static uint64_t address_key(const Serve *serve, const HttpRequest *request)
+uint64_t serve_address_key(const Serve *serve, const HttpRequest *request)
 {
     if (serve->development && http_is_loopback(request)) {
         return 0;
@@ -102,7 +104,7 @@ static void take_socket(void *user, int descriptor, const uint8_t *already, size
     (void)fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
     MailSocket mail = {.socket = {.descriptor = descriptor,
                                   .json = json,
-                                  .address = address_key(serve, request),
+                                  .address = serve_address_key(serve, request),
                                   .number = http_socket_number(request),
                                   .already = malloc(QUERY_FRAME_BYTES + bytes)}};
     HostSocket *socket = &mail.socket;
@@ -146,11 +148,39 @@ void serve_take_socket(void *user, const MailSocket *mail)
     }
 }
 
+// Whose socket it is: by the cookie or header, or by what stands in the address. 0: nobody's, or a
+// guest's, who counts as the address does: guests cost nothing to make.
+static uint64_t socket_account(const Serve *serve, const HttpRequest *request)
+{
+    const Identity *who = serve_who(request);
+    const char *token = http_query(request, "token");
+    Ticket ticket;
+    Identity found;
+    if (serve->control == NULL) {
+        return 0;
+    }
+    if (who == NULL && token != NULL &&
+        ticket_read(serve->key.public_half, token, strlen(token), &ticket) == STATUS_OK) {
+        const bool is_valid = ticket.expires_unix_ms > clock_unix_ms();
+        return is_valid && (ticket.flags & TICKET_GUEST) == 0 ? ticket.account : 0;
+    }
+    if (who == NULL && token != NULL &&
+        identity_of_token(serve->control, token, &found) == STATUS_OK) {
+        who = &found;
+    }
+    return who != NULL && !who->is_guest ? who->account : 0;
+}
+
 void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    bool is_ready = false;
-    if (!rooms_find(serve->rooms, http_path_part(request, 0), &is_ready)) {
+    bool is_ready = false, is_private = false;
+    const bool is_there =
+        rooms_find(serve->rooms, http_path_part(request, 0), &is_ready, &is_private);
+    if (serve_refuse_guess(serve, request, response, is_there, is_private)) {
+        return;
+    }
+    if (!is_there) {
         http_fail(request, response, 404, "not_found", "there is no such room");
         return;
     }
@@ -164,6 +194,7 @@ void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response)
                   "token, playerId or resumeToken is too long, or nothing that was given here");
         return;
     }
+    http_count_for(request, socket_account(serve, request));
     http_upgrade(request, response, take_socket, request);
 }
 
@@ -171,10 +202,12 @@ void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response)
 
 typedef struct JoinRequest {
     char name[TICKET_NAME_BYTES];
-    char world_id[65], place_id[65];
+    char world_id[65], place_id[65], room_code[17];
     bool debug;
-    bool bad;      // the body is no JSON object of the form
-    bool bad_name; // what is to be its name is none
+    bool bad;       // the body is no JSON object of the form
+    bool bad_name;  // what is to be its name is none
+    char odd[256];  // which member is unknown; "": none
+    const char *no; // which member is no text, or too long; NULL: none
 } JoinRequest;
 
 // False: it is there and does not fit, or is no text.
@@ -220,13 +253,21 @@ static JoinRequest read_join_request(HttpRequest *request)
     if (join.name[0] != '\0' && !name_text_is_valid(join.name, strlen(join.name))) {
         join.bad_name = true;
     }
-    // One that does not fit is nobody's.
-    if (!copy_member(root, "world_id", join.world_id, sizeof join.world_id)) {
-        join.world_id[0] = '?';
+    const struct {
+        const char *name;
+        char *out;
+        size_t capacity;
+    } texts[] = {{"world_id", join.world_id, sizeof join.world_id},
+                 {"place_id", join.place_id, sizeof join.place_id},
+                 {"room_code", join.room_code, sizeof join.room_code}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (!copy_member(root, texts[i].name, texts[i].out, texts[i].capacity)) {
+            join.no = texts[i].name;
+        }
     }
-    if (!copy_member(root, "place_id", join.place_id, sizeof join.place_id)) {
-        join.place_id[0] = '?';
-    }
+    static const char *const members[] = {"world_id", "place_id", "room_code", "username",
+                                          "name",     "debug",    NULL};
+    (void)serve_body_has_odd(root, members, join.odd, sizeof join.odd);
     const JsonNode *debug = json_find(root, "debug");
     join.debug = debug != NULL && debug->kind == JSON_BOOL && debug->boolean;
     return join;
@@ -303,7 +344,7 @@ static bool sign_guest(const Serve *serve, const char *name, Ticket *guest, char
     return ticket_write(&serve->key, guest, token, TICKET_TEXT_BYTES) == STATUS_OK;
 }
 
-static Ticket ticket_of(const Identity *who)
+Ticket serve_ticket_of(const Identity *who)
 {
     Ticket ticket = {.account = who->account};
     ticket.flags = (who->is_guest ? TICKET_GUEST : 0) |
@@ -312,21 +353,14 @@ static Ticket ticket_of(const Identity *who)
     return ticket;
 }
 
-// On the pool when there are accounts, because a guest is a row of the store.
+// Of a world without accounts.
 static void answer_login(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
     const JoinRequest join = read_join_request(request);
     Ticket guest = {0};
     char token[TICKET_TEXT_BYTES] = "", id[32];
-    bool is_made;
-    if (serve->control != NULL) {
-        Identity who;
-        is_made = control_make_guest(serve->control, join.name, &who, token) == STATUS_OK;
-        guest = is_made ? ticket_of(&who) : guest;
-    } else {
-        is_made = sign_guest(serve, join.name, &guest, token);
-    }
+    const bool is_made = sign_guest(serve, join.name, &guest, token);
     if (!is_made) {
         http_fail(request, response, 503, "unavailable", "no sign-in could be stored; try again");
         return;
@@ -342,19 +376,40 @@ static void answer_login(void *user, HttpRequest *request, HttpResponse *respons
     serve_answer_end(&answer, response);
 }
 
+// What a page needs to know before it asks for anything that could be refused.
+void serve_get_session(void *user, HttpRequest *request, HttpResponse *response)
+{
+    const Serve *serve = user;
+    const Identity *who = serve_who(request);
+    ServeAnswer answer;
+    serve_answer_begin(&answer, request);
+    json_write_object_begin(&answer.json);
+    json_write_name(&answer.json, "accounts");
+    json_write_bool(&answer.json, serve->control != NULL);
+    json_write_name(&answer.json, "signed_in");
+    json_write_bool(&answer.json, who != NULL);
+    if (who != NULL) {
+        serve_write_member(&answer.json, "shown_name", who->shown_name);
+        serve_write_member(&answer.json, "username", who->is_guest ? NULL : who->name);
+        json_write_name(&answer.json, "is_guest");
+        json_write_bool(&answer.json, who->is_guest);
+    }
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
+}
+
 void serve_post_login(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
-    if (serve->control == NULL && refuse_ticket_for_stranger(serve, request, response)) {
+    if (serve->control != NULL) {
+        http_work(request, response, serve_account_post_login);
+        return;
+    }
+    if (refuse_ticket_for_stranger(serve, request, response)) {
         return;
     }
     const JoinRequest join = read_join_request(request);
-    if (refuse_join_request(&join, request, response)) {
-        return;
-    }
-    if (serve->control != NULL) {
-        http_work(request, response, answer_login);
-    } else {
+    if (!refuse_join_request(&join, request, response)) {
         answer_login(user, request, response);
     }
 }
@@ -376,9 +431,7 @@ static bool is_name_of(const HttpSite *site, const char *host)
            (host[bytes] == '\0' || host[bytes] == ':');
 }
 
-// Where this client reaches us: the public URL, if it came by that name or through a proxy, or the
-// address that it used; else our own.
-static void server_name(const Serve *serve, const HttpRequest *request, char *out, size_t bytes)
+void serve_server_name(const Serve *serve, const HttpRequest *request, char *out, size_t bytes)
 {
     HttpSite site;
     const char *name = http_header(request, "Host");
@@ -422,8 +475,8 @@ static void write_join(const PendingJoin *pending, JsonWriter *json, const HostJ
     json_write_object_end(json);
 }
 
-static void refuse_join(HttpRequest *request, HttpResponse *response, const Serve *serve,
-                        HostRefusal refusal)
+void serve_refuse_join(HttpRequest *request, HttpResponse *response, const Serve *serve,
+                       HostRefusal refusal)
 {
     static const struct {
         uint32_t status;
@@ -436,16 +489,45 @@ static void refuse_join(HttpRequest *request, HttpResponse *response, const Serv
         [REFUSED_FULL] = {503, "full",
                           "this server runs as many worlds as it can; try again later"},
         [REFUSED_ELSEWHERE] = {503, "elsewhere", "another host runs this world"},
-        [REFUSED_FAILING] = {503, "failing",
+        [REFUSED_FORBIDDEN] = {403, "forbidden",
+                               "this world is private; join with its room_code, or ask its owner "
+                               "for an invitation"},
+        [REFUSED_WORLD_FULL] = {409, "world_full",
+                                "this world has as many players as it may have; try again later, "
+                                "or join another world of the place"},
+        [REFUSED_QUOTA] = {409, "too_many_worlds",
+                           "you have as many worlds as you may have; delete one first, or join one "
+                           "of them by its world_id"},
+        [REFUSED_ADDRESS] = {429, "too_many_worlds",
+                             "guests from your address have made as many worlds as they may; join "
+                             "one of them, or a place by its place_id"},
+        [REFUSED_PLACE_FULL] = {409, "place_full",
+                                "this place has as many worlds as it may have; try again later"},
+        [REFUSED_FAILING] = {502, "failing",
                              "this world ends as soon as it starts; its creator must mend it"},
         [REFUSED_UNAVAILABLE] = {503, "unavailable", "the world cannot be started now; try again"},
-        [REFUSED_LATE] = {503, "starting", "the world has not started in time; try again"}};
+        [REFUSED_LATE] = {503, "starting", "the world has not started in time; try again"},
+        [REFUSED_DRAINING] = {503, "draining",
+                              "this server is about to go down and starts no worlds; those that "
+                              "run can still be joined"}};
     if (refusal == REFUSED_DISK && serve_refuse_without_disk(serve, request, response)) {
         return;
     }
     refusal = answers[refusal].code != NULL ? refusal : REFUSED_UNAVAILABLE;
     http_fail(request, response, answers[refusal].status, answers[refusal].code,
               answers[refusal].message);
+}
+
+static void refuse_answer(HttpRequest *request, HttpResponse *response, const Serve *serve,
+                          const HostJoinAnswer *answer)
+{
+    if (answer->refusal == REFUSED_BANNED) {
+        char text[192];
+        host_ban_text(&answer->rules, text, sizeof text);
+        http_fail(request, response, 403, "banned", text);
+    } else {
+        serve_refuse_join(request, response, serve, answer->refusal);
+    }
 }
 
 // On the main thread, once for each join.
@@ -456,10 +538,10 @@ void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer)
     HttpRequest *request = http_deferred_request(pending->deferred);
     HttpResponse response = http_response_default();
     if (answer->refusal != REFUSED_NOT) {
-        refuse_join(request, &response, pending->serve, answer->refusal);
+        refuse_answer(request, &response, pending->serve, answer);
     } else {
         char server[320];
-        server_name(pending->serve, request, server, sizeof server);
+        serve_server_name(pending->serve, request, server, sizeof server);
         ServeAnswer text;
         serve_answer_begin(&text, request);
         write_join(pending, &text.json, answer, server);
@@ -475,7 +557,7 @@ static bool find_who(const Serve *serve, const JoinRequest *join, HttpRequest *r
     Ticket guest = {0};
     const char *token = NULL;
     if (serve->control != NULL) {
-        guest = ticket_of(serve_who(request)); // serve_enter saw to it that there is one
+        guest = serve_ticket_of(serve_who(request)); // serve_enter saw to it that there is one
         token = http_header(request, "Authorization");
         if (token != NULL) {
             snprintf(pending->token, sizeof pending->token, "%s", token + strlen("Bearer "));
@@ -500,6 +582,44 @@ static bool find_who(const Serve *serve, const JoinRequest *join, HttpRequest *r
     return true;
 }
 
+bool serve_refuse_guess(const Serve *serve, HttpRequest *request, HttpResponse *response,
+                        bool is_there, bool is_secret)
+{
+    const uint64_t address = serve->control != NULL ? serve_address_key(serve, request) : 0;
+    if (address == 0 || (is_there && !is_secret)) {
+        return false;
+    }
+    if (!rooms_may_guess(serve->rooms, address, clock_unix_ms(), !is_there)) {
+        http_fail(request, response, 429, "too_many_tries",
+                  "too many rooms were asked for from your address that are not there; try again "
+                  "in ten minutes");
+        return true;
+    }
+    return false;
+}
+
+// A room that is named must be there, and wrong codes are counted. True: the response says so.
+static bool refuse_room(const Serve *serve, const JoinRequest *join, HttpRequest *request,
+                        HttpResponse *response, const char *name)
+{
+    const HostWorld *world = host_world(serve->host, name);
+    if (join->room_code[0] != '\0' && join->world_id[0] != '\0' &&
+        host_world(serve->host, join->world_id) != world) {
+        world = NULL; // they name two worlds
+    }
+    const bool is_secret = world != NULL && host_world_view(world).row->is_private;
+    if (name[0] == '\0') {
+        return false;
+    }
+    if (serve_refuse_guess(serve, request, response, world != NULL, is_secret)) {
+        return true;
+    }
+    if (world == NULL) {
+        serve_refuse_join(request, response, serve, REFUSED_NO_WORLD);
+    }
+    return world == NULL;
+}
+
 // On the main thread.
 static bool ask_join(void *user, HttpDeferred *deferred, HttpResponse *response)
 {
@@ -517,6 +637,13 @@ static bool ask_join(void *user, HttpDeferred *deferred, HttpResponse *response)
     }
     memcpy(pending->join.world, join.world_id, sizeof pending->join.world);
     memcpy(pending->join.place, join.place_id, sizeof pending->join.place);
+    if (join.room_code[0] != '\0') {
+        snprintf(pending->join.world, sizeof pending->join.world, "%s", join.room_code);
+    }
+    if (refuse_room(serve, &join, request, response, pending->join.world)) {
+        return true;
+    }
+    pending->join.address = serve_address_key(serve, request);
     pending->join.tag = (uint64_t)(uintptr_t)pending;
     host_join(serve->host, &pending->join);
     return false;
@@ -529,7 +656,17 @@ void serve_post_join(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     const JoinRequest join = read_join_request(request);
-    if (!refuse_join_request(&join, request, response)) {
-        mailbox_ask(serve->mailbox, request, response, ask_join);
+    if (refuse_join_request(&join, request, response)) {
+        return;
     }
+    char text[96];
+    snprintf(text, sizeof text, "%s must be a text of at most %s bytes",
+             join.no != NULL ? join.no : "",
+             join.no != NULL && strcmp(join.no, "room_code") == 0 ? "16" : "64");
+    if (join.no != NULL || join.odd[0] != '\0') {
+        http_fail(request, response, 400, join.no != NULL ? "malformed" : "unknown_member",
+                  join.no != NULL ? text : join.odd);
+        return;
+    }
+    mailbox_ask(serve->mailbox, request, response, ask_join);
 }

@@ -2,21 +2,25 @@
 // touch only what never changes; what concerns worlds is answered on the main thread (mailbox.h).
 #define _GNU_SOURCE
 #include "server/host/serve/http_routes.h"
+#include "server/host/serve/http_world.h"
 
 #include "core/base/sha256.h"
+#include "server/host/serve/http_account.h"
+#include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_asset.h"
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_host.h"
 #include "server/host/serve/metrics.h"
+#include "server/host/serve/openapi.h"
 #include "server/sys/clock.h"
+#include "server/sys/disk.h"
 #include "server/sys/process.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#define ANSWER_BYTES     4096
-#define SERVE_TEXT_BYTES (8u << 20)
-#define PROMETHEUS_TYPE  "text/plain; version=0.0.4; charset=utf-8"
+#define ANSWER_BYTES    4096
+#define PROMETHEUS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
 // --- answers ------------------------------------------------------------------------------------
 
@@ -55,7 +59,7 @@ void serve_write_number(JsonWriter *json, const char *name, uint64_t number)
 }
 
 // For large answers of the main thread; they are copied.
-static uint8_t *serve_text(Serve *serve)
+uint8_t *serve_text(Serve *serve)
 {
     if (serve->text == NULL) {
         serve->text = malloc(SERVE_TEXT_BYTES);
@@ -64,8 +68,8 @@ static uint8_t *serve_text(Serve *serve)
     return serve->text;
 }
 
-static void serve_text_answer(const Serve *serve, const JsonWriter *json, const ByteWriter *writer,
-                              HttpRequest *request, HttpResponse *response)
+void serve_text_answer(const Serve *serve, const JsonWriter *json, const ByteWriter *writer,
+                       HttpRequest *request, HttpResponse *response)
 {
     if (json_writer_finish(json) != STATUS_OK) {
         http_fail(request, response, 500, "too_large", "the answer does not fit");
@@ -90,6 +94,18 @@ bool serve_refuse_forwarded(const Serve *serve, HttpRequest *request, HttpRespon
     http_fail(request, response, 403, "proxied",
               "this world is in development, for its own machine alone, and the request came "
               "through a proxy; ask it directly, or run the world with --address for others");
+    return true;
+}
+
+bool serve_refuse_upload(const Serve *serve, const char *folder, HttpRequest *request,
+                         HttpResponse *response)
+{
+    if (!disk_is_low(serve->data) && !disk_is_low(folder)) {
+        return false;
+    }
+    http_fail(request, response, 507, "disk_low",
+              "the disk of this server is nearly full; nothing can be uploaded until its operator "
+              "makes room");
     return true;
 }
 
@@ -122,8 +138,12 @@ static void get_health(void *user, HttpRequest *request, HttpResponse *response)
 static void get_ready(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
-    if (atomic_load(&serve->is_ready)) {
+    if (atomic_load(&serve->is_ready) && !atomic_load(&serve->is_stopping)) {
         put_text(response, "{\"status\":\"ready\"}");
+    } else if (atomic_load(&serve->is_stopping)) {
+        http_fail(request, response, 503, "stopping", "this server is going down");
+    } else if (atomic_load(&serve->is_draining)) {
+        http_fail(request, response, 503, "draining", "this server starts no worlds any more");
     } else if (!serve_refuse_without_disk(serve, request, response)) {
         http_fail(request, response, 503, "starting", "the world does not run yet");
     }
@@ -162,7 +182,14 @@ static bool answer_metrics(void *user, HttpDeferred *deferred, HttpResponse *res
                         .store = store_stats(serve->store),
                         .http = http_stats(serve->http),
                         .pool = work_pool_stats(serve->pool),
+                        .draining = host_is_draining(serve->host),
+                        .server = serve->http,
                         .host_cpu_us = clock_cpu_us()};
+    status_ignore(disk_space(serve->data, &metrics.disk)); // unknown: 0 bytes
+    metrics.routes = serve_routes(&metrics.route_count);
+    if (serve->control != NULL) {
+        metrics.control = control_stats(serve->control);
+    }
     collect_worlds(serve, &metrics);
     ByteWriter writer = byte_writer(serve_text(serve), SERVE_TEXT_BYTES);
     metrics_write(&metrics, &writer);
@@ -260,7 +287,7 @@ static void get_blob(void *user, HttpRequest *request, HttpResponse *response)
 
 // Room codes of all worlds, and paths and faults of server scripts, are for who makes them: this
 // machine, in development.
-static bool refuse_stranger(const Serve *serve, HttpRequest *request, HttpResponse *response)
+bool serve_refuse_stranger(const Serve *serve, HttpRequest *request, HttpResponse *response)
 {
     if (!serve->development || !http_is_loopback(request)) {
         http_fail(request, response, 403, "denied",
@@ -272,87 +299,6 @@ static bool refuse_stranger(const Serve *serve, HttpRequest *request, HttpRespon
         return true;
     }
     return serve_refuse_forwarded(serve, request, response);
-}
-
-// --- rooms --------------------------------------------------------------------------------------
-
-static const char *state_name(HostWorldState state)
-{
-    static const char *const names[WORLD_STATE_COUNT] = {
-        [WORLD_MAKING] = "making",     [WORLD_STOPPED] = "stopped",   [WORLD_WAITING] = "waiting",
-        [WORLD_TAKING] = "starting",   [WORLD_STARTING] = "starting", [WORLD_RUNNING] = "running",
-        [WORLD_STOPPING] = "stopping", [WORLD_ENDING] = "stopping",   [WORLD_DRAINING] = "stopping",
-        [WORLD_RELEASING] = "stopping"};
-    return names[state];
-}
-
-static void write_room(JsonWriter *json, const HostWorld *world)
-{
-    const HostWorldView view = host_world_view(world);
-    json_write_object_begin(json);
-    serve_write_member(json, "roomCode", view.row->room_code);
-    serve_write_member(json, "worldId", view.row->world_id);
-    serve_write_member(json, "placeId", view.place->place_id);
-    serve_write_member(json, "placeName", view.place->built.facts.name);
-    serve_write_member(json, "state", state_name(view.state));
-    json_write_name(json, "ready");
-    json_write_bool(json, host_world_is_ready(world));
-    serve_write_number(json, "players", view.players);
-    serve_write_number(json, "playerMax", view.player_max);
-    serve_write_number(json, "tickRate", view.place->built.facts.tick_rate);
-    serve_write_member(json, "sceneHash", view.place->scene_hex);
-    serve_write_number(json, "sceneBytes", view.place->built.stripped_bytes);
-    json_write_object_end(json);
-}
-
-static bool answer_room(void *user, HttpDeferred *deferred, HttpResponse *response)
-{
-    Serve *serve = user;
-    HttpRequest *request = http_deferred_request(deferred);
-    const HostWorld *world = host_world(serve->host, http_path_part(request, 0));
-    if (world == NULL || host_world_view(world).place == NULL) {
-        http_fail(request, response, 404, "not_found", "there is no such room");
-        return true;
-    }
-    ServeAnswer answer;
-    serve_answer_begin(&answer, request);
-    write_room(&answer.json, world);
-    serve_answer_end(&answer, response);
-    return true;
-}
-
-static void get_room(void *user, HttpRequest *request, HttpResponse *response)
-{
-    mailbox_ask(((Serve *)user)->mailbox, request, response, answer_room);
-}
-
-static bool answer_worlds(void *user, HttpDeferred *deferred, HttpResponse *response)
-{
-    Serve *serve = user;
-    ByteWriter writer = byte_writer(serve_text(serve), SERVE_TEXT_BYTES);
-    JsonWriter json = json_writer(&writer, 0);
-    json_write_object_begin(&json);
-    json_write_name(&json, "worlds");
-    json_write_array_begin(&json);
-    for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
-        const HostWorld *world = host_world_at(serve->host, i);
-        const HostWorldView view = host_world_view(world);
-        if (view.place != NULL && view.state != WORLD_MAKING && view.row->world_id[0] != '\0') {
-            write_room(&json, world);
-        }
-    }
-    json_write_array_end(&json);
-    json_write_object_end(&json);
-    serve_text_answer(serve, &json, &writer, http_deferred_request(deferred), response);
-    return true;
-}
-
-static void get_worlds(void *user, HttpRequest *request, HttpResponse *response)
-{
-    Serve *serve = user;
-    if (!refuse_stranger(serve, request, response)) {
-        mailbox_ask(serve->mailbox, request, response, answer_worlds);
-    }
 }
 
 // --- scripts ------------------------------------------------------------------------------------
@@ -383,31 +329,112 @@ static bool answer_scripts(void *user, HttpDeferred *deferred, HttpResponse *res
 static void get_scripts(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    if (!refuse_stranger(serve, request, response)) {
+    if (!serve_refuse_stranger(serve, request, response)) {
         mailbox_ask(serve->mailbox, request, response, answer_scripts);
     }
 }
 
 // --- the table ----------------------------------------------------------------------------------
 
+static void get_openapi(void *user, HttpRequest *request, HttpResponse *response);
+static void get_docs(void *user, HttpRequest *request, HttpResponse *response);
+
+#define HEALTH "Whether the process runs", .gives = "status"
+
 static const HttpRoute routes[] = {
-    {"GET", "/healthz", .handler = get_health},
-    {"GET", "/health", .handler = get_health},
-    {"GET", "/api/health", .handler = get_health},
-    {"GET", "/readyz", .handler = get_ready},
-    {"GET", "/metrics", .handler = get_metrics},
-    {"GET", "/blob/*", .handler = get_blob},
-    {"GET", "/packed/*/*", .handler = get_packed},
-    {"GET", "/api/assets", .handler = serve_asset_list},
-    {"GET", "/worlds", .handler = get_worlds},
-    {"GET", "/api/rooms/*/ws", .handler = serve_get_socket},
-    {"GET", "/api/rooms/*", .handler = get_room},
-    {"GET", "/api/worlds/*/scripts", .handler = get_scripts},
-    {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES},
-    {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN},
+    {"GET", "/healthz", .handler = get_health, .summary = HEALTH},
+    {"GET", "/health", .handler = get_health, .summary = HEALTH},
+    {"GET", "/api/health", .handler = get_health, .summary = HEALTH},
+    {"GET", "/readyz", .handler = get_ready, .gives = "status",
+     .summary = "Whether worlds can be started; 503 while it starts, drains or cannot write"},
+    {"GET", "/metrics", .handler = get_metrics, .gives = "text/plain",
+     .summary = "Numbers of the server, for Prometheus"},
+    {"GET", "/api/openapi.json", .handler = get_openapi,
+     .gives = "openapi info:object "
+              "paths:object components:object",
+     .summary = "This description"},
+    {"GET", "/api/docs", .handler = get_docs, .gives = "text/html",
+     .summary = "This description as a page"},
+    {"GET", "/blob/*", .handler = get_blob, .names = "sha256", .fails = "404 416",
+     .gives = "application/octet-stream",
+     .summary = "An asset, the scene or a rune that players may have, by its hash"},
+    {"GET", "/packed/*/*", .handler = get_packed, .names = "number sha256", .fails = "404 416",
+     .gives = "application/octet-stream",
+     .summary = "A rune, packed; the number is rune_packing of /join"},
+    {"GET", "/api/assets", .handler = serve_asset_list, .gives = "assets:array thumbnail?:any",
+     .fails = "404", .summary = "The assets of the place"},
+    {"GET", "/api/rooms/*/ws", .handler = serve_get_socket, .names = "code", .gives = "101",
+     .takes = "token? playerId? resumeToken?", .fails = "403 404 426 429",
+     .summary = "The WebSocket of a world; docs/PROTOCOL.md says what is spoken"},
+    {"GET", "/api/worlds/*/scripts", .handler = get_scripts, .fails = "403 404",
+     .gives = "tick:integer scripts:array entities:array faults:array",
+     .summary = "What the server scripts of a world cost"},
+    {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN,
+     .takes = "world_id? place_id? room_code? username? name? debug?:boolean",
+     .gives = "server_address session_token? client_id world_id place_id room_code username "
+              "ticket signing_key rune_packing:integer",
+     .fails = "403 404 409 429", .summary = "A ticket for a world, once it runs"},
+    {"GET", "/api/session", .handler = serve_get_session,
+     .gives = "accounts:boolean signed_in:boolean shown_name? username? is_guest?:boolean",
+     .summary = "Who asks, for a page: also when nobody is signed in"},
+    SERVE_WORLD_ROUTES,
     SERVE_BUILD_ROUTES,
     SERVE_HOST_ROUTES,
+    SERVE_ADMIN_ROUTES,
+    {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES, .is_form = true,
+     .summary = "Sign in with a password, or as a guest without one",
+     .takes = "username? password?", .gives = "session_token? client_id username user_id?:integer",
+     .fails = "400 401 403 409 429 503"},
+    SERVE_ACCOUNT_ROUTES,
 };
+
+const HttpRoute *serve_routes(uint32_t *count)
+{
+    *count = sizeof routes / sizeof routes[0];
+    return routes;
+}
+
+// --- the description of the table ---------------------------------------------------------------
+
+// Made once, when somebody asks first.
+static pthread_once_t described = PTHREAD_ONCE_INIT;
+static uint8_t description[OPENAPI_BYTES_MAX], description_page[OPENAPI_BYTES_MAX];
+static size_t description_bytes, description_page_bytes;
+
+static void describe(void)
+{
+    ByteWriter json = byte_writer(description, sizeof description);
+    ByteWriter page = byte_writer(description_page, sizeof description_page);
+    openapi_write(routes, sizeof routes / sizeof routes[0], &json);
+    openapi_page(routes, sizeof routes / sizeof routes[0], &page);
+    ASSERT(json.status == STATUS_OK && page.status == STATUS_OK); // a test reads them
+    description_bytes = json.at;
+    description_page_bytes = page.at;
+}
+
+static void get_openapi(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)user, (void)request;
+    (void)pthread_once(&described, describe);
+    response->body = description;
+    response->bytes = description_bytes;
+    response->body_is_static = true;
+}
+
+static void get_docs(void *user, HttpRequest *request, HttpResponse *response)
+{
+    (void)user, (void)request;
+    (void)pthread_once(&described, describe);
+    response->content_type = "text/html; charset=utf-8";
+    response->content_security_policy = "default-src 'none'; style-src 'unsafe-inline'";
+    response->body = description_page;
+    response->bytes = description_page_bytes;
+    response->body_is_static = true;
+}
+
+// --- the server ---------------------------------------------------------------------------------
+
+static const char *const pages[] = {"/play/*", NULL};
 
 Status serve_http_start(Serve *serve)
 {
@@ -417,6 +444,7 @@ Status serve_http_start(Serve *serve)
                                .route_count = sizeof routes / sizeof routes[0],
                                .user = serve,
                                .enter = serve_enter,
+                               .answered = serve_log_request,
                                .connections_per_address_max = 64,
                                .sockets_per_address_max = HTTP_SOCKETS_PER_ADDRESS_MAX,
                                .public_url = serve->config.public_url,
@@ -425,6 +453,7 @@ Status serve_http_start(Serve *serve)
                                .connection_max = 4096,
                                .pool = serve->pool,
                                .web_root = serve->config.web,
+                               .pages = pages,
                                .origins = serve->config.origins,
                                .origin_same_host = true};
     return http_start(&config, &serve->http);

@@ -12,17 +12,24 @@
 
 #define SOCKETS_MAX  2048
 #define REQUESTS_MAX 4096
+#define POSTS_MAX    1024
 
 typedef struct MailRequest {
     HttpDeferred *deferred;
     MailHandler handler;
 } MailRequest;
 
+typedef struct MailPost {
+    MailRun run;
+    void *what;
+} MailPost;
+
 // Two of each: one is filled while the other is worked on.
 typedef struct Pile {
     MailRequest requests[REQUESTS_MAX];
     MailSocket sockets[SOCKETS_MAX];
-    uint32_t request_count, socket_count;
+    MailPost posts[POSTS_MAX];
+    uint32_t request_count, socket_count, post_count;
 } Pile;
 
 struct Mailbox {
@@ -93,13 +100,8 @@ static void wake(Mailbox *mailbox)
     }
 }
 
-void mailbox_ask(Mailbox *mailbox, HttpRequest *request, HttpResponse *response,
-                 MailHandler handler)
+void mailbox_pass(Mailbox *mailbox, HttpDeferred *deferred, MailHandler handler)
 {
-    HttpDeferred *deferred = http_defer(request, response);
-    if (deferred == NULL) {
-        return; // the response says so
-    }
     pthread_mutex_lock(&mailbox->lock);
     Pile *pile = mailbox->filling;
     const bool fits = pile->request_count < REQUESTS_MAX;
@@ -112,8 +114,31 @@ void mailbox_ask(Mailbox *mailbox, HttpRequest *request, HttpResponse *response,
         return;
     }
     HttpResponse refusal = http_response_default();
-    http_fail(request, &refusal, 503, "busy", "too many ask at once; try again");
+    http_fail(http_deferred_request(deferred), &refusal, 503, "busy",
+              "too many ask at once; try again");
     http_complete(deferred, &refusal);
+}
+
+Status mailbox_post(Mailbox *mailbox, MailRun run, void *what)
+{
+    pthread_mutex_lock(&mailbox->lock);
+    Pile *pile = mailbox->filling;
+    const bool fits = pile->post_count < POSTS_MAX;
+    if (fits) {
+        pile->posts[pile->post_count++] = (MailPost){run, what};
+    }
+    pthread_mutex_unlock(&mailbox->lock);
+    wake(mailbox);
+    return fits ? STATUS_OK : STATUS_LIMIT;
+}
+
+void mailbox_ask(Mailbox *mailbox, HttpRequest *request, HttpResponse *response,
+                 MailHandler handler)
+{
+    HttpDeferred *deferred = http_defer(request, response);
+    if (deferred != NULL) { // or the response says so
+        mailbox_pass(mailbox, deferred, handler);
+    }
 }
 
 Status mailbox_put_socket(Mailbox *mailbox, const MailSocket *mail)
@@ -139,15 +164,20 @@ void mailbox_run(Mailbox *mailbox, void *user, void (*take)(void *user, const Ma
     mailbox->filling = mailbox->working;
     mailbox->working = pile;
     pthread_mutex_unlock(&mailbox->lock);
+    for (uint32_t i = 0; i < pile->post_count; i++) {
+        pile->posts[i].run(user, pile->posts[i].what);
+    }
     for (uint32_t i = 0; i < pile->request_count; i++) {
         HttpResponse response = http_response_default();
         HttpDeferred *deferred = pile->requests[i].deferred;
+        http_thread_serves(http_deferred_request(deferred));
         if (pile->requests[i].handler(user, deferred, &response)) {
             http_complete(deferred, &response);
         }
+        http_thread_serves(NULL);
     }
     for (uint32_t i = 0; i < pile->socket_count; i++) {
         take(user, &pile->sockets[i]);
     }
-    pile->request_count = pile->socket_count = 0;
+    pile->request_count = pile->socket_count = pile->post_count = 0;
 }

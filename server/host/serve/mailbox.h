@@ -18,6 +18,13 @@ typedef bool (*MailHandler)(void *user, HttpDeferred *deferred, HttpResponse *re
 void mailbox_ask(Mailbox *mailbox, HttpRequest *request, HttpResponse *response,
                  MailHandler handler);
 
+// From any thread: `run` is called once on the main thread with mailbox_run's user, after what came
+// before. STATUS_LIMIT: too many wait.
+typedef void (*MailRun)(void *user, void *what);
+MUST_USE Status mailbox_post(Mailbox *mailbox, MailRun run, void *what);
+// From any thread, for a request that is deferred already.
+void mailbox_pass(Mailbox *mailbox, HttpDeferred *deferred, MailHandler handler);
+
 typedef struct MailSocket {
     char world[65]; // its id or room code
     HostSocket socket;

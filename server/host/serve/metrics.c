@@ -47,6 +47,29 @@ static void seconds(ByteWriter *writer, const char *name, const char *type, cons
 
 // --- of each world ------------------------------------------------------------------------------
 
+// One word for a label.
+static const char *refusal_name(HostRefusal refusal)
+{
+    static const char *const names[REFUSED_COUNT] = {[REFUSED_NO_WORLD] = "no_world",
+                                                     [REFUSED_NO_PLACE] = "no_place",
+                                                     [REFUSED_ENDING] = "ending",
+                                                     [REFUSED_CROWD] = "crowd",
+                                                     [REFUSED_FULL] = "full",
+                                                     [REFUSED_ELSEWHERE] = "elsewhere",
+                                                     [REFUSED_DISK] = "disk",
+                                                     [REFUSED_FAILING] = "failing",
+                                                     [REFUSED_UNAVAILABLE] = "unavailable",
+                                                     [REFUSED_LATE] = "late",
+                                                     [REFUSED_DRAINING] = "draining",
+                                                     [REFUSED_BANNED] = "banned",
+                                                     [REFUSED_FORBIDDEN] = "forbidden",
+                                                     [REFUSED_WORLD_FULL] = "world_full",
+                                                     [REFUSED_QUOTA] = "quota",
+                                                     [REFUSED_ADDRESS] = "address",
+                                                     [REFUSED_PLACE_FULL] = "place_full"};
+    return names[refusal] != NULL ? names[refusal] : "other";
+}
+
 typedef uint64_t (*WorldValue)(const MetricsWorld *world, size_t offset);
 
 static uint64_t value_of_stats(const MetricsWorld *world, size_t offset)
@@ -136,6 +159,15 @@ static void world_numbers(const Metrics *metrics, ByteWriter *writer)
 
 // --- of the host --------------------------------------------------------------------------------
 
+static void joins_refused(const HostCounts *counts, ByteWriter *writer)
+{
+    begin(writer, "joins_refused_total", COUNTER, "Joins that got no ticket, by why");
+    for (uint32_t i = REFUSED_NOT + 1; i < REFUSED_COUNT; i++) {
+        print(writer, "sandlot_joins_refused_total{why=\"%s\"} %" PRIu64 "\n",
+              refusal_name((HostRefusal)i), counts->joins_refused[i]);
+    }
+}
+
 static void host_numbers(const Metrics *metrics, ByteWriter *writer)
 {
     const HostCounts *counts = &metrics->counts;
@@ -153,8 +185,7 @@ static void host_numbers(const Metrics *metrics, ByteWriter *writer)
     number(writer, "tickets_given_total", COUNTER, "Tickets given", counts->tickets_given);
     number(writer, "tickets_admitted_total", COUNTER, "Tickets admitted", counts->tickets_admitted);
     number(writer, "tickets_refused_total", COUNTER, "Tickets refused", counts->tickets_refused);
-    number(writer, "joins_refused_total", COUNTER, "Joins that got no ticket",
-           counts->joins_refused);
+    joins_refused(counts, writer);
     number(writer, "saves_lost_total", COUNTER, "Saves that never reached the disk",
            counts->saves_lost + counts->requests_lost);
     number(writer, "lease_renewals_total", COUNTER, "Renewals of the host's lease",
@@ -180,6 +211,9 @@ static void store_numbers(const Metrics *metrics, ByteWriter *writer)
            store->disk_errors);
     number(writer, "store_disk_refuses", GAUGE, "Whether the disk refuses now",
            store->disk_refuses);
+    number(writer, "disk_free_bytes", GAUGE, "Room on the disk of the data folder",
+           metrics->disk.free_bytes);
+    number(writer, "disk_bytes", GAUGE, "Size of that disk", metrics->disk.total_bytes);
     number(writer, "store_repaired_total", COUNTER, "Sets of profiles repaired", store->repaired);
     number(writer, "store_damaged_total", COUNTER, "Rows that are not what was written",
            store->damaged);
@@ -223,10 +257,45 @@ static void http_numbers(const Metrics *metrics, ByteWriter *writer)
     seconds(writer, "pool_wait_seconds_total", COUNTER, "Time that jobs waited", pool->wait_us);
 }
 
+// Of people.
+static void account_numbers(const Metrics *metrics, ByteWriter *writer)
+{
+    const ControlStats *control = &metrics->control;
+    number(writer, "sign_ins", GAUGE, "Sign-ins that are valid", control->sign_ins);
+    number(writer, "sign_ins_made_total", COUNTER, "Sign-ins made", control->made);
+    number(writer, "sign_ins_ended_total", COUNTER, "Sign-ins ended", control->ended);
+    number(writer, "sign_ins_refused_total", COUNTER, "Requests with a token that is none",
+           control->refused);
+    number(writer, "draining", GAUGE, "Whether no worlds are started any more", metrics->draining);
+}
+
+// The labels are bounded: routes are a table, and of statuses only the first digit is told.
+static void route_numbers(const Metrics *metrics, ByteWriter *writer)
+{
+    begin(writer, "http_responses_total", COUNTER, "Answers, by route and class of status");
+    for (uint32_t i = 0; i <= metrics->route_count; i++) {
+        const HttpRoute *route = i < metrics->route_count ? &metrics->routes[i] : NULL;
+        for (uint32_t class = 0; class < HTTP_STATUS_CLASSES; class ++) {
+            const uint64_t count = http_answer_count(metrics->server, i, class);
+            if (count > 0) {
+                print(writer,
+                      "sandlot_http_responses_total{method=\"%s\",route=\"%s\",class=\"%uxx\"} "
+                      "%" PRIu64 "\n",
+                      route != NULL ? route->method : "", route != NULL ? route->path : "other",
+                      class + 1, count);
+            }
+        }
+    }
+}
+
 void metrics_write(const Metrics *metrics, ByteWriter *writer)
 {
     host_numbers(metrics, writer);
     world_numbers(metrics, writer);
     store_numbers(metrics, writer);
     http_numbers(metrics, writer);
+    account_numbers(metrics, writer);
+    if (metrics->server != NULL) {
+        route_numbers(metrics, writer);
+    }
 }

@@ -3,8 +3,10 @@
 
 #include "core/base/bytes.h"
 #include "server/channel/stats.h"
+#include "server/control/control.h"
 #include "server/host/host.h"
 #include "server/net/http.h"
+#include "server/sys/disk.h"
 
 #define METRICS_WORLDS_MAX 1000 // that are told one by one
 
@@ -24,8 +26,14 @@ typedef struct Metrics {
     HostCounts counts;
     uint64_t host_cpu_us;
     StoreStats store;
+    DiskSpace disk; // of the data folder
     HttpStats http;
     WorkPoolStats pool;
+    ControlStats control;
+    bool draining;
+    HttpServer *server; // for its counts by route; NULL: none
+    const HttpRoute *routes;
+    uint32_t route_count;
 } Metrics;
 
 void metrics_write(const Metrics *metrics, ByteWriter *writer);

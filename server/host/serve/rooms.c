@@ -1,6 +1,8 @@
 // See rooms.h.
 #include "server/host/serve/rooms.h"
 
+#include "core/base/limits.h"
+
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,13 +11,19 @@
 
 typedef struct Room {
     char world_id[65], room_code[17];
-    bool is_ready;
+    bool is_ready, is_private;
 } Room;
+
+typedef struct RoomMiss {
+    uint64_t address, since_ms;
+    uint32_t count;
+} RoomMiss;
 
 struct Rooms {
     pthread_mutex_t lock;
     Room *all;
     uint32_t count, capacity, ready_count;
+    RoomMiss misses[ROOM_MISS_SLOTS]; // by address; the older one gives way
 };
 
 Status rooms_create(Rooms **out)
@@ -67,9 +75,10 @@ static Status grow(Rooms *rooms, uint32_t count)
 }
 
 static void put(Rooms *rooms, Room *room, const char *world_id, const char *room_code,
-                bool is_ready)
+                bool is_ready, bool is_private)
 {
-    if (strcmp(room->world_id, world_id) != 0) {
+    room->is_private = is_private;
+    if (strcmp(room->world_id, world_id) != 0 || strcmp(room->room_code, room_code) != 0) {
         memcpy(room->world_id, world_id, strlen(world_id) + 1);
         memcpy(room->room_code, room_code, strlen(room_code) + 1);
     }
@@ -80,22 +89,23 @@ static void put(Rooms *rooms, Room *room, const char *world_id, const char *room
 }
 
 Status rooms_put(Rooms *rooms, uint32_t number, const char *world_id, const char *room_code,
-                 bool is_ready)
+                 bool is_ready, bool is_private)
 {
     pthread_mutex_lock(&rooms->lock);
     const Status status = grow(rooms, number + 1);
     if (status == STATUS_OK) {
-        put(rooms, &rooms->all[number], world_id, room_code, is_ready);
+        put(rooms, &rooms->all[number], world_id, room_code, is_ready, is_private);
     }
     pthread_mutex_unlock(&rooms->lock);
     return status;
 }
 
-bool rooms_find(Rooms *rooms, const char *name, bool *is_ready)
+bool rooms_find(Rooms *rooms, const char *name, bool *is_ready, bool *is_private)
 {
     pthread_mutex_lock(&rooms->lock);
     const Room *room = name[0] != '\0' ? find(rooms, name) : NULL;
     *is_ready = room != NULL && room->is_ready;
+    *is_private = room != NULL && room->is_private;
     pthread_mutex_unlock(&rooms->lock);
     return room != NULL;
 }
@@ -106,4 +116,17 @@ bool rooms_any_ready(Rooms *rooms)
     const bool any = rooms->ready_count > 0;
     pthread_mutex_unlock(&rooms->lock);
     return any;
+}
+
+bool rooms_may_guess(Rooms *rooms, uint64_t address, uint64_t now_ms, bool is_miss)
+{
+    pthread_mutex_lock(&rooms->lock);
+    RoomMiss *miss = &rooms->misses[address % ROOM_MISS_SLOTS];
+    if (miss->address != address || now_ms - miss->since_ms >= ROOM_MISSES_MS) {
+        *miss = (RoomMiss){.address = address, .since_ms = now_ms};
+    }
+    const bool may = miss->count < ROOM_MISSES_MAX;
+    miss->count += is_miss && may;
+    pthread_mutex_unlock(&rooms->lock);
+    return may;
 }

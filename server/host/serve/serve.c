@@ -4,8 +4,8 @@
 #define _GNU_SOURCE
 #include "server/host/serve/serve.h"
 
-#include "core/base/utf8.h"
 #include "server/build/base/diagnostic.h"
+#include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_host.h"
 #include "server/host/serve/serve_inside.h"
@@ -18,14 +18,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <strings.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LOOK_MS         50 // the main loop looks around at least that often
@@ -35,29 +33,8 @@
 
 ServeConfig serve_config_default(void)
 {
-    return (ServeConfig){.address = "127.0.0.1", .port = 7777, .journal_mb = 64};
-}
-
-static void print_log(LogLevel level, const char *area, const char *text)
-{
-    const time_t now = (time_t)(clock_unix_ms() / 1000);
-    struct tm parts;
-    char clock[16] = "";
-    if (gmtime_r(&now, &parts) != NULL) {
-        strftime(clock, sizeof clock, "%H:%M:%S", &parts);
-    }
-    fprintf(stderr, "%s %-5s %s: %s\n", clock, log_level_name(level), area, text);
-}
-
-void serve_log(LogLevel level, const char *area, const char *format, ...)
-{
-    char text[LOG_TEXT_BYTES + 64];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    utf8_clean(text);
-    print_log(level, area, text);
+    return (ServeConfig){
+        .address = "127.0.0.1", .port = 7777, .journal_mb = 64, .log_format = LOG_FORMAT_TEXT};
 }
 
 bool serve_join_path(char out[SERVE_PATH_BYTES], const char *folder, const char *name)
@@ -88,7 +65,7 @@ static void outside_random(void *user, void *out, size_t bytes)
 static void outside_log(void *user, LogLevel level, const char *area, const char *text)
 {
     (void)user;
-    print_log(level, area, text);
+    serve_log_text(level, area, text);
 }
 
 static Status outside_start(void *user, HostWorld *world, HostLink **out)
@@ -112,9 +89,40 @@ static void outside_sockets_ended(void *user, const HostWorld *world)
     http_socket_over_all(((Serve *)user)->http, host_world_life(world));
 }
 
+static void outside_rules(void *user, uint64_t account, const char *world_id, HostRules *out)
+{
+    const Serve *serve = user;
+    StoreBan ban;
+    if (control_find_ban(serve->control, account, world_id, BAN_ENTER, &ban)) {
+        out->banned_until_unix_ms = ban.until_unix_ms;
+        memcpy(out->ban_reason, ban.reason, sizeof out->ban_reason);
+    }
+    if (control_find_ban(serve->control, account, world_id, BAN_CHAT, &ban)) {
+        out->muted_until_unix_ms = ban.until_unix_ms;
+        memcpy(out->mute_reason, ban.reason, sizeof out->mute_reason);
+    }
+}
+
+static Status outside_who(void *user, const char *token, size_t bytes, Ticket *out)
+{
+    const Serve *serve = user;
+    char text[TOKEN_TEXT_BYTES];
+    Identity who;
+    if (bytes >= sizeof text) {
+        return STATUS_DENIED;
+    }
+    memcpy(text, token, bytes);
+    text[bytes] = '\0';
+    const Status status = identity_of_token(serve->control, text, &who);
+    if (status == STATUS_OK) {
+        *out = serve_ticket_of(&who);
+    }
+    return status;
+}
+
 static void log_journal(const char *text)
 {
-    print_log(LOG_WARN, "journal", text);
+    serve_log_text(LOG_WARN, "journal", text);
 }
 
 static Status make_host(Serve *serve)
@@ -126,6 +134,7 @@ static Status make_host(Serve *serve)
                                      .log = outside_log,
                                      .start = outside_start,
                                      .joined = serve_joined,
+                                     .made = serve_made,
                                      .refuse_socket = serve_refuse_socket,
                                      .socket_passed = outside_socket_passed,
                                      .socket_closed = outside_socket_closed,
@@ -143,6 +152,10 @@ static Status make_host(Serve *serve)
                          .allow_weak_jail = serve->config.allow_weak_jail,
                          .world_max = serve->config.world_max,
                          .idle_stop_ms = serve->config.idle_stop_s * 1000};
+    if (serve->control != NULL) {
+        config.outside.rules = outside_rules;
+        config.outside.who = outside_who;
+    }
     memcpy(config.host_id, serve->host_id, sizeof config.host_id);
     memcpy(config.boot, serve->boot, sizeof config.boot);
     serve->links = (LinkConfig){.epoll = serve->epoll,
@@ -227,11 +240,11 @@ static bool are_places(const Serve *serve)
     for (uint32_t i = 0; serve->config.places[i] != NULL; i++) {
         const char *place = serve->config.places[i];
         if (!is_there(place, "place.json")) {
-            diagnostic_print(stderr, "%s: %s: %s", serve->command, place,
-                             is_there(place, ".")
-                                 ? "there is no place.json, so it is no place; `sandlot new` makes "
-                                   "one"
-                                 : "there is no such folder");
+            serve_log_failure(serve->command, "%s: %s", place,
+                              is_there(place, ".")
+                                  ? "there is no place.json, so it is no place; `sandlot new` "
+                                    "makes one"
+                                  : "there is no such folder");
             return false;
         }
     }
@@ -244,7 +257,7 @@ static int open_worlds(Serve *serve)
     if (status == STATUS_MALFORMED) {
         serve_say_damaged(serve, "the rows of this world are damaged");
     } else if (status != STATUS_OK) {
-        fprintf(stderr, "%s: the world's row: %s\n", serve->command, status_text(status));
+        serve_log_failure(serve->command, "the world's row: %s", status_text(status));
     }
     return status == STATUS_OK ? 0 : 1;
 }
@@ -280,9 +293,9 @@ static void tell_rooms(Serve *serve)
     for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
         const HostWorld *world = host_world_at(serve->host, i);
         const HostWorldView view = host_world_view(world);
-        if (view.state != WORLD_MAKING && view.row->world_id[0] != '\0') {
+        if (view.state != WORLD_MAKING) {
             status_ignore(rooms_put(serve->rooms, i, view.row->world_id, view.row->room_code,
-                                    host_world_is_ready(world)));
+                                    host_world_is_ready(world), view.row->is_private));
         }
     }
 }
@@ -293,10 +306,10 @@ static int open_http(Serve *serve)
     Status status = work_pool_create(&pool, &serve->pool);
     status = status == STATUS_OK ? serve_http_start(serve) : status;
     if (status != STATUS_OK) {
-        fprintf(stderr, "%s: cannot listen on %s port %u: %s\n", serve->command,
-                serve->config.address, serve->config.port,
-                status == STATUS_BLOCKED ? "the port is taken, or not ours to take"
-                                         : "that is no address");
+        serve_log_failure(serve->command, "cannot listen on %s port %u: %s", serve->config.address,
+                          serve->config.port,
+                          status == STATUS_BLOCKED ? "the port is taken, or not ours to take"
+                                                   : "that is no address");
         return 1;
     }
     return 0;
@@ -304,17 +317,21 @@ static int open_http(Serve *serve)
 
 static bool open_control(Serve *serve)
 {
-    if (!serve->config.accounts) {
+    if (!serve->config.control) {
         return true;
     }
-    ControlConfig config = {.store = serve->store};
-    memcpy(config.secret, serve->config.secret, sizeof config.secret);
+    ControlConfig config = {.store = serve->store, .is_open = serve->config.has_open_registration};
+    memcpy(config.secret, serve->secret_key, sizeof config.secret);
     const Status status = control_create(&config, &serve->control);
     if (status != STATUS_OK) {
-        fprintf(stderr, "%s: the accounts cannot be read: %s\n", serve->command,
-                status_text(status));
+        serve_log_failure(serve->command, "the accounts cannot be read: %s", status_text(status));
     }
     return status == STATUS_OK;
+}
+
+static bool is_loopback(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
 }
 
 static int open_own(Serve *serve)
@@ -324,12 +341,11 @@ static int open_own(Serve *serve)
         return code;
     }
     if (!open_loop(serve)) {
-        fprintf(stderr, "%s: %s\n", serve->command, strerror(errno));
+        serve_log_failure(serve->command, "%s", strerror(errno));
         return 1;
     }
     if (atomic_load(serve->cancel)) {
-        diagnostic_print(stderr, "%s: %s: not started: cancelled", serve->command,
-                         serve->config.places[0]);
+        serve_log_failure(serve->command, "%s: not started: cancelled", serve->config.places[0]);
         return 1;
     }
     return serve_data_open(serve);
@@ -350,10 +366,9 @@ static int open_remote(Serve *serve)
 
 static int open_serve(Serve *serve)
 {
-    const char *address = serve->config.address, *url = serve->config.public_url;
-    const bool is_loopback = strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
-    serve->development = is_loopback && !serve->config.has_secret_key;
+    const char *url = serve->config.public_url;
     serve->is_https = url != NULL && strncasecmp(url, "https:", 6) == 0;
+    serve->development = !serve->config.has_secret && is_loopback(serve->config.address);
     entropy_fill(serve->boot, sizeof serve->boot);
     entropy_fill(serve->address_secret, sizeof serve->address_secret);
     raise_limits();
@@ -368,11 +383,11 @@ static int open_serve(Serve *serve)
     }
     if (serve->journal[0] != '\0' &&
         journal_writer_create(log_journal, &serve->journals) != STATUS_OK) {
-        fprintf(stderr, "%s: no thread for journals\n", serve->command);
+        serve_log_failure(serve->command, "no thread for journals");
         return 1;
     }
     if (make_host(serve) != STATUS_OK) {
-        fprintf(stderr, "%s: out of memory\n", serve->command);
+        serve_log_failure(serve->command, "out of memory");
         return 1;
     }
     code = serve->remote != NULL ? serve_remote_world(serve) : open_worlds(serve);
@@ -386,6 +401,7 @@ static int open_serve(Serve *serve)
 static void close_serve(Serve *serve)
 {
     http_stop(serve->http);
+    serve_logs_stop(serve);
     serve->http = NULL; // sockets are counted no more
     serve_build_stop(serve);
     work_pool_destroy(serve->pool);
@@ -416,6 +432,7 @@ static void take_signals(Serve *serve)
     struct signalfd_siginfo info;
     while (read(serve->signals, &info, sizeof info) == sizeof info) {
         serve_log(LOG_INFO, "host", "signal %u: stopping", info.ssi_signo);
+        atomic_store(&serve->is_stopping, true);
         host_stop(serve->host, STOP_MS);
     }
 }
@@ -430,6 +447,10 @@ static void write_control(void *user, bool ends)
 
 static void step_control(Serve *serve)
 {
+    StoreBan ban;
+    while (serve->control != NULL && control_take_ban_change(serve->control, &ban)) {
+        host_rules_changed(serve->host, ban.account_id, ban.world_id);
+    }
     if (serve->control != NULL && control_step(serve->control)) {
         status_ignore(work_pool_submit(serve->pool, write_control, serve)); // or a minute later
     }
@@ -454,6 +475,7 @@ static void look(Serve *serve)
     mailbox_run(serve->mailbox, serve, serve_take_socket);
     host_step(serve->host);
     tell_rooms(serve);
+    serve_logs_step(serve);
     step_control(serve);
 }
 
@@ -514,6 +536,11 @@ static void print_address(const Serve *serve)
     const unsigned port = http_port(serve->http);
     char address[64];
     link_address(serve->config.address, address);
+    if (serve->config.control) {
+        serve_log(LOG_INFO, "host", "listening on %s port %u", serve->config.address, port);
+        serve_print_up(serve, address, port);
+        return;
+    }
     if (serve->config.many) {
         print_places(serve, address, port);
     } else {
@@ -548,7 +575,10 @@ int serve_run(const ServeConfig *config)
         return 1;
     }
     serve->config = *config;
-    serve->command = config->many ? "sandlot host" : "sandlot world";
+    serve->command = config->control ? "sandlot up"
+                     : config->many  ? "sandlot host"
+                                     : "sandlot world";
+    serve_log_open(config->log_format, config->log_level);
     serve->epoll = serve->signals = serve->lock_file = -1;
     pthread_mutex_init(&serve->build_lock, NULL);
     int code = open_serve(serve);

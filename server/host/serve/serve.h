@@ -1,5 +1,5 @@
-// `sandlot world` and `sandlot host`: a process around a Host. It reads places, opens the data
-// folder, serves HTTP and hands WebSockets over.
+// `sandlot world`, `sandlot host` and `sandlot up`: a process around a Host. It reads places, opens
+// the data folder, serves HTTP and hands WebSockets over.
 //
 //   main thread      the Host: worlds, the store's answers, joins, signals
 //   http threads     requests; what concerns worlds is answered by the main thread (mailbox.h)
@@ -9,7 +9,9 @@
 #pragma once
 
 #include "core/base/limits.h"
+#include "core/base/sha256.h"
 #include "core/base/status.h"
+#include "server/host/serve/log_line.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,17 +21,12 @@
 
 typedef struct ServeConfig {
     const char *places[SERVE_PLACES_MAX + 1]; // folders; ends with NULL; the first is the default
-    bool accounts;                            // people sign in; else guests, and nobody else
-    // SECRET_KEY, or the data folder's own key: for the hashes of tokens. With SECRET_KEY there is
-    // no development mode.
-    uint8_t secret[32];
-    bool has_secret_key;
-    bool many;            // any number of worlds; else one, of the first place
-    const char *data;     // folder; NULL: <place>/.sandlot/data
-    const char *address;  // to listen on; loopback means development
-    uint16_t port;        // 0: any
-    const char *name;     // of the one world; NULL: the folder's
-    const char *web;      // root of the page; NULL: none
+    bool many;                                // any number of worlds; else one, of the first place
+    const char *data;                         // folder; NULL: <place>/.sandlot/data
+    const char *address;                      // to listen on; loopback means development
+    uint16_t port;                            // 0: any
+    const char *name;                         // of the one world; NULL: the folder's
+    const char *web;                          // root of the page; NULL: none
     const char *journal;  // "off", a file (many: a folder), or NULL: `journal` in the data folder
                           // (many: none)
     uint32_t journal_mb;  // at most; then it ends
@@ -50,6 +47,15 @@ typedef struct ServeConfig {
     const char *host_key;      // or
     const char *host_key_file;
     uint32_t lease_s; // how long it may be cut off before others may take its world
+    LogFormat log_format;
+    LogLevel log_level; // events below it are left out
+    // `sandlot up`: the control plane is in this process. Then `many` and `data` are set too.
+    bool control;
+    bool has_open_registration; // everybody may make an account
+    // The HMAC key for the hashes of stored sign-ins. Without one, a random key in the data folder
+    // serves, and a loopback listener means development.
+    bool has_secret;
+    uint8_t secret_key[SHA256_BYTES];
 } ServeConfig;
 
 ServeConfig serve_config_default(void);

@@ -13,8 +13,8 @@
 
 int serve_data_failed(const Serve *serve, const char *what, const char *why)
 {
-    fprintf(stderr, "%s: %s%s%s: %s\n", serve->command, serve->data, what[0] != '\0' ? "/" : "",
-            what, why);
+    serve_log_failure(serve->command, "%s%s%s: %s", serve->data, what[0] != '\0' ? "/" : "", what,
+                      why);
     return 1;
 }
 
@@ -58,11 +58,13 @@ static Status open_host_id(Serve *serve)
 // What is damaged is left as it is: whoever mends it needs every byte.
 void serve_say_damaged(const Serve *serve, const char *what)
 {
+    serve_log_failure(serve->command, "%s/sandlot.db: %s", serve->data, what);
+    if (serve_log_format() != LOG_FORMAT_TEXT) {
+        return;
+    }
     fprintf(stderr,
-            "%s: %s/sandlot.db: %s\n"
             "  Nothing was changed. Put back a copy of sandlot.db (and of sandlot.db-wal, if there "
-            "is one with it),\n  or move both away to begin with an empty world.\n",
-            serve->command, serve->data, what);
+            "is one with it),\n  or move both away to begin with an empty world.\n");
 }
 
 static bool is_link(const char *path)
@@ -78,7 +80,7 @@ static Status open_store(Serve *serve)
         return STATUS_RANGE;
     }
     if (is_link(path)) { // SQLite would write behind it
-        fprintf(stderr, "%s: %s: is a link; remove it\n", serve->command, path);
+        serve_log_failure(serve->command, "%s: is a link; remove it", path);
         return STATUS_DENIED;
     }
     StoreConfig config = store_config_default();
@@ -156,7 +158,8 @@ int serve_data_open(Serve *serve)
         return serve_data_failed(serve, "ticket.key",
                                  why_refused(serve, status, signing_key_advice(status)));
     }
-    if (open_store(serve) != STATUS_OK) {
+    if (open_store(serve) != STATUS_OK ||
+        (serve->config.control && serve_secret_open(serve) != 0)) {
         return 1;
     }
     return find_journal(serve) ? 0 : serve_data_failed(serve, "journal", "cannot be made");

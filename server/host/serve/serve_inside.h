@@ -3,7 +3,11 @@
 //   serve.c        the process: start, loop, end
 //   serve_data.c   the data folder: lock, identity, key, store
 //   serve_place.c  building places, and the row of the one world
+//   serve_log.c    the log
+//   serve_up.c     what only `sandlot up` has
 //   http_routes.c  what HTTP is answered; http_join.c: who comes in; http_asset.c, http_build.c
+//   access.c       who may ask what; openapi.c: the description of all routes
+//   http_admin.c   what operators ask; http_logs.c: the log from afar
 //   access.c       who may ask what
 //   http_host.c    what hosts on other machines are answered
 //   serve_remote.c such a host itself: registers, fetches its place, saves at the control plane
@@ -17,6 +21,7 @@
 #include "server/host/serve/mailbox.h"
 #include "server/host/serve/rooms.h"
 #include "server/host/serve/serve.h"
+#include "server/host/serve/serve_log.h"
 #include "server/sys/work_pool.h"
 
 #include <pthread.h>
@@ -35,6 +40,13 @@ typedef struct ServePlace {
     uint8_t hash[32], revision[32];
 } ServePlace;
 
+// Somebody who follows the log (http_logs.c).
+typedef struct ServeLogWait {
+    HttpDeferred *deferred;
+    uint64_t deadline_ns;
+} ServeLogWait;
+#define SERVE_LOG_WAITS_MAX 16
+
 typedef struct Serve {
     ServeConfig config;
     const char *command; // "sandlot world", for messages
@@ -52,6 +64,7 @@ typedef struct Serve {
     ServePlace places[SERVE_PLACES_MAX]; // do not change once HTTP runs
     uint32_t place_count;
     SigningKey key;
+    uint8_t secret_key[SHA256_BYTES]; // with `control`: the HMAC key for stored sign-ins
     Store *store;
     Control *control;     // NULL: no accounts
     Host *host;           // the main thread's
@@ -67,16 +80,18 @@ typedef struct Serve {
     struct ServeRemote *remote; // NULL: this is not such a host itself
     struct ServeBuild *build;   // NULL until somebody saves
     pthread_mutex_t build_lock;
-    uint64_t rooms_ns;    // when the rooms were last told
-    atomic_bool is_ready; // for /readyz
-    uint8_t *text;        // of large answers, the main thread's; NULL until somebody asks
+    uint64_t rooms_ns;                              // when the rooms were last told
+    atomic_bool is_ready, is_draining, is_stopping; // for /readyz
+    uint8_t *text; // of large answers, the main thread's; NULL until somebody asks
+
+    ServeLogWait log_waits[SERVE_LOG_WAITS_MAX]; // the main thread's
+    uint32_t log_wait_count;
+    uint64_t log_seen; // the last line when they were last looked at
 
     int epoll, signals;
     int exit_code;
 } Serve;
 
-void serve_log(LogLevel level, const char *area, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 // folder/name; false when it does not fit.
 bool serve_join_path(char out[SERVE_PATH_BYTES], const char *folder, const char *name);
 // Prints it and gives 1.
@@ -98,8 +113,16 @@ void serve_renew_types(const Serve *serve, const char *folder);
 MUST_USE Status serve_world_open(Serve *serve);  // the row of the one world
 MUST_USE Status serve_worlds_open(Serve *serve); // with `many`: those that the store has
 
+// --- serve_up.c ---------------------------------------------------------------------------------
+int serve_secret_open(Serve *serve); // 0, or the exit code
+void serve_print_up(const Serve *serve, const char *address, unsigned port);
+
 // --- HTTP ---------------------------------------------------------------------------------------
 MUST_USE Status serve_http_start(Serve *serve);
+void serve_made(void *user, uint64_t tag, const HostWorld *world,
+                HostRefusal refusal);                                      // HostOutside
 void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer); // HostOutside
 void serve_take_socket(void *user, const MailSocket *mail);                // on the main thread
-void serve_refuse_socket(void *user, HostSocket *socket);                  // HostOutside
+// What a ticket says of somebody: account, name and flags.
+Ticket serve_ticket_of(const Identity *who);
+void serve_refuse_socket(void *user, HostSocket *socket); // HostOutside

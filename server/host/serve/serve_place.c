@@ -65,22 +65,39 @@ BuildConfig serve_build_config(const Serve *serve)
     return config;
 }
 
+// One event each, for logs that programs read.
+static void log_diagnostics(const DiagnosticList *list, const char *folder)
+{
+    char before[PATH_MAX], text[LOG_MESSAGE_BYTES];
+    snprintf(before, sizeof before, "%s/", folder);
+    for (uint32_t i = 0; i < list->count; i++) {
+        diagnostic_text(&list->items[i], before, text, sizeof text);
+        serve_log_text(list->items[i].level == DIAGNOSTIC_ERROR ? LOG_ERROR : LOG_WARN, "build",
+                       text);
+    }
+}
+
 static Status build(Serve *serve, Builder *builder, const char *folder, BuildResult *out)
 {
     char reason[WORKER_REASON_BYTES] = "", counts[BUILD_SHOW_BYTES];
     BuildShow show = build_show_begin();
+    const bool is_for_people = serve_log_format() == LOG_FORMAT_TEXT;
     const BuildRequest request = {.place = folder,
                                   .write = serve->config.data == NULL,
                                   .pack = true,
-                                  .progress = build_show_progress,
+                                  .progress = is_for_people ? build_show_progress : NULL,
                                   .user = &show,
                                   .cancel = serve->cancel};
     const Status status = builder_build(builder, &request, out, reason);
     build_show_end(&show);
-    build_show_diagnostics(&out->diagnostics, folder);
+    if (is_for_people) {
+        build_show_diagnostics(&out->diagnostics, folder);
+    } else {
+        log_diagnostics(&out->diagnostics, folder);
+    }
     if (status != STATUS_OK) {
-        diagnostic_print(stderr, "%s: %s cannot be built%s%s", serve->command, folder,
-                         reason[0] != '\0' ? ": " : "", reason);
+        serve_log_failure(serve->command, "%s cannot be built%s%s", folder,
+                          reason[0] != '\0' ? ": " : "", reason);
         return status;
     }
     build_show_counts(out, counts);
@@ -115,8 +132,8 @@ static Status open_place(Serve *serve, Builder *builder, const char *folder)
     char real[PATH_MAX];
     (void)make_id("place_", real_folder(folder, real), place_id);
     if (has_place(serve, place_id)) {
-        diagnostic_print(stderr, "%s: %s: another place has the same folder name; rename one",
-                         serve->command, folder);
+        serve_log_failure(serve->command, "%s: another place has the same folder name; rename one",
+                          folder);
         return STATUS_EXISTS;
     }
     BuildResult built = {0};
@@ -129,16 +146,28 @@ static Status open_place(Serve *serve, Builder *builder, const char *folder)
     if (status == STATUS_OK) {
         status = host_place_create(&config, &built, &place->place, reason, sizeof reason);
         if (status != STATUS_OK) {
-            diagnostic_print(stderr, "%s: %s", serve->command, reason);
+            serve_log_failure(serve->command, "%s", reason);
         }
     }
     if (status == STATUS_OK) {
-        serve->place_count += 1;
         status = serve_assets_create(place->place, &place->assets);
-        serve_renew_types(serve, folder);
+        if (status == STATUS_OK) {
+            serve->place_count += 1;
+            serve_renew_types(serve, folder);
+        } else {
+            host_place_destroy(place->place);
+        }
     }
     build_result_free(&built);
     return status;
+}
+
+// Of many places one may be broken, whatever is wrong with it: its creator must mend it, and the
+// others are served. What is wrong with this machine, or with what was asked for, ends the start.
+static bool may_leave_out(const Serve *serve, Status status)
+{
+    return serve->config.many && status != STATUS_EXISTS && !atomic_load(serve->cancel) &&
+           file_disk_problem(serve->data) == NULL;
 }
 
 Status serve_places_open(Serve *serve)
@@ -151,13 +180,12 @@ Status serve_places_open(Serve *serve)
     Builder *builder = NULL;
     Status status = builder_create(&config, &builder);
     if (status != STATUS_OK) {
-        fprintf(stderr, "%s: no place can be built: %s\n", serve->command, status_text(status));
+        serve_log_failure(serve->command, "no place can be built: %s", status_text(status));
         return status;
     }
     for (uint32_t i = 0; serve->config.places[i] != NULL && status == STATUS_OK; i++) {
         status = open_place(serve, builder, serve->config.places[i]);
-        // Its creator must mend it; the others are served.
-        if (serve->config.many && status == STATUS_MALFORMED) {
+        if (status != STATUS_OK && may_leave_out(serve, status)) {
             serve_log(LOG_ERROR, "build", "%s is not served, because it cannot be built",
                       serve->config.places[i]);
             status = STATUS_OK;
@@ -195,7 +223,7 @@ static void random_code(char out[17])
 {
     uint8_t random[ROOM_CODE_RANDOM];
     entropy_fill(random, sizeof random);
-    room_code_from(random, out);
+    room_code_from(random, sizeof random, out);
 }
 
 static Status put_row(Serve *serve, StoreWorld *row)
@@ -262,6 +290,14 @@ Status serve_world_open(Serve *serve)
     return status;
 }
 
+static void invite(void *user, const char *world_id, uint64_t account)
+{
+    HostWorld *world = host_world(user, world_id);
+    if (world != NULL) {
+        status_ignore(host_world_invite(world, account, true)); // without memory they ask again
+    }
+}
+
 Status serve_worlds_open(Serve *serve)
 {
     for (uint32_t i = 0; i < serve->place_count; i++) {
@@ -297,5 +333,5 @@ Status serve_worlds_open(Serve *serve)
         }
     }
     free(rows);
-    return status;
+    return status == STATUS_OK ? store_guests(serve->store, invite, serve->host) : status;
 }

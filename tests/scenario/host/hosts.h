@@ -1,7 +1,8 @@
 // One to three hosts (server/host) in one process and in simulated time, from one seed. They share
-// one database (the real store, in memory), run worlds that are stubs, and everything that can go
-// wrong does: processes and hosts die at any moment, hosts stand still for longer than a lease, the
-// store answers late, the disk is full, worlds say nonsense or nothing.
+// one database (the real store, in memory), and everything that can go wrong does: processes and
+// hosts die at any moment, hosts stand still for longer than a lease, the store answers late, the
+// disk is full, worlds say nonsense or nothing. Most seeds have worlds that are stubs, because they
+// cost little; one seed in REAL_EVERY has real ones (core/world), with players and a script.
 //
 // Always: what a world was told is stored is there when it begins again; no two lives of a world
 // are told so at the same time, and a life that another has followed never; no two hosts that are
@@ -20,8 +21,12 @@
 #define ACCOUNTS_MAX  8
 #define QUEUE_MAX     256
 #define STEP_US       5000
+#define REAL_EVERY    16 // seeds
+#define NUMBERS_MAX   65536
 
 typedef struct Hosts Hosts;
+typedef struct RealWorld RealWorld;
+typedef struct RealPlace RealPlace;
 
 // --- a world process ----------------------------------------------------------------------------
 typedef struct StubMessage {
@@ -48,7 +53,6 @@ typedef enum StubMood {
 typedef struct StubSave {
     uint64_t request, value;
     uint32_t account;
-    bool is_request; // a DataStore write
 } StubSave;
 
 typedef struct StubProcess {
@@ -67,6 +71,7 @@ typedef struct StubProcess {
     StubQueue in, out; // from and to the host
     StubSave saves[16];
     uint32_t save_count, session_count;
+    RealWorld *real; // NULL: it is a stub
 } StubProcess;
 
 // --- the whole ----------------------------------------------------------------------------------
@@ -80,8 +85,19 @@ typedef struct SimHost {
     bool is_stopping;
 } SimHost;
 
+// A structure that a player of a real world was told is durable.
+typedef struct SimStructure {
+    uint64_t net_id;
+    enum { STRUCTURE_STANDS, STRUCTURE_MAY_STAND, STRUCTURE_IS_GONE } state;
+} SimStructure;
+#define STRUCTURES_MAX 1024
+
 typedef struct SimWorld {
     StoreWorld row;
+    SimStructure structures[STRUCTURES_MAX];
+    uint32_t structure_count;
+    uint64_t begun_with[STRUCTURES_MAX]; // every structure that a life of it began with
+    uint32_t begun_with_count;
     uint64_t acknowledged[ACCOUNTS_MAX]; // values that a life was told are stored
     uint64_t epoch_begun;                // the highest epoch that has begun
     uint64_t want_us;                    // when somebody wants it next, once all is calm
@@ -109,13 +125,18 @@ struct Hosts {
     StubProcess *processes;
     SimJoin joins[512];
     uint64_t next_tag;
-    uint64_t joins_answered, tickets, saves_acknowledged, begun, crashes, fenced;
+    uint64_t joins_answered, tickets, saves_acknowledged, begun, crashes;
+    // Real worlds. Their script counts in one DataStore of the place, which all of them share.
+    RealPlace *real_place;        // NULL: worlds are stubs
+    uint64_t number_highest;      // of those that a script was given
+    uint8_t numbers[NUMBERS_MAX]; // 1: a script was given it
+    uint64_t structures, numbers_given;
 };
 
 typedef struct HostsResult {
     bool failed;
     char message[256];
-    uint64_t joins, tickets, saves, begun, crashes;
+    uint64_t joins, tickets, saves, begun, crashes, structures, numbers;
 } HostsResult;
 HostsResult hosts_run(uint64_t seed, bool verbose);
 
@@ -126,3 +147,17 @@ StubProcess *stub_start(Hosts *hosts, uint32_t host, HostWorld *world);
 void stub_step(StubProcess *process);
 void stub_die(StubProcess *process, int code);
 void stub_free_queues(StubProcess *process);
+// For real worlds: to the host, false when there is no room; from it, false when there is nothing.
+bool stub_report(StubProcess *process, const ChannelReport *report);
+uint32_t stub_report_room(const StubProcess *process);
+bool stub_hear(StubProcess *process, StubMessage *out); // its bytes are to be freed
+
+// --- real_world.c -------------------------------------------------------------------------------
+RealPlace *real_place_create(void);
+void real_place_destroy(RealPlace *place);
+HostPlace *real_place_host(const RealPlace *place); // a new one; the host's
+void real_begin(StubProcess *process, const HostBeginning *beginning, const WorldConfig *numbers);
+void real_step(StubProcess *process);
+void real_free(StubProcess *process);
+// How long it has been waiting for the answer to a save.
+uint64_t real_waits_us(const StubProcess *process);

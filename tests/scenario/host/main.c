@@ -17,6 +17,8 @@ static bool run(uint64_t seed, bool verbose, HostsResult *sum)
     sum->saves += result.saves;
     sum->begun += result.begun;
     sum->crashes += result.crashes;
+    sum->structures += result.structures;
+    sum->numbers += result.numbers;
     if (result.failed) {
         printf("FAILED seed %llu: %s\n  again: host_scenarios %llu\n", (unsigned long long)seed,
                result.message, (unsigned long long)seed);
@@ -32,6 +34,8 @@ static void print_sum(const HostsResult *sum)
            (unsigned long long)sum->joins, (unsigned long long)sum->tickets,
            (unsigned long long)sum->saves, (unsigned long long)sum->begun,
            (unsigned long long)sum->crashes);
+    printf("real worlds: %llu structures durable, %llu numbers of a DataStore given\n",
+           (unsigned long long)sum->structures, (unsigned long long)sum->numbers);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,6 @@
-// A world process of the harness: it keeps a number for each of a few accounts, stores them now and
-// then as rows, and knows what it was told is stored.
+// A world process of the harness, with its link to the host. As a stub it keeps a number for each
+// of a few accounts, stores them now and then as rows, and knows what it was told is stored; real
+// worlds (real_world.c) use the same link.
 #include "tests/scenario/host/hosts.h"
 
 #include "core/base/check.h"
@@ -52,15 +53,30 @@ static void queue_clear(StubQueue *queue)
     }
 }
 
-static void report(StubProcess *process, const ChannelReport *report)
+bool stub_report(StubProcess *process, const ChannelReport *report)
 {
-    uint8_t bytes[4096];
+    static uint8_t bytes[CHANNEL_MESSAGE_BYTES];
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     channel_write_report(report, &writer);
     ASSERT(writer.status == STATUS_OK);
-    if (!process->is_closed) {
-        (void)queue_put(process->hosts, &process->out, report->type, bytes, writer.at, -1);
-    }
+    return !process->is_closed &&
+           queue_put(process->hosts, &process->out, report->type, bytes, writer.at, -1);
+}
+
+uint32_t stub_report_room(const StubProcess *process)
+{
+    return QUEUE_MAX - process->out.count;
+}
+
+bool stub_hear(StubProcess *process, StubMessage *out)
+{
+    return queue_take(process->hosts, &process->in, out);
+}
+
+// What does not fit is lost.
+static void report(StubProcess *process, const ChannelReport *report)
+{
+    (void)stub_report(process, report);
 }
 
 // --- what it stores -----------------------------------------------------------------------------
@@ -148,24 +164,11 @@ static void take_row(StubProcess *process, const Entry *entry)
     process->values[player.account - 1] = player.player;
 }
 
-static Status stub_begin(HostLink *link, const HostBeginning *beginning)
+// What a stub begins with, and whether that is all that it was told is stored.
+static void take_rows(StubProcess *process, const HostBeginning *beginning)
 {
-    StubProcess *process = (StubProcess *)link;
     Hosts *hosts = process->hosts;
     SimWorld *world = &hosts->worlds[process->world];
-    WorldConfig config = world_config_default();
-    config.stripped = beginning->place->built.stripped;
-    config.stripped_bytes = beginning->place->built.stripped_bytes;
-    ByteReader header = byte_reader(beginning->header, beginning->header_bytes);
-    if (journal_read_header(&header, &config) != STATUS_OK) {
-        hosts_fail(hosts, "the header cannot be read");
-        return STATUS_OK;
-    }
-    process->epoch = config.epoch;
-    if (config.epoch <= world->epoch_begun) {
-        hosts_fail(hosts, "world %u: epoch %llu begins after %llu", process->world,
-                   (unsigned long long)config.epoch, (unsigned long long)world->epoch_begun);
-    }
     ByteReader reader = byte_reader(beginning->entries, beginning->entry_bytes);
     while (byte_reader_left(&reader) > 0) {
         Entry entry;
@@ -189,6 +192,31 @@ static Status stub_begin(HostLink *link, const HostBeginning *beginning)
         }
         // What the next life is made from counts as stored, whoever was told.
         world->acknowledged[i] = process->values[i];
+    }
+}
+
+static Status stub_begin(HostLink *link, const HostBeginning *beginning)
+{
+    StubProcess *process = (StubProcess *)link;
+    Hosts *hosts = process->hosts;
+    SimWorld *world = &hosts->worlds[process->world];
+    WorldConfig config = world_config_default();
+    config.stripped = beginning->place->built.stripped;
+    config.stripped_bytes = beginning->place->built.stripped_bytes;
+    ByteReader header = byte_reader(beginning->header, beginning->header_bytes);
+    if (journal_read_header(&header, &config) != STATUS_OK) {
+        hosts_fail(hosts, "the header cannot be read");
+        return STATUS_OK;
+    }
+    process->epoch = config.epoch;
+    if (config.epoch <= world->epoch_begun) {
+        hosts_fail(hosts, "world %u: epoch %llu begins after %llu", process->world,
+                   (unsigned long long)config.epoch, (unsigned long long)world->epoch_begun);
+    }
+    if (hosts->real_place != NULL) {
+        real_begin(process, beginning, &config);
+    } else {
+        take_rows(process, beginning);
     }
     world->epoch_begun = config.epoch;
     hosts->begun += 1;
@@ -302,6 +330,7 @@ void stub_die(StubProcess *process, int code)
     if (!process->is_dead) {
         process->is_dead = true;
         process->code = code;
+        real_free(process);
     }
 }
 
@@ -426,6 +455,10 @@ void stub_step(StubProcess *process)
     }
     if (process->mood == STUB_LIAR) {
         say_nonsense(process);
+        return;
+    }
+    if (process->real != NULL) {
+        real_step(process);
         return;
     }
     StubMessage message;

@@ -4,8 +4,17 @@ import type {
     ClientEvent, ClientStats, Diagnostic, Fault, Input, Part, Place,
 } from './bridge.ts';
 
+export interface Join {
+    type: 'join';
+    origin: string;
+    room: string; // '': any
+    place: string; // of which any world will do; '': the default place
+    name: string; // of a guest
+    signedIn: boolean; // the browser has a cookie, and the name is the account's
+}
+
 export type ToWorker =
-    | { type: 'join'; origin: string; name: string; room: string }
+    | Join
     // Once for each picture; the answer is a frame.
     | { type: 'input'; input: Input; camera: number[] }
     | { type: 'key'; key: string; down: boolean }
@@ -54,6 +63,7 @@ export type FromWorker =
     | Frame
     | { type: 'place'; place: Place; parts: Part[] } // another scene than before
     | { type: 'welcome'; player: number; resumed: boolean }
+    | { type: 'room'; code: string } // there is a ticket for it
     | { type: 'nothing' } // the answer to an input while there is no scene
     | { type: 'chunk'; x: number; y: number; z: number; version: number;
         quads: Uint8Array<ArrayBuffer> }

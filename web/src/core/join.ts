@@ -1,26 +1,38 @@
 // The way in over HTTP: a sign-in, then a ticket for a world and the address of its socket.
 
+// With accounts the sign-in is a cookie that no script can read, and there is no token.
 export interface SignIn {
-    session_token: string;
+    session_token?: string;
     username: string;
 }
 
 export interface Ticket {
     server_address: string;
     ticket: string;
+    room_code: string;
     signing_key: string; // of the host, hex: what it signs its manifests with
     rune_packing?: number; // how it packs runes
 }
 
 // The server refused, with a reason: trying again without the player would not help.
-export class Refused extends Error {}
+export class Refused extends Error {
+    readonly status: number;
+
+    constructor(message: string, status: number) {
+        super(message);
+        this.status = status;
+    }
+}
 
 interface Failure {
     error?: { code?: string; message?: string };
 }
 
 async function post(url: string, body: object, token: string): Promise<unknown> {
-    const headers: Record<string, string> = { 'Content-Type': 'application/json' };
+    // The header says that this is our own page: another site's cannot send it.
+    const headers: Record<string, string> = {
+        'Content-Type': 'application/json', 'X-Sandlot': '1',
+    };
     if (token !== '') {
         headers.Authorization = `Bearer ${token}`;
     }
@@ -31,15 +43,23 @@ async function post(url: string, body: object, token: string): Promise<unknown> 
     const failure = await answer.json().catch(() => ({})) as Failure;
     const reason = failure.error?.message ?? `the server answered ${answer.status}`;
     // 5xx may pass; anything else will be the same next time.
-    throw answer.status >= 500 ? new Error(reason) : new Refused(reason);
+    throw answer.status >= 500 ? new Error(reason) : new Refused(reason, answer.status);
 }
 
 export async function signIn(origin: string, name: string): Promise<SignIn> {
     return await post(`${origin}/login`, name === '' ? {} : { username: name }, '') as SignIn;
 }
 
-export async function join(origin: string, room: string, token: string): Promise<Ticket> {
-    return await post(`${origin}/join`, room === '' ? {} : { world_id: room }, token) as Ticket;
+// Where one wants to go: to a world, or to any world of a place. With neither the server chooses.
+export interface Wish {
+    room: string;
+    place: string;
+}
+
+export async function join(origin: string, wish: Wish, token: string): Promise<Ticket> {
+    const body = wish.room !== '' ? { world_id: wish.room }
+        : wish.place !== '' ? { place_id: wish.place } : {};
+    return await post(`${origin}/join`, body, token) as Ticket;
 }
 
 // A blob by its hash, counting what has arrived. Null: this host has it not.

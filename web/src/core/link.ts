@@ -5,7 +5,7 @@
 //                          ▲                            │ cut
 //                          └──── waits a little ◀───────┘     the client resumes by its token
 import { ClientState, type Core, type CoreClient } from './bridge.ts';
-import type { Phase, Status } from './channel.ts';
+import type { FromWorker, Join, Phase } from './channel.ts';
 import { Refused, fetchBlob, fetchPacked, join, signIn } from './join.ts';
 import { explain } from './reasons.ts';
 import { isSigned } from './verify.ts';
@@ -22,6 +22,8 @@ export class Link {
     phase: Phase = 'starting';
     connections = 0;
     private socket: WebSocket | null = null;
+    private signedIn: boolean; // with a token, or else a cookie
+    private readonly hadCookie: boolean; // before we did anything: it is somebody's
     private token = '';
     private lostMs = 0; // when the connection was lost; 0: it was not
     private attempts = 0;
@@ -34,32 +36,38 @@ export class Link {
     private have = 0; // bytes of the scene that have arrived
     private readonly core: Core;
     private readonly origin: string;
-    private readonly room: string;
+    private room: string; // "": any
+    private readonly place: string;
     private readonly name: string;
-    private readonly report: (status: Status) => void;
+    private readonly report: (message: FromWorker) => void;
 
-    constructor(core: Core, origin: string, room: string, name: string,
-        report: (status: Status) => void) {
+    constructor(core: Core, join: Join, report: (message: FromWorker) => void) {
         this.client = core.createClient({
-            ownerFetches: true, ownerVerifies: true, scripts: true, visibleMax: 256, name,
+            ownerFetches: true, ownerVerifies: true, scripts: true, visibleMax: 256, name: join.name,
         });
         this.core = core;
-        this.origin = origin;
-        this.room = room;
-        this.name = name;
+        this.origin = join.origin;
+        this.room = join.room;
+        this.place = join.place;
+        this.name = join.name;
+        this.hadCookie = join.signedIn;
+        this.signedIn = join.signedIn;
         this.report = report;
     }
 
     async start(): Promise<void> {
         try {
-            if (this.token === '') {
+            if (!this.signedIn) {
                 this.say('signing-in', 'Signing in');
-                this.token = (await signIn(this.origin, this.name)).session_token;
+                this.token = (await signIn(this.origin, this.name)).session_token ?? '';
+                this.signedIn = true;
             }
             this.say(this.lostMs === 0 ? 'joining' : 'waiting',
                 this.lostMs === 0 ? 'Asking for a ticket' : 'Reconnecting');
-            const ticket = await join(this.origin, this.room, this.token);
+            const ticket = await join(this.origin, { room: this.room, place: this.place }, this.token);
             if (!this.gone) {
+                this.room = ticket.room_code; // the same world after a cut
+                this.report({ type: 'room', code: this.room });
                 this.key = ticket.signing_key;
                 const packing = this.core.packing();
                 this.packing = ticket.rune_packing === packing ? packing : 0;
@@ -77,9 +85,12 @@ export class Link {
         }
         if (!(error instanceof Refused)) {
             await this.retry('The server cannot be reached');
-        } else if (this.token !== '' && this.lostMs !== 0 && !this.signedInAgain) {
+        } else if (error.status === 401 && this.hadCookie) {
+            this.say('closed', 'Your sign-in has ended. Sign in again, or go on as a guest.');
+        } else if (error.status === 401 && this.signedIn && !this.signedInAgain) {
             // A sign-in expires, and a host may have dropped it.
             this.signedInAgain = true;
+            this.signedIn = false;
             this.token = '';
             await this.start();
         } else {

@@ -3,7 +3,7 @@
 import wasmUrl from '../../../build/wasm/core.wasm?url'; // made by the wasm preset
 
 import { type ClientEvent, ClientState, Core, type Input } from './bridge.ts';
-import type { FromWorker, ToWorker } from './channel.ts';
+import type { FromWorker, Join, ToWorker } from './channel.ts';
 import { checkPlace } from './check.ts';
 import { Link } from './link.ts';
 
@@ -177,7 +177,7 @@ function compiled(): Promise<WebAssembly.Module> {
     return module;
 }
 
-async function start(origin: string, room: string, name: string): Promise<void> {
+async function start(join: Join): Promise<void> {
     tell({ type: 'status', phase: 'starting', text: 'Starting', progress: 0 });
     core ??= compiled().then((ready) => Core.load(ready));
     const ready = await core;
@@ -185,7 +185,7 @@ async function start(origin: string, room: string, name: string): Promise<void> 
     link?.abandon();
     link?.client.destroy();
     sceneHash = '';
-    link = new Link(ready, origin, room, name, tell);
+    link = new Link(ready, join, tell);
     await link.start();
 }
 
@@ -238,7 +238,7 @@ function guarded(work: () => void): void {
 function hear(message: ToWorker): void {
     switch (message.type) {
         case 'join':
-            start(message.origin, message.room, message.name).catch((error: unknown) => {
+            start(message).catch((error: unknown) => {
                 core = null;
                 tell({
                     type: 'status', phase: 'closed', progress: 0,

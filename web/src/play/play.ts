@@ -6,7 +6,7 @@ import { DiagnosticList } from '../ui/diagnostics.ts';
 import { readDropped } from '../ui/drop.ts';
 import { element } from '../ui/element.ts';
 import { FaultList, isDevelopment } from '../ui/faults.ts';
-import { Gate } from '../ui/gate.ts';
+import { Gate, type Wish } from '../ui/gate.ts';
 import { Overlay } from '../ui/overlay.ts';
 import type { Person } from './bodies.ts';
 import { Controls } from './controls.ts';
@@ -44,7 +44,7 @@ export class PlayPage {
     private readonly view = new View(this.canvas);
     private readonly worker = new Worker(new URL('../core/worker.ts', import.meta.url),
         { type: 'module' });
-    private readonly gate = new Gate((name) => this.join(name));
+    private readonly gate = new Gate((wish) => this.join(wish));
     private readonly people = new Map<number, Person>(); // by body
     private readonly names = new Map<number, Person>(); // by player
     private place: Place | null = null;
@@ -126,15 +126,17 @@ export class PlayPage {
         this.worker.postMessage(message);
     }
 
-    private join(name: string): void {
-        const room = new URLSearchParams(location.search).get('room') ?? '';
-        this.say({ type: 'join', origin: location.origin, name, room });
+    private join(wish: Wish): void {
+        this.say({ type: 'join', origin: location.origin, ...wish });
     }
 
     private hear(message: FromWorker): void {
         switch (message.type) {
             case 'status':
                 this.show(message);
+                break;
+            case 'room':
+                this.gate.entered(message.code);
                 break;
             case 'place':
                 this.edited.clear();

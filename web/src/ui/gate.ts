@@ -1,38 +1,111 @@
-// The screen before the world: the name, and the progress of joining. It is shown again when the
-// connection is lost, with what is being done about it.
+// The screen before the world: who one is, where people play, and the progress of joining. It is
+// shown again when the connection is lost, with what is being done about it.
+import { type OpenWorld, openWorlds, readSession } from '../core/account.ts';
 import type { Status } from '../core/channel.ts';
 import { element } from './element.ts';
 
 const NAME_KEY = 'sandlot.name';
 
+export interface Wish {
+    name: string;
+    room: string; // '': any
+    place: string; // '': the default place
+    signedIn: boolean;
+}
+
+// `/play/K7QX2M`, or `?room=K7QX2M`.
+function roomOfAddress(): string {
+    return /^\/play\/([^/]+)$/.exec(location.pathname)?.[1] ??
+        new URLSearchParams(location.search).get('room') ?? '';
+}
+
 export class Gate {
     private readonly gate = element('gate', HTMLElement);
     private readonly form = element('join', HTMLFormElement);
+    private readonly intro = element('intro', HTMLParagraphElement);
     private readonly name = element('name', HTMLInputElement);
+    private readonly who = element('who', HTMLDivElement);
+    private readonly account = element('account', HTMLAnchorElement);
+    private readonly worlds = element('worlds', HTMLUListElement);
     private readonly progress = element('progress', HTMLDivElement);
     private readonly phase = element('phase', HTMLHeadingElement);
     private readonly bar = element('bar', HTMLDivElement);
     private readonly fill = element('bar-fill', HTMLDivElement);
     private readonly detail = element('detail', HTMLParagraphElement);
     private readonly again = element('again', HTMLButtonElement);
+    private readonly join: (wish: Wish) => void;
+    private room = roomOfAddress();
+    private hasAccounts = false;
+    private signedIn = false;
     private wasPlaying = false;
 
-    constructor(join: (name: string) => void) {
+    constructor(join: (wish: Wish) => void) {
+        this.join = join;
         this.name.value = new URLSearchParams(location.search).get('name') ??
             localStorage.getItem(NAME_KEY) ?? '';
         this.name.focus();
-        const start = (): void => {
-            const name = this.name.value.trim();
-            localStorage.setItem(NAME_KEY, name);
-            this.form.hidden = true;
-            this.progress.hidden = false;
-            join(name);
-        };
         this.form.addEventListener('submit', (event) => {
             event.preventDefault();
-            start();
+            this.start();
         });
-        this.again.addEventListener('click', start);
+        this.again.addEventListener('click', () => void this.ask().then(() => this.start()));
+        void this.ask();
+    }
+
+    private start(): void {
+        const name = this.name.value.trim();
+        if (!this.signedIn) {
+            localStorage.setItem(NAME_KEY, name);
+        }
+        this.form.hidden = true;
+        this.progress.hidden = false;
+        const place = new URLSearchParams(location.search).get('place') ?? '';
+        this.join({ name, room: this.room, place, signedIn: this.signedIn });
+    }
+
+    // Somebody who is quick plays as a guest before the answer is there, which is fine.
+    private async ask(): Promise<void> {
+        const session = await readSession();
+        if (!session.accounts) {
+            return;
+        }
+        this.hasAccounts = true;
+        this.account.hidden = false;
+        this.signedIn = session.signed_in;
+        this.who.hidden = session.signed_in;
+        if (session.signed_in) {
+            this.intro.textContent = `You are ${session.shown_name}.`;
+            this.account.textContent = session.is_guest === true
+                ? 'Make an account, and keep what you have' : 'Your account';
+        }
+        if (this.room === '') {
+            this.offer(await openWorlds());
+        }
+    }
+
+    private offer(worlds: OpenWorld[]): void {
+        this.worlds.hidden = worlds.length === 0;
+        this.worlds.replaceChildren(...worlds.map((world) => {
+            const item = document.createElement('li');
+            const button = document.createElement('button');
+            button.type = 'button';
+            button.className = 'quiet';
+            button.textContent = `${world.place_name} · ${world.players} playing`;
+            button.addEventListener('click', () => {
+                this.room = world.room_code;
+                this.start();
+            });
+            item.append(button);
+            return item;
+        }));
+    }
+
+    // The address that a friend can be sent.
+    entered(room: string): void {
+        if (this.hasAccounts) {
+            this.room = room;
+            history.replaceState(null, '', `/play/${room}`);
+        }
     }
 
     show(status: Status): void {

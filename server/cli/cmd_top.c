@@ -1,0 +1,130 @@
+// `sandlot top`: what runs on a server, as a table that is drawn again and again.
+#define _GNU_SOURCE
+#include "server/build/base/diagnostic.h"
+#include "server/cli/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROWS_MAX 4096
+#define CLEAR    "\x1b[H\x1b[2J"
+
+static void print_usage(FILE *out)
+{
+    fprintf(out,
+            "usage: sandlot top [options]   show the worlds that run, live\n\n"
+            "  --once         show it once\n"
+            "  --every S      draw it again every S seconds, 1 to 60 (default: 2)\n" TOOL_HELP
+            "\nTICK P99 is how late 99 of 100 ticks of the last second began at most; WORK is\n"
+            "the longest tick of that second. For operators; in development for everybody on\n"
+            "the server's own machine. Exit codes: 0 shown, 1 failed, 2 invalid arguments.\n");
+}
+
+typedef struct Top {
+    Tool client;
+    bool is_once;
+    uint32_t every_s;
+} Top;
+
+static int parse(Top *top, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--once") == 0) {
+            top->is_once = true;
+        } else if (strcmp(argv[i], "--every") == 0) {
+            if (!command_parse_u32(command_value(argc, argv, i), 1, 60, &top->every_s)) {
+                return command_misused("top", top->client.json, "--every is 1 to 60 seconds", NULL);
+            }
+            i += 1;
+        } else {
+            return command_unknown_option("top", top->client.json, argv[i], print_usage);
+        }
+    }
+    return EXIT_OK;
+}
+
+// The fullest first.
+static int by_players(const void *a, const void *b)
+{
+    const double one = tool_number(*(const JsonNode *const *)a, "players");
+    const double other = tool_number(*(const JsonNode *const *)b, "players");
+    return (one < other) - (one > other);
+}
+
+static void print_uptime(double seconds, char out[32])
+{
+    const unsigned long whole = (unsigned long)seconds;
+    snprintf(out, 32, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+static void print_row(const JsonNode *world)
+{
+    char uptime[32];
+    print_uptime(tool_number(world, "uptime_seconds"), uptime);
+    diagnostic_print(stdout, "%-20s %-10s %-9s %3.0f/%-3.0f %8.1f %8.1f %7.0f %9s %7.0f  %s",
+                     tool_text(world, "world_id"), tool_text(world, "room_code"),
+                     tool_text(world, "state"), tool_number(world, "players"),
+                     tool_number(world, "player_max"), tool_number(world, "tick_p99_ms"),
+                     tool_number(world, "tick_work_max_ms"),
+                     tool_number(world, "memory_bytes") / 1048576, uptime,
+                     tool_number(world, "pid"), tool_text(world, "place_id"));
+}
+
+static void print_table(const Tool *client, const JsonNode *root)
+{
+    static const JsonNode *rows[ROWS_MAX];
+    uint32_t count = 0;
+    double players = 0;
+    const JsonNode *servers = json_find(root, "servers");
+    for (const JsonNode *world = servers != NULL ? servers->first : NULL;
+         world != NULL && count < ROWS_MAX; world = world->next) {
+        rows[count++] = world;
+        players += tool_number(world, "players");
+    }
+    qsort(rows, count, sizeof rows[0], by_players);
+    diagnostic_print(stdout, "%s: %u worlds, %.0f players", client->url, count, players);
+    diagnostic_print(stdout, "%-20s %-10s %-9s %7s %8s %8s %7s %9s %7s  %s", "WORLD", "ROOM",
+                     "STATE", "PLAYERS", "TICK P99", "WORK ms", "MEM MB", "UP", "PID", "PLACE");
+    for (uint32_t i = 0; i < count; i++) {
+        print_row(rows[i]);
+    }
+}
+
+static int run(const Top *top)
+{
+    const bool redraws = !top->is_once && !top->client.json && isatty(STDOUT_FILENO) == 1;
+    int code;
+    do {
+        ToolReply reply;
+        code = tool_ask(&top->client, "GET", "/admin/servers", NULL, &reply);
+        if (code == EXIT_OK) {
+            if (top->client.json) {
+                printf("%.*s\n", (int)reply.body.bytes, (const char *)reply.body.data);
+            } else {
+                fputs(redraws ? CLEAR : "", stdout);
+                print_table(&top->client, reply.root);
+            }
+            fflush(stdout);
+        }
+        tool_free(&reply);
+        if (code == EXIT_OK && !top->is_once) {
+            const struct timespec pause = {.tv_sec = (time_t)top->every_s};
+            nanosleep(&pause, NULL);
+        }
+    } while (code == EXIT_OK && !top->is_once && ferror(stdout) == 0);
+    return code;
+}
+
+int cmd_top(int argc, char **argv)
+{
+    Top top = {.every_s = 2};
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        print_usage(stdout);
+        return EXIT_OK;
+    }
+    int code = tool_open(&top.client, "top", &argc, argv);
+    code = code == EXIT_OK ? parse(&top, argc, argv) : code;
+    return code == EXIT_OK ? run(&top) : code;
+}

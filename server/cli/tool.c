@@ -1,0 +1,232 @@
+// See tool.h. libcurl is opened when it is first needed. Redirects are not followed, so that a
+// token reaches only the server that it is for.
+#define _GNU_SOURCE
+#include "server/cli/tool.h"
+
+#include "core/base/json_write.h"
+#include "core/base/utf8.h"
+#include "server/sys/library.h"
+
+#define CURL_DISABLE_TYPECHECK // its macros would call the functions by name
+#include <curl/curl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPLY_BYTES_MAX (16u << 20)
+#define TREE_BYTES      (64u << 20)
+#define ANSWER_MS       90000 // a followed log answers after 30 s
+#define CONNECT_MS      10000
+
+#define CURL_FUNCTIONS(X)  \
+    X(curl_global_init)    \
+    X(curl_slist_append)   \
+    X(curl_slist_free_all) \
+    X(curl_easy_init)      \
+    X(curl_easy_setopt)    \
+    X(curl_easy_getinfo)   \
+    X(curl_easy_perform)   \
+    X(curl_easy_strerror)  \
+    X(curl_easy_cleanup)
+
+static struct {
+    CURL_FUNCTIONS(LIBRARY_FIELD)
+} lib;
+
+static bool has_curl(void)
+{
+#define CURL_ROW(function) {#function, &lib.function},
+    static const LibraryFunction functions[] = {CURL_FUNCTIONS(CURL_ROW)};
+#undef CURL_ROW
+    static bool is_ready, was_tried;
+    if (!was_tried) {
+        was_tried = true;
+        is_ready = library_open("libcurl.so.4", functions,
+                                sizeof functions / sizeof functions[0]) == STATUS_OK &&
+                   lib.curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+    }
+    return is_ready;
+}
+
+int tool_fail(const Tool *client, const char *format, ...)
+{
+    char reason[TOOL_REASON_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    return command_fail(client->command, client->json, EXIT_FAILED, reason);
+}
+
+// --- a request ----------------------------------------------------------------------------------
+
+static size_t take_body(char *data, size_t one, size_t bytes, void *user)
+{
+    (void)one; // always 1
+    Buffer *body = user;
+    buffer_put(body, data, bytes);
+    return body->status == STATUS_OK ? bytes : 0;
+}
+
+static bool add_header(struct curl_slist **list, const char *line)
+{
+    struct curl_slist *more = lib.curl_slist_append(*list, line);
+    *list = more != NULL ? more : *list;
+    return more != NULL;
+}
+
+static bool make_headers(const Tool *client, struct curl_slist **list)
+{
+    char line[TOOL_TOKEN_BYTES + 64];
+    snprintf(line, sizeof line, "Authorization: Bearer %s", client->token);
+    const bool is_made = add_header(list, "Content-Type: application/json") &&
+                         add_header(list, "Expect:") &&
+                         (client->token[0] == '\0' || add_header(list, line));
+    explicit_bzero(line, sizeof line);
+    return is_made;
+}
+
+static CURLcode perform(const Tool *client, const char *method, const char *path, const char *body,
+                        ToolReply *reply)
+{
+    char url[TOOL_URL_BYTES + 2048];
+    struct curl_slist *headers = NULL;
+    CURL *curl = lib.curl_easy_init();
+    CURLcode code = CURLE_OUT_OF_MEMORY;
+    snprintf(url, sizeof url, "%s%s", client->url, path);
+    if (curl != NULL && make_headers(client, &headers)) {
+        lib.curl_easy_setopt(curl, CURLOPT_URL, url);
+        lib.curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+        lib.curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+        lib.curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+        lib.curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+        if (strncmp(url, "http:", 5) == 0) { // no proxy reads a token
+            lib.curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+        }
+        lib.curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+        lib.curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)ANSWER_MS);
+        lib.curl_easy_setopt(curl, CURLOPT_USERAGENT, "sandlot");
+        lib.curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+        if (body != NULL) {
+            lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+        }
+        lib.curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+        lib.curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+        lib.curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply->body);
+        code = lib.curl_easy_perform(curl);
+        lib.curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply->status);
+    }
+    lib.curl_slist_free_all(headers);
+    if (curl != NULL) {
+        lib.curl_easy_cleanup(curl);
+    }
+    return code;
+}
+
+static bool parse(ToolReply *reply)
+{
+    reply->memory = malloc(TREE_BYTES);
+    if (reply->memory == NULL || reply->body.bytes == 0) {
+        return false;
+    }
+    Arena arena;
+    arena_init(&arena, reply->memory, TREE_BYTES);
+    JsonConfig config = json_config_default(&arena);
+    return json_parse(&config, (const char *)reply->body.data, reply->body.bytes, &reply->root,
+                      NULL) == STATUS_OK;
+}
+
+static int explain(const Tool *client, const ToolReply *reply)
+{
+    const JsonNode *error = json_find(reply->root, "error");
+    const char *message = tool_text(error, "message");
+    if (reply->status == 401) {
+        return tool_fail(client, "%s: not signed in, or not any more; run `sandlot login %s`",
+                         client->url, client->url);
+    }
+    return tool_fail(client, "%s: %s (%ld %s)", client->url,
+                     message[0] != '\0' ? message : "the server refused", reply->status,
+                     tool_text(error, "code"));
+}
+
+int tool_ask(const Tool *client, const char *method, const char *path, const char *body,
+             ToolReply *reply)
+{
+    *reply = (ToolReply){.body = buffer_of(REPLY_BYTES_MAX)};
+    if (!has_curl()) {
+        return tool_fail(client, "libcurl is not on this machine; install libcurl4");
+    }
+    const CURLcode code = perform(client, method, path, body, reply);
+    if (code != CURLE_OK) {
+        return tool_fail(client, "%s: %s", client->url, lib.curl_easy_strerror(code));
+    }
+    const bool is_json = parse(reply);
+    if (reply->status >= 200 && reply->status < 300 && is_json) {
+        return EXIT_OK;
+    }
+    if (!is_json) {
+        return tool_fail(client, "%s: the answer is no JSON (%ld); is this a Sandlot server?",
+                         client->url, reply->status);
+    }
+    return explain(client, reply);
+}
+
+void tool_free(ToolReply *reply)
+{
+    buffer_free(&reply->body);
+    free(reply->memory);
+    *reply = (ToolReply){0};
+}
+
+// --- texts --------------------------------------------------------------------------------------
+
+const char *tool_text(const JsonNode *object, const char *name)
+{
+    const JsonNode *node = json_find(object, name);
+    return node != NULL && node->kind == JSON_STRING && strlen(node->text) == node->count
+               ? node->text
+               : "";
+}
+
+double tool_number(const JsonNode *object, const char *name)
+{
+    const JsonNode *node = json_find(object, name);
+    return node != NULL && node->kind == JSON_NUMBER ? node->number : 0;
+}
+
+void tool_escape(const char *text, char *out, size_t bytes)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~";
+    size_t at = 0;
+    for (; *text != '\0' && at + 4 < bytes; text++) {
+        if (strchr(plain, *text) != NULL) {
+            out[at++] = *text;
+        } else {
+            at += (size_t)snprintf(out + at, 4, "%%%02X", (unsigned)(uint8_t)*text);
+        }
+    }
+    out[at] = '\0';
+}
+
+bool tool_object(char *out, size_t bytes, ...)
+{
+    ByteWriter writer = byte_writer(out, bytes - 1);
+    JsonWriter json = json_writer(&writer, 0);
+    va_list arguments;
+    va_start(arguments, bytes);
+    json_write_object_begin(&json);
+    for (const char *name = va_arg(arguments, const char *); name != NULL;
+         name = va_arg(arguments, const char *)) {
+        const char *value = va_arg(arguments, const char *);
+        if (value != NULL) {
+            json_write_name(&json, name);
+            json_write_text(&json, value);
+        }
+    }
+    json_write_object_end(&json);
+    va_end(arguments);
+    const bool fits = json_writer_finish(&json) == STATUS_OK;
+    out[fits ? writer.at : 0] = '\0';
+    return fits;
+}

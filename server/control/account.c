@@ -1,0 +1,551 @@
+// See account.h. Whatever is decided from the account's row is decided again in the transaction
+// that changes it (StoreAccountChange.was): two requests at once cannot both win, and a password
+// that was changed meanwhile lets nobody in.
+#include "server/control/control_inside.h"
+
+#include "core/base/check.h"
+#include "core/base/limits.h"
+#include "core/base/utf8.h"
+#include "server/control/password.h"
+#include "server/sys/entropy.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+// --- limits -------------------------------------------------------------------------------------
+
+// Both are counted before the work, and given back if it went well.
+static bool take_attempt(Control *control, const char *name, const AccountAsk *ask,
+                         AccountGiven *given)
+{
+    char folded[NAME_FOLD_BYTES];
+    name_fold(name, folded);
+    const uint64_t now = control_now(control);
+    if (!attempts_take(control->attempts, ATTEMPT_ADDRESS, &ask->address, sizeof ask->address, now,
+                       &given->wait_s)) {
+        return false;
+    }
+    if (!attempts_take(control->attempts, ATTEMPT_NAME, folded, strlen(folded), now,
+                       &given->wait_s)) {
+        return false; // for the address it is a failure too
+    }
+    return true;
+}
+
+static void give_back_attempt(Control *control, const char *name, const AccountAsk *ask)
+{
+    char folded[NAME_FOLD_BYTES];
+    name_fold(name, folded);
+    attempts_give_back(control->attempts, ATTEMPT_ADDRESS, &ask->address, sizeof ask->address);
+    attempts_give_back(control->attempts, ATTEMPT_NAME, folded, strlen(folded));
+}
+
+static bool take_made(Control *control, const AccountAsk *ask, AccountGiven *given)
+{
+    return ask->is_local ||
+           attempts_take(control->attempts, ATTEMPT_MADE, &ask->address, sizeof ask->address,
+                         control_now(control), &given->wait_s);
+}
+
+// --- changes ------------------------------------------------------------------------------------
+
+static AccountResult result_of(Status status)
+{
+    switch (status) {
+    case STATUS_OK:
+        return ACCOUNT_OK;
+    case STATUS_EXISTS:
+        return ACCOUNT_NAME_TAKEN;
+    case STATUS_MISMATCH:
+        return ACCOUNT_WRONG;
+    case STATUS_NOT_FOUND:
+        return ACCOUNT_LINK_GONE;
+    default:
+        return ACCOUNT_UNAVAILABLE;
+    }
+}
+
+// With the account's stripe held: on disk, and then in memory. A new sign-in is given out.
+static AccountResult apply(Control *control, StoreAccountChange *change, AccountGiven *given)
+{
+    change->now_unix_ms = control_now(control);
+    Status status = store_account_change(control->config.store, change);
+    if (status != STATUS_OK) {
+        return result_of(status);
+    }
+    const uint64_t account = change->account->account_id;
+    if (change->ends != NULL) {
+        sign_in_forget(control, change->ends);
+    }
+    if (change->ends_all) {
+        sign_ins_forget(control, account, change->keeps);
+    }
+    sign_ins_change(control, change->account);
+    if (change->sign_in != NULL) {
+        status = sign_in_add(control, change->sign_in, change->account);
+        const SignIn made = {.row = *change->sign_in, .account = *change->account};
+        sign_in_identity(&made, &given->who);
+    }
+    return status == STATUS_OK ? ACCOUNT_OK : ACCOUNT_UNAVAILABLE;
+}
+
+static AccountResult apply_locked(Control *control, StoreAccountChange *change, AccountGiven *given)
+{
+    pthread_mutex_t *stripe = control_stripe(control, change->account->account_id);
+    pthread_mutex_lock(stripe);
+    const AccountResult result = apply(control, change, given);
+    pthread_mutex_unlock(stripe);
+    return result;
+}
+
+static void fold_names(const StoreAccount *account, char folded[2][NAME_FOLD_BYTES],
+                       StoreAccountChange *change)
+{
+    name_fold(account->name, folded[0]);
+    name_fold(account->shown_name, folded[1]);
+    change->names[0] = folded[0];
+    change->names[1] = strcmp(folded[0], folded[1]) != 0 ? folded[1] : NULL;
+}
+
+// --- recovery codes -----------------------------------------------------------------------------
+
+// As people type it: cases, spaces and dashes do not matter.
+static void hash_code(const Control *control, const char *code, uint8_t out[TOKEN_HASH_BYTES])
+{
+    char plain[64];
+    size_t to = 0;
+    for (; *code != '\0' && to + 1 < sizeof plain; code++) {
+        const char letter = *code >= 'A' && *code <= 'Z' ? (char)(*code + ('a' - 'A')) : *code;
+        if (letter != '-' && letter != ' ') {
+            plain[to++] = letter;
+        }
+    }
+    plain[to] = '\0';
+    token_hash(control->config.secret, "recovery", plain, out);
+    sodium_memzero(plain, sizeof plain);
+}
+
+// Twelve letters of 32: nobody guesses 60 bits.
+static void make_codes(const Control *control, AccountGiven *given,
+                       uint8_t hashes[STORE_RECOVERY_CODES][TOKEN_HASH_BYTES])
+{
+    static const char letters[] = "abcdefghjkmnpqrstuvwxyz123456789";
+    _Static_assert(sizeof letters - 1 == 32, "five bits each");
+    for (uint32_t i = 0; i < STORE_RECOVERY_CODES; i++) {
+        uint8_t random[12];
+        char *code = given->codes[i];
+        entropy_fill(random, sizeof random);
+        for (uint32_t at = 0, letter = 0; letter < sizeof random; at++) {
+            code[at] = at % 5 == 4 ? '-' : letters[random[letter++] & 31];
+        }
+        code[RECOVERY_TEXT_BYTES - 1] = '\0';
+        hash_code(control, code, hashes[i]);
+    }
+}
+
+// --- registering --------------------------------------------------------------------------------
+
+static AccountResult check_password(const char *password, const char *name)
+{
+    return !password_is_valid(password)         ? ACCOUNT_BAD_PASSWORD
+           : password_is_common(password, name) ? ACCOUNT_COMMON_PASSWORD
+                                                : ACCOUNT_OK;
+}
+
+static AccountResult check_shown(const char *shown)
+{
+    char folded[NAME_FOLD_BYTES];
+    if (!name_is_shown(shown)) {
+        return ACCOUNT_BAD_SHOWN_NAME;
+    }
+    name_fold(shown, folded);
+    return name_is_reserved(folded) ? ACCOUNT_NAME_TAKEN : ACCOUNT_OK;
+}
+
+static AccountResult check_new(const AccountNew *made, const AccountAsk *ask)
+{
+    if (ask->who != NULL && !ask->who->is_guest) {
+        return ACCOUNT_HAS_ONE;
+    }
+    if (!name_is_valid(made->name)) {
+        return ACCOUNT_BAD_NAME;
+    }
+    AccountResult result = check_shown(made->name);
+    if (result == ACCOUNT_OK && made->shown_name[0] != '\0') {
+        result = check_shown(made->shown_name);
+    }
+    return result == ACCOUNT_OK ? check_password(made->password, made->name) : result;
+}
+
+// May they, and as what?
+static AccountResult check_link(Control *control, const char *token, StoreLink *link)
+{
+    if (token[0] == '\0') {
+        *link = (StoreLink){0};
+        return control_registration_is_open(control) ? ACCOUNT_OK : ACCOUNT_CLOSED;
+    }
+    const AccountResult result = account_link(control, token, link);
+    return result == ACCOUNT_OK && link->purpose == LINK_PASSWORD ? ACCOUNT_LINK_GONE : result;
+}
+
+// Before the work of hashing; the transaction decides.
+static AccountResult check_taken(Control *control, const StoreAccount *account)
+{
+    StoreAccountChange change = {0};
+    char folded[2][NAME_FOLD_BYTES];
+    Status status = STATUS_OK;
+    uint64_t owner = 0;
+    fold_names(account, folded, &change);
+    for (uint32_t i = 0; i < 2 && status == STATUS_OK && owner == 0; i++) {
+        if (change.names[i] != NULL) {
+            status = store_name_find(control->config.store, change.names[i], &owner);
+        }
+    }
+    return owner != 0 ? ACCOUNT_NAME_TAKEN : result_of(status);
+}
+
+// The guest's row, or a new one.
+static AccountResult begin_account(Control *control, const AccountNew *made, const AccountAsk *ask,
+                                   StoreAccount *was, StoreAccount *account)
+{
+    const uint64_t now = control_now(control);
+    *was = (StoreAccount){0};
+    if (ask->who != NULL) {
+        const Status status = store_account_find(control->config.store, ask->who->account, was);
+        if (status != STATUS_OK) {
+            return ACCOUNT_UNAVAILABLE;
+        }
+        if (was->name[0] != '\0') {
+            return ACCOUNT_HAS_ONE;
+        }
+    }
+    *account = *was;
+    if (was->account_id == 0) {
+        account->account_id = control_new_account();
+        account->created_unix_ms = now;
+    }
+    account->seen_unix_ms = now;
+    snprintf(account->name, sizeof account->name, "%s", made->name);
+    snprintf(account->shown_name, sizeof account->shown_name, "%s",
+             made->shown_name[0] != '\0' ? made->shown_name : made->name);
+    return check_taken(control, account);
+}
+
+AccountResult account_register(Control *control, const AccountNew *made, const AccountAsk *ask,
+                               AccountGiven *given)
+{
+    StoreAccount was, account;
+    StoreLink link;
+    *given = (AccountGiven){0};
+    AccountResult result = check_new(made, ask);
+    result = result == ACCOUNT_OK ? check_link(control, made->link, &link) : result;
+    result = result == ACCOUNT_OK ? begin_account(control, made, ask, &was, &account) : result;
+    if (result != ACCOUNT_OK) {
+        return result;
+    }
+    if (!take_made(control, ask, given)) {
+        return ACCOUNT_LIMITED;
+    }
+    if (password_hash(made->password, account.password) != STATUS_OK) {
+        return ACCOUNT_UNAVAILABLE;
+    }
+    account.roles |= link.roles;
+    StoreSignIn sign_in;
+    uint8_t codes[STORE_RECOVERY_CODES][TOKEN_HASH_BYTES];
+    char folded[2][NAME_FOLD_BYTES];
+    sign_in_make(control, account.account_id, SIGN_IN_SESSION, "", 0, &sign_in, given->token);
+    make_codes(control, given, codes);
+    StoreAccountChange change = {.account = &account,
+                                 .was = was.account_id != 0 ? &was : NULL,
+                                 .sign_in = &sign_in,
+                                 .ends_all = true,
+                                 .codes = codes,
+                                 .link = made->link[0] != '\0' ? link.token_hash : NULL};
+    fold_names(&account, folded, &change);
+    result = apply_locked(control, &change, given);
+    return result == ACCOUNT_WRONG ? ACCOUNT_HAS_ONE : result; // the guest registered twice at once
+}
+
+AccountResult account_guest(Control *control, const char *name, const AccountAsk *ask,
+                            AccountGiven *given)
+{
+    *given = (AccountGiven){0};
+    if (!take_made(control, ask, given)) {
+        return ACCOUNT_LIMITED;
+    }
+    return result_of(control_make_guest(control, name, &given->who, given->token));
+}
+
+// --- signing in ---------------------------------------------------------------------------------
+
+// With a password that was right for the row `was`.
+static AccountResult begin_session(Control *control, const StoreAccount *was, const AccountAsk *ask,
+                                   AccountGiven *given)
+{
+    StoreSignIn sign_in;
+    StoreAccount account = *was;
+    uint8_t oldest[TOKEN_HASH_BYTES];
+    account.seen_unix_ms = control_now(control);
+    sign_in_make(control, was->account_id, SIGN_IN_SESSION, "", 0, &sign_in, given->token);
+    StoreAccountChange change = {.account = &account, .was = was, .sign_in = &sign_in};
+    pthread_mutex_t *stripe = control_stripe(control, was->account_id);
+    pthread_mutex_lock(stripe);
+    if (ask->who != NULL && ask->who->kind == SIGN_IN_SESSION) {
+        change.ends = ask->who->sign_in;
+    } else if (sign_ins_count(control, was->account_id, SIGN_IN_SESSION, oldest) >=
+               SESSIONS_PER_ACCOUNT_MAX) {
+        change.ends = oldest;
+    }
+    const AccountResult result = apply(control, &change, given);
+    pthread_mutex_unlock(stripe);
+    return result;
+}
+
+// Is it the password of that account? A name that does not exist costs the same work.
+static AccountResult check_account(Control *control, const char *name, const char *password,
+                                   StoreAccount *out)
+{
+    const Status status = store_account_by_name(control->config.store, name, out);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+        return ACCOUNT_UNAVAILABLE;
+    }
+    const bool has_password = status == STATUS_OK && out->password[0] != '\0';
+    const bool matches = password_matches(has_password ? out->password : control->nobody, password);
+    return has_password && matches ? ACCOUNT_OK : ACCOUNT_WRONG;
+}
+
+// Counts it, unless it went well or nobody can tell.
+static AccountResult guarded_check(Control *control, const char *name, const char *password,
+                                   const AccountAsk *ask, StoreAccount *out, AccountGiven *given)
+{
+    *given = (AccountGiven){0};
+    if (strlen(name) >= STORE_NAME_BYTES || strlen(password) > PASSWORD_BYTES_MAX) {
+        return ACCOUNT_WRONG; // no account has them
+    }
+    if (!take_attempt(control, name, ask, given)) {
+        return ACCOUNT_LIMITED;
+    }
+    const AccountResult result = check_account(control, name, password, out);
+    if (result != ACCOUNT_WRONG) {
+        give_back_attempt(control, name, ask);
+    }
+    return result;
+}
+
+AccountResult account_sign_in(Control *control, const char *name, const char *password,
+                              const AccountAsk *ask, AccountGiven *given)
+{
+    StoreAccount account;
+    const AccountResult result = guarded_check(control, name, password, ask, &account, given);
+    return result == ACCOUNT_OK ? begin_session(control, &account, ask, given) : result;
+}
+
+AccountResult account_sign_out(Control *control, const Identity *who)
+{
+    pthread_mutex_t *stripe = control_stripe(control, who->account);
+    pthread_mutex_lock(stripe);
+    const Status status = store_sign_in_delete(control->config.store, &who->sign_in, 1);
+    if (status == STATUS_OK) {
+        sign_in_forget(control, who->sign_in);
+    }
+    pthread_mutex_unlock(stripe);
+    return result_of(status);
+}
+
+// --- changing -----------------------------------------------------------------------------------
+
+AccountResult account_confirm(Control *control, const char *password, const AccountAsk *ask,
+                              AccountGiven *given)
+{
+    StoreAccount account;
+    ASSERT(ask->who != NULL);
+    return ask->who->is_guest
+               ? ACCOUNT_NO_PASSWORD
+               : guarded_check(control, ask->who->name, password, ask, &account, given);
+}
+
+AccountResult account_change_password(Control *control, const char *old, const char *password,
+                                      const AccountAsk *ask, AccountGiven *given)
+{
+    StoreAccount was;
+    *given = (AccountGiven){0};
+    ASSERT(ask->who != NULL);
+    AccountResult result =
+        ask->who->is_guest ? ACCOUNT_NO_PASSWORD : check_password(password, ask->who->name);
+    if (result == ACCOUNT_OK) {
+        result = guarded_check(control, ask->who->name, old, ask, &was, given);
+    }
+    if (result != ACCOUNT_OK) {
+        return result;
+    }
+    StoreAccount account = was;
+    if (password_hash(password, account.password) != STATUS_OK) {
+        return ACCOUNT_UNAVAILABLE;
+    }
+    StoreAccountChange change = {
+        .account = &account, .was = &was, .ends_all = true, .keeps = ask->who->sign_in};
+    return apply_locked(control, &change, given);
+}
+
+// A new password for the row `was`; signs in, and all other sign-ins end.
+static AccountResult replace_password(Control *control, const StoreAccount *was,
+                                      const char *password, const AccountAsk *ask,
+                                      StoreAccountChange *change, AccountGiven *given)
+{
+    StoreSignIn sign_in;
+    StoreAccount account = *was;
+    if (password_hash(password, account.password) != STATUS_OK) {
+        return ACCOUNT_UNAVAILABLE;
+    }
+    sign_in_make(control, was->account_id, SIGN_IN_SESSION, "", 0, &sign_in, given->token);
+    change->account = &account;
+    change->was = was;
+    change->sign_in = &sign_in;
+    change->ends_all = true;
+    change->ends = ask->who != NULL && ask->who->kind == SIGN_IN_SESSION ? ask->who->sign_in : NULL;
+    const AccountResult result = apply_locked(control, change, given);
+    change->account = change->was = NULL;
+    change->sign_in = NULL;
+    return result;
+}
+
+AccountResult account_recover(Control *control, const char *name, const char *code,
+                              const char *password, const AccountAsk *ask, AccountGiven *given)
+{
+    StoreAccount was = {0};
+    uint8_t hash[TOKEN_HASH_BYTES];
+    *given = (AccountGiven){0};
+    AccountResult result = check_password(password, name);
+    if (result != ACCOUNT_OK) {
+        return result;
+    }
+    if (!take_attempt(control, name, ask, given)) {
+        return ACCOUNT_LIMITED;
+    }
+    hash_code(control, code, hash);
+    Status status = store_account_by_name(control->config.store, name, &was);
+    status = status == STATUS_OK ? store_recovery_find(control->config.store, was.account_id, hash)
+                                 : status;
+    if (status == STATUS_OK) {
+        StoreAccountChange change = {.code = hash};
+        result = replace_password(control, &was, password, ask, &change, given);
+        result = result == ACCOUNT_LINK_GONE ? ACCOUNT_WRONG : result; // used at the same time
+    } else {
+        (void)password_matches(control->nobody, password); // costs the same work
+        result = status == STATUS_NOT_FOUND ? ACCOUNT_WRONG : ACCOUNT_UNAVAILABLE;
+    }
+    if (result != ACCOUNT_WRONG) {
+        give_back_attempt(control, name, ask);
+    }
+    return result;
+}
+
+AccountResult account_reset(Control *control, const char *link, const char *password,
+                            const AccountAsk *ask, AccountGiven *given)
+{
+    StoreLink found;
+    StoreAccount was;
+    *given = (AccountGiven){0};
+    AccountResult result = account_link(control, link, &found);
+    if (result == ACCOUNT_OK && found.purpose != LINK_PASSWORD) {
+        result = ACCOUNT_LINK_GONE;
+    }
+    if (result == ACCOUNT_OK) {
+        const Status status = store_account_find(control->config.store, found.account_id, &was);
+        result = status == STATUS_OK ? check_password(password, was.name) : result_of(status);
+    }
+    if (result != ACCOUNT_OK) {
+        return result;
+    }
+    uint8_t codes[STORE_RECOVERY_CODES][TOKEN_HASH_BYTES];
+    make_codes(control, given, codes);
+    StoreAccountChange change = {.link = found.token_hash, .codes = codes};
+    result = replace_password(control, &was, password, ask, &change, given);
+    return result == ACCOUNT_WRONG ? ACCOUNT_UNAVAILABLE : result; // changed at the same time
+}
+
+// An account's row by number, changed, with its stripe held by the caller's function.
+AccountResult account_show(Control *control, uint64_t id, const char *shown_name)
+{
+    StoreAccount was, account;
+    AccountGiven given;
+    char folded[2][NAME_FOLD_BYTES];
+    StoreAccountChange change = {.account = &account, .was = &was};
+    AccountResult result = check_shown(shown_name);
+    if (result != ACCOUNT_OK) {
+        return result;
+    }
+    if (store_account_find(control->config.store, id, &was) != STATUS_OK) {
+        return ACCOUNT_UNAVAILABLE;
+    }
+    account = was;
+    if (was.name[0] != '\0') {
+        snprintf(account.shown_name, sizeof account.shown_name, "%s", shown_name);
+        fold_names(&account, folded, &change);
+    } else {
+        uint64_t owner = 0;
+        const size_t bytes = utf8_cut(shown_name, strlen(shown_name), STORE_SHOWN_BYTES - 2);
+        snprintf(account.shown_name, sizeof account.shown_name, GUEST_SIGN "%.*s", (int)bytes,
+                 shown_name);
+        name_fold(shown_name, folded[0]);
+        const Status status = store_name_find(control->config.store, folded[0], &owner);
+        if (status != STATUS_OK || owner != 0) {
+            return status != STATUS_OK ? result_of(status) : ACCOUNT_NAME_TAKEN;
+        }
+    }
+    return apply_locked(control, &change, &given);
+}
+
+AccountResult account_set_roles(Control *control, const char *name, uint32_t roles)
+{
+    StoreAccount was, account;
+    AccountGiven given;
+    const Status status = store_account_by_name(control->config.store, name, &was);
+    if (status != STATUS_OK) {
+        return status == STATUS_NOT_FOUND ? ACCOUNT_NOT_FOUND : ACCOUNT_UNAVAILABLE;
+    }
+    account = was;
+    account.roles = roles & ROLES_ALL;
+    StoreAccountChange change = {.account = &account, .was = &was};
+    return apply_locked(control, &change, &given);
+}
+
+// --- sign-ins of an account ---------------------------------------------------------------------
+
+AccountResult account_end_sign_in(Control *control, uint64_t account, const char *id)
+{
+    SignInView views[SESSIONS_PER_ACCOUNT_MAX + TOKENS_PER_ACCOUNT_MAX];
+    const uint32_t count =
+        account_sign_ins(control, account, views, sizeof views / sizeof views[0]);
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(views[i].id, id) == 0) {
+            Identity who = {.account = account};
+            memcpy(who.sign_in, views[i].row.token_hash, sizeof who.sign_in);
+            return account_sign_out(control, &who);
+        }
+    }
+    return ACCOUNT_NOT_FOUND;
+}
+
+AccountResult account_make_token(Control *control, const Identity *who, const char *name,
+                                 uint32_t scope, char token[TOKEN_TEXT_BYTES],
+                                 uint8_t hash[TOKEN_HASH_BYTES])
+{
+    StoreSignIn row;
+    StoreAccount account;
+    uint8_t oldest[TOKEN_HASH_BYTES];
+    AccountResult result = ACCOUNT_TOO_MANY;
+    sign_in_make(control, who->account, SIGN_IN_TOKEN, name, scope & SCOPES_ALL, &row, token);
+    memcpy(hash, row.token_hash, sizeof row.token_hash);
+    pthread_mutex_t *stripe = control_stripe(control, who->account);
+    pthread_mutex_lock(stripe);
+    if (sign_ins_count(control, who->account, SIGN_IN_TOKEN, oldest) < TOKENS_PER_ACCOUNT_MAX) {
+        Status status = store_account_find(control->config.store, who->account, &account);
+        status = status == STATUS_OK ? store_sign_in_put(control->config.store, &row, 1) : status;
+        status = status == STATUS_OK ? sign_in_add(control, &row, &account) : status;
+        result = status == STATUS_OK ? ACCOUNT_OK : ACCOUNT_UNAVAILABLE;
+    }
+    pthread_mutex_unlock(stripe);
+    return result;
+}

@@ -1,0 +1,109 @@
+// Accounts: registering, signing in with a password, links that are good once, recovery. All of
+// these wait for the disk, and those that take a password also work for tens of milliseconds: they
+// are for threads of the pool.
+#pragma once
+
+#include "server/control/identity.h"
+#include "server/store/store_account.h"
+
+typedef enum AccountResult {
+    ACCOUNT_OK,
+    ACCOUNT_WRONG,           // the name, the password or the code
+    ACCOUNT_LIMITED,         // too many failures, or too many accounts made; see wait_s
+    ACCOUNT_BAD_NAME,        // see NAME_RULE
+    ACCOUNT_BAD_SHOWN_NAME,  // see NAME_TEXT_RULE
+    ACCOUNT_NAME_TAKEN,      // or one that looks like it
+    ACCOUNT_BAD_PASSWORD,    // see PASSWORD_RULE
+    ACCOUNT_COMMON_PASSWORD, // everybody would try it
+    ACCOUNT_CLOSED,          // registering needs an invitation
+    ACCOUNT_LINK_GONE,       // used, too old, or never was
+    ACCOUNT_HAS_ONE,         // whoever asks has an account
+    ACCOUNT_NO_PASSWORD,     // a guest has none
+    ACCOUNT_TOO_MANY,        // tokens
+    ACCOUNT_NOT_FOUND,
+    ACCOUNT_UNAVAILABLE, // the disk, or no memory
+    ACCOUNT_RESULT_COUNT
+} AccountResult;
+
+// Who asks.
+typedef struct AccountAsk {
+    const Identity *who; // NULL: nobody who is signed in
+    uint64_t address;    // see http_address
+    bool is_local;       // development: accounts that are made are not counted
+} AccountAsk;
+
+#define RECOVERY_TEXT_BYTES 15 // "abcd-efgh-jkmn" and a terminator
+
+// What is given out, once: only hashes are kept.
+typedef struct AccountGiven {
+    Identity who;
+    char token[TOKEN_TEXT_BYTES];
+    char codes[STORE_RECOVERY_CODES][RECOVERY_TEXT_BYTES]; // "": none were made
+    uint32_t wait_s;                                       // ACCOUNT_LIMITED
+} AccountGiven;
+
+typedef struct AccountNew {
+    const char *name, *password;
+    const char *shown_name; // "": the name
+    const char *link;       // an invitation's token, or the operator's; "": none
+} AccountNew;
+
+// A guest who is signed in keeps the account's number, and with it everything. All sign-ins that
+// the guest had end, so that nobody who knew one shares the account.
+AccountResult account_register(Control *control, const AccountNew *made, const AccountAsk *ask,
+                               AccountGiven *given);
+// A guest; the name was checked (name_text.h), "": one is made up.
+AccountResult account_guest(Control *control, const char *name, const AccountAsk *ask,
+                            AccountGiven *given);
+// The sign-in that was shown with the request ends.
+AccountResult account_sign_in(Control *control, const char *name, const char *password,
+                              const AccountAsk *ask, AccountGiven *given);
+AccountResult account_sign_out(Control *control, const Identity *who);
+// All other sign-ins end.
+AccountResult account_change_password(Control *control, const char *old, const char *password,
+                                      const AccountAsk *ask, AccountGiven *given);
+// By a code that was given at registration; signs in, and all other sign-ins end.
+AccountResult account_recover(Control *control, const char *name, const char *code,
+                              const char *password, const AccountAsk *ask, AccountGiven *given);
+// By a link for a new password: there are new recovery codes too.
+AccountResult account_reset(Control *control, const char *link, const char *password,
+                            const AccountAsk *ask, AccountGiven *given);
+// For what cannot be undone: is it really them? Counts failures.
+AccountResult account_confirm(Control *control, const char *password, const AccountAsk *ask,
+                              AccountGiven *given);
+AccountResult account_show(Control *control, uint64_t account, const char *shown_name);
+AccountResult account_set_roles(Control *control, const char *name, uint32_t roles);
+
+// --- sign-ins -----------------------------------------------------------------------------------
+#define SIGN_IN_ID_BYTES 17
+typedef struct SignInView {
+    StoreSignIn row;
+    char id[SIGN_IN_ID_BYTES]; // a name for it that is no secret
+} SignInView;
+void sign_in_id(const uint8_t hash[TOKEN_HASH_BYTES], char out[SIGN_IN_ID_BYTES]);
+uint32_t account_sign_ins(Control *control, uint64_t account, SignInView *out, uint32_t max);
+AccountResult account_end_sign_in(Control *control, uint64_t account, const char *id);
+// A named token for a tool, with a scope (Scope).
+AccountResult account_make_token(Control *control, const Identity *who, const char *name,
+                                 uint32_t scope, char token[TOKEN_TEXT_BYTES],
+                                 uint8_t hash[TOKEN_HASH_BYTES]);
+
+// --- links --------------------------------------------------------------------------------------
+typedef enum LinkPurpose { LINK_OPERATOR = 1, LINK_INVITATION = 2, LINK_PASSWORD = 3 } LinkPurpose;
+
+#define LINK_PASSWORD_MS (24 * 3600000ull)
+
+// ACCOUNT_LINK_GONE: it is none (any more).
+AccountResult account_link(Control *control, const char *token, StoreLink *out);
+// A new one, in place of the last; it makes an operator. STATUS_EXISTS: there is an operator.
+MUST_USE Status control_operator_link(Control *control, char token[TOKEN_TEXT_BYTES]);
+MUST_USE Status control_invite(Control *control, uint32_t roles, uint64_t duration_ms,
+                               uint64_t maker, char token[TOKEN_TEXT_BYTES]);
+// STATUS_NOT_FOUND: there is no such account.
+MUST_USE Status control_reset_link(Control *control, const char *name, uint64_t maker,
+                                   char token[TOKEN_TEXT_BYTES]);
+
+// --- who may register ---------------------------------------------------------------------------
+MUST_USE Status account_read_registration(Control *control); // at the start
+bool control_registration_is_open(Control *control);
+MUST_USE Status control_set_registration(Control *control, bool is_open);

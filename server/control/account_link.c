@@ -1,0 +1,97 @@
+// Links that are good once, and who may register. See account.h.
+#include "server/control/control_inside.h"
+
+#include <string.h>
+
+#define FOREVER INT64_MAX // as a column holds it
+
+static Status make_link(Control *control, StoreLink *link, uint64_t duration_ms, bool is_only,
+                        char token[TOKEN_TEXT_BYTES])
+{
+    link->created_unix_ms = control_now(control);
+    link->expires_unix_ms = duration_ms < FOREVER - link->created_unix_ms
+                                ? link->created_unix_ms + duration_ms
+                                : FOREVER;
+    token_make(token);
+    token_hash(control->config.secret, "link", token, link->token_hash);
+    return store_link_put(control->config.store, link, is_only);
+}
+
+AccountResult account_link(Control *control, const char *token, StoreLink *out)
+{
+    uint8_t hash[TOKEN_HASH_BYTES];
+    StoreLink link;
+    token_hash(control->config.secret, "link", token, hash);
+    const Status status = store_link_find(control->config.store, hash, &link);
+    if (status != STATUS_OK) {
+        return status == STATUS_NOT_FOUND ? ACCOUNT_LINK_GONE : ACCOUNT_UNAVAILABLE;
+    }
+    if (link.expires_unix_ms <= control_now(control)) {
+        return ACCOUNT_LINK_GONE;
+    }
+    *out = link;
+    return ACCOUNT_OK;
+}
+
+Status control_operator_link(Control *control, char token[TOKEN_TEXT_BYTES])
+{
+    StoreLink link = {.purpose = LINK_OPERATOR, .roles = ROLE_OPERATOR | ROLE_CREATOR};
+    uint64_t count = 0;
+    const Status status = store_account_count(control->config.store, ROLE_OPERATOR, &count);
+    if (status != STATUS_OK || count > 0) {
+        return status != STATUS_OK ? status : STATUS_EXISTS;
+    }
+    return make_link(control, &link, FOREVER, true, token);
+}
+
+Status control_invite(Control *control, uint32_t roles, uint64_t duration_ms, uint64_t maker,
+                      char token[TOKEN_TEXT_BYTES])
+{
+    StoreLink link = {.purpose = LINK_INVITATION, .roles = roles & ROLES_ALL, .maker_id = maker};
+    return make_link(control, &link, duration_ms, false, token);
+}
+
+Status control_reset_link(Control *control, const char *name, uint64_t maker,
+                          char token[TOKEN_TEXT_BYTES])
+{
+    StoreAccount account;
+    const Status status = store_account_by_name(control->config.store, name, &account);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    StoreLink link = {
+        .purpose = LINK_PASSWORD, .account_id = account.account_id, .maker_id = maker};
+    return make_link(control, &link, LINK_PASSWORD_MS, true, token);
+}
+
+// --- who may register ---------------------------------------------------------------------------
+
+#define SETTING "registration" // "open" or "invite"
+
+Status account_read_registration(Control *control)
+{
+    char value[STORE_SETTING_BYTES] = "";
+    const Status status = store_setting_find(control->config.store, SETTING, value);
+    control->is_open = status == STATUS_OK ? strcmp(value, "open") == 0 : control->config.is_open;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+bool control_registration_is_open(Control *control)
+{
+    pthread_mutex_lock(&control->lock);
+    const bool is_open = control->is_open;
+    pthread_mutex_unlock(&control->lock);
+    return is_open;
+}
+
+Status control_set_registration(Control *control, bool is_open)
+{
+    const Status status =
+        store_setting_put(control->config.store, SETTING, is_open ? "open" : "invite");
+    if (status == STATUS_OK) {
+        pthread_mutex_lock(&control->lock);
+        control->is_open = is_open;
+        pthread_mutex_unlock(&control->lock);
+    }
+    return status;
+}

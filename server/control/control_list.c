@@ -1,0 +1,59 @@
+// What operators see of sign-ins, and how they sweep. See control.h.
+#include "server/control/control_inside.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define UNSEEN_MS (30ull * 24 * 3600000) // guests without data are forgotten after this
+
+uint32_t control_sign_ins(Control *control, uint64_t account, ControlSignIn *out, uint32_t max)
+{
+    uint32_t count = 0;
+    const uint64_t now = control_now(control);
+    pthread_mutex_lock(&control->lock);
+    for (uint32_t i = 0; i < control->slot_count; i++) {
+        const SignIn *sign_in = control->slots[i];
+        if (sign_in == NULL || sign_in->row.expires_unix_ms <= now ||
+            (account != 0 && sign_in->row.account_id != account)) {
+            continue;
+        }
+        if (count < max) {
+            ControlSignIn *to = &out[count];
+            sign_in_identity(sign_in, &to->who);
+            memcpy(to->token_name, sign_in->row.name, sizeof to->token_name);
+            to->created_unix_ms = sign_in->row.created_unix_ms;
+            to->used_unix_ms = sign_in->row.used_unix_ms;
+            to->expires_unix_ms = sign_in->row.expires_unix_ms;
+        }
+        count += 1;
+    }
+    pthread_mutex_unlock(&control->lock);
+    return count;
+}
+
+bool control_signed_in(Control *control, const char *name, uint64_t *account)
+{
+    bool is_found = false;
+    pthread_mutex_lock(&control->lock);
+    for (uint32_t i = 0; i < control->slot_count && !is_found; i++) {
+        const SignIn *sign_in = control->slots[i];
+        is_found = sign_in != NULL && sign_in->account.name[0] != '\0' &&
+                   strcasecmp(sign_in->account.name, name) == 0;
+        *account = is_found ? sign_in->account.account_id : *account;
+    }
+    pthread_mutex_unlock(&control->lock);
+    return is_found;
+}
+
+Status control_sweep(Control *control, StoreSwept *out)
+{
+    const uint64_t now = control_now(control);
+    StoreSwept swept = {0};
+    const Status status =
+        store_sweep(control->config.store, now, now > UNSEEN_MS ? now - UNSEEN_MS : 0, &swept);
+    if (status == STATUS_OK) {
+        control_write(control); // and in memory
+        *out = swept;
+    }
+    return status;
+}

@@ -1,0 +1,225 @@
+// See account_page.h.
+#include "server/host/serve/account_page.h"
+
+#include "server/control/name.h"
+#include "server/control/password.h"
+
+#include <string.h>
+
+const char account_page_style[] =
+    "body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:26rem;padding:1rem;"
+    "color:#1d2733;background:#f4f6f8}\n"
+    "form,section{background:#fff;border:1px solid #d5dbe1;border-radius:8px;padding:1rem;"
+    "margin:1rem 0}\n"
+    "h1{font-size:1.5rem}h2{font-size:1.1rem;margin:0 0 .5rem}\n"
+    "label{display:block;margin:.5rem 0}\n"
+    "input{display:block;width:100%;box-sizing:border-box;font:inherit;padding:.5rem;"
+    "border:1px solid #8793a0;border-radius:4px}\n"
+    "button{font:inherit;padding:.5rem 1rem;border:0;border-radius:4px;background:#14629c;"
+    "color:#fff}\n"
+    ".error{background:#fde8e6;border-color:#b3261e}.done{background:#e5f4e7}\n"
+    "code{font:1.1rem ui-monospace,monospace}li{margin:.25rem 0}\n";
+
+static void put(ByteWriter *out, const char *text)
+{
+    byte_write_bytes(out, text, strlen(text));
+}
+
+static void put_escaped(ByteWriter *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        switch (*text) {
+        case '<':
+            put(out, "&lt;");
+            break;
+        case '>':
+            put(out, "&gt;");
+            break;
+        case '&':
+            put(out, "&amp;");
+            break;
+        case '"':
+            put(out, "&quot;");
+            break;
+        case '\'':
+            put(out, "&#39;");
+            break;
+        default:
+            byte_write_bytes(out, text, 1);
+        }
+    }
+}
+
+static void put_form(ByteWriter *out, const char *action, const char *title)
+{
+    put(out, "<form method=\"post\" action=\"");
+    put(out, action);
+    put(out, "\"><h2>");
+    put(out, title);
+    put(out, "</h2>\n");
+}
+
+// Attributes are ours.
+static void put_input(ByteWriter *out, const char *label, const char *attributes)
+{
+    put(out, "<label>");
+    put(out, label);
+    put(out, " <input ");
+    put(out, attributes);
+    put(out, "></label>\n");
+}
+
+static void put_end(ByteWriter *out, const char *button)
+{
+    put(out, "<button>");
+    put(out, button);
+    put(out, "</button></form>\n");
+}
+
+#define NAME_INPUT "name=\"username\" required autocomplete=\"username\" maxlength=\"32\""
+#define NEW_PASSWORD_INPUT \
+    "type=\"password\" required autocomplete=\"new-password\" minlength=\"8\" maxlength=\"256\" "
+#define PASSWORD_INPUT \
+    "type=\"password\" required autocomplete=\"current-password\" maxlength=\"256\" "
+
+static void put_hidden(ByteWriter *out, const char *name, const char *value)
+{
+    put(out, "<input type=\"hidden\" name=\"");
+    put(out, name);
+    put(out, "\" value=\"");
+    put_escaped(out, value);
+    put(out, "\">\n");
+}
+
+static void put_sign_in(ByteWriter *out)
+{
+    put_form(out, "/login", "Sign in");
+    put_input(out, "Account name", NAME_INPUT);
+    put_input(out, "Password", PASSWORD_INPUT "name=\"password\"");
+    put_end(out, "Sign in");
+}
+
+static void put_guest(ByteWriter *out)
+{
+    put_form(out, "/login", "Play as a guest");
+    put_input(out, "Name", "name=\"username\" autocomplete=\"nickname\" maxlength=\"32\"");
+    put_end(out, "Play");
+}
+
+static void put_register(ByteWriter *out, const AccountPage *page)
+{
+    const bool is_guest = page->who != NULL;
+    put_form(out, "/register", is_guest ? "Register, and keep what you have" : "Register");
+    if (page->link_row != NULL) {
+        put_hidden(out, "invitation", page->link);
+    }
+    put(out, "<p>" NAME_RULE "; " PASSWORD_RULE ".</p>\n");
+    put_input(out, "Account name", NAME_INPUT);
+    put_input(out, "Name that others see (may be left out)",
+              "name=\"shown_name\" autocomplete=\"nickname\" maxlength=\"64\"");
+    put_input(out, "Password", NEW_PASSWORD_INPUT "name=\"password\"");
+    put_end(out, "Register");
+}
+
+static void put_recover(ByteWriter *out)
+{
+    put_form(out, "/api/account/recover", "Forgot your password?");
+    put(out, "<p>Use one of the recovery codes that you were given when you registered, or ask an "
+             "operator for a link.</p>\n");
+    put_input(out, "Account name", NAME_INPUT);
+    put_input(out, "Recovery code", "name=\"code\" required autocomplete=\"off\" maxlength=\"40\"");
+    put_input(out, "New password", NEW_PASSWORD_INPUT "name=\"new\"");
+    put_end(out, "Set the password");
+}
+
+static void put_reset(ByteWriter *out, const AccountPage *page)
+{
+    put_form(out, "/api/account/recover", "Choose a new password");
+    put_hidden(out, "link", page->link);
+    put_input(out, "New password", NEW_PASSWORD_INPUT "name=\"new\"");
+    put_end(out, "Set the password");
+}
+
+static void put_who(ByteWriter *out, const AccountPage *page)
+{
+    put(out, "<form method=\"post\" action=\"/logout\"><h2>You are ");
+    put_escaped(out, page->who->shown_name);
+    put(out, "</h2>\n");
+    if (!page->who->is_guest) {
+        put(out, "<p>Account name: ");
+        put_escaped(out, page->who->name);
+        put(out, "</p>\n");
+    }
+    put(out, "<p><a href=\"/\">Play</a></p>\n");
+    put_end(out, "Sign out");
+    if (!page->who->is_guest) {
+        put_form(out, "/api/account/password", "Change your password");
+        put_input(out, "Old password", PASSWORD_INPUT "name=\"old\"");
+        put_input(out, "New password", NEW_PASSWORD_INPUT "name=\"new\"");
+        put_end(out, "Change it");
+    }
+}
+
+static void put_note(ByteWriter *out, const char *kind, const char *text)
+{
+    if (text != NULL) {
+        put(out, "<section role=\"alert\" class=\"");
+        put(out, kind);
+        put(out, "\">");
+        put_escaped(out, text);
+        put(out, "</section>\n");
+    }
+}
+
+static void put_codes(ByteWriter *out, const AccountGiven *given)
+{
+    put(out, "<section><h2>Your recovery codes</h2><p>Print them or write them down: they are "
+             "shown only now. Each of them sets a new password, once.</p><ul>\n");
+    for (uint32_t i = 0; i < STORE_RECOVERY_CODES; i++) {
+        put(out, "<li><code>");
+        put_escaped(out, given->codes[i]);
+        put(out, "</code></li>\n");
+    }
+    put(out, "</ul></section>\n");
+}
+
+static void put_forms(ByteWriter *out, const AccountPage *page)
+{
+    const StoreLink *link = page->link_row;
+    const bool is_guest = page->who == NULL || page->who->is_guest;
+    if (link != NULL && link->purpose == LINK_PASSWORD) {
+        put_reset(out, page);
+        return;
+    }
+    if (page->who != NULL) {
+        put_who(out, page);
+    }
+    if (is_guest && (link != NULL || page->is_open)) {
+        put_register(out, page);
+    }
+    if (is_guest && link == NULL) {
+        put_sign_in(out);
+        if (page->who == NULL) {
+            put_guest(out);
+        }
+        put_recover(out);
+    }
+}
+
+void account_page_write(const AccountPage *page, ByteWriter *out)
+{
+    // Forms must name their origin, which "no-referrer" would keep browsers from.
+    put(out,
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+        "<meta name=\"viewport\" content=\"width=device-width\">"
+        "<meta name=\"referrer\" content=\"same-origin\">"
+        "<title>Sandlot account</title><link rel=\"stylesheet\" href=\"/account.css\"></head>\n"
+        "<body><h1>Sandlot</h1>\n");
+    put_note(out, "error", page->error);
+    put_note(out, "done", page->done);
+    if (page->given != NULL && page->given->codes[0][0] != '\0') {
+        put_codes(out, page->given);
+    }
+    put_forms(out, page);
+    put(out, "</body></html>\n");
+}

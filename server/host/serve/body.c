@@ -1,0 +1,116 @@
+// See body.h.
+#include "server/host/serve/body.h"
+
+#include "core/base/nearest.h"
+#include "server/host/serve/http_routes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define BODY_ARENA_BYTES (48u << 10)
+#define BODY_NODES_MAX   512
+
+static bool is_known(const char *const *members, const JsonNode *member)
+{
+    for (; *members != NULL; members++) {
+        if (strcmp(member->name, *members) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void describe_member(const JsonNode *member, const char *const *members, char *out,
+                            size_t bytes)
+{
+    char list[128] = "";
+    Nearest nearest = nearest_begin(member->name, strlen(member->name));
+    for (const char *const *at = members; *at != NULL; at++) {
+        (void)nearest_consider(&nearest, *at, strlen(*at));
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "", *at);
+    }
+    if (nearest.found != NULL) {
+        snprintf(out, bytes, "there is no member %.64s here; did you mean %s?", member->name,
+                 nearest.found);
+    } else {
+        snprintf(out, bytes, "there is no member %.64s here; there are: %s", member->name, list);
+    }
+}
+
+bool serve_body_has_odd(const JsonNode *object, const char *const *members, char *out, size_t bytes)
+{
+    for (const JsonNode *member = object->first; member != NULL; member = member->next) {
+        if (!is_known(members, member)) {
+            describe_member(member, members, out, bytes);
+            return true;
+        }
+    }
+    return false;
+}
+
+const JsonNode *serve_body_object(HttpRequest *request, HttpResponse *response,
+                                  const char *const *members)
+{
+    size_t bytes;
+    const uint8_t *body = http_body(request, &bytes);
+    const JsonNode *root = NULL;
+    void *memory = arena_alloc(http_arena(request), BODY_ARENA_BYTES);
+    if (memory == NULL) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+        return NULL;
+    }
+    Arena arena;
+    arena_init(&arena, memory, BODY_ARENA_BYTES);
+    const JsonConfig config = {.arena = &arena,
+                               .bytes_max = SERVE_BODY_BYTES,
+                               .node_count_max = BODY_NODES_MAX,
+                               .depth_max = 8};
+    const char *text = bytes > 0 ? (const char *)body : "{}";
+    const Status status = json_parse(&config, text, bytes > 0 ? bytes : 2, &root, NULL);
+    if (status != STATUS_OK || root->kind != JSON_OBJECT) {
+        http_fail(request, response, 400, "malformed", "the body is no JSON object");
+        return NULL;
+    }
+    char odd[256];
+    if (serve_body_has_odd(root, members, odd, sizeof odd)) {
+        http_fail(request, response, 400, "unknown_member", odd);
+        return NULL;
+    }
+    return root;
+}
+
+bool serve_body_text(HttpRequest *request, HttpResponse *response, const JsonNode *object,
+                     const char *name, char *out, size_t capacity)
+{
+    const JsonNode *node = json_find(object, name);
+    if (node == NULL || node->kind == JSON_NULL) {
+        return true;
+    }
+    if (node->kind != JSON_STRING || node->count >= capacity || strlen(node->text) != node->count) {
+        char text[96];
+        snprintf(text, sizeof text, "%s must be a text of at most %u bytes", name,
+                 (unsigned)capacity - 1);
+        http_fail(request, response, 400, "malformed", text);
+        return false;
+    }
+    memcpy(out, node->text, node->count + 1);
+    return true;
+}
+
+bool serve_body_bool(HttpRequest *request, HttpResponse *response, const JsonNode *object,
+                     const char *name, bool *out)
+{
+    const JsonNode *node = json_find(object, name);
+    if (node == NULL || node->kind == JSON_NULL) {
+        return true;
+    }
+    if (node->kind != JSON_BOOL) {
+        char text[96];
+        snprintf(text, sizeof text, "%s must be true or false", name);
+        http_fail(request, response, 400, "malformed", text);
+        return false;
+    }
+    *out = node->boolean;
+    return true;
+}

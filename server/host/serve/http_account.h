@@ -1,0 +1,93 @@
+// Accounts over HTTP: see docs/HTTP.md, "Accounts". What takes a password or waits for the disk
+// runs on the pool.
+#pragma once
+
+#include "server/net/http.h"
+
+#define SERVE_ACCOUNT_BODY_BYTES 4096
+
+void serve_account_post_login(void *user, HttpRequest *request, HttpResponse *response);
+void serve_account_post_register(void *user, HttpRequest *request, HttpResponse *response);
+void serve_account_post_logout(void *user, HttpRequest *request, HttpResponse *response);
+void serve_account_post_password(void *user, HttpRequest *request, HttpResponse *response);
+void serve_account_post_recover(void *user, HttpRequest *request, HttpResponse *response);
+void serve_account_get(void *user, HttpRequest *request, HttpResponse *response);
+void serve_account_post(void *user, HttpRequest *request, HttpResponse *response);
+void serve_account_get_sign_ins(void *user, HttpRequest *request, HttpResponse *response);
+void serve_account_delete_sign_in(void *user, HttpRequest *request, HttpResponse *response);
+void serve_account_post_token(void *user, HttpRequest *request, HttpResponse *response);
+void serve_account_post_invitation(void *user, HttpRequest *request, HttpResponse *response);
+void serve_account_post_reset(void *user, HttpRequest *request, HttpResponse *response);
+void serve_account_post_roles(void *user, HttpRequest *request, HttpResponse *response);
+void serve_account_get_registration(void *user, HttpRequest *request, HttpResponse *response);
+void serve_account_post_registration(void *user, HttpRequest *request, HttpResponse *response);
+void serve_account_get_page(void *user, HttpRequest *request, HttpResponse *response);
+void serve_account_get_style(void *user, HttpRequest *request, HttpResponse *response);
+
+// clang-format off
+#define SERVE_ACCOUNT_ROUTES                                                                       \
+    {"POST", "/register", serve_account_post_register, .body_max = SERVE_ACCOUNT_BODY_BYTES,       \
+     .blocks = true, .access = ACCESS_ANYONE, .is_form = true,                                     \
+     .summary = "Make an account; a guest keeps the user id and everything",                       \
+     .takes = "username password shown_name? invitation?",                                         \
+     .gives = "session_token? client_id username user_id:integer recovery_codes:array",            \
+     .fails = "400 403 409 410 429 503"},                                                          \
+    {"POST", "/logout", serve_account_post_logout,                                                 \
+     .blocks = true, .access = ACCESS_ANYONE, .is_form = true,                                     \
+     .summary = "End the sign-in that comes with the request", .gives = "status",                  \
+     .fails = "401 403 503"},                                                                      \
+    {"GET", "/api/account", .handler = serve_account_get, .access = ACCESS_SIGNED_IN,              \
+     .summary = "Who you are",                                                                     \
+     .gives = "user_id:integer username shown_name is_guest:boolean roles:array scopes:array",     \
+     .fails = "401 403"},                                                                          \
+    {"POST", "/api/account", serve_account_post, .body_max = SERVE_ACCOUNT_BODY_BYTES,             \
+     .blocks = true, .access = ACCESS_SELF, .summary = "Change the name that others see",          \
+     .takes = "shown_name", .gives = "status", .fails = "400 401 403 409 503"},                    \
+    {"POST", "/api/account/password", serve_account_post_password,                                 \
+     .body_max = SERVE_ACCOUNT_BODY_BYTES, .blocks = true, .access = ACCESS_SELF, .is_form = true, \
+     .summary = "Change the password; all other sign-ins end", .takes = "old new",                 \
+     .gives = "status", .fails = "400 401 403 429 503"},                                           \
+    {"POST", "/api/account/recover", serve_account_post_recover,                                   \
+     .body_max = SERVE_ACCOUNT_BODY_BYTES, .blocks = true, .access = ACCESS_ANYONE,                \
+     .is_form = true,                                                                              \
+     .summary = "Set a new password, by a recovery code or by a link",                             \
+     .takes = "username? code? link? new",                                                         \
+     .gives = "session_token? client_id username user_id:integer recovery_codes?:array",           \
+     .fails = "400 401 403 410 429 503"},                                                          \
+    {"GET", "/api/account/sign-ins", .handler = serve_account_get_sign_ins,                        \
+     .access = ACCESS_SELF, .summary = "Your sign-ins and the tokens of your tools",               \
+     .gives = "sign_ins:array", .fails = "401 403"},                                               \
+    {"DELETE", "/api/account/sign-ins/*", .handler = serve_account_delete_sign_in, .blocks = true, \
+     .access = ACCESS_SELF, .summary = "End one of your sign-ins", .gives = "status",              \
+     .fails = "401 403 404 503"},                                                                  \
+    {"POST", "/api/account/tokens", serve_account_post_token,                                      \
+     .body_max = SERVE_ACCOUNT_BODY_BYTES, .blocks = true, .access = ACCESS_SELF,                  \
+     .summary = "A named token for a tool; scopes are play, create, operate",                      \
+     .takes = "name scope", .gives = "token id name scopes:array",                                 \
+     .fails = "400 401 403 409 503"},                                                              \
+    {"POST", "/api/invitations", serve_account_post_invitation,                                    \
+     .body_max = SERVE_ACCOUNT_BODY_BYTES, .blocks = true, .access = ACCESS_TEACHER,               \
+     .summary = "A link that makes an account with a role, once",                                  \
+     .takes = "role? expires_h?:integer", .gives = "link", .fails = "400 401 403 503"},            \
+    {"POST", "/api/accounts/*/reset", .names = "name", .handler = serve_account_post_reset,                                    \
+     .blocks = true, .access = ACCESS_OPERATOR,              \
+     .summary = "A link by which somebody sets a new password, once and within 24 hours",          \
+     .gives = "link", .fails = "401 403 404 503"},                                                 \
+    {"POST", "/api/accounts/*/roles", .names = "name", .handler = serve_account_post_roles,                                    \
+     .body_max = SERVE_ACCOUNT_BODY_BYTES, .blocks = true, .access = ACCESS_OPERATOR,              \
+     .summary = "Set the roles of an account, separated by spaces", .takes = "roles",              \
+     .gives = "status", .fails = "400 401 403 404 503"},                                           \
+    {"GET", "/api/registration", .handler = serve_account_get_registration,                        \
+     .access = ACCESS_ANYONE, .summary = "May anybody register (open), or who was invited?",       \
+     .gives = "registration", .fails = "401"},                                                     \
+    {"POST", "/api/registration", serve_account_post_registration,                                 \
+     .body_max = SERVE_ACCOUNT_BODY_BYTES, .blocks = true, .access = ACCESS_OPERATOR,              \
+     .summary = "Open registration to everybody, or to who was invited (invite)",                  \
+     .takes = "registration", .gives = "registration", .fails = "400 401 403 503"},                \
+    {"GET", "/account", .handler = serve_account_get_page, .blocks = true,                         \
+     .access = ACCESS_ANYONE, .summary = "The page to sign in, without JavaScript",                \
+     .takes = "link? done?", .gives = "text/html",                                                 \
+     .fails = "401 503"},                                                                          \
+    {"GET", "/account.css", .handler = serve_account_get_style, .access = ACCESS_ANYONE,           \
+     .summary = "How that page looks", .gives = "text/css", .fails = "401"}
+// clang-format on

@@ -1,0 +1,199 @@
+// What operators see of accounts, and the settings that they change while the server runs.
+#define _GNU_SOURCE
+#include "server/host/serve/http_admin.h"
+
+#include "core/base/json_read.h"
+#include "server/control/account.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define USERS_MAX   200
+#define USERS_BYTES (256u << 10)
+#define BANS_SEEN   4096
+
+static bool refuse_without_accounts(const Serve *serve, HttpRequest *request,
+                                    HttpResponse *response)
+{
+    if (serve->control == NULL) {
+        http_fail(request, response, 409, "no_accounts",
+                  "this server has no accounts; `sandlot up` has");
+    }
+    return serve->control == NULL;
+}
+
+// --- accounts -----------------------------------------------------------------------------------
+
+static void write_roles(JsonWriter *json, uint32_t roles)
+{
+    static const struct {
+        uint32_t role;
+        const char *name;
+    } names[] = {{ROLE_CREATOR, "creator"}, {ROLE_TEACHER, "teacher"}, {ROLE_OPERATOR, "operator"}};
+    json_write_name(json, "roles");
+    json_write_array_begin(json);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if ((roles & names[i].role) != 0) {
+            json_write_text(json, names[i].name);
+        }
+    }
+    json_write_array_end(json);
+}
+
+static void write_members(JsonWriter *json, const StoreAccount *account)
+{
+    char id[32];
+    const bool is_guest = account->name[0] == '\0';
+    serve_account_text(account->account_id, is_guest, id);
+    serve_write_member(json, "account", id);
+    serve_write_number(json, "user_id", account->account_id);
+    serve_write_member(json, "username", is_guest ? NULL : account->name);
+    serve_write_member(json, "shown_name", account->shown_name);
+    json_write_name(json, "guest");
+    json_write_bool(json, is_guest);
+    write_roles(json, account->roles);
+    serve_write_time(json, "created", account->created_unix_ms);
+    serve_write_time(json, "last_seen", account->seen_unix_ms);
+}
+
+void serve_admin_get_users(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    const char *after = http_query(request, "after");
+    uint64_t limit = 100;
+    uint32_t count = 0;
+    if (refuse_without_accounts(serve, request, response)) {
+        return;
+    }
+    if (!serve_query_number(request, "limit", USERS_MAX, &limit) || limit == 0 ||
+        (after != NULL && strlen(after) >= STORE_NAME_BYTES)) {
+        http_fail(request, response, 400, "malformed",
+                  "after is the name of an account, limit 1 to 200");
+        return;
+    }
+    StoreAccount *rows = malloc(limit * sizeof *rows);
+    uint8_t *text = malloc(USERS_BYTES);
+    http_keep(request, rows);
+    http_keep(request, text);
+    if (rows == NULL || text == NULL ||
+        store_accounts(serve->store, after != NULL ? after : "", rows, (uint32_t)limit, &count) !=
+            STATUS_OK) {
+        http_fail(request, response, 503, "unavailable", "accounts cannot be read; try again");
+        return;
+    }
+    ByteWriter writer = byte_writer(text, USERS_BYTES);
+    JsonWriter json = json_writer(&writer, 0);
+    json_write_object_begin(&json);
+    json_write_name(&json, "users");
+    json_write_array_begin(&json);
+    for (uint32_t i = 0; i < count; i++) {
+        json_write_object_begin(&json);
+        write_members(&json, &rows[i]);
+        json_write_object_end(&json);
+    }
+    json_write_array_end(&json);
+    serve_write_member(&json, "next", count == limit ? rows[count - 1].name : NULL);
+    json_write_object_end(&json);
+    if (json_writer_finish(&json) != STATUS_OK) {
+        http_fail(request, response, 500, "too_large", "the answer does not fit");
+        return;
+    }
+    response->body = text;
+    response->bytes = writer.at;
+    response->body_is_static = true;
+}
+
+bool serve_find_account(Serve *serve, const char *text, HttpRequest *request,
+                        HttpResponse *response, StoreAccount *out)
+{
+    uint64_t number = 0;
+    Status status = store_account_by_name(serve->store, text, out);
+    if (status == STATUS_NOT_FOUND && serve_account_read(text, &number)) {
+        status = store_account_find(serve->store, number, out);
+    }
+    if (status == STATUS_NOT_FOUND) {
+        http_fail(request, response, 404, "not_found", "there is no such account");
+    } else if (status != STATUS_OK) {
+        http_fail(request, response, 503, "unavailable", "accounts cannot be read; try again");
+    }
+    return status == STATUS_OK;
+}
+
+static bool is_banned(const Serve *serve, uint64_t account, BanKind kind)
+{
+    StoreBan ban;
+    return control_find_ban(serve->control, account, "", kind, &ban);
+}
+
+void serve_admin_get_user(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    StoreAccount account;
+    if (refuse_without_accounts(serve, request, response) ||
+        !serve_find_account(serve, http_path_part(request, 0), request, response, &account)) {
+        return;
+    }
+    ServeAnswer answer;
+    serve_answer_begin(&answer, request);
+    json_write_object_begin(&answer.json);
+    write_members(&answer.json, &account);
+    serve_write_number(&answer.json, "sign_ins",
+                       control_sign_ins(serve->control, account.account_id, NULL, 0));
+    json_write_name(&answer.json, "banned");
+    json_write_bool(&answer.json, is_banned(serve, account.account_id, BAN_ENTER));
+    json_write_name(&answer.json, "muted");
+    json_write_bool(&answer.json, is_banned(serve, account.account_id, BAN_CHAT));
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
+}
+
+// --- settings -----------------------------------------------------------------------------------
+
+static void answer_settings(const Serve *serve, HttpRequest *request, HttpResponse *response)
+{
+    ServeAnswer answer;
+    serve_answer_begin(&answer, request);
+    json_write_object_begin(&answer.json);
+    serve_write_member(&answer.json, "registration",
+                       control_registration_is_open(serve->control) ? "open" : "invite");
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
+}
+
+void serve_admin_get_settings(void *user, HttpRequest *request, HttpResponse *response)
+{
+    if (!refuse_without_accounts(user, request, response)) {
+        answer_settings(user, request, response);
+    }
+}
+
+void serve_admin_put_settings(void *user, HttpRequest *request, HttpResponse *response)
+{
+    static const char *const names[] = {"registration"};
+    Serve *serve = user;
+    if (refuse_without_accounts(serve, request, response)) {
+        return;
+    }
+    const JsonNode *root = serve_body(request, response);
+    if (root == NULL) {
+        return;
+    }
+    JsonError error = {0};
+    const JsonNode *wanted = json_find(root, names[0]);
+    json_read_only(root, names, 1, &error); // a misspelt setting would change nothing
+    const bool is_open = wanted != NULL && json_text_equal(wanted, "open");
+    const bool is_valid = wanted != NULL && (is_open || json_text_equal(wanted, "invite"));
+    if (error.status != STATUS_OK || !is_valid) {
+        http_fail(request, response, 400, "malformed",
+                  "the settings are: registration, which is open or invite");
+        return;
+    }
+    if (!serve_record(serve, "settings", request, response)) {
+        return;
+    }
+    if (control_set_registration(serve->control, is_open) != STATUS_OK) {
+        http_fail(request, response, 503, "unavailable", "it could not be stored; try again");
+        return;
+    }
+    answer_settings(serve, request, response);
+}

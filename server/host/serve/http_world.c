@@ -1,0 +1,371 @@
+// See http_world.h. Who may see a private world: its owner, who is invited, operators, and whoever
+// knows its code.
+#define _GNU_SOURCE
+#include "server/host/serve/http_world.h"
+
+#include "core/base/decimal.h"
+#include "core/base/limits.h"
+#include "core/base/name_text.h"
+#include "core/base/text.h"
+#include "server/host/serve/body.h"
+#include "server/host/serve/http_routes.h"
+#include "server/host/serve/time_text.h"
+#include "server/sys/clock.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+#define WORLDS_PER_PAGE     100
+#define WORLDS_PER_PAGE_MAX 500
+
+// --- rooms --------------------------------------------------------------------------------------
+
+const char *serve_state_name(HostWorldState state)
+{
+    static const char *const names[WORLD_STATE_COUNT] = {
+        [WORLD_MAKING] = "making",     [WORLD_STOPPED] = "stopped",   [WORLD_WAITING] = "waiting",
+        [WORLD_TAKING] = "starting",   [WORLD_STARTING] = "starting", [WORLD_RUNNING] = "running",
+        [WORLD_STOPPING] = "stopping", [WORLD_ENDING] = "stopping",   [WORLD_DRAINING] = "stopping",
+        [WORLD_RELEASING] = "stopping"};
+    return names[state];
+}
+
+static void write_bool(JsonWriter *json, const char *name, bool value)
+{
+    json_write_name(json, name);
+    json_write_bool(json, value);
+}
+
+static void write_room(JsonWriter *json, const HostWorld *world)
+{
+    const HostWorldView view = host_world_view(world);
+    char created[TIME_TEXT_BYTES];
+    time_text(view.row->created_unix_ms, created);
+    json_write_object_begin(json);
+    serve_write_member(json, "roomCode", view.row->room_code);
+    serve_write_member(json, "worldId", view.row->world_id);
+    serve_write_member(json, "placeId", view.place->place_id);
+    serve_write_member(json, "placeName", view.place->built.facts.name);
+    serve_write_member(json, "name", view.row->name);
+    serve_write_member(json, "createdAt", created);
+    serve_write_member(json, "state", serve_state_name(view.state));
+    write_bool(json, "ready", host_world_is_ready(world));
+    write_bool(json, "isPrivate", view.row->is_private);
+    serve_write_number(json, "players", view.players);
+    serve_write_number(json, "playerMax", view.player_max);
+    serve_write_number(json, "tickRate", view.place->built.facts.tick_rate);
+    serve_write_member(json, "sceneHash", view.place->scene_hex);
+    serve_write_number(json, "sceneBytes", view.place->built.stripped_bytes);
+    json_write_object_end(json);
+}
+
+static bool may_see(const Serve *serve, const HttpRequest *request, const HostWorld *world)
+{
+    const Identity *who = serve_who(request);
+    const Ticket nobody = {0};
+    const Ticket ticket = who != NULL ? serve_ticket_of(who) : nobody;
+    return serve->control == NULL || host_world_is_open_to(world, &ticket);
+}
+
+static bool answer_room(void *user, HttpDeferred *deferred, HttpResponse *response)
+{
+    Serve *serve = user;
+    HttpRequest *request = http_deferred_request(deferred);
+    const char *name = http_path_part(request, 0);
+    const HostWorld *world = host_world(serve->host, name);
+    bool is_secret = false;
+    if (world != NULL && !may_see(serve, request, world)) {
+        is_secret = strcasecmp(host_world_view(world).row->room_code, name) == 0;
+        world = is_secret ? world : NULL;
+    }
+    if (serve_refuse_guess(serve, request, response, world != NULL, is_secret)) {
+        return true;
+    }
+    if (world == NULL || host_world_view(world).place == NULL) {
+        http_fail(request, response, 404, "not_found", "there is no such room");
+        return true;
+    }
+    ServeAnswer answer;
+    serve_answer_begin(&answer, request);
+    write_room(&answer.json, world);
+    serve_answer_end(&answer, response);
+    return true;
+}
+
+void serve_get_room(void *user, HttpRequest *request, HttpResponse *response)
+{
+    mailbox_ask(((Serve *)user)->mailbox, request, response, answer_room);
+}
+
+// --- the list -----------------------------------------------------------------------------------
+
+// False: it is there and no number up to the most.
+static bool read_limit(const HttpRequest *request, uint32_t *limit)
+{
+    const char *text = http_query(request, "limit");
+    if (text == NULL) {
+        return true;
+    }
+    uint32_t value = 0;
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at < '0' || *at > '9' || value > WORLDS_PER_PAGE_MAX) {
+            return false;
+        }
+        value = value * 10 + (uint32_t)(*at - '0');
+    }
+    *limit = value;
+    return value >= 1 && value <= WORLDS_PER_PAGE_MAX;
+}
+
+static bool is_listed(const Serve *serve, const HttpRequest *request, const HostWorld *world)
+{
+    const HostWorldView view = host_world_view(world);
+    const Identity *who = serve_who(request);
+    const bool is_own = who != NULL && view.row->owner_id == who->account;
+    if (view.place == NULL || (http_query(request, "mine") != NULL && !is_own)) {
+        return false;
+    }
+    return is_own || may_see(serve, request, world);
+}
+
+static bool answer_worlds(void *user, HttpDeferred *deferred, HttpResponse *response)
+{
+    Serve *serve = user;
+    HttpRequest *request = http_deferred_request(deferred);
+    uint32_t limit = serve->control != NULL ? WORLDS_PER_PAGE : HOST_WORLDS_MAX, count = 0;
+    const char *after = http_query(request, "after"), *last = NULL;
+    if (!read_limit(request, &limit)) {
+        http_fail(request, response, 400, "malformed", "limit is a number from 1 to 500");
+        return true;
+    }
+    ByteWriter writer = byte_writer(serve_text(serve), SERVE_TEXT_BYTES);
+    JsonWriter json = json_writer(&writer, 0);
+    json_write_object_begin(&json);
+    json_write_name(&json, "worlds");
+    json_write_array_begin(&json);
+    uint32_t at = host_world_after(serve->host, after != NULL ? after : "");
+    for (; at != UINT32_MAX && count < limit; at = host_world_next(serve->host, at)) {
+        const HostWorld *world = host_world_in_order(serve->host, at);
+        if (is_listed(serve, request, world)) {
+            write_room(&json, world);
+            last = host_world_view(world).row->world_id;
+            count += 1;
+        }
+    }
+    json_write_array_end(&json);
+    serve_write_member(&json, "next", at != UINT32_MAX ? last : NULL);
+    json_write_object_end(&json);
+    serve_text_answer(serve, &json, &writer, request, response);
+    return true;
+}
+
+void serve_get_worlds(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    if (serve->control != NULL || !serve_refuse_stranger(serve, request, response)) {
+        mailbox_ask(serve->mailbox, request, response, answer_worlds);
+    }
+}
+
+// --- new worlds ---------------------------------------------------------------------------------
+
+typedef struct PendingMake {
+    HttpDeferred *deferred;
+    HostMake make;
+} PendingMake;
+
+static void write_made(JsonWriter *json, const StoreWorld *row)
+{
+    char created[TIME_TEXT_BYTES];
+    time_text(row->created_unix_ms, created);
+    json_write_object_begin(json);
+    serve_write_member(json, "world_id", row->world_id);
+    serve_write_member(json, "room_code", row->room_code);
+    serve_write_member(json, "place_id", row->place_id);
+    serve_write_member(json, "name", row->name);
+    write_bool(json, "private", row->is_private);
+    serve_write_member(json, "created_at", created);
+    json_write_object_end(json);
+}
+
+// On the main thread.
+void serve_made(void *user, uint64_t tag, const HostWorld *world, HostRefusal refusal)
+{
+    const Serve *serve = user;
+    const PendingMake *pending = (PendingMake *)(uintptr_t)tag; // NOLINT: it was one in ask_make
+    HttpDeferred *deferred = pending->deferred;
+    HttpRequest *request = http_deferred_request(deferred);
+    HttpResponse response = http_response_default();
+    if (refusal != REFUSED_NOT) {
+        serve_refuse_join(request, &response, serve, refusal);
+    } else {
+        ServeAnswer answer;
+        serve_answer_begin(&answer, request);
+        write_made(&answer.json, host_world_view(world).row);
+        serve_answer_end(&answer, &response);
+        response.status = 201;
+    }
+    http_complete(deferred, &response);
+}
+
+static bool read_make(HttpRequest *request, HttpResponse *response, HostMake *make)
+{
+    static const char *const members[] = {"place_id", "name", "private", NULL};
+    const JsonNode *body = serve_body_object(request, response, members);
+    if (body == NULL ||
+        !serve_body_text(request, response, body, "place_id", make->place, sizeof make->place) ||
+        !serve_body_text(request, response, body, "name", make->name, sizeof make->name) ||
+        !serve_body_bool(request, response, body, "private", &make->is_private)) {
+        return false;
+    }
+    if (make->name[0] != '\0' && !name_text_is_valid(make->name, strlen(make->name))) {
+        http_fail(request, response, 400, "invalid_name", NAME_TEXT_RULE);
+        return false;
+    }
+    return true;
+}
+
+static bool ask_make(void *user, HttpDeferred *deferred, HttpResponse *response)
+{
+    Serve *serve = user;
+    HttpRequest *request = http_deferred_request(deferred);
+    const Identity *who = serve_who(request);
+    PendingMake *pending = arena_alloc(http_arena(request), sizeof *pending);
+    if (pending == NULL) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+        return true;
+    }
+    *pending = (PendingMake){.deferred = deferred};
+    if (!read_make(request, response, &pending->make)) {
+        return true;
+    }
+    pending->make.tag = (uint64_t)(uintptr_t)pending;
+    pending->make.account = who->account;
+    pending->make.is_guest = who->is_guest;
+    pending->make.address = serve_address_key(serve, request);
+    host_make(serve->host, &pending->make);
+    return false;
+}
+
+void serve_post_worlds(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    if (serve->control == NULL) {
+        http_fail(request, response, 404, "not_found", "there are no accounts here");
+        return;
+    }
+    mailbox_ask(serve->mailbox, request, response, ask_make);
+}
+
+// --- who is invited; on the pool ----------------------------------------------------------------
+
+bool serve_owns(const Identity *who, const StoreWorld *row)
+{
+    return who != NULL && ((row->owner_id != 0 && row->owner_id == who->account) ||
+                           (who->roles & ROLE_OPERATOR) != 0);
+}
+
+// A world that may not be seen is not there.
+bool serve_find_own(Serve *serve, HttpRequest *request, HttpResponse *response, StoreWorld *out)
+{
+    const Status status = serve->control == NULL
+                              ? STATUS_NOT_FOUND
+                              : store_world_find(serve->store, http_path_part(request, 0), out);
+    if (status == STATUS_NOT_FOUND) {
+        http_fail(request, response, 404, "not_found", "there is no such world here");
+    } else if (status != STATUS_OK) {
+        http_fail(request, response, 503, "unavailable", "the world's row cannot be read");
+    } else if (!serve_owns(serve_who(request), out)) {
+        http_fail(request, response, 403, "denied",
+                  "this is for the owner of the world, and for operators");
+        return false;
+    }
+    return status == STATUS_OK;
+}
+
+typedef struct GuestChange {
+    char world_id[65];
+    uint64_t account;
+    bool is_invited;
+} GuestChange;
+
+static void change_guest(void *user, void *what)
+{
+    const Serve *serve = user;
+    GuestChange *change = what;
+    HostWorld *world = host_world(serve->host, change->world_id);
+    if (world != NULL) {
+        status_ignore(host_world_invite(world, change->account, change->is_invited));
+    }
+    free(change);
+}
+
+static Status store_change(Serve *serve, const GuestChange *change)
+{
+    Status status =
+        change->is_invited
+            ? store_guest_put(serve->store, change->world_id, change->account, clock_unix_ms())
+            : store_guest_delete(serve->store, change->world_id, change->account);
+    GuestChange *told = status == STATUS_OK ? malloc(sizeof *told) : NULL;
+    if (told != NULL) {
+        *told = *change;
+        status = mailbox_post(serve->mailbox, change_guest, told);
+        if (status != STATUS_OK) {
+            free(told);
+        }
+    }
+    return status;
+}
+
+static void answer_guest(HttpRequest *request, HttpResponse *response, Status status,
+                         const char *world_id, const char *username)
+{
+    if (status == STATUS_NOT_FOUND) {
+        http_fail(request, response, 404, "not_found", "this account is not invited");
+    } else if (status == STATUS_LIMIT) {
+        http_fail(request, response, 409, "too_many", "256 accounts are invited already");
+    } else if (status != STATUS_OK) {
+        http_fail(request, response, 503, "unavailable", "it could not be stored; try again");
+    } else {
+        ServeAnswer answer;
+        serve_answer_begin(&answer, request);
+        json_write_object_begin(&answer.json);
+        serve_write_member(&answer.json, "world_id", world_id);
+        serve_write_member(&answer.json, "username", username);
+        json_write_object_end(&answer.json);
+        serve_answer_end(&answer, response);
+    }
+}
+
+static void invite(Serve *serve, HttpRequest *request, HttpResponse *response, const char *username,
+                   bool is_invited)
+{
+    StoreWorld row;
+    StoreAccount account;
+    if (!serve_find_own(serve, request, response, &row)) {
+        return;
+    }
+    if (store_account_by_name(serve->store, username, &account) != STATUS_OK) {
+        http_fail(request, response, 404, "no_account", "there is no account of that name");
+        return;
+    }
+    GuestChange change = {.account = account.account_id, .is_invited = is_invited};
+    memcpy(change.world_id, row.world_id, sizeof change.world_id);
+    answer_guest(request, response, store_change(serve, &change), row.world_id, account.name);
+}
+
+void serve_post_guest(void *user, HttpRequest *request, HttpResponse *response)
+{
+    static const char *const members[] = {"username", NULL};
+    char username[STORE_NAME_BYTES] = "";
+    const JsonNode *body = serve_body_object(request, response, members);
+    if (body != NULL &&
+        serve_body_text(request, response, body, "username", username, sizeof username)) {
+        invite(user, request, response, username, true);
+    }
+}
+
+void serve_delete_guest(void *user, HttpRequest *request, HttpResponse *response)
+{
+    invite(user, request, response, http_path_part(request, 1), false);
+}

@@ -1,0 +1,249 @@
+"""Worlds of accounts: joining, private worlds, limits, who may see what, sign-ins as a way in, and a
+world as one file."""
+
+import json
+import os
+import sys
+
+from hosts import Room, enter, leave
+from support import Failure, Player, check, run
+from test_up import SECRET, Up, one_place
+
+KEY = {"SECRET_KEY": SECRET}
+
+
+class Guest:
+    """Somebody who signed in by /login, and asks as themselves."""
+
+    def __init__(self, up, name="bo"):
+        self.up, self.name = up, name
+        status, _, body = up.request("POST", "/login", {"username": name})
+        check(status == 200, f"/login says {status}: {body}")
+        self.token = json.loads(body)["session_token"]
+
+    def ask(self, method, path, body=None):
+        """Status and answer; of an error its code."""
+        status, _, text = self.up.request(method, path, body,
+                                          {"Authorization": f"Bearer {self.token}"})
+        answer = json.loads(text) if text else None
+        return status, answer if status < 400 else answer["error"]
+
+    def get(self, path):
+        status, answer = self.ask("GET", path)
+        check(status == 200, f"{path} says {status}: {answer}")
+        return answer
+
+    def join(self, **wish):
+        status, answer = self.ask("POST", "/join", wish)
+        check(status == 200, f"/join says {status}: {answer}")
+        return answer
+
+    def refused(self, status, code, method, path, body=None):
+        got, answer = self.ask(method, path, body)
+        check((got, answer.get("code")) == (status, code),
+              f"{method} {path} {body} says {got} {answer}, not {status} {code}")
+        return answer["message"]
+
+    def play(self, **wish):
+        return enter(self.up, token=self.token, **wish)
+
+
+def started(program, places, folder, *options, variables=None):
+    return Up(program, folder, "--places", one_place(places, folder), *options,
+              variables=variables)
+
+
+# --- joining --------------------------------------------------------------------------------------
+
+def test_worlds_join_needs_a_sign_in(program, places, folder):
+    up = started(program, places, folder)
+    try:
+        status, _, body = up.request("POST", "/join", {})
+        error = json.loads(body)["error"]
+        check(status == 401 and "/login" in error["message"], f"{status} {error}")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_worlds_join_with_nothing_gives_a_guest_its_own_world_again(program, places, folder):
+    """One world for each guest, and three from one address."""
+    up = started(program, places, folder, variables=KEY)
+    try:
+        bo = Guest(up)
+        first = bo.join()
+        check(bo.join()["world_id"] == first["world_id"], "another world for the same guest")
+        others = [Guest(up, f"g{number}").join()["world_id"] for number in range(2)]
+        check(len({first["world_id"], *others}) == 3, f"{first} {others}")
+        late = Guest(up, "late")
+        message = late.refused(429, "too_many_worlds", "POST", "/join", {})
+        check("place_id" in message, message)
+        by_place = late.join(place_id=first["place_id"])
+        check(by_place["world_id"] in {first["world_id"], *others}, f"{by_place}")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_worlds_join_names_what_is_misspelt(program, places, folder):
+    up = started(program, places, folder)
+    try:
+        bo = Guest(up)
+        message = bo.refused(400, "unknown_member", "POST", "/join", {"wolrd_id": "x"})
+        check("wolrd_id" in message and "world_id" in message, message)
+        message = bo.refused(400, "unknown_member", "POST", "/join", {"zzz": 1})
+        check("place_id" in message, message)
+        bo.refused(400, "malformed", "POST", "/join", {"world_id": 7})
+        bo.refused(400, "malformed", "POST", "/join", {"room_code": "A" * 17})
+        check(bo.get("/worlds")["worlds"] == [], "a world was made all the same")
+        bo.refused(404, "not_found", "POST", "/join", {"world_id": "world_nowhere"})
+        bo.refused(404, "not_found", "POST", "/join", {"place_id": "nowhere"})
+        bo.refused(404, "not_found", "POST", "/join", {"room_code": "NOROOM"})
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_worlds_join_by_room_code_and_place(program, places, folder):
+    up = started(program, places, folder)
+    try:
+        bo, ann = Guest(up), Guest(up, "ann")
+        world = bo.join()
+        check(ann.join(room_code=world["room_code"].lower())["world_id"] == world["world_id"],
+              "by its code")
+        check(ann.join(place_id=world["place_id"])["world_id"] == world["world_id"],
+              "the fullest of the place")
+        ann.refused(404, "not_found", "POST", "/join",
+                    {"room_code": world["room_code"], "world_id": "world_other"})
+        check(world["server_address"] ==
+              f"ws://127.0.0.1:{up.port}/api/rooms/{world['room_code']}/ws",
+              world["server_address"])
+        up.stop()
+    finally:
+        up.kill()
+
+
+# --- private worlds -------------------------------------------------------------------------------
+
+def test_worlds_private(program, places, folder):
+    """Only by its code; to others it is not there."""
+    up = started(program, places, folder)
+    try:
+        bo, ann = Guest(up), Guest(up, "ann")
+        status, made = bo.ask("POST", "/api/worlds", {"name": "Den", "private": True})
+        check(status == 201 and made["name"] == "Den" and made["private"], f"{status} {made}")
+        check(len(made["room_code"]) == 10, made["room_code"])
+        check(made["created_at"].endswith("Z"), made["created_at"])
+        room = bo.get(f"/api/rooms/{made['world_id']}")
+        check(room["isPrivate"] and room["name"] == "Den", room)
+        ann.refused(404, "not_found", "GET", f"/api/rooms/{made['world_id']}")
+        ann.refused(403, "forbidden", "POST", "/join", {"world_id": made["world_id"]})
+        check(made["world_id"] not in
+              {world["worldId"] for world in ann.get("/worlds")["worlds"]}, "it is listed")
+        check(made["world_id"] in
+              {world["worldId"] for world in bo.get("/worlds")["worlds"]}, "it is not listed")
+        check(ann.join(place_id=room["placeId"])["world_id"] != made["world_id"],
+              "found by its place")
+        check(ann.join(room_code=made["room_code"])["world_id"] == made["world_id"],
+              "by its code")
+        check(bo.join(world_id=made["world_id"])["world_id"] == made["world_id"], "its owner")
+        ann.refused(403, "denied", "POST", f"/api/worlds/{made['world_id']}/guests",
+                    {"username": "bo"})
+        bo.refused(404, "no_account", "POST", f"/api/worlds/{made['world_id']}/guests",
+                   {"username": "nobody"})
+        bo.refused(409, "too_many_worlds", "POST", "/api/worlds", {})
+        bo.refused(400, "unknown_member", "POST", "/api/worlds", {"privat": True})
+        bo.refused(400, "malformed", "POST", "/api/worlds", {"private": "yes"})
+        bo.refused(400, "invalid_name", "POST", "/api/worlds", {"name": "a\u202eb"})
+        bo.refused(404, "not_found", "POST", "/api/worlds", {"place_id": "nowhere"})
+        up.stop()
+        up = Up(program, folder, "--places", os.path.join(folder, "own"))
+        bo.up = ann.up = up
+        ann.refused(403, "forbidden", "POST", "/join", {"world_id": made["world_id"]})
+        check(bo.get(f"/api/rooms/{made['world_id']}")["name"] == "Den", "after a restart")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_worlds_wrong_codes_are_limited(program, places, folder):
+    """After sixty misses an address finds no private room, and public ones as before."""
+    up = started(program, places, folder, variables=KEY)
+    try:
+        bo, ann = Guest(up), Guest(up, "ann")
+        public = ann.join()
+        den = bo.ask("POST", "/api/worlds", {"private": True})[1]
+        for number in range(60):
+            path = f"/api/rooms/NOROOM{number:04}" + ("/ws" if number % 3 == 0 else "")
+            status = up.request("GET", path)[0]
+            check(status == 404, f"miss {number} says {status}")
+        ann.refused(429, "too_many_tries", "POST", "/join", {"room_code": den["room_code"]})
+        check(up.request("GET", "/api/rooms/NOROOMX/ws")[0] == 429, "a socket")
+        check(up.request("GET", f"/api/rooms/{den['room_code']}")[0] == 429, "the private room")
+        check(up.request("GET", f"/api/rooms/{public['room_code']}")[0] == 200, "a public room")
+        check(bo.join(world_id=public["world_id"])["ticket"], "a public world")
+        up.stop()
+    finally:
+        up.kill()
+
+
+# --- sign-ins as a way in -------------------------------------------------------------------------
+
+def refused_handshake(room, **proof):
+    try:
+        Player(room, **proof)
+    except Failure as failure:
+        return str(failure)
+    raise Failure(f"let in with {proof}")
+
+
+def test_worlds_handshake_with_a_sign_in(program, places, folder):
+    """As the server document has it: HANDSHAKE {session_token} after /join, without a ticket."""
+    up = started(program, places, folder, variables=KEY)
+    try:
+        bo, ann = Guest(up), Guest(up, "ann")
+        answer = bo.join()
+        player = Player(Room(up, answer), session=bo.token)
+        check(player.welcome["playerId"], player.welcome)
+        other = Player(Room(up, answer), session=ann.token)
+        check("auth_failed" in refused_handshake(Room(up, answer), session="A" * 43), "garbage")
+        check("auth_failed" in refused_handshake(Room(up, answer), session="x" * 900), "long")
+        den = ann.ask("POST", "/api/worlds", {"private": True})[1]
+        ann.join(world_id=den["world_id"])
+        check("forbidden" in refused_handshake(Room(up, den), session=bo.token), "private")
+        Player(Room(up, den), session=ann.token).close()
+        player.close()
+        other.close()
+        up.stop()
+    finally:
+        up.kill()
+
+
+# --- the list -------------------------------------------------------------------------------------
+
+def test_worlds_list_in_pages(program, places, folder):
+    up = started(program, places, folder)
+    try:
+        made = [Guest(up, f"g{number}").ask("POST", "/api/worlds", {"name": f"W{number}"})[1]
+                for number in range(7)]
+        reader = Guest(up, "reader")
+        seen, after = [], ""
+        while True:
+            page = reader.get(f"/worlds?limit=3&after={after}")
+            check(len(page["worlds"]) <= 3, page)
+            seen += [world["worldId"] for world in page["worlds"]]
+            after = page["next"]
+            if after is None:
+                break
+        check(seen == sorted(world["world_id"] for world in made), f"{seen}")
+        check(reader.get("/worlds?mine=1")["worlds"] == [], "none is mine")
+        for limit in ("0", "501", "x", "99999999999"):
+            reader.refused(400, "malformed", "GET", f"/worlds?limit={limit}")
+        check(up.request("GET", "/worlds")[0] == 200, "for everybody")
+        up.stop()
+    finally:
+        up.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(run(dict(globals()), sys.argv))
