@@ -34,7 +34,7 @@ struct Control {
     uint64_t written_unix_ms; // when uses were last written
     ControlStats stats;
     struct HostKeys host_keys; // with the lock
-    bool is_open; // anybody may register
+    bool is_open;              // anybody may register
     struct Bans *bans;
 };
 
