@@ -232,19 +232,13 @@ static void make_body(World *world, Session *session)
     profile_announce(world->acts, session, NULL);
 }
 
+// A player's number is its account's: the same in every world, and exact in Lua and JSON. Who has
+// none gets the next one of this world.
 static void choose_number(World *world, Session *session)
 {
-    RowPlayer row;
-    uint64_t number = 0;
-    if (save_find_player(world->saves, session->account, &row) && row.player != 0 &&
-        row.player < SIM_NET_ID_MAX && id_map_find(&world->sessions->players, row.player) == 0) {
-        number = row.player;
-    }
-    if (number == 0) {
-        number = world->run.next_player;
-    }
-    if (number >= world->run.next_player) {
-        world->run.next_player = number + 1;
+    uint64_t number = session->account <= SIM_NET_ID_MAX ? session->account : 0;
+    while (number == 0 || id_map_find(&world->sessions->players, number) != 0) {
+        number = world->run.next_player++;
     }
     session->player = number;
     id_map_put(&world->sessions->players, number, session_number(world->sessions, session) + 1);

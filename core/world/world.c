@@ -184,7 +184,8 @@ static bool read_number(const Entry *entry, size_t *at, uint64_t *number)
 static bool read_account(const Entry *entry, uint64_t *account)
 {
     size_t at = 0;
-    return read_number(entry, &at, account) && at == entry->byte_count && *account != 0;
+    return read_number(entry, &at, account) && at == entry->byte_count &&
+           entry->bytes[at - 1] != ' ' && *account != 0;
 }
 
 // What is left of an order from there on, as plain text.

@@ -9,6 +9,7 @@
 #include "server/backup/backup_tar.h"
 #include "server/control/deletion_log.h"
 #include "server/store/store.h"
+#include "server/store/store_person.h"
 #include "server/sys/file.h"
 
 #include <dirent.h>
@@ -281,15 +282,6 @@ static Status check_list(Restoring *restoring)
 
 // --- the new life -------------------------------------------------------------------------------
 
-// The one place where a restore deletes a person. There are no accounts in this schema yet; the
-// function of the store that deletes one is called here.
-static Status delete_person(Store *store, uint64_t account)
-{
-    (void)store;
-    (void)account;
-    return STATUS_UNSUPPORTED;
-}
-
 static Status replay_deletions(Restoring *restoring, Store *store, const char *deletions)
 {
     DeletionLog log;
@@ -300,7 +292,7 @@ static Status replay_deletions(Restoring *restoring, Store *store, const char *d
                                                : status_text(status));
     }
     for (size_t i = 0; i < log.count && status == STATUS_OK; i++) {
-        status = delete_person(store, log.entries[i].account);
+        status = store_person_delete(store, log.entries[i].account);
         if (status == STATUS_OK) {
             status = deletion_log_append(restoring->part, log.entries[i].account,
                                          log.entries[i].unix_ms);

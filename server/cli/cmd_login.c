@@ -108,7 +108,7 @@ static int sign_in(Login *login, const char *user, const char *password)
         if (code == EXIT_OK) {
             code = keep(login, tool_text(made.root, "token"));
         }
-        (void)tool_ask(client, "POST", "/logout", "{}", &ended);
+        (void)tool_ask(client, "POST", "/logout", NULL, &ended);
         tool_free(&ended);
         tool_free(&made);
     }

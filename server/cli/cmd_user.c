@@ -177,7 +177,7 @@ static int run_user(const User *user)
     }
     if (strcmp(user->verb, "reset") == 0) {
         snprintf(path, sizeof path, "/api/accounts/%s/reset", name);
-        return ask(client, "POST", path, "{}", print_link);
+        return ask(client, "POST", path, NULL, print_link);
     }
     if (strncmp(user->verb, "un", 2) == 0) {
         snprintf(path, sizeof path, "/admin/%s?account=%s", user->verb + 2, name);

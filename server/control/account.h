@@ -107,3 +107,10 @@ MUST_USE Status control_reset_link(Control *control, const char *name, uint64_t 
 MUST_USE Status account_read_registration(Control *control); // at the start
 bool control_registration_is_open(Control *control);
 MUST_USE Status control_set_registration(Control *control, bool is_open);
+
+// --- deleting people ----------------------------------------------------------------------------
+// Everything (store_person.h); their sign-ins end. It is done again for some minutes, because a
+// world may write about somebody who leaves it. STATUS_DENIED: the built-in account.
+MUST_USE Status control_delete_person(Control *control, uint64_t account);
+// Somebody was deleted before this start.
+void control_note_deleted(Control *control, uint64_t account, uint64_t unix_ms);

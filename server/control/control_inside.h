@@ -23,6 +23,12 @@ struct HostKeys {
 // same time. Waits for the disk happen with one of these held, and never with Control.lock.
 #define CONTROL_STRIPES 64
 
+// Somebody who was deleted a short while ago, so that it is done again (person.c).
+#define CONTROL_DELETED_MAX 64
+typedef struct Deleted {
+    uint64_t account, unix_ms;
+} Deleted;
+
 struct Control {
     ControlConfig config;
     pthread_mutex_t stripes[CONTROL_STRIPES]; // by account
@@ -35,6 +41,8 @@ struct Control {
     ControlStats stats;
     struct HostKeys host_keys; // with the lock
     bool is_open;              // anybody may register
+    Deleted deleted[CONTROL_DELETED_MAX];
+    uint32_t deleted_next;
     struct Bans *bans;
 };
 
@@ -49,6 +57,10 @@ void host_keys_free(Control *control);
 // --- bans.c -------------------------------------------------------------------------------------
 MUST_USE Status bans_read(Control *control);
 void bans_free(Control *control);
+
+// --- person.c -----------------------------------------------------------------------------------
+// Those who were deleted a short while ago: a world may have written about them since.
+void person_delete_again(Control *control);
 
 // --- sign_in.c ----------------------------------------------------------------------------------
 MUST_USE Status sign_ins_read(Control *control);

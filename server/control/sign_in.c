@@ -194,6 +194,7 @@ void control_write(Control *control)
         status_ignore(store_sign_in_used(control->config.store, rows, count));
     }
     status_ignore(store_sign_in_expire(control->config.store, now));
+    person_delete_again(control);
     free(rows);
 }
 

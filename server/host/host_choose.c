@@ -335,6 +335,14 @@ bool host_world_let_go(HostWorld *world)
     return host_world_is_stopped(world);
 }
 
+void host_world_replace(HostWorld *world, const StoreWorld *row)
+{
+    memcpy(world->row.name, row->name, sizeof world->row.name);
+    memcpy(world->row.place_hash, row->place_hash, sizeof world->row.place_hash);
+    world->other_place = world->place != NULL && memcmp(row->place_hash, world->place->scene_hash,
+                                                        sizeof row->place_hash) != 0;
+}
+
 void host_world_forget(HostWorld *world)
 {
     if (!host_world_is_stopped(world)) {

@@ -72,6 +72,8 @@ bool host_world_has_other_place(const HostWorld *world); // as below
 void host_world_stop(HostWorld *world, const char *reason);
 // What the store has of it was stored when it ran from another form of its place.
 void host_world_set_other_place(HostWorld *world);
+// What the store has of it was put there by somebody else while it did not run.
+void host_world_replace(HostWorld *world, const StoreWorld *row);
 const ScriptTable *host_world_scripts(const HostWorld *world); // NULL: it has told nothing yet
 // Everything on its link.
 void host_world_receive(HostWorld *world);

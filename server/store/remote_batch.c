@@ -8,7 +8,8 @@
 //     save     u64 epoch · u64 seq · block rows
 //     request  u64 epoch · u8 operation · u8 ordered · u8 ascending · varint version
 //              f64 number · block store · block key · block value
-//   reply   u8 format 1 · u64 number · u8 disk · varint answers · each: u8 type · u8 status
+//   reply   u8 format 1 · u64 number · u64 unix_ms · u8 disk · varint answers · each: u8 type · u8
+//   status
 //           u8 ok · u8 damaged · varint epoch · block bytes · block rows
 #include "server/store/remote_batch.h"
 
@@ -218,6 +219,7 @@ void remote_reply_write(const RemoteReply *reply, ByteWriter *writer)
 {
     byte_write_u8(writer, REMOTE_BATCH_FORMAT);
     byte_write_u64(writer, reply->number);
+    byte_write_u64(writer, reply->unix_ms);
     byte_write_u8(writer, (uint8_t)reply->disk);
     byte_write_varint(writer, reply->answer_count);
 }
@@ -255,6 +257,7 @@ Status remote_reply_read(const uint8_t *bytes, size_t count, RemoteReply *out,
     RemoteReply reply = {0};
     check_format(&reader);
     reply.number = byte_read_u64(&reader);
+    reply.unix_ms = byte_read_u64(&reader);
     reply.disk = (StoreDisk)read_below(&reader, STORE_DISK_FINE, STORE_DISK_FAILED + 1);
     reply.answer_count = byte_read_count(&reader, REMOTE_JOBS_MAX);
     for (uint32_t i = 0; i < reply.answer_count && reader.status == STATUS_OK; i++) {

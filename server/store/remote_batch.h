@@ -55,7 +55,8 @@ MUST_USE Status remote_batch_read(const uint8_t *bytes, size_t count, RemoteBatc
 
 typedef struct RemoteReply {
     uint64_t number;
-    StoreDisk disk; // of the control plane
+    uint64_t unix_ms; // when it was written, by the control plane's clock
+    StoreDisk disk;   // of the control plane
     uint32_t answer_count;
 } RemoteReply;
 

@@ -157,6 +157,19 @@ static void write_version(const Run *run, uint64_t version)
 
 // --- how much a place keeps ---------------------------------------------------------------------
 
+static Use count_use(Sql *sql, const char *place_id)
+{
+    Use use = {0, 0};
+    SqlRow count = sql_open(sql, SQL_DATA_COUNT, TABLE_NONE);
+    sql_put_string(&count, place_id);
+    if (sql_next(&count)) {
+        use.keys = sql_take_u64(&count);
+        use.bytes = sql_take_u64(&count);
+        sql_close(&count);
+    }
+    return use;
+}
+
 // The count is kept beside; if it is damaged or missing, it is made again.
 static Use load_use(const Run *run)
 {
@@ -173,13 +186,7 @@ static Use load_use(const Run *run)
         sql_close(&row);
     }
     if (!ok) {
-        SqlRow count = sql_open(run->sql, SQL_DATA_COUNT, TABLE_NONE);
-        sql_put_string(&count, run->place_id);
-        if (sql_next(&count)) {
-            use.keys = sql_take_u64(&count);
-            use.bytes = sql_take_u64(&count);
-            sql_close(&count);
-        }
+        use = count_use(run->sql, run->place_id);
     }
     return use;
 }
@@ -192,6 +199,12 @@ static void write_use(const Run *run, Use use)
     sql_put_u64(&row, use.bytes);
     sql_put_checksum(&row);
     (void)sql_run(&row);
+}
+
+void data_recount(Sql *sql, const char *place_id)
+{
+    const Run run = {.sql = sql, .place_id = place_id};
+    write_use(&run, count_use(sql, place_id));
 }
 
 // Forgets one removed key and its versions; false if there is none.

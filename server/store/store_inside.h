@@ -193,6 +193,10 @@ void schema_make(Sql *sql, int64_t version);
 // STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.
 Status world_find(Sql *sql, const char *world_id, StoreWorld *out);
 Status world_make(Store *store, Sql *sql, const Job *job);
+// STATUS_EXISTS: another world has its room code.
+Status world_write(Sql *sql, const StoreWorld *world);
+Status world_delete(Store *store, Sql *sql, void *world_id); // a JobCall
+void world_clear(Sql *sql, const char *world_id);            // all rows but its own
 bool world_is_valid(const StoreWorld *world);
 void world_take_string(SqlRow *row, char *out, size_t out_bytes);
 
@@ -268,6 +272,8 @@ void account_write_sign_in(Sql *sql, SqlName name, const StoreSignIn *sign_in);
 
 // --- store_data.c -------------------------------------------------------------------------------
 bool data_is_read(const StoreRequest *request);
+// Entries of the place were deleted: counts what it keeps again.
+void data_recount(Sql *sql, const char *place_id);
 // As memory_store_run, for one place.
 bool data_run(Store *store, Sql *sql, const char *place_id, const StoreRequest *request,
               ByteWriter *answer);

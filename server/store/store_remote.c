@@ -15,6 +15,7 @@
 struct StoreRemote {
     StoreRemoteConfig config;
     uint64_t number; // of the last batch
+    bool is_again;   // it may have been done before, and the reply may be an old one
     uint8_t *bytes;  // of the batch, REMOTE_BATCH_BYTES_MAX
     RemoteAnswer answers[REMOTE_JOBS_MAX];
 };
@@ -65,9 +66,9 @@ static RemoteJob remote_job(const Job *job)
 }
 
 // Writes as many jobs as fit, from *next on; gives the bytes.
-static size_t write_batch(struct StoreRemote *remote, Job **next, bool is_again, uint32_t *count)
+static size_t write_batch(struct StoreRemote *remote, Job **next, uint32_t *count)
 {
-    RemoteBatch batch = {.number = remote->number, .is_again = is_again};
+    RemoteBatch batch = {.number = remote->number, .is_again = remote->is_again};
     memcpy(batch.boot, remote->config.boot, sizeof batch.boot);
     memcpy(batch.world_id, remote->config.world_id, sizeof batch.world_id);
     memcpy(batch.revision, remote->config.revision, sizeof batch.revision);
@@ -142,6 +143,9 @@ static bool take_reply(Store *store, const uint8_t *bytes, size_t count, Job *jo
         take_answer(to, &remote->answers[i]);
     }
     store->disk = reply.disk;
+    if (remote->config.told_time != NULL && !remote->is_again) {
+        remote->config.told_time(remote->config.user, reply.unix_ms);
+    }
     return true;
 }
 
@@ -181,15 +185,15 @@ static void send_some(Store *store, Job **next)
     Job *jobs = *next;
     uint32_t count = 0;
     remote->number += 1;
-    size_t bytes = write_batch(remote, next, false, &count);
+    remote->is_again = false;
+    size_t bytes = write_batch(remote, next, &count);
     RemoteEnd end = bytes > 0 ? send_once(store, bytes, jobs, count) : REMOTE_UNSENT;
-    bool is_again = false;
     while (bytes > 0 && (end == REMOTE_UNSENT || end == REMOTE_UNANSWERED) &&
            !remote->config.manual && !queue_is_closing(store)) {
         pause_ms(remote->config.retry_ms);
-        is_again = is_again || end == REMOTE_UNANSWERED;
+        remote->is_again = remote->is_again || end == REMOTE_UNANSWERED;
         Job *from = jobs;
-        bytes = write_batch(remote, &from, is_again, &count);
+        bytes = write_batch(remote, &from, &count);
         end = send_once(store, bytes, jobs, count);
     }
     if (end != REMOTE_ANSWERED) {

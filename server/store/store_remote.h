@@ -31,6 +31,8 @@ typedef struct StoreRemoteConfig {
     // Sends a batch and waits for its answer, on the store's thread. The reply is from malloc.
     RemoteEnd (*exchange)(void *user, const uint8_t *batch, size_t bytes, uint8_t **reply,
                           size_t *reply_bytes);
+    // What time it is there, as each reply says; on the store's thread. May be NULL.
+    void (*told_time)(void *user, uint64_t unix_ms);
     void *user;
     bool manual; // as in StoreConfig; a batch is tried once
 } StoreRemoteConfig;

@@ -90,10 +90,8 @@ static void put_about(Sql *sql, const StoreWorld *world)
     (void)sql_run(&row);
 }
 
-static Status world_put(Store *store, Sql *sql, void *user)
+Status world_write(Sql *sql, const StoreWorld *world)
 {
-    (void)store;
-    const StoreWorld *world = user;
     StoreWorld other;
     if (world->room_code[0] != '\0') {
         const Status status = find_world(sql, SQL_WORLD_BY_CODE, world->room_code, &other);
@@ -115,6 +113,12 @@ static Status world_put(Store *store, Sql *sql, void *user)
     (void)sql_run(&row);
     put_about(sql, world);
     return STATUS_OK;
+}
+
+static Status world_put(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    return world_write(sql, user);
 }
 
 Status world_make(Store *store, Sql *sql, const Job *job)
@@ -184,25 +188,36 @@ uint32_t store_worlds(Store *store, StoreWorld *out, uint32_t max)
     return count;
 }
 
-static Status world_delete(Store *store, Sql *sql, void *user)
+static void run_each(Sql *sql, const SqlName *names, size_t count, const char *world_id)
+{
+    for (size_t i = 0; i < count; i++) {
+        SqlRow row = sql_open(sql, names[i], TABLE_NONE);
+        sql_put_string(&row, world_id);
+        (void)sql_run(&row);
+    }
+}
+
+void world_clear(Sql *sql, const char *world_id)
+{
+    static const SqlName names[] = {SQL_META_DELETE,     SQL_STRUCTURE_CLEAR, SQL_CHUNK_CLEAR,
+                                    SQL_ATTRIBUTE_CLEAR, SQL_PLAYERS_CLEAR,   SQL_CHECKPOINT_CLEAR,
+                                    SQL_PRESENCE_CLEAR,  SQL_PROFILE_CLEAR,   SQL_ACTIVE_CLEAR,
+                                    SQL_RESUME_CLEAR};
+    run_each(sql, names, sizeof names / sizeof names[0], world_id);
+}
+
+Status world_delete(Store *store, Sql *sql, void *user)
 {
     (void)store;
-    static const SqlName names[] = {SQL_WORLD_DELETE,     SQL_META_DELETE,     SQL_STRUCTURE_CLEAR,
-                                    SQL_CHUNK_CLEAR,      SQL_ATTRIBUTE_CLEAR, SQL_PLAYERS_CLEAR,
-                                    SQL_CHECKPOINT_CLEAR, SQL_PRESENCE_CLEAR,  SQL_PROFILE_CLEAR,
-                                    SQL_ACTIVE_CLEAR,     SQL_RESUME_CLEAR,    SQL_ABOUT_DELETE,
-                                    SQL_GUEST_CLEAR};
+    static const SqlName names[] = {SQL_WORLD_DELETE, SQL_ABOUT_DELETE, SQL_GUEST_CLEAR};
     const char *world_id = user;
     StoreWorld world;
     const Status status = world_find(sql, world_id, &world);
     if (status == STATUS_NOT_FOUND || status == STATUS_BLOCKED) {
         return status; // a damaged one can be deleted
     }
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        SqlRow row = sql_open(sql, names[i], TABLE_NONE);
-        sql_put_string(&row, world_id);
-        (void)sql_run(&row);
-    }
+    run_each(sql, names, sizeof names / sizeof names[0], world_id);
+    world_clear(sql, world_id);
     return world_fence(sql, world_id);
 }
 

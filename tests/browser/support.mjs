@@ -17,7 +17,7 @@ const WAIT_MS = 60_000;
 // these tests is about how often or how finely it draws: a small page and five pictures a second leave
 // the processors to the rest. Screenshots are larger, so that people can see something.
 const PAUSE_MS = 180; // between two pictures
-const SMALL = { width: 320, height: 180 };
+export const SMALL = { width: 320, height: 180 };
 const LARGE = { width: 960, height: 540 };
 
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -137,14 +137,16 @@ export class Relay {
         }
     }
 
-    // Everything that is connected loses its connection, and nothing new gets through for a while.
-    async cut(forMs) {
+    // Everything that is connected loses its connection, and nothing new gets through until mend().
+    cut() {
         this.open = false;
         for (const [from, to] of this.pairs) {
             from.destroy();
             to.destroy();
         }
-        await sleep(forMs);
+    }
+
+    mend() {
         this.open = true;
     }
 

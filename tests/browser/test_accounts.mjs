@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { Player, closeBrowser, openBrowser, sleep, until } from './support.mjs';
+import { Player, SMALL, closeBrowser, openBrowser, sleep, until } from './support.mjs';
 
 const [program, web, place] = process.argv.slice(2);
 const SERVER = 'sandlot-server';
@@ -144,7 +144,7 @@ test('an account is made by a form without JavaScript, and then plays under its 
         await page.screenshot({ path: join(process.argv[5], 'accounts_registered.png') });
         const state = await plain.storageState();
         const context = await browser.newContext({ storageState: state,
-            viewport: { width: 640, height: 360 } });
+            viewport: SMALL });
         const game = await context.newPage();
         await game.goto(`${SITE}/`);
         await until('the page knows her', async () =>

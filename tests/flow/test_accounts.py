@@ -6,12 +6,15 @@ import http.client
 import json
 import os
 import re
+import socket
+import subprocess
 import sys
 import threading
 import time
 import urllib.parse
 
-from support import check, run, wait_until
+from hosts import enter
+from support import Closed, check, run, wait_until
 from test_up import Up
 
 PASSWORD = "a fine long password"
@@ -386,6 +389,118 @@ def test_accounts_forms(program, _places, folder):
         status, headers, _ = up.form("/login", {"username": "Bo"})
         check(status == 303 and cookie_of(headers), "a guest by a form")
     finally:
+        up.kill()
+
+
+# --- deletion and export --------------------------------------------------------------------------
+
+def test_accounts_deletion_and_export(program, _places, folder):
+    up = People(program, folder)
+    try:
+        boss = up.operator()
+        ann = up.register("ann", shown_name="Ann Other")
+        token, number = ann["session_token"], ann["user_id"]
+        player = enter(up, token)
+        up.post("/api/account/tokens", {"name": "my bot", "scope": "play"}, token)
+        status, headers, text = up.request("GET", "/api/account/export", headers={
+            "Authorization": f"Bearer {token}"})
+        check(status == 200 and headers["Content-Disposition"] == "attachment", headers)
+        mine = json.loads(text)
+        check(mine["account"][0]["account_id"] == number, mine)
+        check(mine["account"][0]["shown_name"] == "Ann Other" and "argon2" not in text.decode(), mine)
+        check(sorted(row["name"] for row in mine["sign_ins"]) == ["", "my bot"], mine)
+        wait_until(lambda: up.post("/api/account/export", token=token, method="GET")[1]["presence"],
+                   "the world has saved that she is there")
+        theirs = up.post("/api/accounts/ann/export", token=boss, method="GET")[1]
+        check(theirs["account"] == mine["account"], theirs)
+        check(up.post("/api/accounts/ann/export", token=token, method="GET")[0] == 403, "not boss")
+        # With the password, and nothing is left: she is out, and the name is free.
+        check(up.post("/api/account", {"password": "wrong one"}, token, "DELETE")[0] == 401, "wrong")
+        check(up.post("/api/account", {}, token, "DELETE")[0] == 401, "without a password")
+        check(up.post("/api/account", {"password": PASSWORD}, token, "DELETE")[0] == 200, "not deleted")
+        check(up.who(token) is None, "still signed in")
+
+        def is_out():
+            try:
+                player.socket.receive()
+                return False
+            except Closed:
+                return True
+        wait_until(is_out, "she is out of the world")
+        check(up.post("/api/accounts/ann/export", token=boss, method="GET")[0] == 404, "still there")
+        check(up.post("/login", {"username": "ann", "password": PASSWORD})[0] == 401, "still signs in")
+        check(up.register("ann")["user_id"] != number, "the number was given again")
+        with open(os.path.join(folder, "data", "deletions.log"), encoding="ascii") as file:
+            check(file.read().startswith(f"{number}\t"), "it is not in the log of deletions")
+        # A guest, by themselves and by the operator; the audit has the number.
+        guest = up.post("/login", {"username": "bo"})[1]
+        check(up.post("/api/account", None, guest["session_token"], "DELETE")[0] == 200, "a guest")
+        guest = up.post("/login", {"username": "bo"})[1]
+        check(up.post(f"/api/accounts/~{guest['user_id']}", token=boss, method="DELETE")[0] == 200, "~")
+        check(up.who(guest["session_token"]) is None, "the guest is still there")
+        for name in ["nobody", "~1", "~", "~x", "~99999999999999999999999"]:
+            status = up.post(f"/api/accounts/{name}", token=boss, method="DELETE")[0]
+            check(status == 404, f"{name}: {status}")
+        rows = up.post("/admin/audit", token=boss, method="GET")[1]["audit"]
+        check(any(row["action"] == "account.delete" and str(guest["user_id"]) in row["detail"]
+                  for row in rows), rows)
+        check("ann" not in json.dumps(rows), "the audit has a name of somebody who was deleted")
+    finally:
+        up.kill()
+
+
+def test_accounts_stay_deleted_in_a_restored_backup(program, _places, folder):
+    up = People(program, folder)
+    data, backup, other = os.path.join(folder, "data"), folder + "/b.tar", folder + "/other"
+    try:
+        up.operator()
+        ann, bob = up.register("ann"), up.register("bob")
+        subprocess.run([program, "backup", "--data", data, backup], check=True, timeout=100,
+                       stdout=subprocess.DEVNULL)
+        check(up.post("/api/account", {"password": PASSWORD}, ann["session_token"], "DELETE")[0] == 200,
+              "not deleted")
+        up.stop()
+        subprocess.run([program, "restore", backup, "--data", other, "--deletions",
+                        os.path.join(data, "deletions.log")], check=True, timeout=100,
+                       stdout=subprocess.DEVNULL)
+        os.rename(data, data + ".old")
+        os.rename(other, data)
+        up = People(program, folder)
+        for name, want in [("ann", 401), ("bob", 200)]:
+            status, answer = up.post("/login", {"username": name, "password": PASSWORD})
+            check(status == want, f"{name}: {status} {answer}")
+        check(answer["user_id"] == bob["user_id"], "another bob")
+    finally:
+        up.kill()
+
+
+def test_accounts_sockets_of_a_class(program, _places, folder):
+    """A class shares one address: sockets of accounts count for the accounts."""
+    up = People(program, folder, variables={"SECRET_KEY": "correct-horse-battery-staple"})
+    links = []
+    try:
+        up.operator()
+        tokens = [up.register(f"pupil-{'abcdef'[i]}")["session_token"] for i in range(5)]
+        room = up.join(tokens[0])["room_code"]
+
+        def upgrade(**headers):
+            link = socket.create_connection(("127.0.0.1", up.port), 40)
+            links.append(link)
+            lines = [f"GET /api/rooms/{room}/ws HTTP/1.1", f"Host: 127.0.0.1:{up.port}",
+                     "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
+                     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+                     *(f"{name}: {value}" for name, value in headers.items())]
+            link.sendall("\r\n".join([*lines, "", ""]).encode())
+            return int(link.recv(4096).split()[1])
+        for token in tokens:  # eighty, more than one address may have
+            for i in range(16):
+                status = upgrade(Authorization=f"Bearer {token}")
+                check(status == 101, f"socket {i}: {status}")
+        check(upgrade(Authorization=f"Bearer {tokens[0]}") == 429, "one account has too many")
+        check(upgrade() == 101, "who is not signed in counts for the address")
+    finally:
+        for link in links:
+            link.close()
         up.kill()
 
 

@@ -4,6 +4,7 @@ SANDLOT_BACKUP_KILLS says how often each is killed; SANDLOT_SEED repeats a run.
 """
 
 import hashlib
+import json
 import os
 import random
 import re
@@ -18,6 +19,7 @@ import time
 from bots import Bots, write_meadow
 from hosts import Host
 from support import check, run, wait_until
+from test_up import Up
 
 SEED = int(os.environ.get("SANDLOT_SEED", "0")) or random.randrange(1, 1 << 30)
 KILLS = int(os.environ.get("SANDLOT_BACKUP_KILLS", "12"))
@@ -77,7 +79,7 @@ def test_backup_while_bots_build(program, places, folder):
         first = Bots(program, host.port, BUILDERS, 5, "build", "--world", world, "--ledger", ledger,
                      "--seed", str(SEED)).result(90)
         before, gone_before = durable(ledger)
-        check(len(before) > 3, f"they built: {first}")
+        check(before, f"they built: {first}")  # and took some away again
         bots = Bots(program, host.port, BUILDERS, 86400, "build", "--world", world, "--ledger",
                     ledger + ".during", "--seed", str(SEED + 1))
         wait_until(lambda: structures_in(data)[0] - before, "others build", 30)
@@ -133,6 +135,37 @@ def check_play(program, place, data, world, expected, folder):
         host.stop()
     finally:
         host.kill()
+
+
+def sign_in(up):
+    status, _, body = up.request("POST", "/login", {"username": "bo"})
+    check(status == 200, f"/login says {status}: {body}")
+    return json.loads(body)["session_token"]
+
+
+def join_status(up, token):
+    return up.ask_join(token=token)[0]
+
+
+def test_restore_ends_sign_ins(program, places, folder):
+    """Of the time of the backup, because some were ended since, and of the time after it."""
+    data, other, backup = folder + "/data", folder + "/other", folder + "/b.tar"
+    key = {"SECRET_KEY": "k" * 48}
+    up = Up(program, folder, "--data", data, variables=key)
+    try:
+        before = sign_in(up)
+        check(join_status(up, before) == 200, "it is good")
+        sandlot(program, "backup", "--data", data, backup)
+        after = sign_in(up)
+        check(join_status(up, before) == 200 == join_status(up, after), "nobody is disturbed")
+        up.stop()
+        sandlot(program, "restore", backup, "--data", other)
+        up = Up(program, folder, "--data", other, variables=key)
+        check(join_status(up, before) == 401 == join_status(up, after), "signed in no more")
+        check(join_status(up, sign_in(up)) == 200, "and again")
+        up.stop()
+    finally:
+        up.kill()
 
 
 # --- kill -9 ---------------------------------------------------------------------------------------
@@ -230,6 +263,72 @@ def test_restore_killed(program, places, folder):
     host = Host(program, [os.path.join(places, "island")], other)
     host.join()
     host.stop()
+
+
+# What schema 4 had; everything else came later.
+OLD_SCHEMA, OLD_TABLES = 4, (
+    "worlds", "world_head", "world_meta", "structures", "chunks", "attributes", "player_checkpoints",
+    "presence_players", "character_profiles", "active_character_profiles", "resume_sessions", "datastore",
+    "datastore_use", "datastore_versions", "blobs", "hosts", "world_leases", "world_players")
+
+
+def make_old(path):
+    """A database as a program of schema 4 left it, and large enough that copying it takes a moment."""
+    database = sqlite3.connect(path)
+    for name, kind in database.execute("SELECT name, type FROM sqlite_schema WHERE type = 'table'").fetchall():
+        if name not in OLD_TABLES:
+            database.execute(f"DROP {kind} {name}")
+    database.execute("CREATE TABLE filler(bytes BLOB)")
+    database.executemany("INSERT INTO filler VALUES(randomblob(?))", [(1 << 20,)] * 24)
+    database.execute(f"PRAGMA user_version = {OLD_SCHEMA}")
+    database.commit()
+    database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+
+
+def check_whole(path):
+    """The schema of a database that SQLite finds nothing wrong with."""
+    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    found = (database.execute("PRAGMA integrity_check").fetchone()[0],
+             database.execute("SELECT count(*) FROM filler").fetchone()[0])
+    schema = database.execute("PRAGMA user_version").fetchone()[0]
+    database.close()
+    check(found == ("ok", 24), f"{path}: {found}")
+    return schema
+
+
+def test_migration_killed(program, places, folder):
+    """At any moment: the old database, or the new one with a whole copy of the old one beside it."""
+    place, data, old = os.path.join(places, "island"), folder + "/data", folder + "/old.db"
+    rng, schemas = random.Random(SEED), []
+    print(f"seed {SEED}")
+    host = Host(program, [place], data)
+    world = host.join()["world_id"]
+    host.stop()
+    path, copy = data + "/sandlot.db", f"{data}/sandlot.db.v{OLD_SCHEMA}"
+    shutil.copy(path, old)
+    make_old(old)
+    command = [program, "host", place, "--data", data, "--port", "0", "--allow-weak-jail"]
+    for _ in range(KILLS):
+        for name in os.listdir(data):
+            if name.startswith("sandlot.db"):
+                os.remove(os.path.join(data, name))
+        shutil.copy(old, path)
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        wait_until(lambda: os.path.exists(copy + ".new") or os.path.exists(copy), "it copies", 20)
+        time.sleep(rng.uniform(0, 0.6))
+        process.kill()
+        process.wait()
+        schemas.append(check_whole(path))
+        check(schemas[-1] == OLD_SCHEMA or os.path.exists(copy), "migrated without a copy")
+        check(not os.path.exists(copy) or check_whole(copy) == OLD_SCHEMA, "the copy is whole")
+    print(f"      schemas after the kills: {schemas}")
+    host = Host(program, [place], data)
+    check(world in host.worlds(), "what was stored is there")
+    host.stop()
+    check(check_whole(copy) == OLD_SCHEMA and check_whole(path) > OLD_SCHEMA, "migrated, with a copy")
+    check(not os.path.exists(copy + ".new"), "nothing is left")
 
 
 # --- what is refused, and words --------------------------------------------------------------------

@@ -365,7 +365,7 @@ class Liar:
         status, reply = self.send(self.body(jobs, again_, world))
         check(status == 200, f"the batch is answered: {status} {reply[:200]}")
         check(reply[0] == 1 and struct.unpack("<Q", reply[1:9])[0] == self.number, "with its number")
-        count, at, answers = reply[10], 11, []
+        count, at, answers = reply[18], 19, []
         for _ in range(count):
             kind, code, epoch = reply[at], reply[at + 1], reply[at + 4]
             at, pieces = at + 5, []

@@ -1,12 +1,14 @@
 """Worlds of accounts: joining, private worlds, limits, who may see what, sign-ins as a way in, and a
 world as one file."""
 
+import base64
+import http.client
 import json
 import os
 import sys
 
 from hosts import Room, enter, leave
-from support import Failure, Player, check, run
+from support import PATIENCE, Failure, Player, check, run, wait_until
 from test_up import SECRET, Up, one_place
 
 KEY = {"SECRET_KEY": SECRET}
@@ -243,6 +245,131 @@ def test_worlds_list_in_pages(program, places, folder):
         up.stop()
     finally:
         up.kill()
+
+
+# --- a world as a file ----------------------------------------------------------------------------
+
+def wait_stopped(guest, world_id):
+    """Deletes or imports are refused until the world has stopped; asks until it has."""
+    def look():
+        status, answer = guest.ask("GET", f"/api/rooms/{world_id}")
+        return status == 200 and answer["state"] == "stopped"
+    wait_until(look, "the world has stopped", 30)
+
+
+def restart(program, folder, up, *guests):
+    up.stop()
+    again = Up(program, folder, "--places", os.path.join(folder, "own"))
+    for guest in guests:
+        guest.up = again
+    return again
+
+
+def test_worlds_export_and_import(program, places, folder):
+    """What was built is in the file, and comes back from it; nobody else gets it."""
+    up = started(program, places, folder)
+    try:
+        bo, ann = Guest(up), Guest(up, "ann")
+        player = bo.play()
+        world_id = player.world_id
+        player.walk(1.0)
+        x, y, z = player.position()
+        seq = player.say("voxel", "terraform",
+                         {"shape": 0, "min": [int(x) + 2, int(y) + 2, int(z)], "voxelKind": 1})
+        player.walk(1.0)
+        check(not [error for error in player.errors if error.get("commandSeq") == seq],
+              player.errors)
+        ann.refused(403, "denied", "GET", f"/world/{world_id}")
+        ann.refused(403, "denied", "DELETE", f"/world/{world_id}")
+        bo.refused(409, "running", "DELETE", f"/world/{world_id}")
+        player.close()
+        up = restart(program, folder, up, bo, ann)
+        file = bo.get(f"/world/{world_id}")
+        check(file["world_id"] == world_id and file["version"] == 1, file["world_id"])
+        check(file["metadata"]["created_at"].endswith("Z"), file["metadata"])
+        check(file["chunks"] and base64.b64decode(file["chunks"][0]["data"])[:4] ==
+              b"\x28\xb5\x2f\xfd", f"chunks are zstd: {file['chunks'][:1]}")
+        check([entity for entity in file["entities"] if entity["type"] == "player"],
+              file["entities"])
+        check(bo.get(f"/world/{world_id}/export") == file, "export is the same")
+        ann.refused(403, "denied", "POST", f"/world/{world_id}", file)
+        changed = json.loads(json.dumps(file))
+        changed["metadata"]["name"] = "Copy"
+        changed["chunks"] = changed["chunks"][:1]
+        status, answer = bo.ask("POST", f"/world/{world_id}/import", changed)
+        check(status == 200 and answer["name"] == "Copy", f"{status} {answer}")
+        changed["world_id"] = world_id
+        check(bo.get(f"/world/{world_id}") == changed, "what was imported is what is exported")
+        status, answer = ann.ask("POST", "/world/world_copy", file)
+        check(status == 200 and answer["world_id"] == "world_copy", f"{status} {answer}")
+        copy = ann.get("/world/world_copy")
+        check(copy["chunks"] == file["chunks"] and copy["entities"] == file["entities"], "a copy")
+        ann.refused(409, "too_many_worlds", "POST", "/world/world_third", file)
+        again = ann.play(world_id="world_copy")
+        again.walk(0.5)
+        ann.refused(409, "running", "POST", "/world/world_copy", file)
+        leave(again)
+        up = restart(program, folder, up, bo, ann)
+        check(ann.ask("DELETE", "/world/world_copy")[0] == 200, "deleted")
+        ann.refused(404, "not_found", "GET", "/world/world_copy")
+        ann.refused(404, "not_found", "POST", "/join", {"world_id": "world_copy"})
+        check(ann.ask("POST", "/api/worlds", {"name": "next"})[0] == 201, "there is room again")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_worlds_import_refuses_what_is_broken(program, places, folder):
+    """A clear reason for each, and nothing is half written."""
+    up = started(program, places, folder)
+    try:
+        bo = Guest(up)
+        made = bo.ask("POST", "/api/worlds", {"name": "Mine"})[1]
+        path = f"/world/{made['world_id']}"
+        good = bo.get(path)
+        entity = {"type": "structure", "net_id": 900000, "owner": 7, "piece": 0, "x": 0, "y": 0,
+                  "z": 0, "turn": 0, "health": 10}
+
+        def broken(**change):
+            return {**good, **change}
+        cases = [
+            ("no object", [1, 2]),
+            ("metadata", {key: good[key] for key in ("chunks", "entities")}),
+            ("wolrd", broken(wolrd=1)),
+            ("version", broken(version=2)),
+            ("chunks[0]", broken(chunks=[{"x": 0, "y": 0, "z": 0, "data": "?"}])),
+            ("chunks[0]", broken(chunks=[{"x": 0, "y": 0, "z": 0, "data": "AAAA"}])),
+            ("chunks[1]", broken(chunks=[{"x": 0, "y": 0, "z": 0, "data":
+                                          "KLUv/SAEIQAAAAAAAA=="}, 7])),
+            ("entities[0]", broken(entities=[{"type": "ghost"}])),
+            ("entities[1]", broken(entities=[entity, {**entity, "net_id": "x"}])),
+            ("entities[0]", broken(entities=[{**entity, "net_id": 2 ** 60}])),
+            ("entities[0]", broken(entities=[{**entity, "zzz": 1}])),
+            ("metadata", broken(metadata={**good["metadata"], "created_at": "yesterday"})),
+        ]
+        for word, body in cases:
+            message = bo.refused(400, "malformed", "POST", path, body)
+            check(word in message or word == "no object", f"{word}: {message}")
+        for text in (b"", b"{", b"{}x", b'{"a', b"\xff\xff", b'{"chunks":[', b'{"chunks":[[[[',
+                     b'{"metadata":{"name":"\\'):
+            status, _, answer = raw(up, bo, path, text)
+            check(status == 400, f"{text!r}: {status} {answer}")
+        check(bo.get(path) == good, "something was written")
+        other = broken(metadata={**good["metadata"], "place_id": "elsewhere"})
+        bo.refused(409, "other_place", "POST", path, other)
+        up.stop()
+    finally:
+        up.kill()
+
+
+def raw(up, guest, path, body):
+    link = http.client.HTTPConnection("127.0.0.1", up.port, timeout=10 * PATIENCE)
+    try:
+        link.request("POST", path, body=body, headers={"Authorization": f"Bearer {guest.token}"})
+        answer = link.getresponse()
+        return answer.status, dict(answer.getheaders()), answer.read()
+    finally:
+        link.close()
 
 
 if __name__ == "__main__":

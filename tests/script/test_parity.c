@@ -53,7 +53,7 @@ static TypeScript *compiler(void)
 {
     static TypeScript *one;
     if (one == NULL) {
-        const TypeScriptConfig config = typescript_config_default();
+        const TypeScriptConfig config = typescript_config_patient();
         CHECK_OK(typescript_create(&config, &one));
     }
     return one;

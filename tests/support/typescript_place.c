@@ -6,6 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+TypeScriptConfig typescript_config_patient(void)
+{
+    TypeScriptConfig config = typescript_config_default();
+    config.quiet_ms *= 6;
+    return config;
+}
+
 void typescript_place_add(TypeScriptPlace *place, const char *path, const char *text)
 {
     ASSERT(place->list.count < TYPESCRIPT_PLACE_MAX);

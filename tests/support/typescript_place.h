@@ -12,6 +12,8 @@ typedef struct TypeScriptPlace {
     SoulList list;
 } TypeScriptPlace;
 
+// For tests that are not about how long a silent compiler is waited for: a busy machine passes too.
+TypeScriptConfig typescript_config_patient(void);
 // Both texts are kept by pointer. The path is "Workspace/Door.ts", with or without SoulService/.
 void typescript_place_add(TypeScriptPlace *place, const char *path, const char *text);
 void typescript_place_set(TypeScriptPlace *place, const char *path, const char *text);

@@ -384,3 +384,39 @@ TEST(links_are_good_once_and_not_for_ever)
     control_destroy(control);
     fixture_end(&fixture);
 }
+
+// A world that runs writes about somebody who leaves it, after the account was deleted.
+TEST(what_was_deleted_is_deleted_again)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    now_ms = 1000 * HOUR_MS;
+    Control *control = open_people(&fixture);
+    REQUIRE(control != NULL);
+    AccountGiven guest;
+    Identity who;
+    StoreAccount row;
+    CHECK_INT(account_guest(control, "ann", &nobody, &guest), ACCOUNT_OK);
+    CHECK_OK(store_account_find(fixture.store, guest.who.account, &row));
+    CHECK_OK(control_delete_person(control, guest.who.account));
+    CHECK_INT(identity_of_token(control, guest.token, &who), STATUS_DENIED);
+    for (uint32_t i = 0; i < 2; i++) {
+        CHECK_OK(store_account_put(fixture.store, &row, NULL)); // stands for what a world writes
+        control_write(control);
+        CHECK_INT(store_account_find(fixture.store, row.account_id, &row), STATUS_NOT_FOUND);
+        now_ms += 60000;
+    }
+    // After a restart it goes on, and some minutes later it is over.
+    control_destroy(control);
+    control = open_people(&fixture);
+    control_note_deleted(control, row.account_id, now_ms - 60000);
+    CHECK_OK(store_account_put(fixture.store, &row, NULL));
+    control_write(control);
+    CHECK_INT(store_account_find(fixture.store, row.account_id, &row), STATUS_NOT_FOUND);
+    now_ms += HOUR_MS;
+    CHECK_OK(store_account_put(fixture.store, &row, NULL));
+    control_write(control);
+    CHECK_OK(store_account_find(fixture.store, row.account_id, &row));
+    control_destroy(control);
+    fixture_end(&fixture);
+}

@@ -65,6 +65,7 @@ TEST(every_route_describes_itself)
         if (openapi_check(&routes[i], reason, sizeof reason) != STATUS_OK) {
             CHECK_TEXT(reason, "");
         }
+        CHECK(routes[i].access < ACCESS_COUNT);
         for (uint32_t other = 0; other < i; other++) { // the second would never be asked
             CHECK(strcmp(routes[i].path, routes[other].path) != 0 ||
                   strcmp(routes[i].method, routes[other].method) != 0);

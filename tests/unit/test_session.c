@@ -15,6 +15,12 @@ static Heard hear(Fixture *fixture, uint64_t connection)
     return heard;
 }
 
+static uint64_t account_of_session(const Fixture *fixture, uint64_t connection)
+{
+    const Session *session = session_of_connection(fixture->world->sessions, connection);
+    return session != NULL ? session->account : 0;
+}
+
 TEST(welcome_says_everything)
 {
     Fixture fixture;
@@ -23,7 +29,8 @@ TEST(welcome_says_everything)
     Heard heard = {0};
     fixture_hear(&fixture, 11, NULL, &heard);
     CHECK_INT(heard.welcomes, 1);
-    CHECK_INT(heard.welcome.player, 1);
+    CHECK_INT(heard.welcome.player, account_of_session(&fixture, 11)); // UserId, everywhere
+    CHECK(heard.welcome.player <= SIM_NET_ID_MAX);
     CHECK_INT(heard.welcome.tick_rate, 60);
     CHECK_INT(heard.welcome.snapshot_rate, 20);
     CHECK_INT(heard.welcome.scene_bytes, 64);
@@ -724,12 +731,6 @@ static Status order(Fixture *fixture, const char *name, const char *text)
                          .bytes = (const uint8_t *)text,
                          .byte_count = strlen(text)};
     return fixture_enter(fixture, &entry);
-}
-
-static uint64_t account_of_session(const Fixture *fixture, uint64_t connection)
-{
-    const Session *session = session_of_connection(fixture->world->sessions, connection);
-    return session != NULL ? session->account : 0;
 }
 
 TEST(a_muted_player_is_refused_and_told_why_until_the_time_is_over)

@@ -634,7 +634,7 @@ TEST(replies_are_read_as_they_were_written)
     static RemoteAnswer answers[REMOTE_JOBS_MAX];
     uint8_t bytes[512];
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
-    RemoteReply reply = {.number = 8, .disk = STORE_DISK_FULL, .answer_count = 2};
+    RemoteReply reply = {.number = 8, .unix_ms = 5, .disk = STORE_DISK_FULL, .answer_count = 2};
     const uint8_t rows[] = {1, 2, 3};
     remote_reply_write(&reply, &writer);
     remote_answer_write(&(RemoteAnswer){.type = REMOTE_TAKE,
@@ -645,11 +645,12 @@ TEST(replies_are_read_as_they_were_written)
                         &writer);
     remote_answer_write(&(RemoteAnswer){.type = REMOTE_SAVE, .status = STATUS_BLOCKED}, &writer);
     CHECK_OK(remote_reply_read(bytes, writer.at, &reply, answers));
-    CHECK(reply.number == 8 && reply.disk == STORE_DISK_FULL && answers[0].row_bytes == 3);
+    CHECK(reply.number == 8 && reply.unix_ms == 5 && reply.disk == STORE_DISK_FULL &&
+          answers[0].row_bytes == 3);
     CHECK_INT(answers[1].status, STATUS_BLOCKED);
     for (size_t i = 0; i < writer.at; i++) {
         CHECK(remote_reply_read(bytes, i, &reply, answers) != STATUS_OK);
     }
-    bytes[9] = 77; // no such state of a disk
+    bytes[17] = 77; // no such state of a disk
     CHECK(remote_reply_read(bytes, writer.at, &reply, answers) != STATUS_OK);
 }

@@ -23,7 +23,7 @@ static TypeScript *shared(void)
 {
     static TypeScript *compiler;
     if (compiler == NULL) {
-        const TypeScriptConfig config = typescript_config_default();
+        const TypeScriptConfig config = typescript_config_patient();
         CHECK_OK(typescript_create(&config, &compiler));
     }
     return compiler;
@@ -260,7 +260,7 @@ TEST(the_same_sources_give_the_same_lua_in_another_process)
     typescript_place_add(&place, "Workspace/B.ts",
                          "export function f(list: number[]) { return list.map(x => x * 2); }\n");
     Compiled first = make(&place);
-    const TypeScriptConfig config = typescript_config_default();
+    const TypeScriptConfig config = typescript_config_patient();
     TypeScript *other;
     REQUIRE(typescript_create(&config, &other) == STATUS_OK);
     Compiled second = compile(other, &place, NULL);
@@ -762,7 +762,9 @@ static void check_survives(TypeScript *compiler, const char *name, const char *s
 {
     TypeScriptPlace place = {0};
     typescript_place_add(&place, "Workspace/Bomb.ts", source);
+    typescript_set_quiet(compiler, 8000);
     Compiled compiled = compile(compiler, &place, NULL);
+    typescript_set_quiet(compiler, typescript_config_patient().quiet_ms);
     if (compiled.status == STATUS_MALFORMED) {
         CHECK(compiled.diagnostics.error_count > 0);
     } else if (compiled.status == STATUS_BLOCKED) {
@@ -779,8 +781,7 @@ static void check_survives(TypeScript *compiler, const char *name, const char *s
 
 TEST(bombs_of_types)
 {
-    TypeScriptConfig config = typescript_config_default();
-    config.quiet_ms = 8000; // of which its start needs less, on a busy machine too
+    TypeScriptConfig config = typescript_config_patient();
     config.memory_bytes_max = 700u << 20;
     TypeScript *compiler;
     REQUIRE(typescript_create(&config, &compiler) == STATUS_OK);
@@ -968,7 +969,7 @@ TEST(a_script_that_becomes_too_much_lua_is_named)
 
 TEST(a_compiler_that_was_killed_is_replaced)
 {
-    const TypeScriptConfig config = typescript_config_default();
+    const TypeScriptConfig config = typescript_config_patient();
     TypeScript *compiler;
     REQUIRE(typescript_create(&config, &compiler) == STATUS_OK);
     CHECK_INT(typescript_pid(compiler), 0);
@@ -986,8 +987,7 @@ TEST(a_compiler_that_was_killed_is_replaced)
 // Nothing in it is too deep, and all of it together takes too long.
 TEST(the_script_is_named_that_a_compiler_was_ended_at)
 {
-    TypeScriptConfig config = typescript_config_default();
-    config.quiet_ms = 6000; // each part of its start takes less, on a busy machine too
+    const TypeScriptConfig config = typescript_config_patient();
     TypeScript *compiler;
     REQUIRE(typescript_create(&config, &compiler) == STATUS_OK);
     check_works(compiler);
@@ -997,7 +997,9 @@ TEST(the_script_is_named_that_a_compiler_was_ended_at)
     typescript_place_add(&place, "ReplicatedStorage/A.ts", "export const fine = 1;\n");
     typescript_place_add(&place, "Workspace/Slow.ts", source);
     typescript_place_add(&place, "Workspace/Zed.ts", "export const fine = 1;\n");
+    typescript_set_quiet(compiler, 2500); // the others take some milliseconds
     Compiled compiled = compile(compiler, &place, NULL);
+    typescript_set_quiet(compiler, config.quiet_ms);
     CHECK_INT(compiled.status, STATUS_BLOCKED);
     if (strstr(compiled.reason, "at Workspace/Slow.ts and was ended") == NULL) {
         test_fail(__FILE__, __LINE__, "%s", compiled.reason);
@@ -1051,7 +1053,7 @@ TEST(how_far_it_is_moves_with_every_script)
         snprintf(names[i], sizeof names[i], "Workspace/S%02u.ts", i);
         typescript_place_add(&place, names[i], "export const how_far = 1;\n");
     }
-    const TypeScriptConfig config = typescript_config_default();
+    const TypeScriptConfig config = typescript_config_patient();
     TypeScript *compiler;
     Told told = {0};
     REQUIRE(typescript_create(&config, &compiler) == STATUS_OK);
@@ -1092,7 +1094,7 @@ TEST(a_compiler_that_says_nothing_or_nonsense_is_ended)
         {"say: another script\n", "nonsense"},
         {"say: half a progress\n", "nonsense"},
     };
-    TypeScriptConfig config = typescript_config_default();
+    TypeScriptConfig config = typescript_config_patient();
     config.compiler = ODD_COMPILER;
     for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         config.quiet_ms = i < 2 ? 1500 : WORKER_QUIET_MS;
@@ -1113,7 +1115,7 @@ TEST(a_compiler_that_says_nothing_or_nonsense_is_ended)
 
 TEST(a_compiler_that_takes_too_much_memory_is_ended)
 {
-    TypeScriptConfig config = typescript_config_default();
+    TypeScriptConfig config = typescript_config_patient();
     static const char *const names[] = {"Workspace/A.ts", "Workspace/B.ts", "Workspace/C.ts",
                                         "Workspace/D.ts", "Workspace/E.ts"};
     config.memory_bytes_max = 64u << 20; // less than it needs to begin
@@ -1146,7 +1148,7 @@ TEST(a_compiler_that_takes_too_much_memory_is_ended)
 
 TEST(a_call_can_be_cancelled)
 {
-    TypeScriptConfig config = typescript_config_default();
+    TypeScriptConfig config = typescript_config_patient();
     const atomic_bool cancel = true;
     config.cancel = &cancel;
     TypeScript *compiler;
@@ -1163,7 +1165,7 @@ TEST(a_call_can_be_cancelled)
 
 TEST(what_is_missing_is_named)
 {
-    TypeScriptConfig config = typescript_config_default();
+    TypeScriptConfig config = typescript_config_patient();
     TypeScriptPlace place = {0};
     typescript_place_add(&place, "Workspace/Fine.ts", "export const fine = 1;\n");
     const struct {
@@ -1193,7 +1195,7 @@ TEST(it_dies_with_its_host_whatever_it_is_doing)
     fflush(NULL);
     const pid_t host = fork();
     if (host == 0) {
-        const TypeScriptConfig config = typescript_config_default();
+        const TypeScriptConfig config = typescript_config_patient();
         TypeScript *compiler;
         if (typescript_create(&config, &compiler) != STATUS_OK) {
             _exit(1);
@@ -1251,7 +1253,7 @@ static bool all_is_refused(char *told, size_t bytes)
     chmod(folder, 0777);
     chmod(file, 0666);
     snprintf(source, sizeof source, "%s\n%d\n", folder, (int)getpid());
-    TypeScriptConfig config = typescript_config_default();
+    TypeScriptConfig config = typescript_config_patient();
     config.compiler = HOSTILE_COMPILER;
     // In a chroot an ordinary user has no namespaces; the other layers must do.
     config.allow_weak_jail = (jail_layers_here() & JAIL_NAMESPACES) == 0;

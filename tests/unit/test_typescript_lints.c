@@ -24,7 +24,7 @@ static const char *text_of(const Diagnostic *diagnostic)
 static void check_row(const Row *row, const char *code, bool is_error)
 {
     static TypeScript *compiler;
-    const TypeScriptConfig config = typescript_config_default();
+    const TypeScriptConfig config = typescript_config_patient();
     if (compiler == NULL) {
         REQUIRE(typescript_create(&config, &compiler) == STATUS_OK);
     }

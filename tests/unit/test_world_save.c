@@ -419,6 +419,57 @@ TEST(a_part_put_before_takes_nothing_from_those_behind_it)
     finish();
 }
 
+// As a program stored it that numbered the players of each world: account 4711 was number 7.
+static void keep_old_player(uint64_t structure)
+{
+    uint8_t bytes[256];
+    const RowPlayer player = {.account = 4711,
+                              .player = 7,
+                              .entity = 90,
+                              .position = vec3(0, 0, 0),
+                              .health = 50,
+                              .name = act_text("ann"),
+                              .team = act_text("")};
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    row_put_player(&player, &writer);
+    act_store_keep(&store, bytes, writer.at);
+    const RowStructure built = {.desc = {.net_id = structure, .owner_id = 7, .cell = {2, 0, 2}},
+                                .health = 10};
+    writer = byte_writer(bytes, sizeof bytes);
+    row_put_structure(&built, &writer);
+    act_store_keep(&store, bytes, writer.at);
+}
+
+static uint64_t stored_owner(uint64_t structure)
+{
+    for (uint32_t i = 0; i < store.count; i++) {
+        RowStructure row;
+        if (row_structure(&store.rows[i].row, &row) == STATUS_OK && row.desc.net_id == structure) {
+            return row.desc.owner_id;
+        }
+    }
+    return 0;
+}
+
+TEST(a_player_of_before_gets_its_accounts_number_and_keeps_what_it_built)
+{
+    open();
+    keep_old_player(500);
+    again();
+    act_world_tick(&act, 80);
+    const Entity *entity = sim_entity(act.world->sim, sim_find(act.world->sim, 500));
+    REQUIRE(entity != NULL);
+    CHECK_INT(entity->owner_id, 4711);
+    CHECK_INT(stored_owner(500), 4711);
+    again(); // the player's row says nothing of number 7 any more
+    ActClient *ann = act_world_join(&act, 4711, "ann");
+    CHECK_INT(act_world_session(&act, ann)->player, 4711);
+    const MessageBuildRemove remove = {.entity_id = 500};
+    CHECK(act_world_ask(&act, ann, MESSAGE_BUILD_REMOVE, &remove));
+    CHECK(act.world->run.next_player > 7); // nobody gets that number
+    finish();
+}
+
 // As a program stored it that knew net ids alone: the part at 12 is open, a number that is
 // nobody's.
 static void keep_old_rows(void)

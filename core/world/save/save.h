@@ -16,6 +16,9 @@
 #include "core/world/save/row.h"
 #include "core/world/session/session.h"
 
+// Players without an account are numbered below this, anew in each world.
+#define WORLD_PLAYER_NUMBERS (1ull << 32)
+
 typedef struct Saves Saves;
 
 typedef struct SaveConfig {

@@ -59,6 +59,7 @@ typedef struct SavedStructure {
     float health;     // in that row
     RowStructure row; // as it came in; only until save_start
     Status placed;    // during save_start
+    bool is_adopted;  // the same: its owner has another number now
 } SavedStructure;
 
 typedef struct SavedChunk {

@@ -380,7 +380,55 @@ static void replace_old_rows(Saves *saves)
     }
 }
 
+// --- players ------------------------------------------------------------------------------------
+
+// Older programs numbered the players of each world from 1; today a player's number is its
+// account's, so that Player.UserId is the same everywhere. What such a player built is theirs under
+// the new number.
+static void adopt_structures(Saves *saves)
+{
+    for (uint32_t i = 0; i < saves->account_count; i++) {
+        const SavedAccount *account = &saves->accounts[i];
+        if (!account->has_player || account->player.player == account->account) {
+            continue;
+        }
+        for (uint32_t j = pool_next(&saves->structures, 1); j != 0;
+             j = pool_next(&saves->structures, j + 1)) {
+            SavedStructure *saved = pool_at(&saves->structures, j);
+            if (!saved->is_adopted && saved->row.desc.owner_id == account->player.player) {
+                saved->row.desc.owner_id = account->account;
+                saved->is_adopted = true;
+            }
+        }
+    }
+}
+
+// First the structures: once the player's row has its new number, nothing says whose they were.
+static void store_adopted(Saves *saves)
+{
+    for (uint32_t i = pool_next(&saves->structures, 1); i != 0;
+         i = pool_next(&saves->structures, i + 1)) {
+        SavedStructure *saved = pool_at(&saves->structures, i);
+        if (saved->is_adopted) {
+            save_queue(saves, SAVE_STRUCTURE, i, &saved->queued);
+        }
+    }
+    for (uint32_t i = 0; i < saves->account_count; i++) {
+        SavedAccount *account = &saves->accounts[i];
+        if (account->has_player && account->player.player != account->account) {
+            account->player.player = account->account;
+            save_queue(saves, SAVE_PLAYER, i, &account->player_queued);
+        }
+    }
+}
+
 // --- start --------------------------------------------------------------------------------------
+
+// Accounts have numbers of their own, far above those that a world gives to players without one.
+static uint64_t number_after(uint64_t next, uint64_t used)
+{
+    return used >= next && used < WORLD_PLAYER_NUMBERS ? used + 1 : next;
+}
 
 // Numbers are never reused, even if the row with the next numbers was lost.
 static RowMeta numbers_used(const Saves *saves)
@@ -390,15 +438,13 @@ static RowMeta numbers_used(const Saves *saves)
          i = pool_next(&saves->structures, i + 1)) {
         const SavedStructure *saved = pool_at(&saves->structures, i);
         meta.next_net_id = meta.next_net_id > saved->net_id ? meta.next_net_id : saved->net_id + 1;
-        const uint64_t owner = saved->row.desc.owner_id;
-        meta.next_player = meta.next_player > owner ? meta.next_player : owner + 1;
+        meta.next_player = number_after(meta.next_player, saved->row.desc.owner_id);
     }
     for (uint32_t i = 0; i < saves->account_count; i++) {
         const RowPlayer *player = &saves->accounts[i].player;
         meta.next_net_id =
             meta.next_net_id > player->entity ? meta.next_net_id : player->entity + 1;
-        meta.next_player =
-            meta.next_player > player->player ? meta.next_player : player->player + 1;
+        meta.next_player = number_after(meta.next_player, player->player);
     }
     return meta;
 }
@@ -420,7 +466,9 @@ void save_start(Saves *saves)
         saves->config.run->manifest_version = (uint32_t)saves->meta.manifest_version + 1;
     }
     saves->meta = (RowMeta){0}; // the first tick stores a new one, before everything else
+    adopt_structures(saves);
     restore_structures(saves);
+    store_adopted(saves);
     restore_attributes(saves);
     replace_old_rows(saves);
     // What is there now is what is stored; only what changes from here on goes out.

@@ -93,6 +93,11 @@ void typescript_watch(TypeScript *typescript, const atomic_bool *cancel,
     typescript->config.user = user;
 }
 
+void typescript_set_quiet(TypeScript *typescript, uint32_t quiet_ms)
+{
+    typescript->config.quiet_ms = quiet_ms;
+}
+
 pid_t typescript_pid(const TypeScript *typescript)
 {
     return child_runs(&typescript->child) ? typescript->child.process.pid : 0;

@@ -58,6 +58,8 @@ MUST_USE Status typescript_compile(TypeScript *typescript, const SoulList *souls
                                    DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
 void typescript_result_free(TypeScriptResult *result);
 pid_t typescript_pid(const TypeScript *typescript); // 0: none runs; for tests
+void typescript_set_quiet(TypeScript *typescript,
+                          uint32_t quiet_ms); // for the next calls; for tests
 // Everything the output depends on besides the sources, for cache keys: the versions of the
 // compilers, of our declarations and of this code. A constant string.
 const char *typescript_version(void);

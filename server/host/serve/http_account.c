@@ -3,13 +3,14 @@
 #define _GNU_SOURCE
 #include "server/host/serve/http_account.h"
 
-#include "core/base/json_read.h"
 #include "core/base/limits.h"
 #include "core/base/name_text.h"
 #include "server/control/password.h"
 #include "server/host/serve/account_page.h"
-#include "server/host/serve/http_routes.h"
+#include "server/host/serve/http_account_body.h"
 #include "server/net/http_client.h"
+#include "server/store/store_audit.h"
+#include "server/sys/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,13 +26,6 @@
 #define INVITATION_H_MAX (365 * 24)
 
 // --- what is asked ------------------------------------------------------------------------------
-
-typedef struct AccountBody {
-    bool is_form, is_browser;
-    const JsonNode *root; // NULL: a form, or nothing
-    char *form;           // names and values, each with its terminator; an empty name ends them
-    bool is_bad;          // something that was asked for is not of its form
-} AccountBody;
 
 static bool read_json(HttpRequest *request, const uint8_t *bytes, size_t count, AccountBody *body)
 {
@@ -93,7 +87,7 @@ static bool read_form(HttpRequest *request, const uint8_t *bytes, size_t count, 
 }
 
 // True: this server has none, and the response says so.
-static bool refuse_without_accounts(HttpRequest *request, HttpResponse *response)
+bool serve_account_refuse(HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = http_user(request);
     if (serve->control == NULL) {
@@ -103,12 +97,12 @@ static bool refuse_without_accounts(HttpRequest *request, HttpResponse *response
 }
 
 // False: the response says what is wrong.
-static bool read_body(HttpRequest *request, HttpResponse *response, AccountBody *body)
+bool serve_account_body(HttpRequest *request, HttpResponse *response, AccountBody *body)
 {
     const char *type = http_header(request, "Content-Type");
     size_t count;
     const uint8_t *bytes = http_body(request, &count);
-    if (refuse_without_accounts(request, response)) {
+    if (serve_account_refuse(request, response)) {
         return false;
     }
     // curl says that JSON is a form unless it is told otherwise; a browser writes %7B for a brace.
@@ -132,7 +126,7 @@ static bool read_body(HttpRequest *request, HttpResponse *response, AccountBody 
 }
 
 // The text of that name, "" if there is none. A zero byte or too many bytes are bad.
-static const char *body_text(AccountBody *body, const char *name, size_t bytes_max)
+const char *serve_account_member(AccountBody *body, const char *name, size_t bytes_max)
 {
     const char *text = "";
     if (body->form != NULL) {
@@ -152,7 +146,7 @@ static const char *body_text(AccountBody *body, const char *name, size_t bytes_m
     return text;
 }
 
-static AccountAsk ask_of(const Serve *serve, const HttpRequest *request)
+AccountAsk serve_account_ask(const Serve *serve, const HttpRequest *request)
 {
     return (AccountAsk){.who = serve_who(request),
                         .address = http_address(request),
@@ -204,7 +198,7 @@ static void answer_page(HttpRequest *request, HttpResponse *response, uint32_t s
 }
 
 // On the page if it was a form; `link`: the token of the link that the form was for.
-static void answer_failed(HttpRequest *request, HttpResponse *response, const AccountBody *body,
+void serve_account_failed(HttpRequest *request, HttpResponse *response, const AccountBody *body,
                           AccountResult result, uint32_t wait_s, const char *link)
 {
     Serve *serve = http_user(request);
@@ -223,7 +217,7 @@ static void answer_failed(HttpRequest *request, HttpResponse *response, const Ac
     response->retry_after_s = wait_s;
 }
 
-static bool refuse_bad(HttpRequest *request, HttpResponse *response, const AccountBody *body)
+bool serve_account_refuse_bad(HttpRequest *request, HttpResponse *response, const AccountBody *body)
 {
     if (body->is_bad) {
         http_fail(request, response, 400, "malformed",
@@ -238,7 +232,7 @@ static void see_other(HttpResponse *response, const char *location)
     response->location = location;
 }
 
-static void put_cookie(HttpRequest *request, HttpResponse *response, const char *token)
+void serve_account_cookie(HttpRequest *request, HttpResponse *response, const char *token)
 {
     char *cookie = arena_alloc(http_arena(request), COOKIE_BYTES);
     if (cookie != NULL && serve_set_cookie(http_user(request), token, cookie, COOKIE_BYTES)) {
@@ -246,7 +240,7 @@ static void put_cookie(HttpRequest *request, HttpResponse *response, const char 
     }
 }
 
-static void answer_done(HttpRequest *request, HttpResponse *response)
+void serve_account_done(HttpRequest *request, HttpResponse *response)
 {
     ServeAnswer answer;
     serve_answer_begin(&answer, request);
@@ -295,7 +289,7 @@ static void answer_signed_in(HttpRequest *request, HttpResponse *response, const
         serve_answer_end(&answer, response);
     }
     if (body->is_browser) {
-        put_cookie(request, response, given->token);
+        serve_account_cookie(request, response, given->token);
     }
 }
 
@@ -305,7 +299,7 @@ static void answer_given(HttpRequest *request, HttpResponse *response, const Acc
     if (result == ACCOUNT_OK) {
         answer_signed_in(request, response, body, given);
     } else {
-        answer_failed(request, response, body, result, given->wait_s, link);
+        serve_account_failed(request, response, body, result, given->wait_s, link);
     }
 }
 
@@ -329,18 +323,18 @@ void serve_account_post_login(void *user, HttpRequest *request, HttpResponse *re
 {
     Serve *serve = user;
     AccountBody body;
-    if (!read_body(request, response, &body)) {
+    if (!serve_account_body(request, response, &body)) {
         return;
     }
-    const char *name = body_text(&body, "username", NAME_TEXT_BYTES);
-    const char *password = body_text(&body, "password", PASSWORD_BYTES_MAX);
+    const char *name = serve_account_member(&body, "username", NAME_TEXT_BYTES);
+    const char *password = serve_account_member(&body, "password", PASSWORD_BYTES_MAX);
     if (name[0] == '\0') {
-        name = body_text(&body, "name", NAME_TEXT_BYTES);
+        name = serve_account_member(&body, "name", NAME_TEXT_BYTES);
     }
-    if (refuse_bad(request, response, &body)) {
+    if (serve_account_refuse_bad(request, response, &body)) {
         return;
     }
-    const AccountAsk ask = ask_of(serve, request);
+    const AccountAsk ask = serve_account_ask(serve, request);
     AccountGiven given = {0};
     const AccountResult result = password[0] != '\0'
                                      ? account_sign_in(serve->control, name, password, &ask, &given)
@@ -352,17 +346,18 @@ void serve_account_post_register(void *user, HttpRequest *request, HttpResponse 
 {
     Serve *serve = user;
     AccountBody body;
-    if (!read_body(request, response, &body)) {
+    if (!serve_account_body(request, response, &body)) {
         return;
     }
-    const AccountNew made = {.name = body_text(&body, "username", NAME_TEXT_BYTES),
-                             .password = body_text(&body, "password", PASSWORD_BYTES_MAX),
-                             .shown_name = body_text(&body, "shown_name", NAME_TEXT_BYTES),
-                             .link = body_text(&body, "invitation", TOKEN_TEXT_BYTES)};
-    if (refuse_bad(request, response, &body)) {
+    const AccountNew made = {
+        .name = serve_account_member(&body, "username", NAME_TEXT_BYTES),
+        .password = serve_account_member(&body, "password", PASSWORD_BYTES_MAX),
+        .shown_name = serve_account_member(&body, "shown_name", NAME_TEXT_BYTES),
+        .link = serve_account_member(&body, "invitation", TOKEN_TEXT_BYTES)};
+    if (serve_account_refuse_bad(request, response, &body)) {
         return;
     }
-    const AccountAsk ask = ask_of(serve, request);
+    const AccountAsk ask = serve_account_ask(serve, request);
     AccountGiven given;
     const AccountResult result = account_register(serve->control, &made, &ask, &given);
     answer_given(request, response, &body, result, &given, made.link);
@@ -372,22 +367,22 @@ void serve_account_post_logout(void *user, HttpRequest *request, HttpResponse *r
 {
     Serve *serve = user;
     AccountBody body;
-    if (!read_body(request, response, &body)) {
+    if (!serve_account_body(request, response, &body)) {
         return;
     }
     const Identity *who = serve_who(request);
     const AccountResult result = who != NULL ? account_sign_out(serve->control, who) : ACCOUNT_OK;
     if (result != ACCOUNT_OK) {
-        answer_failed(request, response, &body, result, 0, "");
+        serve_account_failed(request, response, &body, result, 0, "");
         return;
     }
     if (body.is_form) {
         see_other(response, "/account");
     } else {
-        answer_done(request, response);
+        serve_account_done(request, response);
     }
     if (body.is_browser) {
-        put_cookie(request, response, "");
+        serve_account_cookie(request, response, "");
     }
 }
 
@@ -397,24 +392,24 @@ void serve_account_post_password(void *user, HttpRequest *request, HttpResponse 
 {
     Serve *serve = user;
     AccountBody body;
-    if (!read_body(request, response, &body)) {
+    if (!serve_account_body(request, response, &body)) {
         return;
     }
-    const char *old = body_text(&body, "old", PASSWORD_BYTES_MAX);
-    const char *password = body_text(&body, "new", PASSWORD_BYTES_MAX);
-    if (refuse_bad(request, response, &body)) {
+    const char *old = serve_account_member(&body, "old", PASSWORD_BYTES_MAX);
+    const char *password = serve_account_member(&body, "new", PASSWORD_BYTES_MAX);
+    if (serve_account_refuse_bad(request, response, &body)) {
         return;
     }
-    const AccountAsk ask = ask_of(serve, request);
+    const AccountAsk ask = serve_account_ask(serve, request);
     AccountGiven given;
     const AccountResult result =
         account_change_password(serve->control, old, password, &ask, &given);
     if (result != ACCOUNT_OK) {
-        answer_failed(request, response, &body, result, given.wait_s, "");
+        serve_account_failed(request, response, &body, result, given.wait_s, "");
     } else if (body.is_form) {
         see_other(response, "/account?done=password");
     } else {
-        answer_done(request, response);
+        serve_account_done(request, response);
     }
 }
 
@@ -422,17 +417,17 @@ void serve_account_post_recover(void *user, HttpRequest *request, HttpResponse *
 {
     Serve *serve = user;
     AccountBody body;
-    if (!read_body(request, response, &body)) {
+    if (!serve_account_body(request, response, &body)) {
         return;
     }
-    const char *name = body_text(&body, "username", NAME_TEXT_BYTES);
-    const char *code = body_text(&body, "code", NAME_TEXT_BYTES);
-    const char *link = body_text(&body, "link", TOKEN_TEXT_BYTES);
-    const char *password = body_text(&body, "new", PASSWORD_BYTES_MAX);
-    if (refuse_bad(request, response, &body)) {
+    const char *name = serve_account_member(&body, "username", NAME_TEXT_BYTES);
+    const char *code = serve_account_member(&body, "code", NAME_TEXT_BYTES);
+    const char *link = serve_account_member(&body, "link", TOKEN_TEXT_BYTES);
+    const char *password = serve_account_member(&body, "new", PASSWORD_BYTES_MAX);
+    if (serve_account_refuse_bad(request, response, &body)) {
         return;
     }
-    const AccountAsk ask = ask_of(serve, request);
+    const AccountAsk ask = serve_account_ask(serve, request);
     AccountGiven given;
     const AccountResult result =
         link[0] != '\0' ? account_reset(serve->control, link, password, &ask, &given)
@@ -480,7 +475,7 @@ static bool read_bits(const char *text, const char *const *names, const char *al
 
 void serve_account_get(void *user, HttpRequest *request, HttpResponse *response)
 {
-    if (refuse_without_accounts(request, response)) {
+    if (serve_account_refuse(request, response)) {
         return;
     }
     (void)user;
@@ -504,18 +499,18 @@ void serve_account_post(void *user, HttpRequest *request, HttpResponse *response
 {
     Serve *serve = user;
     AccountBody body;
-    if (!read_body(request, response, &body)) {
+    if (!serve_account_body(request, response, &body)) {
         return;
     }
-    const char *shown = body_text(&body, "shown_name", NAME_TEXT_BYTES);
-    if (refuse_bad(request, response, &body)) {
+    const char *shown = serve_account_member(&body, "shown_name", NAME_TEXT_BYTES);
+    if (serve_account_refuse_bad(request, response, &body)) {
         return;
     }
     const AccountResult result = account_show(serve->control, serve_who(request)->account, shown);
     if (result == ACCOUNT_OK) {
-        answer_done(request, response);
+        serve_account_done(request, response);
     } else {
-        answer_failed(request, response, &body, result, 0, "");
+        serve_account_failed(request, response, &body, result, 0, "");
     }
 }
 
@@ -553,7 +548,7 @@ static void write_sign_in(JsonWriter *json, const SignInView *view, const Identi
 
 void serve_account_get_sign_ins(void *user, HttpRequest *request, HttpResponse *response)
 {
-    if (refuse_without_accounts(request, response)) {
+    if (serve_account_refuse(request, response)) {
         return;
     }
     Serve *serve = user;
@@ -582,7 +577,7 @@ void serve_account_get_sign_ins(void *user, HttpRequest *request, HttpResponse *
 
 void serve_account_delete_sign_in(void *user, HttpRequest *request, HttpResponse *response)
 {
-    if (refuse_without_accounts(request, response)) {
+    if (serve_account_refuse(request, response)) {
         return;
     }
     Serve *serve = user;
@@ -590,9 +585,9 @@ void serve_account_delete_sign_in(void *user, HttpRequest *request, HttpResponse
     const AccountResult result = account_end_sign_in(serve->control, serve_who(request)->account,
                                                      http_path_part(request, 0));
     if (result == ACCOUNT_OK) {
-        answer_done(request, response);
+        serve_account_done(request, response);
     } else {
-        answer_failed(request, response, &body, result, 0, "");
+        serve_account_failed(request, response, &body, result, 0, "");
     }
 }
 
@@ -600,13 +595,13 @@ void serve_account_post_token(void *user, HttpRequest *request, HttpResponse *re
 {
     Serve *serve = user;
     AccountBody body;
-    if (!read_body(request, response, &body)) {
+    if (!serve_account_body(request, response, &body)) {
         return;
     }
     uint32_t scope = 0;
-    const char *name = body_text(&body, "name", NAME_TEXT_BYTES);
-    const char *scopes = body_text(&body, "scope", NAME_TEXT_BYTES);
-    if (refuse_bad(request, response, &body)) {
+    const char *name = serve_account_member(&body, "name", NAME_TEXT_BYTES);
+    const char *scopes = serve_account_member(&body, "scope", NAME_TEXT_BYTES);
+    if (serve_account_refuse_bad(request, response, &body)) {
         return;
     }
     if (!name_text_is_valid(name, strlen(name)) || !read_bits(scopes, scope_names, "", &scope) ||
@@ -622,7 +617,7 @@ void serve_account_post_token(void *user, HttpRequest *request, HttpResponse *re
         who->is_guest ? ACCOUNT_NO_PASSWORD
                       : account_make_token(serve->control, who, name, scope, token, hash);
     if (result != ACCOUNT_OK) {
-        answer_failed(request, response, &body, result, 0, "");
+        serve_account_failed(request, response, &body, result, 0, "");
         return;
     }
     sign_in_id(hash, id);
@@ -660,6 +655,39 @@ static void answer_link(HttpRequest *request, HttpResponse *response, const char
     serve_answer_end(&answer, response);
 }
 
+uint64_t serve_account_find(const Serve *serve, const char *name)
+{
+    StoreAccount account;
+    if (name[0] != GUEST_SIGN[0]) {
+        return store_account_by_name(serve->store, name, &account) == STATUS_OK ? account.account_id
+                                                                                : 0;
+    }
+    char *end = NULL;
+    const uint64_t number = strtoull(name + 1, &end, 10);
+    const bool is_there =
+        *end == '\0' && store_account_find(serve->store, number, &account) == STATUS_OK;
+    return is_there ? number : 0;
+}
+
+bool serve_account_record(HttpRequest *request, HttpResponse *response, const char *action,
+                          uint64_t account, const char *word)
+{
+    Serve *serve = http_user(request);
+    StoreAudit row = {.unix_ms = clock_unix_ms(), .account_id = serve_who(request)->account};
+    snprintf(row.action, sizeof row.action, "%s", action);
+    if (account != 0) {
+        snprintf(row.detail, sizeof row.detail, "user %" PRIu64 " %s", account, word);
+    } else {
+        snprintf(row.detail, sizeof row.detail, "%s", word);
+    }
+    if (store_audit_add(serve->store, &row) != STATUS_OK) {
+        http_fail(request, response, 503, "unavailable",
+                  "this could not be written into the audit, so it was not done; try again");
+        return false;
+    }
+    return true;
+}
+
 static bool read_hours(AccountBody *body, uint64_t *hours)
 {
     const JsonNode *node = body->root != NULL ? json_find(body->root, "expires_h") : NULL;
@@ -682,11 +710,11 @@ void serve_account_post_invitation(void *user, HttpRequest *request, HttpRespons
     AccountBody body;
     uint32_t roles = 0;
     uint64_t hours;
-    if (!read_body(request, response, &body)) {
+    if (!serve_account_body(request, response, &body)) {
         return;
     }
-    const char *role = body_text(&body, "role", NAME_TEXT_BYTES);
-    if (refuse_bad(request, response, &body)) {
+    const char *role = serve_account_member(&body, "role", NAME_TEXT_BYTES);
+    if (serve_account_refuse_bad(request, response, &body)) {
         return;
     }
     if (!read_bits(role, role_names, "player", &roles) || !read_hours(&body, &hours)) {
@@ -699,10 +727,13 @@ void serve_account_post_invitation(void *user, HttpRequest *request, HttpRespons
         return;
     }
     char token[TOKEN_TEXT_BYTES];
+    if (!serve_account_record(request, response, "account.invite", 0, role)) {
+        return;
+    }
     const Status status =
         control_invite(serve->control, roles, hours * 3600000, who->account, token);
     if (status != STATUS_OK) {
-        answer_failed(request, response, &body, ACCOUNT_UNAVAILABLE, 0, "");
+        serve_account_failed(request, response, &body, ACCOUNT_UNAVAILABLE, 0, "");
         return;
     }
     answer_link(request, response, token);
@@ -710,17 +741,22 @@ void serve_account_post_invitation(void *user, HttpRequest *request, HttpRespons
 
 void serve_account_post_reset(void *user, HttpRequest *request, HttpResponse *response)
 {
-    if (refuse_without_accounts(request, response)) {
+    if (serve_account_refuse(request, response)) {
         return;
     }
     Serve *serve = user;
     const AccountBody body = {0};
     char token[TOKEN_TEXT_BYTES];
+    const uint64_t account = serve_account_find(serve, http_path_part(request, 0));
+    if (account != 0 && !serve_account_record(request, response, "account.reset", account, "")) {
+        return;
+    }
     const Status status = control_reset_link(serve->control, http_path_part(request, 0),
                                              serve_who(request)->account, token);
     if (status != STATUS_OK) {
-        answer_failed(request, response, &body,
-                      status == STATUS_NOT_FOUND ? ACCOUNT_NOT_FOUND : ACCOUNT_UNAVAILABLE, 0, "");
+        serve_account_failed(request, response, &body,
+                             status == STATUS_NOT_FOUND ? ACCOUNT_NOT_FOUND : ACCOUNT_UNAVAILABLE,
+                             0, "");
         return;
     }
     answer_link(request, response, token);
@@ -731,11 +767,11 @@ void serve_account_post_roles(void *user, HttpRequest *request, HttpResponse *re
     Serve *serve = user;
     AccountBody body;
     uint32_t roles = 0;
-    if (!read_body(request, response, &body)) {
+    if (!serve_account_body(request, response, &body)) {
         return;
     }
-    const char *text = body_text(&body, "roles", NAME_TEXT_BYTES);
-    if (refuse_bad(request, response, &body)) {
+    const char *text = serve_account_member(&body, "roles", NAME_TEXT_BYTES);
+    if (serve_account_refuse_bad(request, response, &body)) {
         return;
     }
     if (!read_bits(text, role_names, "player", &roles)) {
@@ -743,12 +779,16 @@ void serve_account_post_roles(void *user, HttpRequest *request, HttpResponse *re
                   "roles are words of player, creator, teacher, operator");
         return;
     }
+    const uint64_t account = serve_account_find(serve, http_path_part(request, 0));
+    if (account != 0 && !serve_account_record(request, response, "account.roles", account, text)) {
+        return;
+    }
     const AccountResult result =
         account_set_roles(serve->control, http_path_part(request, 0), roles);
     if (result == ACCOUNT_OK) {
-        answer_done(request, response);
+        serve_account_done(request, response);
     } else {
-        answer_failed(request, response, &body, result, 0, "");
+        serve_account_failed(request, response, &body, result, 0, "");
     }
 }
 
@@ -756,7 +796,7 @@ void serve_account_post_roles(void *user, HttpRequest *request, HttpResponse *re
 
 void serve_account_get_registration(void *user, HttpRequest *request, HttpResponse *response)
 {
-    if (refuse_without_accounts(request, response)) {
+    if (serve_account_refuse(request, response)) {
         return;
     }
     Serve *serve = user;
@@ -773,11 +813,11 @@ void serve_account_post_registration(void *user, HttpRequest *request, HttpRespo
 {
     Serve *serve = user;
     AccountBody body;
-    if (!read_body(request, response, &body)) {
+    if (!serve_account_body(request, response, &body)) {
         return;
     }
-    const char *text = body_text(&body, "registration", NAME_TEXT_BYTES);
-    if (refuse_bad(request, response, &body)) {
+    const char *text = serve_account_member(&body, "registration", NAME_TEXT_BYTES);
+    if (serve_account_refuse_bad(request, response, &body)) {
         return;
     }
     const bool is_open = strcmp(text, "open") == 0;
@@ -785,8 +825,11 @@ void serve_account_post_registration(void *user, HttpRequest *request, HttpRespo
         http_fail(request, response, 400, "malformed", "registration is open or invite");
         return;
     }
+    if (!serve_account_record(request, response, "registration", 0, text)) {
+        return;
+    }
     if (control_set_registration(serve->control, is_open) != STATUS_OK) {
-        answer_failed(request, response, &body, ACCOUNT_UNAVAILABLE, 0, "");
+        serve_account_failed(request, response, &body, ACCOUNT_UNAVAILABLE, 0, "");
         return;
     }
     serve_account_get_registration(user, request, response);
@@ -796,7 +839,7 @@ void serve_account_post_registration(void *user, HttpRequest *request, HttpRespo
 
 void serve_account_get_page(void *user, HttpRequest *request, HttpResponse *response)
 {
-    if (refuse_without_accounts(request, response)) {
+    if (serve_account_refuse(request, response)) {
         return;
     }
     Serve *serve = user;
@@ -816,7 +859,7 @@ void serve_account_get_page(void *user, HttpRequest *request, HttpResponse *resp
 
 void serve_account_get_style(void *user, HttpRequest *request, HttpResponse *response)
 {
-    if (refuse_without_accounts(request, response)) {
+    if (serve_account_refuse(request, response)) {
         return;
     }
     (void)user;

@@ -24,7 +24,34 @@ void serve_account_post_registration(void *user, HttpRequest *request, HttpRespo
 void serve_account_get_page(void *user, HttpRequest *request, HttpResponse *response);
 void serve_account_get_style(void *user, HttpRequest *request, HttpResponse *response);
 
+// http_person.c
+void serve_person_delete(void *user, HttpRequest *request, HttpResponse *response);
+void serve_person_export(void *user, HttpRequest *request, HttpResponse *response);
+void serve_person_delete_other(void *user, HttpRequest *request, HttpResponse *response);
+void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *response);
+
 // clang-format off
+#define SERVE_PERSON_ROUTES                                                                        \
+    {"DELETE", "/api/account", serve_person_delete, .body_max = SERVE_ACCOUNT_BODY_BYTES,          \
+     .blocks = true, .access = ACCESS_SELF,                                                        \
+     .summary = "Delete everything that is stored about you; guests have no password",             \
+     .takes = "password?", .gives = "status", .fails = "404 429"},                                 \
+    {"GET", "/api/account/export", .handler = serve_person_export, .blocks = true,                 \
+     .access = ACCESS_SELF, .summary = "Everything that is stored about you",                      \
+     .gives = "account:array sign_ins:array bans:array presence:array checkpoints:array "          \
+              "characters:array active_characters:array worlds:array invited_to:array "            \
+              "places:array audit:array datastore:array", .fails = "404 416"},                     \
+    {"DELETE", "/api/accounts/*", .handler = serve_person_delete_other, .blocks = true,            \
+     .names = "name", .access = ACCESS_OPERATOR,                                                   \
+     .summary = "Delete everything about somebody, by account name, or ~ and the user id",         \
+     .gives = "status", .fails = "404 409"},                                                       \
+    {"GET", "/api/accounts/*/export", .handler = serve_person_export_other, .blocks = true,        \
+     .names = "name", .access = ACCESS_OPERATOR,                                                   \
+     .summary = "Everything that is stored about somebody, by name, or ~ and the user id",         \
+     .gives = "account:array sign_ins:array bans:array presence:array checkpoints:array "          \
+              "characters:array active_characters:array worlds:array invited_to:array "            \
+              "places:array audit:array datastore:array", .fails = "404 416"}
+
 #define SERVE_ACCOUNT_ROUTES                                                                       \
     {"POST", "/register", serve_account_post_register, .body_max = SERVE_ACCOUNT_BODY_BYTES,       \
      .blocks = true, .access = ACCESS_ANYONE, .is_form = true,                                     \

@@ -192,6 +192,7 @@ static void send_reply(RemoteHost *host)
 static void write_reply(const RemoteHost *host, ByteWriter *writer)
 {
     const RemoteReply reply = {.number = host->number,
+                               .unix_ms = clock_unix_ms(),
                                .disk = store_stats(host->serve->store).disk,
                                .answer_count = host->job_count};
     remote_reply_write(&reply, writer);

@@ -386,6 +386,7 @@ static const HttpRoute routes[] = {
      .takes = "username? password?", .gives = "session_token? client_id username user_id?:integer",
      .fails = "400 401 403 409 429 503"},
     SERVE_ACCOUNT_ROUTES,
+    SERVE_PERSON_ROUTES,
 };
 
 const HttpRoute *serve_routes(uint32_t *count)

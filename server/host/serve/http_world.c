@@ -174,7 +174,7 @@ typedef struct PendingMake {
     HostMake make;
 } PendingMake;
 
-static void write_made(JsonWriter *json, const StoreWorld *row)
+void serve_write_world(JsonWriter *json, const StoreWorld *row)
 {
     char created[TIME_TEXT_BYTES];
     time_text(row->created_unix_ms, created);
@@ -201,7 +201,7 @@ void serve_made(void *user, uint64_t tag, const HostWorld *world, HostRefusal re
     } else {
         ServeAnswer answer;
         serve_answer_begin(&answer, request);
-        write_made(&answer.json, host_world_view(world).row);
+        serve_write_world(&answer.json, host_world_view(world).row);
         serve_answer_end(&answer, &response);
         response.status = 201;
     }

@@ -325,6 +325,8 @@ static bool open_control(Serve *serve)
     const Status status = control_create(&config, &serve->control);
     if (status != STATUS_OK) {
         serve_log_failure(serve->command, "the accounts cannot be read: %s", status_text(status));
+    } else {
+        serve_person_open(serve);
     }
     return status == STATUS_OK;
 }

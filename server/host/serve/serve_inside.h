@@ -81,6 +81,7 @@ typedef struct Serve {
     struct ServeBuild *build;   // NULL until somebody saves
     pthread_mutex_t build_lock;
     uint64_t rooms_ns;                              // when the rooms were last told
+    atomic_uint import_count;                       // worlds that are uploaded now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz
     uint8_t *text; // of large answers, the main thread's; NULL until somebody asks
 
@@ -118,6 +119,7 @@ int serve_secret_open(Serve *serve); // 0, or the exit code
 void serve_print_up(const Serve *serve, const char *address, unsigned port);
 
 // --- HTTP ---------------------------------------------------------------------------------------
+void serve_person_open(Serve *serve); // http_person.c: goes on with deletions of the last life
 MUST_USE Status serve_http_start(Serve *serve);
 void serve_made(void *user, uint64_t tag, const HostWorld *world,
                 HostRefusal refusal);                                      // HostOutside

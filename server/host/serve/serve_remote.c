@@ -24,7 +24,8 @@ struct ServeRemote {
     atomic_bool cancel;
     bool is_away; // the control plane did not answer the last time; the store's thread
     bool is_refused;
-    int64_t ahead_ms; // its clock before ours
+    uint64_t sent_unix_ms;    // of the last request, by our clock; the thread that sends
+    _Atomic int64_t ahead_ms; // its clock before ours
     StoreWorld row;
     uint8_t place_hash[SHA256_BYTES], revision[REMOTE_REVISION_BYTES];
     bool other_place;
@@ -112,6 +113,16 @@ static const JsonNode *parse(void *memory, const RemoteHttpReply *reply)
     return status == STATUS_OK && root->kind == JSON_OBJECT ? root : NULL;
 }
 
+// A ticket may not come from the future, so our idea of its clock is never late: counted from
+// before the request was sent.
+static void told_time(void *user, uint64_t unix_ms)
+{
+    struct ServeRemote *remote = user;
+    if (unix_ms < INT64_MAX / 2) {
+        atomic_store(&remote->ahead_ms, (int64_t)unix_ms - (int64_t)remote->sent_unix_ms);
+    }
+}
+
 static bool read_registration(Serve *serve, const JsonNode *root)
 {
     struct ServeRemote *remote = serve->remote;
@@ -128,7 +139,7 @@ static bool read_registration(Serve *serve, const JsonNode *root)
         time->kind != JSON_NUMBER || time->number < 0 || time->number > 1e15) {
         return false;
     }
-    remote->ahead_ms = (int64_t)time->number - (int64_t)clock_unix_ms();
+    told_time(remote, (uint64_t)time->number);
     remote->other_place = other != NULL && other->kind == JSON_BOOL && other->boolean;
     return true;
 }
@@ -171,6 +182,7 @@ static int register_host(Serve *serve)
         free(memory);
         return say(serve, "--world", "the name is too long");
     }
+    remote->sent_unix_ms = clock_unix_ms();
     RemoteHttpReply reply = remote_http_ask(remote->http, "/api/hosts/register", "application/json",
                                             body, writer.at, ANSWER_BYTES);
     const JsonNode *root = reply.bytes > 0 ? parse(memory, &reply) : NULL;
@@ -250,6 +262,7 @@ static RemoteEnd exchange(void *user, const uint8_t *batch, size_t bytes, uint8_
 {
     struct ServeRemote *remote = user;
     char why[160];
+    remote->sent_unix_ms = clock_unix_ms();
     RemoteHttpReply reply =
         remote_http_ask(remote->http, "/api/hosts/batch", "application/octet-stream", batch, bytes,
                         REMOTE_REPLY_BYTES_MAX);
@@ -285,6 +298,7 @@ static int open_store(Serve *serve)
     memcpy(config.boot, serve->boot, sizeof config.boot);
     memcpy(config.revision, remote->revision, sizeof config.revision);
     config.exchange = exchange;
+    config.told_time = told_time;
     config.user = remote;
     return store_remote_open(&config, &serve->store) == STATUS_OK
                ? 0
@@ -333,6 +347,6 @@ void serve_remote_close(Serve *serve)
 
 uint64_t serve_remote_unix_ms(const Serve *serve)
 {
-    const int64_t ahead = serve->remote != NULL ? serve->remote->ahead_ms : 0;
+    const int64_t ahead = serve->remote != NULL ? atomic_load(&serve->remote->ahead_ms) : 0;
     return (uint64_t)((int64_t)clock_unix_ms() + ahead);
 }

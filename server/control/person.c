@@ -1,0 +1,53 @@
+// Deleting everything about a person. See account.h.
+#include "server/control/control_inside.h"
+
+#include "server/store/store_person.h"
+
+#define AGAIN_MS (10 * 60000ull) // how long a world may still write about somebody who left it
+
+static void note(Control *control, uint64_t account, uint64_t unix_ms)
+{
+    pthread_mutex_lock(&control->lock);
+    control->deleted[control->deleted_next] = (Deleted){account, unix_ms};
+    control->deleted_next = (control->deleted_next + 1) % CONTROL_DELETED_MAX;
+    pthread_mutex_unlock(&control->lock);
+}
+
+void control_note_deleted(Control *control, uint64_t account, uint64_t unix_ms)
+{
+    if (unix_ms + AGAIN_MS > control_now(control)) {
+        note(control, account, unix_ms);
+    }
+}
+
+Status control_delete_person(Control *control, uint64_t account)
+{
+    pthread_mutex_t *stripe = control_stripe(control, account);
+    pthread_mutex_lock(stripe);
+    const Status status = store_person_delete(control->config.store, account);
+    if (status == STATUS_OK) {
+        sign_ins_forget(control, account, NULL);
+    }
+    pthread_mutex_unlock(stripe);
+    if (status == STATUS_OK) {
+        note(control, account, control_now(control));
+    }
+    return status;
+}
+
+void person_delete_again(Control *control)
+{
+    const uint64_t now = control_now(control);
+    for (uint32_t i = 0; i < CONTROL_DELETED_MAX; i++) {
+        pthread_mutex_lock(&control->lock);
+        const Deleted deleted = control->deleted[i];
+        const bool is_over = deleted.account == 0 || deleted.unix_ms + AGAIN_MS <= now;
+        if (is_over) {
+            control->deleted[i] = (Deleted){0};
+        }
+        pthread_mutex_unlock(&control->lock);
+        if (!is_over) {
+            status_ignore(store_person_delete(control->config.store, deleted.account)); // or later
+        }
+    }
+}
