@@ -7,8 +7,11 @@
 #include "server/sys/program.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define REMOTE_LEASE_S 30
 
 #define COMMON_OPTIONS                                                                        \
     "  --port N            port to listen on (default 7777); 0 chooses a free one\n"          \
@@ -29,13 +32,26 @@ static void print_world_usage(FILE *out)
 {
     fprintf(
         out,
-        "usage: sandlot world DIR [options]   run one world of a place\n\n"
+        "usage: sandlot world DIR [options]   run one world of a place\n"
+        "       sandlot world --world ID --control-plane URL [options]\n"
+        "                                     run a world of a `sandlot up` on another machine\n\n"
         "  DIR, --place DIR    the folder with place.json and scene.json\n"
         "  --data DIR          folder for stored data (default .sandlot/data in the place)\n"
         "  --name NAME         name of the world (default: that of the folder); each name is a\n"
         "                      separate world\n"
         "  --journal off|FILE  where to record all input of the world, for `sandlot replay`\n"
         "                      (default: a file in the data folder)\n" COMMON_OPTIONS
+        "\nWith a control plane, which has the accounts, the places and all stored data:\n"
+        "  --control-plane URL its address, such as http://192.0.2.1:5000\n"
+        "  --world ID          the world to run, by id or room code; an id that there is none of\n"
+        "                      makes a new world\n"
+        "  --place-id ID       the place of a new world (default: the default place)\n"
+        "  --host-key-file F   file with the host key, which an operator makes there (default:\n"
+        "                      the variable SANDLOT_HOST_KEY)\n"
+        "  --lease S           how many seconds it may be cut off before the world stops here\n"
+        "                      and may be run elsewhere, 5 to 60 (default 30)\n"
+        "Players join at the control plane, which leads them to --public-url, or to --address and\n"
+        "--port.\n"
         "\nOn SIGTERM or Ctrl-C the world saves, tells the players, and ends within 5 s.\n"
         "Exit codes: 0 stopped on request, 1 could not start or continue, 2 invalid arguments.\n");
 }
@@ -141,6 +157,17 @@ static bool parse_option(ServeConfig *config, const char *name, const char *valu
     } else if (strcmp(name, "--idle-stop") == 0 && config->many &&
                command_parse_u32(value, 1, 86400, &number)) {
         config->idle_stop_s = number;
+    } else if (strcmp(name, "--control-plane") == 0 && !config->many) {
+        config->control_plane = value;
+    } else if (strcmp(name, "--world") == 0 && !config->many) {
+        config->world = value;
+    } else if (strcmp(name, "--place-id") == 0 && !config->many) {
+        config->place_id = value;
+    } else if (strcmp(name, "--host-key-file") == 0 && !config->many) {
+        config->host_key_file = value;
+    } else if (strcmp(name, "--lease") == 0 && !config->many &&
+               command_parse_u32(value, 5, 60, &number)) {
+        config->lease_s = number;
     } else if (strcmp(name, "--journal-mb") == 0 && command_parse_u32(value, 1, 65536, &number)) {
         config->journal_mb = number;
     } else {
@@ -182,6 +209,52 @@ static bool add_place(ServeConfig *config, const char *folder)
     return true;
 }
 
+// NULL, or what is missing or too much for a host of a control plane.
+static const char *check_remote(ServeConfig *config)
+{
+    const bool is_anywhere =
+        strcmp(config->address, "0.0.0.0") == 0 || strcmp(config->address, "::") == 0;
+    if (config->control_plane == NULL) {
+        return config->world != NULL || config->host_key_file != NULL || config->place_id != NULL ||
+                       config->lease_s != 0
+                   ? "--world, --place-id, --host-key-file and --lease need --control-plane URL"
+                   : NULL;
+    }
+    if (config->world == NULL) {
+        return "--world ID is missing: which world of the control plane to run";
+    }
+    if (config->places[0] != NULL || config->data != NULL || config->name != NULL) {
+        return "with --control-plane the place and all data are there: no DIR, --data or --name";
+    }
+    if (is_anywhere && config->public_url == NULL) {
+        return "--public-url URL is missing: where players reach this machine";
+    }
+    config->host_key = getenv("SANDLOT_HOST_KEY");
+    config->lease_s = config->lease_s != 0 ? config->lease_s : REMOTE_LEASE_S;
+    return NULL;
+}
+
+// The page stays at the control plane, and its origin may connect.
+static bool add_control_origin(ServeConfig *config, char origin[HTTP_SITE_BYTES])
+{
+    HttpSite site;
+    if (!http_site_parse(config->control_plane, &site)) {
+        return false;
+    }
+    memcpy(origin, site.origin, HTTP_SITE_BYTES);
+    return add_origin(config, origin);
+}
+
+static int run_remote(ServeConfig *config)
+{
+    char origin[HTTP_SITE_BYTES];
+    if (!add_control_origin(config, origin)) {
+        return usage_error(config, "--control-plane: no address like http://192.0.2.1:5000:",
+                           config->control_plane);
+    }
+    return serve_run(config) == 0 ? EXIT_OK : EXIT_FAILED;
+}
+
 static int run(ServeConfig *config, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -207,6 +280,13 @@ static int run(ServeConfig *config, int argc, char **argv)
                                  sizeof why);
             return usage_error(config, why, NULL);
         }
+    }
+    const char *wrong = check_remote(config);
+    if (wrong != NULL) {
+        return usage_error(config, wrong, NULL);
+    }
+    if (config->control_plane != NULL) {
+        return run_remote(config);
     }
     if (config->places[0] == NULL) {
         return usage_error(config, "no place given; name its folder", NULL);

@@ -46,6 +46,7 @@ static Status open_control(Control *control)
     status = status == STATUS_OK ? make_nobody(control) : status;
     status = status == STATUS_OK ? sign_ins_read(control) : status;
     status = status == STATUS_OK ? bans_read(control) : status;
+    status = status == STATUS_OK ? host_keys_read(control) : status;
     control->is_open = control->config.is_open;
     return status;
 }
@@ -75,6 +76,7 @@ void control_destroy(Control *control)
 {
     if (control != NULL) {
         sign_ins_free(control);
+        host_keys_free(control);
         attempts_destroy(control->attempts);
         bans_free(control);
         pthread_mutex_destroy(&control->lock);

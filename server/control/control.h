@@ -3,6 +3,7 @@
 //
 //   token.h      secrets that are given out and recognised later
 //   sign_in.c    sign-ins: all that are valid are in memory, and each change is in the store first
+//   host_key.h   keys of hosts on other machines
 //   bans.h       who may not come in, or not talk
 //   identity.h   who somebody is who shows a token: the one place that decides
 //   account.h    registering, passwords, links

@@ -4,6 +4,7 @@
 #include "server/control/account.h"
 #include "server/control/attempt.h"
 #include "server/control/control.h"
+#include "server/control/host_key.h"
 
 #include <pthread.h>
 
@@ -14,6 +15,10 @@ typedef struct SignIn {
     bool is_used;         // since it was last written
 } SignIn;
 
+struct HostKeys {
+    StoreHostKey *items; // HOST_KEYS_MAX
+    uint32_t count;
+};
 // Changes to an account happen one after the other, on disk and in memory; those of others at the
 // same time. Waits for the disk happen with one of these held, and never with Control.lock.
 #define CONTROL_STRIPES 64
@@ -34,7 +39,8 @@ struct Control {
     uint32_t slot_count, count;
     uint64_t written_unix_ms; // when uses were last written
     ControlStats stats;
-    bool is_open; // anybody may register
+    struct HostKeys host_keys; // with the lock
+    bool is_open;              // anybody may register
     Deleted deleted[CONTROL_DELETED_MAX];
     uint32_t deleted_next;
     struct Bans *bans;
@@ -45,6 +51,9 @@ uint64_t control_now(const Control *control);
 // An account's number: random, so that nobody can guess how many there are.
 uint64_t control_new_account(void);
 
+// --- host_key.c ---------------------------------------------------------------------------------
+MUST_USE Status host_keys_read(Control *control);
+void host_keys_free(Control *control);
 // --- bans.c -------------------------------------------------------------------------------------
 MUST_USE Status bans_read(Control *control);
 void bans_free(Control *control);

@@ -61,6 +61,12 @@ uint64_t host_tag(HostTag kind, const HostWorld *world, uint32_t index)
            index;
 }
 
+uint64_t host_outside_tag(uint64_t number)
+{
+    ASSERT(number < 1ull << HOST_OUTSIDE_BITS);
+    return (uint64_t)TAG_OUTSIDE << TAG_KIND_SHIFT | number;
+}
+
 // --- creation -----------------------------------------------------------------------------------
 
 Status host_create(const HostConfig *config, Host **out)
@@ -72,6 +78,9 @@ Status host_create(const HostConfig *config, Host **out)
     host->config = *config;
     if (config->world_max == 0 || config->world_max > HOST_WORLDS_MAX) {
         host->config.world_max = HOST_WORLDS_MAX;
+    }
+    if (config->lease_ms == 0) {
+        host->config.lease_ms = HOST_LEASE_MS;
     }
     if (config->idle_stop_ms == 0) {
         host->config.idle_stop_ms = HOST_IDLE_STOP_MS;
@@ -116,6 +125,11 @@ void host_destroy(Host *host)
     free(host->joins);
     free(host->accounts);
     free(host);
+}
+
+void host_set_address(Host *host, const char *address)
+{
+    snprintf(host->config.address, sizeof host->config.address, "%s", address);
 }
 
 void host_add_place(Host *host, HostPlace *place)
@@ -203,9 +217,13 @@ bool host_has_room(const Host *host, const HostWorld *world)
 
 // --- the step -----------------------------------------------------------------------------------
 
-static void answer_one(Host *host, const StoreCompletion *done)
+static void answer_one(Host *host, StoreCompletion *done)
 {
     const HostTag kind = (HostTag)(done->tag >> TAG_KIND_SHIFT);
+    if (kind == TAG_OUTSIDE && host->config.outside.stored != NULL) {
+        host->config.outside.stored(host->config.outside.user, done);
+        return;
+    }
     if (kind == TAG_RENEW) {
         host_lease_answer(host, done);
         return;

@@ -19,10 +19,9 @@
 #define HOST_STEP_MS        10
 #define HOST_WORLDS_MAX     16384
 #define HOST_PLACES_MAX     256
-#define HOST_JOINS_MAX      4096 // that wait for a world
-#define HOST_LEASE_MS       10000
+#define HOST_JOINS_MAX      4096  // that wait for a world
+#define HOST_LEASE_MS       10000 // how long a renewal counts
 #define HOST_LEASE_RENEW_MS 3000
-#define HOST_LEASE_STOP_MS  7000
 #define HOST_JOIN_MS        20000 // how long a join waits for its world
 #define HOST_IDLE_STOP_MS   300000
 #define HOST_REASON_BYTES   97 // of what people are told, with its terminator
@@ -90,6 +89,7 @@ typedef struct HostJoinAnswer {
     StoreDisk disk;      // of REFUSED_DISK
     HostRules rules;     // of REFUSED_BANNED
     const HostWorld *world;
+    const char *address; // of the host that runs it, "ws://192.0.2.1:7777"; NULL: this one
     char ticket[TICKET_TEXT_BYTES];
 } HostJoinAnswer;
 
@@ -126,12 +126,15 @@ typedef struct HostOutside {
     void (*socket_passed)(void *user, const HostWorld *world, uint64_t number);
     void (*socket_closed)(void *user, const HostWorld *world, uint64_t number);
     void (*sockets_ended)(void *user, const HostWorld *world);
+    // The store's answer to somebody else who uses it, see host_outside_tag. Rows that are kept are
+    // set to NULL. May be NULL.
+    void (*stored)(void *user, StoreCompletion *done);
 } HostOutside;
 
 typedef struct HostConfig {
     HostOutside outside;
     Store *store;
-    const SigningKey *key;
+    const SigningKey *key; // with remote: its public half alone
     char host_id[33];
     uint8_t boot[TICKET_BOOT_BYTES];
     char address[128];     // where other hosts and players reach this one
@@ -139,6 +142,10 @@ typedef struct HostConfig {
     bool one_world;        // it begins at once, never stops for being empty, and ends the host
     bool store_is_private; // nobody else can reach it: a lease that the full disk does not let us
                            // renew is still ours
+    // The store is a control plane's on another machine (store_remote.h), which also signs tickets
+    // and manifests; a world that another host holds is waited for.
+    bool remote;
+    uint32_t lease_ms; // 0: HOST_LEASE_MS
     bool allow_weak_jail;
     bool account_profiles; // the store has the characters of accounts: whoever comes in brings
                            // theirs
@@ -151,6 +158,12 @@ typedef struct HostConfig {
 MUST_USE Status host_create(const HostConfig *config, Host **out);
 // Every process has ended, or is killed here. What the store still holds is the store's.
 void host_destroy(Host *host);
+
+// Where players reach it, once that is known: before the first host_step.
+void host_set_address(Host *host, const char *address);
+// A tag for what others ask of the host's store; the answer goes to outside.stored.
+#define HOST_OUTSIDE_BITS 60
+uint64_t host_outside_tag(uint64_t number); // below 1 << HOST_OUTSIDE_BITS
 
 // The first one is the default place. Kept until host_destroy.
 void host_add_place(Host *host, HostPlace *place);
@@ -213,4 +226,4 @@ typedef struct HostCounts {
 } HostCounts;
 const HostCounts *host_counts(const Host *host);
 void host_note_refused(Host *host, HostRefusal refusal); // a join that the owner refused itself
-StoreDisk host_disk(const Host *host); // why worlds cannot start, if that is why
+StoreDisk host_disk(const Host *host);                   // why worlds cannot start, if that is why

@@ -96,24 +96,40 @@ static void begin_with_manifest(Beginning *all, const HostManifests *manifests)
     begin_with(all, &entry);
 }
 
-static Status make_beginning(HostWorld *world, const uint8_t *rows, size_t bytes, Beginning *all,
+// A world that ended before its first save has stored no version, but players have seen one.
+static Status sign_for(const HostWorld *world, const RowMeta *meta, HostManifests *out)
+{
+    const uint64_t stored = meta->manifest_version;
+    const uint64_t before = stored > world->manifest_version ? stored : world->manifest_version;
+    const Status status =
+        host_place_sign(world->place, world->host->config.key, before, meta->tick, out);
+    ASSERT(status != STATUS_OK || out->version > world->manifest_version);
+    return status;
+}
+
+// Signed here, or by the control plane that gave the world.
+static Status find_manifests(const HostWorld *world, const StoreCompletion *taken,
+                             const RowMeta *meta, HostManifests *out)
+{
+    if (world->host->config.remote) {
+        return host_manifests_read(taken->bytes, taken->byte_count, out);
+    }
+    return sign_for(world, meta, out);
+}
+
+static Status make_beginning(HostWorld *world, const StoreCompletion *taken, Beginning *all,
                              HostManifests *manifests)
 {
-    Status status = begin_with_rows(all, !world->other_place, rows, bytes);
+    Status status = begin_with_rows(all, !world->other_place, taken->rows, taken->row_bytes);
     if (status != STATUS_OK) {
         hosted_log(world, LOG_ERROR, "what was stored cannot be read: %s", status_text(status));
         return status;
     }
-    // A world that ended before its first save has stored no version, but players have seen one.
-    const uint64_t stored = all->meta.manifest_version;
-    const uint64_t before = stored > world->manifest_version ? stored : world->manifest_version;
-    status =
-        host_place_sign(world->place, world->host->config.key, before, all->meta.tick, manifests);
+    status = find_manifests(world, taken, &all->meta, manifests);
     if (status != STATUS_OK) {
         hosted_log(world, LOG_ERROR, "the manifest cannot be signed: %s", status_text(status));
         return status;
     }
-    ASSERT(manifests->version > world->manifest_version);
     begin_with_runes(all, &world->place->built);
     begin_with_manifest(all, manifests);
     return all->failed ? STATUS_LIMIT : STATUS_OK;
@@ -154,12 +170,31 @@ static Status tell(HostWorld *world, const Beginning *all, const HostManifests *
     return world->link->face->begin(world->link, &beginning);
 }
 
-Status hosted_begin(HostWorld *world, const uint8_t *rows, size_t bytes)
+Status host_world_sign_rows(HostWorld *world, const uint8_t *rows, size_t bytes, HostManifests *out)
+{
+    Beginning all = {0};
+    ByteReader reader = byte_reader(rows, bytes);
+    Row row;
+    while (byte_reader_left(&reader) > 0) {
+        const Status status = row_read(&reader, &row);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        take_meta(&all, &row);
+    }
+    const Status status = sign_for(world, &all.meta, out);
+    if (status == STATUS_OK) {
+        world->manifest_version = out->version;
+    }
+    return status;
+}
+
+Status hosted_begin(HostWorld *world, const StoreCompletion *taken)
 {
     Beginning all = {0};
     HostManifests manifests = {0};
     make_config(world);
-    Status status = make_beginning(world, rows, bytes, &all, &manifests);
+    Status status = make_beginning(world, taken, &all, &manifests);
     if (status == STATUS_OK) {
         status = tell(world, &all, &manifests);
     }

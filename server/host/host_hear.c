@@ -117,7 +117,7 @@ static void hear_auth(HostWorld *world, const ChannelReport *report)
 {
     Host *host = world->host;
     const HostOutside *outside = &host->config.outside;
-    const TicketExpected expected = {.key = host->config.key,
+    const TicketExpected expected = {.public_half = host->config.key->public_half,
                                      .world_id = world->row.world_id,
                                      .epoch = world->epoch,
                                      .boot = host->config.boot,

@@ -63,7 +63,9 @@ struct HostWorld {
     bool has_lease;
     bool fenced;           // another host has it
     uint64_t elsewhere_ns; // when the store last said so; 0: never
-    bool other_place;      // host_world_set_other_place
+    bool is_held;          // it said who holds it
+    StoreHeld held;
+    bool other_place; // host_world_set_other_place
     uint32_t make_tries;
 
     // This life.
@@ -194,7 +196,8 @@ typedef enum HostTag {
     TAG_SAVE,
     TAG_REQUEST,
     TAG_PROFILES,
-    TAG_NOTHING // an answer that nobody needs
+    TAG_NOTHING, // an answer that nobody needs
+    TAG_OUTSIDE = 15
 } HostTag;
 // u4 kind · u20 world · u16 incarnation · u24 index
 uint64_t host_tag(HostTag kind, const HostWorld *world, uint32_t index);
@@ -221,8 +224,8 @@ bool hosted_has_process(const HostWorld *world);
 void hosted_look_for_end(HostWorld *world);
 
 // --- host_begin.c -------------------------------------------------------------------------------
-// Tells its new link how it begins, from the rows of the store.
-MUST_USE Status hosted_begin(HostWorld *world, const uint8_t *rows, size_t bytes);
+// Tells its new link how it begins, from what the store gave with the world.
+MUST_USE Status hosted_begin(HostWorld *world, const StoreCompletion *taken);
 
 // --- host_hear.c --------------------------------------------------------------------------------
 void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket); // NULL: nobody
@@ -260,6 +263,7 @@ bool hosted_is_empty(const HostWorld *world);
 uint32_t hosted_invited(const HostWorld *world); // tickets that can still be used
 void hosted_invite_used(HostWorld *world, const Ticket *ticket);
 void host_joins_answer(HostWorld *world); // it runs
+void host_joins_lead(HostWorld *world);   // another host runs it: to that one
 void host_joins_refuse(HostWorld *world, HostRefusal refusal);
 void host_joins_step(Host *host);
 #define ROOM_CODE_RANDOM  6

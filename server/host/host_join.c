@@ -79,23 +79,27 @@ uint32_t hosted_invited(const HostWorld *world)
 
 // --- tickets ------------------------------------------------------------------------------------
 
-static void give_ticket(HostWorld *world, const HostJoin *join)
+// For this host, or for the one that holds the world.
+static void give_ticket(HostWorld *world, const HostJoin *join, const StoreHeld *held)
 {
     Host *host = world->host;
     const HostOutside *outside = &host->config.outside;
-    HostJoinAnswer answer = {.world = world};
+    HostJoinAnswer answer = {.world = world, .address = held != NULL ? held->address : NULL};
     Ticket ticket = join->who;
     ticket.purpose = TICKET_ENTER;
+    ticket.flags &= ~(uint32_t)(held != NULL ? TICKET_DEBUG : 0); // of development, and here alone
     ticket.expires_unix_ms = host_unix_ms(host) + TICKET_MS;
-    ticket.epoch = world->epoch;
+    ticket.epoch = held != NULL ? held->epoch : world->epoch;
     memcpy(ticket.world_id, world->row.world_id, sizeof ticket.world_id);
-    memcpy(ticket.boot, host->config.boot, sizeof ticket.boot);
+    memcpy(ticket.boot, held != NULL ? held->boot : host->config.boot, sizeof ticket.boot);
     outside->random(outside->user, ticket.nonce, sizeof ticket.nonce);
     if (ticket_write(host->config.key, &ticket, answer.ticket, sizeof answer.ticket) != STATUS_OK) {
         refuse(host, join, REFUSED_UNAVAILABLE);
         return;
     }
-    invite(world, ticket.expires_unix_ms);
+    if (held == NULL) { // the other one counts who comes to it
+        invite(world, ticket.expires_unix_ms);
+    }
     host->counts.tickets_given += 1;
     outside->joined(outside->user, join->tag, &answer);
 }
@@ -118,7 +122,15 @@ void host_joins_answer(HostWorld *world)
 {
     HostJoin join;
     while (take_waiting(world->host, world, &join)) {
-        give_ticket(world, &join);
+        give_ticket(world, &join, NULL);
+    }
+}
+
+void host_joins_lead(HostWorld *world)
+{
+    HostJoin join;
+    while (take_waiting(world->host, world, &join)) {
+        give_ticket(world, &join, &world->held);
     }
 }
 
@@ -146,11 +158,17 @@ void host_joins_step(Host *host)
     }
 }
 
+// The store has just said so.
+static bool is_elsewhere(const Host *host, const HostWorld *world)
+{
+    return world->state == WORLD_STOPPED && world->elsewhere_ns != 0 &&
+           host_now(host) - world->elsewhere_ns < HOST_SECOND_NS;
+}
+
 // REFUSED_NOT: it may wait for its world.
 static HostRefusal refusal_of(Host *host, const HostWorld *world)
 {
-    if (world->state == WORLD_STOPPED && world->elsewhere_ns != 0 &&
-        host_now(host) - world->elsewhere_ns < HOST_SECOND_NS) {
+    if (is_elsewhere(host, world)) {
         return REFUSED_ELSEWHERE;
     }
     if (host->draining && !hosted_has_process(world)) {
@@ -172,7 +190,11 @@ void host_join(Host *host, const HostJoin *join)
         return;
     }
     if (world->state == WORLD_RUNNING) {
-        give_ticket(world, join);
+        give_ticket(world, join, NULL);
+        return;
+    }
+    if (is_elsewhere(host, world) && world->is_held) {
+        give_ticket(world, join, &world->held);
         return;
     }
     refusal = refusal_of(host, world);

@@ -1,7 +1,19 @@
 // The host's row in the store: a world's lease is good while the row of its host is, so one renewal
-// every three seconds serves all worlds. A host that cannot renew for HOST_LEASE_STOP_MS stops its
-// worlds: when the row expires another host may take them.
+// every three seconds serves all worlds. A host that cannot renew for seven tenths of its lease
+// stops its worlds: when the row expires another host may take them.
 #include "server/host/host_inside.h"
+
+static uint64_t stop_ns(const Host *host)
+{
+    return host->config.lease_ms * HOST_MS_NS / 10 * 7;
+}
+
+// Often enough that two may get lost.
+static uint64_t renew_ns(const Host *host)
+{
+    const uint64_t often = host->config.lease_ms * HOST_MS_NS / 10 * 3;
+    return often < HOST_LEASE_RENEW_MS * HOST_MS_NS ? often : HOST_LEASE_RENEW_MS * HOST_MS_NS;
+}
 
 static StoreHost own_row(const Host *host)
 {
@@ -38,14 +50,16 @@ void host_lease_answer(Host *host, const StoreCompletion *done)
     if (done->status == STATUS_OK || kept) {
         host->renewed_ns = sent; // counted from before it was sent
         host->has_row = host->has_row || done->status == STATUS_OK;
-        host->lease_lost = !host->config.store_is_private &&
-                           host_now(host) - sent > HOST_LEASE_STOP_MS * HOST_MS_NS;
+        host->lease_lost = !host->config.store_is_private && host_now(host) - sent > stop_ns(host);
         host->counts.renewals += 1;
         return;
     }
     host->counts.renewals_failed += 1;
     if (done->status == STATUS_DENIED) {
-        lose(host, "another process uses this host's name");
+        lose(host, host->config.remote
+                       ? "the control plane refuses it: its key was revoked, another process uses "
+                         "it, or the place has changed"
+                       : "another process uses this host's name");
     }
 }
 
@@ -58,7 +72,7 @@ bool host_lease_is_good(const Host *host)
 void host_lease_watch(Host *host)
 {
     if (host->has_row && !host->config.store_is_private &&
-        host_now(host) - host->renewed_ns > HOST_LEASE_STOP_MS * HOST_MS_NS) {
+        host_now(host) - host->renewed_ns > stop_ns(host)) {
         lose(host, "it could not be renewed in time");
     }
 }
@@ -70,10 +84,10 @@ void host_lease_step(Host *host)
         return;
     }
     const StoreHost row = own_row(host);
-    if (store_host_renew(host->config.store, &row, host_unix_ms(host), HOST_LEASE_MS,
+    if (store_host_renew(host->config.store, &row, host_unix_ms(host), host->config.lease_ms,
                          host_tag(TAG_RENEW, NULL, 0)) == STATUS_OK) {
         host->renew_sent_ns = now;
-        host->renew_next_ns = now + HOST_LEASE_RENEW_MS * HOST_MS_NS;
+        host->renew_next_ns = now + renew_ns(host);
     } else {
         host->renew_next_ns = now + 100 * HOST_MS_NS;
     }

@@ -40,3 +40,17 @@ uint32_t host_place_rune(const HostPlace *place, const char *hex);
 MUST_USE Status host_place_sign(const HostPlace *place, const SigningKey *key,
                                 uint64_t version_before, uint64_t tick, HostManifests *out);
 void host_manifests_free(HostManifests *manifests);
+// As they travel to a host that has no key: u32 version · block server · block client.
+void host_manifests_write(const HostManifests *manifests, Buffer *out);
+MUST_USE Status host_manifests_read(const uint8_t *bytes, size_t count, HostManifests *out);
+// For the next life of a world, at another host, from the rows that it will begin with.
+MUST_USE Status host_world_sign_rows(HostWorld *world, const uint8_t *rows, size_t bytes,
+                                     HostManifests *out);
+
+// --- travelling ---------------------------------------------------------------------------------
+// A built place as one block of bytes, for hosts on other machines: all that worlds of it need, and
+// nothing else (pictures and sounds are served by the control plane). Its hash names it.
+#define HOST_PLACE_BYTES_MAX (256u << 20)
+void host_place_write(const HostPlace *place, Buffer *out);
+// Total. *built is to be freed, unless it fails.
+MUST_USE Status host_place_read(const uint8_t *bytes, size_t count, BuildResult *built);

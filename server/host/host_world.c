@@ -75,6 +75,11 @@ void host_world_set_other_place(HostWorld *world)
     world->other_place = true;
 }
 
+bool host_world_has_other_place(const HostWorld *world)
+{
+    return world->other_place;
+}
+
 const ScriptTable *host_world_scripts(const HostWorld *world)
 {
     return world->scripts;
@@ -202,21 +207,30 @@ static void take(HostWorld *world)
 
 // Another host runs it. Whoever asks again in the next second gets the same answer without another
 // look at the store.
-static void runs_elsewhere(HostWorld *world)
+static void runs_elsewhere(HostWorld *world, const StoreCompletion *done)
 {
-    hosted_log(world, LOG_INFO, "another host runs this world");
+    const bool is_known = world->is_held;
+    world->is_held = store_held_read(done, &world->held);
+    if (!world->is_held || !is_known) {
+        hosted_log(world, LOG_INFO, "another host runs this world%s%s", world->is_held ? ": " : "",
+                   world->is_held ? world->held.address : "");
+    }
     world->wanted = false;
     world->elsewhere_ns = host_now(world->host);
     enter(world, WORLD_STOPPED, 0);
     refuse_sockets(world);
-    host_joins_refuse(world, REFUSED_ELSEWHERE);
+    if (world->is_held) {
+        host_joins_lead(world);
+    } else {
+        host_joins_refuse(world, REFUSED_ELSEWHERE);
+    }
 }
 
 static void not_taken(HostWorld *world, const StoreCompletion *done)
 {
     const StoreDisk disk = host_disk(world->host);
     if (done->status == STATUS_EXISTS && !world->host->config.one_world) {
-        runs_elsewhere(world);
+        runs_elsewhere(world, done);
         return;
     }
     char why[256];
@@ -229,9 +243,12 @@ static void not_taken(HostWorld *world, const StoreCompletion *done)
         snprintf(why, sizeof why, "%s",
                  disk != STORE_DISK_FINE ? store_disk_text(disk) : status_text(done->status));
     }
-    hosted_log(world, LOG_ERROR, "the world cannot be taken: %s", why);
+    // The lease of a host that is gone runs out, and a world that nobody is in stops.
+    const bool waits = done->status == STATUS_EXISTS && world->host->config.remote;
+    hosted_log(world, waits ? LOG_INFO : LOG_ERROR, "the world cannot be taken%s: %s",
+               waits ? " yet" : "", why);
     retry_later(world, REFUSED_UNAVAILABLE);
-    if (world->host->config.one_world && !world->ever_ready) {
+    if (world->host->config.one_world && !world->ever_ready && !waits) {
         give_up(world);
     }
 }
@@ -242,7 +259,7 @@ static void taken(HostWorld *world, const StoreCompletion *done)
     ASSERT(done->epoch > world->epoch); // saves and tickets of the life before count no more
     world->epoch = done->epoch;
     world->has_lease = true;
-    world->fenced = false;
+    world->fenced = world->is_held = false;
     world->saves.seq = 0;
     world->told_stop = world->heard_stop = false;
     world->stop_reason[0] = '\0';
@@ -259,7 +276,7 @@ static void taken(HostWorld *world, const StoreCompletion *done)
     host->counts.starts += 1;
     Status status = host->config.outside.start(host->config.outside.user, world, &world->link);
     if (status == STATUS_OK) {
-        status = hosted_begin(world, done->rows, done->row_bytes);
+        status = hosted_begin(world, done);
     }
     if (status == STATUS_OK) {
         world->link->face->flush(world->link);
@@ -551,6 +568,14 @@ static void step_stopping(HostWorld *world)
     if (quiet || is_due(world)) {
         world->link->face->close(world->link); // it ends by itself when it sees this
         enter(world, WORLD_ENDING, END_MS);
+    }
+}
+
+void host_world_yield(HostWorld *world)
+{
+    if (world->state == WORLD_RUNNING && hosted_is_empty(world)) {
+        hosted_log(world, LOG_INFO, "the world stops here: another host runs it from now on");
+        hosted_stop(world);
     }
 }
 

@@ -65,6 +65,9 @@ bool host_world_is_stopped(const HostWorld *world);
 bool host_world_let_go(HostWorld *world);
 
 void host_world_run(HostWorld *world); // it shall run
+// Another host asks for it: it stops here if nobody is in it.
+void host_world_yield(HostWorld *world);
+bool host_world_has_other_place(const HostWorld *world); // as below
 // It shall not; whoever is in it is told why. The next join starts it again.
 void host_world_stop(HostWorld *world, const char *reason);
 // What the store has of it was stored when it ran from another form of its place.

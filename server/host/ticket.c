@@ -71,7 +71,8 @@ Status ticket_write(const SigningKey *key, const Ticket *ticket, char *text, siz
     return STATUS_OK;
 }
 
-static Status read_signed(const SigningKey *key, const uint8_t *bytes, size_t count, Ticket *out)
+static Status read_signed(const uint8_t *public_half, const uint8_t *bytes, size_t count,
+                          Ticket *out)
 {
     if (count <= crypto_sign_BYTES) {
         return STATUS_MALFORMED;
@@ -79,7 +80,7 @@ static Status read_signed(const SigningKey *key, const uint8_t *bytes, size_t co
     const size_t said = count - crypto_sign_BYTES;
     ByteReader reader = byte_reader(bytes, said);
     Ticket ticket = {0};
-    uint8_t public_half[sizeof key->public_half] = {0};
+    uint8_t signer[SIGNING_PUBLIC_BYTES] = {0};
     const uint8_t format = byte_read_u8(&reader);
     const uint8_t purpose = byte_read_u8(&reader);
     ticket.flags = byte_read_u8(&reader);
@@ -90,16 +91,16 @@ static Status read_signed(const SigningKey *key, const uint8_t *bytes, size_t co
     read_fixed(&reader, ticket.boot, sizeof ticket.boot);
     ticket.expires_unix_ms = byte_read_u64(&reader);
     read_fixed(&reader, ticket.nonce, sizeof ticket.nonce);
-    read_fixed(&reader, public_half, sizeof public_half);
+    read_fixed(&reader, signer, sizeof signer);
     if (byte_reader_finish(&reader) != STATUS_OK || format != TICKET_FORMAT ||
         (purpose != TICKET_ENTER && purpose != TICKET_SIGN_IN) ||
         (ticket.flags & ~(uint32_t)TICKET_FLAGS_ALL) != 0 || ticket.account == 0) {
         return STATUS_MALFORMED;
     }
-    if (memcmp(public_half, key->public_half, sizeof public_half) != 0) {
+    if (memcmp(signer, public_half, sizeof signer) != 0) {
         return STATUS_MISMATCH;
     }
-    if (crypto_sign_verify_detached(bytes + said, bytes, said, key->public_half) != 0) {
+    if (crypto_sign_verify_detached(bytes + said, bytes, said, public_half) != 0) {
         return STATUS_DENIED;
     }
     ticket.purpose = (TicketPurpose)purpose;
@@ -107,7 +108,8 @@ static Status read_signed(const SigningKey *key, const uint8_t *bytes, size_t co
     return STATUS_OK;
 }
 
-Status ticket_read(const SigningKey *key, const char *text, size_t bytes, Ticket *out)
+Status ticket_read(const uint8_t public_half[SIGNING_PUBLIC_BYTES], const char *text, size_t bytes,
+                   Ticket *out)
 {
     uint8_t raw[TICKET_BYTES];
     size_t count = 0;
@@ -117,7 +119,7 @@ Status ticket_read(const SigningKey *key, const char *text, size_t bytes, Ticket
         end != text + bytes) {
         return STATUS_MALFORMED;
     }
-    return read_signed(key, raw, count, out);
+    return read_signed(public_half, raw, count, out);
 }
 
 // --- used tickets --------------------------------------------------------------------------------
@@ -169,7 +171,7 @@ Status ticket_admit(UsedTickets *used, const TicketExpected *expected, const cha
                     size_t bytes, uint64_t now_unix_ms, Ticket *out)
 {
     Ticket ticket;
-    Status status = ticket_read(expected->key, text, bytes, &ticket);
+    Status status = ticket_read(expected->public_half, text, bytes, &ticket);
     if (status != STATUS_OK) {
         return status;
     }

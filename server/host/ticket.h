@@ -1,6 +1,7 @@
-// Tickets: who may come into which world, signed by the host that gave them and good once, for 30
-// seconds. Ed25519 over the bytes; the signing key's public half is inside, so that a wrong key is
-// told from a forgery.
+// Tickets: who may come into which world, signed by the control plane that gave them and good once,
+// for 30 seconds, at one host and boot. Who reads them needs the public half alone, so a host on
+// another machine can let people in and invite nobody. Ed25519 over the bytes; the signing key's
+// public half is inside, so that a wrong key is told from a forgery.
 //
 //   u8 format 1 · u8 purpose · u8 flags · u64 account · text name · text world · u64 epoch
 //   16 bytes host boot · u64 expires, unix ms · 16 bytes nonce · 32 bytes public key · 64 signature
@@ -50,7 +51,8 @@ MUST_USE Status ticket_write(const SigningKey *key, const Ticket *ticket, char *
                              size_t capacity);
 // Total. STATUS_MALFORMED: no ticket; STATUS_MISMATCH: another key's; STATUS_DENIED: not signed by
 // ours. Nothing else is checked.
-MUST_USE Status ticket_read(const SigningKey *key, const char *text, size_t bytes, Ticket *out);
+MUST_USE Status ticket_read(const uint8_t public_half[SIGNING_PUBLIC_BYTES], const char *text,
+                            size_t bytes, Ticket *out);
 
 // --- who may enter ------------------------------------------------------------------------------
 // What has been used and not expired; a ticket is in it at most once.
@@ -65,7 +67,7 @@ MUST_USE Status used_tickets_open(UsedTickets *used);
 void used_tickets_close(UsedTickets *used);
 
 typedef struct TicketExpected {
-    const SigningKey *key;
+    const uint8_t *public_half; // of who signs tickets
     const char *world_id;
     uint64_t epoch;
     const uint8_t *boot;

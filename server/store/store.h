@@ -11,6 +11,9 @@
 // A completion with STATUS_OK means: on disk, and survives pulling the plug.
 //
 // Functions may be called from any thread; completions are taken by store_poll.
+//
+// A store can also be another machine's: store_remote.h sends the batches there. Whoever answers
+// for other hosts uses the functions with StoreHolder, which let a host touch only what it holds.
 #pragma once
 
 #include "core/base/bytes.h"
@@ -115,9 +118,9 @@ MUST_USE Status store_host_renew(Store *store, const StoreHost *host, uint64_t n
                                  uint64_t duration_ms, uint64_t tag);
 // Takes a world for a host whose row is valid. The completion has the new epoch, whose first save
 // is seq 1, and all rows of the world. Else: STATUS_EXISTS: another host holds it, and its row is
-// valid. STATUS_NOT_FOUND: there is no such world. STATUS_MALFORMED: what is stored is damaged, and
-// bytes say what. STATUS_DENIED: another boot has this host's row. STATUS_BLOCKED: this host's row
-// has run out (renew it first), or the disk refuses.
+// valid; store_held_read says which. STATUS_NOT_FOUND: there is no such world. STATUS_MALFORMED:
+// what is stored is damaged, and bytes say what. STATUS_DENIED: another boot has this host's row.
+// STATUS_BLOCKED: this host's row has run out (renew it first), or the disk refuses.
 MUST_USE Status store_world_take(Store *store, const char *world_id, const char *host_id,
                                  const uint8_t boot[STORE_BOOT_BYTES], uint64_t now_unix_ms,
                                  uint64_t tag);
@@ -141,6 +144,32 @@ MUST_USE Status store_save(Store *store, const char *world_id, uint64_t epoch, u
 MUST_USE Status store_request(Store *store, const char *world_id, uint64_t epoch,
                               const StoreRequest *request, uint64_t tag);
 
+// --- for other hosts ----------------------------------------------------------------------------
+// A host on another machine, for which this process asks. It may lie: everything below is refused
+// (STATUS_DENIED) unless the lease of the world is that of this host and boot.
+typedef struct StoreHolder {
+    char host_id[65];
+    uint8_t boot[STORE_BOOT_BYTES];
+    // It may have been asked before, by somebody who got no answer: a save of this epoch that is
+    // stored already is STATUS_OK.
+    bool is_again;
+} StoreHolder;
+MUST_USE Status store_save_for(Store *store, const StoreHolder *holder, const char *world_id,
+                               uint64_t epoch, uint64_t seq, const uint8_t *rows, size_t bytes,
+                               uint64_t tag);
+MUST_USE Status store_request_for(Store *store, const StoreHolder *holder, const char *world_id,
+                                  uint64_t epoch, const StoreRequest *request, uint64_t tag);
+MUST_USE Status store_world_release_for(Store *store, const StoreHolder *holder,
+                                        const char *world_id, uint64_t epoch, uint64_t tag);
+// As store_host_renew, but it is said whether the row is taken over from any other boot (register),
+// or renewed only while it is this boot's.
+MUST_USE Status store_host_register(Store *store, const StoreHost *host, uint64_t now_unix_ms,
+                                    uint64_t duration_ms, uint64_t tag);
+MUST_USE Status store_host_keep(Store *store, const StoreHost *host, uint64_t now_unix_ms,
+                                uint64_t duration_ms, uint64_t tag);
+// Does it only read? Then it may be asked twice.
+bool store_request_is_read(const StoreRequest *request);
+
 typedef enum StoreCompletionType {
     STORE_SAVED,
     STORE_REQUESTED,
@@ -160,8 +189,8 @@ typedef struct StoreCompletion {
     bool damaged;      // what it was about is not what was written; the error says where
     const uint8_t *bytes;
     size_t byte_count;
-    // Of a world that was taken. The rows stand one after another, each as row_write writes it;
-    // they are the caller's, to be freed.
+    // Of a world that was taken (through store_remote.h, `bytes` are its manifests). The rows stand
+    // one after another, each as row_write writes it; they are the caller's, to be freed.
     uint64_t epoch;
     uint8_t *rows;
     size_t row_bytes;
@@ -169,6 +198,15 @@ typedef struct StoreCompletion {
 // Takes one; its bytes are valid until the next call. False: none.
 bool store_poll(Store *store, StoreCompletion *out);
 int store_descriptor(const Store *store); // readable when there is one
+
+// Who holds the world, of a store_world_take that was STATUS_EXISTS.
+typedef struct StoreHeld {
+    uint64_t epoch;
+    uint8_t boot[STORE_BOOT_BYTES];
+    char address[STORE_ADDRESS_BYTES + 1];
+} StoreHeld;
+// False: the completion does not say.
+bool store_held_read(const StoreCompletion *done, StoreHeld *out);
 
 // Why the disk takes no writes.
 typedef enum StoreDisk {

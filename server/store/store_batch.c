@@ -16,7 +16,7 @@ typedef enum RunResult { RUN_DONE, RUN_CAREFULLY, RUN_DISK } RunResult;
 // --- jobs ---------------------------------------------------------------------------------------
 
 // Without an answer of its own: fenced, or refused by the disk.
-static void job_refuse(Job *job, Status status)
+void job_refuse(Job *job, Status status)
 {
     free(job->answer.rows);
     job->answer.rows = NULL;
@@ -60,21 +60,35 @@ static void answer_request(Store *store, Sql *sql, Job *job, const char *place_i
     job->answer.byte_count = writer.at;
 }
 
+static Writer writer_of(const Job *job)
+{
+    return (Writer){.world_id = job->answer.world_id, .host = job->host, .epoch = job->epoch};
+}
+
+static Status save_alone(Store *store, Sql *sql, Job *job)
+{
+    const Writer writer = writer_of(job);
+    if (job->is_again && fence_has_save(sql, &writer, job->seq)) {
+        return STATUS_OK; // with its rows
+    }
+    const Status status = fence_saves(store, sql, &writer, job->seq, job->seq);
+    if (status == STATUS_OK) {
+        rows_apply(store, sql, &(Save){writer.world_id, job->epoch, job->rows, job->row_bytes});
+    }
+    return status;
+}
+
 static Status run_alone(Store *store, Sql *sql, Job *job)
 {
-    const char *world_id = job->answer.world_id;
+    const Writer writer = writer_of(job);
     char place_id[STORE_ID_BYTES + 1];
     Status status = STATUS_UNSUPPORTED;
     switch (job->type) {
     case JOB_SAVE:
-        status = fence_saves(store, sql, world_id, job->epoch, job->seq, job->seq);
-        if (status == STATUS_OK) {
-            rows_apply(store, sql, &(Save){world_id, job->epoch, job->rows, job->row_bytes});
-        }
-        return status;
+        return save_alone(store, sql, job);
     case JOB_REQUEST:
-        status = fence_requests(store, sql, world_id, job->epoch, !data_is_read(&job->request));
-        status = status == STATUS_OK ? find_place(sql, world_id, place_id) : status;
+        status = fence_requests(store, sql, &writer, !data_is_read(&job->request));
+        status = status == STATUS_OK ? find_place(sql, writer.world_id, place_id) : status;
         if (status == STATUS_OK && sql->error == SQL_NO_ERROR) {
             answer_request(store, sql, job, place_id);
         }
@@ -130,6 +144,17 @@ static bool run_with_savepoint(Store *store, Sql *sql, Job *job)
     return sql_status(sql) == STATUS_OK;
 }
 
+// One job, which changes something or nothing.
+static void run_single(Store *store, Sql *sql, Job *job)
+{
+    const Status status = run_alone(store, sql, job);
+    if (status != STATUS_OK) {
+        job_refuse(job, status);
+    } else {
+        job->answer.status = STATUS_OK;
+    }
+}
+
 // --- fences -------------------------------------------------------------------------------------
 
 static bool is_fenced(const Job *job)
@@ -164,6 +189,12 @@ void batch_free(Store *store)
     players_forget(store);
 }
 
+// Jobs of several hosts are never decided together: one of them may lie about what it holds.
+static bool is_same_holder(const StoreHost *a, const StoreHost *b)
+{
+    return a == NULL || b == NULL ? a == b : host_is_same(a, b);
+}
+
 static uint32_t fence_at(Store *store, const Job *job)
 {
     const char *world_id = job->answer.world_id;
@@ -175,12 +206,13 @@ static uint32_t fence_at(Store *store, const Job *job)
         const uint32_t number = store->fence_slots[slot];
         if (number == 0) {
             ASSERT(store->fence_count < store->fence_max);
-            store->fences[store->fence_count] = (Fence){.world_id = world_id, .epoch = job->epoch};
+            store->fences[store->fence_count] = (Fence){.writer = writer_of(job)};
             store->fence_slots[slot] = ++store->fence_count;
             return store->fence_count - 1;
         }
         const Fence *fence = &store->fences[number - 1];
-        if (fence->epoch == job->epoch && strcmp(fence->world_id, world_id) == 0) {
+        if (fence->writer.epoch == job->epoch && strcmp(fence->writer.world_id, world_id) == 0 &&
+            is_same_holder(fence->writer.host, job->host)) {
             return number - 1;
         }
     }
@@ -198,7 +230,8 @@ static void fences_gather(Store *store, Job *from)
             fence->writes = fence->writes || !data_is_read(&job->request);
             continue;
         }
-        job->is_in_order = !fence->is_closed && (fence->first == 0 || job->seq == fence->last + 1);
+        job->is_in_order = !fence->is_closed && !job->is_again &&
+                           (fence->first == 0 || job->seq == fence->last + 1);
         if (job->is_in_order) {
             fence->first = fence->first == 0 ? job->seq : fence->first;
             fence->last = job->seq;
@@ -211,11 +244,10 @@ static void fences_gather(Store *store, Job *from)
 static Status decide_save(Store *store, Sql *sql, const Job *job, Fence *fence)
 {
     if (!job->is_in_order) {
-        return fence_saves(store, sql, fence->world_id, job->epoch, job->seq, job->seq);
+        return fence_saves(store, sql, &fence->writer, job->seq, job->seq);
     }
     if (!fence->save_known) {
-        fence->save =
-            fence_saves(store, sql, fence->world_id, fence->epoch, fence->first, fence->last);
+        fence->save = fence_saves(store, sql, &fence->writer, fence->first, fence->last);
         fence->save_known = true;
     }
     return fence->save;
@@ -226,10 +258,9 @@ static Status decide_request(Store *store, Sql *sql, Fence *fence)
     if (!fence->request_known) {
         const bool is_open = fence->save_known && fence->save == STATUS_OK;
         fence->request =
-            is_open ? STATUS_OK
-                    : fence_requests(store, sql, fence->world_id, fence->epoch, fence->writes);
+            is_open ? STATUS_OK : fence_requests(store, sql, &fence->writer, fence->writes);
         if (fence->request == STATUS_OK) {
-            fence->request = find_place(sql, fence->world_id, fence->place_id);
+            fence->request = find_place(sql, fence->writer.world_id, fence->place_id);
         }
         fence->request_known = true;
     }
@@ -238,6 +269,10 @@ static Status decide_request(Store *store, Sql *sql, Fence *fence)
 
 static void run_fenced(Store *store, Sql *sql, Job *job)
 {
+    if (job->is_again) {
+        run_single(store, sql, job);
+        return;
+    }
     Fence *fence = &store->fences[job->fence];
     const Status status = job->type == JOB_SAVE ? decide_save(store, sql, job, fence)
                                                 : decide_request(store, sql, fence);
@@ -246,7 +281,8 @@ static void run_fenced(Store *store, Sql *sql, Job *job)
         return;
     }
     if (job->type == JOB_SAVE) {
-        rows_apply(store, sql, &(Save){fence->world_id, fence->epoch, job->rows, job->row_bytes});
+        rows_apply(store, sql,
+                   &(Save){fence->writer.world_id, job->epoch, job->rows, job->row_bytes});
     } else if (sql->error == SQL_NO_ERROR) {
         answer_request(store, sql, job, fence->place_id);
     }
@@ -259,17 +295,6 @@ static void run_fenced(Store *store, Sql *sql, Job *job)
 static bool needs_savepoint(const Job *job)
 {
     return job->type == JOB_TAKE || job->type == JOB_CALL;
-}
-
-// One statement, which changes something or nothing.
-static void run_single(Store *store, Sql *sql, Job *job)
-{
-    const Status status = run_alone(store, sql, job);
-    if (status != STATUS_OK) {
-        job_refuse(job, status);
-    } else {
-        job->answer.status = STATUS_OK;
-    }
 }
 
 static RunResult run_jobs(Store *store, Sql *sql, const JobList *batch, bool carefully)

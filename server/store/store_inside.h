@@ -36,6 +36,13 @@ typedef enum JobType {
     JOB_CALL // somebody waits for it
 } JobType;
 
+// Who renews a host's row.
+typedef enum HostMode {
+    HOST_OWN,      // this process, whose first renewal takes the row over
+    HOST_REGISTER, // another one: takes the row over
+    HOST_KEEP      // another one: only while the row is its boot's
+} HostMode;
+
 typedef struct Job Job;
 typedef Status (*JobCall)(Store *store, Sql *sql, void *user);
 
@@ -53,7 +60,10 @@ struct Job {
     bool is_in_order;     // its fence decides for it
     StoreRequest request; // JOB_REQUEST
     uint8_t *answer_bytes;
-    const StoreHost *host; // JOB_HOST, JOB_TAKE
+    // JOB_HOST, JOB_TAKE: for whom. Else: another host, which must hold the world; NULL: ourselves.
+    const StoreHost *host;
+    HostMode host_mode;
+    bool is_again; // JOB_SAVE: it may be stored already
     uint64_t now, duration;
     JobCall call; // JOB_CALL
     void *user;
@@ -71,13 +81,20 @@ typedef struct BlockedWorld {
     uint64_t epoch, last;
 } BlockedWorld;
 
+// Who wants to write a world, and as which epoch.
+typedef struct Writer {
+    const char *world_id;
+    const StoreHost *host; // another machine's, which has to hold the world; NULL: ourselves
+    uint64_t epoch;
+} Writer;
+
 // What one world writes in one batch: saves with numbers that follow each other, and requests. One
 // fence decides for all of them.
 typedef struct Fence {
-    const char *world_id;
-    uint64_t epoch, first, last; // the saves; first 0: none
-    bool is_closed;              // a save that does not follow the one before came: no more
-    bool writes;                 // there is a request that changes something
+    Writer writer;        // of the jobs
+    uint64_t first, last; // the saves; first 0: none
+    bool is_closed;       // a save that does not follow the one before came: no more
+    bool writes;          // there is a request that changes something
     bool save_known, request_known;
     Status save, request;              // what was decided
     char place_id[STORE_ID_BYTES + 1]; // "": not known yet
@@ -105,6 +122,9 @@ typedef struct RowsFound {
 
 struct Store {
     StoreConfig config;
+    // One batch; then each job has its answer. True: something was written.
+    bool (*run)(Store *store, const JobList *batch);
+    struct StoreRemote *remote; // NULL: the database is ours
     StoreDatabase *database;
     Sql *writer, *reader;
     int event; // eventfd: not zero while there are completions
@@ -145,6 +165,7 @@ uint64_t store_unix_ms(const Store *store);
 
 // --- store_queue.c ------------------------------------------------------------------------------
 MUST_USE Status queue_start(Store *store);
+bool queue_is_closing(Store *store);
 void queue_finish(Store *store); // commits what waits
 void queue_free(Store *store);
 // Runs it in the next transaction, and waits until that is on disk.
@@ -157,6 +178,7 @@ MUST_USE Status store_sync_folder_of(const char *path);
 // One transaction of all jobs; then each of them has its answer. True: something was written.
 bool batch_run(Store *store, const JobList *batch);
 void batch_free(Store *store);
+void job_refuse(Job *job, Status status); // without an answer of its own
 
 // --- store_schema.c -----------------------------------------------------------------------------
 // Checks, migrates and repairs what the connection has open. Without tables it is damaged, unless
@@ -189,11 +211,17 @@ Status world_fence(Sql *sql, const char *world_id);
 // The fence. Raises the number of the world's last save from first - 1 to last: STATUS_DENIED when
 // that is not the next of the epoch or somebody else holds the world, STATUS_BLOCKED when it has to
 // be tried again.
-Status fence_saves(Store *store, Sql *sql, const char *world_id, uint64_t epoch, uint64_t first,
-                   uint64_t last);
-Status fence_requests(Store *store, Sql *sql, const char *world_id, uint64_t epoch, bool writes);
+Status fence_saves(Store *store, Sql *sql, const Writer *writer, uint64_t first, uint64_t last);
+Status fence_requests(Store *store, Sql *sql, const Writer *writer, bool writes);
+// Does another machine's host hold the world?
+bool fence_is_holder(Sql *sql, const char *world_id, const StoreHost *host);
+bool fence_has_save(Sql *sql, const Writer *writer, uint64_t seq); // of another machine's host
+bool host_is_same(const StoreHost *a, const StoreHost *b);
 // The disk refused that save.
 void fence_blocked(Store *store, const char *world_id, uint64_t epoch, uint64_t seq);
+
+// --- store_remote.c -----------------------------------------------------------------------------
+void remote_free(Store *store);
 
 // --- store_rows.c -------------------------------------------------------------------------------
 MUST_USE Status rows_check(const uint8_t *rows, size_t bytes, uint32_t *count);

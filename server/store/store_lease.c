@@ -38,14 +38,16 @@ static void put_host(SqlRow *row, const Job *job)
     sql_put_checksum(row);
 }
 
-static bool is_same_host(const StoreHost *a, const StoreHost *b)
+bool host_is_same(const StoreHost *a, const StoreHost *b)
 {
     return strcmp(a->host_id, b->host_id) == 0 && memcmp(a->boot, b->boot, sizeof a->boot) == 0;
 }
 
 Status host_renew(Store *store, Sql *sql, Job *job)
 {
-    const bool is_first = !store->host_is_ours || !is_same_host(&store->host, job->host);
+    const bool is_first = job->host_mode == HOST_OWN
+                              ? !store->host_is_ours || !host_is_same(&store->host, job->host)
+                              : job->host_mode == HOST_REGISTER;
     store->own_host_known = false;
     SqlRow row = sql_open(sql, is_first ? SQL_HOST_PUT : SQL_HOST_RENEW, TABLE_HOSTS);
     put_host(&row, job);
@@ -54,6 +56,9 @@ Status host_renew(Store *store, Sql *sql, Job *job)
 
 void host_renewed(Store *store, const Job *job)
 {
+    if (job->host_mode != HOST_OWN) {
+        return;
+    }
     store->host_is_ours = true;
     store->host = *job->host;
 }
@@ -213,6 +218,51 @@ static Status give_rows(Store *store, Sql *sql, Job *job)
     return STATUS_OK;
 }
 
+// Who holds it, as store_held_read reads it.
+static void say_holder(Sql *sql, Job *job)
+{
+    uint8_t bytes[8 + STORE_BOOT_BYTES + STORE_ADDRESS_BYTES];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    SqlRow row = sql_open(sql, SQL_LEASE_HOLDER, TABLE_NONE);
+    sql_put_string(&row, job->answer.world_id);
+    if (!sql_next(&row)) {
+        return;
+    }
+    size_t boot_bytes = 0, address_bytes = 0;
+    byte_write_u64(&writer, sql_take_u64(&row));
+    const uint8_t *boot = sql_take_bytes(&row, STORE_BOOT_BYTES, &boot_bytes);
+    byte_write_bytes(&writer, boot, boot_bytes);
+    const uint8_t *address = sql_take_bytes(&row, STORE_ADDRESS_BYTES, &address_bytes);
+    byte_write_bytes(&writer, address, address_bytes);
+    sql_close(&row);
+    free(job->answer_bytes);
+    job->answer_bytes = boot_bytes == STORE_BOOT_BYTES ? malloc(sizeof bytes) : NULL;
+    job->answer.bytes = job->answer_bytes;
+    job->answer.byte_count = 0;
+    if (job->answer_bytes != NULL) {
+        memcpy(job->answer_bytes, bytes, writer.at);
+        job->answer.byte_count = writer.at;
+    }
+}
+
+bool store_held_read(const StoreCompletion *done, StoreHeld *out)
+{
+    StoreHeld held = {0};
+    ByteReader reader = byte_reader(done->bytes, done->bytes != NULL ? done->byte_count : 0);
+    held.epoch = byte_read_u64(&reader);
+    const uint8_t *boot = byte_read_bytes(&reader, sizeof held.boot);
+    const size_t left = byte_reader_left(&reader);
+    const uint8_t *address = byte_read_bytes(&reader, left);
+    if (done->status != STATUS_EXISTS || reader.status != STATUS_OK || left == 0 ||
+        left > STORE_ADDRESS_BYTES || memchr(address, '\0', left) != NULL) {
+        return false;
+    }
+    memcpy(held.boot, boot, sizeof held.boot);
+    memcpy(held.address, address, left);
+    *out = held;
+    return true;
+}
+
 Status world_take(Store *store, Sql *sql, Job *job)
 {
     const char *world_id = job->answer.world_id;
@@ -230,6 +280,9 @@ Status world_take(Store *store, Sql *sql, Job *job)
     }
     if (!raise_epoch(sql, job, head)) {
         status = host_status(sql, job->host->host_id, job->host->boot, job->now);
+        if (status == STATUS_OK) {
+            say_holder(sql, job);
+        }
         return status != STATUS_OK ? status : STATUS_EXISTS;
     }
     put_lease(sql, job, head.epoch + 1);
@@ -239,6 +292,9 @@ Status world_take(Store *store, Sql *sql, Job *job)
 
 Status world_release(Sql *sql, const Job *job)
 {
+    if (job->host != NULL && !fence_is_holder(sql, job->answer.world_id, job->host)) {
+        return STATUS_DENIED;
+    }
     SqlRow row = sql_open(sql, SQL_LEASE_DELETE, TABLE_NONE);
     sql_put_string(&row, job->answer.world_id);
     sql_put_u64(&row, job->epoch);
@@ -393,35 +449,63 @@ void fence_blocked(Store *store, const char *world_id, uint64_t epoch, uint64_t 
     }
 }
 
-// Of a store whose host is not known: what the lease of the world says.
-static Status lease_status(Store *store, Sql *sql, const char *world_id)
+// Whose lease it is; false: nobody's, because it was released, or its row is damaged.
+static bool find_lease(Sql *sql, const char *world_id, StoreHost *out)
 {
-    char host_id[STORE_ID_BYTES + 1] = "";
-    uint8_t boot[STORE_BOOT_BYTES] = {0};
+    *out = (StoreHost){.draining = false};
     SqlRow row = sql_open(sql, SQL_LEASE_FIND, TABLE_NONE);
     sql_put_string(&row, world_id);
     if (!sql_next(&row)) {
-        return STATUS_DENIED; // it was released
+        return false;
     }
     size_t bytes = 0;
     char unused[STORE_ID_BYTES + 1];
     sql_take_table(&row, TABLE_LEASES);
     world_take_string(&row, unused, sizeof unused);
-    world_take_string(&row, host_id, sizeof host_id);
-    const uint8_t *stored = sql_take_bytes(&row, sizeof boot, &bytes);
-    memcpy(boot, stored, bytes);
+    world_take_string(&row, out->host_id, sizeof out->host_id);
+    const uint8_t *stored = sql_take_bytes(&row, sizeof out->boot, &bytes);
+    memcpy(out->boot, stored, bytes);
     (void)sql_take_u64(&row);
     const bool is_whole = sql_take_checksum(&row);
     sql_close(&row);
-    return is_whole ? host_status(sql, host_id, boot, store->now) : STATUS_DENIED;
+    return is_whole;
 }
 
-// Whether whoever writes that world is a host whose row is valid. A store has one host, so one look
-// is enough for all worlds of a transaction.
-static Status holder_status(Store *store, Sql *sql, const char *world_id)
+// What the lease says when a fence did not hit though the epoch is the current one: STATUS_OK if it
+// is valid.
+static Status lease_status(Store *store, Sql *sql, const char *world_id)
 {
+    StoreHost host;
+    return find_lease(sql, world_id, &host) ? host_status(sql, host.host_id, host.boot, store->now)
+                                            : STATUS_DENIED;
+}
+
+bool fence_is_holder(Sql *sql, const char *world_id, const StoreHost *host)
+{
+    StoreHost holder;
+    return find_lease(sql, world_id, &holder) && host_is_same(&holder, host);
+}
+
+bool fence_has_save(Sql *sql, const Writer *writer, uint64_t seq)
+{
+    Head head = {0, 0};
+    return fence_is_holder(sql, writer->world_id, writer->host) &&
+           find_head(sql, writer->world_id, &head) == STATUS_OK && head.epoch == writer->epoch &&
+           head.seq < SEQ_CLOSED && seq > 0 && seq <= head.seq;
+}
+
+// Whether whoever writes that world is a host whose row is valid. A store has one host of its own,
+// so one look is enough for all its worlds in a transaction. Another machine's has to hold the
+// world: it may say any epoch.
+static Status holder_status(Store *store, Sql *sql, const Writer *writer)
+{
+    if (writer->host != NULL) {
+        return fence_is_holder(sql, writer->world_id, writer->host)
+                   ? host_status(sql, writer->host->host_id, writer->host->boot, store->now)
+                   : STATUS_DENIED;
+    }
     if (!store->host_is_ours) {
-        return lease_status(store, sql, world_id);
+        return lease_status(store, sql, writer->world_id);
     }
     if (!store->own_host_known) {
         store->own_host = host_status(sql, store->host.host_id, store->host.boot, store->now);
@@ -443,13 +527,14 @@ static bool raise_seq(Sql *sql, const char *world_id, Head before, Head after)
     return sql_run(&row);
 }
 
-Status fence_saves(Store *store, Sql *sql, const char *world_id, uint64_t epoch, uint64_t first,
-                   uint64_t last)
+Status fence_saves(Store *store, Sql *sql, const Writer *writer, uint64_t first, uint64_t last)
 {
+    const char *world_id = writer->world_id;
+    const uint64_t epoch = writer->epoch;
     if (first == 0 || last >= SEQ_CLOSED || epoch == 0) {
         return STATUS_DENIED;
     }
-    const Status holder = holder_status(store, sql, world_id);
+    const Status holder = holder_status(store, sql, writer);
     const bool is_next = holder == STATUS_OK &&
                          raise_seq(sql, world_id, (Head){epoch, first - 1}, (Head){epoch, last});
     if (is_next || sql->error != SQL_NO_ERROR) {
@@ -473,12 +558,15 @@ Status fence_saves(Store *store, Sql *sql, const char *world_id, uint64_t epoch,
     return STATUS_DENIED;
 }
 
-Status fence_requests(Store *store, Sql *sql, const char *world_id, uint64_t epoch, bool writes)
+Status fence_requests(Store *store, Sql *sql, const Writer *writer, bool writes)
 {
-    const Status holder = holder_status(store, sql, world_id);
+    const Status holder = holder_status(store, sql, writer);
+    if (holder == STATUS_DENIED) {
+        return STATUS_DENIED;
+    }
     SqlRow row = sql_open(sql, writes ? SQL_HEAD_TOUCH : SQL_HEAD_LOOK, TABLE_NONE);
-    sql_put_string(&row, world_id);
-    sql_put_u64(&row, epoch);
+    sql_put_string(&row, writer->world_id);
+    sql_put_u64(&row, writer->epoch);
     sql_put_u64(&row, SEQ_CLOSED);
     bool is_current = false;
     if (writes) {

@@ -278,6 +278,7 @@ Status store_open(const StoreConfig *config, Store **out, char *reason, size_t b
     Status status = store != NULL && blocked != NULL ? STATUS_OK : STATUS_LIMIT;
     if (status == STATUS_OK) {
         store->config = *config;
+        store->run = batch_run;
         store->blocked = blocked;
         store->checkpoint_pages = STORE_WAL_PAGES_MAX;
         status = open_database(store, text, sizeof text);
@@ -304,7 +305,11 @@ Status store_open(const StoreConfig *config, Store **out, char *reason, size_t b
 static void destroy(Store *store)
 {
     queue_free(store);
-    leave_database(store);
+    if (store->remote != NULL) {
+        remote_free(store);
+    } else {
+        leave_database(store);
+    }
     batch_free(store);
     free(store->blocked);
     free(store);

@@ -163,13 +163,13 @@ static void checkpoint(Store *store, Sql *sql)
 static void run_batch(Store *store, JobList *batch)
 {
     const double began = now_ms();
-    const bool wrote = batch_run(store, batch);
+    const bool wrote = store->run(store, batch);
     const double took = now_ms() - began;
     pthread_mutex_lock(&store->lock);
     note_batch(store, took, wrote);
     complete_batch(store, batch);
     pthread_mutex_unlock(&store->lock);
-    if (wrote) {
+    if (wrote && store->writer != NULL) {
         checkpoint(store, store->writer);
     }
 }
@@ -250,6 +250,14 @@ Status queue_start(Store *store)
         return STATUS_LIMIT;
     }
     return STATUS_OK;
+}
+
+bool queue_is_closing(Store *store)
+{
+    pthread_mutex_lock(&store->lock);
+    const bool is_closing = store->closing;
+    pthread_mutex_unlock(&store->lock);
+    return is_closing;
 }
 
 void queue_finish(Store *store)
@@ -341,28 +349,6 @@ static Status refuse(Store *store, Status status)
     return status;
 }
 
-Status store_save(Store *store, const char *world_id, uint64_t epoch, uint64_t seq,
-                  const uint8_t *rows, size_t bytes, uint64_t tag)
-{
-    uint32_t count = 0;
-    if (!store_id_is_valid(world_id) || rows_check(rows, bytes, &count) != STATUS_OK) {
-        return refuse(store, STATUS_MALFORMED);
-    }
-    Job *job = job_make(JOB_SAVE, world_id, tag, bytes);
-    if (job == NULL) {
-        return STATUS_LIMIT;
-    }
-    if (bytes > 0) {
-        memcpy(job->bytes, rows, bytes);
-    }
-    job->epoch = epoch;
-    job->seq = seq;
-    job->rows = job->bytes;
-    job->row_bytes = bytes;
-    job->row_count = count;
-    return job_submit(store, job, false);
-}
-
 static const void *copy_piece(Job *job, size_t *at, const void *data, size_t bytes)
 {
     uint8_t *to = job->bytes + *at;
@@ -373,8 +359,65 @@ static const void *copy_piece(Job *job, size_t *at, const void *data, size_t byt
     return to;
 }
 
+_Static_assert(_Alignof(StoreHost) == 1, "a host stands behind any bytes of a job");
+
+// The host that has to hold the world, behind what the job has already.
+static void copy_holder(Job *job, size_t *at, const StoreHolder *holder)
+{
+    if (holder != NULL) {
+        StoreHost host = {.draining = false};
+        memcpy(host.host_id, holder->host_id, sizeof host.host_id);
+        memcpy(host.boot, holder->boot, sizeof host.boot);
+        job->host = copy_piece(job, at, &host, sizeof host);
+        job->is_again = holder->is_again;
+    }
+}
+
+static size_t holder_bytes(const StoreHolder *holder)
+{
+    return holder != NULL ? sizeof(StoreHost) : 0;
+}
+
+Status store_save(Store *store, const char *world_id, uint64_t epoch, uint64_t seq,
+                  const uint8_t *rows, size_t bytes, uint64_t tag)
+{
+    return store_save_for(store, NULL, world_id, epoch, seq, rows, bytes, tag);
+}
+
+Status store_save_for(Store *store, const StoreHolder *holder, const char *world_id, uint64_t epoch,
+                      uint64_t seq, const uint8_t *rows, size_t bytes, uint64_t tag)
+{
+    uint32_t count = 0;
+    if (!store_id_is_valid(world_id) || rows_check(rows, bytes, &count) != STATUS_OK) {
+        return refuse(store, STATUS_MALFORMED);
+    }
+    Job *job = job_make(JOB_SAVE, world_id, tag, bytes + holder_bytes(holder));
+    if (job == NULL) {
+        return STATUS_LIMIT;
+    }
+    size_t at = 0;
+    job->epoch = epoch;
+    job->seq = seq;
+    job->rows = copy_piece(job, &at, rows, bytes);
+    copy_holder(job, &at, holder);
+    job->row_bytes = bytes;
+    job->row_count = count;
+    return job_submit(store, job, false);
+}
+
+bool store_request_is_read(const StoreRequest *request)
+{
+    return data_is_read(request);
+}
+
 Status store_request(Store *store, const char *world_id, uint64_t epoch,
                      const StoreRequest *request, uint64_t tag)
+{
+    return store_request_for(store, NULL, world_id, epoch, request, tag);
+}
+
+Status store_request_for(Store *store, const StoreHolder *holder, const char *world_id,
+                         uint64_t epoch, const StoreRequest *request, uint64_t tag)
 {
     if (!store_id_is_valid(world_id)) {
         return refuse(store, STATUS_MALFORMED);
@@ -387,7 +430,7 @@ Status store_request(Store *store, const char *world_id, uint64_t epoch,
         }
         bytes += sizes[i];
     }
-    Job *job = job_make(JOB_REQUEST, world_id, tag, bytes);
+    Job *job = job_make(JOB_REQUEST, world_id, tag, bytes + holder_bytes(holder));
     if (job == NULL) {
         return STATUS_LIMIT;
     }
@@ -397,6 +440,8 @@ Status store_request(Store *store, const char *world_id, uint64_t epoch,
     job->request.store.data = copy_piece(job, &at, request->store.data, sizes[0]);
     job->request.key.data = copy_piece(job, &at, request->key.data, sizes[1]);
     job->request.value = copy_piece(job, &at, request->value, sizes[2]);
+    copy_holder(job, &at, holder);
+    job->is_again = false; // what changes something is never done twice
     return job_submit(store, job, false);
 }
 
@@ -412,8 +457,8 @@ static Job *job_with_host(JobType type, const char *world_id, const StoreHost *h
     return job;
 }
 
-Status store_host_renew(Store *store, const StoreHost *host, uint64_t now_unix_ms,
-                        uint64_t duration_ms, uint64_t tag)
+static Status renew(Store *store, const StoreHost *host, HostMode mode, uint64_t now_unix_ms,
+                    uint64_t duration_ms, uint64_t tag)
 {
     if (!store_id_is_valid(host->host_id) ||
         strnlen(host->address, sizeof host->address) == sizeof host->address) {
@@ -424,7 +469,26 @@ Status store_host_renew(Store *store, const StoreHost *host, uint64_t now_unix_m
         return STATUS_LIMIT;
     }
     job->duration = duration_ms;
+    job->host_mode = mode;
     return job_submit(store, job, true);
+}
+
+Status store_host_renew(Store *store, const StoreHost *host, uint64_t now_unix_ms,
+                        uint64_t duration_ms, uint64_t tag)
+{
+    return renew(store, host, HOST_OWN, now_unix_ms, duration_ms, tag);
+}
+
+Status store_host_register(Store *store, const StoreHost *host, uint64_t now_unix_ms,
+                           uint64_t duration_ms, uint64_t tag)
+{
+    return renew(store, host, HOST_REGISTER, now_unix_ms, duration_ms, tag);
+}
+
+Status store_host_keep(Store *store, const StoreHost *host, uint64_t now_unix_ms,
+                       uint64_t duration_ms, uint64_t tag)
+{
+    return renew(store, host, HOST_KEEP, now_unix_ms, duration_ms, tag);
 }
 
 Status store_world_take(Store *store, const char *world_id, const char *host_id,
@@ -466,13 +530,21 @@ Status store_profiles_find(Store *store, uint64_t account, uint64_t tag)
 
 Status store_world_release(Store *store, const char *world_id, uint64_t epoch, uint64_t tag)
 {
+    return store_world_release_for(store, NULL, world_id, epoch, tag);
+}
+
+Status store_world_release_for(Store *store, const StoreHolder *holder, const char *world_id,
+                               uint64_t epoch, uint64_t tag)
+{
     if (!store_id_is_valid(world_id)) {
         return refuse(store, STATUS_MALFORMED);
     }
-    Job *job = job_make(JOB_RELEASE, world_id, tag, 0);
+    Job *job = job_make(JOB_RELEASE, world_id, tag, holder_bytes(holder));
     if (job == NULL) {
         return STATUS_LIMIT;
     }
+    size_t at = 0;
+    copy_holder(job, &at, holder);
     job->epoch = epoch;
     return job_submit(store, job, true);
 }

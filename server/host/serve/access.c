@@ -10,14 +10,22 @@
 #define BEARER "Bearer "
 
 typedef struct Entered {
-    Identity who;
+    Identity who; // nobody, if it is a host
     bool has_cookie;
+    bool is_host;
+    StoreHostKey host_key;
 } Entered;
 
 const Identity *serve_who(const HttpRequest *request)
 {
     const Entered *entered = http_note(request);
-    return entered != NULL ? &entered->who : NULL;
+    return entered != NULL && !entered->is_host ? &entered->who : NULL;
+}
+
+const StoreHostKey *serve_host_key(const HttpRequest *request)
+{
+    const Entered *entered = http_note(request);
+    return entered != NULL && entered->is_host ? &entered->host_key : NULL;
 }
 
 bool serve_has_cookie(const HttpRequest *request)
@@ -127,10 +135,32 @@ static bool is_allowed(const Serve *serve, Access access, const HttpRequest *req
         return has_role(who, ROLE_OPERATOR);
     case ACCESS_MACHINE:
         return has_role(who, ROLE_OPERATOR) || (develops && http_origin_is_allowed(request));
+    case ACCESS_HOST: // decided before
     case ACCESS_COUNT:
         break;
     }
     return false;
+}
+
+// A host key is no sign-in, and a sign-in no host key.
+static bool enter_host(const Serve *serve, HttpRequest *request, HttpResponse *response)
+{
+    const char *header = http_header(request, "Authorization");
+    Entered *entered = arena_alloc(http_arena(request), sizeof *entered);
+    if (entered == NULL || header == NULL || strncasecmp(header, BEARER, sizeof BEARER - 1) != 0) {
+        http_fail(request, response, 401, "auth_required",
+                  "this is for hosts: send `Authorization: Bearer <host key>`");
+        return false;
+    }
+    *entered = (Entered){.is_host = true};
+    if (host_key_of_token(serve->control, header + sizeof BEARER - 1, &entered->host_key) !=
+        STATUS_OK) {
+        http_fail(request, response, 401, "auth_failed",
+                  "this host key is not valid (any more); ask an operator for a new one");
+        return false;
+    }
+    http_set_note(request, entered);
+    return true;
 }
 
 static void refuse(HttpRequest *request, HttpResponse *response, Access access, const Identity *who)
@@ -169,6 +199,9 @@ bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpR
                       "in development");
         }
         return is_open;
+    }
+    if (route->access == ACCESS_HOST) {
+        return enter_host(serve, request, response);
     }
     if (!find_who(serve, request, &entered)) {
         http_fail(request, response, 401, "auth_failed",

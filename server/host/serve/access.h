@@ -3,6 +3,7 @@
 // with somebody's cookie, and roles. Handlers ask serve_who and need not check again.
 #pragma once
 
+#include "server/control/host_key.h"
 #include "server/control/identity.h"
 #include "server/net/http.h"
 
@@ -16,6 +17,7 @@ typedef enum Access {
     ACCESS_LOCAL, // an operator, or a request of this machine that no proxy passed on
     ACCESS_OPERATOR,
     ACCESS_MACHINE, // an operator; in development everybody on this machine
+    ACCESS_HOST,    // a host key, and nothing else
     ACCESS_COUNT
 } Access;
 
@@ -27,6 +29,8 @@ typedef enum Access {
 bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpResponse *response);
 // Who asks; NULL: nobody. Known to every handler, also of routes that anyone may ask.
 const Identity *serve_who(const HttpRequest *request);
+// The key of the host that asks, for routes with ACCESS_HOST.
+const StoreHostKey *serve_host_key(const HttpRequest *request);
 // Did the sign-in come as a cookie? Then no token goes into an answer, where a page could read it.
 bool serve_has_cookie(const HttpRequest *request);
 // The Set-Cookie that signs in, or out with token "". False: it does not fit.

@@ -220,7 +220,8 @@ void serve_asset_list(void *user, HttpRequest *request, HttpResponse *response)
     const char *wanted = http_query(request, "place");
     for (uint32_t i = 0; i < serve->place_count; i++) {
         const HostPlace *place = serve->places[i].place;
-        if (wanted == NULL || strcmp(place->place_id, wanted) == 0) {
+        const bool has_list = place->built.asset_list != NULL; // else the control plane has it
+        if (has_list && (wanted == NULL || strcmp(place->place_id, wanted) == 0)) {
             response->body = (const uint8_t *)place->built.asset_list;
             response->bytes = place->built.asset_list_bytes;
             response->body_is_static = true; // until the server is stopped

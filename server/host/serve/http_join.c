@@ -160,7 +160,7 @@ static uint64_t socket_account(const Serve *serve, const HttpRequest *request)
         return 0;
     }
     if (who == NULL && token != NULL &&
-        ticket_read(&serve->key, token, strlen(token), &ticket) == STATUS_OK) {
+        ticket_read(serve->key.public_half, token, strlen(token), &ticket) == STATUS_OK) {
         const bool is_valid = ticket.expires_unix_ms > clock_unix_ms();
         return is_valid && (ticket.flags & TICKET_GUEST) == 0 ? ticket.account : 0;
     }
@@ -310,7 +310,7 @@ static bool signed_in(const Serve *serve, const HttpRequest *request, Ticket *ou
         return false;
     }
     *token = header + sizeof bearer - 1;
-    return ticket_read(&serve->key, *token, strlen(*token), out) == STATUS_OK &&
+    return ticket_read(serve->key.public_half, *token, strlen(*token), out) == STATUS_OK &&
            out->purpose == TICKET_SIGN_IN && out->expires_unix_ms > clock_unix_ms();
 }
 
@@ -463,7 +463,8 @@ static void write_join(const PendingJoin *pending, JsonWriter *json, const HostJ
     char id[32], address[512], key[65];
     client_id(&pending->join.who, id);
     sha256_hex(pending->serve->key.public_half, key); // 32 bytes as hex digits
-    snprintf(address, sizeof address, "%s/api/rooms/%s/ws", server, view.row->room_code);
+    snprintf(address, sizeof address, "%s/api/rooms/%s/ws",
+             answer->address != NULL ? answer->address : server, view.row->room_code);
     json_write_object_begin(json);
     serve_write_member(json, "server_address", address);
     if (pending->token[0] != '\0') { // not for a browser, whose cookie no script may read

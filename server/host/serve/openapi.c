@@ -66,7 +66,8 @@ static const char *access_name(uint8_t access)
         [ACCESS_ANYONE] = "anyone",     [ACCESS_SIGNED_IN] = "signed-in",
         [ACCESS_SELF] = "self",         [ACCESS_ACCOUNT] = "account",
         [ACCESS_CREATOR] = "creator",   [ACCESS_TEACHER] = "teacher",
-        [ACCESS_OPERATOR] = "operator", [ACCESS_MACHINE] = "machine"};
+        [ACCESS_OPERATOR] = "operator", [ACCESS_MACHINE] = "machine",
+        [ACCESS_HOST] = "host"};
     return access < ACCESS_COUNT && names[access] != NULL ? names[access] : "other";
 }
 
@@ -80,7 +81,8 @@ static const char *access_text(uint8_t access)
         [ACCESS_CREATOR] = "creators; in development everybody who signed in on this machine",
         [ACCESS_TEACHER] = "teachers and operators",
         [ACCESS_OPERATOR] = "operators",
-        [ACCESS_MACHINE] = "operators; in development everybody on this machine"};
+        [ACCESS_MACHINE] = "operators; in development everybody on this machine",
+        [ACCESS_HOST] = "hosts on other machines, by a host key as bearer"};
     return access < ACCESS_COUNT && texts[access] != NULL ? texts[access] : "see the route";
 }
 
@@ -287,7 +289,8 @@ static void security(JsonWriter *json, const HttpRoute *route)
         json_write_object_begin(json); // without a sign-in
         json_write_object_end(json);
     }
-    for (uint32_t i = 0; i < 2; i++) {
+    const uint32_t ways = route->access == ACCESS_HOST ? 1 : 2; // a host has no cookie
+    for (uint32_t i = 0; i < ways; i++) {
         json_write_object_begin(json);
         json_write_name(json, i == 0 ? "bearer" : "cookie");
         json_write_array_begin(json);

@@ -7,7 +7,10 @@
 #include "server/build/base/diagnostic.h"
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_build.h"
+#include "server/host/serve/http_host.h"
 #include "server/host/serve/serve_inside.h"
+#include "server/host/serve/serve_remote.h"
+#include "server/net/http_client.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
@@ -50,8 +53,7 @@ static uint64_t outside_now(void *user)
 
 static uint64_t outside_unix_ms(void *user)
 {
-    (void)user;
-    return clock_unix_ms();
+    return serve_remote_unix_ms(user);
 }
 
 static void outside_random(void *user, void *out, size_t bytes)
@@ -140,13 +142,18 @@ static Status make_host(Serve *serve)
                                      .refuse_socket = serve_refuse_socket,
                                      .socket_passed = outside_socket_passed,
                                      .socket_closed = outside_socket_closed,
-                                     .sockets_ended = outside_sockets_ended},
+                                     .sockets_ended = outside_sockets_ended,
+                                     .stored = serve_hosts_stored},
                          .store = serve->store,
                          .key = &serve->key,
                          .development = serve->development,
                          .one_world = !serve->config.many,
-                         .account_profiles = true,
-                         .store_is_private = true, // the data folder is locked
+                         .account_profiles = serve->remote == NULL,
+                         // The data folder is locked, and whatever hosts on other machines ask
+                         // of its store goes through this process.
+                         .store_is_private = serve->remote == NULL,
+                         .remote = serve->remote != NULL,
+                         .lease_ms = serve->config.lease_s * 1000,
                          .allow_weak_jail = serve->config.allow_weak_jail,
                          .world_max = serve->config.world_max == 0 && serve->control != NULL
                                           ? world_max_here()
@@ -158,7 +165,6 @@ static Status make_host(Serve *serve)
     }
     memcpy(config.host_id, serve->host_id, sizeof config.host_id);
     memcpy(config.boot, serve->boot, sizeof config.boot);
-    snprintf(config.address, sizeof config.address, "%s", serve->config.address);
     serve->links = (LinkConfig){.epoll = serve->epoll,
                                 .bounds = &serve->bounds,
                                 .journals = serve->journals,
@@ -339,16 +345,9 @@ static bool is_loopback(const char *address)
     return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
 }
 
-static int open_serve(Serve *serve)
+static int open_own(Serve *serve)
 {
-    const char *url = serve->config.public_url;
-    serve->is_https = url != NULL && strncasecmp(url, "https:", 6) == 0;
-    serve->development = !serve->config.has_secret && is_loopback(serve->config.address);
-    entropy_fill(serve->boot, sizeof serve->boot);
-    entropy_fill(serve->address_secret, sizeof serve->address_secret);
-    raise_limits();
-    host_bounds_open(&serve->bounds);
-    int code = open_places(serve);
+    const int code = open_places(serve);
     if (code != 0) {
         return code;
     }
@@ -360,12 +359,37 @@ static int open_serve(Serve *serve)
         serve_log_failure(serve->command, "%s: not started: cancelled", serve->config.places[0]);
         return 1;
     }
-    code = serve_data_open(serve);
+    return serve_data_open(serve);
+}
+
+static int open_remote(Serve *serve)
+{
+    serve->development = false; // its players come through the control plane
+    if (serve->config.journal != NULL && strcmp(serve->config.journal, "off") != 0) {
+        snprintf(serve->journal, sizeof serve->journal, "%s", serve->config.journal);
+    }
+    if (!open_loop(serve)) {
+        fprintf(stderr, "%s: %s\n", serve->command, strerror(errno));
+        return 1;
+    }
+    return serve_remote_open(serve);
+}
+
+static int open_serve(Serve *serve)
+{
+    const char *url = serve->config.public_url;
+    serve->is_https = url != NULL && strncasecmp(url, "https:", 6) == 0;
+    serve->development = !serve->config.has_secret && is_loopback(serve->config.address);
+    entropy_fill(serve->boot, sizeof serve->boot);
+    entropy_fill(serve->address_secret, sizeof serve->address_secret);
+    raise_limits();
+    host_bounds_open(&serve->bounds);
+    int code = serve->config.control_plane != NULL ? open_remote(serve) : open_own(serve);
     if (code != 0) {
         return code;
     }
     watch(serve, store_descriptor(serve->store), NULL);
-    if (!open_control(serve)) {
+    if (!open_control(serve) || serve_hosts_open(serve) != STATUS_OK) {
         return 1;
     }
     if (serve->journal[0] != '\0' &&
@@ -377,7 +401,7 @@ static int open_serve(Serve *serve)
         serve_log_failure(serve->command, "out of memory");
         return 1;
     }
-    code = open_worlds(serve);
+    code = serve->remote != NULL ? serve_remote_world(serve) : open_worlds(serve);
     if (code != 0) {
         return code;
     }
@@ -394,11 +418,14 @@ static void close_serve(Serve *serve)
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
     mailbox_destroy(serve->mailbox);
+    serve_hosts_close(serve);
+    serve_remote_cancel(serve);
     serve_places_close(serve);
     control_destroy(serve->control);
     host_destroy(serve->host);
     journal_writer_destroy(serve->journals);
     serve_data_close(serve);
+    serve_remote_close(serve);
     host_bounds_close(&serve->bounds);
     rooms_destroy(serve->rooms);
     free(serve->text);
@@ -476,10 +503,29 @@ static void link_address(const char *address, char out[64])
     snprintf(out, 64, "%s%s%s", is_v6 ? "[" : "", address, is_v6 ? "]" : "");
 }
 
+// Where players reach a host, for the control plane that leads them here.
+static void tell_address(Serve *serve)
+{
+    HttpSite site;
+    char address[64], reached[320];
+    link_address(serve->config.address, address);
+    if (serve->config.public_url != NULL && http_site_parse(serve->config.public_url, &site)) {
+        snprintf(reached, sizeof reached, "ws%.280s", site.origin + strlen("http"));
+    } else {
+        snprintf(reached, sizeof reached, "ws://%s:%u", address, (unsigned)http_port(serve->http));
+    }
+    host_set_address(serve->host, reached);
+}
+
 static void print_world(const Serve *serve, const char *address, unsigned port)
 {
     const StoreWorld *row = host_world_view(serve->one_world).row;
     diagnostic_print(stdout, "world %s, room %s: %s", row->world_id, row->room_code, row->name);
+    if (serve->remote != NULL) {
+        diagnostic_print(stdout, "host  of %s, where players join", serve->config.control_plane);
+        printf("join  ws://%s:%u/api/rooms/%s/ws\n", address, port, row->room_code);
+        return;
+    }
     if (serve->config.web == NULL) {
         printf("page  none: build/web is not there; run `make build`, or say --web DIR\n");
     } else {
@@ -512,7 +558,7 @@ static void print_address(const Serve *serve)
     } else {
         print_world(serve, address, port);
     }
-    if (!serve->development && serve->control == NULL) {
+    if (!serve->development && serve->remote == NULL && serve->control == NULL) {
         printf("note  nobody can join on %s yet: there are no accounts, and only a world on a "
                "loopback address\n      gives tickets to everybody. Without --address you can "
                "play, and others by `ssh -L %u:127.0.0.1:%u`\n",
@@ -523,6 +569,7 @@ static void print_address(const Serve *serve)
 
 static int run(Serve *serve)
 {
+    tell_address(serve);
     if (serve->one_world != NULL) {
         host_world_run(serve->one_world);
     }

@@ -40,6 +40,13 @@ typedef struct ServeConfig {
     // Proxies whose X-Forwarded-For is believed, "10.0.0.0/8"; ends with NULL.
     const char *trusted_proxies[HTTP_TRUSTED_PROXIES_MAX + 1];
     bool allow_weak_jail;
+    // A host of a control plane on another machine (serve_remote.h): no places, no data.
+    const char *control_plane; // its address; NULL: this is none
+    const char *world;         // id or room code; made if there is none
+    const char *place_id;      // of a world that is made; NULL: the default place
+    const char *host_key;      // or
+    const char *host_key_file;
+    uint32_t lease_s; // how long it may be cut off before others may take its world
     LogFormat log_format;
     LogLevel log_level; // events below it are left out
     // `sandlot up`: the control plane is in this process. Then `many` and `data` are set too.

@@ -8,6 +8,9 @@
 //   http_routes.c  what HTTP is answered; http_join.c: who comes in; http_asset.c, http_build.c
 //   access.c       who may ask what; openapi.c: the description of all routes
 //   http_admin.c   what operators ask; http_logs.c: the log from afar
+//   access.c       who may ask what
+//   http_host.c    what hosts on other machines are answered
+//   serve_remote.c such a host itself: registers, fetches its place, saves at the control plane
 //   rooms.c        which worlds there are, for HTTP threads
 #pragma once
 
@@ -32,6 +35,9 @@ typedef struct ServeAssets ServeAssets;
 typedef struct ServePlace {
     HostPlace *place;
     ServeAssets *assets;
+    // For hosts on other machines, of a control plane: the hash of what they fetch, and a number
+    // that changes with it or with the signing key.
+    uint8_t hash[32], revision[32];
 } ServePlace;
 
 // Somebody who follows the log (http_logs.c).
@@ -71,7 +77,9 @@ typedef struct Serve {
     HttpServer *http;
     Mailbox *mailbox;
     Rooms *rooms;
-    struct ServeBuild *build; // NULL until somebody saves
+    struct RemoteHosts *hosts;  // on other machines; NULL: no control plane
+    struct ServeRemote *remote; // NULL: this is not such a host itself
+    struct ServeBuild *build;   // NULL until somebody saves
     pthread_mutex_t build_lock;
     uint64_t rooms_ns;                              // when the rooms were last told
     atomic_uint import_count;                       // worlds that are uploaded now
