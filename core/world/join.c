@@ -506,9 +506,14 @@ Status join_auth(World *world, const Entry *entry)
     if (name_is_valid(name)) {
         set_text(session->name, name);
     }
+    Status status = STATUS_OK;
+    if (entry->byte_count > 0) { // invalid ones are as good as none
+        status =
+            save_take_profiles(world->saves, session->account, entry->bytes, entry->byte_count);
+    }
     use_own_token(world, session);
     enter(world, session);
-    return STATUS_OK;
+    return status;
 }
 
 void join_tick(World *world, Session *session)

@@ -218,6 +218,29 @@ static Status admin_remove(World *world, const Entry *entry)
     return session != NULL ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
+// The account's characters were changed elsewhere.
+static Status admin_profiles(World *world, const Entry *entry)
+{
+    Row row;
+    RowProfiles profiles;
+    ByteReader reader = byte_reader(entry->bytes, entry->byte_count);
+    Status status = row_read(&reader, &row);
+    status = status == STATUS_OK ? row_profiles(&row, &profiles) : status;
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const Session *session = session_of_account(world->sessions, profiles.account);
+    if (session == NULL) {
+        return STATUS_NOT_FOUND;
+    }
+    status = save_take_profiles(world->saves, profiles.account, entry->bytes, entry->byte_count);
+    if (status == STATUS_OK) {
+        profile_open(world->acts, session);
+        profile_announce(world->acts, session, NULL);
+    }
+    return status;
+}
+
 static Status admin_mute(World *world, const Entry *entry)
 {
     size_t at = 0;
@@ -289,9 +312,9 @@ static Status admin(World *world, const Entry *entry)
     static const struct {
         const char *name;
         Status (*run)(World *world, const Entry *entry);
-    } orders[] = {{"kick", admin_kick}, {"say", admin_say},     {"stop", admin_stop},
-                  {"save", admin_save}, {"leave", admin_leave}, {"remove", admin_remove},
-                  {"mute", admin_mute}};
+    } orders[] = {{"kick", admin_kick}, {"say", admin_say},          {"stop", admin_stop},
+                  {"save", admin_save}, {"leave", admin_leave},      {"remove", admin_remove},
+                  {"mute", admin_mute}, {"profiles", admin_profiles}};
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         if (strlen(orders[i].name) == entry->name_bytes &&
             memcmp(orders[i].name, entry->name, entry->name_bytes) == 0) {

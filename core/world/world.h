@@ -60,7 +60,8 @@ void world_destroy(Heap *heap, World *world);
 // ENTRY_ADMIN, by name: "kick" (player id), "say" (text), "stop" (reason: says goodbye, saves,
 // COMMAND_STOP), "save", "leave" (account: who has joined another world of the place;
 // COMMAND_LEFT), "remove" (account, space, reason: ends the session, and no token resumes it),
-// "mute" (account, space, unix ms until when, space, reason; 0: they may chat again).
+// "mute" (account, space, unix ms until when, space, reason; 0: they may chat again), "profiles"
+// (ROW_PROFILES: somebody's characters were changed outside).
 //
 // The only door. STATUS_NOT_FOUND for a connection that is not (or no longer) there, STATUS_LIMIT
 // when there is no room, STATUS_MALFORMED and the like for what makes no sense: the entry then has

@@ -15,30 +15,41 @@
 
 // --- limits -------------------------------------------------------------------------------------
 
+// What is guessed at: somebody's password, one's own (signed in), a recovery code. They are counted
+// apart, so that a stranger who guesses the first locks nobody out of the others.
+typedef enum Guess { GUESS_PASSWORD = 'p', GUESS_CODE = 'c', GUESS_OWN = 'o' } Guess;
+
+static void attempt_key(const char *name, const AccountAsk *ask, Guess guess,
+                        char out[NAME_FOLD_BYTES + 1])
+{
+    const bool is_own =
+        ask->who != NULL && !ask->who->is_guest && strcmp(ask->who->name, name) == 0;
+    out[0] = (char)(is_own && guess == GUESS_PASSWORD ? GUESS_OWN : guess);
+    name_fold(name, out + 1);
+}
+
 // Both are counted before the work, and given back if it went well.
-static bool take_attempt(Control *control, const char *name, const AccountAsk *ask,
+static bool take_attempt(Control *control, const char *name, Guess guess, const AccountAsk *ask,
                          AccountGiven *given)
 {
-    char folded[NAME_FOLD_BYTES];
-    name_fold(name, folded);
+    char key[NAME_FOLD_BYTES + 1];
+    attempt_key(name, ask, guess, key);
     const uint64_t now = control_now(control);
     if (!attempts_take(control->attempts, ATTEMPT_ADDRESS, &ask->address, sizeof ask->address, now,
                        &given->wait_s)) {
         return false;
     }
-    if (!attempts_take(control->attempts, ATTEMPT_NAME, folded, strlen(folded), now,
-                       &given->wait_s)) {
-        return false; // for the address it is a failure too
-    }
-    return true;
+    // If not: for the address it is a failure too.
+    return attempts_take(control->attempts, ATTEMPT_NAME, key, strlen(key), now, &given->wait_s);
 }
 
-static void give_back_attempt(Control *control, const char *name, const AccountAsk *ask)
+static void give_back_attempt(Control *control, const char *name, Guess guess,
+                              const AccountAsk *ask)
 {
-    char folded[NAME_FOLD_BYTES];
-    name_fold(name, folded);
+    char key[NAME_FOLD_BYTES + 1];
+    attempt_key(name, ask, guess, key);
     attempts_give_back(control->attempts, ATTEMPT_ADDRESS, &ask->address, sizeof ask->address);
-    attempts_give_back(control->attempts, ATTEMPT_NAME, folded, strlen(folded));
+    attempts_give_back(control->attempts, ATTEMPT_NAME, key, strlen(key));
 }
 
 static bool take_made(Control *control, const AccountAsk *ask, AccountGiven *given)
@@ -291,7 +302,9 @@ static AccountResult begin_session(Control *control, const StoreAccount *was, co
     StoreAccountChange change = {.account = &account, .was = was, .sign_in = &sign_in};
     pthread_mutex_t *stripe = control_stripe(control, was->account_id);
     pthread_mutex_lock(stripe);
-    if (ask->who != NULL && ask->who->kind == SIGN_IN_SESSION) {
+    const bool has_session = ask->who != NULL && ask->who->kind == SIGN_IN_SESSION;
+    const bool is_own = has_session && ask->who->account == was->account_id;
+    if (is_own) {
         change.ends = ask->who->sign_in;
     } else if (sign_ins_count(control, was->account_id, SIGN_IN_SESSION, oldest) >=
                SESSIONS_PER_ACCOUNT_MAX) {
@@ -299,6 +312,9 @@ static AccountResult begin_session(Control *control, const StoreAccount *was, co
     }
     const AccountResult result = apply(control, &change, given);
     pthread_mutex_unlock(stripe);
+    if (result == ACCOUNT_OK && has_session && !is_own) {
+        (void)account_sign_out(control, ask->who); // a guest's; if the disk refuses, it only stays
+    }
     return result;
 }
 
@@ -323,12 +339,12 @@ static AccountResult guarded_check(Control *control, const char *name, const cha
     if (strlen(name) >= STORE_NAME_BYTES || strlen(password) > PASSWORD_BYTES_MAX) {
         return ACCOUNT_WRONG; // no account has them
     }
-    if (!take_attempt(control, name, ask, given)) {
+    if (!take_attempt(control, name, GUESS_PASSWORD, ask, given)) {
         return ACCOUNT_LIMITED;
     }
     const AccountResult result = check_account(control, name, password, out);
     if (result != ACCOUNT_WRONG) {
-        give_back_attempt(control, name, ask);
+        give_back_attempt(control, name, GUESS_PASSWORD, ask);
     }
     return result;
 }
@@ -420,7 +436,7 @@ AccountResult account_recover(Control *control, const char *name, const char *co
     if (result != ACCOUNT_OK) {
         return result;
     }
-    if (!take_attempt(control, name, ask, given)) {
+    if (!take_attempt(control, name, GUESS_CODE, ask, given)) {
         return ACCOUNT_LIMITED;
     }
     hash_code(control, code, hash);
@@ -436,7 +452,7 @@ AccountResult account_recover(Control *control, const char *name, const char *co
         result = status == STATUS_NOT_FOUND ? ACCOUNT_WRONG : ACCOUNT_UNAVAILABLE;
     }
     if (result != ACCOUNT_WRONG) {
-        give_back_attempt(control, name, ask);
+        give_back_attempt(control, name, GUESS_CODE, ask);
     }
     return result;
 }

@@ -1,5 +1,6 @@
 // Links that are good once, and who may register. See account.h.
 #include "server/control/control_inside.h"
+#include "server/control/settings.h"
 
 #include <string.h>
 
@@ -17,6 +18,21 @@ static Status make_link(Control *control, StoreLink *link, uint64_t duration_ms,
     return store_link_put(control->config.store, link, is_only);
 }
 
+// May whoever made it still make such a link? What an operator gave away ends with the role. 0 is
+// the server itself.
+static bool maker_may(Control *control, const StoreLink *link)
+{
+    StoreAccount maker;
+    if (link->maker_id == 0) {
+        return true;
+    }
+    if (store_account_find(control->config.store, link->maker_id, &maker) != STATUS_OK) {
+        return false;
+    }
+    const bool teaches = link->purpose == LINK_INVITATION && link->roles == 0;
+    return (maker.roles & (ROLE_OPERATOR | (teaches ? ROLE_TEACHER : 0u))) != 0;
+}
+
 AccountResult account_link(Control *control, const char *token, StoreLink *out)
 {
     uint8_t hash[TOKEN_HASH_BYTES];
@@ -26,7 +42,7 @@ AccountResult account_link(Control *control, const char *token, StoreLink *out)
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? ACCOUNT_LINK_GONE : ACCOUNT_UNAVAILABLE;
     }
-    if (link.expires_unix_ms <= control_now(control)) {
+    if (link.expires_unix_ms <= control_now(control) || !maker_may(control, &link)) {
         return ACCOUNT_LINK_GONE;
     }
     *out = link;
@@ -66,16 +82,6 @@ Status control_reset_link(Control *control, const char *name, uint64_t maker,
 
 // --- who may register ---------------------------------------------------------------------------
 
-#define SETTING "registration" // "open" or "invite"
-
-Status account_read_registration(Control *control)
-{
-    char value[STORE_SETTING_BYTES] = "";
-    const Status status = store_setting_find(control->config.store, SETTING, value);
-    control->is_open = status == STATUS_OK ? strcmp(value, "open") == 0 : control->config.is_open;
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
 bool control_registration_is_open(Control *control)
 {
     pthread_mutex_lock(&control->lock);
@@ -86,8 +92,11 @@ bool control_registration_is_open(Control *control)
 
 Status control_set_registration(Control *control, bool is_open)
 {
-    const Status status =
-        store_setting_put(control->config.store, SETTING, is_open ? "open" : "invite");
+    char reason[SETTINGS_REASON_BYTES];
+    const Status status = control->config.data == NULL
+                              ? STATUS_OK
+                              : settings_operator_set(control->config.data, "registration",
+                                                      is_open ? "open" : "invite", reason);
     if (status == STATUS_OK) {
         pthread_mutex_lock(&control->lock);
         control->is_open = is_open;

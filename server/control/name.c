@@ -7,12 +7,20 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 bool name_is_valid(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                   "0123456789_-";
+    // As client_ids begin.
+    static const char *const prefixes[] = {"guest_", "user_"};
     const size_t bytes = strlen(name);
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        if (strncasecmp(name, prefixes[i], strlen(prefixes[i])) == 0) {
+            return false;
+        }
+    }
     return bytes >= NAME_LETTERS_MIN && bytes <= NAME_LETTERS_MAX && strspn(name, letters) == bytes;
 }
 
@@ -172,7 +180,8 @@ bool name_is_shown(const char *shown)
 
 bool name_is_reserved(const char *folded)
 {
-    static const char *const words[] = {"sandlot", "server", "system", "guest"};
+    static const char *const words[] = {"sandlot", "server",   "system",   "guest",
+                                        "admin",   "operator", "moderator"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         char word[NAME_FOLD_BYTES];
         name_fold(words[i], word);

@@ -8,8 +8,10 @@
 
 #define NAME_LETTERS_MIN 3
 #define NAME_LETTERS_MAX 20
-#define NAME_RULE        "an account's name has 3 to 20 letters of A-Z, a-z, 0-9, _ and -"
-#define NAME_FOLD_BYTES  66 // of a folded shown name, with its terminator
+#define NAME_RULE                                                           \
+    "an account's name has 3 to 20 letters of A-Z, a-z, 0-9, _ and -, and " \
+    "does not begin with guest_ or user_"
+#define NAME_FOLD_BYTES 66 // of a folded shown name, with its terminator
 
 // What guests' shown names begin with, and no other name contains.
 #define GUEST_SIGN "~"

@@ -79,13 +79,14 @@ Status host_create(const HostConfig *config, Host **out)
     host->worlds = calloc(HOST_WORLDS_MAX, sizeof *host->worlds);
     host->joins = calloc(HOST_JOINS_MAX, sizeof *host->joins);
     host->accounts = calloc(HOST_ACCOUNTS, sizeof *host->accounts);
+    host->admissions = calloc(HOST_ADMISSIONS_MAX, sizeof *host->admissions);
     host->is_busy = calloc(HOST_WORLDS_MAX, sizeof *host->is_busy);
     Status status = used_tickets_open(&host->used_tickets);
     if (status == STATUS_OK) {
         status = host_index_open(host);
     }
-    if (host->is_busy == NULL || host->worlds == NULL || host->joins == NULL ||
-        host->accounts == NULL) {
+    if (host->is_busy == NULL || host->admissions == NULL || host->worlds == NULL ||
+        host->joins == NULL || host->accounts == NULL) {
         status = STATUS_LIMIT;
     }
     if (status != STATUS_OK) {
@@ -110,6 +111,7 @@ void host_destroy(Host *host)
     used_tickets_close(&host->used_tickets);
     host_index_close(host);
     free(host->is_busy);
+    free(host->admissions);
     free(host->worlds);
     free(host->joins);
     free(host->accounts);
@@ -209,6 +211,10 @@ static void answer_one(Host *host, const StoreCompletion *done)
         return;
     }
     const uint32_t number = (uint32_t)(done->tag >> TAG_WORLD_SHIFT) & (HOST_WORLDS_MAX - 1);
+    if (kind == TAG_PROFILES) {
+        host_profiles_answer(host, (uint32_t)(done->tag & TAG_INDEX_MASK), done);
+        return;
+    }
     const uint16_t life = (uint16_t)(done->tag >> TAG_LIFE_SHIFT);
     const uint32_t index = (uint32_t)(done->tag & TAG_INDEX_MASK);
     if (kind == TAG_NOTHING || number >= host->world_count) {

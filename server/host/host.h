@@ -140,6 +140,8 @@ typedef struct HostConfig {
     bool store_is_private; // nobody else can reach it: a lease that the full disk does not let us
                            // renew is still ours
     bool allow_weak_jail;
+    bool account_profiles; // the store has the characters of accounts: whoever comes in brings
+                           // theirs
     uint32_t world_max;    // processes; 0: HOST_WORLDS_MAX
     uint32_t idle_stop_ms; // 0: HOST_IDLE_STOP_MS
 } HostConfig;
@@ -179,6 +181,8 @@ uint32_t host_kick(Host *host, uint64_t account, const char *world, const char *
 uint32_t host_mute(Host *host, uint64_t account, const char *world, uint64_t until_unix_ms,
                    const char *reason);
 uint32_t host_announce(Host *host, const char *world, const char *text);
+// The account's characters were changed in the store: a world that it is in hears of them (a row).
+void host_profiles_changed(Host *host, uint64_t account, const uint8_t *row, size_t bytes);
 // What the control plane has decided since (HostOutside.rules) is carried out where the account is.
 void host_rules_changed(Host *host, uint64_t account, const char *world);
 
@@ -204,7 +208,9 @@ typedef struct HostCounts {
     uint64_t joins_refused[REFUSED_COUNT]; // by why
     uint64_t saves_lost, requests_lost;    // not on disk when their time was over
     uint64_t renewals, renewals_failed;
+    uint64_t profiles_refused;         // of players who are not in the world that sent them
     uint64_t moves_waited, moves_late; // players who came from another world of the place
 } HostCounts;
 const HostCounts *host_counts(const Host *host);
+void host_note_refused(Host *host, HostRefusal refusal); // a join that the owner refused itself
 StoreDisk host_disk(const Host *host); // why worlds cannot start, if that is why

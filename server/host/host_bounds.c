@@ -1,4 +1,5 @@
 // See host_bounds.h.
+#define _GNU_SOURCE
 #include "server/host/host_bounds.h"
 
 #include "core/base/limits.h"
@@ -22,6 +23,26 @@ uint64_t world_memory_bytes(const WorldNeed *need)
            need->json_session_max * WORLD_MEMORY_JSON_BYTES + sockets * WORLD_MEMORY_SOCKET_BYTES +
            need->place_bytes * WORLD_MEMORY_PLACE_TIMES +
            need->beginning_bytes * WORLD_MEMORY_BEGINNING_TIMES;
+}
+
+#define WORLD_SHARE_BYTES (64ull << 20)
+#define WORLDS_PER_CORE   100
+#define WORLDS_MIN        4
+
+uint32_t world_max_of(uint64_t memory_bytes, uint32_t cores)
+{
+    const uint64_t by_memory = memory_bytes / WORLD_SHARE_BYTES;
+    const uint64_t by_cores = (uint64_t)cores * WORLDS_PER_CORE;
+    const uint64_t most = by_memory < by_cores ? by_memory : by_cores;
+    return most < WORLDS_MIN ? WORLDS_MIN : most < 4096 ? (uint32_t)most : 4096;
+}
+
+uint32_t world_max_here(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return world_max_of(pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0,
+                        cores > 0 ? (uint32_t)cores : 1);
 }
 
 void host_bounds_open(HostBounds *bounds)

@@ -17,6 +17,11 @@ typedef struct WorldNeed {
 // Address space. Everything is taken before the first tick, so a world that starts has enough.
 uint64_t world_memory_bytes(const WorldNeed *need);
 
+// How many worlds such a machine may run at once: an idle one takes 30 to 60 MiB and little time,
+// and when many of them are played in, their players wait for the cores.
+uint32_t world_max_of(uint64_t memory_bytes, uint32_t cores);
+uint32_t world_max_here(void);
+
 typedef struct HostBounds {
     Cgroup cgroup;    // own is empty: none
     char missing[96]; // why there is none

@@ -55,20 +55,31 @@ static uint32_t entry_flags(const Ticket *ticket)
            ((ticket->flags & TICKET_DEBUG) != 0 ? ENTRY_DEBUG : 0u);
 }
 
+void hosted_send_auth(HostWorld *world, uint64_t connection, const Ticket *ticket,
+                      const uint8_t *profiles, size_t bytes)
+{
+    const Entry entry = {.type = ENTRY_AUTH,
+                         .connection = connection,
+                         .flags = entry_flags(ticket),
+                         .number = ticket->account,
+                         .name = ticket->name,
+                         .name_bytes = (uint32_t)strlen(ticket->name),
+                         .bytes = profiles,
+                         .byte_count = bytes};
+    hosted_send_entry(world, &entry);
+    hosted_apply_rules(world, ticket->account);
+}
+
 void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket)
 {
-    Entry entry = {.type = ENTRY_AUTH, .connection = connection};
-    if (ticket != NULL) {
-        entry.flags = entry_flags(ticket);
-        entry.number = ticket->account;
-        entry.name = ticket->name;
-        entry.name_bytes = (uint32_t)strlen(ticket->name);
-        host_account_note(world, ticket->account);
-        world->admitted[0] += 1;
+    if (ticket == NULL) {
+        hosted_send_entry(world, &(Entry){.type = ENTRY_AUTH, .connection = connection});
+        return;
     }
-    hosted_send_entry(world, &entry);
-    if (ticket != NULL) {
-        hosted_apply_rules(world, ticket->account);
+    host_account_note(world, ticket->account);
+    world->admitted[0] += 1;
+    if (!host_profiles_ask(world, connection, ticket)) {
+        hosted_send_auth(world, connection, ticket, NULL, 0);
     }
 }
 

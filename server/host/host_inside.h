@@ -11,6 +11,7 @@
 //   host_save.c   saves and requests on their way to the store and back
 //   host_move.c   players who come from another world of the same place
 //   host_order.c  kicks, mutes, announcements
+//   host_profiles.c  characters of those who come in
 //   host_place.c  built places
 #pragma once
 
@@ -24,6 +25,7 @@
 #define HOST_SECOND_NS       1000000000ull
 #define HOST_MS_NS           1000000ull
 #define HOST_DAMAGED_MAX     16 // lines of the log about damaged DataStore entries
+#define HOST_ADMISSIONS_MAX  4096
 #define HOST_MOVES_MAX       1024
 #define HOST_INVITED_SECONDS (TICKET_MS / 1000 + 2)
 #define HOST_ACCOUNTS        65536 // that are remembered with the world they were in
@@ -126,6 +128,14 @@ typedef struct HostMove {
     Ticket ticket;
 } HostMove;
 
+// A player who is let in once the store has said which characters they have.
+typedef struct HostAdmission {
+    HostWorld *world; // NULL: free
+    uint16_t incarnation;
+    uint64_t connection;
+    Ticket ticket;
+} HostAdmission;
+
 typedef struct AccountPlace {
     uint64_t account; // 0: free
     HostWorld *world;
@@ -146,6 +156,8 @@ struct Host {
     uint32_t join_count;
     HostMove moves[HOST_MOVES_MAX];
     uint32_t move_count;
+    HostAdmission *admissions; // HOST_ADMISSIONS_MAX
+    uint32_t admission_next;
     AccountPlace *accounts; // HOST_ACCOUNTS, by hash; the older one gives way
     uint64_t stepped_ns;
 
@@ -181,6 +193,7 @@ typedef enum HostTag {
     TAG_RELEASE,
     TAG_SAVE,
     TAG_REQUEST,
+    TAG_PROFILES,
     TAG_NOTHING // an answer that nobody needs
 } HostTag;
 // u4 kind · u20 world · u16 incarnation · u24 index
@@ -213,6 +226,8 @@ MUST_USE Status hosted_begin(HostWorld *world, const uint8_t *rows, size_t bytes
 
 // --- host_hear.c --------------------------------------------------------------------------------
 void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket); // NULL: nobody
+void hosted_send_auth(HostWorld *world, uint64_t connection, const Ticket *ticket,
+                      const uint8_t *profiles, size_t bytes);
 void hosted_hear_rest(HostWorld *world); // what it said before it ended
 void hosted_watch(HostWorld *world);     // is it stuck?
 
@@ -260,6 +275,14 @@ bool hosted_refuse_banned(HostWorld *world, uint64_t connection, uint64_t accoun
 // They have come in: what holds for them is told to the world.
 void hosted_apply_rules(HostWorld *world, uint64_t account);
 void hosted_refuse_auth(HostWorld *world, uint64_t connection, const char *error, const char *why);
+
+// --- host_profiles.c ----------------------------------------------------------------------------
+// True: the store is asked for their characters, and they are let in with the answer.
+bool host_profiles_ask(HostWorld *world, uint64_t connection, const Ticket *ticket);
+void host_profiles_answer(Host *host, uint32_t index, const StoreCompletion *done);
+// Removes from a save what a world may not say: characters of players who are not in it.
+size_t hosted_filter_profiles(HostWorld *world, uint8_t *rows, size_t bytes);
+bool host_account_was_in(const HostWorld *world, uint64_t account); // host_move.c
 
 // --- host_move.c --------------------------------------------------------------------------------
 // True: the player comes from another world of the place and is let in later.

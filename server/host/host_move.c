@@ -19,10 +19,15 @@ void host_account_note(HostWorld *world, uint64_t account)
     *account_slot(world->host, account) = (AccountPlace){account, world};
 }
 
-bool host_account_is_in(const HostWorld *world, uint64_t account)
+bool host_account_was_in(const HostWorld *world, uint64_t account)
 {
     const AccountPlace *last = account_slot(world->host, account);
-    return last->account == account && last->world == world && world->state == WORLD_RUNNING;
+    return last->account == account && last->world == world;
+}
+
+bool host_account_is_in(const HostWorld *world, uint64_t account)
+{
+    return host_account_was_in(world, account) && world->state == WORLD_RUNNING;
 }
 
 static bool may_still_save(const HostWorld *world)

@@ -119,6 +119,7 @@ void hosted_save_receive(HostWorld *world, const ChannelReport *report)
         return;
     }
     memcpy(rows, report->bytes, report->byte_count);
+    const size_t bytes = hosted_filter_profiles(world, rows, report->byte_count);
     const bool waits = saves->again_ns != 0; // in order: those before it are not in yet
     const uint32_t index = index_of(saves, saves->count++);
     saves->seq += 1;
@@ -127,7 +128,7 @@ void hosted_save_receive(HostWorld *world, const ChannelReport *report)
                                    .request = report->request,
                                    .seq = report->seq,
                                    .rows = rows,
-                                   .bytes = report->byte_count};
+                                   .bytes = bytes};
     if (!waits && !world->fenced && !submit(world, index)) {
         hosted_kill(world, "it sent an invalid save");
     }

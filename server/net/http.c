@@ -122,7 +122,8 @@ static enum MHD_Result run_handler(HttpRequest *request)
         return http_answer(request, &response);
     }
     if (request->route->blocks) {
-        http_work(request, &response, request->route->handler);
+        (request->route->is_slow ? http_work_slowly : http_work)(request, &response,
+                                                                 request->route->handler);
     } else {
         request->route->handler(request->server->config.user, request, &response);
     }

@@ -87,6 +87,7 @@ typedef struct HttpRoute {
     size_t body_max;            // 0: none is needed; but for GET, up to 1,024 bytes are ignored
     const HttpBody *body_taker; // NULL: it is collected, see http_body
     bool blocks;                // the handler runs on the pool, see http_work
+    bool is_slow;               // on the pool of its own for what takes long
     size_t arena_bytes;         // for http_arena; 0: HTTP_ARENA_BYTES, at most HTTP_ARENA_BYTES_MAX
     uint8_t access;             // who may ask, for HttpConfig.enter: its owner's number
     bool is_form;               // a form without JavaScript may send it
@@ -125,8 +126,8 @@ typedef struct HttpConfig {
     uint32_t rate_min;       // bytes a second of a body afterwards; 0: HTTP_RATE_MIN
     uint32_t thread_count;   // 0: 1
     // For routes that block, and http_work; destroyed after http_stop. NULL: they block the server.
-    WorkPool *pool;
-    uint32_t waiting_max; // requests that are answered later; 0: HTTP_WAITING_MAX
+    WorkPool *pool, *slow_pool; // NULL: slow work is done on the first one
+    uint32_t waiting_max;       // requests that are answered later; 0: HTTP_WAITING_MAX
     // The folder of the page, or NULL: none. Only paths that no route has, see http_file.h.
     const char *web_root;
     // Addresses within the page ("/play/*"), which get its index.html; ends with NULL. May be NULL.
@@ -226,6 +227,7 @@ void http_complete(HttpDeferred *deferred, const HttpResponse *response);
 // In a handler: lets `work` answer on a thread of the pool, where it may block. 503 when the pool
 // is full. `work` itself cannot answer later.
 void http_work(HttpRequest *request, HttpResponse *response, HttpHandler work);
+void http_work_slowly(HttpRequest *request, HttpResponse *response, HttpHandler work);
 
 // Turns the request into a WebSocket: checks version, key, subprotocol and Origin, answers 101, and
 // calls `take` with the socket and the bytes already read, on the server's thread. The socket is

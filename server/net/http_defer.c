@@ -225,10 +225,10 @@ static void run_work(void *user, bool is_cancelled)
     http_complete(&request->deferred, &response);
 }
 
-void http_work(HttpRequest *request, HttpResponse *response, HttpHandler work)
+static void work_on(WorkPool *pool, HttpRequest *request, HttpResponse *response, HttpHandler work)
 {
     HttpServer *server = request->server;
-    if (server->config.pool == NULL) {
+    if (pool == NULL) {
         work(server->config.user, request, response);
         return;
     }
@@ -237,13 +237,24 @@ void http_work(HttpRequest *request, HttpResponse *response, HttpHandler work)
         return;
     }
     request->work = work;
-    if (work_pool_submit(server->config.pool, run_work, request) != STATUS_OK) {
+    if (work_pool_submit(pool, run_work, request) != STATUS_OK) {
         pthread_mutex_lock(&server->lock);
         server->stats.waiting_refused += 1;
         pthread_mutex_unlock(&server->lock);
         http_fail(request, response, 503, "busy", "the server has too much to do; try again later");
         http_complete(deferred, response);
     }
+}
+
+void http_work(HttpRequest *request, HttpResponse *response, HttpHandler work)
+{
+    work_on(request->server->config.pool, request, response, work);
+}
+
+void http_work_slowly(HttpRequest *request, HttpResponse *response, HttpHandler work)
+{
+    const HttpConfig *config = &request->server->config;
+    work_on(config->slow_pool != NULL ? config->slow_pool : config->pool, request, response, work);
 }
 
 // --- bodies that wait ---------------------------------------------------------------------------

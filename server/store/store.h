@@ -147,7 +147,8 @@ typedef enum StoreCompletionType {
     STORE_HOST_RENEWED,
     STORE_WORLD_TAKEN,
     STORE_WORLD_RELEASED,
-    STORE_WORLD_MADE
+    STORE_WORLD_MADE,
+    STORE_PROFILES_FOUND
 } StoreCompletionType;
 
 typedef struct StoreCompletion {

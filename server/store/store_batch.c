@@ -87,6 +87,8 @@ static Status run_alone(Store *store, Sql *sql, Job *job)
         return world_release(sql, job);
     case JOB_MAKE:
         return world_make(store, sql, job);
+    case JOB_PROFILES:
+        return profiles_answer(store, sql, job);
     case JOB_CALL:
         players_forget(store); // it may write any row
         return job->call(store, sql, job->user);

@@ -63,7 +63,11 @@ static Status world_import(Store *store, Sql *sql, void *user)
     world_clear(sql, call->world.world_id);
     status = world_write(sql, &call->world);
     if (status == STATUS_OK) {
-        rows_apply(store, sql, &(Save){call->world.world_id, 0, call->rows, call->bytes});
+        rows_apply(store, sql,
+                   &(Save){.world_id = call->world.world_id,
+                           .rows = call->rows,
+                           .row_bytes = call->bytes});
+        players_forget(store);
         status = world_fence(sql, call->world.world_id);
     }
     return status;

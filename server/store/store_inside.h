@@ -32,6 +32,7 @@ typedef enum JobType {
     JOB_TAKE = STORE_WORLD_TAKEN,
     JOB_RELEASE = STORE_WORLD_RELEASED,
     JOB_MAKE = STORE_WORLD_MADE,
+    JOB_PROFILES = STORE_PROFILES_FOUND,
     JOB_CALL // somebody waits for it
 } JobType;
 
@@ -224,9 +225,11 @@ typedef struct ProfileSet {
     uint32_t text_count;
     uint32_t damaged_count; // rows that were left out
 } ProfileSet;
-void profiles_write(Sql *sql, const char *world_id, const RowProfiles *profiles);
-void profiles_delete(Sql *sql, const char *world_id, uint64_t account);
-// What is stored of an account, made valid, and counted. True if what is stored is less.
+void profiles_write(Sql *sql, const RowProfiles *profiles);
+void profiles_delete(Sql *sql, uint64_t account);
+Status profiles_answer(Store *store, Sql *sql, Job *job); // epoch is the account
+// What is stored of an account, made valid, and counted. The world is one that may know its name.
+// True if what is stored is less.
 bool profiles_load(Sql *sql, const char *world_id, uint64_t account, ProfileSet *out,
                    RowsFound *found);
 // Every account that a world has ever seen gets a valid set; those that had none are counted.

@@ -1,7 +1,7 @@
 // How a database file of an older version becomes one of today, in one transaction. Every
 // version before 4 kept texts as TEXT and had one lease for each world; version 1 had no character
 // profiles, and version 2 other resume tokens, which are good for minutes and not carried over.
-// Version 4 had no accounts.
+// Version 4 had no accounts, and characters belonged to worlds.
 //
 // Rows are copied with their checksums, which do not depend on whether a column was TEXT. So a row
 // that was damaged before is still told apart afterwards.
@@ -85,6 +85,39 @@ static void make_table(Sql *sql, const SqlTableInfo *table, int64_t version)
     }
 }
 
+// Each world had the characters of its players. What the newest of an account's worlds had becomes
+// the account's; damaged rows stay behind, and the set is repaired later.
+#define PROFILE_COLUMNS \
+    "user_id, character_id, position, name, body, colour_skin, colour_shirt, colour_legs"
+static void merge_profiles(Sql *sql)
+{
+    char text[1600];
+    sql_exec(sql, "CREATE TEMP TABLE newest AS SELECT user_id, world_id FROM ("
+                  "SELECT u.user_id, u.world_id, row_number() OVER (PARTITION BY u.user_id "
+                  "ORDER BY w.created_unix_ms DESC, u.world_id DESC) AS place FROM ("
+                  "SELECT user_id, world_id FROM character_profiles UNION "
+                  "SELECT user_id, world_id FROM active_character_profiles) u "
+                  "LEFT JOIN worlds w ON w.world_id = u.world_id "
+                  "WHERE length(u.world_id) > 0) WHERE place = 1");
+    snprintf(text, sizeof text,
+             "INSERT INTO character_profiles(world_id, " PROFILE_COLUMNS ", checksum) "
+             "SELECT x'', " PROFILE_COLUMNS ", row_checksum(%d, x'', " PROFILE_COLUMNS ") "
+             "FROM character_profiles JOIN newest USING (user_id, world_id) "
+             "WHERE checksum = row_checksum(%d, world_id, " PROFILE_COLUMNS ")",
+             TABLE_PROFILES, TABLE_PROFILES);
+    sql_exec(sql, text);
+    snprintf(text, sizeof text,
+             "INSERT INTO active_character_profiles(world_id, user_id, character_id, checksum) "
+             "SELECT x'', user_id, character_id, row_checksum(%d, x'', user_id, character_id) "
+             "FROM active_character_profiles JOIN newest USING (user_id, world_id) "
+             "WHERE checksum = row_checksum(%d, world_id, user_id, character_id)",
+             TABLE_ACTIVE, TABLE_ACTIVE);
+    sql_exec(sql, text);
+    sql_exec(sql, "DELETE FROM character_profiles WHERE length(world_id) > 0; "
+                  "DELETE FROM active_character_profiles WHERE length(world_id) > 0; "
+                  "DROP TABLE newest");
+}
+
 void schema_make(Sql *sql, int64_t version)
 {
     char text[96];
@@ -97,6 +130,9 @@ void schema_make(Sql *sql, int64_t version)
     }
     for (uint32_t i = 0; i < sql_index_count(); i++) {
         sql_exec(sql, sql_index_at(i)->text);
+    }
+    if (version > 0) {
+        merge_profiles(sql);
     }
     sql_exec(sql, "DROP TABLE IF EXISTS leases; DROP TABLE IF EXISTS resume_tokens");
     snprintf(text, sizeof text, "PRAGMA application_id = %d; PRAGMA user_version = %d",

@@ -7,6 +7,7 @@
 
 #include "core/base/check.h"
 #include "server/store/backup_lock.h"
+#include "server/store/store_profile.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -450,6 +451,16 @@ Status store_world_make(Store *store, const StoreWorld *world, uint64_t tag)
     }
     memcpy(job->bytes, world, sizeof *world);
     job->user = job->bytes;
+    return job_submit(store, job, true);
+}
+
+Status store_profiles_find(Store *store, uint64_t account, uint64_t tag)
+{
+    Job *job = job_make(JOB_PROFILES, "", tag, 0);
+    if (job == NULL) {
+        return STATUS_LIMIT;
+    }
+    job->epoch = account;
     return job_submit(store, job, true);
 }
 

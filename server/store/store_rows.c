@@ -221,11 +221,12 @@ static void put_attributes(Sql *sql, const char *world_id, const Row *from)
 
 static void put_profiles(Sql *sql, const char *world_id, const Row *from)
 {
+    (void)world_id;
     RowProfiles profiles;
     if (row_profiles(from, &profiles) == STATUS_OK) {
-        profiles_write(sql, world_id, &profiles);
+        profiles_write(sql, &profiles);
     } else {
-        profiles_delete(sql, world_id, key_number(from));
+        profiles_delete(sql, key_number(from));
     }
 }
 

@@ -201,8 +201,7 @@ void world_clear(Sql *sql, const char *world_id)
 {
     static const SqlName names[] = {SQL_META_DELETE,     SQL_STRUCTURE_CLEAR, SQL_CHUNK_CLEAR,
                                     SQL_ATTRIBUTE_CLEAR, SQL_PLAYERS_CLEAR,   SQL_CHECKPOINT_CLEAR,
-                                    SQL_PRESENCE_CLEAR,  SQL_PROFILE_CLEAR,   SQL_ACTIVE_CLEAR,
-                                    SQL_RESUME_CLEAR};
+                                    SQL_PRESENCE_CLEAR,  SQL_RESUME_CLEAR};
     run_each(sql, names, sizeof names / sizeof names[0], world_id);
 }
 

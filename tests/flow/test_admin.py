@@ -189,7 +189,7 @@ def test_admin_settings_and_numbers(program, places, folder):
     try:
         check(ask(up, "PUT", "/admin/settings", {"registration": "invite"}, boss)
               == {"registration": "invite"}, "it is not changed")
-        wish = {"username": "cy", "password": "a fine long password"}
+        wish = {"username": "cyd", "password": "a fine long password"}
         answer = up.post("/register", wish)
         check(code_of(answer) == (403, "invitation_required"), answer)
         for body in ({"registration": "maybe"}, {"registartion": "open"}, {}):
@@ -197,10 +197,10 @@ def test_admin_settings_and_numbers(program, places, folder):
                   in ((400, "malformed"), (400, "unknown_member")), body)
         # Accounts by name, page by page.
         ask(up, "PUT", "/admin/settings", {"registration": "open"}, boss)
-        for name in ("dee", "Cy", "ann"):
+        for name in ("dee", "Cyd", "ann"):
             up.register(name)
         users = ask(up, "GET", "/admin/users", None, boss)["users"]
-        check([user["username"] for user in users] == ["ann", "boss", "Cy", "dee"], users)
+        check([user["username"] for user in users] == ["ann", "boss", "Cyd", "dee"], users)
         page = ask(up, "GET", "/admin/users?limit=3", None, boss)
         rest = ask(up, "GET", f"/admin/users?limit=3&after={page['next']}", None, boss)
         check(page["users"] + rest["users"] == users and rest["next"] is None, (page, rest))

@@ -247,6 +247,85 @@ def test_worlds_list_in_pages(program, places, folder):
         up.kill()
 
 
+# --- characters -----------------------------------------------------------------------------------
+
+def test_worlds_characters_belong_to_the_account(program, places, folder):
+    """One set for all worlds, over HTTP and in the game; a world that runs hears of a change."""
+    up = started(program, places, folder)
+    try:
+        bo = Guest(up)
+        first = bo.get("/api/account/profiles")
+        check(first["active"] == "default" and len(first["profiles"]) == 1, first)
+        player = bo.play()
+        player.say("profile", "save", {"profiles": [{
+            "characterId": "knight", "name": "Sir Bo", "body": 1, "colourSkin": 1,
+            "colourShirt": 2, "colourLegs": 3}]})
+        player.wait("ack")
+        wait_until(lambda: len(bo.get("/api/account/profiles")["profiles"]) == 2, "it is stored")
+        leave(player)
+        ann = Guest(up, "ann")
+        other = ann.join()
+        check(other["world_id"] != player.world_id, other)
+        player = bo.play(world_id=other["world_id"])
+        check({one["characterId"] for one in profiles_of(player)} == {"default", "knight"},
+              "another world does not know them")
+        mine = bo.get("/api/account/profiles")
+        mine["active"] = "knight"
+        mine["profiles"][1]["name"] = "Bo the Bold"
+        check(bo.ask("PUT", "/api/account/profiles", mine) == (200, mine), "changed")
+        wait_until(lambda: "Bo the Bold" in {one["name"] for one in profiles_of(player)},
+                   "the world hears of it")
+        player.close()
+        good = mine["profiles"][0]
+        for body in ({"active": "nobody", "profiles": mine["profiles"]},
+                     {"active": "default", "profiles": []},
+                     {"active": "default", "profiles": [good, good]},
+                     {"active": "x", "profiles": [{**good, "character_id": "x"}]},
+                     {"active": "default", "profiles": [{**good, "body": 256}]},
+                     {"active": "default", "profiles": [{**good, "zzz": 1}]},
+                     {"active": "default", "profiles": [good] * 17}, {"active": "default"}):
+            bo.refused(400, "malformed", "PUT", "/api/account/profiles", body)
+        bo.refused(400, "unknown_member", "PUT", "/api/account/profiles", {"actve": 1})
+        bo.refused(400, "invalid_name", "PUT", "/api/account/profiles",
+                   {"active": "default", "profiles": [{**good, "name": "\u202e"}]})
+        check(bo.get("/api/account/profiles") == mine, "unchanged")
+        check(up.request("GET", "/api/account/profiles")[0] == 401, "nobody")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def profiles_of(player):
+    player.say("profile", "list", {})
+    return player.wait("event", "profiles")["payload"]["profiles"]
+
+
+USER_ID = """
+Players.PlayerAdded:Connect(function(player)
+    print("user", player.UserId, math.type(player.UserId))
+end)
+"""
+
+
+def test_worlds_user_id_is_the_accounts_number(program, places, folder):
+    """In every world of every place, in Lua and in JSON."""
+    up = Up(program, folder, "--places",
+            one_place(places, folder, ("island/ServerScriptService/Id.lua", USER_ID)))
+    try:
+        bo, ann = Guest(up), Guest(up, "ann")
+        number = int(bo.join()["client_id"].split("_")[1], 16)
+        check(0 < number < 2 ** 53, number)
+        for world in (bo.join(), ann.join()):
+            player = bo.play(world_id=world["world_id"])
+            check(player.welcome["player"] == number, player.welcome)
+            player.close()
+        wait_until(lambda: sum(f"user {number} integer" in line for line in up.lines) == 2,
+                   "both worlds print it", 10)
+        up.stop()
+    finally:
+        up.kill()
+
+
 # --- a world as a file ----------------------------------------------------------------------------
 
 def wait_stopped(guest, world_id):

@@ -148,3 +148,12 @@ TEST(what_there_is_is_said)
     host_bounds_describe(&bounds, words, sizeof words);
     CHECK_TEXT(words, "cgroup: cpu pids");
 }
+
+TEST(as_many_worlds_as_memory_and_cores_allow)
+{
+    CHECK_INT(world_max_of(8ull << 30, 4), 128);
+    CHECK_INT(world_max_of(64ull << 30, 2), 200);
+    CHECK_INT(world_max_of(0, 1), 4);
+    CHECK_INT(world_max_of(1ull << 50, 256), 4096);
+    CHECK(world_max_here() >= 4);
+}

@@ -1,6 +1,7 @@
 // The store: rows are read back as they were written, leases fence, hostile saves leave nothing
 // behind, and old or damaged character profiles become valid ones.
 #define _GNU_SOURCE
+#include "server/store/sql.h"
 #include "tests/unit/store_fixture.h"
 
 #include "tests/support/test.h"
@@ -47,6 +48,27 @@ static void write_deletion(ByteWriter *writer, const uint8_t *bytes, size_t coun
     row_write(&row, writer);
 }
 
+// Characters are the account's: a world's rows have those of whoever has been in it. Other tests
+// look at them.
+static void drop_profiles(RowList *list)
+{
+    for (uint32_t i = 0; i < list->count;) {
+        uint8_t bytes[128];
+        ByteReader reader =
+            byte_reader(list->bytes + list->starts[i], list->byte_count - list->starts[i]);
+        Row row;
+        REQUIRE(row_read(&reader, &row) == STATUS_OK);
+        if (row.type != ROW_PROFILES) {
+            i += 1;
+            continue;
+        }
+        row.value_bytes = 0;
+        ByteWriter writer = byte_writer(bytes, sizeof bytes);
+        row_write(&row, &writer);
+        row_list_put(list, bytes, writer.at);
+    }
+}
+
 TEST(random_rows_of_every_kind_come_back_as_they_were)
 {
     StoreFixture fixture;
@@ -76,6 +98,8 @@ TEST(random_rows_of_every_kind_come_back_as_they_were)
         CHECK_INT(fixture_save(&fixture, "w1", epoch, seq, &writer), STATUS_OK);
         copy_to_model(&model, &writer);
         CHECK_OK(row_list_read(&got, fixture.store, "w1"));
+        drop_profiles(&model);
+        drop_profiles(&got);
         CHECK(row_list_equal(&model, &got));
         if (seq % 20 == 0) {
             fixture_close(&fixture);
@@ -440,6 +464,57 @@ static void reopen(StoreFixture *fixture, const char *sql, uint64_t repaired, ui
     }
     CHECK_INT(store_stats(fixture->store).repaired, repaired);
     CHECK_INT(store_stats(fixture->store).backfilled, backfilled);
+}
+
+static void put_two_profiles(ByteWriter *writer, uint64_t account, const char *name)
+{
+    RowProfiles row = {.account = account, .active = {"knight", 6}, .count = 2};
+    row.profiles[0] = (WireProfile){.character_id = {"default", 7}, .name = text_from(name)};
+    row.profiles[1] = (WireProfile){.character_id = {"knight", 6}, .name = text_from(name)};
+    row_put_profiles(&row, writer);
+}
+
+TEST(characters_of_the_newest_world_become_the_accounts)
+{
+    StoreFixture fixture;
+    RowList list;
+    RowProfiles got;
+    REQUIRE(fixture_begin(&fixture));
+    row_list_init(&list);
+    ByteWriter writer = writer_make();
+    const RowPlayer player = {.account = 11, .player = 1, .name = {"Ann", 3}};
+    row_put_player(&player, &writer);
+    put_two_profiles(&writer, 11, "Of the newest");
+    const uint64_t epoch = fixture_world(&fixture, "w1");
+    CHECK_INT(fixture_save(&fixture, "w1", epoch, 1, &writer), STATUS_OK);
+    fixture_close(&fixture);
+    // As version 4 had it: w1 is newer than w0, and w0 has another set.
+    Sql sql;
+    char reason[256];
+    REQUIRE(sql_connect(&sql, fixture.path, reason, sizeof reason) == STATUS_OK);
+    sql_exec(
+        &sql,
+        "UPDATE character_profiles SET world_id = CAST('w1' AS BLOB), checksum = row_checksum(10, "
+        "CAST('w1' AS BLOB), user_id, character_id, position, name, body, colour_skin, "
+        "colour_shirt, colour_legs);"
+        "UPDATE active_character_profiles SET world_id = CAST('w1' AS BLOB), checksum = "
+        "row_checksum(11, CAST('w1' AS BLOB), user_id, character_id);"
+        "INSERT INTO character_profiles SELECT CAST('w0' AS BLOB), user_id, character_id, "
+        "position, CAST('Old' AS BLOB), body, colour_skin, colour_shirt, colour_legs, "
+        "row_checksum(10, CAST('w0' AS BLOB), user_id, character_id, position, "
+        "CAST('Old' AS BLOB), body, colour_skin, colour_shirt, colour_legs) "
+        "FROM character_profiles;"
+        "PRAGMA user_version = 4");
+    CHECK_OK(sql_status(&sql));
+    sql_disconnect(&sql);
+    CHECK_OK(fixture_open(&fixture));
+    REQUIRE(profiles_of(&fixture, 11, &list, &got));
+    CHECK_INT(got.count, 2);
+    CHECK(text_equal(got.active, (Text){"knight", 6}));
+    CHECK(text_equal(got.profiles[1].name, text_from("Of the newest")));
+    CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM character_profiles"), 2);
+    row_list_free(&list);
+    fixture_end(&fixture);
 }
 
 TEST(users_of_an_old_room_get_a_default_profile)

@@ -17,8 +17,9 @@ typedef enum EntryType {
     ENTRY_CONNECT,    // connection, json, number: where it comes from; 0: nobody counts it
     ENTRY_MESSAGE,    // connection, bytes: one whole message
     ENTRY_DISCONNECT, // connection
-    ENTRY_AUTH,       // connection, ok, account, name, flags: the answer to COMMAND_AUTH; refused,
-                      // name may be that of an error, and bytes say why
+    ENTRY_AUTH,       // connection, ok, account, name, flags: the answer to COMMAND_AUTH. Bytes may
+                      // be the account's characters (ROW_PROFILES). Refused, name may be that of
+                      // an error, and bytes say why
     ENTRY_STORED,     // request, ok: a save is durable; the answer to a DataStore request in bytes
     ENTRY_ROW,        // bytes: a stored row, before the first tick (row.h); ok: it was stored when
                       // the world ran from this very place

@@ -66,6 +66,9 @@ void save_resume(Saves *saves, const RowResume *resume);
 MUST_USE Status save_profiles_check(Saves *saves, uint64_t account);
 // What was stored of an account; false when nothing was.
 bool save_find_player(const Saves *saves, uint64_t account, RowPlayer *out);
+// What the account has now, from the owner, as a row (row.h). It is not stored again.
+MUST_USE Status save_take_profiles(Saves *saves, uint64_t account, const uint8_t *bytes,
+                                   size_t count);
 bool save_find_profiles(const Saves *saves, uint64_t account, RowProfiles *out);
 void save_forget_resumes(Saves *saves, uint64_t account); // its tokens are valid no more
 bool save_find_resume(const Saves *saves, const uint8_t token_hash[32], RowResume *out);

@@ -138,6 +138,20 @@ static Status take_profiles(Saves *saves, const Row *row)
     return writer.status;
 }
 
+Status save_take_profiles(Saves *saves, uint64_t account, const uint8_t *bytes, size_t count)
+{
+    Row row;
+    RowProfiles profiles;
+    ByteReader reader = byte_reader(bytes, count);
+    Status status = row_read(&reader, &row);
+    status = status == STATUS_OK ? byte_reader_finish(&reader) : status;
+    status = status == STATUS_OK ? row_profiles(&row, &profiles) : status;
+    if (status != STATUS_OK) {
+        return status;
+    }
+    return profiles.account == account ? take_profiles(saves, &row) : STATUS_MISMATCH;
+}
+
 static Status take_resume(Saves *saves, const Row *row)
 {
     RowResume resume;

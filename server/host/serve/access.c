@@ -94,9 +94,10 @@ static bool has_role(const Identity *who, uint32_t role)
 static bool has_scope(const Identity *who, Access access)
 {
     static const uint32_t needs[ACCESS_COUNT] = {
-        [ACCESS_SIGNED_IN] = SCOPE_PLAY,   [ACCESS_ACCOUNT] = SCOPE_PLAY,
-        [ACCESS_CREATOR] = SCOPE_CREATE,   [ACCESS_TEACHER] = SCOPE_OPERATE,
-        [ACCESS_OPERATOR] = SCOPE_OPERATE, [ACCESS_MACHINE] = SCOPE_OPERATE};
+        [ACCESS_SIGNED_IN] = SCOPE_PLAY, [ACCESS_ACCOUNT] = SCOPE_PLAY,
+        [ACCESS_CREATOR] = SCOPE_CREATE, [ACCESS_TEACHER] = SCOPE_OPERATE,
+        [ACCESS_LOCAL] = SCOPE_OPERATE,  [ACCESS_OPERATOR] = SCOPE_OPERATE,
+        [ACCESS_MACHINE] = SCOPE_OPERATE};
     if (who == NULL || who->kind != SIGN_IN_TOKEN) {
         return true;
     }
@@ -119,6 +120,9 @@ static bool is_allowed(const Serve *serve, Access access, const HttpRequest *req
         return has_role(who, ROLE_CREATOR) || (develops && who != NULL);
     case ACCESS_TEACHER:
         return has_role(who, ROLE_TEACHER);
+    case ACCESS_LOCAL:
+        return has_role(who, ROLE_OPERATOR) ||
+               (http_is_loopback(request) && !http_is_forwarded(request));
     case ACCESS_OPERATOR:
         return has_role(who, ROLE_OPERATOR);
     case ACCESS_MACHINE:
@@ -135,6 +139,7 @@ static void refuse(HttpRequest *request, HttpResponse *response, Access access, 
         [ACCESS_ACCOUNT] = "this needs an account; register, and you keep what you have",
         [ACCESS_CREATOR] = "this needs an account that may create; ask an operator",
         [ACCESS_TEACHER] = "this is for teachers; ask an operator",
+        [ACCESS_LOCAL] = "this is for operators, and for this machine",
         [ACCESS_OPERATOR] = "this is for operators",
         [ACCESS_MACHINE] = "this is for operators"};
     if (who == NULL) {

@@ -13,6 +13,7 @@ typedef enum Access {
     ACCESS_ACCOUNT,   // no guest
     ACCESS_CREATOR,   // in development everybody on this machine is one
     ACCESS_TEACHER,
+    ACCESS_LOCAL, // an operator, or a request of this machine that no proxy passed on
     ACCESS_OPERATOR,
     ACCESS_MACHINE, // an operator; in development everybody on this machine
     ACCESS_COUNT

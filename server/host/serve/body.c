@@ -11,6 +11,7 @@
 #define BODY_ARENA_BYTES (48u << 10)
 #define BODY_NODES_MAX   512
 #define BODY_MEMBERS_MAX 16
+#define BODY_BYTES_MAX   (64u << 10) // routes have their own, smaller limits
 
 static bool is_known(const char *const *members, const JsonNode *member)
 {
@@ -91,7 +92,7 @@ const JsonNode *serve_body_object(HttpRequest *request, HttpResponse *response)
     Arena arena;
     arena_init(&arena, memory, BODY_ARENA_BYTES);
     const JsonConfig config = {.arena = &arena,
-                               .bytes_max = SERVE_BODY_BYTES,
+                               .bytes_max = BODY_BYTES_MAX,
                                .node_count_max = BODY_NODES_MAX,
                                .depth_max = 8};
     const char *text = bytes > 0 ? (const char *)body : "{}";

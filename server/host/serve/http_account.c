@@ -18,6 +18,7 @@
 #include <strings.h>
 #include <time.h>
 
+#define PASSWORD_CHANGED "the password of this account was changed; sign in and join again"
 #define FORM_TYPE        "application/x-www-form-urlencoded"
 #define HTML_TYPE        "text/html; charset=utf-8"
 #define JSON_ARENA_BYTES (32u << 10)
@@ -405,6 +406,9 @@ void serve_account_post_password(void *user, HttpRequest *request, HttpResponse 
     AccountGiven given;
     const AccountResult result =
         account_change_password(serve->control, old, password, &ask, &given);
+    if (result == ACCOUNT_OK) { // whoever else is signed in may be in a world
+        serve_kick_soon(serve, serve_who(request)->account, PASSWORD_CHANGED);
+    }
     if (result != ACCOUNT_OK) {
         serve_account_failed(request, response, &body, result, given.wait_s, "");
     } else if (body.is_form) {
@@ -433,6 +437,9 @@ void serve_account_post_recover(void *user, HttpRequest *request, HttpResponse *
     const AccountResult result =
         link[0] != '\0' ? account_reset(serve->control, link, password, &ask, &given)
                         : account_recover(serve->control, name, code, password, &ask, &given);
+    if (result == ACCOUNT_OK) {
+        serve_kick_soon(serve, given.who.account, PASSWORD_CHANGED);
+    }
     answer_given(request, response, &body, result, &given, link);
 }
 

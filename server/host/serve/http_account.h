@@ -33,7 +33,7 @@ void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *r
 // clang-format off
 #define SERVE_PERSON_ROUTES                                                                        \
     {"DELETE", "/api/account", serve_person_delete, .body_max = SERVE_ACCOUNT_BODY_BYTES,          \
-     .blocks = true, .access = ACCESS_SELF,                                                        \
+     .blocks = true, .is_slow = true, .access = ACCESS_SELF,                                                        \
      .summary = "Delete everything that is stored about you; guests have no password",             \
      .takes = "password?", .gives = "status", .fails = "404 429"},                                 \
     {"GET", "/api/account/export", .handler = serve_person_export, .blocks = true,                 \
@@ -54,7 +54,7 @@ void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *r
 
 #define SERVE_ACCOUNT_ROUTES                                                                       \
     {"POST", "/register", serve_account_post_register, .body_max = SERVE_ACCOUNT_BODY_BYTES,       \
-     .blocks = true, .access = ACCESS_ANYONE, .is_form = true,                                     \
+     .blocks = true, .is_slow = true, .access = ACCESS_ANYONE, .is_form = true,                                     \
      .summary = "Make an account; a guest keeps the user id and everything",                       \
      .takes = "username password shown_name? invitation?",                                         \
      .gives = "session_token? client_id username user_id:integer recovery_codes:array",            \
@@ -71,11 +71,11 @@ void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *r
      .blocks = true, .access = ACCESS_SELF, .summary = "Change the name that others see",          \
      .takes = "shown_name", .gives = "status", .fails = "400 401 403 409 503"},                    \
     {"POST", "/api/account/password", serve_account_post_password,                                 \
-     .body_max = SERVE_ACCOUNT_BODY_BYTES, .blocks = true, .access = ACCESS_SELF, .is_form = true, \
+     .body_max = SERVE_ACCOUNT_BODY_BYTES, .blocks = true, .is_slow = true, .access = ACCESS_SELF, .is_form = true, \
      .summary = "Change the password; all other sign-ins end", .takes = "old new",                 \
      .gives = "status", .fails = "400 401 403 429 503"},                                           \
     {"POST", "/api/account/recover", serve_account_post_recover,                                   \
-     .body_max = SERVE_ACCOUNT_BODY_BYTES, .blocks = true, .access = ACCESS_ANYONE,                \
+     .body_max = SERVE_ACCOUNT_BODY_BYTES, .blocks = true, .is_slow = true, .access = ACCESS_ANYONE,                \
      .is_form = true,                                                                              \
      .summary = "Set a new password, by a recovery code or by a link",                             \
      .takes = "username? code? link? new",                                                         \

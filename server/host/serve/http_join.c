@@ -386,6 +386,8 @@ void serve_get_session(void *user, HttpRequest *request, HttpResponse *response)
     json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "accounts");
     json_write_bool(&answer.json, serve->control != NULL);
+    serve_write_member(&answer.json, "default_place",
+                       serve->place_count > 0 ? serve->places[0].place->place_id : NULL);
     json_write_name(&answer.json, "signed_in");
     json_write_bool(&answer.json, who != NULL);
     if (who != NULL) {
@@ -402,7 +404,11 @@ void serve_post_login(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
     if (serve->control != NULL) {
-        http_work(request, response, serve_account_post_login);
+        static const char member[] = "password";
+        size_t bytes;
+        const uint8_t *body = http_body(request, &bytes);
+        const bool is_slow = bytes > 0 && memmem(body, bytes, member, sizeof member - 1) != NULL;
+        (is_slow ? http_work_slowly : http_work)(request, response, serve_account_post_login);
         return;
     }
     if (refuse_ticket_for_stranger(serve, request, response)) {
@@ -614,6 +620,7 @@ static bool refuse_room(const Serve *serve, const JoinRequest *join, HttpRequest
         return true;
     }
     if (world == NULL) {
+        host_note_refused(serve->host, REFUSED_NO_WORLD);
         serve_refuse_join(request, response, serve, REFUSED_NO_WORLD);
     }
     return world == NULL;

@@ -15,22 +15,27 @@
 
 // --- deleting -----------------------------------------------------------------------------------
 
-// On the main thread: whoever is in a world leaves it.
+typedef struct Kick {
+    uint64_t account;
+    const char *reason;
+} Kick;
+
+// On the main thread: whoever is in a world leaves it, and no resume token leads back.
 static void kick(void *user, void *what)
 {
     Serve *serve = user;
-    const uint64_t *account = what;
-    (void)host_kick(serve->host, *account, "", "this account was deleted");
+    const Kick *order = what;
+    (void)host_kick(serve->host, order->account, "", order->reason);
     free(what);
 }
 
-static void kick_soon(Serve *serve, uint64_t account)
+void serve_kick_soon(Serve *serve, uint64_t account, const char *reason)
 {
-    uint64_t *what = malloc(sizeof *what);
+    Kick *what = malloc(sizeof *what);
     if (what == NULL) {
         return; // without a sign-in they do not come again
     }
-    *what = account;
+    *what = (Kick){account, reason};
     if (mailbox_post(serve->mailbox, kick, what) != STATUS_OK) {
         free(what);
     }
@@ -46,7 +51,7 @@ static AccountResult delete_person(Serve *serve, uint64_t account)
     if (status != STATUS_OK) {
         return ACCOUNT_UNAVAILABLE;
     }
-    kick_soon(serve, account);
+    serve_kick_soon(serve, account, "this account was deleted");
     return ACCOUNT_OK;
 }
 

@@ -346,8 +346,8 @@ static const HttpRoute routes[] = {
     {"GET", "/api/health", .handler = get_health, .summary = HEALTH},
     {"GET", "/readyz", .handler = get_ready, .gives = "status",
      .summary = "Whether worlds can be started; 503 while it starts, drains or cannot write"},
-    {"GET", "/metrics", .handler = get_metrics, .gives = "text/plain",
-     .summary = "Numbers of the server, for Prometheus"},
+    {"GET", "/metrics", .handler = get_metrics, .access = ACCESS_LOCAL, .gives = "text/plain",
+     .fails = "401 403", .summary = "Numbers of the server, for Prometheus"},
     {"GET", "/api/openapi.json", .handler = get_openapi,
      .gives = "openapi info:object "
               "paths:object components:object",
@@ -374,7 +374,8 @@ static const HttpRoute routes[] = {
               "ticket signing_key rune_packing:integer",
      .fails = "403 404 409 429", .summary = "A ticket for a world, once it runs"},
     {"GET", "/api/session", .handler = serve_get_session,
-     .gives = "accounts:boolean signed_in:boolean shown_name? username? is_guest?:boolean",
+     .gives =
+         "accounts:boolean default_place signed_in:boolean shown_name? username? is_guest?:boolean",
      .summary = "Who asks, for a page: also when nobody is signed in"},
     SERVE_WORLD_ROUTES,
     SERVE_BUILD_ROUTES,
@@ -451,6 +452,7 @@ Status serve_http_start(Serve *serve)
                                .loopback_unlimited = serve->development,
                                .connection_max = 4096,
                                .pool = serve->pool,
+                               .slow_pool = serve->password_pool,
                                .web_root = serve->config.web,
                                .pages = pages,
                                .origins = serve->config.origins,

@@ -79,6 +79,10 @@ bool serve_find_own(Serve *serve, HttpRequest *request, HttpResponse *response, 
 // proxy, or the address that it used; else our own.
 void serve_server_name(const Serve *serve, const HttpRequest *request, char *out, size_t bytes);
 
+// http_person.c
+// Whoever is in a world with this account leaves it, soon. The reason is a constant.
+void serve_kick_soon(Serve *serve, uint64_t account, const char *reason);
+
 // http_join.c
 void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response);
 void serve_get_session(void *user, HttpRequest *request, HttpResponse *response);

@@ -16,6 +16,10 @@ void serve_export_world(void *user, HttpRequest *request, HttpResponse *response
 void serve_post_world(void *user, HttpRequest *request, HttpResponse *response);
 void serve_delete_world(void *user, HttpRequest *request, HttpResponse *response);
 extern const HttpBody serve_world_body;
+// http_profiles.c: the characters of whoever asks.
+void serve_get_profiles(void *user, HttpRequest *request, HttpResponse *response);
+void serve_put_profiles(void *user, HttpRequest *request, HttpResponse *response);
+#define SERVE_PROFILES_BODY_BYTES (16u << 10)
 
 // clang-format off
 #define SERVE_WORLD_FILE "version:integer world_id metadata:object chunks:array entities:array"
@@ -47,9 +51,17 @@ extern const HttpBody serve_world_body;
               "players:integer playerMax:integer tickRate:integer sceneHash sceneBytes:integer "   \
               "isPrivate:boolean",                                                                 \
      .summary = "A world by its id or room code"},                                                 \
+    {"GET", "/api/account/profiles", .handler = serve_get_profiles, .blocks = true,                \
+     .access = ACCESS_SIGNED_IN, .gives = "active profiles:array",                                 \
+     .summary = "One's characters, which all worlds share"},                                       \
+    {"PUT", "/api/account/profiles", serve_put_profiles, .blocks = true,                           \
+     .body_max = SERVE_PROFILES_BODY_BYTES, .access = ACCESS_SIGNED_IN,                            \
+     .takes = "active profiles:array", .gives = "active profiles:array",                           \
+     .summary = "Puts these in place of one's characters"},                                        \
     {"POST", "/api/worlds", serve_post_worlds, .body_max = SERVE_BODY_BYTES,                       \
      .access = ACCESS_SIGNED_IN, .takes = "place_id? name? private?:boolean",                      \
-     .gives = SERVE_WORLD_MADE, .fails = "404 409 429", .summary = "Makes a world of one's own"},  \
+     .gives = "201 " SERVE_WORLD_MADE, .fails = "404 409 429",                                     \
+     .summary = "Makes a world of one's own"},                                                     \
     {"POST", "/api/worlds/*/guests", serve_post_guest, .names = "world_id", .blocks = true,        \
      .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN, .takes = "username",                \
      .gives = "world_id username", .fails = "403 404 409",                                         \

@@ -112,10 +112,14 @@ static Status outside_who(void *user, const char *token, size_t bytes, Ticket *o
     memcpy(text, token, bytes);
     text[bytes] = '\0';
     const Status status = identity_of_token(serve->control, text, &who);
-    if (status == STATUS_OK) {
-        *out = serve_ticket_of(&who);
+    if (status != STATUS_OK) {
+        return status;
     }
-    return status;
+    if (who.kind == SIGN_IN_TOKEN && (who.scope & SCOPE_PLAY) == 0) {
+        return STATUS_DENIED; // as for /join
+    }
+    *out = serve_ticket_of(&who);
+    return STATUS_OK;
 }
 
 static void log_journal(const char *text)
@@ -141,9 +145,12 @@ static Status make_host(Serve *serve)
                          .key = &serve->key,
                          .development = serve->development,
                          .one_world = !serve->config.many,
+                         .account_profiles = true,
                          .store_is_private = true, // the data folder is locked
                          .allow_weak_jail = serve->config.allow_weak_jail,
-                         .world_max = serve->config.world_max,
+                         .world_max = serve->config.world_max == 0 && serve->control != NULL
+                                          ? world_max_here()
+                                          : serve->config.world_max,
                          .idle_stop_ms = serve->config.idle_stop_s * 1000};
     if (serve->control != NULL) {
         config.outside.rules = outside_rules;
@@ -296,8 +303,9 @@ static void tell_rooms(Serve *serve)
 
 static int open_http(Serve *serve)
 {
-    const WorkPoolConfig pool = {.thread_count = 2};
+    const WorkPoolConfig pool = {.thread_count = 2}, passwords = {.thread_count = 1};
     Status status = work_pool_create(&pool, &serve->pool);
+    status = status == STATUS_OK ? work_pool_create(&passwords, &serve->password_pool) : status;
     status = status == STATUS_OK ? serve_http_start(serve) : status;
     if (status != STATUS_OK) {
         serve_log_failure(serve->command, "cannot listen on %s port %u: %s", serve->config.address,
@@ -314,7 +322,8 @@ static bool open_control(Serve *serve)
     if (!serve->config.control) {
         return true;
     }
-    ControlConfig config = {.store = serve->store, .is_open = serve->config.has_open_registration};
+    ControlConfig config = {
+        .store = serve->store, .data = serve->data, .is_open = serve->config.has_open_registration};
     memcpy(config.secret, serve->secret_key, sizeof config.secret);
     const Status status = control_create(&config, &serve->control);
     if (status != STATUS_OK) {
@@ -383,6 +392,7 @@ static void close_serve(Serve *serve)
     serve->http = NULL; // sockets are counted no more
     serve_build_stop(serve);
     work_pool_destroy(serve->pool);
+    work_pool_destroy(serve->password_pool);
     mailbox_destroy(serve->mailbox);
     serve_places_close(serve);
     control_destroy(serve->control);

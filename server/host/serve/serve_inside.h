@@ -67,6 +67,7 @@ typedef struct Serve {
     JournalWriter *journals;
     LinkConfig links;
     WorkPool *pool;
+    WorkPool *password_pool; // guessing passwords, which is slow, delays nobody else
     HttpServer *http;
     Mailbox *mailbox;
     Rooms *rooms;
