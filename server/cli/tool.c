@@ -140,7 +140,7 @@ static int explain(const Tool *client, const ToolReply *reply)
 {
     const JsonNode *error = json_find(reply->root, "error");
     const char *message = tool_text(error, "message");
-    if (reply->status == 401) {
+    if (reply->status == 401 && strcmp(client->command, "login") != 0) {
         return tool_fail(client, "%s: not signed in, or not any more; run `sandlot login %s`",
                          client->url, client->url);
     }

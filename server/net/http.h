@@ -84,7 +84,7 @@ typedef struct HttpRoute {
     const char *method; // "GET"; HEAD comes with it
     const char *path;   // "/blob/*": a star takes one segment, two take the rest
     HttpHandler handler;
-    size_t body_max;            // 0: no body
+    size_t body_max;            // 0: none is needed; but for GET, up to 1,024 bytes are ignored
     const HttpBody *body_taker; // NULL: it is collected, see http_body
     bool blocks;                // the handler runs on the pool, see http_work
     bool is_slow;               // on the pool of its own for what takes long

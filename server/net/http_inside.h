@@ -25,11 +25,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define HTTP_ERROR_BYTES     1024
-#define HTTP_LOG_PATH_BYTES  48
-#define HTTP_TOO_LARGE       "the body is larger than this may take"
-#define HTTP_LINE_BYTES      256          // of a header that we make
-#define HTTP_DRAIN_BYTES_MAX (256u << 10) // of a body that is read only to be polite
+#define HTTP_ERROR_BYTES       1024
+#define HTTP_LOG_PATH_BYTES    48
+#define HTTP_TOO_LARGE         "the body is larger than this may take"
+#define HTTP_LINE_BYTES        256          // of a header that we make
+#define HTTP_IGNORED_BYTES_MAX 1024u        // of a body that nobody needs
+#define HTTP_DRAIN_BYTES_MAX   (256u << 10) // of a body that is read only to be polite
 
 struct HttpDeferred {
     HttpRequest *request;

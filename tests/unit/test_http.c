@@ -524,8 +524,15 @@ TEST(bodies_have_a_limit)
     CHECK_INT(post(server, BODY_MAX + 1, ""), 413);
     check_error("too_large");
     CHECK_INT(post(server, 100 << 10, ""), 413);
-    // A route without a body, and none at all.
-    CHECK_INT(ask(server, "PUT /hello HTTP/1.1\r\nContent-Length: 1\r\n", "x"), 413);
+    // A route that needs no body ignores a little one, but not GET; and no route at all.
+    CHECK_INT(ask(server, "PUT /hello HTTP/1.1\r\nContent-Length: 2\r\n", "{}"), 200);
+    CHECK_INT(ask(server, "PUT /hello HTTP/1.1\r\nTransfer-Encoding: chunked\r\n",
+                  "2\r\n{}\r\n0\r\n\r\n"),
+              200);
+    CHECK_INT(
+        ask(server, "PUT /hello HTTP/1.1\r\nContent-Length: 1025\r\nExpect: 100-continue\r\n", ""),
+        413);
+    CHECK_INT(ask(server, "GET /hello HTTP/1.1\r\nContent-Length: 1\r\n", "x"), 413);
     CHECK_INT(ask(server, "POST /nothing HTTP/1.1\r\nContent-Length: 5\r\n", "xxxxx"), 404);
     CHECK_INT(ask(server, "POST /hello HTTP/1.1\r\nContent-Length: 5\r\n", "xxxxx"), 405);
     // So large that it is not read at all: the answer comes before it.

@@ -33,6 +33,7 @@ export class Gate {
     private readonly fill = element('bar-fill', HTMLDivElement);
     private readonly detail = element('detail', HTMLParagraphElement);
     private readonly again = element('again', HTMLButtonElement);
+    private readonly leave = element('leave', HTMLParagraphElement);
     private readonly join: (wish: Wish) => void;
     private room = roomOfAddress();
     private place = new URLSearchParams(location.search).get('place') ?? '';
@@ -130,5 +131,6 @@ export class Gate {
         this.bar.classList.toggle('unknown', status.phase !== 'fetching');
         this.fill.style.width = `${Math.round(status.progress * 100)}%`;
         this.again.hidden = status.phase !== 'closed';
+        this.leave.hidden = this.again.hidden;
     }
 }
