@@ -161,6 +161,12 @@ def password_change(server):
     return Ask(who=name, body={"old": PASSWORD, "new": PASSWORD + "!"})
 
 
+def deleting_oneself(server):
+    name, token = server.register()
+    server.tokens[name] = token
+    return Ask(who=name, body={"password": PASSWORD})
+
+
 def guest_of_world(server):
     world = server.own_world()
     server.post(f"/api/worlds/{world}/guests", {"username": "boss"}, "account")
@@ -243,6 +249,10 @@ GOOD = {
     "POST /join": lambda server: Ask("guest", {"place_id": "place_island"}),
     "GET /api/account": lambda server: Ask("account"),
     "POST /api/account": lambda server: Ask("account", {"shown_name": "Ann"}),
+    "DELETE /api/account": deleting_oneself,
+    "GET /api/account/export": lambda server: Ask("account"),
+    "DELETE /api/accounts/{name}": lambda server: Ask("operator", name=server.register()[0]),
+    "GET /api/accounts/{name}/export": lambda server: Ask("operator", name="ann"),
     "POST /api/account/password": password_change,
     "POST /api/account/recover": recovery,
     "GET /api/account/sign-ins": lambda server: Ask("account"),
