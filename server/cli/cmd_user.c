@@ -24,7 +24,9 @@ static void print_user_usage(FILE *out)
         "       sandlot user unban NAME\n"
         "       sandlot user mute NAME [--minutes N] [--reason TEXT]\n"
         "       sandlot user unmute NAME\n"
-        "       sandlot user kick NAME [--reason TEXT]  out of the worlds that run\n\n" TOOL_HELP
+        "       sandlot user kick NAME [--reason TEXT]  out of the worlds that run\n"
+        "       sandlot user delete NAME --yes          everything that is stored about "
+        "it\n\n" TOOL_HELP
         "\nNAME is an account's name, or a client_id such as guest_1f. For operators: sign in\n"
         "with `sandlot login` first. Exit codes: 0 done, 1 failed, 2 invalid arguments.\n");
 }
@@ -44,6 +46,7 @@ typedef struct User {
     Tool client;
     const char *verb, *name, *roles, *reason;
     uint32_t minutes; // 0: for good
+    bool is_sure;
 } User;
 
 // --- what is printed ----------------------------------------------------------------------------
@@ -179,6 +182,10 @@ static int run_user(const User *user)
         snprintf(path, sizeof path, "/api/accounts/%s/reset", name);
         return ask(client, "POST", path, NULL, print_link);
     }
+    if (strcmp(user->verb, "delete") == 0) {
+        snprintf(path, sizeof path, "/api/accounts/%s", name);
+        return ask(client, "DELETE", path, NULL, print_done);
+    }
     if (strncmp(user->verb, "un", 2) == 0) {
         snprintf(path, sizeof path, "/admin/%s?account=%s", user->verb + 2, name);
         return ask(client, "DELETE", path, NULL, print_done);
@@ -192,7 +199,7 @@ static int run_user(const User *user)
 static bool is_verb(const char *text)
 {
     static const char *const verbs[] = {"list",  "show", "role",   "reset", "ban",
-                                        "unban", "mute", "unmute", "kick"};
+                                        "unban", "mute", "unmute", "kick",  "delete"};
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         if (strcmp(text, verbs[i]) == 0) {
             return true;
@@ -214,6 +221,8 @@ static int parse_user(User *user, int argc, char **argv)
             i += 1;
         } else if (strcmp(argv[i], "--reason") == 0 && command_value(argc, argv, i) != NULL) {
             user->reason = argv[++i];
+        } else if (strcmp(argv[i], "--yes") == 0) {
+            user->is_sure = true;
         } else if (argv[i][0] == '-') {
             return command_unknown_option("user", json, argv[i], print_user_usage);
         } else if (count < 4) {
@@ -230,6 +239,10 @@ static int parse_user(User *user, int argc, char **argv)
                                is_role   ? "role needs a name and roles"
                                : is_list ? "list needs nothing more"
                                          : "this needs the name of one account",
+                               NULL);
+    }
+    if (strcmp(words[0], "delete") == 0 && !user->is_sure) {
+        return command_misused("user", json, "this cannot be undone; if you mean it, add --yes",
                                NULL);
     }
     user->verb = words[0];

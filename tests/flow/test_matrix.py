@@ -273,6 +273,11 @@ GOOD = {
     "GET /api/jobs/{id}": job,
     "DELETE /api/jobs/{id}": job,
     "GET /admin/users/{id}": lambda server: Ask("operator", id="ann"),
+    "GET /admin/host-keys": lambda server: Ask("operator"),
+    "POST /admin/host-keys": lambda server: Ask("operator", {"name": server.new_name()}),
+    "DELETE /admin/host-keys/{id}": lambda server: Ask("operator", id=server.post(
+        "/admin/host-keys", {"name": server.new_name()}, "operator")["id"]),
+    "GET /api/account/profiles": lambda server: Ask("account"),
     "PUT /admin/settings": lambda server: Ask("operator", {"registration": "open"}),
     "DELETE /admin/servers/{id}": lambda server: Ask("operator", id=server.started()),
     "POST /admin/kick": lambda server: Ask("operator", {"account": "ann"}),

@@ -167,6 +167,11 @@ def test_tools_users(program, _places, folder):
         tool("user", "unban", "ann")
         check(json.loads(tool("user", "show", "ann", "--json"))["banned"] is False, "still banned")
         check("there is no such account" in tool("user", "show", "nobody", code=1), "a message")
+        # Deleting cannot be undone, so it must be meant.
+        up.register("dee", invitation=tool("invite").strip().split("=")[1])
+        check("--yes" in tool("user", "delete", "dee", code=2), "it does not ask")
+        tool("user", "delete", "dee", "--yes")
+        tool("user", "show", "dee", code=1)
         # A player may not.
         ann = Tool(program, os.path.join(folder, "ann"), tool.url)
         ann.login("ann")
