@@ -69,7 +69,7 @@ static int keep(const Login *login, const char *token)
     Tool client = login->client;
     snprintf(client.token, sizeof client.token, "%s", token);
     ToolReply who;
-    int code = tool_ask(&client, "GET", "/api/account", NULL, &who);
+    int code = tool_ask(&client, "GET", "/api/session", NULL, &who);
     if (code == EXIT_OK && !tool_keep_token(client.url, token, reason, sizeof reason)) {
         code = tool_fail(&client, "%s", reason);
     }

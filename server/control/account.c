@@ -291,7 +291,9 @@ static AccountResult begin_session(Control *control, const StoreAccount *was, co
     StoreAccountChange change = {.account = &account, .was = was, .sign_in = &sign_in};
     pthread_mutex_t *stripe = control_stripe(control, was->account_id);
     pthread_mutex_lock(stripe);
-    if (ask->who != NULL && ask->who->kind == SIGN_IN_SESSION) {
+    const bool has_session = ask->who != NULL && ask->who->kind == SIGN_IN_SESSION;
+    const bool is_own = has_session && ask->who->account == was->account_id;
+    if (is_own) {
         change.ends = ask->who->sign_in;
     } else if (sign_ins_count(control, was->account_id, SIGN_IN_SESSION, oldest) >=
                SESSIONS_PER_ACCOUNT_MAX) {
@@ -299,6 +301,9 @@ static AccountResult begin_session(Control *control, const StoreAccount *was, co
     }
     const AccountResult result = apply(control, &change, given);
     pthread_mutex_unlock(stripe);
+    if (result == ACCOUNT_OK && has_session && !is_own) {
+        (void)account_sign_out(control, ask->who); // a guest's; if the disk refuses, it only stays
+    }
     return result;
 }
 

@@ -104,7 +104,6 @@ MUST_USE Status control_reset_link(Control *control, const char *name, uint64_t 
                                    char token[TOKEN_TEXT_BYTES]);
 
 // --- who may register ---------------------------------------------------------------------------
-MUST_USE Status account_read_registration(Control *control); // at the start
 bool control_registration_is_open(Control *control);
 MUST_USE Status control_set_registration(Control *control, bool is_open);
 

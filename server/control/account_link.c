@@ -1,5 +1,6 @@
 // Links that are good once, and who may register. See account.h.
 #include "server/control/control_inside.h"
+#include "server/control/settings.h"
 
 #include <string.h>
 
@@ -66,16 +67,6 @@ Status control_reset_link(Control *control, const char *name, uint64_t maker,
 
 // --- who may register ---------------------------------------------------------------------------
 
-#define SETTING "registration" // "open" or "invite"
-
-Status account_read_registration(Control *control)
-{
-    char value[STORE_SETTING_BYTES] = "";
-    const Status status = store_setting_find(control->config.store, SETTING, value);
-    control->is_open = status == STATUS_OK ? strcmp(value, "open") == 0 : control->config.is_open;
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
 bool control_registration_is_open(Control *control)
 {
     pthread_mutex_lock(&control->lock);
@@ -86,8 +77,11 @@ bool control_registration_is_open(Control *control)
 
 Status control_set_registration(Control *control, bool is_open)
 {
-    const Status status =
-        store_setting_put(control->config.store, SETTING, is_open ? "open" : "invite");
+    char reason[SETTINGS_REASON_BYTES];
+    const Status status = control->config.data == NULL
+                              ? STATUS_OK
+                              : settings_operator_set(control->config.data, "registration",
+                                                      is_open ? "open" : "invite", reason);
     if (status == STATUS_OK) {
         pthread_mutex_lock(&control->lock);
         control->is_open = is_open;

@@ -47,7 +47,8 @@ static Status open_control(Control *control)
     status = status == STATUS_OK ? sign_ins_read(control) : status;
     status = status == STATUS_OK ? bans_read(control) : status;
     status = status == STATUS_OK ? host_keys_read(control) : status;
-    return status == STATUS_OK ? account_read_registration(control) : status;
+    control->is_open = control->config.is_open;
+    return status;
 }
 
 Status control_create(const ControlConfig *config, Control **out)

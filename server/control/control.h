@@ -23,8 +23,9 @@ typedef struct Control Control;
 typedef struct ControlConfig {
     Store *store;
     uint8_t secret[TOKEN_SECRET_BYTES]; // for the hashes of tokens, and nothing else
-    bool is_open;                    // anybody may register, unless an operator decided otherwise
-    uint64_t (*unix_ms)(void *user); // NULL: the system's clock
+    const char *data;                   // its folder, for operator.conf; NULL: none
+    bool is_open;                       // anybody may register
+    uint64_t (*unix_ms)(void *user);    // NULL: the system's clock
     void *user;
 } ControlConfig;
 

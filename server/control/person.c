@@ -1,7 +1,10 @@
 // Deleting everything about a person. See account.h.
 #include "server/control/control_inside.h"
 
+#include "server/control/bans.h"
 #include "server/store/store_person.h"
+
+#include <stdlib.h>
 
 #define AGAIN_MS (10 * 60000ull) // how long a world may still write about somebody who left it
 
@@ -20,10 +23,25 @@ void control_note_deleted(Control *control, uint64_t account, uint64_t unix_ms)
     }
 }
 
+// Why somebody may not come in is about them too.
+static void lift_bans(Control *control, uint64_t account)
+{
+    const uint32_t count = control_bans(control, NULL, 0);
+    StoreBan *bans = count > 0 ? calloc(count, sizeof *bans) : NULL;
+    const uint32_t found = bans != NULL ? control_bans(control, bans, count) : 0;
+    for (uint32_t i = 0; i < found && i < count; i++) {
+        if (bans[i].account_id == account) {
+            status_ignore(control_unban(control, account, bans[i].world_id, bans[i].kind));
+        }
+    }
+    free(bans);
+}
+
 Status control_delete_person(Control *control, uint64_t account)
 {
     pthread_mutex_t *stripe = control_stripe(control, account);
     pthread_mutex_lock(stripe);
+    lift_bans(control, account);
     const Status status = store_person_delete(control->config.store, account);
     if (status == STATUS_OK) {
         sign_ins_forget(control, account, NULL);

@@ -220,4 +220,5 @@ typedef struct HostCounts {
     uint64_t moves_waited, moves_late; // players who came from another world of the place
 } HostCounts;
 const HostCounts *host_counts(const Host *host);
+void host_note_refused(Host *host, HostRefusal refusal); // a join that the owner refused itself
 StoreDisk host_disk(const Host *host); // why worlds cannot start, if that is why

@@ -27,6 +27,11 @@ void room_code_make(const Host *host, bool is_private, char out[17])
 
 // --- answers ------------------------------------------------------------------------------------
 
+void host_note_refused(Host *host, HostRefusal refusal)
+{
+    host->counts.joins_refused[refusal] += 1;
+}
+
 static void refuse(Host *host, const HostJoin *join, HostRefusal refusal)
 {
     HostJoinAnswer answer = {.refusal = refusal, .disk = host_disk(host)};
@@ -36,7 +41,7 @@ static void refuse(Host *host, const HostJoin *join, HostRefusal refusal)
         outside->rules(outside->user, join->who.account, world != NULL ? world->row.world_id : "",
                        &answer.rules);
     }
-    host->counts.joins_refused[refusal] += 1;
+    host_note_refused(host, refusal);
     host->config.outside.joined(host->config.outside.user, join->tag, &answer);
 }
 

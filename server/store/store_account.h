@@ -66,11 +66,6 @@ MUST_USE Status store_link_find(Store *store, const uint8_t hash[STORE_TOKEN_BYT
 MUST_USE Status store_recovery_find(Store *store, uint64_t account,
                                     const uint8_t hash[STORE_TOKEN_BYTES]);
 
-// What an operator changed while the server ran. STATUS_NOT_FOUND: nothing.
-#define STORE_SETTING_BYTES 1024
-MUST_USE Status store_setting_put(Store *store, const char *name, const char *value);
-MUST_USE Status store_setting_find(Store *store, const char *name, char out[STORE_SETTING_BYTES]);
-
 // STATUS_EXISTS: another account has that name. The sign-in (NULL: none) is written with it, or
 // neither is.
 MUST_USE Status store_account_put(Store *store, const StoreAccount *account,

@@ -244,6 +244,10 @@ static Status account_change(Store *store, Sql *sql, void *user)
     if (change->link != NULL) {
         run_with_hash(sql, SQL_LINK_DELETE, change->link);
     }
+    // A link for a new password is worth nothing once there is one.
+    if (change->was != NULL && strcmp(change->was->password, change->account->password) != 0) {
+        run_with(sql, SQL_LINK_OF_ACCOUNT, change->account->account_id);
+    }
     return STATUS_OK;
 }
 
@@ -334,49 +338,4 @@ Status store_link_put(Store *store, const StoreLink *link, bool is_only)
 {
     LinkCall call = {link, is_only};
     return store_call(store, link_put, &call);
-}
-
-typedef struct SettingCall {
-    const char *name, *value;
-} SettingCall;
-
-static Status setting_put(Store *store, Sql *sql, void *user)
-{
-    (void)store;
-    const SettingCall *call = user;
-    SqlRow row = sql_open(sql, SQL_SETTING_PUT, TABLE_SETTINGS);
-    sql_put_string(&row, call->name);
-    sql_put_string(&row, call->value);
-    sql_put_checksum(&row);
-    (void)sql_run(&row);
-    return STATUS_OK;
-}
-
-Status store_setting_put(Store *store, const char *name, const char *value)
-{
-    SettingCall call = {name, value};
-    return name[0] != '\0' && strlen(value) < STORE_SETTING_BYTES
-               ? store_call(store, setting_put, &call)
-               : STATUS_MALFORMED;
-}
-
-Status store_setting_find(Store *store, const char *name, char out[STORE_SETTING_BYTES])
-{
-    char key[STORE_SETTING_BYTES], value[STORE_SETTING_BYTES];
-    pthread_mutex_lock(&store->read_lock);
-    SqlRow row = sql_open(store->reader, SQL_SETTING_FIND, TABLE_NONE);
-    sql_put_string(&row, name);
-    Status status = open_only(&row);
-    if (status == STATUS_OK) {
-        sql_take_table(&row, TABLE_SETTINGS);
-        world_take_string(&row, key, sizeof key);
-        world_take_string(&row, value, sizeof value);
-        status = close_only(&row, sql_take_checksum(&row));
-    }
-    sql_clear(store->reader);
-    pthread_mutex_unlock(&store->read_lock);
-    if (status == STATUS_OK) {
-        memcpy(out, value, sizeof value);
-    }
-    return status;
 }

@@ -199,7 +199,7 @@ static void give_worlds(Sql *sql, uint64_t account)
         SqlRow put = sql_open(sql, SQL_ABOUT_PUT, TABLE_WORLD_ABOUT);
         sql_put_string(&put, world_id);
         sql_put_u64(&put, owner == account || !is_whole ? STORE_BUILT_IN_ACCOUNT : owner);
-        sql_put_u64(&put, maker == account || !is_whole ? STORE_BUILT_IN_ACCOUNT : maker);
+        sql_put_u64(&put, maker == account || !is_whole ? 0 : maker);
         sql_put_u64(&put, is_private != 0 || !is_whole); // a damaged one lets nobody in
         sql_put_u64(&put, is_named != 0);
         sql_put_checksum(&put);

@@ -165,7 +165,7 @@ export async function openBrowser(executablePath = CHROMIUM) {
         executablePath,
         args: ['--headless', '--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader',
             '--disable-quic', '--no-first-run', '--disable-background-networking',
-            '--disable-component-update', '--disable-sync',
+            '--disable-component-update', '--disable-sync', '--webgl-antialiasing-mode=none',
             // A name that is not this machine's own: pages from there are not secure ones.
             '--host-resolver-rules=MAP lan.test 127.0.0.1'],
     });

@@ -228,7 +228,12 @@ def test_accounts_recovery_and_links(program, _places, folder):
         check(up.who(ann["session_token"]) is None, "the old sign-in is still good")
         check(up.post("/api/account/recover", wish)[0] == 401, "the code was good twice")
         check(up.post("/login", {"username": "ann", "password": "another password"})[0] == 200, "no")
-        # The operator's link for a new password.
+        # The operator's link for a new password; it ends with the password that it was for.
+        late = up.post("/api/accounts/ann/reset", token=boss)[1]["link"].split("=")[1]
+        wish = {"username": "ann", "code": ann["recovery_codes"][4], "new": "another password 2"}
+        status, answer = up.post("/api/account/recover", wish)
+        check(status == 200, answer)
+        check(up.post("/api/account/recover", {"link": late, "new": PASSWORD})[0] == 410, "still good")
         check(up.post("/api/accounts/ann/reset", token=answer["session_token"])[0] == 403, "not boss")
         check(up.post("/api/accounts/nobody/reset", token=boss)[0] == 404, "nobody has a link")
         old = up.post("/api/accounts/ann/reset", token=boss)[1]["link"]
@@ -577,6 +582,11 @@ def test_accounts_killed(program, _places, folder):
                 except Exception:  # it was killed
                     return
                 answered[name] = made
+                try:
+                    wish = {"username": name, "password": PASSWORD}
+                    answered[name] = {**made, "again": up.post("/login", wish)[1]["session_token"]}
+                except Exception:
+                    return
         worker = threading.Thread(target=work)
         worker.start()
         time.sleep(0.3 + 0.13 * turn)
@@ -589,6 +599,7 @@ def test_accounts_killed(program, _places, folder):
             who = up.who(made["session_token"])
             check(who and who["username"] == name and who["user_id"] == made["user_id"],
                   f"{name} is lost: {who}")
+            check("again" not in made or up.who(made["again"]), f"a sign-in of {name} is lost")
         for turn in range(kills):
             count = sum(name.startswith(f"t{turn}p") for name in answered)
             name = f"t{turn}p{count}"  # the one that was cut off

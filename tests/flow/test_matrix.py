@@ -122,7 +122,7 @@ class Server:
         """Status, headers, bytes."""
         link = http.client.HTTPConnection("127.0.0.1", (server or self.up).port,
                                           timeout=20 * PATIENCE)
-        text = raw if raw is not None else None if body is None else json.dumps(body)
+        text = raw if raw is not None else body if isinstance(body, (bytes, type(None))) else json.dumps(body)
         given = {**dict(headers), **({"Authorization": f"Bearer {token}"} if token else {}),
                  **({"Content-Type": "application/json"} if text is not None else {})}
         try:
@@ -161,6 +161,12 @@ def password_change(server):
     return Ask(who=name, body={"old": PASSWORD, "new": PASSWORD + "!"})
 
 
+def leaving(server):
+    name, token = server.register()
+    server.tokens[name] = token
+    return Ask(who=name, body={"password": PASSWORD})
+
+
 def guest_of_world(server):
     world = server.own_world()
     server.post(f"/api/worlds/{world}/guests", {"username": "boss"}, "account")
@@ -172,6 +178,16 @@ def own_world(server):
     name, token = server.register()
     server.tokens[name] = token
     return Ask(name, {"name": "mine"})
+
+
+def world_file(server):
+    world = server.own_world()
+    return Ask("account", server.post(f"/world/{world}", None, "account", "GET"), world_id=world)
+
+
+def world_to_delete(server):
+    ask = own_world(server)
+    return Ask(ask.who, world_id=server.post("/api/worlds", ask.body, ask.who)["world_id"])
 
 
 def logging_out(server):
@@ -204,6 +220,24 @@ def development_world(server):
     return Ask(server=server.development, id=server.development.room)
 
 
+def host_key(server):
+    """A host key becomes a token of the table; its id."""
+    answer = server.post("/admin/host-keys", {"name": "second machine"}, "operator")
+    server.tokens["host"] = answer["key"]
+    return answer["id"]
+
+
+def host(server, body=None, **parts):
+    host_key(server)
+    return Ask("host", body, **parts)
+
+
+def host_batch(server):
+    """One without jobs."""
+    body = bytes([1, 0]) + bytes(8) + bytes(16) + b"\x01\0\0\0w" + bytes(32) + b"\0"
+    return host(server, body)
+
+
 PLAIN = {name: (lambda server: Ask()) for name in [
     "GET /healthz", "GET /health", "GET /api/health", "GET /readyz", "GET /metrics",
     "GET /api/openapi.json", "GET /api/docs", "GET /api/assets", "GET /api/session",
@@ -211,7 +245,7 @@ PLAIN = {name: (lambda server: Ask()) for name in [
 OPERATOR = {name: (lambda server: Ask("operator")) for name in [
     "GET /admin/servers", "GET /admin/sessions", "POST /admin/cleanup", "GET /admin/ban",
     "GET /admin/mute", "GET /admin/drain", "POST /admin/drain", "DELETE /admin/drain",
-    "GET /admin/audit", "GET /admin/logs", "GET /admin/users", "GET /admin/settings"]}
+    "GET /admin/host-keys", "GET /admin/audit", "GET /admin/logs", "GET /admin/users", "GET /admin/settings"]}
 
 GOOD = {
     **PLAIN, **OPERATOR,
@@ -219,7 +253,11 @@ GOOD = {
     # No rune is told of before a game is joined: this one is not there.
     "GET /packed/{number}/{sha256}": lambda server: Ask(number=1, sha256="0" * 64, status=404),
     "GET /worlds": lambda server: Ask("guest"),
-    "GET /api/rooms/{id}": lambda server: Ask(id=server.code),
+    "GET /world/{world_id}": lambda server: Ask("account", world_id=server.own_world()),
+    "GET /world/{world_id}/export": lambda server: Ask("account", world_id=server.own_world()),
+    "POST /world/{world_id}": world_file,
+    "POST /world/{world_id}/import": world_file,
+    "DELETE /world/{world_id}": world_to_delete,
     "GET /api/rooms/{code}": lambda server: Ask(code=server.code),
     "GET /api/rooms/{code}/ws": lambda server: Ask(code=server.code),
     "GET /api/worlds/{id}/scripts": development_world,
@@ -235,13 +273,17 @@ GOOD = {
     "DELETE /api/account/sign-ins/{id}": sign_in_to_end,
     "POST /api/account/tokens": lambda server: Ask("account", {"name": "t", "scope": "play"}),
     "POST /api/invitations": lambda server: Ask("operator", {"role": "creator"}),
+    "DELETE /api/account": leaving,
+    "GET /api/account/export": lambda server: Ask("account"),
+    "DELETE /api/accounts/{name}": lambda server: Ask("operator", name=server.register()[0]),
+    "GET /api/accounts/{name}/export": lambda server: Ask("operator", name="ann"),
     "POST /api/accounts/{name}/reset": lambda server: Ask("operator", name="ann"),
     "POST /api/accounts/{name}/roles": lambda server: Ask("operator", {"roles": "player"},
                                                          name="ann"),
     "POST /api/registration": lambda server: Ask("operator", {"registration": "open"}),
     "POST /api/worlds": own_world,
-    "POST /api/worlds/{id}/guests": lambda server: Ask("account", {"username": "boss"},
-                                                      id=server.own_world()),
+    "POST /api/worlds/{world_id}/guests": lambda server: Ask(
+        "account", {"username": "boss"}, world_id=server.own_world()),
     "DELETE /api/worlds/{world_id}/guests/{username}": guest_of_world,
     "GET /api/script": lambda server: Ask(server=server.development,
                                           query={"id": script(server)[0]}),
@@ -256,6 +298,11 @@ GOOD = {
     "POST /admin/ban": lambda server: Ask("operator", {"account": server.register()[0]}),
     "POST /admin/mute": lambda server: Ask("operator", {"account": server.register()[0]}),
     "DELETE /admin/ban": lambda server: Ask("operator", query={"account": server.ban("ban")}),
+    "POST /admin/host-keys": lambda server: Ask("operator", {"name": "second machine"}),
+    "DELETE /admin/host-keys/{id}": lambda server: Ask("operator", id=host_key(server)),
+    "POST /api/hosts/register": lambda server: host(server, {"world_id": "w", "boot": "0" * 32}),
+    "POST /api/hosts/batch": host_batch,
+    "GET /api/hosts/place/{place_id}": lambda server: host(server, place_id="place_island"),
     "DELETE /admin/mute": lambda server: Ask("operator", query={"account": server.ban("mute")}),
 }
 
@@ -271,11 +318,6 @@ CONFLICT = {
     "POST /api/script/save": lambda server: Ask(
         server=server.development, body={**save(server).body, "knownHash": "0" * 64}),
 }
-
-# Members that must be there only together with others, so that leaving one out is fine.
-MAY_MISS = set()
-# These refuse members that they do not know: a misspelt setting would change nothing.
-STRICT = {"PUT /admin/settings"}
 
 
 def wrong_passwords(server):
@@ -338,8 +380,6 @@ class Matrix:
             socket = WebSocket(self.server.up.port, endpoint.address(ask))
             socket.socket.close()
             return self.result(endpoint, column, socket.status, 101, b"")
-        if change.get("member"):
-            change["body"] = {**(ask.body or {}), change.pop("member"): 1}
         status, headers, body = self.send(endpoint, ask, **change)
         AFTER.get(endpoint.name, lambda server: None)(self.server)
         if status == wanted and wanted < 400 and endpoint.gives and column == "good":
@@ -388,8 +428,25 @@ class Matrix:
     def oversized(self, endpoint, ask):
         if endpoint.method == "GET":
             return NOTHING
+        if (endpoint.body_max or 0) > 1 << 20:  # it is refused before it is sent
+            answer = self.announce(endpoint, ask, endpoint.body_max + 1)
+            return self.expect(endpoint, "oversized", answer, {413})
         text = json.dumps({"a": "x" * (endpoint.body_max or 0)})
         return self.expect(endpoint, "oversized", self.send(endpoint, ask, raw=text), {413})
+
+    def announce(self, endpoint, ask, size):
+        link = http.client.HTTPConnection("127.0.0.1", (ask.server or self.server.up).port,
+                                          timeout=20 * PATIENCE)
+        try:
+            link.putrequest(endpoint.method, endpoint.address(ask))
+            link.putheader("Content-Length", str(size))
+            if ask.who:
+                link.putheader("Authorization", f"Bearer {self.server.tokens[ask.who]}")
+            link.endheaders()
+            answer = link.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read()
+        finally:
+            link.close()
 
     def run(self, endpoint):
         server = self.server
@@ -428,13 +485,11 @@ class Matrix:
         return answer
 
     def unknown(self, endpoint):
-        """Parameters and members that nobody knows are ignored."""
-        if endpoint.name in STRICT:
-            ask = GOOD[endpoint.name](self.server)
-            return self.expect(endpoint, "unknown member",
-                               self.send(endpoint, ask, body={**ask.body, "unknown_zz": 1}), {400})
+        """Members that nobody knows are refused, parameters are ignored."""
         if endpoint.takes_json:
-            return self.good(endpoint, "unknown member", member="unknown_zz")
+            ask = GOOD[endpoint.name](self.server)
+            body = {**(ask.body or {}), "unknown_zz": 1}
+            return self.expect(endpoint, "unknown member", self.send(endpoint, ask, body=body), {400})
         return self.good(endpoint, "unknown query", query={"unknown_zz": "1"})
 
     def print(self):
@@ -472,8 +527,32 @@ def test_matrix(program, places, folder):
         server.stop()
 
 
+def table(document):
+    """All endpoints, as docs/HTTP.md lists them."""
+    rows = [f"| `{one.method} {one.path}` | {one.access} | {one.operation['summary']} |"
+            for one in sorted(endpoints(document), key=lambda one: (one.path, one.method))]
+    return "\n".join(["| endpoint | who may ask | what it does |", "| --- | --- | --- |", *rows])
+
+
+def check_page(document):
+    """SANDLOT_UPDATE=1 writes the table into the page."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    path = os.path.join(here, "..", "..", "docs", "HTTP.md")
+    with open(path, encoding="utf-8") as file:
+        page = file.read()
+    before, rest = page.split("<!-- endpoints -->\n")
+    written, after = rest.split("\n<!-- end of endpoints -->")
+    if written != table(document) and os.environ.get("SANDLOT_UPDATE"):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"{before}<!-- endpoints -->\n{table(document)}\n<!-- end of endpoints -->{after}")
+        return
+    lines = set(written.split("\n")) ^ set(table(document).split("\n"))
+    check(written == table(document), "the table of docs/HTTP.md is not that of the server; run this "
+          "test with SANDLOT_UPDATE=1 to write it. These rows differ:\n" + "\n".join(sorted(lines)))
+
+
 def test_matrix_description(program, _places, folder):
-    """The description is valid OpenAPI 3.1, and the page is there."""
+    """The description is valid OpenAPI 3.1, the page is there, and docs/HTTP.md has the same table."""
     up = People(program, folder)
     try:
         status, _, body = up.request("GET", "/api/openapi.json")
@@ -486,6 +565,7 @@ def test_matrix_description(program, _places, folder):
         check(done.returncode == 0, done.stderr.decode())
         answer = json.loads(done.stdout)
         check(answer["valid"] and answer["version"] == "3.1", answer)
+        check_page(json.loads(body))
         broken = json.loads(body)
         del broken["info"]["title"]  # can it fail at all?
         done = subprocess.run(done.args, input=json.dumps(broken).encode(), capture_output=True,

@@ -48,9 +48,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     open_once();
-    RowsFound found = {0};
-    rows_apply(&sql, "world", data, size, &found);
+    static Store store; // what it keeps in memory, of the input before
+    players_forget(&store);
+    rows_apply(&store, &sql, &(Save){"world", 1, data, size});
     ASSERT(sql.error == SQL_NO_ERROR);
+    RowsFound found = store.found;
     ByteReader reader = byte_reader(data, size);
     Row first;
     const Status read = row_read(&reader, &first);

@@ -1,10 +1,13 @@
 // Guests and sign-ins of the control plane: in memory, on disk, and when they end.
 #include "server/control/account.h"
 #include "server/control/attempt.h"
+#include "server/control/bans.h"
 #include "server/control/control.h"
 #include "server/control/name.h"
 
 #include "core/base/limits.h"
+#include "core/base/rng.h"
+#include "core/base/utf8.h"
 #include "tests/support/test.h"
 #include "tests/unit/store_fixture.h"
 
@@ -219,6 +222,33 @@ TEST(what_looks_alike_is_the_same_name)
           !name_is_shown("anna "));
 }
 
+// Whatever bytes come: it fits, and a folded name folds to itself, so that equal stays equal.
+TEST(any_bytes_fold)
+{
+    Rng rng = rng_make(test_seed(), 3);
+    for (uint32_t round = 0; round < 20000; round++) {
+        char name[80], once[NAME_FOLD_BYTES], twice[NAME_FOLD_BYTES];
+        size_t bytes = 0;
+        const size_t wanted = rng_below(&rng, 65);
+        while (bytes + 4 < wanted) {
+            const uint32_t kind = rng_below(&rng, 8);
+            const uint32_t code_point = kind < 3   ? 1 + rng_below(&rng, 126)
+                                        : kind < 6 ? 0x80 + rng_below(&rng, 0x700)
+                                                   : 0xe000 + rng_below(&rng, 0x12000);
+            bytes += utf8_encode(code_point, (uint8_t *)name + bytes);
+        }
+        if (bytes > 0 && rng_below(&rng, 8) == 0) {
+            name[rng_below(&rng, (uint32_t)bytes)] = (char)(1 + rng_below(&rng, 255));
+        }
+        name[bytes] = '\0';
+        name_fold(name, once);
+        CHECK(strlen(once) <= bytes);
+        name_fold(once, twice);
+        CHECK_TEXT(twice, once);
+        (void)name_is_shown(name);
+    }
+}
+
 TEST(attempts_are_counted_and_forgotten)
 {
     Attempts *attempts = NULL;
@@ -309,8 +339,17 @@ TEST(sessions_of_an_account_are_bounded)
     Identity who;
     CHECK_INT(make_account(control, "ann", &nobody, &first), ACCOUNT_OK);
     for (uint32_t i = 0; i < SESSIONS_PER_ACCOUNT_MAX; i++) {
+        AccountGiven guest;
         now_ms += 1;
-        CHECK_INT(account_sign_in(control, "ann", "a fine password", &nobody, &next), ACCOUNT_OK);
+        CHECK_INT(account_guest(control, "", &nobody, &guest), ACCOUNT_OK);
+        const AccountAsk as_guest = {.who = &guest.who, .is_local = true};
+        const AccountAsk *ask = i % 2 == 0 ? &nobody : &as_guest;
+        CHECK_INT(account_sign_in(control, "ann", "a fine password", ask, &next), ACCOUNT_OK);
+        CHECK_INT(identity_of_token(control, guest.token, &who),
+                  i % 2 == 0 ? STATUS_OK : STATUS_DENIED);
+        if (i % 2 == 0) {
+            CHECK_INT(account_sign_out(control, &guest.who), ACCOUNT_OK);
+        }
     }
     CHECK_INT(control_stats(control).sign_ins, SESSIONS_PER_ACCOUNT_MAX);
     CHECK_INT(identity_of_token(control, first.token, &who), STATUS_DENIED);
@@ -398,8 +437,16 @@ TEST(what_was_deleted_is_deleted_again)
     StoreAccount row;
     CHECK_INT(account_guest(control, "ann", &nobody, &guest), ACCOUNT_OK);
     CHECK_OK(store_account_find(fixture.store, guest.who.account, &row));
+    StoreBan ban = {.account_id = guest.who.account,
+                    .kind = BAN_ENTER,
+                    .until_unix_ms = STORE_BAN_FOREVER,
+                    .reason = "was rude",
+                    .maker_id = 1};
+    CHECK_OK(control_ban(control, &ban));
     CHECK_OK(control_delete_person(control, guest.who.account));
     CHECK_INT(identity_of_token(control, guest.token, &who), STATUS_DENIED);
+    CHECK(!control_find_ban(control, guest.who.account, "", BAN_ENTER, &ban));
+    CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM bans WHERE account_id <> 0"), 0);
     for (uint32_t i = 0; i < 2; i++) {
         CHECK_OK(store_account_put(fixture.store, &row, NULL)); // stands for what a world writes
         control_write(control);

@@ -179,6 +179,36 @@ TEST(a_person_is_deleted_and_nobody_else)
     fixture_end(&fixture);
 }
 
+TEST(what_a_person_owned_is_the_built_in_accounts)
+{
+    StoreFixture fixture;
+    REQUIRE(begin_people(&fixture));
+    StoreWorld world = {.world_id = "mine",
+                        .room_code = "MINEMINE",
+                        .name = "Mine",
+                        .owner_id = ANN,
+                        .maker_id = BOB,
+                        .is_private = true};
+    CHECK_OK(store_world_put(fixture.store, &world));
+    StoreWorld other = {.world_id = "other",
+                        .room_code = "OTHERONE",
+                        .name = "o",
+                        .owner_id = BOB,
+                        .maker_id = ANN};
+    CHECK_OK(store_world_put(fixture.store, &other));
+    CHECK(fixture_sql(&fixture, "INSERT INTO places(place_id, owner_id, name, created_unix_ms, "
+                                "checksum) VALUES(x'70', 17171, x'41', 1, 0), "
+                                "(x'71', 171710, x'41', 1, 0)"));
+    CHECK_OK(store_person_delete(fixture.store, ANN));
+    CHECK_OK(store_world_find(fixture.store, "mine", &world));
+    CHECK(world.owner_id == STORE_BUILT_IN_ACCOUNT && world.maker_id == BOB && world.is_private);
+    CHECK_OK(store_world_find(fixture.store, "other", &other));
+    CHECK(other.owner_id == BOB && other.maker_id == 0 && !other.is_private);
+    CHECK_INT(fixture_number(&fixture, "SELECT owner_id FROM places WHERE place_id = x'70'"), 1);
+    CHECK_INT(fixture_number(&fixture, "SELECT owner_id FROM places WHERE place_id = x'71'"), BOB);
+    fixture_end(&fixture);
+}
+
 static char *export_of(StoreFixture *fixture, uint64_t number, Status *status)
 {
     char *text = NULL;

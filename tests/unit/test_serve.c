@@ -89,23 +89,24 @@ TEST(a_journal_that_cannot_be_written_disturbs_no_other)
 TEST(rooms_are_found_by_id_and_code)
 {
     Rooms *rooms = NULL;
-    bool ready = true;
+    bool ready = true, private = false;
     CHECK_OK(rooms_create(&rooms));
-    CHECK(!rooms_find(rooms, "world_a", &ready) && !ready);
-    CHECK(!rooms_find(rooms, "", &ready));
+    CHECK(!rooms_find(rooms, "world_a", &ready, &private) && !ready);
+    CHECK(!rooms_find(rooms, "", &ready, &private));
     char id[32], code[16];
     for (int i = 0; i < 100; i++) {
         snprintf(id, sizeof id, "world_%d", i);
         snprintf(code, sizeof code, "ROOM%d", i);
-        CHECK_OK(rooms_put(rooms, (uint32_t)i, id, code, i == 7));
+        CHECK_OK(rooms_put(rooms, (uint32_t)i, id, code, i == 7, i == 8));
     }
-    CHECK(rooms_find(rooms, "world_7", &ready) && ready);
-    CHECK(rooms_find(rooms, "room7", &ready) && ready);
-    CHECK(rooms_find(rooms, "ROOM8", &ready) && !ready);
+    CHECK(rooms_find(rooms, "world_7", &ready, &private) && ready);
+    CHECK(rooms_find(rooms, "room7", &ready, &private) && ready);
+    CHECK(!private);
+    CHECK(rooms_find(rooms, "ROOM8", &ready, &private) && !ready && private);
     CHECK(rooms_any_ready(rooms));
-    CHECK_OK(rooms_put(rooms, 7, "world_7", "ROOM7", false));
-    CHECK_OK(rooms_put(rooms, 7, "world_7", "ROOM7", false));
-    CHECK(rooms_find(rooms, "world_7", &ready) && !ready);
+    CHECK_OK(rooms_put(rooms, 7, "world_7", "ROOM7", false, false));
+    CHECK_OK(rooms_put(rooms, 7, "world_7", "ROOM7", false, false));
+    CHECK(rooms_find(rooms, "world_7", &ready, &private) && !ready);
     CHECK(!rooms_any_ready(rooms));
     rooms_destroy(rooms);
 }

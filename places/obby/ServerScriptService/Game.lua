@@ -3,7 +3,9 @@
 local Format = require("ReplicatedStorage/Format")
 
 local BOARD_ROWS = 5
-local best = DataStore.GetOrderedDataStore("best times") -- player name → milliseconds
+-- Keys are ids: a name can be somebody else's tomorrow.
+local best = DataStore.GetOrderedDataStore("best times") -- UserId → milliseconds
+local names = DataStore.GetDataStore("names") -- UserId → name
 local began = {} -- by player: when the run began
 local start = World.Find("Start").Position + Vector3.new(0, 0.5, 0)
 
@@ -38,7 +40,7 @@ end
 local function board()
     local rows = {}
     for _, entry in ipairs(best:GetSortedAsync(true, BOARD_ROWS)) do
-        table.insert(rows, {name = entry.key, seconds = entry.value / 1000})
+        table.insert(rows, {name = names:GetAsync(entry.key) or "?", seconds = entry.value / 1000})
     end
     return rows
 end
@@ -51,7 +53,9 @@ local function onFinish(player)
     player.leaderstats.Stage = 0
     Chat.Send(player.Name .. " made it in " .. Format.seconds(seconds))
     local time = math.floor(seconds * 1000)
-    best:UpdateAsync(player.Name, function(old)
+    local id = tostring(player.UserId)
+    names:SetAsync(id, player.Name)
+    best:UpdateAsync(id, function(old)
         if old == nil or time < old then
             return time
         end

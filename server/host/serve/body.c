@@ -3,12 +3,14 @@
 
 #include "core/base/nearest.h"
 #include "server/host/serve/http_routes.h"
+#include "server/host/serve/openapi_text.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define BODY_ARENA_BYTES (48u << 10)
 #define BODY_NODES_MAX   512
+#define BODY_MEMBERS_MAX 16
 
 static bool is_known(const char *const *members, const JsonNode *member)
 {
@@ -49,8 +51,34 @@ bool serve_body_has_odd(const JsonNode *object, const char *const *members, char
     return false;
 }
 
-const JsonNode *serve_body_object(HttpRequest *request, HttpResponse *response,
-                                  const char *const *members)
+bool serve_body_fits(const JsonNode *object, HttpRequest *request, HttpResponse *response)
+{
+    OpenapiWord words[BODY_MEMBERS_MAX];
+    const char *members[BODY_MEMBERS_MAX + 1];
+    uint32_t count = 0;
+    char text[256];
+    for (const char *at = http_route(request)->takes;
+         count < BODY_MEMBERS_MAX && openapi_word(&at, &words[count]);) {
+        members[count] = words[count].name;
+        count += 1;
+    }
+    members[count] = NULL;
+    if (object != NULL && serve_body_has_odd(object, members, text, sizeof text)) {
+        http_fail(request, response, 400, "unknown_member", text);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!words[i].is_optional && json_find(object, words[i].name) == NULL) {
+            snprintf(text, sizeof text, "the body must be a JSON object with the member %.100s",
+                     words[i].name);
+            http_fail(request, response, 400, "malformed", text);
+            return false;
+        }
+    }
+    return true;
+}
+
+const JsonNode *serve_body_object(HttpRequest *request, HttpResponse *response)
 {
     size_t bytes;
     const uint8_t *body = http_body(request, &bytes);
@@ -72,12 +100,7 @@ const JsonNode *serve_body_object(HttpRequest *request, HttpResponse *response,
         http_fail(request, response, 400, "malformed", "the body is no JSON object");
         return NULL;
     }
-    char odd[256];
-    if (serve_body_has_odd(root, members, odd, sizeof odd)) {
-        http_fail(request, response, 400, "unknown_member", odd);
-        return NULL;
-    }
-    return root;
+    return serve_body_fits(root, request, response) ? root : NULL;
 }
 
 bool serve_body_text(HttpRequest *request, HttpResponse *response, const JsonNode *object,

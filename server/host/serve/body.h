@@ -5,10 +5,12 @@
 #include "core/base/json_read.h"
 #include "server/net/http.h"
 
-// The object, in the request's memory; an empty body is an empty object. `members` ends with NULL.
+// The object, in the request's memory, which fits the route; an empty body is an empty object.
 // NULL: the response says what is wrong.
-const JsonNode *serve_body_object(HttpRequest *request, HttpResponse *response,
-                                  const char *const *members);
+const JsonNode *serve_body_object(HttpRequest *request, HttpResponse *response);
+// Are the members those of the route's `takes` (openapi.h), and are those there that must be? NULL
+// is an empty object. False: the response says what is wrong.
+bool serve_body_fits(const JsonNode *object, HttpRequest *request, HttpResponse *response);
 // True: there is a member that is none of those, and out says which, and which was perhaps meant.
 bool serve_body_has_odd(const JsonNode *object, const char *const *members, char *out,
                         size_t bytes);

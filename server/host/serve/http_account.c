@@ -7,6 +7,7 @@
 #include "core/base/name_text.h"
 #include "server/control/password.h"
 #include "server/host/serve/account_page.h"
+#include "server/host/serve/body.h"
 #include "server/host/serve/http_account_body.h"
 #include "server/net/http_client.h"
 #include "server/store/store_audit.h"
@@ -122,7 +123,7 @@ bool serve_account_body(HttpRequest *request, HttpResponse *response, AccountBod
                   body->is_form ? "the body is no form" : "the body is no JSON object");
         return false;
     }
-    return true;
+    return body->is_form || serve_body_fits(body->root, request, response);
 }
 
 // The text of that name, "" if there is none. A zero byte or too many bytes are bad.

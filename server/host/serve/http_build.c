@@ -7,6 +7,7 @@
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
 #include "server/build/job/save.h"
+#include "server/host/serve/body.h"
 #include "server/host/serve/http_routes.h"
 #include "server/net/http_rules.h"
 
@@ -259,6 +260,7 @@ static const char *path_of(const ServeBuild *build, HttpRequest *request, HttpRe
 
 typedef struct SaveBody {
     void *memory;
+    const JsonNode *root;
     const char *id, *code, *known_hash; // in the memory; known_hash NULL: null
     size_t code_bytes;
 } SaveBody;
@@ -306,6 +308,7 @@ static Status read_body(const HttpRequest *request, SaveBody *out, char reason[W
         return STATUS_MALFORMED;
     }
     *out = (SaveBody){.memory = memory,
+                      .root = root,
                       .id = id->text,
                       .code = code->text,
                       .code_bytes = code->count,
@@ -365,7 +368,9 @@ void serve_build_post_save(void *user, HttpRequest *request, HttpResponse *respo
         respond_save_failed(request, response, status, reason);
         return;
     }
-    save(user, queue, request, response, &body);
+    if (serve_body_fits(body.root, request, response)) {
+        save(user, queue, request, response, &body);
+    }
     free(body.memory);
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/json_read.h"
 #include "core/base/name_text.h"
 #include "core/base/sha256.h"
+#include "server/host/serve/body.h"
 #include "server/host/serve/http_remote.h"
 #include "server/host/serve/http_routes.h"
 #include "server/sys/clock.h"
@@ -201,7 +202,7 @@ static bool answer_register(void *user, HttpDeferred *deferred, HttpResponse *re
     Serve *serve = user;
     HttpRequest *request = http_deferred_request(deferred);
     Registration *made = arena_alloc(http_arena(request), sizeof *made);
-    const JsonNode *root = serve_body(request, response);
+    const JsonNode *root = serve_body_object(request, response);
     char boot[2 * STORE_BOOT_BYTES + 1], place_id[65], world_id[65];
     if (root == NULL) {
         return true;
@@ -349,7 +350,7 @@ void serve_host_key_make(void *user, HttpRequest *request, HttpResponse *respons
     if (refuse_without_control(serve, request, response)) {
         return;
     }
-    const JsonNode *root = serve_body(request, response);
+    const JsonNode *root = serve_body_object(request, response);
     if (root == NULL) {
         return;
     }

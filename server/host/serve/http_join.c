@@ -386,6 +386,8 @@ void serve_get_session(void *user, HttpRequest *request, HttpResponse *response)
     json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "accounts");
     json_write_bool(&answer.json, serve->control != NULL);
+    serve_write_member(&answer.json, "default_place",
+                       serve->place_count > 0 ? serve->places[0].place->place_id : NULL);
     json_write_name(&answer.json, "signed_in");
     json_write_bool(&answer.json, who != NULL);
     if (who != NULL) {
@@ -615,6 +617,7 @@ static bool refuse_room(const Serve *serve, const JoinRequest *join, HttpRequest
         return true;
     }
     if (world == NULL) {
+        host_note_refused(serve->host, REFUSED_NO_WORLD);
         serve_refuse_join(request, response, serve, REFUSED_NO_WORLD);
     }
     return world == NULL;

@@ -3,55 +3,20 @@
 #define _GNU_SOURCE
 #include "server/host/serve/http_admin.h"
 
-#include "core/base/json_read.h"
 #include "core/base/text.h"
-#include "core/base/utf8.h"
+#include "server/host/serve/body.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ANNOUNCE_BYTES   257
-#define BANS_SHOWN       4096
-#define BANS_BYTES       (4u << 20)
-#define MINUTES_MAX      (10ull * 366 * 24 * 60)
-#define ACCOUNT_RULE     "account is a client_id as in GET /admin/sessions, or an account's name"
-#define BODY_ARENA_BYTES (64u << 10)
-#define BODY_NODES_MAX   256
-#define BODY_DEPTH_MAX   8
+#define ANNOUNCE_BYTES 257
+#define BANS_SHOWN     4096
+#define BANS_BYTES     (4u << 20)
+#define MINUTES_MAX    (10ull * 366 * 24 * 60)
+#define ACCOUNT_RULE   "account is a client_id as in GET /admin/sessions, or an account's name"
 
 // --- bodies -------------------------------------------------------------------------------------
-
-const JsonNode *serve_body(HttpRequest *request, HttpResponse *response)
-{
-    size_t bytes;
-    const uint8_t *body = http_body(request, &bytes);
-    void *memory = arena_alloc(http_arena(request), BODY_ARENA_BYTES);
-    const JsonNode *root = NULL;
-    JsonError error = {0};
-    char why[JSON_ERROR_TEXT_BYTES] = "the body must be a JSON object";
-    if (memory == NULL) {
-        http_fail(request, response, 503, "busy", "out of memory; try again");
-        return NULL;
-    }
-    Arena arena;
-    arena_init(&arena, memory, BODY_ARENA_BYTES);
-    const JsonConfig config = {.arena = &arena,
-                               .bytes_max = SERVE_BODY_BYTES,
-                               .node_count_max = BODY_NODES_MAX,
-                               .depth_max = BODY_DEPTH_MAX};
-    const Status status = json_parse(&config, bytes > 0 ? (const char *)body : "{}",
-                                     bytes > 0 ? bytes : 2, &root, &error);
-    if (status == STATUS_OK && root->kind == JSON_OBJECT) {
-        return root;
-    }
-    if (status != STATUS_OK) {
-        json_error_text(&error, why);
-        utf8_clean(why);
-    }
-    http_fail(request, response, 400, "malformed", why);
-    return NULL;
-}
 
 // A text member; false: it is there and no text, or does not fit. What is not there leaves `out` as
 // it is.
@@ -101,7 +66,7 @@ static bool read_minutes(const JsonNode *root, uint64_t *until)
 // The body of kick, ban and mute; false: the response says what is wrong.
 static bool read_order(HttpRequest *request, HttpResponse *response, Order *out)
 {
-    const JsonNode *root = serve_body(request, response);
+    const JsonNode *root = serve_body_object(request, response);
     Order order = {0};
     if (root == NULL) {
         return false;
@@ -326,7 +291,7 @@ typedef struct Announcement {
 
 static bool read_announcement(HttpRequest *request, HttpResponse *response, Announcement *out)
 {
-    const JsonNode *root = serve_body(request, response);
+    const JsonNode *root = serve_body_object(request, response);
     *out = (Announcement){0};
     if (root == NULL) {
         return false;

@@ -375,7 +375,8 @@ static const HttpRoute routes[] = {
               "ticket signing_key rune_packing:integer",
      .fails = "403 404 409 429", .summary = "A ticket for a world, once it runs"},
     {"GET", "/api/session", .handler = serve_get_session,
-     .gives = "accounts:boolean signed_in:boolean shown_name? username? is_guest?:boolean",
+     .gives =
+         "accounts:boolean default_place signed_in:boolean shown_name? username? is_guest?:boolean",
      .summary = "Who asks, for a page: also when nobody is signed in"},
     SERVE_WORLD_ROUTES,
     SERVE_BUILD_ROUTES,

@@ -24,8 +24,6 @@ void serve_write_member(JsonWriter *json, const char *name, const char *text);
 void serve_write_number(JsonWriter *json, const char *name, uint64_t number);
 void serve_write_time(JsonWriter *json, const char *name, uint64_t unix_ms); // RFC 3339
 
-// The body as a JSON object, an empty one if there is none; NULL: the response says what is wrong.
-const JsonNode *serve_body(HttpRequest *request, HttpResponse *response);
 // A number of the query, unchanged if it is not there; false: it is no number up to `high`.
 bool serve_query_number(const HttpRequest *request, const char *name, uint64_t high, uint64_t *out);
 // An account as the API writes it, "user_1f", "guest_1f"; also read as a decimal number.

@@ -210,8 +210,7 @@ void serve_made(void *user, uint64_t tag, const HostWorld *world, HostRefusal re
 
 static bool read_make(HttpRequest *request, HttpResponse *response, HostMake *make)
 {
-    static const char *const members[] = {"place_id", "name", "private", NULL};
-    const JsonNode *body = serve_body_object(request, response, members);
+    const JsonNode *body = serve_body_object(request, response);
     if (body == NULL ||
         !serve_body_text(request, response, body, "place_id", make->place, sizeof make->place) ||
         !serve_body_text(request, response, body, "name", make->name, sizeof make->name) ||
@@ -356,9 +355,8 @@ static void invite(Serve *serve, HttpRequest *request, HttpResponse *response, c
 
 void serve_post_guest(void *user, HttpRequest *request, HttpResponse *response)
 {
-    static const char *const members[] = {"username", NULL};
     char username[STORE_NAME_BYTES] = "";
-    const JsonNode *body = serve_body_object(request, response, members);
+    const JsonNode *body = serve_body_object(request, response);
     if (body != NULL &&
         serve_body_text(request, response, body, "username", username, sizeof username)) {
         invite(user, request, response, username, true);

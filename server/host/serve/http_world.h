@@ -49,7 +49,8 @@ extern const HttpBody serve_world_body;
      .summary = "A world by its id or room code"},                                                 \
     {"POST", "/api/worlds", serve_post_worlds, .body_max = SERVE_BODY_BYTES,                       \
      .access = ACCESS_SIGNED_IN, .takes = "place_id? name? private?:boolean",                      \
-     .gives = SERVE_WORLD_MADE, .fails = "404 409 429", .summary = "Makes a world of one's own"},  \
+     .gives = "201 " SERVE_WORLD_MADE, .fails = "404 409 429",                                     \
+     .summary = "Makes a world of one's own"},                                                     \
     {"POST", "/api/worlds/*/guests", serve_post_guest, .names = "world_id", .blocks = true,        \
      .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN, .takes = "username",                \
      .gives = "world_id username", .fails = "403 404 409",                                         \

@@ -412,9 +412,10 @@ void openapi_write(const HttpRoute *routes, uint32_t count, ByteWriter *out)
     begin(&json, "info");
     member(&json, "title", "Sandlot");
     member(&json, "version", SANDLOT_VERSION);
-    member(&json, "description",
-           "Errors are {\"error\":{\"code\",\"message\"}}. Members and parameters that are not "
-           "listed are ignored. docs/HTTP.md says more.");
+    member(
+        &json, "description",
+        "Errors are {\"error\":{\"code\",\"message\"}}. Members of a body that are not listed are "
+        "refused; parameters are ignored. docs/HTTP.md says more.");
     json_write_object_end(&json);
     paths(&json, routes, count);
     components(&json);

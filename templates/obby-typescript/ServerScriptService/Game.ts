@@ -3,7 +3,9 @@
 import { seconds as inSeconds, type BoardRow } from "../ReplicatedStorage/Format";
 
 const BOARD_ROWS = 5;
-const best = DataStore.GetOrderedDataStore("best times"); // player name → milliseconds
+// Keys are ids: a name can be somebody else's tomorrow.
+const best = DataStore.GetOrderedDataStore("best times"); // UserId → milliseconds
+const names = DataStore.GetDataStore("names"); // UserId → name
 const began = new Map<number, number>(); // by player: when the run began
 const start = World.Find("Start")?.Position.add(Vector3.new(0, 0.5, 0));
 
@@ -32,7 +34,7 @@ function welcome(player: Player): void {
 /** The best times, for the board on the screen. */
 function board(): BoardRow[] {
     const entries: { key: string; value: number }[] = best.GetSortedAsync(true, BOARD_ROWS);
-    return entries.map(({ key, value }) => ({ name: key, seconds: value / 1000 }));
+    return entries.map(({ key, value }) => ({ name: names.GetAsync(key) ?? "?", seconds: value / 1000 }));
 }
 
 function onFinish(player: Player): void {
@@ -43,7 +45,9 @@ function onFinish(player: Player): void {
     player.leaderstats.Stage = 0;
     Chat.Send(`${player.Name} made it in ${inSeconds(seconds)}`);
     const time = Math.floor(seconds * 1000);
-    best.UpdateAsync(player.Name, (old?: number) => {
+    const id = `${player.UserId}`;
+    names.SetAsync(id, player.Name);
+    best.UpdateAsync(id, (old?: number) => {
         // undefined keeps the old time, which was better.
         return old === undefined || time < old ? time : undefined;
     });

@@ -3,6 +3,7 @@
 
 export interface Session {
     accounts: boolean;
+    default_place?: string;
     signed_in: boolean;
     shown_name?: string;
     is_guest?: boolean;

@@ -35,6 +35,7 @@ export class Gate {
     private readonly again = element('again', HTMLButtonElement);
     private readonly join: (wish: Wish) => void;
     private room = roomOfAddress();
+    private place = new URLSearchParams(location.search).get('place') ?? '';
     private hasAccounts = false;
     private signedIn = false;
     private wasPlaying = false;
@@ -44,12 +45,12 @@ export class Gate {
         this.name.value = new URLSearchParams(location.search).get('name') ??
             localStorage.getItem(NAME_KEY) ?? '';
         this.name.focus();
+        const asked = this.ask();
         this.form.addEventListener('submit', (event) => {
             event.preventDefault();
-            this.start();
+            void asked.then(() => this.start());
         });
         this.again.addEventListener('click', () => void this.ask().then(() => this.start()));
-        void this.ask();
     }
 
     private start(): void {
@@ -59,17 +60,19 @@ export class Gate {
         }
         this.form.hidden = true;
         this.progress.hidden = false;
-        const place = new URLSearchParams(location.search).get('place') ?? '';
-        this.join({ name, room: this.room, place, signedIn: this.signedIn });
+        this.join({ name, room: this.room, place: this.place, signedIn: this.signedIn });
     }
 
-    // Somebody who is quick plays as a guest before the answer is there, which is fine.
+    // Nobody starts before this is known; without an answer they start as a guest.
     private async ask(): Promise<void> {
         const session = await readSession();
         if (!session.accounts) {
             return;
         }
         this.hasAccounts = true;
+        if (this.place === '') {
+            this.place = session.default_place ?? ''; // where others are, not a world of one's own
+        }
         this.account.hidden = false;
         this.signedIn = session.signed_in;
         this.who.hidden = session.signed_in;
