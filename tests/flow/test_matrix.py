@@ -122,7 +122,7 @@ class Server:
         """Status, headers, bytes."""
         link = http.client.HTTPConnection("127.0.0.1", (server or self.up).port,
                                           timeout=20 * PATIENCE)
-        text = raw if raw is not None else None if body is None else json.dumps(body)
+        text = raw if raw is not None else body if isinstance(body, (bytes, type(None))) else json.dumps(body)
         given = {**dict(headers), **({"Authorization": f"Bearer {token}"} if token else {}),
                  **({"Content-Type": "application/json"} if text is not None else {})}
         try:
@@ -220,6 +220,24 @@ def development_world(server):
     return Ask(server=server.development, id=server.development.room)
 
 
+def host_key(server):
+    """A host key becomes a token of the table; its id."""
+    answer = server.post("/admin/host-keys", {"name": "second machine"}, "operator")
+    server.tokens["host"] = answer["key"]
+    return answer["id"]
+
+
+def host(server, body=None, **parts):
+    host_key(server)
+    return Ask("host", body, **parts)
+
+
+def host_batch(server):
+    """One without jobs."""
+    body = bytes([1, 0]) + bytes(8) + bytes(16) + b"\x01\0\0\0w" + bytes(32) + b"\0"
+    return host(server, body)
+
+
 PLAIN = {name: (lambda server: Ask()) for name in [
     "GET /healthz", "GET /health", "GET /api/health", "GET /readyz", "GET /metrics",
     "GET /api/openapi.json", "GET /api/docs", "GET /api/assets", "GET /api/session",
@@ -227,7 +245,7 @@ PLAIN = {name: (lambda server: Ask()) for name in [
 OPERATOR = {name: (lambda server: Ask("operator")) for name in [
     "GET /admin/servers", "GET /admin/sessions", "POST /admin/cleanup", "GET /admin/ban",
     "GET /admin/mute", "GET /admin/drain", "POST /admin/drain", "DELETE /admin/drain",
-    "GET /admin/audit", "GET /admin/logs", "GET /admin/users", "GET /admin/settings"]}
+    "GET /admin/host-keys", "GET /admin/audit", "GET /admin/logs", "GET /admin/users", "GET /admin/settings"]}
 
 GOOD = {
     **PLAIN, **OPERATOR,
@@ -285,6 +303,11 @@ GOOD = {
     "POST /admin/ban": lambda server: Ask("operator", {"account": server.register()[0]}),
     "POST /admin/mute": lambda server: Ask("operator", {"account": server.register()[0]}),
     "DELETE /admin/ban": lambda server: Ask("operator", query={"account": server.ban("ban")}),
+    "POST /admin/host-keys": lambda server: Ask("operator", {"name": "second machine"}),
+    "DELETE /admin/host-keys/{id}": lambda server: Ask("operator", id=host_key(server)),
+    "POST /api/hosts/register": lambda server: host(server, {"world_id": "w", "boot": "0" * 32}),
+    "POST /api/hosts/batch": host_batch,
+    "GET /api/hosts/place/{place_id}": lambda server: host(server, place_id="place_island"),
     "DELETE /admin/mute": lambda server: Ask("operator", query={"account": server.ban("mute")}),
 }
 

@@ -6,6 +6,7 @@
 #include "core/base/json_read.h"
 #include "core/base/name_text.h"
 #include "core/base/sha256.h"
+#include "server/host/serve/body.h"
 #include "server/host/serve/http_remote.h"
 #include "server/host/serve/http_routes.h"
 #include "server/sys/clock.h"
