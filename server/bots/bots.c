@@ -323,6 +323,9 @@ static void take_ticket(Bots *bots, Bot *bot, const BotsFetched *fetched)
     if (fetched->status != STATUS_OK) {
         bots_count_failure(bots, fetched->reason);
         rest_after_failure(bots, bot);
+        if (fetched->status == STATUS_NOT_FOUND && bots->place == NULL && !bots->measuring) {
+            snprintf(bots->failed, sizeof bots->failed, "nobody got in: %.140s", fetched->reason);
+        }
         return;
     }
     memcpy(bots->signing_key, fetched->signing_key, sizeof bots->signing_key);

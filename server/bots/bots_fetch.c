@@ -39,6 +39,10 @@ struct BotsFetcher {
     BotsFetched *fetched; // a ring
     uint32_t fetched_first, fetched_count;
     char (*tokens)[TOKEN_BYTES]; // by bot; "": not signed in
+    // Of a server with accounts, where who names neither gets a world of their own: the place, and
+    // the world that the first bot got. "": not known, or not needed.
+    char place[65], world[65];
+    bool has_asked_place;
     _Alignas(16) uint8_t json[JSON_ARENA_BYTES];
 };
 
@@ -50,7 +54,7 @@ static void fetch_failed(BotsFetched *fetched, Status status, const char *what)
     snprintf(fetched->reason, sizeof fetched->reason, "%s", what);
 }
 
-// Reads the code of an error: {"error":{"code":…}}.
+// Reads an error: {"error":{"code":…,"message":…}}.
 static void fetch_refused(BotsFetcher *fetcher, BotsFetched *fetched, const char *what,
                           const BotsAnswer *answer)
 {
@@ -58,13 +62,16 @@ static void fetch_refused(BotsFetcher *fetcher, BotsFetched *fetched, const char
     arena_init(&arena, fetcher->json, sizeof fetcher->json);
     const JsonConfig config = json_config_default(&arena);
     const JsonNode *root = NULL;
-    const char *code = "";
+    const char *code = "", *message = "";
     if (json_parse(&config, (const char *)answer->body, answer->bytes, &root, NULL) == STATUS_OK) {
-        const JsonNode *node = json_find(json_find(root, "error"), "code");
+        const JsonNode *error = json_find(root, "error");
+        const JsonNode *node = json_find(error, "code"), *text = json_find(error, "message");
         code = node != NULL && node->kind == JSON_STRING ? node->text : "";
+        message = text != NULL && text->kind == JSON_STRING ? text->text : "";
     }
-    fetched->status = STATUS_DENIED;
-    snprintf(fetched->reason, sizeof fetched->reason, "%s: %u %.80s", what, answer->status, code);
+    fetched->status = answer->status == 404 ? STATUS_NOT_FOUND : STATUS_DENIED;
+    snprintf(fetched->reason, sizeof fetched->reason, "%s: %u %.40s: %.80s", what, answer->status,
+             code, message);
 }
 
 static bool copy_text(const JsonNode *root, const char *name, char *out, size_t capacity)
@@ -130,9 +137,54 @@ static bool take_join(BotsFetcher *fetcher, const BotsAnswer *answer, BotsFetche
         json_parse(&config, (const char *)answer->body, answer->bytes, &root, NULL) != STATUS_OK) {
         return false;
     }
+    if (fetcher->place[0] != '\0' && !copy_text(root, "world_id", fetcher->world, 65)) {
+        return false;
+    }
     copy_key(root, fetched->signing_key);
     return copy_text(root, "server_address", fetched->address, sizeof fetched->address) &&
            copy_text(root, "ticket", fetched->ticket, sizeof fetched->ticket);
+}
+
+// A server without accounts has one world, and a server that says nothing of places is asked for
+// none.
+static void ask_place(BotsFetcher *fetcher)
+{
+    const BotsQuestion question = {
+        .method = "GET", .path = "/api/session", .answer_max = ANSWER_BYTES};
+    BotsAnswer answer;
+    if (bots_http_ask(&fetcher->http, &question, &answer) != STATUS_OK) {
+        return; // it is asked again
+    }
+    Arena arena;
+    arena_init(&arena, fetcher->json, sizeof fetcher->json);
+    const JsonConfig config = json_config_default(&arena);
+    const JsonNode *root = NULL;
+    fetcher->has_asked_place = true;
+    if (answer.status == 200 &&
+        json_parse(&config, (const char *)answer.body, answer.bytes, &root, NULL) == STATUS_OK) {
+        const JsonNode *accounts = json_find(root, "accounts");
+        if (accounts != NULL && accounts->kind == JSON_BOOL && accounts->boolean) {
+            (void)copy_text(root, "default_place", fetcher->place, sizeof fetcher->place);
+        }
+    }
+    free(answer.body);
+}
+
+// What the body of a join names: the world, or the place, or nothing.
+static void write_join(BotsFetcher *fetcher, bool debug, char *out, size_t bytes)
+{
+    if (fetcher->config.world == NULL && !fetcher->has_asked_place) {
+        ask_place(fetcher);
+    }
+    const bool has_world = fetcher->config.world != NULL || fetcher->world[0] != '\0';
+    const char *world = fetcher->config.world != NULL ? fetcher->config.world : fetcher->world;
+    const char *value = has_world ? world : fetcher->place;
+    const bool names = value[0] != '\0';
+    snprintf(out, bytes, "{%s%s%s\"debug\":%s}",
+             !names      ? ""
+             : has_world ? "\"world_id\":\""
+                         : "\"place_id\":\"",
+             value, names ? "\"," : "", debug ? "true" : "false");
 }
 
 static void ask_ticket(BotsFetcher *fetcher, const FetchRequest *request, BotsFetched *fetched)
@@ -142,10 +194,7 @@ static void ask_ticket(BotsFetcher *fetcher, const FetchRequest *request, BotsFe
         return;
     }
     char body[160];
-    const char *world = fetcher->config.world;
-    snprintf(body, sizeof body, "{%s%s%s%s}", world != NULL ? "\"world_id\":\"" : "",
-             world != NULL ? world : "", world != NULL ? "\"," : "",
-             request->bot < fetcher->config.debug_count ? "\"debug\":true" : "\"debug\":false");
+    write_join(fetcher, request->bot < fetcher->config.debug_count, body, sizeof body);
     const BotsQuestion question = {.method = "POST",
                                    .path = "/join",
                                    .bearer = fetcher->tokens[request->bot],

@@ -44,7 +44,7 @@ typedef struct BotsFetched {
 
 typedef struct BotsFetcherConfig {
     const char *server; // kept, as is the next
-    const char *world;  // NULL: the server's own choice
+    const char *world;  // NULL: one of the default place, the same for all
     char name[32];      // of the bots, a number is added
     uint32_t bot_count;
     uint32_t debug_count; // the first so many ask for exact positions

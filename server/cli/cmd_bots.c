@@ -20,7 +20,7 @@ static void print_usage(FILE *out)
             "usage: sandlot bots --server URL [options]   join a world with simulated players "
             "and measure it\n\n"
             "  --server URL       the server, for example http://127.0.0.1:7777\n"
-            "  --world ID         the world to join (default: the server chooses)\n"
+            "  --world ID         the world to join (default: one of the default place, for all)\n"
             "  -n N               number of bots, 1 to 4000 (default 10)\n"
             "  --seconds S        how long to measure once all have joined, 1 to 86400 (default "
             "10)\n"

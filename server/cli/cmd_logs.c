@@ -14,7 +14,7 @@ static void print_usage(FILE *out)
             "  --lines N      how many lines to begin with, 1 to 500 (default: 100)\n" TOOL_HELP
             "\nFor operators; in development for everybody on the server's own machine. The\n"
             "server keeps its last 2,048 lines. Exit codes: 0 shown, 1 failed, 2 invalid\n"
-            "arguments.\n");
+            "arguments. WORLD is the id or the room code of a world, as in `sandlot worlds`.\n");
 }
 
 typedef struct Logs {

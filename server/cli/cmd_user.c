@@ -281,7 +281,11 @@ int cmd_invite(int argc, char **argv)
         const char *value = command_value(argc, argv, i);
         if (strcmp(argv[i], "--role") == 0 && value != NULL) {
             role = value;
-        } else if (strcmp(argv[i], "--hours") != 0 || !command_parse_u32(value, 1, 8760, &hours)) {
+        } else if (strcmp(argv[i], "--hours") == 0) {
+            if (!command_parse_u32(value, 1, 8760, &hours)) {
+                return command_misused("invite", client.json, "--hours is 1 to 8760", NULL);
+            }
+        } else {
             return command_unknown_option("invite", client.json, argv[i], print_invite_usage);
         }
         i += 1;

@@ -513,6 +513,18 @@ AccountResult account_show(Control *control, uint64_t id, const char *shown_name
     return apply_locked(control, &change, &given);
 }
 
+AccountResult account_is_last_operator(Control *control, const StoreAccount *account)
+{
+    uint64_t count = 0;
+    if ((account->roles & ROLE_OPERATOR) == 0) {
+        return ACCOUNT_OK;
+    }
+    if (store_account_count(control->config.store, ROLE_OPERATOR, &count) != STATUS_OK) {
+        return ACCOUNT_UNAVAILABLE;
+    }
+    return count <= 1 ? ACCOUNT_LAST_OPERATOR : ACCOUNT_OK;
+}
+
 AccountResult account_set_roles(Control *control, const char *name, uint32_t roles)
 {
     StoreAccount was, account;
@@ -520,6 +532,11 @@ AccountResult account_set_roles(Control *control, const char *name, uint32_t rol
     const Status status = store_account_by_name(control->config.store, name, &was);
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? ACCOUNT_NOT_FOUND : ACCOUNT_UNAVAILABLE;
+    }
+    const AccountResult result =
+        (roles & ROLE_OPERATOR) == 0 ? account_is_last_operator(control, &was) : ACCOUNT_OK;
+    if (result != ACCOUNT_OK) {
+        return result;
     }
     account = was;
     account.roles = roles & ROLES_ALL;

@@ -20,6 +20,7 @@ typedef enum AccountResult {
     ACCOUNT_HAS_ONE,         // whoever asks has an account
     ACCOUNT_NO_PASSWORD,     // a guest has none
     ACCOUNT_TOO_MANY,        // tokens
+    ACCOUNT_LAST_OPERATOR,   // nobody else could make another
     ACCOUNT_NOT_FOUND,
     ACCOUNT_UNAVAILABLE, // the disk, or no memory
     ACCOUNT_RESULT_COUNT
@@ -72,7 +73,10 @@ AccountResult account_reset(Control *control, const char *link, const char *pass
 AccountResult account_confirm(Control *control, const char *password, const AccountAsk *ask,
                               AccountGiven *given);
 AccountResult account_show(Control *control, uint64_t account, const char *shown_name);
+// ACCOUNT_LAST_OPERATOR: the last operator stays one.
 AccountResult account_set_roles(Control *control, const char *name, uint32_t roles);
+// ACCOUNT_OK: no, or ACCOUNT_LAST_OPERATOR.
+AccountResult account_is_last_operator(Control *control, const StoreAccount *account);
 
 // --- sign-ins -----------------------------------------------------------------------------------
 #define SIGN_IN_ID_BYTES 17

@@ -49,14 +49,18 @@ static void cut_comment(char *line)
 
 static void say_unknown_key(SettingsFile *file, const char *key)
 {
-    Nearest nearest = nearest_begin(key, strlen(key));
+    char given[NEAREST_BYTES_MAX], name[NEAREST_BYTES_MAX];
+    const char *found = NULL;
+    snprintf(given, sizeof given, "--%s", key); // as a flag: short names may be as wrong as those
+    Nearest nearest = nearest_begin(given, strlen(given));
     for (uint32_t i = 0; i < SETTING_COUNT; i++) {
-        const char *name = setting_row((SettingId)i)->name;
-        (void)nearest_consider(&nearest, name, strlen(name));
+        const SettingRow *row = setting_row((SettingId)i);
+        snprintf(name, sizeof name, "--%s", row->name);
+        found = nearest_consider(&nearest, name, strlen(name)) ? row->name : found;
     }
     settings_fault(file->settings, "%s:%u: there is no setting \"%.100s\"%s%s%s", file->path,
-                   file->line, key, nearest.found != NULL ? "; did you mean \"" : "",
-                   nearest.found != NULL ? nearest.found : "", nearest.found != NULL ? "\"?" : "");
+                   file->line, key, found != NULL ? "; did you mean \"" : "",
+                   found != NULL ? found : "", found != NULL ? "\"?" : "");
 }
 
 static void read_line(SettingsFile *file, char *line)

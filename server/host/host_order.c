@@ -44,10 +44,29 @@ static void clean_reason(const char *reason, char out[HOST_REASON_BYTES])
     out[text_clean(reason, strlen(reason), out, HOST_REASON_BYTES - 1)] = '\0';
 }
 
+// " until 2026-01-02T03:04:05Z"; "" for good.
+static void write_until(uint64_t until_unix_ms, char out[32])
+{
+    struct tm parts;
+    const time_t seconds = (time_t)(until_unix_ms / 1000);
+    out[0] = '\0';
+    if (until_unix_ms > 0 && until_unix_ms < HOST_BAN_FOREVER &&
+        gmtime_r(&seconds, &parts) != NULL) {
+        strftime(out, 32, " until %Y-%m-%dT%H:%M:%SZ", &parts);
+    }
+}
+
+// The reason begins with the time, which the world knows no calendar for.
 static void write_mute(uint64_t account, uint64_t until_unix_ms, const char *reason, char *out,
                        size_t bytes)
 {
-    snprintf(out, bytes, "%" PRIu64 " %" PRIu64 " %s", account, until_unix_ms, reason);
+    char until[32];
+    write_until(until_unix_ms, until);
+    snprintf(out, bytes, "%" PRIu64 " %" PRIu64 "%s%s%s", account, until_unix_ms, until,
+             until[0] == '\0'    ? " "
+             : reason[0] != '\0' ? ": "
+                                 : "",
+             reason);
 }
 
 uint32_t host_kick(Host *host, uint64_t account, const char *where, const char *reason)
@@ -61,7 +80,7 @@ uint32_t host_kick(Host *host, uint64_t account, const char *where, const char *
 uint32_t host_mute(Host *host, uint64_t account, const char *where, uint64_t until_unix_ms,
                    const char *reason)
 {
-    char clean[HOST_REASON_BYTES], text[HOST_REASON_BYTES + 64];
+    char clean[HOST_REASON_BYTES], text[HOST_REASON_BYTES + 96];
     clean_reason(reason, clean);
     write_mute(account, until_unix_ms, clean, text, sizeof text);
     return send_orders(host, where, "mute", text);
@@ -86,12 +105,8 @@ HostRules hosted_rules(const HostWorld *world, uint64_t account)
 
 void host_ban_text(const HostRules *rules, char *out, size_t bytes)
 {
-    char until[32] = "";
-    struct tm parts;
-    const time_t seconds = (time_t)(rules->banned_until_unix_ms / 1000);
-    if (rules->banned_until_unix_ms < HOST_BAN_FOREVER && gmtime_r(&seconds, &parts) != NULL) {
-        strftime(until, sizeof until, " until %Y-%m-%dT%H:%M:%SZ", &parts);
-    }
+    char until[32];
+    write_until(rules->banned_until_unix_ms, until);
     snprintf(out, bytes, "you are banned here%s%s%s", until,
              rules->ban_reason[0] != '\0' ? ": " : "", rules->ban_reason);
 }

@@ -264,6 +264,7 @@ test('shots are fired and seen; reasons are given in words', () => stage(async (
     const bo = await Player.open(relay.port, 'Bo', { query: '?room=NOWHERE', expectDrops: true });
     await bo.page.waitForSelector('#again:not([hidden])');
     assert.match(await bo.page.textContent('#detail'), /no such world/);
+    await bo.page.waitForSelector('#leave:not([hidden]) a[href="/"]');
     await bo.page.click('#again');
     await bo.page.waitForSelector('#again:not([hidden])');
     assert.deepEqual(bo.complaints, []);

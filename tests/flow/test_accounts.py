@@ -275,6 +275,11 @@ def test_accounts_recovery_and_links(program, _places, folder):
         # Roles.
         check(up.post("/api/accounts/smith/roles", {"roles": "creator"}, boss)[0] == 200, "no role")
         check(up.who(teacher)["roles"] == ["creator"], up.who(teacher))
+        # The last operator stays one.
+        for answer in (up.post("/api/accounts/boss/roles", {"roles": "player"}, boss),
+                       up.post("/api/account", {"password": PASSWORD}, boss, "DELETE"),
+                       up.post("/api/accounts/boss", None, boss, "DELETE")):
+            check(answer[0] == 409 and answer[1]["error"]["code"] == "last_operator", answer)
         check(up.post("/api/invitations", {}, teacher)[0] == 403, "an old role still works")
     finally:
         up.kill()
@@ -363,9 +368,11 @@ def test_accounts_forms(program, _places, folder):
         check('<meta name="referrer" content="same-origin">' in text, "forms would say Origin: null")
         action = re.search(r'action="(/register)"', text)[1]
         hidden = re.search(r'name="invitation" value="([^"]+)"', text)[1]
-        fields = {"username": "boss", "password": "short", "invitation": hidden}
+        fields = {"username": "boss", "shown_name": "The \"Boss\"", "password": "short",
+                  "invitation": hidden}
         status, _, text = up.form(action, fields)
         check(status == 400 and "a password has 8" in text and hidden in text, text)
+        check('value="boss"' in text and 'value="The &quot;Boss&quot;"' in text, "typed names are gone")
         fields["password"] = PASSWORD
         for origin in ["http://evil.example", "null"]:
             check(up.form(action, fields, origin=origin)[0] == 403, origin)
@@ -392,6 +399,16 @@ def test_accounts_forms(program, _places, folder):
         status, headers, _ = up.form("/api/account/recover", {"username": "boss", "code": codes[0],
                                                               "new": PASSWORD})
         check(status == 303 and cookie_of(headers), headers)
+        boss = up.post("/login", {"username": "boss", "password": PASSWORD})[1]["session_token"]
+        link = up.post("/api/invitations", {"role": "operator"}, boss)[1]["link"].split("=")[1]
+        text = up.request("GET", f"/account?link={link}",
+                          headers={"Cookie": cookie_of(headers)})[2].decode()
+        check("sign out here, then open the link again" in text, text)
+        # An empty password makes no guest; a member with a typing error neither.
+        for body, code in (({"username": "x", "password": ""}, "invalid_password"),
+                           ({"usernam": "x"}, "unknown_member")):
+            status, answer = up.post("/login", body)
+            check((status, answer["error"]["code"]) == (400, code), answer)
         # Whatever stands in the address stays text.
         for path in ['/account?link="><script>', "/account?done=<script>", "/account?link=%00%ff"]:
             text = up.request("GET", urllib.parse.quote(path, safe="/?=%"))[2].decode()

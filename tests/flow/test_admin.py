@@ -110,6 +110,8 @@ def test_admin_people(program, _places, folder):
         check(ask(up, "POST", "/admin/announce", {"text": "Tea at five."}, boss) == {"worlds": 1},
               "no world was told")
         check(heard(player, "Tea at five."), "it was not announced")
+        for text in ("a\u202eb", "a\nb", "a\x07b"):
+            check(code_of(up.post("/admin/announce", {"text": text}, boss)) == (400, "malformed"), text)
         check(ask(up, "POST", "/admin/kick", {"account": "ann", "reason": "too loud"}, boss)
               == {"worlds": 1}, "no world was told")
         check(heard(player, "too loud") or ended(player), "she was not removed")

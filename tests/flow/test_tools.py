@@ -133,6 +133,8 @@ def test_tools_worlds_top_logs(program, _places, folder):
         check(world in tool("logs"), "the log does not name the world")
         lines = tool("logs", world).splitlines()
         check(lines and all(f" {world}: " in line for line in lines), lines)
+        check(tool("logs", joined["room_code"]).splitlines()[:1] == lines[:1], "not by the room code")
+        check("no such world" in tool("logs", "world_of_nobody", code=1), "a world that is not there")
         follow = subprocess.Popen([program, "logs", "-f"], stdout=subprocess.PIPE, text=True,
                                   env=environment(tool.home))
         try:
@@ -181,12 +183,29 @@ def test_tools_users(program, _places, folder):
         up.kill()
 
 
+def test_tools_bots(program, _places, folder):
+    """Bots that name no world come into one; a world that is not there ends them at once."""
+    up, _boss, tool = begin(program, folder)
+    try:
+        begun = time.monotonic()
+        wrong = tool("bots", "--server", tool.url, "-n", "2", "--world", "nowhere", code=1)
+        check("no such world" in wrong and time.monotonic() - begun < 20 * PATIENCE, wrong)
+        tool("bots", "--server", tool.url, "-n", "3", "--seconds", "1", "--best-effort")
+        worlds = json.loads(up.request("GET", "/worlds")[2])["worlds"]
+        check(len(worlds) == 1, worlds)
+        up.stop()
+    finally:
+        up.kill()
+
+
 def test_tools_misused(program, _places, folder):
     """Invalid arguments are said so, and nobody is asked."""
     tool = Tool(program, folder, "http://127.0.0.1:9")
     for name in ("login", "worlds", "logs", "top", "user", "invite"):
         check(tool(name, "--help").startswith("usage: sandlot " + name), name)
         check("--help" in tool(name, "--no-such-option", code=2), name)
+    for hours in ("0", "9000", "abc"):
+        check("1 to 8760" in tool("invite", "--hours", hours, code=2), hours)
     check("did you mean --once?" in tool("top", "--onec", code=2), "no suggestion")
     for words in (["login"], ["login", "ftp://x"], ["login", "http://a/b"], ["login", "http://"],
                   ["logs", "--lines", "0"], ["top", "--every", "x"], ["user"], ["user", "shwo", "x"],

@@ -113,6 +113,9 @@ def test_worlds_join_by_room_code_and_place(program, places, folder):
         world = bo.join()
         check(ann.join(room_code=world["room_code"].lower())["world_id"] == world["world_id"],
               "by its code")
+        for code in (f"{world['room_code'][:3]}-{world['room_code'][3:]}",
+                     f" {world['room_code'][:3].lower()} {world['room_code'][3:].lower()} "):
+            check(ann.join(room_code=code)["world_id"] == world["world_id"], f"as {code!r}")
         check(ann.join(place_id=world["place_id"])["world_id"] == world["world_id"],
               "the fullest of the place")
         ann.refused(404, "not_found", "POST", "/join",
@@ -239,6 +242,9 @@ def test_worlds_list_in_pages(program, places, folder):
                 break
         check(seen == sorted(world["world_id"] for world in made), f"{seen}")
         check(reader.get("/worlds?mine=1")["worlds"] == [], "none is mine")
+        check(len(reader.get("/worlds?mine=false")["worlds"]) == 7, "mine=false is no filter")
+        for mine in ("2", "yes", ""):
+            reader.refused(400, "malformed", "GET", f"/worlds?mine={mine}")
         for limit in ("0", "501", "x", "99999999999"):
             reader.refused(400, "malformed", "GET", f"/worlds?limit={limit}")
         check(up.request("GET", "/worlds")[0] == 200, "for everybody")

@@ -290,12 +290,13 @@ TEST(a_wrong_value_names_its_origin)
 TEST(an_unknown_name_says_the_nearest)
 {
     folder = test_folder_make();
-    write_file("sandlot.conf", "poort = 1\n");
+    write_file("sandlot.conf", "poort = 1\nprot = 1\n");
     Settings *settings = settings_of(LIST("--prot", "1", "--chek-config", "--frobnicate"),
                                      LIST("SANDLOT_PROT=1", "SANDLOT_MODEL_KEY=x", "PROT=1"));
     const char *said = faults_of(settings);
-    CHECK_INT(settings_fault_count(settings), 5);
+    CHECK_INT(settings_fault_count(settings), 6);
     CHECK(strstr(said, "sandlot.conf:1: there is no setting \"poort\"; did you mean \"port\"?"));
+    CHECK(strstr(said, "sandlot.conf:2: there is no setting \"prot\"; did you mean \"port\"?"));
     CHECK(strstr(said, "environment SANDLOT_PROT: there is no such setting; did you mean "
                        "SANDLOT_PORT?"));
     CHECK(strstr(said, "unknown option --prot; did you mean --port?"));

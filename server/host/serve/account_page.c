@@ -69,6 +69,18 @@ static void put_input(ByteWriter *out, const char *label, const char *attributes
     put(out, "></label>\n");
 }
 
+// The same with what was typed before.
+static void put_typed(ByteWriter *out, const char *label, const char *attributes, const char *typed)
+{
+    put(out, "<label>");
+    put(out, label);
+    put(out, " <input ");
+    put(out, attributes);
+    put(out, " value=\"");
+    put_escaped(out, typed != NULL ? typed : "");
+    put(out, "\"></label>\n");
+}
+
 static void put_end(ByteWriter *out, const char *button)
 {
     put(out, "<button>");
@@ -114,9 +126,10 @@ static void put_register(ByteWriter *out, const AccountPage *page)
         put_hidden(out, "invitation", page->link);
     }
     put(out, "<p>" NAME_RULE "; " PASSWORD_RULE ".</p>\n");
-    put_input(out, "Account name", NAME_INPUT);
-    put_input(out, "Name that others see (may be left out)",
-              "name=\"shown_name\" autocomplete=\"nickname\" maxlength=\"64\"");
+    put_typed(out, "Account name", NAME_INPUT, page->typed_name);
+    put_typed(out, "Name that others see (may be left out)",
+              "name=\"shown_name\" autocomplete=\"nickname\" maxlength=\"64\"",
+              page->typed_shown_name);
     put_input(out, "Password", NEW_PASSWORD_INPUT "name=\"password\"");
     put_end(out, "Register");
 }
@@ -190,6 +203,12 @@ static void put_forms(ByteWriter *out, const AccountPage *page)
     if (link != NULL && link->purpose == LINK_PASSWORD) {
         put_reset(out, page);
         return;
+    }
+    if (!is_guest && link != NULL) {
+        put(out, "<section role=\"alert\">This link makes a new account");
+        put(out, (link->roles & ROLE_OPERATOR) != 0 ? ", an operator's" : "");
+        put(out, ". You have an account: sign out here, then open the link again and register.");
+        put(out, "</section>\n");
     }
     if (page->who != NULL) {
         put_who(out, page);

@@ -11,6 +11,8 @@ typedef struct AccountPage {
     const StoreLink *link_row; // what it is for; NULL: it is none
     bool is_open;              // anybody may register
     const char *error;         // a sentence; NULL: none
+    // What was typed into the form that failed; NULL: nothing.
+    const char *typed_name, *typed_shown_name;
     const char *done;          // likewise
     const AccountGiven *given; // its recovery codes are shown; NULL: none
 } AccountPage;

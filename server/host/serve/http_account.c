@@ -178,6 +178,8 @@ static const struct {
     [ACCOUNT_HAS_ONE] = {409, "has_account", "you have an account already; sign out first"},
     [ACCOUNT_NO_PASSWORD] = {403, "denied", "a guest has no password; register first"},
     [ACCOUNT_TOO_MANY] = {409, "too_many_tokens", "you have too many tokens; end some"},
+    [ACCOUNT_LAST_OPERATOR] = {409, "last_operator",
+                               "this is the only operator; make somebody else an operator first"},
     [ACCOUNT_NOT_FOUND] = {404, "not_found", "there is no such account or sign-in"},
     [ACCOUNT_UNAVAILABLE] = {503, "unavailable", "this could not be stored; try again"}};
 
@@ -206,8 +208,13 @@ void serve_account_failed(HttpRequest *request, HttpResponse *response, const Ac
     Serve *serve = http_user(request);
     StoreLink row;
     if (body->is_form) {
-        AccountPage page = {
-            .who = serve_who(request), .error = failures[result].message, .link = link};
+        AccountBody typed = *body;
+        AccountPage page = {.who = serve_who(request),
+                            .error = failures[result].message,
+                            .link = link,
+                            .typed_name = serve_account_member(&typed, "username", NAME_TEXT_BYTES),
+                            .typed_shown_name =
+                                serve_account_member(&typed, "shown_name", NAME_TEXT_BYTES)};
         if (link[0] != '\0' && account_link(serve->control, link, &row) == ACCOUNT_OK) {
             page.link_row = &row;
         }
@@ -320,6 +327,20 @@ static AccountResult sign_in_guest(Serve *serve, const HttpRequest *request, con
     return result;
 }
 
+// A password that is there and empty: a program that lost it must not become a guest.
+static bool has_empty_password(const AccountBody *body)
+{
+    for (const char *at = body->form; at != NULL && *at != '\0';) {
+        const char *value = at + strlen(at) + 1;
+        if (strcmp(at, "password") == 0) {
+            return value[0] == '\0';
+        }
+        at = value + strlen(value) + 1;
+    }
+    const JsonNode *node = body->root != NULL ? json_find(body->root, "password") : NULL;
+    return node != NULL && node->kind == JSON_STRING && node->count == 0;
+}
+
 // On the pool.
 void serve_account_post_login(void *user, HttpRequest *request, HttpResponse *response)
 {
@@ -334,6 +355,11 @@ void serve_account_post_login(void *user, HttpRequest *request, HttpResponse *re
         name = serve_account_member(&body, "name", NAME_TEXT_BYTES);
     }
     if (serve_account_refuse_bad(request, response, &body)) {
+        return;
+    }
+    if (name[0] != '\0' && has_empty_password(&body)) {
+        http_fail(request, response, 400, "invalid_password",
+                  "the password is empty; a guest signs in without the member");
         return;
     }
     const AccountAsk ask = serve_account_ask(serve, request);

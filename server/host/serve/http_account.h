@@ -35,7 +35,7 @@ void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *r
     {"DELETE", "/api/account", serve_person_delete, .body_max = SERVE_ACCOUNT_BODY_BYTES,          \
      .blocks = true, .is_slow = true, .access = ACCESS_SELF,                                                        \
      .summary = "Delete everything that is stored about you; guests have no password",             \
-     .takes = "password?", .gives = "status", .fails = "404 429"},                                 \
+     .takes = "password?", .gives = "status", .fails = "404 409 429"},                                 \
     {"GET", "/api/account/export", .handler = serve_person_export, .blocks = true,                 \
      .access = ACCESS_SELF, .summary = "Everything that is stored about you",                      \
      .gives = "account:array sign_ins:array bans:array presence:array checkpoints:array "          \
@@ -103,7 +103,7 @@ void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *r
     {"POST", "/api/accounts/*/roles", .names = "name", .handler = serve_account_post_roles,                                    \
      .body_max = SERVE_ACCOUNT_BODY_BYTES, .blocks = true, .access = ACCESS_OPERATOR,              \
      .summary = "Set the roles of an account, separated by spaces", .takes = "roles",              \
-     .gives = "status", .fails = "400 401 403 404 503"},                                           \
+     .gives = "status", .fails = "400 401 403 404 409 503"},                                           \
     {"GET", "/api/registration", .handler = serve_account_get_registration,                        \
      .access = ACCESS_ANYONE, .summary = "May anybody register (open), or who was invited?",       \
      .gives = "registration", .fails = "401"},                                                     \

@@ -202,7 +202,7 @@ void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response)
 
 typedef struct JoinRequest {
     char name[TICKET_NAME_BYTES];
-    char world_id[65], place_id[65], room_code[17];
+    char world_id[65], place_id[65], room_code[33];
     bool debug;
     bool bad;       // the body is no JSON object of the form
     bool bad_name;  // what is to be its name is none
@@ -222,6 +222,19 @@ static bool copy_member(const JsonNode *root, const char *name, char *out, size_
     }
     memcpy(out, node->text, node->count + 1);
     return true;
+}
+
+// People write K7Q-X2M or k7q x2m. False: what is left is too long for a code.
+static bool clean_room_code(char *code)
+{
+    char *to = code;
+    for (const char *at = code; *at != '\0'; at++) {
+        if (*at != ' ' && *at != '-') {
+            *to++ = *at;
+        }
+    }
+    *to = '\0';
+    return to - code <= 16;
 }
 
 static JoinRequest read_join_request(HttpRequest *request)
@@ -265,6 +278,7 @@ static JoinRequest read_join_request(HttpRequest *request)
             join.no = texts[i].name;
         }
     }
+    join.no = clean_room_code(join.room_code) ? join.no : "room_code";
     static const char *const members[] = {"world_id", "place_id", "room_code", "username",
                                           "name",     "debug",    NULL};
     (void)serve_body_has_odd(root, members, join.odd, sizeof join.odd);

@@ -19,7 +19,7 @@ typedef struct LogsAsk {
     char area[97];
 } LogsAsk;
 
-// False: the response says what is wrong.
+// On the main thread. False: the response says what is wrong.
 static bool read_ask(HttpRequest *request, HttpResponse *response, LogsAsk *out)
 {
     LogsAsk ask = {.limit = 100};
@@ -31,9 +31,13 @@ static bool read_ask(HttpRequest *request, HttpResponse *response, LogsAsk *out)
                   "after is the number of a line, limit 1 to 500, wait 0 to 30 seconds");
         return false;
     }
-    if (world != NULL && snprintf(ask.area, sizeof ask.area, "%s", world) >= (int)sizeof ask.area) {
-        http_fail(request, response, 404, "not_found", "there is no such world here");
-        return false;
+    if (world != NULL) {
+        const HostWorld *named = host_world(((const Serve *)http_user(request))->host, world);
+        if (named == NULL) {
+            http_fail(request, response, 404, "not_found", "there is no such world here");
+            return false;
+        }
+        snprintf(ask.area, sizeof ask.area, "%s", host_world_view(named).row->world_id);
     }
     *out = ask;
     return true;

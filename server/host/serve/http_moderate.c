@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "server/host/serve/http_admin.h"
 
-#include "core/base/text.h"
+#include "core/base/utf8.h"
 #include "server/host/serve/body.h"
 #include "server/sys/clock.h"
 
@@ -30,6 +30,23 @@ static bool read_text(const JsonNode *root, const char *name, char *out, size_t 
         return false;
     }
     memcpy(out, node->text, node->count + 1);
+    return true;
+}
+
+// Nothing that hides, or changes how its neighbours are shown.
+static bool is_plain_line(const char *text)
+{
+    const size_t bytes = strlen(text);
+    if (!utf8_is_valid(text, bytes)) {
+        return false;
+    }
+    for (const uint8_t *at = (const uint8_t *)text; *at != '\0';) {
+        const size_t length = utf8_length(at, bytes - (size_t)((const char *)at - text));
+        if (utf8_is_hidden(utf8_code_point(at, length))) {
+            return false;
+        }
+        at += length;
+    }
     return true;
 }
 
@@ -79,8 +96,10 @@ static bool read_order(HttpRequest *request, HttpResponse *response, Order *out)
         return fail(request, response, "world_id is the id of a world");
     }
     if (!read_text(root, "reason", order.reason, sizeof order.reason) ||
-        !text_is_valid(order.reason, strlen(order.reason))) {
-        return fail(request, response, "reason is a text of at most 96 bytes in one line");
+        !is_plain_line(order.reason)) {
+        return fail(request, response,
+                    "reason is a text of at most 96 bytes in one line, without control or "
+                    "bidirectional characters");
     }
     if (!read_minutes(root, &order.until_unix_ms)) {
         return fail(request, response, "minutes is a number from 1 to ten years");
@@ -297,8 +316,10 @@ static bool read_announcement(HttpRequest *request, HttpResponse *response, Anno
         return false;
     }
     if (!read_text(root, "text", out->text, sizeof out->text) || out->text[0] == '\0' ||
-        !text_is_valid(out->text, strlen(out->text))) {
-        return fail(request, response, "text is one line of 1 to 256 bytes");
+        !is_plain_line(out->text)) {
+        return fail(request, response,
+                    "text is one line of 1 to 256 bytes, without control or bidirectional "
+                    "characters");
     }
     return read_text(root, "world_id", out->world, sizeof out->world) ||
            fail(request, response, "world_id is the id of a world");

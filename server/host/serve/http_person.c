@@ -46,7 +46,15 @@ static AccountResult delete_person(Serve *serve, uint64_t account)
     if (account <= STORE_BUILT_IN_ACCOUNT) {
         return ACCOUNT_NOT_FOUND;
     }
-    Status status = deletion_log_append(serve->data, account, clock_unix_ms());
+    StoreAccount row;
+    Status status = store_account_find(serve->store, account, &row);
+    if (status == STATUS_OK) {
+        const AccountResult result = account_is_last_operator(serve->control, &row);
+        if (result != ACCOUNT_OK) {
+            return result;
+        }
+    }
+    status = deletion_log_append(serve->data, account, clock_unix_ms());
     status = status == STATUS_OK ? control_delete_person(serve->control, account) : status;
     if (status != STATUS_OK) {
         return ACCOUNT_UNAVAILABLE;

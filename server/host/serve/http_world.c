@@ -117,12 +117,21 @@ static bool read_limit(const HttpRequest *request, uint32_t *limit)
     return value >= 1 && value <= WORLDS_PER_PAGE_MAX;
 }
 
-static bool is_listed(const Serve *serve, const HttpRequest *request, const HostWorld *world)
+// False: it is there and neither true nor false.
+static bool read_mine(const HttpRequest *request, bool *mine)
+{
+    const char *text = http_query(request, "mine");
+    *mine = text != NULL && (strcmp(text, "true") == 0 || strcmp(text, "1") == 0);
+    return text == NULL || *mine || strcmp(text, "false") == 0 || strcmp(text, "0") == 0;
+}
+
+static bool is_listed(const Serve *serve, const HttpRequest *request, const HostWorld *world,
+                      bool mine)
 {
     const HostWorldView view = host_world_view(world);
     const Identity *who = serve_who(request);
     const bool is_own = who != NULL && view.row->owner_id == who->account;
-    if (view.place == NULL || (http_query(request, "mine") != NULL && !is_own)) {
+    if (view.place == NULL || (mine && !is_own)) {
         return false;
     }
     return is_own || may_see(serve, request, world);
@@ -134,8 +143,10 @@ static bool answer_worlds(void *user, HttpDeferred *deferred, HttpResponse *resp
     HttpRequest *request = http_deferred_request(deferred);
     uint32_t limit = serve->control != NULL ? WORLDS_PER_PAGE : HOST_WORLDS_MAX, count = 0;
     const char *after = http_query(request, "after"), *last = NULL;
-    if (!read_limit(request, &limit)) {
-        http_fail(request, response, 400, "malformed", "limit is a number from 1 to 500");
+    bool mine;
+    if (!read_limit(request, &limit) || !read_mine(request, &mine)) {
+        http_fail(request, response, 400, "malformed",
+                  "limit is a number from 1 to 500, mine is true or false");
         return true;
     }
     ByteWriter writer = byte_writer(serve_text(serve), SERVE_TEXT_BYTES);
@@ -146,7 +157,7 @@ static bool answer_worlds(void *user, HttpDeferred *deferred, HttpResponse *resp
     uint32_t at = host_world_after(serve->host, after != NULL ? after : "");
     for (; at != UINT32_MAX && count < limit; at = host_world_next(serve->host, at)) {
         const HostWorld *world = host_world_in_order(serve->host, at);
-        if (is_listed(serve, request, world)) {
+        if (is_listed(serve, request, world, mine)) {
             write_room(&json, world);
             last = host_world_view(world).row->world_id;
             count += 1;
@@ -295,6 +306,11 @@ static void change_guest(void *user, void *what)
     HostWorld *world = host_world(serve->host, change->world_id);
     if (world != NULL) {
         status_ignore(host_world_invite(world, change->account, change->is_invited));
+        const StoreWorld *row = host_world_view(world).row;
+        if (!change->is_invited && row->is_private && row->owner_id != change->account) {
+            (void)host_kick(serve->host, change->account, change->world_id,
+                            "your invitation to this world was taken back");
+        }
     }
     free(change);
 }
