@@ -614,8 +614,10 @@ def test_accounts_killed(program, _places, folder):
                 except Exception:
                     return
         worker = threading.Thread(target=work)
+        before = len(answered)
         worker.start()
-        time.sleep(0.3 + 0.13 * turn)
+        wait_until(lambda before=before: len(answered) > before, "somebody registered", 30)
+        time.sleep(0.07 * turn)
         up.kill()
         worker.join()
         up = People(program, folder)

@@ -67,7 +67,7 @@ static const char *access_name(uint8_t access)
         [ACCESS_SELF] = "self",         [ACCESS_ACCOUNT] = "account",
         [ACCESS_CREATOR] = "creator",   [ACCESS_TEACHER] = "teacher",
         [ACCESS_OPERATOR] = "operator", [ACCESS_MACHINE] = "machine",
-        [ACCESS_HOST] = "host"};
+        [ACCESS_LOCAL] = "local",       [ACCESS_HOST] = "host"};
     return access < ACCESS_COUNT && names[access] != NULL ? names[access] : "other";
 }
 
@@ -80,6 +80,7 @@ static const char *access_text(uint8_t access)
         [ACCESS_ACCOUNT] = "whoever has an account",
         [ACCESS_CREATOR] = "creators; in development everybody who signed in on this machine",
         [ACCESS_TEACHER] = "teachers and operators",
+        [ACCESS_LOCAL] = "operators, and this machine",
         [ACCESS_OPERATOR] = "operators",
         [ACCESS_MACHINE] = "operators; in development everybody on this machine",
         [ACCESS_HOST] = "hosts on other machines, by a host key as bearer"};
