@@ -23,6 +23,8 @@ NOT_FROM_OUTSIDE = {
     "busy": "needs a host that is busy for as long as thousands ask; or a body that does not leave",
     "stopping": "sessions are told `stopped` first, and no new ones are let in; a second lock",
     "kicked": "an operator's act; unit test of sessions",
+    "banned": "an operator's act; test_admin.py",
+    "forbidden": "there are private worlds only with accounts; test_worlds.py",
     "address_full": "guests on a loopback address are not counted in development; unit test of sessions",
     "internal": "a fault of the server itself",
     "exists": "no command answers with it today",
