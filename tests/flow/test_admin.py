@@ -226,5 +226,28 @@ def test_admin_settings_and_numbers(program, places, folder):
         up.kill()
 
 
+def test_admin_mute_says_until_when(program, _places, folder):
+    """And who loses the invitation to a private world is out of it."""
+    up, boss = begin(program, folder)
+    try:
+        ann = up.register("ann")["session_token"]
+        _, world = up.post("/api/worlds", {"private": True}, boss)
+        path = f"/api/worlds/{world['world_id']}/guests"
+        check(up.post(path, {"username": "ann"}, boss)[0] in (200, 201), "not invited")
+        player = enter(up, token=ann, world_id=world["world_id"])
+        wait_until(lambda: [one for one in ask(up, "GET", "/admin/servers", None, boss)["servers"]
+                            if one["players"] == 1], "she is counted")
+        until = ask(up, "POST", "/admin/mute", {"account": "ann", "minutes": 5, "reason": "loud"},
+                    boss)["until"]
+        time.sleep(1.1)
+        player.say("chat", "say", {"text": "hi"})
+        check(heard(player, f"until {until[:16]}"), "it does not say until when")
+        check(up.post(f"{path}/ann", None, boss, method="DELETE")[0] == 200, "not taken back")
+        check(heard(player, "invitation to this world was taken back") or ended(player), "still in")
+        up.stop()
+    finally:
+        up.kill()
+
+
 if __name__ == "__main__":
     sys.exit(run(dict(globals()), sys.argv))
