@@ -190,8 +190,8 @@ def test_tools_bots(program, _places, folder):
         begun = time.monotonic()
         wrong = tool("bots", "--server", tool.url, "-n", "2", "--world", "nowhere", code=1)
         check("no such world" in wrong and time.monotonic() - begun < 20 * PATIENCE, wrong)
-        tool("bots", "--server", tool.url, "-n", "3", "--seconds", "1", "--best-effort", "--truth",
-             "0", "--ramp", "20")
+        tool("bots", "--server", tool.url, "-n", "3", "--seconds", "1", "--best-effort",
+             "--ramp", "20")
         worlds = json.loads(up.request("GET", "/worlds")[2])["worlds"]
         check(len(worlds) == 1, worlds)
         up.stop()

@@ -598,7 +598,7 @@ static bool find_who(const Serve *serve, const JoinRequest *join, HttpRequest *r
         snprintf(pending->token, sizeof pending->token, "%s", token);
     }
     pending->join.who = guest;
-    pending->join.who.flags |= join->debug ? TICKET_DEBUG : 0;
+    pending->join.who.flags |= join->debug && serve->development ? TICKET_DEBUG : 0;
     return true;
 }
 
