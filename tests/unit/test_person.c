@@ -146,10 +146,10 @@ TEST(a_person_is_deleted_and_nobody_else)
 {
     StoreFixture fixture;
     REQUIRE(begin_people(&fixture));
-    // Names, links, eight codes; in two worlds presence, profile, active and resume, and a
-    // checkpoint in the second.
+    // Names, links, eight codes; one character, which is active; in two worlds presence and resume,
+    // and a checkpoint in the second.
     const int64_t rows = count_rows(&fixture, ANN);
-    CHECK_INT(rows, 12 + 4 + 5);
+    CHECK_INT(rows, 12 + 2 + 2 + 3);
     CHECK_INT(count_players(&fixture, "w1", "ann"), 1);
     for (uint32_t i = 0; i < 2; i++) { // twice is once
         CHECK_OK(store_person_delete(fixture.store, ANN));
