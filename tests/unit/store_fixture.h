@@ -57,4 +57,6 @@ void row_list_clear(RowList *list);
 // Takes the place of the row with the same type and key; one without a value removes it.
 void row_list_put(RowList *list, const uint8_t *row, size_t bytes);
 MUST_USE Status row_list_read(RowList *list, Store *store, const char *world_id);
+// Characters belong to accounts: a world has those of whoever was in it.
+void row_list_drop_profiles(RowList *list);
 bool row_list_equal(const RowList *a, const RowList *b);

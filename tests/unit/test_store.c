@@ -48,27 +48,6 @@ static void write_deletion(ByteWriter *writer, const uint8_t *bytes, size_t coun
     row_write(&row, writer);
 }
 
-// Characters are the account's: a world's rows have those of whoever has been in it. Other tests
-// look at them.
-static void drop_profiles(RowList *list)
-{
-    for (uint32_t i = 0; i < list->count;) {
-        uint8_t bytes[128];
-        ByteReader reader =
-            byte_reader(list->bytes + list->starts[i], list->byte_count - list->starts[i]);
-        Row row;
-        REQUIRE(row_read(&reader, &row) == STATUS_OK);
-        if (row.type != ROW_PROFILES) {
-            i += 1;
-            continue;
-        }
-        row.value_bytes = 0;
-        ByteWriter writer = byte_writer(bytes, sizeof bytes);
-        row_write(&row, &writer);
-        row_list_put(list, bytes, writer.at);
-    }
-}
-
 TEST(random_rows_of_every_kind_come_back_as_they_were)
 {
     StoreFixture fixture;
@@ -98,8 +77,8 @@ TEST(random_rows_of_every_kind_come_back_as_they_were)
         CHECK_INT(fixture_save(&fixture, "w1", epoch, seq, &writer), STATUS_OK);
         copy_to_model(&model, &writer);
         CHECK_OK(row_list_read(&got, fixture.store, "w1"));
-        drop_profiles(&model);
-        drop_profiles(&got);
+        row_list_drop_profiles(&model);
+        row_list_drop_profiles(&got);
         CHECK(row_list_equal(&model, &got));
         if (seq % 20 == 0) {
             fixture_close(&fixture);
