@@ -37,6 +37,13 @@ typedef struct Back {
 static void take(void *user, const uint8_t *row, size_t bytes)
 {
     Back *back = user;
+    ByteReader reader = byte_reader(row, bytes);
+    Row given;
+    const Status status = row_read(&reader, &given);
+    ASSERT(status == STATUS_OK);
+    if (given.type == ROW_PROFILES) {
+        return; // the account's: whoever was in the world has some
+    }
     back->count += 1;
     ASSERT(!back->alone || (bytes == back->size && memcmp(row, back->data, bytes) == 0));
 }
@@ -61,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const Status status = rows_read(&sql, "world", take, &back, &found);
     ASSERT(status == STATUS_OK && found.damaged == 0 && found.repaired == 0);
     ASSERT(back.count <= count);
-    ASSERT(count > 1 || back.count == (first.value_bytes > 0));
+    const bool is_kept = first.value_bytes > 0 && first.type != ROW_PROFILES;
+    ASSERT(count > 1 || back.count == is_kept);
     return 0;
 }
