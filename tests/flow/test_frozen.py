@@ -1,6 +1,7 @@
 """A live world asks for all its memory before its first tick. In a build with slow checks a later call
 of its heap ends the process; elsewhere it is counted, and refused."""
 
+import itertools
 import os
 import sys
 
@@ -44,13 +45,18 @@ def write_place(folder):
     return place
 
 
+# Where a piece is put, as seen from the player: each time elsewhere, because one may still stand there.
+PIECES = itertools.cycle([(3, 3), (3, -3), (-3, 3), (-3, -3), (0, 4), (4, 0), (0, -4), (-4, 0)])
+
+
 def do_everything(world, player):
     """Chat, a piece, terrain, a character: each is answered."""
     player.walk(0.3, move_z=0)
     x, y, z = (int(axis // 1) for axis in wait_until(player.position, "a position"))
+    east, north = next(PIECES)
     for feature, action, payload in (
             ("chat", "say", {"text": "hello"}),
-            ("build", "place", {"piece": 0, "cell": [x + 3, y, z + 3]}),
+            ("build", "place", {"piece": 0, "cell": [x + east, y, z + north]}),
             ("voxel", "terraform", {"shape": 0, "min": [x + 2, y + 3, z], "voxelKind": 1}),
             ("voxel", "chunk_request", {"chunks": [{"at": [x // 32, y // 32, z // 32]}]}),
             ("profile", "save", {"profiles": [{"characterId": "knight", "name": "Sir Bo"}]})):
