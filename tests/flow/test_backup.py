@@ -83,6 +83,7 @@ def test_backup_while_bots_build(program, places, folder):
         bots = Bots(program, host.port, BUILDERS, 86400, "build", "--world", world, "--ledger",
                     ledger + ".during", "--seed", str(SEED + 1))
         wait_until(lambda: structures_in(data)[0] - before, "others build", 30)
+        wait_until(lambda: host.sum("sandlot_world_players") == BUILDERS, "all of them are in", 30)
         sandlot(program, "backup", "--data", data, backup)
         after = structures_in(data)[0]
         facts, _ = manifest_of(backup)
@@ -97,6 +98,8 @@ def test_backup_while_bots_build(program, places, folder):
         for pid in host.children():
             os.kill(pid, signal.SIGKILL)
         wait_until(lambda: structures_in(data)[1][world] > 1, "another epoch", 30)
+        wait_until(lambda: host.sum("sandlot_world_players") == BUILDERS, "they are back", 30)
+        time.sleep(1)  # and say so themselves
         bots.stop()
         bots.result(90)
         host.stop()
