@@ -1,5 +1,5 @@
 // What a host on another machine asks of the control plane's store, and what it is answered: the
-// bodies of `POST /api/hosts/batch` (docs/PROTOCOL.md has the bytes). One batch is about one world.
+// bodies of `POST /api/hosts/batch` (remote_batch.c has the bytes). One batch is about one world.
 //
 // Both readers are total: the control plane reads what a host sent as a stranger's bytes, and a
 // host does the same with the answer. What was read points into the bytes.

@@ -1,5 +1,6 @@
 // See account_page.h.
 #include "server/host/serve/account_page.h"
+#include "server/host/serve/html.h"
 
 #include "server/control/name.h"
 #include "server/control/password.h"
@@ -20,72 +21,42 @@ const char account_page_style[] =
     ".error{background:#fde8e6;border-color:#b3261e}.done{background:#e5f4e7}\n"
     "code{font:1.1rem ui-monospace,monospace}li{margin:.25rem 0}\n";
 
-static void put(ByteWriter *out, const char *text)
-{
-    byte_write_bytes(out, text, strlen(text));
-}
-
-static void put_escaped(ByteWriter *out, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '<':
-            put(out, "&lt;");
-            break;
-        case '>':
-            put(out, "&gt;");
-            break;
-        case '&':
-            put(out, "&amp;");
-            break;
-        case '"':
-            put(out, "&quot;");
-            break;
-        case '\'':
-            put(out, "&#39;");
-            break;
-        default:
-            byte_write_bytes(out, text, 1);
-        }
-    }
-}
-
 static void put_form(ByteWriter *out, const char *action, const char *title)
 {
-    put(out, "<form method=\"post\" action=\"");
-    put(out, action);
-    put(out, "\"><h2>");
-    put(out, title);
-    put(out, "</h2>\n");
+    html_put(out, "<form method=\"post\" action=\"");
+    html_put(out, action);
+    html_put(out, "\"><h2>");
+    html_put(out, title);
+    html_put(out, "</h2>\n");
 }
 
 // Attributes are ours.
 static void put_input(ByteWriter *out, const char *label, const char *attributes)
 {
-    put(out, "<label>");
-    put(out, label);
-    put(out, " <input ");
-    put(out, attributes);
-    put(out, "></label>\n");
+    html_put(out, "<label>");
+    html_put(out, label);
+    html_put(out, " <input ");
+    html_put(out, attributes);
+    html_put(out, "></label>\n");
 }
 
 // The same with what was typed before.
 static void put_typed(ByteWriter *out, const char *label, const char *attributes, const char *typed)
 {
-    put(out, "<label>");
-    put(out, label);
-    put(out, " <input ");
-    put(out, attributes);
-    put(out, " value=\"");
-    put_escaped(out, typed != NULL ? typed : "");
-    put(out, "\"></label>\n");
+    html_put(out, "<label>");
+    html_put(out, label);
+    html_put(out, " <input ");
+    html_put(out, attributes);
+    html_put(out, " value=\"");
+    html_put_escaped(out, typed != NULL ? typed : "");
+    html_put(out, "\"></label>\n");
 }
 
 static void put_end(ByteWriter *out, const char *button)
 {
-    put(out, "<button>");
-    put(out, button);
-    put(out, "</button></form>\n");
+    html_put(out, "<button>");
+    html_put(out, button);
+    html_put(out, "</button></form>\n");
 }
 
 #define NAME_INPUT "name=\"username\" required autocomplete=\"username\" maxlength=\"32\""
@@ -96,11 +67,11 @@ static void put_end(ByteWriter *out, const char *button)
 
 static void put_hidden(ByteWriter *out, const char *name, const char *value)
 {
-    put(out, "<input type=\"hidden\" name=\"");
-    put(out, name);
-    put(out, "\" value=\"");
-    put_escaped(out, value);
-    put(out, "\">\n");
+    html_put(out, "<input type=\"hidden\" name=\"");
+    html_put(out, name);
+    html_put(out, "\" value=\"");
+    html_put_escaped(out, value);
+    html_put(out, "\">\n");
 }
 
 static void put_sign_in(ByteWriter *out)
@@ -125,7 +96,7 @@ static void put_register(ByteWriter *out, const AccountPage *page)
     if (page->link_row != NULL) {
         put_hidden(out, "invitation", page->link);
     }
-    put(out, "<p>" NAME_RULE "; " PASSWORD_RULE ".</p>\n");
+    html_put(out, "<p>" NAME_RULE "; " PASSWORD_RULE ".</p>\n");
     put_typed(out, "Account name", NAME_INPUT, page->typed_name);
     put_typed(out, "Name that others see (may be left out)",
               "name=\"shown_name\" autocomplete=\"nickname\" maxlength=\"64\"",
@@ -137,7 +108,8 @@ static void put_register(ByteWriter *out, const AccountPage *page)
 static void put_recover(ByteWriter *out)
 {
     put_form(out, "/api/account/recover", "Forgot your password?");
-    put(out, "<p>Use one of the recovery codes that you were given when you registered, or ask an "
+    html_put(out,
+             "<p>Use one of the recovery codes that you were given when you registered, or ask an "
              "operator for a link.</p>\n");
     put_input(out, "Account name", NAME_INPUT);
     put_input(out, "Recovery code", "name=\"code\" required autocomplete=\"off\" maxlength=\"40\"");
@@ -155,15 +127,15 @@ static void put_reset(ByteWriter *out, const AccountPage *page)
 
 static void put_who(ByteWriter *out, const AccountPage *page)
 {
-    put(out, "<form method=\"post\" action=\"/logout\"><h2>You are ");
-    put_escaped(out, page->who->shown_name);
-    put(out, "</h2>\n");
+    html_put(out, "<form method=\"post\" action=\"/logout\"><h2>You are ");
+    html_put_escaped(out, page->who->shown_name);
+    html_put(out, "</h2>\n");
     if (!page->who->is_guest) {
-        put(out, "<p>Account name: ");
-        put_escaped(out, page->who->name);
-        put(out, "</p>\n");
+        html_put(out, "<p>Account name: ");
+        html_put_escaped(out, page->who->name);
+        html_put(out, "</p>\n");
     }
-    put(out, "<p><a href=\"/\">Play</a></p>\n");
+    html_put(out, "<p><a href=\"/\">Play</a></p>\n");
     put_end(out, "Sign out");
     if (!page->who->is_guest) {
         put_form(out, "/api/account/password", "Change your password");
@@ -176,24 +148,24 @@ static void put_who(ByteWriter *out, const AccountPage *page)
 static void put_note(ByteWriter *out, const char *kind, const char *text)
 {
     if (text != NULL) {
-        put(out, "<section role=\"alert\" class=\"");
-        put(out, kind);
-        put(out, "\">");
-        put_escaped(out, text);
-        put(out, "</section>\n");
+        html_put(out, "<section role=\"alert\" class=\"");
+        html_put(out, kind);
+        html_put(out, "\">");
+        html_put_escaped(out, text);
+        html_put(out, "</section>\n");
     }
 }
 
 static void put_codes(ByteWriter *out, const AccountGiven *given)
 {
-    put(out, "<section><h2>Your recovery codes</h2><p>Print them or write them down: they are "
-             "shown only now. Each of them sets a new password, once.</p><ul>\n");
+    html_put(out, "<section><h2>Your recovery codes</h2><p>Print them or write them down: they are "
+                  "shown only now. Each of them sets a new password, once.</p><ul>\n");
     for (uint32_t i = 0; i < STORE_RECOVERY_CODES; i++) {
-        put(out, "<li><code>");
-        put_escaped(out, given->codes[i]);
-        put(out, "</code></li>\n");
+        html_put(out, "<li><code>");
+        html_put_escaped(out, given->codes[i]);
+        html_put(out, "</code></li>\n");
     }
-    put(out, "</ul></section>\n");
+    html_put(out, "</ul></section>\n");
 }
 
 static void put_forms(ByteWriter *out, const AccountPage *page)
@@ -205,10 +177,11 @@ static void put_forms(ByteWriter *out, const AccountPage *page)
         return;
     }
     if (!is_guest && link != NULL) {
-        put(out, "<section role=\"alert\">This link makes a new account");
-        put(out, (link->roles & ROLE_OPERATOR) != 0 ? ", an operator's" : "");
-        put(out, ". You have an account: sign out here, then open the link again and register.");
-        put(out, "</section>\n");
+        html_put(out, "<section role=\"alert\">This link makes a new account");
+        html_put(out, (link->roles & ROLE_OPERATOR) != 0 ? ", an operator's" : "");
+        html_put(out,
+                 ". You have an account: sign out here, then open the link again and register.");
+        html_put(out, "</section>\n");
     }
     if (page->who != NULL) {
         put_who(out, page);
@@ -228,7 +201,8 @@ static void put_forms(ByteWriter *out, const AccountPage *page)
 void account_page_write(const AccountPage *page, ByteWriter *out)
 {
     // Forms must name their origin, which "no-referrer" would keep browsers from.
-    put(out,
+    html_put(
+        out,
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
         "<meta name=\"viewport\" content=\"width=device-width\">"
         "<meta name=\"referrer\" content=\"same-origin\">"
@@ -240,5 +214,5 @@ void account_page_write(const AccountPage *page, ByteWriter *out)
         put_codes(out, page->given);
     }
     put_forms(out, page);
-    put(out, "</body></html>\n");
+    html_put(out, "</body></html>\n");
 }

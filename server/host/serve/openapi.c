@@ -1,6 +1,7 @@
 // See openapi.h.
 #define _GNU_SOURCE
 #include "server/host/serve/openapi.h"
+#include "server/host/serve/html.h"
 
 #include "core/base/check.h"
 #include "core/base/json_write.h"
@@ -428,50 +429,26 @@ void openapi_write(const HttpRoute *routes, uint32_t count, ByteWriter *out)
 
 // --- the page -----------------------------------------------------------------------------------
 
-static void put(ByteWriter *out, const char *text)
-{
-    byte_write_bytes(out, text, strlen(text));
-}
-
-static void put_escaped(ByteWriter *out, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '<':
-            put(out, "&lt;");
-            break;
-        case '>':
-            put(out, "&gt;");
-            break;
-        case '&':
-            put(out, "&amp;");
-            break;
-        default:
-            byte_write_bytes(out, text, 1);
-        }
-    }
-}
-
 static void put_row(ByteWriter *out, const char *what, const char *text)
 {
-    put(out, "<dt>");
-    put(out, what);
-    put(out, "</dt><dd>");
-    put_escaped(out, text);
-    put(out, "</dd>\n");
+    html_put(out, "<dt>");
+    html_put(out, what);
+    html_put(out, "</dt><dd>");
+    html_put_escaped(out, text);
+    html_put(out, "</dd>\n");
 }
 
 static void page_route(ByteWriter *out, const HttpRoute *route)
 {
     char text[OPENAPI_PATH_BYTES];
     path_text(route, text);
-    put(out, "<h3><code>");
-    put(out, route->method);
-    put(out, " ");
-    put_escaped(out, text);
-    put(out, "</code></h3>\n<p>");
-    put_escaped(out, route->summary != NULL ? route->summary : "");
-    put(out, "</p>\n<dl>");
+    html_put(out, "<h3><code>");
+    html_put(out, route->method);
+    html_put(out, " ");
+    html_put_escaped(out, text);
+    html_put(out, "</code></h3>\n<p>");
+    html_put_escaped(out, route->summary != NULL ? route->summary : "");
+    html_put(out, "</p>\n<dl>");
     put_row(out, "who", access_text(route->access));
     if (route->takes != NULL) {
         put_row(out, route->body_max > 0 ? "body" : "query", route->takes);
@@ -482,12 +459,13 @@ static void page_route(ByteWriter *out, const HttpRoute *route)
     if (route->fails != NULL) {
         put_row(out, "refusals", route->fails);
     }
-    put(out, "</dl>\n");
+    html_put(out, "</dl>\n");
 }
 
 void openapi_page(const HttpRoute *routes, uint32_t count, ByteWriter *out)
 {
-    put(out, "<!doctype html><html lang=en><meta charset=utf-8><title>Sandlot: HTTP</title>\n"
+    html_put(out,
+             "<!doctype html><html lang=en><meta charset=utf-8><title>Sandlot: HTTP</title>\n"
              "<meta name=viewport content='width=device-width'><style>body{font:16px/1.5 "
              "sans-serif;max-width:50em;margin:2em auto;padding:0 1em}dt{float:left;width:6em;"
              "color:#555}dd{margin-left:6em}h3{margin-bottom:0}p{margin:.2em 0}</style>\n"
@@ -506,9 +484,9 @@ void openapi_page(const HttpRoute *routes, uint32_t count, ByteWriter *out)
         if (!is_first) {
             continue;
         }
-        put(out, "<h2>");
-        put_escaped(out, tag);
-        put(out, "</h2>\n");
+        html_put(out, "<h2>");
+        html_put_escaped(out, tag);
+        html_put(out, "</h2>\n");
         for (uint32_t of = i; of < count; of++) {
             tag_of(&routes[of], other);
             if (strcmp(tag, other) == 0) {
@@ -516,7 +494,7 @@ void openapi_page(const HttpRoute *routes, uint32_t count, ByteWriter *out)
             }
         }
     }
-    put(out, "</html>\n");
+    html_put(out, "</html>\n");
 }
 
 // --- checking -----------------------------------------------------------------------------------
