@@ -15,7 +15,7 @@
 
 #define STORE_ID_BYTES         64
 #define STORE_APPLICATION      0x534c4f54 // "SLOT": what SQLite calls the application id
-#define STORE_SCHEMA           5
+#define STORE_SCHEMA           6
 #define STORE_EPOCH_MAX        INT64_MAX           // what a column holds
 #define STORE_RESTORE_EPOCHS   (UINT64_C(1) << 32) // more than a world ever has starts in one life
 #define STORE_RESTORE_VERSIONS (1u << 20)          // of manifests: more than reloads
@@ -272,6 +272,9 @@ Status account_by_name(Sql *sql, const char *name, StoreAccount *out);
 void account_write(Sql *sql, const StoreAccount *account);
 // By SQL_SIGN_IN_PUT or SQL_SIGN_IN_USED.
 void account_write_sign_in(Sql *sql, SqlName name, const StoreSignIn *sign_in);
+
+// --- store_package.c ----------------------------------------------------------------------------
+void package_give(Sql *sql, uint64_t account); // all of them, to the built-in account
 
 // --- store_data.c -------------------------------------------------------------------------------
 bool data_is_read(const StoreRequest *request);
