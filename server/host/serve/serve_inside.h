@@ -16,6 +16,7 @@
 
 #include "core/base/json_write.h"
 #include "server/control/control.h"
+#include "server/draft/draft.h"
 #include "server/host/host_inside.h"
 #include "server/host/serve/link_process.h"
 #include "server/host/serve/mailbox.h"
@@ -68,6 +69,7 @@ typedef struct Serve {
     uint8_t secret_key[SHA256_BYTES]; // with `control`: the HMAC key for stored sign-ins
     Store *store;
     BlobStore *blobs;
+    Drafts *drafts; // NULL: no accounts
     Control *control;     // NULL: no accounts
     Host *host;           // the main thread's
     HostWorld *one_world; // NULL with `many`
@@ -84,7 +86,7 @@ typedef struct Serve {
     struct ServeBuild *build;   // NULL until somebody saves
     pthread_mutex_t build_lock;
     uint64_t rooms_ns;                              // when the rooms were last told
-    atomic_uint import_count;                       // worlds that are uploaded now
+    atomic_uint upload_count;                       // bodies that come into files now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz
     uint8_t *text; // of large answers, the main thread's; NULL until somebody asks
 
