@@ -1,6 +1,6 @@
 """Every endpoint of the API, from the description that the server gives of itself: a good request, and
 everything that can be wrong with one. Prints the matrix. An endpoint that the tables below do not know
-fails the test; a new one needs:
+fails the test; a new one needs, here or in a file matrix_<part>.py beside this one:
 
   GOOD      what a good request is. All columns but the next two follow from it.
   CONFLICT  a request that is answered 409, or in words why there is none. Not for GET, unless its route
@@ -26,6 +26,7 @@ import threading
 import time
 
 from hosts import is_world_process
+from matrix import Ask, add_parts
 from support import PATIENCE, WebSocket, World, check, run, wait_until
 from test_accounts import PASSWORD, People
 
@@ -34,14 +35,6 @@ COLUMNS = ["good", "missing", "malformed", "oversized", "no sign-in", "bad token
 CONFLICTS = {409, 412}
 ANYWHERE = {405, 421}  # of every address, and so not in the description of each
 NOTHING = "-"
-
-
-class Ask:
-    """A request: what fills the braces of the path, the query, the body, and whose token."""
-
-    def __init__(self, who=None, body=None, query=None, status=None, server=None, headers=(), **parts):
-        self.who, self.body, self.query, self.status = who, body, query or {}, status
-        self.server, self.headers, self.parts = server, headers, parts
 
 
 class Endpoint:
@@ -579,6 +572,8 @@ AT_ONCE = {
     "GET /admin/settings", "GET /admin/sessions", "GET /admin/ban", "GET /admin/mute",
 }
 
+add_parts(GOOD=GOOD, CONFLICT=CONFLICT, LIMITED=LIMITED, AT_ONCE=AT_ONCE, AFTER=AFTER)
+
 
 def send_only(links, port, method, path, body=None, token=None, headers=(), source=""):
     """A request whose answer nobody reads; the link is closed with the others."""
@@ -672,8 +667,9 @@ class Matrix:
         if query:
             address += "?" + "&".join(f"{name}={value}" for name, value in query.items())
         body = change.pop("body", ask.body)
+        headers = {**dict(ask.headers), **dict(change.pop("headers", {}))}
         return self.server.request(change.pop("method", endpoint.method), address, body, token,
-                                   ask.server, **change)
+                                   ask.server, headers=headers, **change)
 
     def expect(self, endpoint, column, answer, wanted):
         """A refusal with one of these statuses, in our form, and described."""

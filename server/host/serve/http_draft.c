@@ -281,6 +281,10 @@ void serve_post_draft(void *user, HttpRequest *request, HttpResponse *response)
         serve_refuse_upload(serve, serve->data, request, response)) {
         return;
     }
+    if (draft_exists(serve->drafts, package.package_id)) {
+        refuse(request, response, STATUS_EXISTS, "this place has a draft already");
+        return;
+    }
     uint32_t number = package.last_revision;
     if (id[0] != '\0' && !serve_revision_read(id, &number)) {
         http_fail(request, response, 400, "malformed", "revision_id is like \"r3\"");

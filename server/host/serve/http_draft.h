@@ -39,7 +39,8 @@ void serve_post_draft_restore(void *user, HttpRequest *request, HttpResponse *re
     {"PUT", "/api/places/*/draft/files/**", serve_put_draft_file, .names = "place_id path",        \
      .body_max = DRAFT_FILE_BYTES_MAX, .body_taker = &serve_upload_body,                           \
      .access = ACCESS_SIGNED_IN, .blocks = true,                                                   \
-     .gives = SERVE_DRAFT_FILE, .fails = "403 404 409 412 413 428 507",                            \
+     .takes = "application/octet-stream", .gives = SERVE_DRAFT_FILE,                               \
+     .fails = "403 404 409 412 413 428 507",                                                       \
      .summary = "Writes a file; If-Match names what it replaces, If-None-Match: * says it is new"},\
     {"DELETE", "/api/places/*/draft/files/**", .handler = serve_delete_draft_file,                 \
      .names = "place_id path", .access = ACCESS_SIGNED_IN, .blocks = true,                         \
