@@ -249,9 +249,9 @@
 #define PACKAGES_PER_ACCOUNT_MAX 100
 #define ACCOUNT_BYTES_MAX        (1ull << 30)
 #define DRAFT_FILE_BYTES_MAX     (64u << 20) // as the largest file of a package
-#define WORLDS_PER_PLACE_MAX   4096
-#define WORLDS_PER_ADDRESS_MAX 3
-#define WORLD_GUESTS_MAX       256 // accounts that are invited to a private world
+#define WORLDS_PER_PLACE_MAX     4096
+#define WORLDS_PER_ADDRESS_MAX   3
+#define WORLD_GUESTS_MAX         256 // accounts that are invited to a private world
 // Rooms that one address asked for and that are not there, in that time: then private worlds are
 // not found either. Codes of private worlds have 50 bits.
 #define ROOM_MISSES_MAX 60

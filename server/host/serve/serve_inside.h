@@ -69,7 +69,7 @@ typedef struct Serve {
     uint8_t secret_key[SHA256_BYTES]; // with `control`: the HMAC key for stored sign-ins
     Store *store;
     BlobStore *blobs;
-    Drafts *drafts; // NULL: no accounts
+    Drafts *drafts;       // NULL: no accounts
     Control *control;     // NULL: no accounts
     Host *host;           // the main thread's
     HostWorld *one_world; // NULL with `many`
