@@ -238,6 +238,20 @@ def host_batch(server):
     return host(server, body)
 
 
+def host_report(server):
+    """Of a world that the host holds: it has registered, renewed its row and taken the world."""
+    host_key(server)
+    world, boot = server.new_name(), "1" * 32
+    made = server.post("/api/hosts/register", {"world_id": world, "boot": boot}, "host")
+    jobs = b"\x02" + b"\x01\0" + (20000).to_bytes(4, "little") + bytes(4) + b"\x02"
+    body = (bytes([1, 0]) + (1).to_bytes(8, "little") + bytes.fromhex(boot) +
+            len(world).to_bytes(4, "little") + world.encode() + bytes.fromhex(made["revision"]) + jobs)
+    server.request("POST", "/api/hosts/batch", body, server.tokens["host"])
+    return Ask("host", {"world_id": world, "boot": boot, "done": 0, "state": "running", "players": 0,
+                        "tick": 0, "late_p99_us": 0, "work_max_us": 0, "memory_bytes": 0,
+                        "uptime_seconds": 0, "crashes": 0, "accounts": []})
+
+
 PLAIN = {name: (lambda server: Ask()) for name in [
     "GET /healthz", "GET /health", "GET /api/health", "GET /readyz", "GET /metrics",
     "GET /api/openapi.json", "GET /api/docs", "GET /api/assets", "GET /api/session",
@@ -309,6 +323,7 @@ GOOD = {
     "DELETE /admin/host-keys/{id}": lambda server: Ask("operator", id=host_key(server)),
     "POST /api/hosts/register": lambda server: host(server, {"world_id": "w", "boot": "0" * 32}),
     "POST /api/hosts/batch": host_batch,
+    "POST /api/hosts/report": host_report,
     "GET /api/hosts/place/{place_id}": lambda server: host(server, place_id="place_island"),
     "DELETE /admin/mute": lambda server: Ask("operator", query={"account": server.ban("mute")}),
 }
@@ -322,6 +337,8 @@ CONFLICT = {
     "POST /api/account": lambda server: Ask("account", {"shown_name": "boss"}),
     "POST /admin/ban": lambda server: Ask("operator", {"account": "boss"}),
     "POST /admin/mute": lambda server: Ask("operator", {"account": "boss"}),
+    "POST /api/hosts/report": lambda server: Ask(
+        "host", {**host_report(server).body, "boot": "2" * 32}),
     "POST /api/script/save": lambda server: Ask(
         server=server.development, body={**save(server).body, "knownHash": "0" * 64}),
 }
