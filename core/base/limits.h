@@ -257,6 +257,15 @@
 #define ROOM_MISSES_MAX 60
 #define ROOM_MISSES_MS  600000
 #define ROOM_MISS_SLOTS 4096 // addresses that are remembered
+// Worlds on other machines: orders that wait for one, orders in one answer, accounts in one report
+// of its host, and accounts that are remembered of a world. A host that has not reported for so
+// long is not counted on.
+#define REMOTE_ORDERS_MAX          64
+#define REMOTE_ORDERS_PER_ANSWER   16
+#define REMOTE_ACCOUNTS_PER_REPORT 256
+#define REMOTE_ACCOUNTS_MAX        256
+#define REMOTE_REPORT_MS           1000
+#define REMOTE_SILENT_MS           10000
 // A world as one file: all of it, and one chunk or entity in it.
 #define WORLD_FILE_BYTES_MAX (256u << 20)
 #define WORLD_ITEM_BYTES_MAX (1u << 20)

@@ -141,6 +141,7 @@ typedef struct HostAdmission {
 typedef struct AccountPlace {
     uint64_t account; // 0: free
     HostWorld *world;
+    bool is_known; // host_accounts_known
 } AccountPlace;
 
 struct Host {

@@ -49,7 +49,7 @@ void serve_put_profiles(void *user, HttpRequest *request, HttpResponse *response
     {"GET", "/api/rooms/*", .handler = serve_get_room, .names = "code", .fails = "404 429",        \
      .gives = "roomCode worldId placeId placeName name createdAt state ready:boolean "             \
               "players:integer playerMax:integer tickRate:integer sceneHash sceneBytes:integer "   \
-              "isPrivate:boolean",                                                                 \
+              "isPrivate:boolean isReported:boolean",                                              \
      .summary = "A world by its id or room code"},                                                 \
     {"GET", "/api/account/profiles", .handler = serve_get_profiles, .blocks = true,                \
      .access = ACCESS_SIGNED_IN, .gives = "active profiles:array",                                 \

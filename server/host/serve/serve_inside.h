@@ -10,7 +10,9 @@
 //   http_admin.c   what operators ask; http_logs.c: the log from afar
 //   access.c       who may ask what
 //   http_host.c    what hosts on other machines are answered
+//   remote_worlds.c  what they report, and orders for them
 //   serve_remote.c such a host itself: registers, fetches its place, saves at the control plane
+//   serve_report.c what such a host reports, and does as it is told
 //   rooms.c        which worlds there are, for HTTP threads
 #pragma once
 
@@ -81,9 +83,11 @@ typedef struct Serve {
     HttpServer *http;
     Mailbox *mailbox;
     Rooms *rooms;
-    struct RemoteHosts *hosts;  // on other machines; NULL: no control plane
-    struct ServeRemote *remote; // NULL: this is not such a host itself
-    struct ServeBuild *build;   // NULL until somebody saves
+    struct RemoteHosts *hosts;          // on other machines; NULL: no control plane
+    struct RemoteWorlds *remote_worlds; // what they report; NULL likewise
+    struct ServeRemote *remote;         // NULL: this is not such a host itself
+    struct ServeReport *report;         // of such a host; NULL likewise
+    struct ServeBuild *build;           // NULL until somebody saves
     pthread_mutex_t build_lock;
     uint64_t rooms_ns;                              // when the rooms were last told
     atomic_uint upload_count;                       // bodies that come into files now
