@@ -103,7 +103,7 @@ static HostWorld *add_world(const char *world_id, const char *code, bool runs)
         world->state = WORLD_RUNNING;
         world->wanted = true;
         world->link = &fixture.link;
-        fixture.host->is_busy[world->number] = true;
+        fixture.host->look_ns[world->number] = 0;
     }
     return world;
 }
