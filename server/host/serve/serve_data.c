@@ -162,6 +162,10 @@ int serve_data_open(Serve *serve)
         (serve->config.control && serve_secret_open(serve) != 0)) {
         return 1;
     }
+    status = blob_open(serve->data, &serve->blobs);
+    if (status != STATUS_OK) {
+        return serve_data_failed(serve, "blobs", why_refused(serve, status, status_text(status)));
+    }
     return find_journal(serve) ? 0 : serve_data_failed(serve, "journal", "cannot be made");
 }
 
@@ -170,6 +174,7 @@ void serve_data_close(Serve *serve)
     if (serve->store != NULL) {
         store_close(serve->store);
     }
+    blob_close(serve->blobs);
     if (serve->lock_file >= 0) {
         close(serve->lock_file);
     }

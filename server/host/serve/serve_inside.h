@@ -22,6 +22,7 @@
 #include "server/host/serve/rooms.h"
 #include "server/host/serve/serve.h"
 #include "server/host/serve/serve_log.h"
+#include "server/store/blob.h"
 #include "server/sys/work_pool.h"
 
 #include <pthread.h>
@@ -66,6 +67,7 @@ typedef struct Serve {
     SigningKey key;
     uint8_t secret_key[SHA256_BYTES]; // with `control`: the HMAC key for stored sign-ins
     Store *store;
+    BlobStore *blobs;
     Control *control;     // NULL: no accounts
     Host *host;           // the main thread's
     HostWorld *one_world; // NULL with `many`
