@@ -62,8 +62,9 @@ static HostWorld *find_idle(const Host *host)
     HostWorld *found = NULL;
     for (uint32_t i = 0; i < host->world_count; i++) {
         HostWorld *world = host->worlds[i];
-        if (host->is_busy[i] && world->state == WORLD_RUNNING && world->empty_ns != 0 &&
-            hosted_is_empty(world) && (found == NULL || world->empty_ns < found->empty_ns)) {
+        if (host->look_ns[i] != LOOK_NEVER && world->state == WORLD_RUNNING &&
+            world->empty_ns != 0 && hosted_is_empty(world) &&
+            (found == NULL || world->empty_ns < found->empty_ns)) {
             found = world;
         }
     }

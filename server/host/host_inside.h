@@ -50,6 +50,8 @@ typedef struct HostSaves {
 } HostSaves;
 
 // --- a world ------------------------------------------------------------------------------------
+#define LOOK_NEVER UINT64_MAX
+
 struct HostWorld {
     Host *host;
     uint32_t number; // its slot in the host
@@ -150,7 +152,8 @@ struct Host {
     uint32_t place_count;
     HostWorld **worlds; // HOST_WORLDS_MAX
     uint32_t world_count;
-    bool *is_busy; // HOST_WORLDS_MAX: has to be looked after in every step
+    // HOST_WORLDS_MAX, apart from the worlds: a step looks at all of them and at few of the worlds.
+    uint64_t *look_ns; // when it is looked after next; 0: in every step, LOOK_NEVER: until woken
     // The numbers of worlds that have a row, sorted by id and by room code.
     uint32_t *by_id, *by_code;
     uint32_t id_count, code_count;
@@ -214,6 +217,7 @@ bool host_lease_is_good(const Host *host); // worlds may be taken
 void hosted_make(HostWorld *world);
 void hosted_want(HostWorld *world); // it shall run
 void hosted_stop(HostWorld *world); // it shall not
+void hosted_wake(HostWorld *world);
 void hosted_step(HostWorld *world);
 void hosted_answer(HostWorld *world, HostTag kind, const StoreCompletion *done);
 void hosted_fence(HostWorld *world, const char *why); // it is another host's now
