@@ -118,7 +118,7 @@ static bool take_person(SqlRow *row, StorePackagePerson *out)
     }                                                              \
     return sql_status((row).sql) != STATUS_OK ? sql_status((row).sql) : status
 
-Status package_find(Sql *sql, const char *package_id, StorePackage *out)
+Status package_by_id(Sql *sql, const char *package_id, StorePackage *out)
 {
     SqlRow row = sql_open(sql, SQL_PACKAGE_FIND, TABLE_NONE);
     sql_put_string(&row, package_id);
@@ -178,7 +178,7 @@ static Status end_read(Store *store, Status status, uint64_t damaged)
 Status store_package_find(Store *store, const char *package_id, StorePackage *out)
 {
     begin_read(store);
-    return end_read(store, package_find(store->reader, package_id, out), 0);
+    return end_read(store, package_by_id(store->reader, package_id, out), 0);
 }
 
 Status store_revision_find(Store *store, const char *package_id, uint32_t number,
@@ -258,7 +258,7 @@ Status store_revisions_building(Store *store, StoreRevisionSink sink, void *user
 
 // --- packages -----------------------------------------------------------------------------------
 
-static uint64_t package_count_with(Sql *sql, SqlName name, uint64_t first, uint64_t second)
+static uint64_t count_with(Sql *sql, SqlName name, uint64_t first, uint64_t second)
 {
     SqlRow row = sql_open(sql, name, TABLE_NONE);
     sql_put_u64(&row, first);
@@ -271,6 +271,11 @@ static uint64_t package_count_with(Sql *sql, SqlName name, uint64_t first, uint6
         sql_close(&row);
     }
     return count;
+}
+
+uint64_t package_bytes_of(Sql *sql, uint64_t account)
+{
+    return count_with(sql, SQL_BLOB_BYTES_OF, account, 0);
 }
 
 static bool text_fits(const char *text, size_t capacity)
@@ -296,11 +301,11 @@ typedef struct MakeCall {
 Status package_make_in(Sql *sql, StorePackage *package, uint32_t count_max)
 {
     StorePackage found;
-    const Status status = package_find(sql, package->package_id, &found);
+    const Status status = package_by_id(sql, package->package_id, &found);
     if (status != STATUS_NOT_FOUND) {
         return status == STATUS_OK || status == STATUS_MALFORMED ? STATUS_EXISTS : status;
     }
-    if (package_count_with(sql, SQL_PACKAGE_COUNT, package->owner_id, package->kind) >= count_max) {
+    if (count_with(sql, SQL_PACKAGE_COUNT, package->owner_id, package->kind) >= count_max) {
         return STATUS_LIMIT;
     }
     package->version = 1;
@@ -327,7 +332,7 @@ static Status package_change(Store *store, Sql *sql, void *user)
 {
     (void)store;
     StorePackage *package = user, found;
-    const Status status = package_find(sql, package->package_id, &found);
+    const Status status = package_by_id(sql, package->package_id, &found);
     if (status != STATUS_OK) {
         return status;
     }
@@ -354,6 +359,7 @@ static Status package_delete(Store *store, Sql *sql, void *package_id)
     static const SqlName names[] = {SQL_REVISIONS_DELETE, SQL_PACKAGE_PEOPLE_DELETE,
                                     SQL_BLOB_USES_DELETE, SQL_PACKAGE_DELETE};
     bool was_there = false;
+    draft_delete(sql, package_id);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         SqlRow row = sql_open(sql, names[i], TABLE_NONE);
         sql_put_string(&row, package_id);
@@ -399,8 +405,8 @@ void package_give(Sql *sql, uint64_t account)
 
 // --- revisions ----------------------------------------------------------------------------------
 
-void blob_use_write(Sql *sql, const uint8_t hash[32], const char *package_id,
-                    StoreBlobPurpose purpose, uint32_t number, uint64_t bytes)
+void package_write_use(Sql *sql, const uint8_t hash[32], const char *package_id,
+                       StoreBlobPurpose purpose, uint32_t number, uint64_t bytes)
 {
     SqlRow blob = sql_open(sql, SQL_BLOB_PUT, TABLE_BLOBS);
     sql_put_bytes(&blob, hash, 32);
@@ -425,18 +431,18 @@ typedef struct AddCall {
 Status revision_add_in(Sql *sql, StoreRevision *revision, uint64_t bytes_max)
 {
     StorePackage package;
-    const Status status = package_find(sql, revision->package_id, &package);
+    const Status status = package_by_id(sql, revision->package_id, &package);
     if (status != STATUS_OK || package.trashed_unix_ms != 0) {
         return status != STATUS_OK ? status : STATUS_NOT_FOUND;
     }
-    const uint64_t used = package_count_with(sql, SQL_BLOB_BYTES_OF, package.owner_id, 0);
+    const uint64_t used = package_bytes_of(sql, package.owner_id);
     if (used + revision->package_bytes > bytes_max) {
         return STATUS_LIMIT;
     }
     revision->revision = ++package.last_revision;
     revision_write(sql, revision);
-    blob_use_write(sql, revision->package_hash, revision->package_id, STORE_BLOB_PACKAGE,
-                   revision->revision, revision->package_bytes);
+    package_write_use(sql, revision->package_hash, revision->package_id, STORE_BLOB_PACKAGE,
+                      revision->revision, revision->package_bytes);
     package.version += 1;
     package_write(sql, &package);
     return STATUS_OK;
@@ -510,7 +516,7 @@ static Status channel_set(Store *store, Sql *sql, void *user)
     ChannelCall *call = user;
     StorePackage package;
     StoreRevision revision;
-    Status status = package_find(sql, call->package_id, &package);
+    Status status = package_by_id(sql, call->package_id, &package);
     if (status == STATUS_OK && package.trashed_unix_ms != 0) {
         status = STATUS_NOT_FOUND;
     }
@@ -581,7 +587,7 @@ static Status person_put(Store *store, Sql *sql, void *user)
     StorePackage package;
     StorePackagePerson found;
     uint64_t damaged = 0;
-    Status status = package_find(sql, person->package_id, &package);
+    Status status = package_by_id(sql, person->package_id, &package);
     if (status != STATUS_OK) {
         return status;
     }
@@ -643,7 +649,7 @@ Status store_package_people(Store *store, const char *package_id, StorePackagePe
 Status store_account_bytes(Store *store, uint64_t account, uint64_t *bytes)
 {
     begin_read(store);
-    *bytes = package_count_with(store->reader, SQL_BLOB_BYTES_OF, account, 0);
+    *bytes = package_bytes_of(store->reader, account);
     return end_read(store, STATUS_OK, 0);
 }
 
@@ -659,7 +665,7 @@ static Status blob_use(Store *store, Sql *sql, void *user)
 {
     (void)store;
     const UseCall *call = user;
-    blob_use_write(sql, call->hash, call->package_id, call->purpose, call->number, call->bytes);
+    package_write_use(sql, call->hash, call->package_id, call->purpose, call->number, call->bytes);
     return STATUS_OK;
 }
 

@@ -6,7 +6,6 @@
 
 bool package_is_valid(const StorePackage *package);
 bool revision_is_valid(const StoreRevision *revision);
-Status package_find(Sql *sql, const char *package_id, StorePackage *out);
 void package_write(Sql *sql, const StorePackage *package);
 Status package_make_in(Sql *sql, StorePackage *package, uint32_t count_max);
 Status revision_find(Sql *sql, const char *package_id, uint32_t number, StoreRevision *out);
@@ -14,7 +13,5 @@ void revision_write(Sql *sql, const StoreRevision *revision);
 Status revision_add_in(Sql *sql, StoreRevision *revision, uint64_t bytes_max);
 Status package_person_find(Sql *sql, const char *package_id, uint64_t account,
                            StorePackagePerson *out);
-void blob_use_write(Sql *sql, const uint8_t hash[32], const char *package_id,
-                    StoreBlobPurpose purpose, uint32_t number, uint64_t bytes);
 // The picture of a place is that of its live revision; 0: none.
 void package_show_thumbnail(Sql *sql, const char *package_id, uint32_t number);

@@ -19,7 +19,7 @@ static Status check_source(Sql *sql, const StoreRevision *source)
 {
     StorePackage package;
     StoreRevision revision;
-    Status status = package_find(sql, source->package_id, &package);
+    Status status = package_by_id(sql, source->package_id, &package);
     if (status == STATUS_OK) {
         status = revision_find(sql, source->package_id, source->revision, &revision);
     }
@@ -103,14 +103,14 @@ void package_show_thumbnail(Sql *sql, const char *package_id, uint32_t number)
     StoreBlobRef blob;
     end_use(sql, package_id, STORE_BLOB_PICTURE, 0);
     if (find_use(sql, package_id, STORE_BLOB_THUMBNAIL, number, &blob) == STATUS_OK) {
-        blob_use_write(sql, blob.hash, package_id, STORE_BLOB_PICTURE, 0, blob.bytes);
+        package_write_use(sql, blob.hash, package_id, STORE_BLOB_PICTURE, 0, blob.bytes);
     }
 }
 
 static Status to_channel(Sql *sql, StoreBuilt *built, const char *channel)
 {
     StorePackage package;
-    const Status status = package_find(sql, built->package_id, &package);
+    const Status status = package_by_id(sql, built->package_id, &package);
     if (status != STATUS_OK) {
         return status;
     }
@@ -147,8 +147,8 @@ static Status end_build(Store *store, Sql *sql, void *user)
     revision_write(sql, &revision);
     for (uint32_t i = 0; i < built->blob_count; i++) {
         const StoreBlobRef *blob = &built->blobs[i];
-        blob_use_write(sql, blob->hash, built->package_id, blob->purpose, built->number,
-                       blob->bytes);
+        package_write_use(sql, blob->hash, built->package_id, blob->purpose, built->number,
+                          blob->bytes);
     }
     if (built->drops_package) {
         end_use(sql, built->package_id, STORE_BLOB_PACKAGE, built->number);
@@ -165,15 +165,11 @@ Status store_revision_built(Store *store, StoreBuilt *built)
 
 // --- pictures -----------------------------------------------------------------------------------
 
-static uint64_t sum_of(Sql *sql, SqlName name, const char *package_id, uint64_t account)
+static uint64_t bytes_of(Sql *sql, const char *package_id)
 {
-    SqlRow row = sql_open(sql, name, TABLE_NONE);
+    SqlRow row = sql_open(sql, SQL_BLOB_BYTES_PACKAGE, TABLE_NONE);
     uint64_t sum = 0;
-    if (package_id != NULL) {
-        sql_put_string(&row, package_id);
-    } else {
-        sql_put_u64(&row, account);
-    }
+    sql_put_string(&row, package_id);
     if (sql_next(&row)) {
         sum = sql_take_u64(&row);
         sql_close(&row);
@@ -194,7 +190,7 @@ static Status set_picture(Store *store, Sql *sql, void *user)
     const PictureCall *call = user;
     StorePackage package;
     StoreBlobRef before;
-    Status status = package_find(sql, call->package_id, &package);
+    Status status = package_by_id(sql, call->package_id, &package);
     if (status == STATUS_OK && call->hash == NULL) {
         status = find_use(sql, call->package_id, STORE_BLOB_PICTURE, call->number, &before);
     }
@@ -203,12 +199,11 @@ static Status set_picture(Store *store, Sql *sql, void *user)
     }
     end_use(sql, call->package_id, STORE_BLOB_PICTURE, call->number);
     if (call->hash != NULL) {
-        if (sum_of(sql, SQL_BLOB_BYTES_OF, NULL, package.owner_id) + call->bytes >
-            call->bytes_max) {
+        if (package_bytes_of(sql, package.owner_id) + call->bytes > call->bytes_max) {
             return STATUS_LIMIT;
         }
-        blob_use_write(sql, call->hash, call->package_id, STORE_BLOB_PICTURE, call->number,
-                       call->bytes);
+        package_write_use(sql, call->hash, call->package_id, STORE_BLOB_PICTURE, call->number,
+                          call->bytes);
     }
     package.version += 1;
     package_write(sql, &package);
@@ -262,7 +257,7 @@ Status store_pictures(Store *store, const char *package_id, uint32_t *numbers, u
 Status store_package_bytes(Store *store, const char *package_id, uint64_t *bytes)
 {
     pthread_mutex_lock(&store->read_lock);
-    *bytes = sum_of(store->reader, SQL_BLOB_BYTES_PACKAGE, package_id, 0);
+    *bytes = bytes_of(store->reader, package_id);
     return end_read(store, STATUS_OK);
 }
 
@@ -325,7 +320,7 @@ static Status give(Store *store, Sql *sql, void *user)
     (void)store;
     const GiveCall *call = user;
     StorePackage package;
-    const Status status = package_find(sql, call->package_id, &package);
+    const Status status = package_by_id(sql, call->package_id, &package);
     if (status != STATUS_OK || package.trashed_unix_ms != 0) {
         return status != STATUS_OK ? status : STATUS_NOT_FOUND;
     }
@@ -344,8 +339,7 @@ static Status give(Store *store, Sql *sql, void *user)
         count = sql_take_u64(&row);
         sql_close(&row);
     }
-    const uint64_t bytes = sum_of(sql, SQL_BLOB_BYTES_OF, NULL, call->to) +
-                           sum_of(sql, SQL_BLOB_BYTES_PACKAGE, call->package_id, 0);
+    const uint64_t bytes = package_bytes_of(sql, call->to) + bytes_of(sql, call->package_id);
     if (count >= call->count_max || bytes > call->bytes_max) {
         return STATUS_LIMIT;
     }
