@@ -438,7 +438,25 @@ CONFLICT = {
     "POST /api/account": lambda server: Ask("account", {"shown_name": "boss"}),
     "POST /api/hosts/report": lambda server: Ask(
         "host", {**host_report(server).body, "boot": "2" * 32}),
-ours    "POST /api/script/save": lambda server: Ask(
+    "DELETE /api/account": lambda server: Ask("operator", {"password": PASSWORD}),  # the last one
+    "POST /api/account/password": "a password that was changed meanwhile makes the old one wrong, 401",
+    "POST /api/account/recover": "a code that was used is wrong, 401, and such a link is gone, 410",
+    "DELETE /api/account/sign-ins/{id}": "one that has ended is 404",
+    "POST /api/account/tokens": account_with_tokens,
+    "PUT /api/account/profiles": "all are replaced: the last one wins",
+    "POST /api/invitations": "each is a new one",
+    "DELETE /api/accounts/{name}": lambda server: Ask("operator", name="boss"),
+    "POST /api/accounts/{name}/reset": "the new link takes the place of the old one",
+    "POST /api/accounts/{name}/roles": lambda server: Ask("operator", {"roles": "player"}, name="boss"),
+    "POST /api/registration": "it says how it shall be: the last one wins",
+    "POST /join": lambda server: Ask(account_with_worlds(server), {}),
+    "POST /api/worlds": lambda server: Ask(account_with_worlds(server), {}),
+    "POST /world/{world_id}": running_world,
+    "POST /world/{world_id}/import": running_world,
+    "DELETE /world/{world_id}": lambda server: Ask("operator", world_id=server.started()),
+    "POST /api/worlds/{world_id}/guests": world_with_guests,
+    "DELETE /api/worlds/{world_id}/guests/{username}": "an invitation that was taken back is 404",
+    "POST /api/script/save": lambda server: Ask(
         server=server.development, body={**save(server).body, "knownHash": "0" * 64}),
     "DELETE /api/jobs/{id}": "a build that is over stays as it is",
     "POST /api/hosts/register": "it takes the place of an older registration",
