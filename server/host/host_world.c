@@ -325,6 +325,7 @@ static void made(HostWorld *world, const StoreCompletion *done)
     refuse_sockets(world);
     world->wanted = false;
     world->row = (StoreWorld){0}; // its slot is used for the next one
+    hosted_renew_place(world);
     enter(world, WORLD_STOPPED, 0);
 }
 
@@ -381,6 +382,7 @@ static void ended(HostWorld *world, int code)
     hosted_hear_rest(world);
     world->link->face->free(world->link);
     world->link = NULL;
+    hosted_renew_place(world);
     world->gives_way = false;
     if (outside->sockets_ended != NULL) {
         outside->sockets_ended(outside->user, world);
@@ -478,7 +480,7 @@ void hosted_fence(HostWorld *world, const char *why)
 
 void hosted_want(HostWorld *world)
 {
-    if (world->host->stopping || world->place == NULL) {
+    if (world->host->stopping || !hosted_has_place(world)) {
         return;
     }
     world->wanted = true;
@@ -585,6 +587,11 @@ static void step_running(HostWorld *world)
     const uint64_t now = host_now(host);
     if (!hosted_is_empty(world)) {
         world->empty_ns = 0;
+    } else if (hosted_is_outdated(world)) {
+        hosted_log(world, LOG_INFO, "the world stops: its place was replaced, and nobody is in it");
+        world->wanted = false;
+        tell_stop(world);
+        return;
     } else if (world->empty_ns == 0) {
         world->empty_ns = now;
     } else if (!host->config.one_world &&
@@ -671,6 +678,7 @@ void hosted_free(HostWorld *world)
         world->link = NULL;
     }
     refuse_sockets(world);
+    host_place_release(world->place);
     free(world->sockets);
     free(world->scripts);
     free(world->guests);
