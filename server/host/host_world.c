@@ -11,6 +11,7 @@
 #define DRAIN_MS           3000u
 #define STOP_MS            4000u
 #define BACKOFF_MS         5000u
+#define OUTDATED_MS        10000u // how long an empty world of a replaced place is kept
 #define CRASHES_PER_MINUTE 5
 #define LIFE_MS            1000u // a world that ends sooner brought its end along
 #define START_TRIES        3
@@ -581,22 +582,26 @@ void host_world_yield(HostWorld *world)
     }
 }
 
+// Somebody whose connection broke, or who loads the page again, comes back into the same world.
+static uint64_t idle_ns(const HostWorld *world)
+{
+    const uint32_t idle_ms = world->host->config.idle_stop_ms;
+    const bool is_short = hosted_is_outdated(world) && idle_ms > OUTDATED_MS;
+    return (is_short ? OUTDATED_MS : idle_ms) * HOST_MS_NS;
+}
+
 static void step_running(HostWorld *world)
 {
     const Host *host = world->host;
     const uint64_t now = host_now(host);
     if (!hosted_is_empty(world)) {
         world->empty_ns = 0;
-    } else if (hosted_is_outdated(world)) {
-        hosted_log(world, LOG_INFO, "the world stops: its place was replaced, and nobody is in it");
-        world->wanted = false;
-        tell_stop(world);
-        return;
     } else if (world->empty_ns == 0) {
         world->empty_ns = now;
-    } else if (!host->config.one_world &&
-               now - world->empty_ns > host->config.idle_stop_ms * HOST_MS_NS) {
-        hosted_log(world, LOG_INFO, "the world stops: nobody has been in it for a while");
+    } else if (!host->config.one_world && now - world->empty_ns > idle_ns(world)) {
+        hosted_log(world, LOG_INFO, "the world stops: %s",
+                   hosted_is_outdated(world) ? "its place was replaced, and nobody is in it"
+                                             : "nobody has been in it for a while");
         world->wanted = false;
         tell_stop(world);
         return;

@@ -321,6 +321,10 @@ TEST(a_new_revision_leaves_running_worlds_as_they_are)
     named->stats.sessions = named->stats.players = 0;
     hosted_step(open);
     hosted_step(named);
+    CHECK_INT(open->state, WORLD_RUNNING);
+    fixture.now_ms += 11000;
+    hosted_step(open);
+    hosted_step(named);
     CHECK_INT(open->state, WORLD_STOPPING);
     CHECK_TEXT(told_name, "stop");
     CHECK_INT(named->state, WORLD_RUNNING);
