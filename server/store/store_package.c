@@ -117,7 +117,7 @@ static bool take_person(SqlRow *row, StorePackagePerson *out)
     }                                                              \
     return sql_status((row).sql) != STATUS_OK ? sql_status((row).sql) : status
 
-static Status find_package(Sql *sql, const char *package_id, StorePackage *out)
+Status package_by_id(Sql *sql, const char *package_id, StorePackage *out)
 {
     SqlRow row = sql_open(sql, SQL_PACKAGE_FIND, TABLE_NONE);
     sql_put_string(&row, package_id);
@@ -177,7 +177,7 @@ static Status end_read(Store *store, Status status, uint64_t damaged)
 Status store_package_find(Store *store, const char *package_id, StorePackage *out)
 {
     begin_read(store);
-    return end_read(store, find_package(store->reader, package_id, out), 0);
+    return end_read(store, package_by_id(store->reader, package_id, out), 0);
 }
 
 Status store_revision_find(Store *store, const char *package_id, uint32_t number,
@@ -272,6 +272,11 @@ static uint64_t count_with(Sql *sql, SqlName name, uint64_t first, uint64_t seco
     return count;
 }
 
+uint64_t package_bytes_of(Sql *sql, uint64_t account)
+{
+    return count_with(sql, SQL_BLOB_BYTES_OF, account, 0);
+}
+
 static bool text_fits(const char *text, size_t capacity)
 {
     const size_t bytes = strnlen(text, capacity);
@@ -297,7 +302,7 @@ static Status package_make(Store *store, Sql *sql, void *user)
     (void)store;
     const MakeCall *call = user;
     StorePackage found;
-    const Status status = find_package(sql, call->package->package_id, &found);
+    const Status status = package_by_id(sql, call->package->package_id, &found);
     if (status != STATUS_NOT_FOUND) {
         return status == STATUS_OK || status == STATUS_MALFORMED ? STATUS_EXISTS : status;
     }
@@ -321,7 +326,7 @@ static Status package_change(Store *store, Sql *sql, void *user)
 {
     (void)store;
     StorePackage *package = user, found;
-    const Status status = find_package(sql, package->package_id, &found);
+    const Status status = package_by_id(sql, package->package_id, &found);
     if (status != STATUS_OK) {
         return status;
     }
@@ -347,6 +352,7 @@ static Status package_delete(Store *store, Sql *sql, void *package_id)
     static const SqlName names[] = {SQL_REVISIONS_DELETE, SQL_PACKAGE_PEOPLE_DELETE,
                                     SQL_BLOB_USES_DELETE, SQL_PACKAGE_DELETE};
     bool was_there = false;
+    draft_delete(sql, package_id);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         SqlRow row = sql_open(sql, names[i], TABLE_NONE);
         sql_put_string(&row, package_id);
@@ -392,8 +398,8 @@ void package_give(Sql *sql, uint64_t account)
 
 // --- revisions ----------------------------------------------------------------------------------
 
-static void write_use(Sql *sql, const uint8_t hash[32], const char *package_id,
-                      StoreBlobPurpose purpose, uint32_t number, uint64_t bytes)
+void package_write_use(Sql *sql, const uint8_t hash[32], const char *package_id,
+                       StoreBlobPurpose purpose, uint32_t number, uint64_t bytes)
 {
     SqlRow blob = sql_open(sql, SQL_BLOB_PUT, TABLE_BLOBS);
     sql_put_bytes(&blob, hash, 32);
@@ -421,18 +427,18 @@ static Status revision_add(Store *store, Sql *sql, void *user)
     const AddCall *call = user;
     StoreRevision *revision = call->revision;
     StorePackage package;
-    const Status status = find_package(sql, revision->package_id, &package);
+    const Status status = package_by_id(sql, revision->package_id, &package);
     if (status != STATUS_OK || package.trashed_unix_ms != 0) {
         return status != STATUS_OK ? status : STATUS_NOT_FOUND;
     }
-    const uint64_t used = count_with(sql, SQL_BLOB_BYTES_OF, package.owner_id, 0);
+    const uint64_t used = package_bytes_of(sql, package.owner_id);
     if (used + revision->package_bytes > call->bytes_max) {
         return STATUS_LIMIT;
     }
     revision->revision = ++package.last_revision;
     write_revision(sql, revision);
-    write_use(sql, revision->package_hash, revision->package_id, STORE_BLOB_PACKAGE,
-              revision->revision, revision->package_bytes);
+    package_write_use(sql, revision->package_hash, revision->package_id, STORE_BLOB_PACKAGE,
+                      revision->revision, revision->package_bytes);
     package.version += 1;
     write_package(sql, &package);
     return STATUS_OK;
@@ -495,7 +501,7 @@ static Status channel_set(Store *store, Sql *sql, void *user)
     ChannelCall *call = user;
     StorePackage package;
     StoreRevision revision;
-    Status status = find_package(sql, call->package_id, &package);
+    Status status = package_by_id(sql, call->package_id, &package);
     if (status == STATUS_OK && package.trashed_unix_ms != 0) {
         status = STATUS_NOT_FOUND;
     }
@@ -563,7 +569,7 @@ static Status person_put(Store *store, Sql *sql, void *user)
     StorePackage package;
     StorePackagePerson found;
     uint64_t damaged = 0;
-    Status status = find_package(sql, person->package_id, &package);
+    Status status = package_by_id(sql, person->package_id, &package);
     if (status != STATUS_OK) {
         return status;
     }
@@ -625,7 +631,7 @@ Status store_package_people(Store *store, const char *package_id, StorePackagePe
 Status store_account_bytes(Store *store, uint64_t account, uint64_t *bytes)
 {
     begin_read(store);
-    *bytes = count_with(store->reader, SQL_BLOB_BYTES_OF, account, 0);
+    *bytes = package_bytes_of(store->reader, account);
     return end_read(store, STATUS_OK, 0);
 }
 
@@ -641,7 +647,7 @@ static Status blob_use(Store *store, Sql *sql, void *user)
 {
     (void)store;
     const UseCall *call = user;
-    write_use(sql, call->hash, call->package_id, call->purpose, call->number, call->bytes);
+    package_write_use(sql, call->hash, call->package_id, call->purpose, call->number, call->bytes);
     return STATUS_OK;
 }
 
