@@ -115,7 +115,7 @@ void host_destroy(Host *host)
         hosted_free(host->worlds[i]);
     }
     for (uint32_t i = 0; i < host->place_count; i++) {
-        host_place_destroy(host->places[i]);
+        host_place_release(host->places[i]);
     }
     used_tickets_close(&host->used_tickets);
     host_index_close(host);
@@ -132,30 +132,6 @@ void host_set_address(Host *host, const char *address)
     snprintf(host->config.address, sizeof host->config.address, "%s", address);
 }
 
-void host_add_place(Host *host, HostPlace *place)
-{
-    ASSERT(host->place_count < HOST_PLACES_MAX);
-    host->places[host->place_count++] = place;
-    for (uint32_t i = 0; i < host->world_count; i++) {
-        if (strcmp(host->worlds[i]->row.place_id, place->place_id) == 0) {
-            host->worlds[i]->place = place;
-        }
-    }
-}
-
-HostPlace *host_place(Host *host, const char *place_id)
-{
-    if (place_id[0] == '\0') {
-        return host->place_count > 0 ? host->places[0] : NULL;
-    }
-    for (uint32_t i = 0; i < host->place_count; i++) {
-        if (strcmp(host->places[i]->place_id, place_id) == 0) {
-            return host->places[i];
-        }
-    }
-    return NULL;
-}
-
 Status host_add_world(Host *host, const StoreWorld *row, HostWorld **out)
 {
     if (host->world_count == HOST_WORLDS_MAX) {
@@ -168,11 +144,12 @@ Status host_add_world(Host *host, const StoreWorld *row, HostWorld **out)
     world->host = host;
     world->number = host->world_count;
     world->row = *row;
-    world->place = host_place(host, row->place_id);
     world->state = WORLD_STOPPED;
     world->state_ns = host_now(host);
     host->look_ns[world->number] = LOOK_NEVER;
     host->worlds[host->world_count++] = world;
+    hosted_renew_place(world);
+    world->other_place = false; // whoever adds it says so
     if (row->world_id[0] != '\0') {
         host_index_add(world);
     }
@@ -285,7 +262,7 @@ void host_step(Host *host)
 Status host_socket(Host *host, const char *name, const HostSocket *socket)
 {
     HostWorld *world = host_world(host, name);
-    if (world == NULL || world->place == NULL) {
+    if (world == NULL || !hosted_has_place(world)) {
         return STATUS_NOT_FOUND;
     }
     if (world->sockets == NULL) {

@@ -13,6 +13,7 @@
 //   host_order.c  kicks, mutes, announcements
 //   host_profiles.c  characters of those who come in
 //   host_place.c  built places
+//   host_places.c which of them are here, and which one a world runs with
 #pragma once
 
 #include "core/base/check.h"
@@ -56,7 +57,9 @@ struct HostWorld {
     Host *host;
     uint32_t number; // its slot in the host
     StoreWorld row;
-    HostPlace *place; // NULL: not here
+    // NULL: not here. While it has a process, the one that it began with; else the one that is here
+    // now. A reference: hosted_set_place.
+    HostPlace *place;
     void *user;
     HostWorldState state;
     uint64_t state_ns;    // since when
@@ -150,6 +153,7 @@ struct Host {
     HostConfig config;
     HostPlace *places[HOST_PLACES_MAX];
     uint32_t place_count;
+    char default_place[65];
     HostWorld **worlds; // HOST_WORLDS_MAX
     uint32_t world_count;
     // HOST_WORLDS_MAX, apart from the worlds: a step looks at all of them and at few of the worlds.
@@ -227,6 +231,14 @@ void hosted_pass_sockets(HostWorld *world);
 void hosted_free(HostWorld *world);
 bool hosted_has_process(const HostWorld *world);
 void hosted_look_for_end(HostWorld *world);
+
+// --- host_places.c ------------------------------------------------------------------------------
+void hosted_set_place(HostWorld *world, HostPlace *place);
+void hosted_renew_place(HostWorld *world); // of one without a process: as it is here now
+bool hosted_has_place(const HostWorld *world); // it can start again
+// It runs with a place that was replaced or removed since, and nobody can ask for it but by its
+// name: it ends once it is empty.
+bool hosted_is_outdated(const HostWorld *world);
 
 // --- host_begin.c -------------------------------------------------------------------------------
 // Tells its new link how it begins, from what the store gave with the world.

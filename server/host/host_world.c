@@ -12,6 +12,7 @@
 #define DRAIN_MS           3000u
 #define STOP_MS            4000u
 #define BACKOFF_MS         5000u
+#define OUTDATED_MS        10000u // how long an empty world of a replaced place is kept
 #define CRASHES_PER_MINUTE 5
 #define LIFE_MS            1000u // a world that ends sooner brought its end along
 #define START_TRIES        3
@@ -333,6 +334,7 @@ static void made(HostWorld *world, const StoreCompletion *done)
     refuse_sockets(world);
     world->wanted = false;
     world->row = (StoreWorld){0}; // its slot is used for the next one
+    hosted_renew_place(world);
     enter(world, WORLD_STOPPED, 0);
 }
 
@@ -389,6 +391,7 @@ static void ended(HostWorld *world, int code)
     hosted_hear_rest(world);
     world->link->face->free(world->link);
     world->link = NULL;
+    hosted_renew_place(world);
     world->gives_way = false;
     if (outside->sockets_ended != NULL) {
         outside->sockets_ended(outside->user, world);
@@ -486,7 +489,7 @@ void hosted_fence(HostWorld *world, const char *why)
 
 void hosted_want(HostWorld *world)
 {
-    if (world->host->stopping || world->place == NULL) {
+    if (world->host->stopping || !hosted_has_place(world)) {
         return;
     }
     world->wanted = true;
@@ -587,6 +590,14 @@ void host_world_yield(HostWorld *world)
     }
 }
 
+// Somebody whose connection broke, or who loads the page again, comes back into the same world.
+static uint64_t idle_ns(const HostWorld *world)
+{
+    const uint32_t idle_ms = world->host->config.idle_stop_ms;
+    const bool is_short = hosted_is_outdated(world) && idle_ms > OUTDATED_MS;
+    return (is_short ? OUTDATED_MS : idle_ms) * HOST_MS_NS;
+}
+
 static void step_running(HostWorld *world)
 {
     const Host *host = world->host;
@@ -595,9 +606,10 @@ static void step_running(HostWorld *world)
         world->empty_ns = 0;
     } else if (world->empty_ns == 0) {
         world->empty_ns = now;
-    } else if (!host->config.one_world &&
-               now - world->empty_ns > host->config.idle_stop_ms * HOST_MS_NS) {
-        hosted_log(world, LOG_INFO, "the world stops: nobody has been in it for a while");
+    } else if (!host->config.one_world && now - world->empty_ns > idle_ns(world)) {
+        hosted_log(world, LOG_INFO, "the world stops: %s",
+                   hosted_is_outdated(world) ? "its place was replaced, and nobody is in it"
+                                             : "nobody has been in it for a while");
         world->wanted = false;
         tell_stop(world);
         return;
@@ -690,6 +702,7 @@ void hosted_free(HostWorld *world)
         world->link = NULL;
     }
     refuse_sockets(world);
+    host_place_release(world->place);
     free(world->sockets);
     free(world->scripts);
     free(world->guests);
