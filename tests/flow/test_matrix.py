@@ -586,7 +586,7 @@ AT_ONCE = {
     "GET /api/docs", "GET /blob/{sha256}", "GET /packed/{number}/{sha256}", "GET /api/session",
     "GET /api/account", "GET /api/registration", "GET /account.css", "GET /api/assets",
     "GET /api/jobs/{id}", "DELETE /api/jobs/{id}", "GET /api/account/sign-ins", "GET /admin/host-keys",
-    "GET /admin/settings", "GET /admin/sessions", "GET /admin/ban", "GET /admin/mute",
+    "GET /admin/settings", "GET /admin/ban", "GET /admin/mute",
 }
 
 add_parts(GOOD=GOOD, CONFLICT=CONFLICT, LIMITED=LIMITED, AT_ONCE=AT_ONCE, AFTER=AFTER)
