@@ -675,3 +675,37 @@ Status store_blob_use(Store *store, const uint8_t hash[32], const char *package_
     UseCall call = {hash, package_id, purpose, number, bytes};
     return store_id_is_valid(package_id) ? store_call(store, blob_use, &call) : STATUS_MALFORMED;
 }
+
+typedef struct ForgetCall {
+    const uint8_t *hash;
+    bool is_used;
+} ForgetCall;
+
+static Status blob_forget(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    ForgetCall *call = user;
+    SqlRow gone = sql_open(sql, SQL_BLOB_FORGET, TABLE_NONE);
+    sql_put_bytes(&gone, call->hash, 32);
+    (void)sql_run(&gone);
+    return STATUS_OK;
+}
+
+// Most blobs are used, so that is asked first, and nothing is written for them.
+Status store_blob_forget(Store *store, const uint8_t hash[32], bool *is_used)
+{
+    ForgetCall call = {hash, true};
+    begin_read(store);
+    SqlRow row = sql_open(store->reader, SQL_BLOB_USE_ANY, TABLE_NONE);
+    sql_put_bytes(&row, hash, 32);
+    if (sql_next(&row)) {
+        call.is_used = sql_take_u64(&row) != 0;
+        sql_close(&row);
+    }
+    Status status = end_read(store, STATUS_OK, 0);
+    if (status == STATUS_OK && !call.is_used) {
+        status = store_call(store, blob_forget, &call);
+    }
+    *is_used = call.is_used || status != STATUS_OK;
+    return status;
+}
