@@ -158,8 +158,7 @@ int serve_data_open(Serve *serve)
         return serve_data_failed(serve, "ticket.key",
                                  why_refused(serve, status, signing_key_advice(status)));
     }
-    if (open_store(serve) != STATUS_OK ||
-        (serve->config.control && serve_secret_open(serve) != 0)) {
+    if (open_store(serve) != STATUS_OK || serve_secret_open(serve) != 0) {
         return 1;
     }
     return find_journal(serve) ? 0 : serve_data_failed(serve, "journal", "cannot be made");
