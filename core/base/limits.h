@@ -252,6 +252,7 @@
 #define WORLDS_PER_PLACE_MAX     4096
 #define WORLDS_PER_ADDRESS_MAX   3
 #define WORLD_GUESTS_MAX         256 // accounts that are invited to a private world
+#define GUEST_SIGN_INS_MAX       65536 // of a server without accounts; the one used longest ago gives way
 // Rooms that one address asked for and that are not there, in that time: then private worlds are
 // not found either. Codes of private worlds have 50 bits.
 #define ROOM_MISSES_MAX 60

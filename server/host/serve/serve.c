@@ -114,7 +114,7 @@ static Status outside_who(void *user, const char *token, size_t bytes, Ticket *o
     }
     memcpy(text, token, bytes);
     text[bytes] = '\0';
-    const Status status = identity_of_token(serve->control, text, &who);
+    const Status status = identity_of_token(serve_people(serve), text, &who);
     if (status != STATUS_OK) {
         return status;
     }
@@ -162,6 +162,8 @@ static Status make_host(Serve *serve)
                          .idle_stop_ms = serve->config.idle_stop_s * 1000};
     if (serve->control != NULL) {
         config.outside.rules = outside_rules;
+    }
+    if (serve_people(serve) != NULL) {
         config.outside.who = outside_who;
     }
     memcpy(config.host_id, serve->host_id, sizeof config.host_id);
@@ -324,18 +326,26 @@ static int open_http(Serve *serve)
     return 0;
 }
 
+Control *serve_people(const Serve *serve)
+{
+    return serve->control != NULL ? serve->control : serve->guests;
+}
+
 static bool open_control(Serve *serve)
 {
-    if (!serve->config.control) {
-        return true;
+    if (serve->remote != NULL) {
+        return true; // nobody signs in here
     }
-    ControlConfig config = {
-        .store = serve->store, .data = serve->data, .is_open = serve->config.has_open_registration};
+    ControlConfig config = {.store = serve->store,
+                            .data = serve->data,
+                            .is_open = serve->config.has_open_registration,
+                            .guests_only = !serve->config.control};
     memcpy(config.secret, serve->secret_key, sizeof config.secret);
-    const Status status = control_create(&config, &serve->control);
+    const Status status =
+        control_create(&config, serve->config.control ? &serve->control : &serve->guests);
     if (status != STATUS_OK) {
-        serve_log_failure(serve->command, "the accounts cannot be read: %s", status_text(status));
-    } else {
+        serve_log_failure(serve->command, "the sign-ins cannot be read: %s", status_text(status));
+    } else if (serve->control != NULL) {
         serve_person_open(serve);
     }
     return status == STATUS_OK;
@@ -424,6 +434,7 @@ static void close_serve(Serve *serve)
     serve_remote_cancel(serve);
     serve_places_close(serve);
     control_destroy(serve->control);
+    control_destroy(serve->guests);
     host_destroy(serve->host);
     journal_writer_destroy(serve->journals);
     serve_data_close(serve);
@@ -456,7 +467,7 @@ static void write_control(void *user, bool ends)
 {
     Serve *serve = user;
     if (!ends) {
-        control_write(serve->control);
+        control_write(serve_people(serve));
     }
 }
 
@@ -466,7 +477,7 @@ static void step_control(Serve *serve)
     while (serve->control != NULL && control_take_ban_change(serve->control, &ban)) {
         serve_rules_changed(serve, ban.account_id, ban.world_id);
     }
-    if (serve->control != NULL && control_step(serve->control)) {
+    if (serve_people(serve) != NULL && control_step(serve_people(serve))) {
         status_ignore(work_pool_submit(serve->pool, write_control, serve)); // or a minute later
     }
 }

@@ -159,8 +159,7 @@ int serve_data_open(Serve *serve)
         return serve_data_failed(serve, "ticket.key",
                                  why_refused(serve, status, signing_key_advice(status)));
     }
-    if (open_store(serve) != STATUS_OK ||
-        (serve->config.control && serve_secret_open(serve) != 0)) {
+    if (open_store(serve) != STATUS_OK || serve_secret_open(serve) != 0) {
         return 1;
     }
     status = blob_open(serve->data, &serve->blobs);

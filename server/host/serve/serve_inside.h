@@ -68,11 +68,12 @@ typedef struct Serve {
     ServePlace places[SERVE_PLACES_MAX]; // do not change once HTTP runs
     uint32_t place_count;
     SigningKey key;
-    uint8_t secret_key[SHA256_BYTES]; // with `control`: the HMAC key for stored sign-ins
+    uint8_t secret_key[SHA256_BYTES]; // the HMAC key for stored sign-ins
     Store *store;
     BlobStore *blobs;
     Drafts *drafts;       // NULL: no accounts
     Control *control;     // NULL: no accounts
+    Control *guests;      // the sign-ins of a server without accounts; else NULL
     Host *host;           // the main thread's
     HostWorld *one_world; // NULL with `many`
     HostBounds bounds;
@@ -134,6 +135,8 @@ void serve_made(void *user, uint64_t tag, const HostWorld *world,
                 HostRefusal refusal);                                      // HostOutside
 void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer); // HostOutside
 void serve_take_socket(void *user, const MailSocket *mail);                // on the main thread
+// Who a sign-in is, with or without accounts.
+Control *serve_people(const Serve *serve);
 // What a ticket says of somebody: account, name and flags.
 Ticket serve_ticket_of(const Identity *who);
 void serve_refuse_socket(void *user, HostSocket *socket); // HostOutside
