@@ -358,15 +358,6 @@ static bool sign_guest(const Serve *serve, const char *name, Ticket *guest, char
     return ticket_write(&serve->key, guest, token, TICKET_TEXT_BYTES) == STATUS_OK;
 }
 
-Ticket serve_ticket_of(const Identity *who)
-{
-    Ticket ticket = {.account = who->account};
-    ticket.flags = (who->is_guest ? TICKET_GUEST : 0) |
-                   ((who->roles & ROLE_OPERATOR) != 0 ? TICKET_OPERATOR : 0);
-    memcpy(ticket.name, who->shown_name, sizeof ticket.name);
-    return ticket;
-}
-
 // Of a world without accounts.
 static void answer_login(void *user, HttpRequest *request, HttpResponse *response)
 {
@@ -577,7 +568,7 @@ static bool find_who(const Serve *serve, const JoinRequest *join, HttpRequest *r
     Ticket guest = {0};
     const char *token = NULL;
     if (serve->control != NULL) {
-        guest = serve_ticket_of(serve_who(request)); // serve_enter saw to it that there is one
+        guest = host_people_ticket(serve_who(request)); // serve_enter saw to it that there is one
         token = http_header(request, "Authorization");
         if (token != NULL) {
             snprintf(pending->token, sizeof pending->token, "%s", token + strlen("Bearer "));

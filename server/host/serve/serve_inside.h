@@ -17,6 +17,7 @@
 #include "core/base/json_write.h"
 #include "server/control/control.h"
 #include "server/host/host_inside.h"
+#include "server/host/host_people.h"
 #include "server/host/serve/link_process.h"
 #include "server/host/serve/mailbox.h"
 #include "server/host/serve/rooms.h"
@@ -128,6 +129,4 @@ void serve_made(void *user, uint64_t tag, const HostWorld *world,
                 HostRefusal refusal);                                      // HostOutside
 void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer); // HostOutside
 void serve_take_socket(void *user, const MailSocket *mail);                // on the main thread
-// What a ticket says of somebody: account, name and flags.
-Ticket serve_ticket_of(const Identity *who);
 void serve_refuse_socket(void *user, HostSocket *socket); // HostOutside
