@@ -129,4 +129,4 @@ void serve_made(void *user, uint64_t tag, const HostWorld *world,
                 HostRefusal refusal);                                      // HostOutside
 void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer); // HostOutside
 void serve_take_socket(void *user, const MailSocket *mail);                // on the main thread
-void serve_refuse_socket(void *user, HostSocket *socket); // HostOutside
+void serve_refuse_socket(void *user, HostSocket *socket);                  // HostOutside
