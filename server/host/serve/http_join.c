@@ -313,7 +313,7 @@ static bool signed_in(const Serve *serve, const HttpRequest *request, Ticket *ou
     if (identity_of_token(serve_people(serve), *token, &who) != STATUS_OK) {
         return false;
     }
-    *out = serve_ticket_of(&who);
+    *out = host_people_ticket(&who);
     return true;
 }
 
@@ -365,20 +365,11 @@ static bool sign_guest(Serve *serve, const char *name, Ticket *guest, char *toke
         return false;
     }
     what->serve = serve;
-    *guest = serve_ticket_of(&who);
+    *guest = host_people_ticket(&who);
     if (work_pool_submit(serve->pool, write_guest, what) != STATUS_OK) {
         free(what); // it is good until the process ends
     }
     return true;
-}
-
-Ticket serve_ticket_of(const Identity *who)
-{
-    Ticket ticket = {.account = who->account};
-    ticket.flags = (who->is_guest ? TICKET_GUEST : 0) |
-                   ((who->roles & ROLE_OPERATOR) != 0 ? TICKET_OPERATOR : 0);
-    memcpy(ticket.name, who->shown_name, sizeof ticket.name);
-    return ticket;
 }
 
 // Of a world without accounts.
@@ -590,7 +581,7 @@ static bool find_who(Serve *serve, const JoinRequest *join, HttpRequest *request
     Ticket guest = {0};
     const char *token = NULL;
     if (serve->control != NULL) {
-        guest = serve_ticket_of(serve_who(request)); // serve_enter saw to it that there is one
+        guest = host_people_ticket(serve_who(request)); // serve_enter saw to it that there is one
         token = http_header(request, "Authorization");
         if (token != NULL) {
             snprintf(pending->token, sizeof pending->token, "%s", token + strlen("Bearer "));

@@ -92,37 +92,12 @@ static void outside_sockets_ended(void *user, const HostWorld *world)
 
 static void outside_rules(void *user, uint64_t account, const char *world_id, HostRules *out)
 {
-    const Serve *serve = user;
-    StoreBan ban;
-    if (control_find_ban(serve->control, account, world_id, BAN_ENTER, &ban)) {
-        out->banned_until_unix_ms = ban.until_unix_ms;
-        memcpy(out->ban_reason, ban.reason, sizeof out->ban_reason);
-    }
-    if (control_find_ban(serve->control, account, world_id, BAN_CHAT, &ban)) {
-        out->muted_until_unix_ms = ban.until_unix_ms;
-        memcpy(out->mute_reason, ban.reason, sizeof out->mute_reason);
-    }
+    host_people_rules(((Serve *)user)->control, account, world_id, out);
 }
 
 static Status outside_who(void *user, const char *token, size_t bytes, Ticket *out)
 {
-    const Serve *serve = user;
-    char text[TOKEN_TEXT_BYTES];
-    Identity who;
-    if (bytes >= sizeof text) {
-        return STATUS_DENIED;
-    }
-    memcpy(text, token, bytes);
-    text[bytes] = '\0';
-    const Status status = identity_of_token(serve_people(serve), text, &who);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (who.kind == SIGN_IN_TOKEN && (who.scope & SCOPE_PLAY) == 0) {
-        return STATUS_DENIED; // as for /join
-    }
-    *out = serve_ticket_of(&who);
-    return STATUS_OK;
+    return host_people_who(serve_people(user), token, bytes, out);
 }
 
 static void log_journal(const char *text)
@@ -471,11 +446,15 @@ static void write_control(void *user, bool ends)
     }
 }
 
+static void change_rules(void *user, uint64_t account, const char *world_id)
+{
+    serve_rules_changed(user, account, world_id);
+}
+
 static void step_control(Serve *serve)
 {
-    StoreBan ban;
-    while (serve->control != NULL && control_take_ban_change(serve->control, &ban)) {
-        serve_rules_changed(serve, ban.account_id, ban.world_id);
+    if (serve->control != NULL) {
+        host_people_step(serve->control, change_rules, serve);
     }
     if (serve_people(serve) != NULL && control_step(serve_people(serve))) {
         status_ignore(work_pool_submit(serve->pool, write_control, serve)); // or a minute later

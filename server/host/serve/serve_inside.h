@@ -20,6 +20,7 @@
 #include "server/control/control.h"
 #include "server/draft/draft.h"
 #include "server/host/host_inside.h"
+#include "server/host/host_people.h"
 #include "server/host/serve/link_process.h"
 #include "server/host/serve/mailbox.h"
 #include "server/host/serve/rooms.h"
@@ -137,6 +138,4 @@ void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer); // Ho
 void serve_take_socket(void *user, const MailSocket *mail);                // on the main thread
 // Who a sign-in is, with or without accounts.
 Control *serve_people(const Serve *serve);
-// What a ticket says of somebody: account, name and flags.
-Ticket serve_ticket_of(const Identity *who);
 void serve_refuse_socket(void *user, HostSocket *socket); // HostOutside
