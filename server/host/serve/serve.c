@@ -8,6 +8,8 @@
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_host.h"
+#include "server/host/serve/http_place.h"
+#include "server/host/serve/place_build.h"
 #include "server/host/serve/remote_worlds.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/host/serve/serve_remote.h"
@@ -298,6 +300,7 @@ static int open_http(Serve *serve)
                                                    : "that is no address");
         return 1;
     }
+    place_build_recover(serve);
     return 0;
 }
 
@@ -400,10 +403,11 @@ static void close_serve(Serve *serve)
     http_stop(serve->http);
     serve_logs_stop(serve);
     serve->http = NULL; // sockets are counted no more
-    serve_build_stop(serve);
     serve_report_stop(serve);
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
+    serve_jobs_stop(serve);
+    serve_build_stop(serve);
     mailbox_destroy(serve->mailbox);
     serve_hosts_close(serve);
     serve_remote_cancel(serve);
@@ -483,6 +487,7 @@ static void look(Serve *serve)
     serve_logs_step(serve);
     serve_report_step(serve);
     step_control(serve);
+    place_step(serve);
 }
 
 // The address as it stands in a link. Who listens on every address is reached by the loopback one.

@@ -7,6 +7,7 @@
 //   serve_up.c     what only `sandlot up` has
 //   http_routes.c  what HTTP is answered; http_join.c: who comes in; http_asset.c, http_build.c
 //   access.c       who may ask what; openapi.c: the description of all routes
+//   http_place*.c  places and their revisions; place_build.c: their builds
 //   http_admin.c   what operators ask; http_logs.c: the log from afar
 //   access.c       who may ask what
 //   http_host.c    what hosts on other machines are answered
@@ -90,7 +91,9 @@ typedef struct Serve {
     struct ServeRemote *remote;         // NULL: this is not such a host itself
     struct ServeReport *report;         // of such a host; NULL likewise
     struct ServeBuild *build;           // NULL until somebody saves
+    struct JobQueue *jobs;              // NULL until something is built; place_build.h
     pthread_mutex_t build_lock;
+    uint64_t swept_ns;                              // when the trash was last emptied; main thread
     uint64_t rooms_ns;                              // when the rooms were last told
     atomic_uint upload_count;                       // bodies that come into files now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz
