@@ -392,6 +392,10 @@ bool batch_run(Store *store, const JobList *batch)
     if (result == RUN_CAREFULLY) {
         result = run_transaction(store, sql, batch, true);
     }
+    if (store->listing_touched) { // after the commit: who asks now reads what it says
+        store->listing_touched = false;
+        atomic_fetch_add(&store->listing_generation, 1);
+    }
     if (result != RUN_DONE) {
         refuse_batch(store, sql, batch);
         return false;

@@ -229,7 +229,6 @@ static void write_sign_ins(Sql *sql, const StoreAccountChange *change)
 
 static Status account_change(Store *store, Sql *sql, void *user)
 {
-    (void)store;
     const StoreAccountChange *change = user;
     Status status = check_row(sql, change);
     status = status == STATUS_OK ? check_names(sql, change) : status;
@@ -247,6 +246,9 @@ static Status account_change(Store *store, Sql *sql, void *user)
     // A link for a new password is worth nothing once there is one.
     if (change->was != NULL && strcmp(change->was->password, change->account->password) != 0) {
         run_with(sql, SQL_LINK_OF_ACCOUNT, change->account->account_id);
+    }
+    if (change->was != NULL && strcmp(change->was->shown_name, change->account->shown_name) != 0) {
+        listing_renamed(store, sql, change->account->account_id);
     }
     return STATUS_OK;
 }

@@ -12,6 +12,7 @@
 #include "server/store/store.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define STORE_ID_BYTES         64
 #define STORE_APPLICATION      0x534c4f54 // "SLOT": what SQLite calls the application id
@@ -139,11 +140,13 @@ struct Store {
     StoreStats stats;
 
     pthread_mutex_t read_lock; // reader
+    atomic_ullong listing_generation;
 
     // The writer thread's own.
     uint64_t now;              // of the transaction
     uint32_t checkpoint_pages; // when the log is written back next
     RowsFound found;           // not in the stats yet
+    bool listing_touched;      // by the batch: what the listing shows has changed
     uint64_t disk_errors;      // not in the stats yet
     StoreDisk disk;            // of the last error
     bool host_is_ours;         // this boot has renewed its row
@@ -274,7 +277,24 @@ void account_write(Sql *sql, const StoreAccount *account);
 void account_write_sign_in(Sql *sql, SqlName name, const StoreSignIn *sign_in);
 
 // --- store_package.c ----------------------------------------------------------------------------
-void package_give(Sql *sql, uint64_t account); // all of them, to the built-in account
+typedef struct StorePackage StorePackage;
+void package_give(Store *store, Sql *sql, uint64_t account); // all of them, to the built-in account
+Status package_by_id(Sql *sql, const char *package_id, StorePackage *out);
+
+// --- store_listing.c ----------------------------------------------------------------------------
+typedef struct StoreListing StoreListing;
+typedef struct StoreCounts StoreCounts;
+// The package was written: its row of the listing follows, in the same transaction.
+void listing_follow(Store *store, Sql *sql, const StorePackage *package);
+void listing_forget(Store *store, Sql *sql, const char *package_id); // everything but the package
+void listing_renamed(Store *store, Sql *sql, uint64_t account);      // words of the creator's name
+bool listing_take(SqlRow *row, StoreListing *out);
+Status listing_by_id(Sql *sql, const char *package_id, StoreListing *out);
+void listing_write(Sql *sql, const StoreListing *listing); // but for its counts
+void listing_write_counts_row(Sql *sql, const char *package_id, const StoreCounts *counts);
+
+// --- store_play.c -------------------------------------------------------------------------------
+void play_forget_person(Store *store, Sql *sql, uint64_t account); // votes, favourites, plays
 
 // --- store_data.c -------------------------------------------------------------------------------
 bool data_is_read(const StoreRequest *request);

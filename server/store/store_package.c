@@ -35,7 +35,7 @@ static bool take_package(SqlRow *row, StorePackage *out)
            package->visibility <= STORE_LISTED;
 }
 
-static void write_package(Sql *sql, const StorePackage *package)
+static void write_package(Store *store, Sql *sql, const StorePackage *package)
 {
     SqlRow row = sql_open(sql, SQL_PACKAGE_PUT, TABLE_PACKAGES);
     sql_put_string(&row, package->package_id);
@@ -55,6 +55,7 @@ static void write_package(Sql *sql, const StorePackage *package)
     sql_put_u64(&row, package->trashed_unix_ms);
     sql_put_checksum(&row);
     (void)sql_run(&row);
+    listing_follow(store, sql, package);
 }
 
 static bool take_revision(SqlRow *row, StoreRevision *out)
@@ -153,6 +154,11 @@ static Status find_person(Sql *sql, const char *package_id, uint64_t account,
     sql_put_string(&row, package_id);
     sql_put_u64(&row, account);
     FIND_ONE(row, take_person, out);
+}
+
+Status package_by_id(Sql *sql, const char *package_id, StorePackage *out)
+{
+    return find_package(sql, package_id, out);
 }
 
 static void begin_read(Store *store)
@@ -294,7 +300,6 @@ typedef struct MakeCall {
 
 static Status package_make(Store *store, Sql *sql, void *user)
 {
-    (void)store;
     const MakeCall *call = user;
     StorePackage found;
     const Status status = find_package(sql, call->package->package_id, &found);
@@ -307,7 +312,7 @@ static Status package_make(Store *store, Sql *sql, void *user)
     }
     call->package->version = 1;
     call->package->live = call->package->beta = call->package->last_revision = 0;
-    write_package(sql, call->package);
+    write_package(store, sql, call->package);
     return STATUS_OK;
 }
 
@@ -319,7 +324,6 @@ Status store_package_make(Store *store, StorePackage *package, uint32_t count_ma
 
 static Status package_change(Store *store, Sql *sql, void *user)
 {
-    (void)store;
     StorePackage *package = user, found;
     const Status status = find_package(sql, package->package_id, &found);
     if (status != STATUS_OK) {
@@ -332,7 +336,7 @@ static Status package_change(Store *store, Sql *sql, void *user)
     package->live = found.live;
     package->beta = found.beta;
     package->last_revision = found.last_revision;
-    write_package(sql, package);
+    write_package(store, sql, package);
     return STATUS_OK;
 }
 
@@ -343,7 +347,6 @@ Status store_package_change(Store *store, StorePackage *package)
 
 static Status package_delete(Store *store, Sql *sql, void *package_id)
 {
-    (void)store;
     static const SqlName names[] = {SQL_REVISIONS_DELETE, SQL_PACKAGE_PEOPLE_DELETE,
                                     SQL_BLOB_USES_DELETE, SQL_PACKAGE_DELETE};
     bool was_there = false;
@@ -352,6 +355,7 @@ static Status package_delete(Store *store, Sql *sql, void *package_id)
         sql_put_string(&row, package_id);
         was_there = sql_run(&row);
     }
+    listing_forget(store, sql, package_id);
     return was_there ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
@@ -365,7 +369,7 @@ Status store_package_delete(Store *store, const char *package_id)
     return store_call(store, package_delete, copy);
 }
 
-void package_give(Sql *sql, uint64_t account)
+void package_give(Store *store, Sql *sql, uint64_t account)
 {
     for (bool is_more = true; is_more;) {
         StorePackage package;
@@ -380,7 +384,7 @@ void package_give(Sql *sql, uint64_t account)
         if (is_whole) {
             package.owner_id = STORE_BUILT_IN_ACCOUNT;
             package.version += 1;
-            write_package(sql, &package);
+            write_package(store, sql, &package);
         } else { // what it says of its owner cannot be believed, and nothing else either
             SqlRow gone = sql_open(sql, SQL_PACKAGE_DELETE, TABLE_NONE);
             sql_put_string(&gone, package.package_id);
@@ -417,7 +421,6 @@ typedef struct AddCall {
 
 static Status revision_add(Store *store, Sql *sql, void *user)
 {
-    (void)store;
     const AddCall *call = user;
     StoreRevision *revision = call->revision;
     StorePackage package;
@@ -434,7 +437,7 @@ static Status revision_add(Store *store, Sql *sql, void *user)
     write_use(sql, revision->package_hash, revision->package_id, STORE_BLOB_PACKAGE,
               revision->revision, revision->package_bytes);
     package.version += 1;
-    write_package(sql, &package);
+    write_package(store, sql, &package);
     return STATUS_OK;
 }
 
@@ -491,7 +494,6 @@ typedef struct ChannelCall {
 
 static Status channel_set(Store *store, Sql *sql, void *user)
 {
-    (void)store;
     ChannelCall *call = user;
     StorePackage package;
     StoreRevision revision;
@@ -513,7 +515,7 @@ static Status channel_set(Store *store, Sql *sql, void *user)
     *named = call->number;
     package.version += 1;
     package.updated_unix_ms = call->now;
-    write_package(sql, &package);
+    write_package(store, sql, &package);
     return STATUS_OK;
 }
 
