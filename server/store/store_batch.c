@@ -384,7 +384,7 @@ bool batch_run(Store *store, const JobList *batch)
     Sql *sql = store->writer;
     const uint64_t changes = sql_change_count(sql);
     store->disk = STORE_DISK_FINE;
-    store->now = store_unix_ms(store);
+    store->now = sql->unix_ms = store_unix_ms(store);
     RunResult result = RUN_CAREFULLY;
     if (fences_reserve(store, batch)) {
         result = run_transaction(store, sql, batch, false);
@@ -392,8 +392,8 @@ bool batch_run(Store *store, const JobList *batch)
     if (result == RUN_CAREFULLY) {
         result = run_transaction(store, sql, batch, true);
     }
-    if (store->listing_touched) { // after the commit: who asks now reads what it says
-        store->listing_touched = false;
+    if (sql->touches_listing) { // after the commit: who asks now reads what it says
+        sql->touches_listing = false;
         atomic_fetch_add(&store->listing_generation, 1);
     }
     if (result != RUN_DONE) {

@@ -229,6 +229,7 @@ static void write_sign_ins(Sql *sql, const StoreAccountChange *change)
 
 static Status account_change(Store *store, Sql *sql, void *user)
 {
+    (void)store;
     const StoreAccountChange *change = user;
     Status status = check_row(sql, change);
     status = status == STATUS_OK ? check_names(sql, change) : status;
@@ -248,7 +249,7 @@ static Status account_change(Store *store, Sql *sql, void *user)
         run_with(sql, SQL_LINK_OF_ACCOUNT, change->account->account_id);
     }
     if (change->was != NULL && strcmp(change->was->shown_name, change->account->shown_name) != 0) {
-        listing_renamed(store, sql, change->account->account_id);
+        listing_renamed(sql, change->account->account_id);
     }
     return STATUS_OK;
 }

@@ -34,6 +34,7 @@ static const struct {
                 {"invited_to", SQL_PERSON_GUESTS, TABLE_WORLD_GUESTS},
                 {"packages", SQL_PACKAGE_OWNED, TABLE_PACKAGES},
                 {"teams", SQL_PERSON_TEAMS, TABLE_PACKAGE_PEOPLE},
+                {"drafts", SQL_PERSON_DRAFTS, TABLE_DRAFT_HISTORY},
                 {"favourites", SQL_PERSON_FAVOURITES, TABLE_FAVOURITES},
                 {"votes", SQL_PERSON_VOTES, TABLE_VOTES},
                 {"played", SQL_PERSON_PLAYS, TABLE_PLAYS},

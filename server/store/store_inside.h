@@ -10,6 +10,7 @@
 #include "core/world/save/row.h"
 #include "server/store/sql.h"
 #include "server/store/store.h"
+#include "server/store/store_package.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -146,7 +147,6 @@ struct Store {
     uint64_t now;              // of the transaction
     uint32_t checkpoint_pages; // when the log is written back next
     RowsFound found;           // not in the stats yet
-    bool listing_touched;      // by the batch: what the listing shows has changed
     uint64_t disk_errors;      // not in the stats yet
     StoreDisk disk;            // of the last error
     bool host_is_ours;         // this boot has renewed its row
@@ -277,24 +277,31 @@ void account_write(Sql *sql, const StoreAccount *account);
 void account_write_sign_in(Sql *sql, SqlName name, const StoreSignIn *sign_in);
 
 // --- store_package.c ----------------------------------------------------------------------------
-typedef struct StorePackage StorePackage;
-void package_give(Store *store, Sql *sql, uint64_t account); // all of them, to the built-in account
+// STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.
 Status package_by_id(Sql *sql, const char *package_id, StorePackage *out);
+void package_give(Sql *sql, uint64_t account);         // all of them, to the built-in account
+uint64_t package_bytes_of(Sql *sql, uint64_t account); // of all blobs that its packages use
+void package_write_use(Sql *sql, const uint8_t hash[32], const char *package_id,
+                       StoreBlobPurpose purpose, uint32_t number, uint64_t bytes);
+
+// --- store_draft.c ------------------------------------------------------------------------------
+void draft_delete(Sql *sql, const char *package_id); // files and history
+void draft_forget_maker(Sql *sql, uint64_t account); // who wrote which version
 
 // --- store_listing.c ----------------------------------------------------------------------------
 typedef struct StoreListing StoreListing;
 typedef struct StoreCounts StoreCounts;
 // The package was written: its row of the listing follows, in the same transaction.
-void listing_follow(Store *store, Sql *sql, const StorePackage *package);
-void listing_forget(Store *store, Sql *sql, const char *package_id); // everything but the package
-void listing_renamed(Store *store, Sql *sql, uint64_t account);      // words of the creator's name
+void listing_follow(Sql *sql, const StorePackage *package);
+void listing_forget(Sql *sql, const char *package_id); // everything but the package
+void listing_renamed(Sql *sql, uint64_t account);      // words of the creator's name
 bool listing_take(SqlRow *row, StoreListing *out);
 Status listing_by_id(Sql *sql, const char *package_id, StoreListing *out);
 void listing_write(Sql *sql, const StoreListing *listing); // but for its counts
 void listing_write_counts_row(Sql *sql, const char *package_id, const StoreCounts *counts);
 
 // --- store_play.c -------------------------------------------------------------------------------
-void play_forget_person(Store *store, Sql *sql, uint64_t account); // votes, favourites, plays
+void play_forget_person(Sql *sql, uint64_t account); // votes, favourites, plays
 
 // --- store_data.c -------------------------------------------------------------------------------
 bool data_is_read(const StoreRequest *request);

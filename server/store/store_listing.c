@@ -250,7 +250,7 @@ static void fill(Sql *sql, const StorePackage *package, StoreListing *listing)
     snprintf(listing->creator, sizeof listing->creator, "%s", is_known ? owner.shown_name : "");
 }
 
-void listing_follow(Store *store, Sql *sql, const StorePackage *package)
+void listing_follow(Sql *sql, const StorePackage *package)
 {
     StoreListing listing;
     if (package->kind != STORE_PLACE) {
@@ -265,8 +265,8 @@ void listing_follow(Store *store, Sql *sql, const StorePackage *package)
     fill(sql, package, &listing);
     listing.is_shown = listing_shows(package, rule(sql, RULE_APPROVAL));
     if (listing.is_shown && listing.published_unix_ms == 0) {
-        listing.published_unix_ms = store->now;
-        listing.heat = popularity_heat_add(listing.heat, store->now);
+        listing.published_unix_ms = sql->unix_ms;
+        listing.heat = popularity_heat_add(listing.heat, sql->unix_ms);
     }
     listing.score =
         popularity_score(listing.heat, listing.counts.votes_up, listing.counts.votes_down);
@@ -276,10 +276,10 @@ void listing_follow(Store *store, Sql *sql, const StorePackage *package)
         index_words(sql, &listing, package);
     }
     listing_write(sql, &listing);
-    store->listing_touched = true;
+    sql->touches_listing = true;
 }
 
-void listing_forget(Store *store, Sql *sql, const char *package_id)
+void listing_forget(Sql *sql, const char *package_id)
 {
     static const SqlName names[] = {SQL_WORDS_DELETE,      SQL_COUNTS_DELETE, SQL_COLLECTION_FORGET,
                                     SQL_FAVOURITES_FORGET, SQL_VOTES_FORGET,  SQL_PLAYS_FORGET,
@@ -287,7 +287,7 @@ void listing_forget(Store *store, Sql *sql, const char *package_id)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         run_with_text(sql, names[i], package_id);
     }
-    store->listing_touched = true;
+    sql->touches_listing = true;
 }
 
 // The next id of a statement that gives one.
@@ -301,7 +301,7 @@ static bool next_id(SqlRow *row, char id[65])
     return is_there;
 }
 
-void listing_renamed(Store *store, Sql *sql, uint64_t account)
+void listing_renamed(Sql *sql, uint64_t account)
 {
     char id[65] = "", after[65];
     StorePackage package;
@@ -312,7 +312,7 @@ void listing_renamed(Store *store, Sql *sql, uint64_t account)
         sql_put_string(&row, after);
         is_more = next_id(&row, id);
         if (is_more && package_by_id(sql, id, &package) == STATUS_OK) {
-            listing_follow(store, sql, &package);
+            listing_follow(sql, &package);
         }
     }
 }
@@ -338,6 +338,7 @@ static Status approval_begin(Store *store, Sql *sql, void *user)
 
 static Status approval_follow(Store *store, Sql *sql, void *user)
 {
+    (void)store;
     ApprovalCall *call = user;
     char ids[PLACES_AT_ONCE][65];
     uint32_t count = 0;
@@ -350,7 +351,7 @@ static Status approval_follow(Store *store, Sql *sql, void *user)
     }
     for (uint32_t i = 0; i < count; i++) {
         if (package_by_id(sql, ids[i], &package) == STATUS_OK) {
-            listing_follow(store, sql, &package);
+            listing_follow(sql, &package);
         }
     }
     call->is_done = count < PLACES_AT_ONCE;
@@ -407,6 +408,7 @@ static bool has_tag(const char *tags, const char *tag)
 
 static Status tags_put(Store *store, Sql *sql, void *user)
 {
+    (void)store;
     const TagsCall *call = user;
     StorePackage package;
     StoreListing listing;
@@ -417,7 +419,7 @@ static Status tags_put(Store *store, Sql *sql, void *user)
     }
     memcpy(listing.tags, call->tags, sizeof listing.tags);
     listing_write(sql, &listing);
-    listing_follow(store, sql, &package);
+    listing_follow(sql, &package);
     return STATUS_OK;
 }
 
@@ -476,6 +478,7 @@ static bool is_too_many(Sql *sql, const char *name)
 
 static Status collection_put(Store *store, Sql *sql, void *user)
 {
+    (void)store;
     CollectionCall *call = user;
     StoreListing listing;
     for (uint32_t i = 0; i < call->count; i++) {
@@ -498,7 +501,7 @@ static Status collection_put(Store *store, Sql *sql, void *user)
         sql_put_checksum(&row);
         (void)sql_run(&row);
     }
-    store->listing_touched = true;
+    sql->touches_listing = true;
     return STATUS_OK;
 }
 

@@ -235,8 +235,9 @@ static Status person_delete(Store *store, Sql *sql, void *user)
     sql_put_bytes(&sign_ins, none, sizeof none);
     (void)sql_run(&sign_ins);
     give_worlds(sql, call->account);
-    play_forget_person(store, sql, call->account);
-    package_give(store, sql, call->account);
+    package_give(sql, call->account);
+    draft_forget_maker(sql, call->account);
+    play_forget_person(sql, call->account);
     delete_keys(sql, call->keys);
     return STATUS_OK;
 }

@@ -135,7 +135,7 @@ static void count_vote(StoreCounts *counts, int vote, bool is_added)
     *count = is_added ? *count + 1 : *count > 0 ? *count - 1 : 0;
 }
 
-static void write_vote(Store *store, Sql *sql, const OpinionCall *call)
+static void write_vote(Sql *sql, const OpinionCall *call)
 {
     if (call->vote == 0) {
         SqlRow row = sql_open(sql, SQL_VOTE_DELETE, TABLE_NONE);
@@ -148,18 +148,18 @@ static void write_vote(Store *store, Sql *sql, const OpinionCall *call)
     sql_put_string(&row, call->package_id);
     sql_put_u64(&row, call->account);
     sql_put_u64(&row, (uint64_t)(int64_t)call->vote);
-    sql_put_u64(&row, store->now);
+    sql_put_u64(&row, sql->unix_ms);
     sql_put_checksum(&row);
     (void)sql_run(&row);
 }
 
-static void change_vote(Store *store, Sql *sql, const OpinionCall *call, StoreListing *listing)
+static void change_vote(Sql *sql, const OpinionCall *call, StoreListing *listing)
 {
     const int before = find_vote(sql, call->package_id, call->account);
     if (before == call->vote) {
         return;
     }
-    write_vote(store, sql, call);
+    write_vote(sql, call);
     if (before != 0) {
         count_vote(&listing->counts, before, false);
     }
@@ -170,11 +170,12 @@ static void change_vote(Store *store, Sql *sql, const OpinionCall *call, StoreLi
         popularity_score(listing->heat, listing->counts.votes_up, listing->counts.votes_down);
     listing_write_counts_row(sql, call->package_id, &listing->counts);
     listing_write(sql, listing);
-    store->listing_touched = true;
+    sql->touches_listing = true;
 }
 
 static Status vote_put(Store *store, Sql *sql, void *user)
 {
+    (void)store;
     const OpinionCall *call = user;
     StoreListing listing;
     Play play;
@@ -185,7 +186,7 @@ static Status vote_put(Store *store, Sql *sql, void *user)
     if (!find_play(sql, call->package_id, call->account, &play)) {
         return STATUS_DENIED;
     }
-    change_vote(store, sql, call, &listing);
+    change_vote(sql, call, &listing);
     return STATUS_OK;
 }
 
@@ -198,13 +199,13 @@ Status store_vote_put(Store *store, const char *package_id, uint64_t account, in
 
 // --- favourites ---------------------------------------------------------------------------------
 
-static void change_favourite(Store *store, Sql *sql, const OpinionCall *call, StoreCounts *counts)
+static void change_favourite(Sql *sql, const OpinionCall *call, StoreCounts *counts)
 {
     if (call->is_favourite) {
         SqlRow row = sql_open(sql, SQL_FAVOURITE_PUT, TABLE_FAVOURITES);
         sql_put_u64(&row, call->account);
         sql_put_string(&row, call->package_id);
-        sql_put_u64(&row, store->now);
+        sql_put_u64(&row, sql->unix_ms);
         sql_put_checksum(&row);
         (void)sql_run(&row);
         counts->favourites += 1;
@@ -216,11 +217,12 @@ static void change_favourite(Store *store, Sql *sql, const OpinionCall *call, St
         counts->favourites -= counts->favourites > 0;
     }
     listing_write_counts_row(sql, call->package_id, counts);
-    store->listing_touched = true;
+    sql->touches_listing = true;
 }
 
 static Status favourite_put(Store *store, Sql *sql, void *user)
 {
+    (void)store;
     const OpinionCall *call = user;
     StoreListing listing;
     const Status status = listing_by_id(sql, call->package_id, &listing);
@@ -238,7 +240,7 @@ static Status favourite_put(Store *store, Sql *sql, void *user)
     if (call->is_favourite && count >= FAVOURITES_PER_PERSON_MAX) {
         return STATUS_LIMIT;
     }
-    change_favourite(store, sql, call, &listing.counts);
+    change_favourite(sql, call, &listing.counts);
     return STATUS_OK;
 }
 
@@ -285,23 +287,23 @@ static bool next_of_person(Sql *sql, SqlName name, SqlTable table, uint64_t acco
     return is_there && sql_status(sql) == STATUS_OK;
 }
 
-void play_forget_person(Store *store, Sql *sql, uint64_t account)
+void play_forget_person(Sql *sql, uint64_t account)
 {
     char id[65];
     StoreListing listing;
     OpinionCall call = {.package_id = id, .account = account};
     while (next_of_person(sql, SQL_PERSON_VOTES, TABLE_VOTES, account, id)) {
         if (listing_by_id(sql, id, &listing) == STATUS_OK) {
-            change_vote(store, sql, &call, &listing);
+            change_vote(sql, &call, &listing);
         } else {
-            write_vote(store, sql, &call);
+            write_vote(sql, &call);
         }
     }
     while (next_of_person(sql, SQL_PERSON_FAVOURITES, TABLE_FAVOURITES, account, id)) {
         if (listing_by_id(sql, id, &listing) != STATUS_OK) {
             listing.counts = (StoreCounts){0};
         }
-        change_favourite(store, sql, &call, &listing.counts);
+        change_favourite(sql, &call, &listing.counts);
     }
     SqlRow row = sql_open(sql, SQL_PERSON_PLAYS_END, TABLE_NONE);
     sql_put_u64(&row, account);

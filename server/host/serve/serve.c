@@ -8,6 +8,7 @@
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_host.h"
+#include "server/host/serve/remote_worlds.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/host/serve/serve_remote.h"
 #include "server/net/http_client.h"
@@ -295,7 +296,7 @@ static void tell_rooms(Serve *serve)
     serve->rooms_ns = now;
     atomic_store(&serve->is_ready,
                  serve->one_world != NULL
-                     ? host_world_is_ready(serve->one_world)
+                     ? host_world_is_ready(serve->one_world) && !host_is_draining(serve->host)
                      : host_is_ready(serve->host) && host_disk(serve->host) == STORE_DISK_FINE);
     for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
         const HostWorld *world = host_world_at(serve->host, i);
@@ -415,6 +416,7 @@ static void close_serve(Serve *serve)
     serve_logs_stop(serve);
     serve->http = NULL; // sockets are counted no more
     serve_build_stop(serve);
+    serve_report_stop(serve);
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
     mailbox_destroy(serve->mailbox);
@@ -426,6 +428,7 @@ static void close_serve(Serve *serve)
     journal_writer_destroy(serve->journals);
     serve_data_close(serve);
     serve_remote_close(serve);
+    serve_report_close(serve);
     host_bounds_close(&serve->bounds);
     rooms_destroy(serve->rooms);
     free(serve->text);
@@ -461,7 +464,7 @@ static void step_control(Serve *serve)
 {
     StoreBan ban;
     while (serve->control != NULL && control_take_ban_change(serve->control, &ban)) {
-        host_rules_changed(serve->host, ban.account_id, ban.world_id);
+        serve_rules_changed(serve, ban.account_id, ban.world_id);
     }
     if (serve->control != NULL && control_step(serve->control)) {
         status_ignore(work_pool_submit(serve->pool, write_control, serve)); // or a minute later
@@ -488,6 +491,7 @@ static void look(Serve *serve)
     host_step(serve->host);
     tell_rooms(serve);
     serve_logs_step(serve);
+    serve_report_step(serve);
     step_control(serve);
 }
 
