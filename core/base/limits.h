@@ -248,6 +248,31 @@
 #define WORLDS_PER_ADDRESS_MAX 3
 #define WORLD_GUESTS_MAX       256 // accounts that are invited to a private world
 #define GUEST_SIGN_INS_MAX     65536 // of a server without accounts; the one used longest ago gives way
+// Places and spells of one account, each; and what all of its packages may use on disk: their .game
+// files, drafts and histories.
+#define PACKAGES_PER_ACCOUNT_MAX 100
+#define ACCOUNT_BYTES_MAX        (1ull << 30)
+#define DRAFT_FILE_BYTES_MAX     (64u << 20) // as the largest file of a package
+#define WORLDS_PER_PLACE_MAX     4096
+#define WORLDS_PER_ADDRESS_MAX   3
+#define WORLD_GUESTS_MAX         256 // accounts that are invited to a private world
+// The listing. Tags of a place; words of one place that search knows, and of one query; places that
+// a query looks at before it gives what it has; collections of the operator and places in one.
+#define TAGS_PER_PLACE_MAX        8
+#define TAG_LETTERS_MAX           24
+#define SEARCH_WORDS_PER_PLACE    200
+#define SEARCH_TERMS_MAX          8
+#define SEARCH_LOOKED_AT_MAX      512
+#define LISTING_PAGE_MAX          100
+#define COLLECTIONS_MAX           64
+#define COLLECTION_PLACES_MAX     100
+#define FAVOURITES_PER_PERSON_MAX 1000
+// Answers of the listing that are kept ready, and the longest question that one is kept for.
+#define READY_ANSWERS_MAX  256
+#define READY_KEY_BYTES    256
+#define READY_ANSWER_BYTES (256u << 10)
+// Visits that wait to be stored; one more is counted as lost.
+#define VISITS_WAITING_MAX 8192
 // Rooms that one address asked for and that are not there, in that time: then private worlds are
 // not found either. Codes of private worlds have 50 bits.
 #define ROOM_MISSES_MAX 60

@@ -56,6 +56,7 @@ void package_row_write(Sql *sql, const StorePackage *package)
     sql_put_u64(&row, package->trashed_unix_ms);
     sql_put_checksum(&row);
     (void)sql_run(&row);
+    listing_follow(sql, package);
 }
 
 static bool take_revision(SqlRow *row, StoreRevision *out)
@@ -365,6 +366,7 @@ static Status package_delete(Store *store, Sql *sql, void *package_id)
         sql_put_string(&row, package_id);
         was_there = sql_run(&row);
     }
+    listing_forget(sql, package_id);
     return was_there ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
