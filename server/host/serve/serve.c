@@ -407,7 +407,6 @@ static void close_serve(Serve *serve)
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
     serve_jobs_stop(serve);
-    serve_build_stop(serve);
     mailbox_destroy(serve->mailbox);
     serve_hosts_close(serve);
     serve_remote_cancel(serve);
