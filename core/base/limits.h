@@ -244,10 +244,16 @@
 // guest one, and the guests of one address three.
 #define BANS_MAX               65536
 #define WORLDS_PER_ACCOUNT_MAX 20
-#define WORLDS_PER_PLACE_MAX   4096
-#define WORLDS_PER_ADDRESS_MAX 3
-#define WORLD_GUESTS_MAX       256 // accounts that are invited to a private world
-#define GUEST_SIGN_INS_MAX     65536 // of a server without accounts; the one used longest ago gives way
+// Places and spells of one account, each; and what all of its packages may use on disk: their .game
+// files, drafts and histories.
+#define PACKAGES_PER_ACCOUNT_MAX 100
+#define ACCOUNT_BYTES_MAX        (1ull << 30)
+#define DRAFT_FILE_BYTES_MAX     (64u << 20) // as the largest file of a package
+#define WORLDS_PER_PLACE_MAX     4096
+#define WORLDS_PER_ADDRESS_MAX   3
+#define WORLD_GUESTS_MAX         256 // accounts that are invited to a private world
+// Of a server without accounts; the one that was used longest ago gives way.
+#define GUEST_SIGN_INS_MAX 65536
 // Rooms that one address asked for and that are not there, in that time: then private worlds are
 // not found either. Codes of private worlds have 50 bits.
 #define ROOM_MISSES_MAX 60

@@ -165,9 +165,21 @@ void host_set_address(Host *host, const char *address);
 #define HOST_OUTSIDE_BITS 60
 uint64_t host_outside_tag(uint64_t number); // below 1 << HOST_OUTSIDE_BITS
 
-// The first one is the default place. Kept until host_destroy.
+// Takes over a reference (host_place.h). The first one is the default place. A place of the same id
+// is replaced by it: worlds that do not run begin with the new one at their next start, with all
+// that is stored of them; worlds that run go on with the old one until they end. Those that nobody
+// named and that are not private are given to nobody who asks for the place, and end once they are
+// empty. At most HOST_PLACES_MAX.
 void host_add_place(Host *host, HostPlace *place);
+// The place is not here any more. Its worlds stay known, and run again once it is added again.
+// `reason` is told to whoever is in one of them, and those who wait for one are refused; NULL: no
+// world of it runs.
+void host_remove_place(Host *host, const char *place_id, const char *reason);
+uint32_t host_place_count(const Host *host);
 HostPlace *host_place(Host *host, const char *place_id); // NULL: none; "": the default place
+// Adds to HostPlace.use_count, also of places that were replaced, how many worlds run with it or
+// are about to.
+void host_count_uses(Host *host);
 // Also worlds that do not run. NULL: none. By id or room code.
 HostWorld *host_world(Host *host, const char *name);
 uint32_t host_world_count(const Host *host);

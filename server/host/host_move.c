@@ -81,10 +81,16 @@ static void tell_leave(HostWorld *from, uint64_t number)
     hosted_send_entry(from, &leave);
 }
 
+// They share DataStores, whichever revision of the place each of them runs with.
+static bool is_same_place(const HostWorld *a, const HostWorld *b)
+{
+    return strcmp(a->row.place_id, b->row.place_id) == 0;
+}
+
 void host_move_came(HostWorld *to, uint64_t account)
 {
     const AccountPlace *last = account_slot(to->host, account);
-    if (last->account == account && last->world != to && last->world->place == to->place) {
+    if (last->account == account && last->world != to && is_same_place(last->world, to)) {
         tell_leave(last->world, account);
     }
     host_account_note(to, account);
@@ -96,7 +102,7 @@ bool host_move_begin(HostWorld *to, uint64_t connection, const Ticket *ticket)
     Host *host = to->host;
     const AccountPlace *last = account_slot(host, ticket->account);
     HostWorld *from = last->world;
-    if (last->account != ticket->account || from == to || from->place != to->place ||
+    if (last->account != ticket->account || from == to || !is_same_place(from, to) ||
         !may_still_save(from) || host->move_count == HOST_MOVES_MAX) {
         return false;
     }

@@ -138,21 +138,14 @@ void blob_close(BlobStore *blobs)
 
 // --- writing ------------------------------------------------------------------------------------
 
-// A file in ASIDE with those bytes, on disk.
-static Status write_aside(BlobStore *blobs, const char *name, const void *data, size_t bytes)
-{
-    const int file =
-        openat(blobs->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file < 0) {
-        return STATUS_BLOCKED;
-    }
-    bool ok = file_write_whole(file, data, bytes) && fsync(file) == 0;
-    ok = close(file) == 0 && ok;
-    if (!ok) {
-        (void)unlinkat(blobs->folder, name, 0);
-    }
-    return ok ? STATUS_OK : STATUS_BLOCKED;
-}
+struct BlobWriter {
+    BlobStore *blobs;
+    int file;
+    char aside[48];
+    size_t bytes, bytes_max;
+    bool has_failed; // to write: what is in the file is not what was hashed
+    Sha256 sha;
+};
 
 static Status sync_folder(int at, const char *name)
 {
@@ -165,33 +158,93 @@ static Status sync_folder(int at, const char *name)
     return result == 0 ? STATUS_OK : STATUS_BLOCKED;
 }
 
-Status blob_put(BlobStore *blobs, const void *data, size_t bytes, uint8_t hash[SHA256_BYTES])
+Status blob_begin(BlobStore *blobs, size_t bytes_max, BlobWriter **out)
+{
+    BlobWriter *writer = calloc(1, sizeof *writer);
+    if (writer == NULL) {
+        return STATUS_LIMIT;
+    }
+    writer->blobs = blobs;
+    writer->bytes_max = bytes_max < BLOB_BYTES_MAX ? bytes_max : BLOB_BYTES_MAX;
+    snprintf(writer->aside, sizeof writer->aside, ASIDE "/%ld-%u", (long)getpid(),
+             atomic_fetch_add(&blobs->next, 1));
+    writer->file = openat(blobs->folder, writer->aside,
+                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (writer->file < 0) {
+        free(writer);
+        return STATUS_BLOCKED;
+    }
+    sha256_init(&writer->sha);
+    *out = writer;
+    return STATUS_OK;
+}
+
+Status blob_append(BlobWriter *writer, const void *data, size_t bytes)
+{
+    if (writer->has_failed || bytes > writer->bytes_max - writer->bytes) {
+        writer->has_failed = true;
+        return STATUS_LIMIT;
+    }
+    if (!file_write_whole(writer->file, data, bytes)) {
+        writer->has_failed = true;
+        return STATUS_BLOCKED;
+    }
+    sha256_update(&writer->sha, data, bytes);
+    writer->bytes += bytes;
+    return STATUS_OK;
+}
+
+void blob_abort(BlobWriter *writer)
+{
+    if (writer != NULL) {
+        close(writer->file);
+        (void)unlinkat(writer->blobs->folder, writer->aside, 0);
+        free(writer);
+    }
+}
+
+// Gives it its name. Also if one of that name is there: that one may be damaged, or not on disk
+// yet.
+static Status name_it(BlobStore *blobs, const char *aside, const uint8_t digest[SHA256_BYTES])
+{
+    const BlobPath path = path_of(digest);
+    char shelf[3];
+    snprintf(shelf, sizeof shelf, "%.2s", path.text);
+    Status status = make_folder(blobs->folder, shelf);
+    if (status == STATUS_OK && renameat(blobs->folder, aside, blobs->folder, path.text) != 0) {
+        status = STATUS_BLOCKED;
+    }
+    return status == STATUS_OK ? sync_folder(blobs->folder, shelf) : status;
+}
+
+Status blob_commit(BlobWriter *writer, uint8_t hash[SHA256_BYTES], uint64_t *bytes)
 {
     uint8_t digest[SHA256_BYTES];
-    char aside[48], shelf[3];
+    Status status = !writer->has_failed && fsync(writer->file) == 0 ? STATUS_OK : STATUS_BLOCKED;
+    sha256_final(&writer->sha, digest);
+    if (status == STATUS_OK) {
+        status = name_it(writer->blobs, writer->aside, digest);
+    }
+    if (status == STATUS_OK) {
+        memcpy(hash, digest, sizeof digest);
+        *bytes = writer->bytes;
+    }
+    blob_abort(writer); // there is no file aside any more if it got its name
+    return status;
+}
+
+Status blob_put(BlobStore *blobs, const void *data, size_t bytes, uint8_t hash[SHA256_BYTES])
+{
+    BlobWriter *writer = NULL;
+    uint64_t count;
     if (bytes > BLOB_BYTES_MAX) {
         return STATUS_LIMIT;
     }
-    sha256_of(data, bytes, digest);
-    const BlobPath path = path_of(digest);
-    snprintf(shelf, sizeof shelf, "%.2s", path.text);
-    snprintf(aside, sizeof aside, ASIDE "/%ld-%u", (long)getpid(),
-             atomic_fetch_add(&blobs->next, 1));
-    // Written again even if it is there: an earlier one may be damaged, or not on disk yet.
-    Status status = make_folder(blobs->folder, shelf);
-    if (status == STATUS_OK) {
-        status = write_aside(blobs, aside, data, bytes);
-    }
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (renameat(blobs->folder, aside, blobs->folder, path.text) != 0) {
-        (void)unlinkat(blobs->folder, aside, 0);
-        return STATUS_BLOCKED;
-    }
-    status = sync_folder(blobs->folder, shelf);
-    if (status == STATUS_OK) {
-        memcpy(hash, digest, sizeof digest);
+    Status status = blob_begin(blobs, bytes, &writer);
+    if (status == STATUS_OK && (status = blob_append(writer, data, bytes)) != STATUS_OK) {
+        blob_abort(writer);
+    } else if (status == STATUS_OK) {
+        status = blob_commit(writer, hash, &count);
     }
     return status;
 }
@@ -234,19 +287,45 @@ static Status read_file(int file, size_t bytes_max, uint8_t **data, size_t *byte
     return STATUS_OK;
 }
 
+// Not waiting: something that is no file must not hold us.
+static Status open_blob(BlobStore *blobs, const uint8_t hash[SHA256_BYTES], int *file)
+{
+    const BlobPath path = path_of(hash);
+    *file = openat(blobs->folder, path.text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (*file >= 0) {
+        return STATUS_OK;
+    }
+    return errno == ENOENT || errno == ELOOP ? STATUS_NOT_FOUND : STATUS_BLOCKED;
+}
+
+Status blob_file(BlobStore *blobs, const uint8_t hash[SHA256_BYTES], int *file, uint64_t *bytes)
+{
+    struct stat info;
+    int opened = -1;
+    const Status status = open_blob(blobs, hash, &opened);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (fstat(opened, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < 0) {
+        close(opened);
+        return STATUS_NOT_FOUND;
+    }
+    *file = opened;
+    *bytes = (uint64_t)info.st_size;
+    return STATUS_OK;
+}
+
 Status blob_read(BlobStore *blobs, const uint8_t hash[SHA256_BYTES], size_t bytes_max,
                  uint8_t **data, size_t *bytes)
 {
-    const BlobPath path = path_of(hash);
-    // Not waiting: something that is no file must not hold us.
-    const int file =
-        openat(blobs->folder, path.text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) {
-        return errno == ENOENT || errno == ELOOP ? STATUS_NOT_FOUND : STATUS_BLOCKED;
+    int file = -1;
+    Status status = open_blob(blobs, hash, &file);
+    if (status != STATUS_OK) {
+        return status;
     }
     uint8_t *buffer = NULL;
     size_t size = 0;
-    Status status = read_file(file, bytes_max, &buffer, &size);
+    status = read_file(file, bytes_max, &buffer, &size);
     close(file);
     if (status != STATUS_OK) {
         return status;

@@ -6,6 +6,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/store_fixture.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -149,6 +150,97 @@ TEST(a_full_disk_leaves_nothing_half)
     CHECK(!blob_exists(blobs, hash));
     CHECK_OK(blob_put(blobs, large, sizeof large, hash));
     CHECK(blob_exists(blobs, hash));
+    blob_close(blobs);
+    fixture_end(&fixture);
+}
+
+static uint32_t count_aside(const StoreFixture *fixture)
+{
+    char path[160];
+    uint32_t count = 0;
+    snprintf(path, sizeof path, "%s/blobs/aside", fixture->folder);
+    DIR *entries = opendir(path);
+    for (const struct dirent *entry = entries != NULL ? readdir(entries) : NULL; entry != NULL;
+         entry = readdir(entries)) {
+        count += entry->d_name[0] != '.';
+    }
+    return entries != NULL && closedir(entries) == 0 ? count : UINT32_MAX;
+}
+
+TEST(one_that_arrives_in_parts_is_there_when_it_is_whole)
+{
+    StoreFixture fixture;
+    BlobStore *blobs = NULL;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    REQUIRE(blob_open(fixture.folder, &blobs) == STATUS_OK);
+    BlobWriter *writer = NULL;
+    uint8_t hash[32] = {0}, want[32], *data = NULL;
+    size_t bytes = 0;
+    uint64_t count = 0;
+    sha256_of("hello world", 11, want);
+    CHECK_OK(blob_begin(blobs, 11, &writer));
+    CHECK_OK(blob_append(writer, "hello", 5));
+    CHECK_OK(blob_append(writer, "", 0));
+    CHECK_OK(blob_append(writer, " world", 6));
+    CHECK(!blob_exists(blobs, want));
+    CHECK_INT(count_aside(&fixture), 1);
+    CHECK_OK(blob_commit(writer, hash, &count));
+    CHECK_BYTES(hash, want, 32);
+    CHECK_INT(count, 11);
+    CHECK_INT(count_aside(&fixture), 0);
+    CHECK_OK(blob_read(blobs, hash, 100, &data, &bytes));
+    CHECK(bytes == 11 && memcmp(data, "hello world", 11) == 0);
+    free(data);
+    int file = -1;
+    CHECK_OK(blob_file(blobs, hash, &file, &count));
+    char text[12] = "";
+    CHECK_INT(pread(file, text, 11, 0), 11);
+    CHECK_TEXT(text, "hello world");
+    CHECK_INT(count, 11);
+    close(file);
+    hash[0] ^= 1;
+    CHECK_INT(blob_file(blobs, hash, &file, &count), STATUS_NOT_FOUND);
+    blob_close(blobs);
+    fixture_end(&fixture);
+}
+
+TEST(one_that_is_too_long_or_given_up_leaves_nothing)
+{
+    StoreFixture fixture;
+    BlobStore *blobs = NULL;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    REQUIRE(blob_open(fixture.folder, &blobs) == STATUS_OK);
+    BlobWriter *writer = NULL;
+    uint8_t hash[32] = {5}, want[32];
+    uint64_t count = 7;
+    CHECK_OK(blob_begin(blobs, 10, &writer));
+    CHECK_OK(blob_append(writer, "0123456789", 10));
+    CHECK_INT(blob_append(writer, "x", 1), STATUS_LIMIT);
+    CHECK_INT(blob_append(writer, "", 0), STATUS_LIMIT); // it stays so
+    CHECK_INT(blob_commit(writer, hash, &count), STATUS_BLOCKED);
+    CHECK(hash[0] == 5 && count == 7);
+    sha256_of("0123456789", 10, want);
+    CHECK(!blob_exists(blobs, want));
+    CHECK_INT(count_aside(&fixture), 0);
+    CHECK_OK(blob_begin(blobs, 10, &writer));
+    CHECK_OK(blob_append(writer, "0123456789", 10));
+    blob_abort(writer);
+    blob_abort(NULL);
+    CHECK(!blob_exists(blobs, want));
+    CHECK_INT(count_aside(&fixture), 0);
+    // The process died: what is left aside goes at the next start.
+    CHECK_OK(blob_begin(blobs, 10, &writer));
+    CHECK_OK(blob_append(writer, "0123", 4));
+    CHECK_INT(count_aside(&fixture), 1);
+    BlobStore *again = NULL;
+    CHECK_OK(blob_open(fixture.folder, &again));
+    CHECK_INT(count_aside(&fixture), 0);
+    blob_abort(writer);
+    blob_close(again);
     blob_close(blobs);
     fixture_end(&fixture);
 }

@@ -18,12 +18,14 @@
 
 #include "core/base/json_write.h"
 #include "server/control/control.h"
+#include "server/draft/draft.h"
 #include "server/host/host_inside.h"
 #include "server/host/serve/link_process.h"
 #include "server/host/serve/mailbox.h"
 #include "server/host/serve/rooms.h"
 #include "server/host/serve/serve.h"
 #include "server/host/serve/serve_log.h"
+#include "server/store/blob.h"
 #include "server/sys/work_pool.h"
 
 #include <pthread.h>
@@ -68,6 +70,8 @@ typedef struct Serve {
     SigningKey key;
     uint8_t secret_key[SHA256_BYTES]; // the HMAC key for stored sign-ins
     Store *store;
+    BlobStore *blobs;
+    Drafts *drafts;       // NULL: no accounts
     Control *control;     // NULL: no accounts
     Control *guests;      // the sign-ins of a server without accounts; else NULL
     Host *host;           // the main thread's
@@ -87,7 +91,7 @@ typedef struct Serve {
     struct ServeBuild *build;           // NULL until somebody saves
     pthread_mutex_t build_lock;
     uint64_t rooms_ns;                              // when the rooms were last told
-    atomic_uint import_count;                       // worlds that are uploaded now
+    atomic_uint upload_count;                       // bodies that come into files now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz
     uint8_t *text; // of large answers, the main thread's; NULL until somebody asks
 
