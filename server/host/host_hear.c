@@ -281,6 +281,7 @@ static bool receive_one(HostWorld *world)
 
 void host_world_receive(HostWorld *world)
 {
+    hosted_wake(world);
     for (uint32_t i = 0; i < MESSAGES_PER_ROUND && can_hear(world); i++) {
         if (!receive_one(world)) {
             break;

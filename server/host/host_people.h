@@ -10,5 +10,3 @@ Ticket host_people_ticket(const Identity *who);
 // HostOutside.rules and HostOutside.who, of this control plane.
 void host_people_rules(Control *control, uint64_t account, const char *world_id, HostRules *out);
 MUST_USE Status host_people_who(Control *control, const char *token, size_t bytes, Ticket *out);
-// Bans and mutes that were made or lifted since the last call reach the worlds that run.
-void host_people_step(Control *control, Host *host);

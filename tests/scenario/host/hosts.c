@@ -307,8 +307,23 @@ static void trouble(Hosts *hosts)
     case 3:
         host->disk_full_until_us = hosts->now_us + rng_below(rng, 8000000);
         break;
+    case 4:
+    case 5:
+    case 6: // a new revision is published
+        if (host->host != NULL) {
+            host_add_place(host->host, make_place(hosts));
+        }
+        break;
+    case 7: // the place is thrown away, and soon restored
+        if (host->host != NULL) {
+            host_remove_place(host->host, "place_stub", "the place was removed");
+        }
+        break;
     default:
         break;
+    }
+    if (host->host != NULL && host_place_count(host->host) == 0 && rng_below(rng, 100) == 0) {
+        host_add_place(host->host, make_place(hosts));
     }
     if (process == NULL) {
         return;
@@ -471,6 +486,9 @@ static void become_calm(Hosts *hosts)
         SimHost *host = &hosts->hosts[i];
         host->stalled_until_us = host->store_late_until_us = host->disk_full_until_us = 0;
         host->dead_until_us = 0;
+        if (host->host != NULL) {
+            host_add_place(host->host, make_place(hosts));
+        }
     }
     for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
         if (hosts->processes[i].ready_us == UINT64_MAX) { // a host waits for long

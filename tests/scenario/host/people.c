@@ -577,7 +577,10 @@ static void act(Hosts *hosts)
 
 void people_step(Hosts *hosts)
 {
-    host_people_step(hosts->control, host_of(hosts));
+    StoreBan ban;
+    while (control_take_ban_change(hosts->control, &ban)) { // as serve.c does
+        host_rules_changed(host_of(hosts), ban.account_id, ban.world_id);
+    }
     if (host_is_stopping(host_of(hosts))) {
         return;
     }
