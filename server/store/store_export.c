@@ -32,7 +32,12 @@ static const struct {
                 {"active_characters", SQL_PERSON_ACTIVE, TABLE_ACTIVE},
                 {"worlds", SQL_PERSON_ABOUT, TABLE_WORLD_ABOUT},
                 {"invited_to", SQL_PERSON_GUESTS, TABLE_WORLD_GUESTS},
-                {"places", SQL_PERSON_PLACES, TABLE_PLACES},
+                {"packages", SQL_PACKAGE_OWNED, TABLE_PACKAGES},
+                {"teams", SQL_PERSON_TEAMS, TABLE_PACKAGE_PEOPLE},
+                {"drafts", SQL_PERSON_DRAFTS, TABLE_DRAFT_HISTORY},
+                {"favourites", SQL_PERSON_FAVOURITES, TABLE_FAVOURITES},
+                {"votes", SQL_PERSON_VOTES, TABLE_VOTES},
+                {"played", SQL_PERSON_PLAYS, TABLE_PLAYS},
                 {"audit", SQL_PERSON_AUDIT, TABLE_AUDIT}};
 
 static const SqlTableInfo *info_of(SqlTable table)

@@ -1,7 +1,7 @@
 // How a database file of an older version becomes one of today, in one transaction. Every
 // version before 4 kept texts as TEXT and had one lease for each world; version 1 had no character
 // profiles, and version 2 other resume tokens, which are good for minutes and not carried over.
-// Version 4 had no accounts, and characters belonged to worlds.
+// Version 4 had no accounts, and characters belonged to worlds; version 5 had no packages.
 //
 // Rows are copied with their checksums, which do not depend on whether a column was TEXT. So a row
 // that was damaged before is still told apart afterwards.
@@ -131,10 +131,11 @@ void schema_make(Sql *sql, int64_t version)
     for (uint32_t i = 0; i < sql_index_count(); i++) {
         sql_exec(sql, sql_index_at(i)->text);
     }
-    if (version > 0) {
+    if (version > 0 && version < 5) {
         merge_profiles(sql);
     }
-    sql_exec(sql, "DROP TABLE IF EXISTS leases; DROP TABLE IF EXISTS resume_tokens");
+    sql_exec(sql, "DROP TABLE IF EXISTS leases; DROP TABLE IF EXISTS resume_tokens; "
+                  "DROP TABLE IF EXISTS places");
     snprintf(text, sizeof text, "PRAGMA application_id = %d; PRAGMA user_version = %d",
              STORE_APPLICATION, STORE_SCHEMA);
     sql_exec(sql, text);

@@ -208,33 +208,6 @@ static void give_worlds(Sql *sql, uint64_t account)
     }
 }
 
-static void give_places(Sql *sql, uint64_t account)
-{
-    for (bool is_more = true; is_more;) {
-        char place_id[STORE_ID_BYTES + 1], name[129];
-        SqlRow row = sql_open(sql, SQL_PERSON_PLACES, TABLE_NONE);
-        sql_put_u64(&row, account);
-        is_more = sql_next(&row);
-        if (!is_more) {
-            break;
-        }
-        sql_take_table(&row, TABLE_PLACES);
-        world_take_string(&row, place_id, sizeof place_id);
-        (void)sql_take_u64(&row);
-        world_take_string(&row, name, sizeof name);
-        const uint64_t created = sql_take_u64(&row);
-        sql_close(&row);
-        SqlRow put = sql_open(sql, SQL_PLACE_PUT, TABLE_PLACES);
-        sql_put_string(&put, place_id);
-        sql_put_u64(&put, STORE_BUILT_IN_ACCOUNT);
-        sql_put_string(&put, name);
-        sql_put_u64(&put, created);
-        sql_put_checksum(&put);
-        (void)sql_run(&put);
-        is_more = sql_status(sql) == STATUS_OK;
-    }
-}
-
 typedef struct DeleteCall {
     uint64_t account;
     const PersonKeys *keys;
@@ -247,7 +220,7 @@ static Status person_delete(Store *store, Sql *sql, void *user)
                                     SQL_PERSON_RESUMES_END,     SQL_PERSON_GUESTS_END,
                                     SQL_PERSON_BANS_END,        SQL_PERSON_LINKS_END,
                                     SQL_RECOVERY_CLEAR,         SQL_NAME_CLEAR,
-                                    SQL_ACCOUNT_DELETE};
+                                    SQL_PERSON_TEAMS_END,       SQL_ACCOUNT_DELETE};
     static const uint8_t none[32];
     const DeleteCall *call = user;
     if (!delete_from_worlds(store, sql, call->account)) {
@@ -262,7 +235,9 @@ static Status person_delete(Store *store, Sql *sql, void *user)
     sql_put_bytes(&sign_ins, none, sizeof none);
     (void)sql_run(&sign_ins);
     give_worlds(sql, call->account);
-    give_places(sql, call->account);
+    package_give(sql, call->account);
+    draft_forget_maker(sql, call->account);
+    play_forget_person(sql, call->account);
     delete_keys(sql, call->keys);
     return STATUS_OK;
 }
