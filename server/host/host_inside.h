@@ -229,7 +229,7 @@ void hosted_look_for_end(HostWorld *world);
 
 // --- host_places.c ------------------------------------------------------------------------------
 void hosted_set_place(HostWorld *world, HostPlace *place);
-void hosted_renew_place(HostWorld *world); // of one without a process: as it is here now
+void hosted_renew_place(HostWorld *world);     // of one without a process: as it is here now
 bool hosted_has_place(const HostWorld *world); // it can start again
 // It runs with a place that was replaced or removed since, and nobody can ask for it but by its
 // name: it ends once it is empty.

@@ -1,4 +1,5 @@
 // See places.h: the registry of loaded places.
+#define _GNU_SOURCE
 #include "server/host/serve/places.h"
 
 #include "server/host/serve/http_asset.h"
@@ -73,8 +74,7 @@ ServePlace *places_current(const Serve *serve, const char *place_id)
 {
     const struct Places *places = serve->places;
     for (uint32_t i = 0; i < places->count; i++) {
-        if (!places->all[i]->is_retired &&
-            strcmp(places->all[i]->place->place_id, place_id) == 0) {
+        if (!places->all[i]->is_retired && strcmp(places->all[i]->place->place_id, place_id) == 0) {
             return places->all[i];
         }
     }
@@ -108,8 +108,8 @@ static void remove_retired(Serve *serve)
     ServePlace *oldest = NULL;
     for (uint32_t i = 0; i < places->count; i++) {
         ServePlace *place = places->all[i];
-        if (place->is_retired && (oldest == NULL || atomic_load(&place->used_ns) <
-                                                        atomic_load(&oldest->used_ns))) {
+        if (place->is_retired &&
+            (oldest == NULL || atomic_load(&place->used_ns) < atomic_load(&oldest->used_ns))) {
             oldest = place;
         }
     }
@@ -131,6 +131,11 @@ void places_put(Serve *serve, ServePlace *place)
     }
     places->all[places->count++] = place;
     pthread_rwlock_unlock(&places->lock);
+}
+
+HostPlace *places_host_place(const Serve *serve, uint32_t number)
+{
+    return number < serve->places->count ? serve->places->all[number]->place : NULL;
 }
 
 ServePlace *places_find(const Serve *serve, PlaceMatch is_it, void *user)

@@ -1,10 +1,10 @@
 // The places that are loaded, and how they come and go while the server runs.
 //
 // With `sandlot up` a place is a package in the store. It is loaded when somebody wants to play it:
-// the revision that the channel names is unpacked (revision_folder_open), built by a thread of its
+// the revision that the channel names is unpacked (revision_folder.h), built by a thread of its
 // own, and given to the Host. Several who want it wait for one build. A place that nobody has used
-// for PLACE_UNUSED_MS is closed again. `sandlot world` and `sandlot host` have the folders that they
-// were started with, for as long as they run.
+// for PLACE_UNUSED_MS is closed again. `sandlot world` and `sandlot host` have the folders that
+// they were started with, for as long as they run.
 //
 //   wish ──pool: rights, which revision──▶ loaded? ──yes──▶ then
 //                                            │ no
@@ -19,6 +19,7 @@
 // worlds are others, and so are their DataStores, so that a test never touches what players have.
 #pragma once
 
+#include "server/build/base/reason.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/store/store_package.h"
 
@@ -45,8 +46,9 @@ void places_destroy(Serve *serve); // refuses whoever waits; before host_destroy
 MUST_USE Status serve_place_create(const Serve *serve, HostPlace *place, uint32_t number,
                                    ServePlace **out);
 void serve_place_release(ServePlace *place); // NULL is allowed
-// Takes over the reference. A place of the same id is retired by it.
+// Takes over the reference. A place of the same id is retired by it. The main thread alone.
 void places_put(Serve *serve, ServePlace *place);
+HostPlace *places_host_place(const Serve *serve, uint32_t number); // NULL: there are fewer
 // The first one for which `is_it` holds, newest first, with a reference; NULL: none. `is_it` is
 // called with the registry's lock held and must be quick.
 typedef bool (*PlaceMatch)(void *user, const ServePlace *place);
@@ -58,9 +60,6 @@ void serve_place_send(ServePlace *place, const uint8_t *bytes, size_t count,
                       HttpResponse *response);
 
 // --- revisions; any thread that may wait --------------------------------------------------------
-// The folder with the files of a revision. It is made from the package's blob if it is missing.
-MUST_USE Status revision_folder_open(Serve *serve, const StoreRevision *revision,
-                                     char out[SERVE_PATH_BYTES], char reason[WORKER_REASON_BYTES]);
 // Builds a revision and loads it. STATUS_MALFORMED: it cannot be built; others: not now.
 MUST_USE Status place_open(Serve *serve, const StoreRevision *revision, const char *place_id,
                            const atomic_bool *cancel, ServePlace **out,

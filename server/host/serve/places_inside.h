@@ -7,7 +7,7 @@
 #define PLACES_MAX (2 * HOST_PLACES_MAX)
 
 typedef struct PlaceOpening PlaceOpening;
-typedef struct PlaceLook PlaceLook;
+typedef struct PackageLook PackageLook;
 
 // A revision that could not be built a moment ago: it is not tried again at once.
 typedef struct PlaceBroken {
@@ -28,7 +28,7 @@ struct Places {
     PlaceOpening *first, *last; // wait for the thread
     PlaceOpening *opened;
     PlaceWish *arrived; // from the pool
-    PlaceLook *looked;
+    PackageLook *looked;
     char changed[PLACES_CHANGED_MAX][PLACE_KEY_BYTES];
     uint32_t changed_count;
     bool all_changed; // more than fit
@@ -44,10 +44,11 @@ struct Places {
     PlaceBroken broken[PLACES_BROKEN_MAX];
     uint32_t broken_next;
     uint64_t swept_ns;
+    bool looks_again; // a package could not be looked at; in the next sweep
 };
 
 // --- places.c -----------------------------------------------------------------------------------
-void places_remove(Serve *serve, ServePlace *place); // on the main thread
+void places_remove(Serve *serve, ServePlace *place);                  // on the main thread
 ServePlace *places_current(const Serve *serve, const char *place_id); // the same; no reference
 
 // --- places_wish.c ------------------------------------------------------------------------------

@@ -15,6 +15,7 @@
 #define PLACE_RETIRED_MS 60000u // players who came in with the old revision still fetch its files
 #define BROKEN_MS        10000u
 #define SWEEP_MS         1000u
+#define KEPT_OUT_MAX     1024
 
 // A revision on its way into memory.
 struct PlaceOpening {
@@ -31,14 +32,15 @@ struct PlaceOpening {
 };
 
 // What the store says of a package that has changed.
-struct PlaceLook {
-    PlaceLook *next;
+struct PackageLook {
+    PackageLook *next;
     Serve *serve;
     uint64_t change_count;
     char package_id[PLACE_KEY_BYTES];
     Status status;
     StorePackage package;
-    uint64_t kept_out[PACKAGE_PEOPLE_MAX]; // accounts
+    uint8_t live_hash[32], beta_hash[32]; // of what the channels name, if they name something
+    uint64_t kept_out[KEPT_OUT_MAX];      // accounts
     uint32_t kept_out_count;
 };
 
@@ -50,6 +52,9 @@ static void nothing(void *user, void *what)
 // The main thread looks by itself at least every few milliseconds; this makes it look now.
 static void wake_main(const Serve *serve)
 {
+    if (serve->mailbox == NULL) {
+        return; // it does not run yet
+    }
     status_ignore(mailbox_post(serve->mailbox, nothing, NULL));
 }
 
@@ -135,8 +140,11 @@ static PlaceRefusal ask_store(PlaceWish *wish)
         return PLACE_UNPUBLISHED;
     }
     status = store_revision_find(store, package_id, wish->number, &revision);
+    if (status != STATUS_OK) {
+        return PLACE_BUSY;
+    }
     memcpy(wish->package_hash, revision.package_hash, sizeof wish->package_hash);
-    return status == STATUS_OK ? PLACE_FINE : PLACE_BUSY;
+    return PLACE_FINE;
 }
 
 static void look_up(void *user, bool is_cancelled)
@@ -234,6 +242,8 @@ static void enqueue(struct Places *places, PlaceOpening *opening)
 
 // --- closing ------------------------------------------------------------------------------------
 
+static void look_at_loaded(Serve *serve, const char *package_id);
+
 static void count_uses(Serve *serve)
 {
     const struct Places *places = serve->places;
@@ -272,6 +282,10 @@ static void sweep(Serve *serve)
         return;
     }
     places->swept_ns = now;
+    if (places->looks_again) {
+        places->looks_again = false;
+        look_at_loaded(serve, NULL);
+    }
     count_uses(serve);
     for (uint32_t i = places->count; i > 0; i--) {
         ServePlace *place = places->all[i - 1];
@@ -476,13 +490,13 @@ static bool is_of(const char *place_id, const char *package_id)
     return package_id == NULL || strcmp(package, package_id) == 0;
 }
 
-static void read_kept_out(Store *store, PlaceLook *look)
+static void read_kept_out(Store *store, PackageLook *look)
 {
-    StorePackagePerson *people = malloc(PACKAGE_PEOPLE_MAX * sizeof *people);
+    StorePackagePerson *people = malloc(KEPT_OUT_MAX * sizeof *people);
     uint32_t count = 0;
     look->status = people == NULL ? STATUS_LIMIT
                                   : store_package_people(store, look->package_id, people,
-                                                         PACKAGE_PEOPLE_MAX, &count);
+                                                         KEPT_OUT_MAX, &count);
     for (uint32_t i = 0; i < count && look->status == STATUS_OK; i++) {
         if (people[i].role == STORE_BLOCKED) {
             look->kept_out[look->kept_out_count++] = people[i].account_id;
@@ -491,15 +505,29 @@ static void read_kept_out(Store *store, PlaceLook *look)
     free(people);
 }
 
+static void read_hash(Store *store, PackageLook *look, uint32_t number, uint8_t out[32])
+{
+    StoreRevision revision;
+    if (number == 0 || look->status != STATUS_OK) {
+        return;
+    }
+    look->status = store_revision_find(store, look->package_id, number, &revision);
+    if (look->status == STATUS_OK) {
+        memcpy(out, revision.package_hash, 32);
+    }
+}
+
 static void look_at(void *user, bool is_cancelled)
 {
-    PlaceLook *look = user;
+    PackageLook *look = user;
     struct Places *places = look->serve->places;
     look->kept_out_count = 0;
     if (!is_cancelled) {
         look->status = store_package_find(look->serve->store, look->package_id, &look->package);
         if (look->status == STATUS_OK) {
             read_kept_out(look->serve->store, look);
+            read_hash(look->serve->store, look, look->package.live, look->live_hash);
+            read_hash(look->serve->store, look, look->package.beta, look->beta_hash);
         }
     }
     pthread_mutex_lock(&places->mutex);
@@ -511,28 +539,21 @@ static void look_at(void *user, bool is_cancelled)
     }
 }
 
-static void mark_all_changed(struct Places *places)
-{
-    pthread_mutex_lock(&places->mutex);
-    places->all_changed = true; // looked at in the next step
-    pthread_mutex_unlock(&places->mutex);
-}
-
-static void submit_look(PlaceLook *look)
+static void submit_look(PackageLook *look)
 {
     const Serve *serve = look->serve;
     look->change_count = atomic_load(&serve->places->change_count);
     if (work_pool_submit(serve->pool, look_at, look) != STATUS_OK) {
-        mark_all_changed(serve->places);
+        serve->places->looks_again = true;
         free(look);
     }
 }
 
 static void begin_look(Serve *serve, const char *package_id)
 {
-    PlaceLook *look = calloc(1, sizeof *look);
+    PackageLook *look = calloc(1, sizeof *look);
     if (look == NULL) {
-        mark_all_changed(serve->places);
+        serve->places->looks_again = true;
         return;
     }
     look->serve = serve;
@@ -541,16 +562,12 @@ static void begin_look(Serve *serve, const char *package_id)
 }
 
 // NULL: of any package.
-static void take_change(Serve *serve, const char *package_id)
+static void look_at_loaded(Serve *serve, const char *package_id)
 {
     const struct Places *places = serve->places;
-    for (PlaceOpening *at = places->openings; at != NULL; at = at->next_open) {
-        at->is_stale = at->is_stale || is_of(at->place_id, package_id);
-    }
     for (uint32_t i = 0; i < places->count; i++) {
         const ServePlace *place = places->all[i];
-        if (place->number != 0 && !place->is_retired &&
-            is_of(place->place->place_id, package_id)) {
+        if (place->number != 0 && !place->is_retired && is_of(place->place->place_id, package_id)) {
             char package[PLACE_KEY_BYTES];
             place_id_package(place->place->place_id, package);
             begin_look(serve, package);
@@ -558,7 +575,15 @@ static void take_change(Serve *serve, const char *package_id)
     }
 }
 
-static void kick_kept_out(Serve *serve, const char *place_id, const PlaceLook *look)
+static void take_change(Serve *serve, const char *package_id)
+{
+    for (PlaceOpening *at = serve->places->openings; at != NULL; at = at->next_open) {
+        at->is_stale = at->is_stale || is_of(at->place_id, package_id);
+    }
+    look_at_loaded(serve, package_id);
+}
+
+static void kick_kept_out(Serve *serve, const char *place_id, const PackageLook *look)
 {
     for (uint32_t i = 0; i < host_world_count(serve->host) && look->kept_out_count > 0; i++) {
         const HostWorld *world = host_world_at(serve->host, i);
@@ -574,18 +599,20 @@ static void kick_kept_out(Serve *serve, const char *place_id, const PlaceLook *l
 }
 
 // A revision that replaces the loaded one; until it is open, the loaded one goes on.
-static void open_next(Serve *serve, const char *place_id, uint32_t number)
+static void open_next(Serve *serve, const char *place_id, uint32_t number, const uint8_t hash[32])
 {
-    PlaceWish *wish = NULL;
-    (void)wish;
-    (void)serve, (void)place_id, (void)number;
+    PlaceRefusal why;
+    if (find_opening(serve, place_id) == NULL &&
+        begin_opening(serve, place_id, number, hash, &why) == NULL) {
+        // Whoever wants to play tries again, and is told why if that fails too.
+        serve_log(LOG_WARN, "places", "%s: revision %u is not opened yet", place_id, number);
+    }
 }
 
-static void apply_look(Serve *serve, const PlaceLook *look, bool is_beta)
+static void apply_look(Serve *serve, const PackageLook *look, bool is_beta)
 {
     char place_id[PLACE_KEY_BYTES + sizeof PLACE_BETA_ENDING];
-    snprintf(place_id, sizeof place_id, "%s%s", look->package_id,
-             is_beta ? PLACE_BETA_ENDING : "");
+    snprintf(place_id, sizeof place_id, "%s%s", look->package_id, is_beta ? PLACE_BETA_ENDING : "");
     ServePlace *place = places_current(serve, place_id);
     if (place == NULL || place->number == 0) {
         return;
@@ -597,7 +624,9 @@ static void apply_look(Serve *serve, const PlaceLook *look, bool is_beta)
     const uint32_t number = !is_there ? 0 : is_beta ? package->beta : package->live;
     if (is_removed || is_trashed || number == 0) {
         serve_log(LOG_INFO, "places", "%s is closed: it was %s", place_id,
-                  is_removed ? "removed" : is_trashed ? "thrown away" : "taken back");
+                  is_removed   ? "removed"
+                  : is_trashed ? "thrown away"
+                               : "taken back");
         close_place(serve, place, is_removed ? "this place was removed" : "this place was closed");
         return;
     }
@@ -607,19 +636,24 @@ static void apply_look(Serve *serve, const PlaceLook *look, bool is_beta)
                               (package->flags & STORE_PACKAGE_UNLISTED) != 0;
     kick_kept_out(serve, place_id, look);
     if (number != place->number) {
-        open_next(serve, place_id, number);
+        open_next(serve, place_id, number, is_beta ? look->beta_hash : look->live_hash);
     }
 }
 
-static void take_look(Serve *serve, PlaceLook *look)
+static void take_look(Serve *serve, PackageLook *look)
 {
-    const bool is_answer = look->status == STATUS_OK || look->status == STATUS_NOT_FOUND;
-    if (look->change_count != atomic_load(&serve->places->change_count) || !is_answer) {
-        submit_look(look); // it has changed again, or could not be read
+    if (look->change_count != atomic_load(&serve->places->change_count)) {
+        submit_look(look); // it has changed again
         return;
     }
-    apply_look(serve, look, false);
-    apply_look(serve, look, true);
+    if (look->status == STATUS_OK || look->status == STATUS_NOT_FOUND) {
+        apply_look(serve, look, false);
+        apply_look(serve, look, true);
+    } else {
+        serve_log(LOG_ERROR, "places", "the package %s cannot be read: %s", look->package_id,
+                  status_text(look->status));
+        serve->places->looks_again = true;
+    }
     free(look);
 }
 
@@ -654,12 +688,12 @@ void places_step(Serve *serve)
     pthread_mutex_lock(&places->mutex);
     PlaceOpening *opened = places->opened;
     PlaceWish *arrived = places->arrived;
-    PlaceLook *looked = places->looked;
+    PackageLook *looked = places->looked;
     places->opened = NULL;
     places->arrived = NULL;
     places->looked = NULL;
     pthread_mutex_unlock(&places->mutex);
-    for (PlaceLook *look = looked, *next; look != NULL; look = next) {
+    for (PackageLook *look = looked, *next; look != NULL; look = next) {
         next = look->next;
         take_look(serve, look);
     }
@@ -706,7 +740,7 @@ void places_wishes_end(Serve *serve)
         next = wish->next;
         finish(wish, PLACE_STOPPING);
     }
-    for (PlaceLook *look = places->looked, *next; look != NULL; look = next) {
+    for (PackageLook *look = places->looked, *next; look != NULL; look = next) {
         next = look->next;
         free(look);
     }
