@@ -11,12 +11,20 @@
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
-#define NOTES       "from the folder at start"
-#define STAMP_BYTES (2 * SHA256_BYTES)
+#define NOTES           "from the folder at start"
+#define STAMP_BYTES_MAX 96
 
 // --- stamps: <data>/stamps/<place id> -----------------------------------------------------------
+
+// The folder as it was packed last, and the revision that it is. A store that has no such revision
+// (an old copy was put back) does not count as having it.
+typedef struct Stamp {
+    char text[2 * SHA256_BYTES + 1];
+    uint32_t number;
+} Stamp;
 
 static bool stamp_path(const Serve *serve, const char *place_id, char out[SERVE_PATH_BYTES])
 {
@@ -25,26 +33,30 @@ static bool stamp_path(const Serve *serve, const char *place_id, char out[SERVE_
            file_make_folders(folder) == STATUS_OK && serve_join_path(out, folder, place_id);
 }
 
-static bool has_stamp(const Serve *serve, const char *place_id, const char stamp[STAMP_BYTES + 1])
+static bool has_stamp(const Serve *serve, const StorePackage *package, const Stamp *now)
 {
     char path[SERVE_PATH_BYTES];
     uint8_t *bytes = NULL;
     size_t count = 0;
-    if (!stamp_path(serve, place_id, path) ||
-        file_read(path, STAMP_BYTES, &bytes, &count) != STATUS_OK) {
+    Stamp kept = {.number = 0};
+    if (!stamp_path(serve, package->package_id, path) ||
+        file_read(path, STAMP_BYTES_MAX, &bytes, &count) != STATUS_OK) {
         return false;
     }
-    const bool is_same = count == STAMP_BYTES && memcmp(bytes, stamp, STAMP_BYTES) == 0;
+    const bool is_read =
+        sscanf((const char *)bytes, "%64s r%" SCNu32, kept.text, &kept.number) == 2;
     free(bytes);
-    return is_same;
+    return is_read && strcmp(kept.text, now->text) == 0 && kept.number != 0 &&
+           kept.number <= package->last_revision;
 }
 
 // Without it, the folder is packed at the next start too, and found to be the same.
-static void keep_stamp(const Serve *serve, const char *place_id, const char *stamp)
+static void keep_stamp(const Serve *serve, const char *place_id, const Stamp *stamp)
 {
-    char path[SERVE_PATH_BYTES];
+    char path[SERVE_PATH_BYTES], text[STAMP_BYTES_MAX];
+    const int bytes = snprintf(text, sizeof text, "%s r%" PRIu32 "\n", stamp->text, stamp->number);
     if (stamp_path(serve, place_id, path)) {
-        status_ignore(file_write_private(path, stamp, STAMP_BYTES));
+        status_ignore(file_write_private(path, text, (size_t)bytes));
     }
 }
 
@@ -147,7 +159,7 @@ static Status add_revision(Folder *folder, StoreRevision *revision)
     return STATUS_OK;
 }
 
-static Status publish(Folder *folder, const char *stamp)
+static Status publish(Folder *folder, Stamp *stamp)
 {
     Status status = pack(folder);
     StoreRevision revision = {.maker_id = STORE_BUILT_IN_ACCOUNT,
@@ -166,6 +178,7 @@ static Status publish(Folder *folder, const char *stamp)
         status = status == STATUS_OK ? add_revision(folder, &revision) : status;
     }
     if (status == STATUS_OK) {
+        stamp->number = folder->package.last_revision;
         keep_stamp(folder->serve, folder->place_id, stamp);
     }
     return status;
@@ -174,7 +187,7 @@ static Status publish(Folder *folder, const char *stamp)
 static Status open_folder(Folder *folder)
 {
     uint8_t hash[SHA256_BYTES];
-    char stamp[STAMP_BYTES + 1];
+    Stamp stamp = {.number = 0};
     Status status = store_package_find(folder->serve->store, folder->place_id, &folder->package);
     folder->is_known = status == STATUS_OK;
     if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
@@ -187,9 +200,9 @@ static Status open_folder(Folder *folder)
     if (status != STATUS_OK) {
         return status;
     }
-    sha256_hex(hash, stamp);
-    const bool is_same = folder->is_known && has_stamp(folder->serve, folder->place_id, stamp);
-    return is_same ? STATUS_OK : publish(folder, stamp);
+    sha256_hex(hash, stamp.text);
+    const bool is_same = folder->is_known && has_stamp(folder->serve, &folder->package, &stamp);
+    return is_same ? STATUS_OK : publish(folder, &stamp);
 }
 
 // --- all of them --------------------------------------------------------------------------------
