@@ -89,12 +89,12 @@ Status host_create(const HostConfig *config, Host **out)
     host->joins = calloc(HOST_JOINS_MAX, sizeof *host->joins);
     host->accounts = calloc(HOST_ACCOUNTS, sizeof *host->accounts);
     host->admissions = calloc(HOST_ADMISSIONS_MAX, sizeof *host->admissions);
-    host->is_busy = calloc(HOST_WORLDS_MAX, sizeof *host->is_busy);
+    host->look_ns = calloc(HOST_WORLDS_MAX, sizeof *host->look_ns);
     Status status = used_tickets_open(&host->used_tickets);
     if (status == STATUS_OK) {
         status = host_index_open(host);
     }
-    if (host->is_busy == NULL || host->admissions == NULL || host->worlds == NULL ||
+    if (host->look_ns == NULL || host->admissions == NULL || host->worlds == NULL ||
         host->joins == NULL || host->accounts == NULL) {
         status = STATUS_LIMIT;
     }
@@ -119,7 +119,7 @@ void host_destroy(Host *host)
     }
     used_tickets_close(&host->used_tickets);
     host_index_close(host);
-    free(host->is_busy);
+    free(host->look_ns);
     free(host->admissions);
     free(host->worlds);
     free(host->joins);
@@ -146,6 +146,7 @@ Status host_add_world(Host *host, const StoreWorld *row, HostWorld **out)
     world->row = *row;
     world->state = WORLD_STOPPED;
     world->state_ns = host_now(host);
+    host->look_ns[world->number] = LOOK_NEVER;
     host->worlds[host->world_count++] = world;
     hosted_renew_place(world);
     world->other_place = false; // whoever adds it says so
@@ -250,7 +251,7 @@ void host_step(Host *host)
     host_store_poll(host);
     host_lease_step(host);
     for (uint32_t i = 0; i < host->world_count; i++) {
-        if (host->is_busy[i]) {
+        if (host->look_ns[i] <= now) {
             hosted_step(host->worlds[i]);
         }
     }

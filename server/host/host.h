@@ -208,6 +208,13 @@ uint32_t host_mute(Host *host, uint64_t account, const char *world, uint64_t unt
 uint32_t host_announce(Host *host, const char *world, const char *text);
 // The account's characters were changed in the store: a world that it is in hears of them (a row).
 void host_profiles_changed(Host *host, uint64_t account, const uint8_t *row, size_t bytes);
+// Who was let in and is not known to the control plane of a host on another machine yet; at most
+// max. They may have left since.
+uint32_t host_accounts_new(const Host *host, uint64_t *out, uint32_t max);
+void host_accounts_known(Host *host, const uint64_t *accounts, uint32_t count);
+void host_accounts_unknown(Host *host); // none of them is
+// The world that the account was let into last, if it runs here; NULL: none.
+const HostWorld *host_account_world(const Host *host, uint64_t account);
 // What the control plane has decided since (HostOutside.rules) is carried out where the account is.
 void host_rules_changed(Host *host, uint64_t account, const char *world);
 

@@ -25,7 +25,8 @@ static void make_world_id(const Host *host, char out[65])
 
 static uint32_t coming(const HostWorld *world)
 {
-    return world->admitted[0] + world->admitted[1] + hosted_invited(world) + world->waiting;
+    return world->admitted[0] + world->admitted[1] + world->arriving + hosted_invited(world) +
+           world->waiting;
 }
 
 uint32_t hosted_player_count(const HostWorld *world)
@@ -62,8 +63,9 @@ static HostWorld *find_idle(const Host *host)
     HostWorld *found = NULL;
     for (uint32_t i = 0; i < host->world_count; i++) {
         HostWorld *world = host->worlds[i];
-        if (host->is_busy[i] && world->state == WORLD_RUNNING && world->empty_ns != 0 &&
-            hosted_is_empty(world) && (found == NULL || world->empty_ns < found->empty_ns)) {
+        if (host->look_ns[i] != LOOK_NEVER && world->state == WORLD_RUNNING &&
+            world->empty_ns != 0 && hosted_is_empty(world) &&
+            (found == NULL || world->empty_ns < found->empty_ns)) {
             found = world;
         }
     }

@@ -51,6 +51,8 @@ typedef struct HostSaves {
 } HostSaves;
 
 // --- a world ------------------------------------------------------------------------------------
+#define LOOK_NEVER UINT64_MAX
+
 struct HostWorld {
     Host *host;
     uint32_t number; // its slot in the host
@@ -107,6 +109,9 @@ struct HostWorld {
     uint64_t maker_address; // where it was made from; 0: nobody counts it
     uint64_t make_tag;      // of the host_make that waits for it; 0: none
     bool gives_way;         // it stops so that another one can run, and is not counted any more
+    // Who has used a ticket and is not let in yet: they come from another world, or the store is
+    // asked for their characters.
+    uint32_t arriving;
     // Who was let in since the last statistics and since those before: they may not be in them yet.
     uint32_t admitted[2];
     uint64_t damaged[HOST_DAMAGED_MAX]; // hashes of what the log has said is damaged
@@ -144,6 +149,7 @@ typedef struct HostAdmission {
 typedef struct AccountPlace {
     uint64_t account; // 0: free
     HostWorld *world;
+    bool is_known; // host_accounts_known
 } AccountPlace;
 
 struct Host {
@@ -153,7 +159,8 @@ struct Host {
     char default_place[65];
     HostWorld **worlds; // HOST_WORLDS_MAX
     uint32_t world_count;
-    bool *is_busy; // HOST_WORLDS_MAX: has to be looked after in every step
+    // HOST_WORLDS_MAX, apart from the worlds: a step looks at all of them and at few of the worlds.
+    uint64_t *look_ns; // when it is looked after next; 0: in every step, LOOK_NEVER: until woken
     // The numbers of worlds that have a row, sorted by id and by room code.
     uint32_t *by_id, *by_code;
     uint32_t id_count, code_count;
@@ -217,6 +224,7 @@ bool host_lease_is_good(const Host *host); // worlds may be taken
 void hosted_make(HostWorld *world);
 void hosted_want(HostWorld *world); // it shall run
 void hosted_stop(HostWorld *world); // it shall not
+void hosted_wake(HostWorld *world);
 void hosted_step(HostWorld *world);
 void hosted_answer(HostWorld *world, HostTag kind, const StoreCompletion *done);
 void hosted_fence(HostWorld *world, const char *why); // it is another host's now

@@ -8,6 +8,7 @@
 #define START_MS           30000u // until READY
 #define END_MS             200u   // until a closed channel has ended the process
 #define END_LOOK_MS        1000u  // how often a running one is looked after
+#define PAUSED_LOOK_MS     100u   // how often a paused one is: nothing happens in it
 #define DRAIN_MS           3000u
 #define STOP_MS            4000u
 #define BACKOFF_MS         5000u
@@ -16,12 +17,18 @@
 #define LIFE_MS            1000u // a world that ends sooner brought its end along
 #define START_TRIES        3
 
+// It is looked after in the next step.
+void hosted_wake(HostWorld *world)
+{
+    world->host->look_ns[world->number] = 0;
+}
+
 // A deadline of 0 ms: none.
 static void enter(HostWorld *world, HostWorldState state, uint32_t deadline_ms)
 {
     const uint64_t now = host_now(world->host);
     world->state = state;
-    world->host->is_busy[world->number] = true;
+    hosted_wake(world);
     world->state_ns = now;
     world->deadline_ns = deadline_ms > 0 ? now + deadline_ms * HOST_MS_NS : 0;
     // At its end a host waits for nobody longer than it said.
@@ -160,6 +167,7 @@ void hosted_send_entry(HostWorld *world, const Entry *entry)
     if (!hosted_has_process(world)) {
         return;
     }
+    hosted_wake(world); // the step flushes its channel
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     entry_write(entry, &writer);
     ASSERT(writer.status == STATUS_OK);
@@ -196,6 +204,7 @@ static void take(HostWorld *world)
         return; // soon
     }
     world->incarnation += 1;
+    world->arriving = 0;
     const Status status =
         store_world_take(host->config.store, world->row.world_id, host->config.host_id,
                          host->config.boot, host_unix_ms(host), host_tag(TAG_TAKE, world, 0));
@@ -486,7 +495,7 @@ void hosted_want(HostWorld *world)
     }
     world->wanted = true;
     world->gives_way = false;
-    world->host->is_busy[world->number] = true;
+    hosted_wake(world);
     if (world->state == WORLD_STOPPED) {
         enter(world, WORLD_WAITING, 1);
         take(world);
@@ -621,6 +630,14 @@ static bool looks_for_end(HostWorld *world)
     return true;
 }
 
+// A hundred paused worlds would cost the host more than they cost themselves if it looked after
+// each of them in every step.
+static bool is_asleep(const HostWorld *world)
+{
+    return world->state == WORLD_RUNNING && world->stats.paused != 0 && world->socket_count == 0 &&
+           world->saves.again_ns == 0;
+}
+
 void hosted_step(HostWorld *world)
 {
     if (hosted_has_process(world)) {
@@ -664,7 +681,7 @@ void hosted_step(HostWorld *world)
         if (world->wanted) {
             enter(world, WORLD_WAITING, 1);
         } else {
-            world->host->is_busy[world->number] = false;
+            world->host->look_ns[world->number] = LOOK_NEVER;
         }
         break;
     default:
@@ -672,6 +689,9 @@ void hosted_step(HostWorld *world)
     }
     if (hosted_has_process(world)) {
         world->link->face->flush(world->link);
+    }
+    if (is_asleep(world)) {
+        world->host->look_ns[world->number] = host_now(world->host) + PAUSED_LOOK_MS * HOST_MS_NS;
     }
 }
 

@@ -38,9 +38,12 @@ static Status fake_put(HostLink *link, ChannelType type, const void *bytes, size
     return STATUS_OK;
 }
 
-static void fake_nothing(HostLink *link)
+static uint32_t flushes;
+
+static void fake_flush(HostLink *link)
 {
     (void)link;
+    flushes += 1;
 }
 
 static bool fake_has_ended(HostLink *link, int *code)
@@ -49,9 +52,14 @@ static bool fake_has_ended(HostLink *link, int *code)
     return false;
 }
 
-static const HostLinkFace face = {.has_ended = fake_has_ended,
-                                  .put = fake_put,
-                                  .flush = fake_nothing,
+static void fake_nothing(HostLink *link)
+{
+    (void)link;
+}
+
+static const HostLinkFace face = {.put = fake_put,
+                                  .flush = fake_flush,
+                                  .has_ended = fake_has_ended,
                                   .close = fake_nothing,
                                   .kill = fake_nothing,
                                   .free = fake_nothing};
@@ -111,7 +119,7 @@ static HostWorld *add_world(const char *world_id, const char *code, bool runs)
         world->state = WORLD_RUNNING;
         world->wanted = true;
         world->link = &fixture.link;
-        fixture.host->is_busy[world->number] = true;
+        fixture.host->look_ns[world->number] = 0;
     }
     return world;
 }
@@ -194,6 +202,30 @@ TEST(an_empty_world_gives_way_and_an_abandoned_ticket_holds_no_slot)
     first->empty_ns = 1;
     CHECK_INT(join("world_b", 3), REFUSED_COUNT);
     CHECK(first->gives_way && first->state == WORLD_STOPPING && second->wanted);
+    end();
+}
+
+static uint32_t flushes_of(uint32_t steps)
+{
+    const uint32_t before = flushes;
+    for (uint32_t i = 0; i < steps; i++) {
+        fixture.now_ms += HOST_STEP_MS;
+        host_step(fixture.host);
+    }
+    return flushes - before;
+}
+
+TEST(a_paused_world_is_looked_after_seldom_until_something_happens)
+{
+    begin(4, 8);
+    HostWorld *world = add_world("world_a", "AAAAAA", true);
+    CHECK_INT(flushes_of(50), 50);
+    world->stats.paused = 1;
+    const uint32_t count = flushes_of(51);
+    CHECK(count >= 5 && count <= 6);
+    (void)flushes_of(1);
+    hosted_send_entry(world, &(Entry){.type = ENTRY_DISCONNECT, .connection = 1});
+    CHECK_INT(flushes_of(1), 1); // and is told at once
     end();
 }
 

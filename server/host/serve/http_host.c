@@ -1,7 +1,6 @@
 // See http_host.h: registering, places and keys. Batches are in http_remote.c.
 #define _GNU_SOURCE
 #include "server/host/serve/http_host.h"
-#include "server/host/serve/body.h"
 
 #include "core/base/json_read.h"
 #include "core/base/name_text.h"
@@ -10,6 +9,7 @@
 #include "server/host/serve/http_remote.h"
 #include "server/host/serve/http_routes.h"
 #include "server/host/serve/places.h"
+#include "server/host/serve/remote_worlds.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 
@@ -234,6 +234,11 @@ static bool answer_register(void *user, HttpDeferred *deferred, HttpResponse *re
         http_fail(request, response, 400, "malformed", "boot: 32 hex digits");
         return true;
     }
+    if (host_is_draining(serve->host)) {
+        http_fail(request, response, 503, "draining",
+                  "this server starts no worlds any more, on other machines neither");
+        return true;
+    }
     made->world = host_world(serve->host, world_id);
     if (!remote_ask_begin(serve, &made->ask, deferred)) {
         http_fail(request, response, 503, "busy", "too many hosts register at once; try again");
@@ -329,13 +334,19 @@ void serve_hosts_name_place(const Serve *serve, ServePlace *place)
 
 Status serve_hosts_open(Serve *serve)
 {
-    return serve->control != NULL ? remote_hosts_create(&serve->hosts) : STATUS_OK;
+    if (serve->control == NULL) {
+        return STATUS_OK;
+    }
+    const Status status = remote_worlds_create(&serve->remote_worlds);
+    return status == STATUS_OK ? remote_hosts_create(&serve->hosts) : status;
 }
 
 void serve_hosts_close(Serve *serve)
 {
     remote_hosts_destroy(serve->hosts);
     serve->hosts = NULL;
+    remote_worlds_destroy(serve->remote_worlds);
+    serve->remote_worlds = NULL;
 }
 
 // --- keys ---------------------------------------------------------------------------------------

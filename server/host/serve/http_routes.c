@@ -9,7 +9,9 @@
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_asset.h"
 #include "server/host/serve/http_build.h"
+#include "server/host/serve/http_draft.h"
 #include "server/host/serve/http_host.h"
+#include "server/host/serve/http_place.h"
 #include "server/host/serve/metrics.h"
 #include "server/host/serve/openapi.h"
 #include "server/host/serve/places.h"
@@ -400,6 +402,8 @@ static const HttpRoute routes[] = {
      .summary = "Who asks, for a page: also when nobody is signed in"},
     SERVE_WORLD_ROUTES,
     SERVE_BUILD_ROUTES,
+    SERVE_DRAFT_ROUTES,
+    SERVE_PLACE_ROUTES,
     SERVE_HOST_ROUTES,
     SERVE_ADMIN_ROUTES,
     {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES, .is_form = true,
