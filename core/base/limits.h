@@ -244,25 +244,37 @@
 // guest one, and the guests of one address three.
 #define BANS_MAX               65536
 #define WORLDS_PER_ACCOUNT_MAX 20
-#define WORLDS_PER_PLACE_MAX   4096
-#define WORLDS_PER_ADDRESS_MAX 3
-#define WORLD_GUESTS_MAX       256 // accounts that are invited to a private world
+// Places and spells of one account, each; and what all of its packages may use on disk: their .game
+// files, drafts and histories.
+#define PACKAGES_PER_ACCOUNT_MAX 100
+#define ACCOUNT_MB_DEFAULT       1024        // `account_mb` of the settings
+#define DRAFT_FILE_BYTES_MAX     (64u << 20) // as the largest file of a package
+#define WORLDS_PER_PLACE_MAX     4096
+#define WORLDS_PER_ADDRESS_MAX   3
+#define WORLD_GUESTS_MAX         256 // accounts that are invited to a private world
+#define GUEST_SIGN_INS_MAX       65536 // of a server without accounts; the one used longest ago gives way
 // Rooms that one address asked for and that are not there, in that time: then private worlds are
 // not found either. Codes of private worlds have 50 bits.
 #define ROOM_MISSES_MAX 60
 #define ROOM_MISSES_MS  600000
 #define ROOM_MISS_SLOTS 4096 // addresses that are remembered
-// Places that people publish. Bytes are those of all blobs that an account's packages use:
-// packages, pictures, drafts and their history.
-#define PLACES_PER_ACCOUNT_MAX 200
-#define ACCOUNT_MB_DEFAULT     1024 // `account_mb` of the settings
-#define PACKAGE_PEOPLE_MAX     256
-#define PICTURES_MAX           9 // the thumbnail, and screenshots
-#define PICTURE_BYTES_MAX      (4u << 20)
-#define UPLOADS_MAX            8 // at once; of one account:
-#define UPLOADS_PER_ACCOUNT    2
-#define JOBS_PER_ACCOUNT_MAX   8  // builds that wait or run
-#define TRASH_DAYS             30 // then it is deleted
+// Places that people publish.
+#define PACKAGE_PEOPLE_MAX   256
+#define PICTURES_MAX         9 // the thumbnail, and screenshots
+#define PICTURE_BYTES_MAX    (4u << 20)
+#define UPLOADS_MAX          8 // at once; of one account:
+#define UPLOADS_PER_ACCOUNT  2
+#define JOBS_PER_ACCOUNT_MAX 8  // builds that wait or run
+#define TRASH_DAYS           30 // then it is deleted
+// Worlds on other machines: orders that wait for one, orders in one answer, accounts in one report
+// of its host, and accounts that are remembered of a world. A host that has not reported for so
+// long is not counted on.
+#define REMOTE_ORDERS_MAX          64
+#define REMOTE_ORDERS_PER_ANSWER   16
+#define REMOTE_ACCOUNTS_PER_REPORT 256
+#define REMOTE_ACCOUNTS_MAX        256
+#define REMOTE_REPORT_MS           1000
+#define REMOTE_SILENT_MS           10000
 // A world as one file: all of it, and one chunk or entity in it.
 #define WORLD_FILE_BYTES_MAX (256u << 20)
 #define WORLD_ITEM_BYTES_MAX (1u << 20)

@@ -66,6 +66,7 @@ void hosted_send_auth(HostWorld *world, uint64_t connection, const Ticket *ticke
                          .name_bytes = (uint32_t)strlen(ticket->name),
                          .bytes = profiles,
                          .byte_count = bytes};
+    world->admitted[0] += 1;
     hosted_send_entry(world, &entry);
     hosted_apply_rules(world, ticket->account);
 }
@@ -77,7 +78,6 @@ void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket)
         return;
     }
     host_account_note(world, ticket->account);
-    world->admitted[0] += 1;
     if (!host_profiles_ask(world, connection, ticket)) {
         hosted_send_auth(world, connection, ticket, NULL, 0);
     }
@@ -281,6 +281,7 @@ static bool receive_one(HostWorld *world)
 
 void host_world_receive(HostWorld *world)
 {
+    hosted_wake(world);
     for (uint32_t i = 0; i < MESSAGES_PER_ROUND && can_hear(world); i++) {
         if (!receive_one(world)) {
             break;

@@ -36,7 +36,7 @@ static bool take_package(SqlRow *row, StorePackage *out)
            package->visibility <= STORE_LISTED;
 }
 
-void package_row_write(Sql *sql, const StorePackage *package)
+void package_write_row(Sql *sql, const StorePackage *package)
 {
     SqlRow row = sql_open(sql, SQL_PACKAGE_PUT, TABLE_PACKAGES);
     sql_put_string(&row, package->package_id);
@@ -310,7 +310,7 @@ Status package_make_in(Sql *sql, StorePackage *package, uint32_t count_max)
     }
     package->version = 1;
     package->live = package->beta = package->last_revision = 0;
-    package_row_write(sql, package);
+    package_write_row(sql, package);
     return STATUS_OK;
 }
 
@@ -343,7 +343,7 @@ static Status package_change(Store *store, Sql *sql, void *user)
     package->live = found.live;
     package->beta = found.beta;
     package->last_revision = found.last_revision;
-    package_row_write(sql, package);
+    package_write_row(sql, package);
     return STATUS_OK;
 }
 
@@ -393,7 +393,7 @@ void package_give(Sql *sql, uint64_t account)
         if (is_whole) {
             package.owner_id = STORE_BUILT_IN_ACCOUNT;
             package.version += 1;
-            package_row_write(sql, &package);
+            package_write_row(sql, &package);
         } else { // what it says of its owner cannot be believed, and nothing else either
             SqlRow gone = sql_open(sql, SQL_PACKAGE_DELETE, TABLE_NONE);
             sql_put_string(&gone, package.package_id);
@@ -444,7 +444,7 @@ Status revision_add_in(Sql *sql, StoreRevision *revision, uint64_t bytes_max)
     package_write_use(sql, revision->package_hash, revision->package_id, STORE_BLOB_PACKAGE,
                       revision->revision, revision->package_bytes);
     package.version += 1;
-    package_row_write(sql, &package);
+    package_write_row(sql, &package);
     return STATUS_OK;
 }
 
@@ -534,7 +534,7 @@ static Status channel_set(Store *store, Sql *sql, void *user)
     *named = call->number;
     package.version += 1;
     package.updated_unix_ms = call->now;
-    package_row_write(sql, &package);
+    package_write_row(sql, &package);
     if (call->channel == STORE_LIVE) {
         package_show_thumbnail(sql, call->package_id, call->number);
     }
@@ -674,4 +674,38 @@ Status store_blob_use(Store *store, const uint8_t hash[32], const char *package_
 {
     UseCall call = {hash, package_id, purpose, number, bytes};
     return store_id_is_valid(package_id) ? store_call(store, blob_use, &call) : STATUS_MALFORMED;
+}
+
+typedef struct ForgetCall {
+    const uint8_t *hash;
+    bool is_used;
+} ForgetCall;
+
+static Status blob_forget(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    ForgetCall *call = user;
+    SqlRow gone = sql_open(sql, SQL_BLOB_FORGET, TABLE_NONE);
+    sql_put_bytes(&gone, call->hash, 32);
+    (void)sql_run(&gone);
+    return STATUS_OK;
+}
+
+// Most blobs are used, so that is asked first, and nothing is written for them.
+Status store_blob_forget(Store *store, const uint8_t hash[32], bool *is_used)
+{
+    ForgetCall call = {hash, true};
+    begin_read(store);
+    SqlRow row = sql_open(store->reader, SQL_BLOB_USE_ANY, TABLE_NONE);
+    sql_put_bytes(&row, hash, 32);
+    if (sql_next(&row)) {
+        call.is_used = sql_take_u64(&row) != 0;
+        sql_close(&row);
+    }
+    Status status = end_read(store, STATUS_OK, 0);
+    if (status == STATUS_OK && !call.is_used) {
+        status = store_call(store, blob_forget, &call);
+    }
+    *is_used = call.is_used || status != STATUS_OK;
+    return status;
 }

@@ -1,6 +1,6 @@
 """Every endpoint of the API, from the description that the server gives of itself: a good request, and
 everything that can be wrong with one. Prints the matrix. An endpoint that the tables below do not know
-fails the test; a new one needs:
+fails the test; a new one needs, here or in a file matrix_<part>.py beside this one:
 
   GOOD      what a good request is. All columns but the next two follow from it.
   CONFLICT  a request that is answered 409, or in words why there is none. Not for GET, unless its route
@@ -26,6 +26,7 @@ import threading
 import time
 
 from hosts import is_world_process
+from matrix import Ask, add_parts
 from support import PATIENCE, WebSocket, World, check, run, wait_until
 from test_accounts import PASSWORD, People
 
@@ -34,14 +35,6 @@ COLUMNS = ["good", "missing", "malformed", "oversized", "no sign-in", "bad token
 CONFLICTS = {409, 412}
 ANYWHERE = {405, 421}  # of every address, and so not in the description of each
 NOTHING = "-"
-
-
-class Ask:
-    """A request: what fills the braces of the path, the query, the body, and whose token."""
-
-    def __init__(self, who=None, body=None, query=None, status=None, server=None, headers=(), **parts):
-        self.who, self.body, self.query, self.status = who, body, query or {}, status
-        self.server, self.headers, self.parts = server, headers, parts
 
 
 class Endpoint:
@@ -263,6 +256,20 @@ def host_batch(server):
     return host(server, body)
 
 
+def host_report(server):
+    """Of a world that the host holds: it has registered, renewed its row and taken the world."""
+    host_key(server)
+    world, boot = server.new_name(), "1" * 32
+    made = server.post("/api/hosts/register", {"world_id": world, "boot": boot}, "host")
+    jobs = b"\x02" + b"\x01\0" + (20000).to_bytes(4, "little") + bytes(4) + b"\x02"
+    body = (bytes([1, 0]) + (1).to_bytes(8, "little") + bytes.fromhex(boot) +
+            len(world).to_bytes(4, "little") + world.encode() + bytes.fromhex(made["revision"]) + jobs)
+    server.request("POST", "/api/hosts/batch", body, server.tokens["host"])
+    return Ask("host", {"world_id": world, "boot": boot, "done": 0, "state": "running", "players": 0,
+                        "tick": 0, "late_p99_us": 0, "work_max_us": 0, "memory_bytes": 0,
+                        "uptime_seconds": 0, "crashes": 0, "accounts": []})
+
+
 PLAIN = {name: (lambda server: Ask()) for name in [
     "GET /healthz", "GET /health", "GET /api/health", "GET /readyz", "GET /metrics",
     "GET /api/openapi.json", "GET /api/docs", "GET /api/assets", "GET /api/session",
@@ -334,6 +341,7 @@ GOOD = {
     "DELETE /admin/host-keys/{id}": lambda server: Ask("operator", id=host_key(server)),
     "POST /api/hosts/register": lambda server: host(server, {"world_id": "w", "boot": "0" * 32}),
     "POST /api/hosts/batch": host_batch,
+    "POST /api/hosts/report": host_report,
     "GET /api/hosts/place/{place_id}": lambda server: host(server, place_id="place_island"),
     "DELETE /admin/mute": lambda server: Ask("operator", query={"account": server.ban("mute")}),
 }
@@ -428,6 +436,8 @@ CONFLICT = {
     "POST /register": lambda server: Ask(body={"username": "ANN", "password": PASSWORD}),
     "POST /logout": "the sign-in ends, and is 401 from then on",
     "POST /api/account": lambda server: Ask("account", {"shown_name": "boss"}),
+    "POST /api/hosts/report": lambda server: Ask(
+        "host", {**host_report(server).body, "boot": "2" * 32}),
     "DELETE /api/account": lambda server: Ask("operator", {"password": PASSWORD}),  # the last one
     "POST /api/account/password": "a password that was changed meanwhile makes the old one wrong, 401",
     "POST /api/account/recover": "a code that was used is wrong, 401, and such a link is gone, 410",
@@ -576,8 +586,10 @@ AT_ONCE = {
     "GET /api/docs", "GET /blob/{sha256}", "GET /packed/{number}/{sha256}", "GET /api/session",
     "GET /api/account", "GET /api/registration", "GET /account.css", "GET /api/assets",
     "GET /api/jobs/{id}", "DELETE /api/jobs/{id}", "GET /api/account/sign-ins", "GET /admin/host-keys",
-    "GET /admin/settings", "GET /admin/sessions", "GET /admin/ban", "GET /admin/mute",
+    "GET /admin/settings", "GET /admin/ban", "GET /admin/mute",
 }
+
+add_parts(GOOD=GOOD, CONFLICT=CONFLICT, LIMITED=LIMITED, AT_ONCE=AT_ONCE, AFTER=AFTER)
 
 
 def send_only(links, port, method, path, body=None, token=None, headers=(), source=""):
@@ -672,8 +684,9 @@ class Matrix:
         if query:
             address += "?" + "&".join(f"{name}={value}" for name, value in query.items())
         body = change.pop("body", ask.body)
+        headers = {**dict(ask.headers), **dict(change.pop("headers", {}))}
         return self.server.request(change.pop("method", endpoint.method), address, body, token,
-                                   ask.server, **change)
+                                   ask.server, headers=headers, **change)
 
     def expect(self, endpoint, column, answer, wanted):
         """A refusal with one of these statuses, in our form, and described."""

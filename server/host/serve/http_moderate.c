@@ -5,6 +5,7 @@
 
 #include "core/base/utf8.h"
 #include "server/host/serve/body.h"
+#include "server/host/serve/remote_worlds.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
@@ -129,8 +130,14 @@ static bool refuse_without_accounts(const Serve *serve, HttpRequest *request,
     return true;
 }
 
-static void answer_told(HttpRequest *request, HttpResponse *response, uint32_t told)
+static void answer_told(HttpRequest *request, HttpResponse *response, RemoteTold worlds)
 {
+    const uint32_t told = worlds.told;
+    if (told == 0 && worlds.busy > 0) {
+        http_fail(request, response, 503, "busy",
+                  "too many orders wait for the machine that runs this world; try again");
+        return;
+    }
     ServeAnswer answer;
     serve_answer_begin(&answer, request);
     json_write_object_begin(&answer.json);
@@ -266,7 +273,7 @@ void serve_admin_delete_ban(void *user, HttpRequest *request, HttpResponse *resp
     } else if (status != STATUS_OK) {
         http_fail(request, response, 503, "unavailable", "it could not be stored; try again");
     } else {
-        answer_told(request, response, 0);
+        answer_told(request, response, (RemoteTold){0, 0});
     }
 }
 
@@ -292,7 +299,7 @@ static bool kick(void *user, HttpDeferred *deferred, HttpResponse *response)
         return true;
     }
     const char *reason = order.reason[0] != '\0' ? order.reason : "an operator removed you";
-    answer_told(request, response, host_kick(serve->host, order.account, order.world, reason));
+    answer_told(request, response, serve_kick(serve, order.account, order.world, reason));
     return true;
 }
 
@@ -337,8 +344,7 @@ static bool announce(void *user, HttpDeferred *deferred, HttpResponse *response)
         http_fail(request, response, 404, "not_found", "there is no such world here");
         return true;
     }
-    answer_told(request, response,
-                host_announce(serve->host, announcement.world, announcement.text));
+    answer_told(request, response, serve_announce(serve, announcement.world, announcement.text));
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_asset.h"
 #include "server/host/serve/http_build.h"
+#include "server/host/serve/http_draft.h"
 #include "server/host/serve/http_host.h"
 #include "server/host/serve/http_place.h"
 #include "server/host/serve/metrics.h"
@@ -382,6 +383,7 @@ static const HttpRoute routes[] = {
     SERVE_WORLD_ROUTES,
     SERVE_BUILD_ROUTES,
     SERVE_PLACE_ROUTES,
+    SERVE_DRAFT_ROUTES,
     SERVE_HOST_ROUTES,
     SERVE_ADMIN_ROUTES,
     {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES, .is_form = true,

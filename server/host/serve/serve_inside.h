@@ -11,13 +11,17 @@
 //   http_admin.c   what operators ask; http_logs.c: the log from afar
 //   access.c       who may ask what
 //   http_host.c    what hosts on other machines are answered
+//   remote_worlds.c  what they report, and orders for them
 //   serve_remote.c such a host itself: registers, fetches its place, saves at the control plane
+//   serve_report.c what such a host reports, and does as it is told
 //   rooms.c        which worlds there are, for HTTP threads
 #pragma once
 
 #include "core/base/json_write.h"
 #include "server/control/control.h"
+#include "server/draft/draft.h"
 #include "server/host/host_inside.h"
+#include "server/host/host_people.h"
 #include "server/host/serve/link_process.h"
 #include "server/host/serve/mailbox.h"
 #include "server/host/serve/rooms.h"
@@ -66,10 +70,12 @@ typedef struct Serve {
     ServePlace places[SERVE_PLACES_MAX]; // do not change once HTTP runs
     uint32_t place_count;
     SigningKey key;
-    uint8_t secret_key[SHA256_BYTES]; // with `control`: the HMAC key for stored sign-ins
+    uint8_t secret_key[SHA256_BYTES]; // the HMAC key for stored sign-ins
     Store *store;
     BlobStore *blobs;
+    Drafts *drafts;       // NULL: no accounts
     Control *control;     // NULL: no accounts
+    Control *guests;      // the sign-ins of a server without accounts; else NULL
     Host *host;           // the main thread's
     HostWorld *one_world; // NULL with `many`
     HostBounds bounds;
@@ -80,14 +86,16 @@ typedef struct Serve {
     HttpServer *http;
     Mailbox *mailbox;
     Rooms *rooms;
-    struct RemoteHosts *hosts;  // on other machines; NULL: no control plane
-    struct ServeRemote *remote; // NULL: this is not such a host itself
-    struct ServeBuild *build;   // NULL until somebody saves
-    struct JobQueue *jobs;      // NULL until something is built; place_build.h
+    struct RemoteHosts *hosts;          // on other machines; NULL: no control plane
+    struct RemoteWorlds *remote_worlds; // what they report; NULL likewise
+    struct ServeRemote *remote;         // NULL: this is not such a host itself
+    struct ServeReport *report;         // of such a host; NULL likewise
+    struct ServeBuild *build;           // NULL until somebody saves
+    struct JobQueue *jobs;              // NULL until something is built; place_build.h
     pthread_mutex_t build_lock;
     uint64_t swept_ns;                              // when the trash was last emptied; main thread
     uint64_t rooms_ns;                              // when the rooms were last told
-    atomic_uint import_count;                       // worlds that are uploaded now
+    atomic_uint upload_count;                       // bodies that come into files now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz
     uint8_t *text; // of large answers, the main thread's; NULL until somebody asks
 
@@ -107,7 +115,8 @@ int serve_data_failed(const Serve *serve, const char *what, const char *why);
 // --- serve_data.c -------------------------------------------------------------------------------
 // Finds and makes the folder; NULL, or why not.
 const char *serve_data_find(Serve *serve);
-int serve_data_open(Serve *serve); // everything in it; 0, or the exit code
+uint64_t serve_account_bytes_max(const Serve *serve); // what an account may store
+int serve_data_open(Serve *serve);                    // everything in it; 0, or the exit code
 void serve_data_close(Serve *serve);
 void serve_say_damaged(const Serve *serve, const char *what);
 
@@ -131,6 +140,6 @@ void serve_made(void *user, uint64_t tag, const HostWorld *world,
                 HostRefusal refusal);                                      // HostOutside
 void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer); // HostOutside
 void serve_take_socket(void *user, const MailSocket *mail);                // on the main thread
-// What a ticket says of somebody: account, name and flags.
-Ticket serve_ticket_of(const Identity *who);
+// Who a sign-in is, with or without accounts.
+Control *serve_people(const Serve *serve);
 void serve_refuse_socket(void *user, HostSocket *socket); // HostOutside
