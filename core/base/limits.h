@@ -282,7 +282,7 @@
 #define REMOTE_SILENT_MS           10000
 // Places that people publish. Bytes are those of all blobs that an account's packages use:
 // packages, pictures, drafts and their history.
-#define PLACES_PER_ACCOUNT_MAX 200
+#define PACKAGES_PER_ACCOUNT_MAX 200
 #define ACCOUNT_MB_DEFAULT     1024 // `account_mb` of the settings
 #define PACKAGE_PEOPLE_MAX     256
 #define PICTURES_MAX           9 // the thumbnail, and screenshots

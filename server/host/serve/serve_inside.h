@@ -117,7 +117,8 @@ int serve_data_failed(const Serve *serve, const char *what, const char *why);
 // --- serve_data.c -------------------------------------------------------------------------------
 // Finds and makes the folder; NULL, or why not.
 const char *serve_data_find(Serve *serve);
-int serve_data_open(Serve *serve); // everything in it; 0, or the exit code
+uint64_t serve_account_bytes_max(const Serve *serve); // what an account may store
+int serve_data_open(Serve *serve);                    // everything in it; 0, or the exit code
 void serve_data_close(Serve *serve);
 void serve_say_damaged(const Serve *serve, const char *what);
 
