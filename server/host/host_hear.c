@@ -78,6 +78,9 @@ void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket)
     }
     host_account_note(world, ticket->account);
     world->admitted[0] += 1;
+    if (world->host->config.outside.entered != NULL) {
+        world->host->config.outside.entered(world->host->config.outside.user, world, ticket);
+    }
     if (!host_profiles_ask(world, connection, ticket)) {
         hosted_send_auth(world, connection, ticket, NULL, 0);
     }

@@ -11,6 +11,7 @@
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_draft.h"
 #include "server/host/serve/http_host.h"
+#include "server/host/serve/http_listing.h"
 #include "server/host/serve/metrics.h"
 #include "server/host/serve/openapi.h"
 #include "server/sys/clock.h"
@@ -381,6 +382,7 @@ static const HttpRoute routes[] = {
      .summary = "Who asks, for a page: also when nobody is signed in"},
     SERVE_WORLD_ROUTES,
     SERVE_BUILD_ROUTES,
+    SERVE_LISTING_ROUTES,
     SERVE_DRAFT_ROUTES,
     SERVE_HOST_ROUTES,
     SERVE_ADMIN_ROUTES,

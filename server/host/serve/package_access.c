@@ -21,7 +21,8 @@ bool serve_package_find(Serve *serve, HttpRequest *request, HttpResponse *respon
         http_fail(request, response, 503, "unavailable", "it cannot be read now; try again");
     } else if ((rights & right) != (uint32_t)right) {
         http_fail(request, response, 403, "denied",
-                  (right & (RIGHT_EDIT | RIGHT_OWN)) == 0 ? "its sources are not open"
+                  (right & RIGHT_PLAY) != 0                 ? "you may not play this place"
+                  : (right & (RIGHT_EDIT | RIGHT_OWN)) == 0 ? "its sources are not open"
                   : (right & RIGHT_OWN) != 0
                       ? "this is for its owner, and for operators"
                       : "this is for its owner, for editors whom the owner names, and for "

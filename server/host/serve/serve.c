@@ -8,6 +8,7 @@
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_host.h"
+#include "server/host/serve/http_listing.h"
 #include "server/host/serve/remote_worlds.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/host/serve/serve_remote.h"
@@ -139,6 +140,7 @@ static Status make_host(Serve *serve)
                                      .log = outside_log,
                                      .start = outside_start,
                                      .joined = serve_joined,
+                                     .entered = serve_listing_entered,
                                      .made = serve_made,
                                      .refuse_socket = serve_refuse_socket,
                                      .socket_passed = outside_socket_passed,
@@ -390,7 +392,8 @@ static int open_serve(Serve *serve)
         return code;
     }
     watch(serve, store_descriptor(serve->store), NULL);
-    if (!open_control(serve) || serve_hosts_open(serve) != STATUS_OK) {
+    if (!open_control(serve) || serve_hosts_open(serve) != STATUS_OK ||
+        serve_listing_open(serve) != STATUS_OK) {
         return 1;
     }
     if (serve->journal[0] != '\0' &&
@@ -426,6 +429,7 @@ static void close_serve(Serve *serve)
     control_destroy(serve->control);
     host_destroy(serve->host);
     journal_writer_destroy(serve->journals);
+    serve_listing_close(serve);
     serve_data_close(serve);
     serve_remote_close(serve);
     serve_report_close(serve);
@@ -493,6 +497,7 @@ static void look(Serve *serve)
     serve_logs_step(serve);
     serve_report_step(serve);
     step_control(serve);
+    serve_listing_step(serve);
 }
 
 // The address as it stands in a link. Who listens on every address is reached by the loopback one.
