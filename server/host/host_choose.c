@@ -25,7 +25,8 @@ static void make_world_id(const Host *host, char out[65])
 
 static uint32_t coming(const HostWorld *world)
 {
-    return world->admitted[0] + world->admitted[1] + hosted_invited(world) + world->waiting;
+    return world->admitted[0] + world->admitted[1] + world->arriving + hosted_invited(world) +
+           world->waiting;
 }
 
 uint32_t hosted_player_count(const HostWorld *world)

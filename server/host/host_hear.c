@@ -66,6 +66,10 @@ void hosted_send_auth(HostWorld *world, uint64_t connection, const Ticket *ticke
                          .name_bytes = (uint32_t)strlen(ticket->name),
                          .bytes = profiles,
                          .byte_count = bytes};
+    world->admitted[0] += 1;
+    if (world->host->config.outside.entered != NULL) {
+        world->host->config.outside.entered(world->host->config.outside.user, world, ticket);
+    }
     hosted_send_entry(world, &entry);
     hosted_apply_rules(world, ticket->account);
 }
@@ -77,10 +81,6 @@ void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket)
         return;
     }
     host_account_note(world, ticket->account);
-    world->admitted[0] += 1;
-    if (world->host->config.outside.entered != NULL) {
-        world->host->config.outside.entered(world->host->config.outside.user, world, ticket);
-    }
     if (!host_profiles_ask(world, connection, ticket)) {
         hosted_send_auth(world, connection, ticket, NULL, 0);
     }

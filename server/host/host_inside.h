@@ -109,6 +109,9 @@ struct HostWorld {
     uint64_t maker_address; // where it was made from; 0: nobody counts it
     uint64_t make_tag;      // of the host_make that waits for it; 0: none
     bool gives_way;         // it stops so that another one can run, and is not counted any more
+    // Who has used a ticket and is not let in yet: they come from another world, or the store is
+    // asked for their characters.
+    uint32_t arriving;
     // Who was let in since the last statistics and since those before: they may not be in them yet.
     uint32_t admitted[2];
     uint64_t damaged[HOST_DAMAGED_MAX]; // hashes of what the log has said is damaged

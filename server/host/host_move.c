@@ -115,6 +115,7 @@ bool host_move_begin(HostWorld *to, uint64_t connection, const Ticket *ticket)
                    .from_incarnation = from->incarnation,
                    .to_incarnation = to->incarnation,
                    .ticket = *ticket};
+    to->arriving += 1;
     host->counts.moves_waited += 1;
     tell_leave(from, ticket->account);
     return true;
@@ -152,6 +153,7 @@ void host_moves_step(Host *host)
         host->moves[i] = host->moves[--host->move_count];
         host->counts.moves_late += late;
         if (done.to->incarnation == done.to_incarnation) {
+            done.to->arriving -= 1;
             hosted_admit(done.to, done.connection, &done.ticket);
         }
     }

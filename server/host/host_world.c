@@ -204,6 +204,7 @@ static void take(HostWorld *world)
         return; // soon
     }
     world->incarnation += 1;
+    world->arriving = 0;
     const Status status =
         store_world_take(host->config.store, world->row.world_id, host->config.host_id,
                          host->config.boot, host_unix_ms(host), host_tag(TAG_TAKE, world, 0));

@@ -36,7 +36,7 @@ static bool take_package(SqlRow *row, StorePackage *out)
            package->visibility <= STORE_LISTED;
 }
 
-void package_write_row(Sql *sql, const StorePackage *package)
+void package_row_write(Sql *sql, const StorePackage *package)
 {
     SqlRow row = sql_open(sql, SQL_PACKAGE_PUT, TABLE_PACKAGES);
     sql_put_string(&row, package->package_id);
@@ -80,7 +80,7 @@ static bool take_revision(SqlRow *row, StoreRevision *out)
            revision->state >= STORE_REVISION_BUILDING && revision->state <= STORE_REVISION_FAILED;
 }
 
-void revision_write(Sql *sql, const StoreRevision *revision)
+void revision_row_write(Sql *sql, const StoreRevision *revision)
 {
     SqlRow row = sql_open(sql, SQL_REVISION_PUT, TABLE_REVISIONS);
     sql_put_string(&row, revision->package_id);
@@ -126,7 +126,7 @@ Status package_by_id(Sql *sql, const char *package_id, StorePackage *out)
     FIND_ONE(row, take_package, out);
 }
 
-Status revision_find(Sql *sql, const char *package_id, uint32_t number, StoreRevision *out)
+Status revision_row_find(Sql *sql, const char *package_id, uint32_t number, StoreRevision *out)
 {
     SqlRow row = sql_open(sql, SQL_REVISION_FIND, TABLE_NONE);
     sql_put_string(&row, package_id);
@@ -186,7 +186,7 @@ Status store_revision_find(Store *store, const char *package_id, uint32_t number
                            StoreRevision *out)
 {
     begin_read(store);
-    return end_read(store, revision_find(store->reader, package_id, number, out), 0);
+    return end_read(store, revision_row_find(store->reader, package_id, number, out), 0);
 }
 
 Status store_revision_by_job(Store *store, const char *job_id, StoreRevision *out)
@@ -311,7 +311,7 @@ Status package_make_in(Sql *sql, StorePackage *package, uint32_t count_max)
     }
     package->version = 1;
     package->live = package->beta = package->last_revision = 0;
-    package_write_row(sql, package);
+    package_row_write(sql, package);
     return STATUS_OK;
 }
 
@@ -344,7 +344,7 @@ static Status package_change(Store *store, Sql *sql, void *user)
     package->live = found.live;
     package->beta = found.beta;
     package->last_revision = found.last_revision;
-    package_write_row(sql, package);
+    package_row_write(sql, package);
     return STATUS_OK;
 }
 
@@ -395,7 +395,7 @@ void package_give(Sql *sql, uint64_t account)
         if (is_whole) {
             package.owner_id = STORE_BUILT_IN_ACCOUNT;
             package.version += 1;
-            package_write_row(sql, &package);
+            package_row_write(sql, &package);
         } else { // what it says of its owner cannot be believed, and nothing else either
             SqlRow gone = sql_open(sql, SQL_PACKAGE_DELETE, TABLE_NONE);
             sql_put_string(&gone, package.package_id);
@@ -442,11 +442,11 @@ Status revision_add_in(Sql *sql, StoreRevision *revision, uint64_t bytes_max)
         return STATUS_LIMIT;
     }
     revision->revision = ++package.last_revision;
-    revision_write(sql, revision);
+    revision_row_write(sql, revision);
     package_write_use(sql, revision->package_hash, revision->package_id, STORE_BLOB_PACKAGE,
                       revision->revision, revision->package_bytes);
     package.version += 1;
-    package_write_row(sql, &package);
+    package_row_write(sql, &package);
     return STATUS_OK;
 }
 
@@ -483,7 +483,7 @@ static Status revision_end(Store *store, Sql *sql, void *user)
     (void)store;
     const EndCall *call = user;
     StoreRevision revision;
-    const Status status = revision_find(sql, call->package_id, call->number, &revision);
+    const Status status = revision_row_find(sql, call->package_id, call->number, &revision);
     if (status != STATUS_OK) {
         return status;
     }
@@ -494,7 +494,7 @@ static Status revision_end(Store *store, Sql *sql, void *user)
     const size_t bytes = strnlen(call->reason, sizeof revision.reason - 1);
     memcpy(revision.reason, call->reason, bytes);
     revision.reason[bytes] = '\0';
-    revision_write(sql, &revision);
+    revision_row_write(sql, &revision);
     return STATUS_OK;
 }
 
@@ -523,7 +523,7 @@ static Status channel_set(Store *store, Sql *sql, void *user)
         status = STATUS_NOT_FOUND;
     }
     if (status == STATUS_OK && call->number != 0) {
-        status = revision_find(sql, call->package_id, call->number, &revision);
+        status = revision_row_find(sql, call->package_id, call->number, &revision);
         if (status == STATUS_OK && revision.state != STORE_REVISION_READY) {
             status = STATUS_DENIED;
         }
@@ -536,7 +536,7 @@ static Status channel_set(Store *store, Sql *sql, void *user)
     *named = call->number;
     package.version += 1;
     package.updated_unix_ms = call->now;
-    package_write_row(sql, &package);
+    package_row_write(sql, &package);
     if (call->channel == STORE_LIVE) {
         package_show_thumbnail(sql, call->package_id, call->number);
     }
@@ -676,4 +676,38 @@ Status store_blob_use(Store *store, const uint8_t hash[32], const char *package_
 {
     UseCall call = {hash, package_id, purpose, number, bytes};
     return store_id_is_valid(package_id) ? store_call(store, blob_use, &call) : STATUS_MALFORMED;
+}
+
+typedef struct ForgetCall {
+    const uint8_t *hash;
+    bool is_used;
+} ForgetCall;
+
+static Status blob_forget(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    ForgetCall *call = user;
+    SqlRow gone = sql_open(sql, SQL_BLOB_FORGET, TABLE_NONE);
+    sql_put_bytes(&gone, call->hash, 32);
+    (void)sql_run(&gone);
+    return STATUS_OK;
+}
+
+// Most blobs are used, so that is asked first, and nothing is written for them.
+Status store_blob_forget(Store *store, const uint8_t hash[32], bool *is_used)
+{
+    ForgetCall call = {hash, true};
+    begin_read(store);
+    SqlRow row = sql_open(store->reader, SQL_BLOB_USE_ANY, TABLE_NONE);
+    sql_put_bytes(&row, hash, 32);
+    if (sql_next(&row)) {
+        call.is_used = sql_take_u64(&row) != 0;
+        sql_close(&row);
+    }
+    Status status = end_read(store, STATUS_OK, 0);
+    if (status == STATUS_OK && !call.is_used) {
+        status = store_call(store, blob_forget, &call);
+    }
+    *is_used = call.is_used || status != STATUS_OK;
+    return status;
 }

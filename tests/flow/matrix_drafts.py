@@ -77,14 +77,14 @@ def drafted_already(server):
 
 
 def one_too_many(server):
-    """An account has at most a hundred places. These are nothing, but they count."""
+    """An account has at most a two hundred places. These are nothing, but they count."""
     name = server.account()
     server.post(f"/api/accounts/{name}/roles", {"roles": "creator"}, "operator")
     owner = server.post("/api/account", None, name, "GET")["user_id"]
     with contextlib.closing(server.database()) as database:
         columns = [row[1] for row in database.execute("PRAGMA table_info(packages)")]
         database.execute("BEGIN IMMEDIATE")
-        for number in range(100):
+        for number in range(200):
             given = {"package_id": f"none-{owner}-{number}".encode(), "owner_id": owner, "kind": 1,
                      **{text: b"" for text in ("title", "description", "forked_from")}}
             database.execute(f"INSERT INTO packages VALUES ({','.join('?' * len(columns))})",

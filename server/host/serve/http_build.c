@@ -7,8 +7,10 @@
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
 #include "server/build/job/save.h"
+#include "server/control/rights.h"
 #include "server/host/serve/body.h"
 #include "server/host/serve/http_routes.h"
+#include "server/host/serve/place_build.h"
 #include "server/net/http_rules.h"
 
 #include <libgen.h>
@@ -24,7 +26,6 @@
 typedef struct ServeBuild {
     char place[PATH_MAX]; // the folder, without links
     char name[NAME_MAX + 1];
-    JobQueue *queue; // NULL until something is saved
 } ServeBuild;
 
 // --- who may ------------------------------------------------------------------------------------
@@ -75,35 +76,10 @@ static ServeBuild *build_of(Serve *serve)
     return build;
 }
 
-// Whoever saved is told without the paths of this machine; who runs it wants them.
-static void log_failure(void *user, const char *reason)
-{
-    (void)user;
-    serve_log(LOG_ERROR, "build", "a build failed: %s", reason);
-}
-
-static JobQueue *queue_of(Serve *serve, ServeBuild *build)
-{
-    if (build->queue != NULL) {
-        return build->queue;
-    }
-    const BuildConfig config = serve_build_config(serve);
-    // One at a time: there is one place, and only one build of it runs.
-    if (job_queue_create(&config, 1, &build->queue) != STATUS_OK) {
-        return NULL;
-    }
-    job_queue_listen(build->queue, log_failure, NULL);
-    return build->queue;
-}
-
 void serve_build_stop(Serve *serve)
 {
-    ServeBuild *build = serve->build;
-    if (build != NULL) {
-        job_queue_destroy(build->queue);
-        free(build);
-        serve->build = NULL;
-    }
+    free(serve->build);
+    serve->build = NULL;
 }
 
 // Both, or the response is filled.
@@ -353,10 +329,7 @@ void serve_build_post_save(void *user, HttpRequest *request, HttpResponse *respo
     if (build == NULL || serve_refuse_upload(user, build->place, request, response)) {
         return;
     }
-    Serve *serve = user;
-    pthread_mutex_lock(&serve->build_lock);
-    JobQueue *queue = queue_of(serve, build);
-    pthread_mutex_unlock(&serve->build_lock);
+    JobQueue *queue = serve_jobs(user);
     if (queue == NULL) {
         http_fail(request, response, 503, "failed", "no builds can be started");
         return;
@@ -396,49 +369,103 @@ void serve_build_get_script(void *user, HttpRequest *request, HttpResponse *resp
 
 // --- jobs ---------------------------------------------------------------------------------------
 
-static void answer_job(ServeBuild *build, HttpRequest *request, HttpResponse *response,
-                       bool is_cancel)
+static void put_job(HttpRequest *request, HttpResponse *response, const JobStatus *status)
 {
-    Serve *serve = http_user(request);
+    Buffer text = buffer_of(ANSWER_BYTES_MAX);
+    job_status_json(status, &text);
+    http_keep(request, text.data);
+    response->body = text.data;
+    response->bytes = text.bytes;
+    response->body_is_static = true;
+    if (text.status != STATUS_OK) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+    }
+}
+
+static void refuse_job(HttpRequest *request, HttpResponse *response)
+{
+    http_fail(request, response, 404, "not_found", "there is no such job (any more)");
+}
+
+// The job of a revision: for its maker, and for who may read the package; only who may edit it
+// cancels it. True: there is one, and the response is filled.
+static bool answer_revision(Serve *serve, HttpRequest *request, HttpResponse *response,
+                            bool is_cancel)
+{
+    StoreRevision revision;
+    StorePackage package;
+    JobStatus *status;
+    uint32_t rights = 0;
+    const Identity *who = serve_who(request);
+    if (serve->control == NULL ||
+        store_revision_by_job(serve->store, http_path_part(request, 0), &revision) != STATUS_OK) {
+        return false;
+    }
+    const bool is_maker = who != NULL && who->account == revision.maker_id;
+    if (rights_find(serve->store, revision.package_id, who, &package, &rights) != STATUS_OK) {
+        rights = 0;
+    }
+    if (!is_maker && (rights & RIGHT_READ) == 0) {
+        refuse_job(request, response);
+    } else if (is_cancel && !is_maker && (rights & RIGHT_EDIT) == 0) {
+        http_fail(request, response, 403, "denied", "this is for those who work on the place");
+    } else if ((status = malloc(sizeof *status)) == NULL) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+    } else {
+        if (is_cancel) { // one that has ended stays as it is
+            status_ignore(job_cancel(serve_jobs(serve), revision.job_id));
+        }
+        place_build_status(serve, &revision, status);
+        put_job(request, response, status);
+        free(status);
+    }
+    return true;
+}
+
+// The job of what an editor saved, in development.
+static void answer_saved(Serve *serve, HttpRequest *request, HttpResponse *response, bool is_cancel)
+{
     const char *id = http_path_part(request, 0);
+    if (enter(serve, request, response) == NULL) {
+        return;
+    }
+    JobQueue *queue = serve_jobs(serve);
     JobStatus *status = malloc(sizeof *status);
-    Status found = status == NULL ? STATUS_LIMIT : STATUS_NOT_FOUND;
-    pthread_mutex_lock(&serve->build_lock);
-    JobQueue *queue = build->queue;
-    pthread_mutex_unlock(&serve->build_lock);
-    if (status != NULL && id != NULL && queue != NULL) {
-        found = is_cancel ? job_cancel(queue, id) : STATUS_OK;
-        found = found == STATUS_OK ? job_status(queue, id, status) : found;
+    Status found = status != NULL && queue != NULL ? STATUS_OK : STATUS_LIMIT;
+    if (found == STATUS_OK && is_cancel) {
+        found = job_cancel(queue, id);
     }
     if (found == STATUS_OK) {
-        Buffer text = buffer_of(ANSWER_BYTES_MAX);
-        job_status_json(status, &text);
-        http_keep(request, text.data);
-        response->body = text.data;
-        response->bytes = text.bytes;
-        response->body_is_static = true;
-        found = text.status;
+        found = job_status(queue, id, status);
     }
-    if (found != STATUS_OK) {
-        respond_save_failed(request, response, found,
-                            found == STATUS_NOT_FOUND ? "there is no such job (any more)"
-                                                      : "out of memory");
+    if (found == STATUS_OK) {
+        put_job(request, response, status);
+    } else if (found == STATUS_NOT_FOUND) {
+        refuse_job(request, response);
+    } else {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
     }
     free(status);
 }
 
+static void answer_job(Serve *serve, HttpRequest *request, HttpResponse *response, bool is_cancel)
+{
+    if (answer_revision(serve, request, response, is_cancel)) {
+        return;
+    }
+    if (serve->control != NULL && !serve_is_development(serve, request)) {
+        refuse_job(request, response); // who may not see one does not learn whether it is there
+        return;
+    }
+    answer_saved(serve, request, response, is_cancel);
+}
+
 void serve_build_get_job(void *user, HttpRequest *request, HttpResponse *response)
 {
-    ServeBuild *build = enter(user, request, response);
-    if (build != NULL) {
-        answer_job(build, request, response, false);
-    }
+    answer_job(user, request, response, false);
 }
 
 void serve_build_delete_job(void *user, HttpRequest *request, HttpResponse *response)
 {
-    ServeBuild *build = enter(user, request, response);
-    if (build != NULL) {
-        answer_job(build, request, response, true);
-    }
+    answer_job(user, request, response, true);
 }

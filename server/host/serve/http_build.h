@@ -41,12 +41,13 @@ void serve_build_delete_job(void *user, HttpRequest *request, HttpResponse *resp
         {"GET",                                                                               \
          "/api/jobs/*",                                                                       \
          .handler = serve_build_get_job,                                                      \
+         .blocks = true,                                                                      \
          .gives = SERVE_BUILD_JOB,                                                            \
          .fails = "403 404",                                                                  \
          .summary = "How far a build is"},                                                    \
     {                                                                                         \
         "DELETE", "/api/jobs/*", .handler = serve_build_delete_job, .gives = SERVE_BUILD_JOB, \
-                                 .fails = "403 404",                                          \
+                                 .fails = "403 404", .blocks = true,                          \
                                  .summary = "Cancels a build, for everybody who shares it"    \
     }
 

@@ -5,10 +5,10 @@
 #include "core/base/json_read.h"
 #include "server/build/package/package.h"
 #include "server/build/place/template.h"
-#include "server/control/package_id.h"
 #include "server/host/serve/body.h"
+#include "server/host/serve/http_place.h"
 #include "server/host/serve/http_routes.h"
-#include "server/host/serve/package_access.h"
+#include "server/host/serve/place_build.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
@@ -55,8 +55,9 @@ static void answer_file(HttpRequest *request, HttpResponse *response, const Stor
     put_tag(request, response, file->hash);
 }
 
-static void answer_files(HttpRequest *request, HttpResponse *response, const StorePackage *package,
-                         const StoreDraftFile *files, uint32_t count, const uint64_t *used)
+static void answer_files(const Serve *serve, HttpRequest *request, HttpResponse *response,
+                         const StorePackage *package, const StoreDraftFile *files, uint32_t count,
+                         const uint64_t *used)
 {
     uint8_t *text = malloc(LIST_BYTES);
     ByteWriter writer = byte_writer(text, text != NULL ? LIST_BYTES : 0);
@@ -75,7 +76,7 @@ static void answer_files(HttpRequest *request, HttpResponse *response, const Sto
     json_write_array_end(&json);
     if (used != NULL) {
         serve_write_number(&json, "bytes_used", *used);
-        serve_write_number(&json, "bytes_allowed", ACCOUNT_BYTES_MAX);
+        serve_write_number(&json, "bytes_allowed", place_bytes_max(serve));
     }
     json_write_object_end(&json);
     if (json_writer_finish(&json) != STATUS_OK) {
@@ -210,7 +211,7 @@ static bool make(Filling *filling, HttpRequest *request, HttpResponse *response,
         status = draft_list(serve->drafts, package->package_id, &files, &count);
     }
     if (status == STATUS_OK) {
-        answer_files(request, response, package, files, count, NULL);
+        answer_files(serve, request, response, package, files, count, NULL);
         free(files);
     } else {
         refuse(request, response, status, reason);
@@ -228,8 +229,8 @@ static Status make_package(Serve *serve, const Identity *who, const char *title,
                           .updated_unix_ms = clock_unix_ms()};
     snprintf(out->title, sizeof out->title, "%s", title);
     for (uint32_t i = 0; i < ID_TRIES && status == STATUS_EXISTS; i++) {
-        package_id_make(title, out->package_id);
-        status = store_package_make(serve->store, out, PACKAGES_PER_ACCOUNT_MAX);
+        place_make_id(title, out->package_id);
+        status = store_package_make(serve->store, out, PLACES_PER_ACCOUNT_MAX);
     }
     return status;
 }
@@ -251,17 +252,17 @@ void serve_post_draft_new(void *user, HttpRequest *request, HttpResponse *respon
         serve_refuse_upload(serve, serve->data, request, response)) {
         return;
     }
-    if (title[0] == '\0' || !template_exists(template)) {
-        http_fail(request, response, 400, title[0] == '\0' ? "title" : "template",
-                  title[0] == '\0' ? "a place has a title" : "there is no such template");
+    if (!place_check_title(request, response, title)) {
+        return;
+    }
+    if (!template_exists(template)) {
+        http_fail(request, response, 400, "template", "there is no such template");
         return;
     }
     const Status status = make_package(serve, serve_who(request), title, &package);
     if (status == STATUS_LIMIT) {
         http_fail(request, response, 409, "quota",
                   "this account has as many places as it may have");
-    } else if (status == STATUS_MALFORMED) {
-        http_fail(request, response, 400, "title", "a title is plain text in one line");
     } else if (status != STATUS_OK) {
         refuse(request, response, STATUS_BLOCKED, "");
     } else if (!make(&filling, request, response, &package)) {
@@ -272,30 +273,30 @@ void serve_post_draft_new(void *user, HttpRequest *request, HttpResponse *respon
 void serve_post_draft(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    StorePackage package;
+    PlaceAsk ask;
     StoreRevision revision;
     char id[16] = "";
     const JsonNode *body = serve_body_object(request, response);
     if (body == NULL || !serve_body_text(request, response, body, "revision_id", id, sizeof id) ||
-        !serve_package_find(serve, request, response, RIGHT_EDIT, &package) ||
+        !place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
         serve_refuse_upload(serve, serve->data, request, response)) {
         return;
     }
-    if (draft_exists(serve->drafts, package.package_id)) {
+    if (draft_exists(serve->drafts, ask.package.package_id)) {
         refuse(request, response, STATUS_EXISTS, "this place has a draft already");
         return;
     }
-    uint32_t number = package.last_revision;
-    if (id[0] != '\0' && !serve_revision_read(id, &number)) {
+    uint32_t number = ask.package.last_revision;
+    if (id[0] != '\0' && !revision_id_read(id, &number)) {
         http_fail(request, response, 400, "malformed", "revision_id is like \"r3\"");
         return;
     }
-    if (store_revision_find(serve->store, package.package_id, number, &revision) != STATUS_OK) {
+    if (store_revision_find(serve->store, ask.package.package_id, number, &revision) != STATUS_OK) {
         http_fail(request, response, 404, "not_found", "there is no such revision");
         return;
     }
     Filling filling = {.serve = serve, .revision = &revision};
-    (void)make(&filling, request, response, &package);
+    (void)make(&filling, request, response, &ask.package);
 }
 
 // --- reading ------------------------------------------------------------------------------------
@@ -303,19 +304,19 @@ void serve_post_draft(void *user, HttpRequest *request, HttpResponse *response)
 void serve_get_draft(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    StorePackage package;
+    PlaceAsk ask;
     StoreDraftFile *files = NULL;
     uint32_t count = 0;
     uint64_t used = 0;
-    if (!serve_package_find(serve, request, response, RIGHT_EDIT, &package)) {
+    if (!place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
         return;
     }
-    Status status = draft_list(serve->drafts, package.package_id, &files, &count);
+    Status status = draft_list(serve->drafts, ask.package.package_id, &files, &count);
     if (status == STATUS_OK) {
-        status = store_account_bytes(serve->store, package.owner_id, &used);
+        status = store_account_bytes(serve->store, ask.package.owner_id, &used);
     }
     if (status == STATUS_OK) {
-        answer_files(request, response, &package, files, count, &used);
+        answer_files(serve, request, response, &ask.package, files, count, &used);
     } else {
         refuse(request, response, status,
                status == STATUS_NOT_FOUND
@@ -341,17 +342,17 @@ static void answer_bytes(HttpRequest *request, HttpResponse *response, uint8_t *
 void serve_get_draft_file(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    StorePackage package;
+    PlaceAsk ask;
     StoreDraftFile about;
     char reason[WORKER_REASON_BYTES] = "";
     uint8_t *data = NULL;
     size_t bytes = 0;
     const char *path = path_of(request, response);
-    if (path == NULL || !serve_package_find(serve, request, response, RIGHT_EDIT, &package)) {
+    if (path == NULL || !place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
         return;
     }
     const Status status =
-        draft_read(serve->drafts, package.package_id, path, &data, &bytes, &about, reason);
+        draft_read(serve->drafts, ask.package.package_id, path, &data, &bytes, &about, reason);
     if (status != STATUS_OK) {
         refuse(request, response, status == STATUS_MALFORMED ? STATUS_NOT_FOUND : status, reason);
         return;
@@ -395,10 +396,10 @@ static void write_version(JsonWriter *json, const StoreDraftVersion *version)
 void serve_get_draft_history(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    StorePackage package;
+    PlaceAsk ask;
     uint64_t version = 0, below = STORE_VERSION_ALL, limit = 50;
     const char *path = path_of(request, response);
-    if (path == NULL || !serve_package_find(serve, request, response, RIGHT_EDIT, &package)) {
+    if (path == NULL || !place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
         return;
     }
     if (!serve_query_number(request, "version", STORE_VERSION_ALL - 1, &version) ||
@@ -409,14 +410,14 @@ void serve_get_draft_history(void *user, HttpRequest *request, HttpResponse *res
         return;
     }
     if (version != 0) {
-        answer_version(serve, request, response, package.package_id, path, version);
+        answer_version(serve, request, response, ask.package.package_id, path, version);
         return;
     }
     StoreDraftVersion *versions = calloc(VERSIONS_MAX, sizeof *versions);
     uint32_t count = 0;
     const Status status =
         versions != NULL
-            ? store_draft_versions(serve->store, package.package_id, path, (uint32_t)below,
+            ? store_draft_versions(serve->store, ask.package.package_id, path, (uint32_t)below,
                                    versions, (uint32_t)(limit > 0 ? limit : 1), &count)
             : STATUS_LIMIT;
     if (status != STATUS_OK || (count == 0 && below == STORE_VERSION_ALL)) {
@@ -458,18 +459,18 @@ void serve_get_draft_history(void *user, HttpRequest *request, HttpResponse *res
 static void put_file(Serve *serve, HttpRequest *request, HttpResponse *response, const void *data,
                      size_t bytes)
 {
-    StorePackage package;
+    PlaceAsk ask;
     StoreDraftFile now = {0};
     uint8_t hash[SHA256_BYTES];
     char reason[WORKER_REASON_BYTES] = "";
     DraftWrite write = {.data = data, .bytes = bytes, .maker = serve_who(request)->account};
     write.path = path_of(request, response);
-    if (write.path == NULL || !serve_package_find(serve, request, response, RIGHT_EDIT, &package) ||
+    if (write.path == NULL || !place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
         !read_known(request, response, hash, &write.known) ||
         serve_refuse_upload(serve, serve->data, request, response)) {
         return;
     }
-    write.place_id = package.package_id;
+    write.place_id = ask.package.package_id;
     const Status status = draft_write(serve->drafts, &write, &now, reason);
     if (status == STATUS_OK) {
         answer_file(request, response, &now);
@@ -493,17 +494,17 @@ void serve_put_draft_file(void *user, HttpRequest *request, HttpResponse *respon
 void serve_delete_draft_file(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    StorePackage package;
+    PlaceAsk ask;
     StoreDraftFile now = {0};
     uint8_t hash[SHA256_BYTES];
     char reason[WORKER_REASON_BYTES] = "";
     DraftWrite write = {.maker = serve_who(request)->account};
     write.path = path_of(request, response);
-    if (write.path == NULL || !serve_package_find(serve, request, response, RIGHT_EDIT, &package) ||
+    if (write.path == NULL || !place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
         !read_known(request, response, hash, &write.known)) {
         return;
     }
-    write.place_id = package.package_id;
+    write.place_id = ask.package.package_id;
     const Status status = write.known != NULL
                               ? draft_delete_file(serve->drafts, &write, &now, reason)
                               : STATUS_NOT_FOUND;
@@ -540,7 +541,7 @@ static bool read_file_body(HttpRequest *request, HttpResponse *response, const J
 void serve_post_draft_move(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    StorePackage package;
+    PlaceAsk ask;
     StoreDraftFile now = {0};
     char from[STORE_DRAFT_PATH_BYTES] = "", to[STORE_DRAFT_PATH_BYTES] = "";
     char reason[WORKER_REASON_BYTES] = "";
@@ -549,10 +550,10 @@ void serve_post_draft_move(void *user, HttpRequest *request, HttpResponse *respo
     const JsonNode *body = serve_body_object(request, response);
     if (body == NULL || !read_file_body(request, response, body, "from", from, hash, &has_hash) ||
         !serve_body_text(request, response, body, "to", to, sizeof to) ||
-        !serve_package_find(serve, request, response, RIGHT_EDIT, &package)) {
+        !place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
         return;
     }
-    const DraftWrite write = {.place_id = package.package_id,
+    const DraftWrite write = {.place_id = ask.package.package_id,
                               .path = from,
                               .known = hash,
                               .maker = serve_who(request)->account};
@@ -567,7 +568,7 @@ void serve_post_draft_move(void *user, HttpRequest *request, HttpResponse *respo
 void serve_post_draft_restore(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    StorePackage package;
+    PlaceAsk ask;
     StoreDraftFile now = {0};
     char path[STORE_DRAFT_PATH_BYTES] = "", reason[WORKER_REASON_BYTES] = "";
     uint8_t hash[SHA256_BYTES], *data = NULL;
@@ -584,15 +585,15 @@ void serve_post_draft_restore(void *user, HttpRequest *request, HttpResponse *re
         http_fail(request, response, 400, "malformed", "version is a number from 1 on");
         return;
     }
-    if (!serve_package_find(serve, request, response, RIGHT_EDIT, &package)) {
+    if (!place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
         return;
     }
-    Status status = draft_read_version(serve->drafts, package.package_id, path, (uint32_t)version,
-                                       &data, &bytes);
+    Status status = draft_read_version(serve->drafts, ask.package.package_id, path,
+                                       (uint32_t)version, &data, &bytes);
     if (status == STATUS_NOT_FOUND) {
         snprintf(reason, sizeof reason, "there is no such version, or the file was deleted then");
     }
-    const DraftWrite write = {.place_id = package.package_id,
+    const DraftWrite write = {.place_id = ask.package.package_id,
                               .path = path,
                               .data = data,
                               .bytes = bytes,

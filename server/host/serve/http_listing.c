@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/host/serve/http_listing.h"
 
+#include "core/base/hash.h"
 #include "core/base/text.h"
 #include "server/host/serve/body.h"
 #include "server/host/serve/ready_cache.h"
@@ -167,9 +168,10 @@ static void write_cost(JsonWriter *json, const StoreCounts *counts)
     json_write_object_end(json);
 }
 
-void listing_write_counts(Serve *serve, JsonWriter *json, const char *place_id)
+uint64_t listing_write_counts(Serve *serve, JsonWriter *json, const char *place_id)
 {
     StoreListing row;
+    const size_t from = json->out->at;
     if (store_listing_find(serve->store, place_id, &row) != STATUS_OK) {
         memset(&row, 0, sizeof row);
     }
@@ -185,6 +187,9 @@ void listing_write_counts(Serve *serve, JsonWriter *json, const char *place_id)
     write_cost(json, &row.counts);
     write_tags(json, row.tags);
     write_time(json, "published_at", row.published_unix_ms);
+    Hash64 hash = HASH64_INIT;
+    hash_bytes(&hash, json->out->data + from, json->out->at - from);
+    return hash.state;
 }
 
 // --- what is kept ready -------------------------------------------------------------------------

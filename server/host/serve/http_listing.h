@@ -15,7 +15,8 @@
     "players:integer visits:integer unique_players:integer seconds_played:integer "         \
     "peak_players:integer votes_up:integer votes_down:integer favourites:integer cost:any " \
     "tags:array published_at:any"
-void listing_write_counts(Serve *serve, JsonWriter *json, const char *place_id);
+// Gives a hash of what it wrote.
+uint64_t listing_write_counts(Serve *serve, JsonWriter *json, const char *place_id);
 
 MUST_USE Status serve_listing_open(Serve *serve);
 void serve_listing_step(Serve *serve);  // on the main thread

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "server/host/serve/body.h"
 #include "server/host/serve/http_listing.h"
-#include "server/host/serve/package_access.h"
+#include "server/host/serve/http_place.h"
 #include "server/host/serve/time_text.h"
 #include "server/sys/clock.h"
 
@@ -32,12 +32,12 @@ void serve_get_place_worlds(void *user, HttpRequest *request, HttpResponse *resp
 {
     Serve *serve = user;
     const char *after = http_query(request, "after");
-    StorePackage package;
+    PlaceAsk ask;
     ListingAnswer answer;
     uint32_t limit = 0;
     LiveWorld *worlds = malloc((LISTING_PAGE_MAX + 1) * sizeof *worlds);
     http_keep(request, worlds);
-    if (!serve_package_find(serve, request, response, RIGHT_PLAY, &package) ||
+    if (!place_enter(serve, request, response, RIGHT_PLAY, &ask) ||
         !listing_read_limit(request, response, &limit)) {
         return;
     }
@@ -45,7 +45,7 @@ void serve_get_place_worlds(void *user, HttpRequest *request, HttpResponse *resp
         http_fail(request, response, 503, "busy", "out of memory; try again");
         return;
     }
-    const uint32_t count = listing_feed_worlds(serve->feed, package.package_id,
+    const uint32_t count = listing_feed_worlds(serve->feed, ask.package.package_id,
                                                after != NULL ? after : "", worlds, limit + 1);
     if (!listing_answer_begin(&answer, request, response)) {
         return;
@@ -101,26 +101,26 @@ void serve_get_place_stats(void *user, HttpRequest *request, HttpResponse *respo
     const uint64_t today = clock_unix_ms() / LISTING_DAY_MS;
     uint64_t wanted = DAYS_DEFAULT;
     uint32_t count = 0;
-    StorePackage package;
+    PlaceAsk ask;
     ListingAnswer answer;
     StoreDay *days = malloc(DAYS_MAX * sizeof *days);
     http_keep(request, days);
-    if (!serve_package_find(serve, request, response, RIGHT_EDIT, &package)) {
+    if (!place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
         return;
     }
     if (!serve_query_number(request, "days", DAYS_MAX, &wanted) || wanted == 0) {
         http_fail(request, response, 400, "malformed", "days is a number from 1 to 366");
         return;
     }
-    const Status status = days != NULL ? store_days(serve->store, package.package_id,
+    const Status status = days != NULL ? store_days(serve->store, ask.package.package_id,
                                                     today - wanted, days, (uint32_t)wanted, &count)
                                        : STATUS_LIMIT;
     if (listing_refuse(request, response, status) ||
         !listing_answer_begin(&answer, request, response)) {
         return;
     }
-    serve_write_member(&answer.json, "place_id", package.package_id);
-    listing_write_counts(serve, &answer.json, package.package_id);
+    serve_write_member(&answer.json, "place_id", ask.package.package_id);
+    (void)listing_write_counts(serve, &answer.json, ask.package.package_id);
     write_days(&answer.json, days, count, today - wanted + 1, today);
     (void)listing_answer_end(&answer, response);
 }
@@ -154,18 +154,18 @@ void serve_put_tags(void *user, HttpRequest *request, HttpResponse *response)
     Serve *serve = user;
     const char *tags[TAGS_PER_PLACE_MAX];
     uint32_t count = 0;
-    StorePackage package;
+    PlaceAsk ask;
     const JsonNode *body = serve_body_object(request, response);
-    if (body == NULL || !serve_package_find(serve, request, response, RIGHT_EDIT, &package) ||
+    if (body == NULL || !place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
         !read_tags(request, response, body, tags, &count) ||
         listing_refuse(request, response,
-                       store_tags_put(serve->store, package.package_id, tags, count))) {
+                       store_tags_put(serve->store, ask.package.package_id, tags, count))) {
         return;
     }
     ServeAnswer answer;
     serve_answer_begin(&answer, request);
     json_write_object_begin(&answer.json);
-    serve_write_member(&answer.json, "place_id", package.package_id);
+    serve_write_member(&answer.json, "place_id", ask.package.package_id);
     json_write_name(&answer.json, "tags");
     json_write_array_begin(&answer.json);
     for (uint32_t i = 0; i < count; i++) {
@@ -203,19 +203,19 @@ static void answer_opinion(Serve *serve, HttpRequest *request, HttpResponse *res
 
 void serve_get_opinion(void *user, HttpRequest *request, HttpResponse *response)
 {
-    StorePackage package;
-    if (serve_package_find(user, request, response, RIGHT_SEE, &package)) {
-        answer_opinion(user, request, response, package.package_id);
+    PlaceAsk ask;
+    if (place_enter(user, request, response, RIGHT_SEE, &ask)) {
+        answer_opinion(user, request, response, ask.package.package_id);
     }
 }
 
 void serve_put_vote(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    StorePackage package;
+    PlaceAsk ask;
     JsonError error = {0};
     const JsonNode *body = serve_body_object(request, response);
-    if (body == NULL || !serve_package_find(serve, request, response, RIGHT_PLAY, &package)) {
+    if (body == NULL || !place_enter(serve, request, response, RIGHT_PLAY, &ask)) {
         return;
     }
     const int vote = (int)json_read_integer(json_read_member(body, "vote", &error), -1, 1, &error);
@@ -224,29 +224,29 @@ void serve_put_vote(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     const Status status =
-        store_vote_put(serve->store, package.package_id, serve_who(request)->account, vote);
+        store_vote_put(serve->store, ask.package.package_id, serve_who(request)->account, vote);
     if (status == STATUS_DENIED) {
         http_fail(request, response, 403, "not_played",
                   "only who has played it may vote; a visit counts after a few seconds");
     } else if (!listing_refuse(request, response, status)) {
-        answer_opinion(serve, request, response, package.package_id);
+        answer_opinion(serve, request, response, ask.package.package_id);
     }
 }
 
 static void change_favourite(Serve *serve, HttpRequest *request, HttpResponse *response,
                              bool is_favourite)
 {
-    StorePackage package;
-    if (!serve_package_find(serve, request, response, RIGHT_SEE, &package)) {
+    PlaceAsk ask;
+    if (!place_enter(serve, request, response, RIGHT_SEE, &ask)) {
         return;
     }
-    const Status status = store_favourite_put(serve->store, package.package_id,
+    const Status status = store_favourite_put(serve->store, ask.package.package_id,
                                               serve_who(request)->account, is_favourite);
     if (status == STATUS_LIMIT) {
         http_fail(request, response, 409, "too_many",
                   "you have 1,000 favourites; take one back first");
     } else if (!listing_refuse(request, response, status)) {
-        answer_opinion(serve, request, response, package.package_id);
+        answer_opinion(serve, request, response, ask.package.package_id);
     }
 }
 

@@ -12,6 +12,7 @@
 #include "server/host/serve/http_draft.h"
 #include "server/host/serve/http_host.h"
 #include "server/host/serve/http_listing.h"
+#include "server/host/serve/http_place.h"
 #include "server/host/serve/metrics.h"
 #include "server/host/serve/openapi.h"
 #include "server/sys/clock.h"
@@ -384,6 +385,7 @@ static const HttpRoute routes[] = {
     SERVE_BUILD_ROUTES,
     SERVE_LISTING_ROUTES,
     SERVE_DRAFT_ROUTES,
+    SERVE_PLACE_ROUTES,
     SERVE_HOST_ROUTES,
     SERVE_ADMIN_ROUTES,
     {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES, .is_form = true,

@@ -71,7 +71,7 @@ static bool may_see(const Serve *serve, const HttpRequest *request, const HostWo
 {
     const Identity *who = serve_who(request);
     const Ticket nobody = {0};
-    const Ticket ticket = who != NULL ? serve_ticket_of(who) : nobody;
+    const Ticket ticket = who != NULL ? host_people_ticket(who) : nobody;
     return serve->control == NULL || host_world_is_open_to(world, &ticket);
 }
 

@@ -9,6 +9,8 @@
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_host.h"
 #include "server/host/serve/http_listing.h"
+#include "server/host/serve/http_place.h"
+#include "server/host/serve/place_build.h"
 #include "server/host/serve/remote_worlds.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/host/serve/serve_remote.h"
@@ -93,37 +95,12 @@ static void outside_sockets_ended(void *user, const HostWorld *world)
 
 static void outside_rules(void *user, uint64_t account, const char *world_id, HostRules *out)
 {
-    const Serve *serve = user;
-    StoreBan ban;
-    if (control_find_ban(serve->control, account, world_id, BAN_ENTER, &ban)) {
-        out->banned_until_unix_ms = ban.until_unix_ms;
-        memcpy(out->ban_reason, ban.reason, sizeof out->ban_reason);
-    }
-    if (control_find_ban(serve->control, account, world_id, BAN_CHAT, &ban)) {
-        out->muted_until_unix_ms = ban.until_unix_ms;
-        memcpy(out->mute_reason, ban.reason, sizeof out->mute_reason);
-    }
+    host_people_rules(((Serve *)user)->control, account, world_id, out);
 }
 
 static Status outside_who(void *user, const char *token, size_t bytes, Ticket *out)
 {
-    const Serve *serve = user;
-    char text[TOKEN_TEXT_BYTES];
-    Identity who;
-    if (bytes >= sizeof text) {
-        return STATUS_DENIED;
-    }
-    memcpy(text, token, bytes);
-    text[bytes] = '\0';
-    const Status status = identity_of_token(serve->control, text, &who);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (who.kind == SIGN_IN_TOKEN && (who.scope & SCOPE_PLAY) == 0) {
-        return STATUS_DENIED; // as for /join
-    }
-    *out = serve_ticket_of(&who);
-    return STATUS_OK;
+    return host_people_who(serve_people(user), token, bytes, out);
 }
 
 static void log_journal(const char *text)
@@ -164,6 +141,8 @@ static Status make_host(Serve *serve)
                          .idle_stop_ms = serve->config.idle_stop_s * 1000};
     if (serve->control != NULL) {
         config.outside.rules = outside_rules;
+    }
+    if (serve_people(serve) != NULL) {
         config.outside.who = outside_who;
     }
     memcpy(config.host_id, serve->host_id, sizeof config.host_id);
@@ -323,21 +302,30 @@ static int open_http(Serve *serve)
                                                    : "that is no address");
         return 1;
     }
+    place_build_recover(serve);
     return 0;
+}
+
+Control *serve_people(const Serve *serve)
+{
+    return serve->control != NULL ? serve->control : serve->guests;
 }
 
 static bool open_control(Serve *serve)
 {
-    if (!serve->config.control) {
-        return true;
+    if (serve->remote != NULL) {
+        return true; // nobody signs in here
     }
-    ControlConfig config = {
-        .store = serve->store, .data = serve->data, .is_open = serve->config.has_open_registration};
+    ControlConfig config = {.store = serve->store,
+                            .data = serve->data,
+                            .is_open = serve->config.has_open_registration,
+                            .guests_only = !serve->config.control};
     memcpy(config.secret, serve->secret_key, sizeof config.secret);
-    const Status status = control_create(&config, &serve->control);
+    const Status status =
+        control_create(&config, serve->config.control ? &serve->control : &serve->guests);
     if (status != STATUS_OK) {
-        serve_log_failure(serve->command, "the accounts cannot be read: %s", status_text(status));
-    } else {
+        serve_log_failure(serve->command, "the sign-ins cannot be read: %s", status_text(status));
+    } else if (serve->control != NULL) {
         serve_person_open(serve);
     }
     return status == STATUS_OK;
@@ -418,15 +406,17 @@ static void close_serve(Serve *serve)
     http_stop(serve->http);
     serve_logs_stop(serve);
     serve->http = NULL; // sockets are counted no more
-    serve_build_stop(serve);
     serve_report_stop(serve);
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
+    serve_jobs_stop(serve);
+    serve_build_stop(serve);
     mailbox_destroy(serve->mailbox);
     serve_hosts_close(serve);
     serve_remote_cancel(serve);
     serve_places_close(serve);
     control_destroy(serve->control);
+    control_destroy(serve->guests);
     host_destroy(serve->host);
     journal_writer_destroy(serve->journals);
     serve_listing_close(serve);
@@ -460,17 +450,21 @@ static void write_control(void *user, bool ends)
 {
     Serve *serve = user;
     if (!ends) {
-        control_write(serve->control);
+        control_write(serve_people(serve));
     }
+}
+
+static void change_rules(void *user, uint64_t account, const char *world_id)
+{
+    serve_rules_changed(user, account, world_id);
 }
 
 static void step_control(Serve *serve)
 {
-    StoreBan ban;
-    while (serve->control != NULL && control_take_ban_change(serve->control, &ban)) {
-        serve_rules_changed(serve, ban.account_id, ban.world_id);
+    if (serve->control != NULL) {
+        host_people_step(serve->control, change_rules, serve);
     }
-    if (serve->control != NULL && control_step(serve->control)) {
+    if (serve_people(serve) != NULL && control_step(serve_people(serve))) {
         status_ignore(work_pool_submit(serve->pool, write_control, serve)); // or a minute later
     }
 }
@@ -497,6 +491,7 @@ static void look(Serve *serve)
     serve_logs_step(serve);
     serve_report_step(serve);
     step_control(serve);
+    place_step(serve);
     serve_listing_step(serve);
 }
 

@@ -7,6 +7,7 @@
 //   serve_up.c     what only `sandlot up` has
 //   http_routes.c  what HTTP is answered; http_join.c: who comes in; http_asset.c, http_build.c
 //   access.c       who may ask what; openapi.c: the description of all routes
+//   http_place*.c  places and their revisions; place_build.c: their builds
 //   http_admin.c   what operators ask; http_logs.c: the log from afar
 //   access.c       who may ask what
 //   http_host.c    what hosts on other machines are answered
@@ -20,6 +21,7 @@
 #include "server/control/control.h"
 #include "server/draft/draft.h"
 #include "server/host/host_inside.h"
+#include "server/host/host_people.h"
 #include "server/host/serve/link_process.h"
 #include "server/host/serve/mailbox.h"
 #include "server/host/serve/rooms.h"
@@ -68,11 +70,12 @@ typedef struct Serve {
     ServePlace places[SERVE_PLACES_MAX]; // do not change once HTTP runs
     uint32_t place_count;
     SigningKey key;
-    uint8_t secret_key[SHA256_BYTES]; // with `control`: the HMAC key for stored sign-ins
+    uint8_t secret_key[SHA256_BYTES]; // the HMAC key for stored sign-ins
     Store *store;
     BlobStore *blobs;
     Drafts *drafts;       // NULL: no accounts
     Control *control;     // NULL: no accounts
+    Control *guests;      // the sign-ins of a server without accounts; else NULL
     Host *host;           // the main thread's
     HostWorld *one_world; // NULL with `many`
     HostBounds bounds;
@@ -90,7 +93,9 @@ typedef struct Serve {
     struct ListingFeed *feed;           // what the listing learns from worlds; NULL: no accounts
     struct ReadyCache *ready;           // answers of the listing; NULL: no accounts
     struct ServeBuild *build;           // NULL until somebody saves
+    struct JobQueue *jobs;              // NULL until something is built; place_build.h
     pthread_mutex_t build_lock;
+    uint64_t swept_ns;                              // when the trash was last emptied; main thread
     uint64_t rooms_ns;                              // when the rooms were last told
     atomic_uint upload_count;                       // bodies that come into files now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz
@@ -136,6 +141,6 @@ void serve_made(void *user, uint64_t tag, const HostWorld *world,
                 HostRefusal refusal);                                      // HostOutside
 void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer); // HostOutside
 void serve_take_socket(void *user, const MailSocket *mail);                // on the main thread
-// What a ticket says of somebody: account, name and flags.
-Ticket serve_ticket_of(const Identity *who);
+// Who a sign-in is, with or without accounts.
+Control *serve_people(const Serve *serve);
 void serve_refuse_socket(void *user, HostSocket *socket); // HostOutside
