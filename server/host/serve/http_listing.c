@@ -129,9 +129,8 @@ static void write_tags(JsonWriter *json, const char *tags)
 
 void listing_write_row(Serve *serve, JsonWriter *json, const StoreListing *row)
 {
-    char hex[2 * SHA256_BYTES + 1], address[96], creator[32];
-    sha256_hex(row->thumbnail, hex);
-    snprintf(address, sizeof address, "/blob/%s", hex);
+    char address[128], creator[32];
+    snprintf(address, sizeof address, "/api/places/%s/pictures/0", row->package_id);
     serve_account_text(row->owner_id, false, creator);
     json_write_object_begin(json);
     serve_write_member(json, "id", row->package_id);
