@@ -192,6 +192,7 @@ static bool answer_metrics(void *user, HttpDeferred *deferred, HttpResponse *res
     metrics.routes = serve_routes(&metrics.route_count);
     if (serve->control != NULL) {
         metrics.control = control_stats(serve->control);
+        metrics.listing = listing_feed_stats(serve->feed);
     }
     collect_worlds(serve, &metrics);
     ByteWriter writer = byte_writer(serve_text(serve), SERVE_TEXT_BYTES);
