@@ -263,7 +263,7 @@
 // Answers of the listing that are kept ready, and the longest question that one is kept for.
 #define READY_ANSWERS_MAX  256
 #define READY_KEY_BYTES    256
-#define READY_ANSWER_BYTES (256u << 10)
+#define READY_ANSWER_BYTES (128u << 10)
 // Visits that wait to be stored; one more is counted as lost.
 #define VISITS_WAITING_MAX 8192
 // Rooms that one address asked for and that are not there, in that time: then private worlds are

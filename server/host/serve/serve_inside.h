@@ -93,6 +93,8 @@ typedef struct Serve {
     struct RemoteWorlds *remote_worlds; // what they report; NULL likewise
     struct ServeRemote *remote;         // NULL: this is not such a host itself
     struct ServeReport *report;         // of such a host; NULL likewise
+    struct ListingFeed *feed;           // what the listing learns from worlds; NULL: no accounts
+    struct ReadyCache *ready;           // answers of the listing; NULL: no accounts
     struct JobQueue *jobs;              // NULL until something is built; place_build.h
     pthread_mutex_t build_lock;
     uint64_t swept_ns;                              // when the trash was last emptied; main thread
