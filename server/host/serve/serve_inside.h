@@ -91,7 +91,6 @@ typedef struct Serve {
     struct ServeReport *report;         // of such a host; NULL likewise
     struct ServeBuild *build;           // NULL until somebody saves
     pthread_mutex_t build_lock;
-    uint64_t rooms_ns;                              // when the rooms were last told
     atomic_uint upload_count;                       // bodies that come into files now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz
     uint8_t *text; // of large answers, the main thread's; NULL until somebody asks
