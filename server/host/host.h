@@ -193,6 +193,8 @@ MUST_USE Status host_add_world(Host *host, const StoreWorld *row, HostWorld **ou
 void host_join(Host *host, const HostJoin *join);
 // Answered by outside.made, perhaps before this returns.
 void host_make(Host *host, const HostMake *make);
+// A world whose id, code or state has changed since it was last given here; NULL: no more.
+HostWorld *host_take_changed(Host *host);
 // In the order of their ids, from the first one after that id on; UINT32_MAX: no more.
 uint32_t host_world_after(const Host *host, const char *world_id);
 uint32_t host_world_next(const Host *host, uint32_t position);

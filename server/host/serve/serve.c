@@ -34,7 +34,6 @@
 #define LOOK_MS         50 // the main loop looks around at least that often
 #define STOP_MS         4500
 #define EVENTS_PER_LOOK 256
-#define ROOMS_NS        (20 * HOST_MS_NS) // how old the rooms of HTTP threads may be
 
 ServeConfig serve_config_default(void)
 {
@@ -283,21 +282,18 @@ static int open_data_quietly(Serve *serve)
 
 static void tell_rooms(Serve *serve)
 {
-    const uint64_t now = clock_ns();
-    if (now - serve->rooms_ns < ROOMS_NS) {
-        return;
-    }
-    serve->rooms_ns = now;
     atomic_store(&serve->is_ready,
                  serve->one_world != NULL
                      ? host_world_is_ready(serve->one_world) && !host_is_draining(serve->host)
                      : host_is_ready(serve->host) && host_disk(serve->host) == STORE_DISK_FINE);
-    for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
-        const HostWorld *world = host_world_at(serve->host, i);
+    HostWorld *world;
+    while ((world = host_take_changed(serve->host)) != NULL) {
         const HostWorldView view = host_world_view(world);
-        if (view.state != WORLD_MAKING) {
-            status_ignore(rooms_put(serve->rooms, i, view.row->world_id, view.row->room_code,
-                                    host_world_is_ready(world), view.row->is_private));
+        if (view.state != WORLD_MAKING &&
+            rooms_put(serve->rooms, world->number, view.row->world_id, view.row->room_code,
+                      host_world_is_ready(world), view.row->is_private) != STATUS_OK) {
+            hosted_changed(world); // no memory: later
+            return;
         }
     }
 }
