@@ -67,6 +67,9 @@ void hosted_send_auth(HostWorld *world, uint64_t connection, const Ticket *ticke
                          .bytes = profiles,
                          .byte_count = bytes};
     world->admitted[0] += 1;
+    if (world->host->config.outside.entered != NULL) {
+        world->host->config.outside.entered(world->host->config.outside.user, world, ticket);
+    }
     hosted_send_entry(world, &entry);
     hosted_apply_rules(world, ticket->account);
 }
@@ -100,6 +103,9 @@ static void admit_signed_in(HostWorld *world, uint64_t connection, const Ticket 
     if (world->row.is_private && !host_world_is_open_to(world, who)) {
         error = error_name(ERROR_FORBIDDEN);
         why = "this world is private; ask for its code or an invitation";
+    } else if (world->place->needs_ticket) {
+        error = error_name(ERROR_FORBIDDEN);
+        why = "not everybody may play this place; join it first";
     } else if (hosted_session_count(world) >= world->place->numbers.player_max &&
                !host_account_is_in(world, who->account)) {
         error = error_name(ERROR_WORLD_FULL);

@@ -35,6 +35,9 @@ static const struct {
                 {"packages", SQL_PACKAGE_OWNED, TABLE_PACKAGES},
                 {"teams", SQL_PERSON_TEAMS, TABLE_PACKAGE_PEOPLE},
                 {"drafts", SQL_PERSON_DRAFTS, TABLE_DRAFT_HISTORY},
+                {"favourites", SQL_PERSON_FAVOURITES, TABLE_FAVOURITES},
+                {"votes", SQL_PERSON_VOTES, TABLE_VOTES},
+                {"played", SQL_PERSON_PLAYS, TABLE_PLAYS},
                 {"audit", SQL_PERSON_AUDIT, TABLE_AUDIT}};
 
 static const SqlTableInfo *info_of(SqlTable table)

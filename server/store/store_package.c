@@ -36,7 +36,7 @@ static bool take_package(SqlRow *row, StorePackage *out)
            package->visibility <= STORE_LISTED;
 }
 
-void package_write_row(Sql *sql, const StorePackage *package)
+void package_row_write(Sql *sql, const StorePackage *package)
 {
     SqlRow row = sql_open(sql, SQL_PACKAGE_PUT, TABLE_PACKAGES);
     sql_put_string(&row, package->package_id);
@@ -56,6 +56,7 @@ void package_write_row(Sql *sql, const StorePackage *package)
     sql_put_u64(&row, package->trashed_unix_ms);
     sql_put_checksum(&row);
     (void)sql_run(&row);
+    listing_follow(sql, package);
 }
 
 static bool take_revision(SqlRow *row, StoreRevision *out)
@@ -310,7 +311,7 @@ Status package_make_in(Sql *sql, StorePackage *package, uint32_t count_max)
     }
     package->version = 1;
     package->live = package->beta = package->last_revision = 0;
-    package_write_row(sql, package);
+    package_row_write(sql, package);
     return STATUS_OK;
 }
 
@@ -343,7 +344,7 @@ static Status package_change(Store *store, Sql *sql, void *user)
     package->live = found.live;
     package->beta = found.beta;
     package->last_revision = found.last_revision;
-    package_write_row(sql, package);
+    package_row_write(sql, package);
     return STATUS_OK;
 }
 
@@ -365,6 +366,7 @@ static Status package_delete(Store *store, Sql *sql, void *package_id)
         sql_put_string(&row, package_id);
         was_there = sql_run(&row);
     }
+    listing_forget(sql, package_id);
     return was_there ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
@@ -393,7 +395,7 @@ void package_give(Sql *sql, uint64_t account)
         if (is_whole) {
             package.owner_id = STORE_BUILT_IN_ACCOUNT;
             package.version += 1;
-            package_write_row(sql, &package);
+            package_row_write(sql, &package);
         } else { // what it says of its owner cannot be believed, and nothing else either
             SqlRow gone = sql_open(sql, SQL_PACKAGE_DELETE, TABLE_NONE);
             sql_put_string(&gone, package.package_id);
@@ -444,7 +446,7 @@ Status revision_add_in(Sql *sql, StoreRevision *revision, uint64_t bytes_max)
     package_write_use(sql, revision->package_hash, revision->package_id, STORE_BLOB_PACKAGE,
                       revision->revision, revision->package_bytes);
     package.version += 1;
-    package_write_row(sql, &package);
+    package_row_write(sql, &package);
     return STATUS_OK;
 }
 
@@ -534,7 +536,7 @@ static Status channel_set(Store *store, Sql *sql, void *user)
     *named = call->number;
     package.version += 1;
     package.updated_unix_ms = call->now;
-    package_write_row(sql, &package);
+    package_row_write(sql, &package);
     if (call->channel == STORE_LIVE) {
         package_show_thumbnail(sql, call->package_id, call->number);
     }

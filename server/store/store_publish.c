@@ -130,7 +130,7 @@ static Status renew_package(Sql *sql, StoreBuilt *built, const char *channel)
     }
     package.version += 1;
     package.updated_unix_ms = built->now_unix_ms;
-    package_write_row(sql, &package);
+    package_row_write(sql, &package);
     return STATUS_OK;
 }
 
@@ -209,7 +209,7 @@ static Status set_picture(Store *store, Sql *sql, void *user)
                           call->bytes);
     }
     package.version += 1;
-    package_write_row(sql, &package);
+    package_row_write(sql, &package);
     return STATUS_OK;
 }
 
@@ -348,7 +348,7 @@ static Status give(Store *store, Sql *sql, void *user)
     }
     package.owner_id = call->to;
     package.version += 1;
-    package_write_row(sql, &package);
+    package_row_write(sql, &package);
     write_role(sql, &package, call->to, STORE_NOBODY);
     if (before != STORE_BUILT_IN_ACCOUNT) {
         write_role(sql, &package, before, STORE_EDITOR);

@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/host/serve/body.h"
+#include "server/host/serve/http_listing.h"
 #include "server/host/serve/place_build.h"
 #include "server/host/serve/time_text.h"
 #include "server/store/store_person.h"
@@ -46,6 +47,7 @@ bool place_enter(Serve *serve, HttpRequest *request, HttpResponse *response, uin
         http_fail(request, response, 403, "denied",
                   (needs & RIGHT_OWN) != 0    ? "this is for the owner of the place"
                   : (needs & RIGHT_EDIT) != 0 ? "this is for those who work on the place"
+                  : (needs & RIGHT_PLAY) != 0 ? "you may not play this place"
                                               : "the sources of this place are not open");
         return false;
     }
@@ -268,7 +270,7 @@ static void write_short(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
     serve_write_number(json, "version", package->version);
 }
 
-void place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
+uint64_t place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
 {
     json_write_object_begin(json);
     write_short(serve, ask, json);
@@ -276,20 +278,24 @@ void place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
     serve_write_member(json, "forked_from",
                        ask->package.forked_from[0] != '\0' ? ask->package.forked_from : NULL);
     write_pictures(serve, json, ask->package.package_id);
+    const uint64_t counts = listing_write_counts(serve, json, ask->package.package_id);
     json_write_object_end(json);
+    return counts;
 }
 
-// The tag is of the row and of what whoever asks may do.
+// The tag is of the row, of what whoever asks may do, and of how much it is played, which changes
+// without another version.
 static void answer_page(Serve *serve, HttpRequest *request, HttpResponse *response,
                         const PlaceAsk *ask)
 {
     ServeAnswer answer;
     char *tag = arena_alloc(http_arena(request), 64);
     place_answer_begin(&answer, request, PAGE_BYTES);
-    place_write(serve, ask, &answer.json);
+    const uint64_t counts = place_write(serve, ask, &answer.json);
     place_answer_end(&answer, response);
     if (tag != NULL) {
-        snprintf(tag, 64, "\"%" PRIu64 ".%x\"", ask->package.version, ask->rights);
+        snprintf(tag, 64, "\"%" PRIu64 ".%x.%" PRIx64 "\"", ask->package.version, ask->rights,
+                 counts);
         response->tag = tag;
     }
 }

@@ -1,9 +1,9 @@
 // The data folder: who uses it, the host's own name, the key and the store.
 #define _GNU_SOURCE
-#include "core/base/limits.h"
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
 #include "server/build/place/place_home.h"
+#include "server/host/serve/http_place.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
