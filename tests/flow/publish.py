@@ -39,10 +39,10 @@ def package(name="Test Place", **files):
 class Publisher(People):
     """A server with an operator, and requests of creators."""
 
-    def __init__(self, program, places, folder, *options, **more):
+    def __init__(self, program, places, folder, *options, tokens=None):
         super().__init__(program, folder, "--places", small_places(places, folder), *options,
-                         variables={**SECRET, **more.pop("variables", {})}, **more)
-        self.tokens = more.get("tokens", {})
+                         variables=SECRET)
+        self.tokens = tokens or {}
 
     def begin(self, *creators):
         self.tokens = {"boss": self.operator()}
