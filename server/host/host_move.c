@@ -16,7 +16,18 @@ static AccountPlace *account_slot(const Host *host, uint64_t account)
 
 void host_account_note(HostWorld *world, uint64_t account)
 {
-    *account_slot(world->host, account) = (AccountPlace){account, world};
+    *account_slot(world->host, account) = (AccountPlace){account, world, false};
+}
+
+bool host_account_is_known(const HostWorld *world, uint64_t account)
+{
+    return host_account_was_in(world, account) && !account_slot(world->host, account)->is_said;
+}
+
+HostWorld *host_world_of(Host *host, uint64_t account)
+{
+    const AccountPlace *last = account_slot(host, account);
+    return account != 0 && last->account == account ? last->world : NULL;
 }
 
 bool host_account_was_in(const HostWorld *world, uint64_t account)
@@ -53,7 +64,9 @@ void host_move_came(HostWorld *to, uint64_t account)
     if (last->account == account && last->world != to && last->world->place == to->place) {
         tell_leave(last->world, account);
     }
-    host_account_note(to, account);
+    if (!host_account_was_in(to, account)) {
+        *account_slot(to->host, account) = (AccountPlace){account, to, true};
+    }
     to->admitted[0] += 1;
 }
 

@@ -34,6 +34,10 @@ static const struct {
                 {"invited_to", SQL_PERSON_GUESTS, TABLE_WORLD_GUESTS},
                 {"packages", SQL_PACKAGE_OWNED, TABLE_PACKAGES},
                 {"teams", SQL_PERSON_TEAMS, TABLE_PACKAGE_PEOPLE},
+                {"reports", SQL_PERSON_REPORTS, TABLE_REPORTS},
+                {"said", SQL_PERSON_LINES, TABLE_REPORT_LINES},
+                {"chat_rule", SQL_PERSON_CHAT_RULE, TABLE_CHAT_RULES},
+                {"blocks", SQL_PERSON_BLOCKS, TABLE_BLOCKS},
                 {"audit", SQL_PERSON_AUDIT, TABLE_AUDIT}};
 
 static const SqlTableInfo *info_of(SqlTable table)
@@ -46,10 +50,12 @@ static const SqlTableInfo *info_of(SqlTable table)
     return NULL;
 }
 
-// Hashes of secrets say nothing to anybody, and checksums are ours.
+// Hashes of secrets say nothing to anybody, and checksums are ours; what operators note about a
+// report is theirs.
 static bool is_shown(const char *column)
 {
-    static const char *const hidden[] = {"password", "token_hash", "checksum", "name_key"};
+    static const char *const hidden[] = {"password", "token_hash", "checksum",
+                                         "name_key", "note",       "handler_id"};
     for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
         if (strcmp(column, hidden[i]) == 0) {
             return false;

@@ -274,7 +274,12 @@ void account_write(Sql *sql, const StoreAccount *account);
 void account_write_sign_in(Sql *sql, SqlName name, const StoreSignIn *sign_in);
 
 // --- store_package.c ----------------------------------------------------------------------------
+typedef struct StorePackage StorePackage;
+bool package_take(SqlRow *row, StorePackage *out); // false: damaged
 void package_give(Sql *sql, uint64_t account); // all of them, to the built-in account
+
+// --- store_report.c -----------------------------------------------------------------------------
+void report_forget_maker(Sql *sql, uint64_t account); // reports stay, without who made them
 
 // --- store_data.c -------------------------------------------------------------------------------
 bool data_is_read(const StoreRequest *request);

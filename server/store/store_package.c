@@ -10,7 +10,7 @@
 
 // --- rows ---------------------------------------------------------------------------------------
 
-static bool take_package(SqlRow *row, StorePackage *out)
+bool package_take(SqlRow *row, StorePackage *out)
 {
     StorePackage *package = out;
     memset(package, 0, sizeof *package);
@@ -121,7 +121,7 @@ static Status find_package(Sql *sql, const char *package_id, StorePackage *out)
 {
     SqlRow row = sql_open(sql, SQL_PACKAGE_FIND, TABLE_NONE);
     sql_put_string(&row, package_id);
-    FIND_ONE(row, take_package, out);
+    FIND_ONE(row, package_take, out);
 }
 
 static Status find_revision(Sql *sql, const char *package_id, uint32_t number, StoreRevision *out)
@@ -143,7 +143,7 @@ static Status find_trashed(Sql *sql, uint64_t before, StorePackage *out)
 {
     SqlRow row = sql_open(sql, SQL_PACKAGE_TRASHED, TABLE_NONE);
     sql_put_u64(&row, before);
-    FIND_ONE(row, take_package, out);
+    FIND_ONE(row, package_take, out);
 }
 
 static Status find_person(Sql *sql, const char *package_id, uint64_t account,
@@ -210,7 +210,7 @@ Status store_packages_of(Store *store, uint64_t account, const char *after, Stor
     sql_put_string(&row, after);
     sql_put_u64(&row, max);
     while (sql_next(&row)) {
-        if (take_package(&row, &out[*count])) {
+        if (package_take(&row, &out[*count])) {
             *count += 1;
         } else {
             damaged += 1;
@@ -345,7 +345,8 @@ static Status package_delete(Store *store, Sql *sql, void *package_id)
 {
     (void)store;
     static const SqlName names[] = {SQL_REVISIONS_DELETE, SQL_PACKAGE_PEOPLE_DELETE,
-                                    SQL_BLOB_USES_DELETE, SQL_PACKAGE_DELETE};
+                                    SQL_PACKAGE_ACT_DELETE, SQL_BLOB_USES_DELETE,
+                                    SQL_PACKAGE_DELETE};
     bool was_there = false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         SqlRow row = sql_open(sql, names[i], TABLE_NONE);
@@ -375,7 +376,7 @@ void package_give(Sql *sql, uint64_t account)
         if (!is_more) {
             break;
         }
-        const bool is_whole = take_package(&row, &package);
+        const bool is_whole = package_take(&row, &package);
         sql_close(&row);
         if (is_whole) {
             package.owner_id = STORE_BUILT_IN_ACCOUNT;

@@ -328,8 +328,11 @@ static bool open_control(Serve *serve)
     if (!serve->config.control) {
         return true;
     }
-    ControlConfig config = {
-        .store = serve->store, .data = serve->data, .is_open = serve->config.has_open_registration};
+    ControlConfig config = {.store = serve->store,
+                            .data = serve->data,
+                            .is_open = serve->config.has_open_registration,
+                            .chat = serve->config.chat,
+                            .approves = serve->config.approves_listing};
     memcpy(config.secret, serve->secret_key, sizeof config.secret);
     const Status status = control_create(&config, &serve->control);
     if (status != STATUS_OK) {
