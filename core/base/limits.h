@@ -255,12 +255,18 @@
 // guest one, and the guests of one address three.
 #define BANS_MAX               65536
 #define WORLDS_PER_ACCOUNT_MAX 20
-#define WORLDS_PER_PLACE_MAX   4096
-#define WORLDS_PER_ADDRESS_MAX 3
-#define WORLD_GUESTS_MAX       256 // accounts that are invited to a private world
-// Evidence for reports: what was said in a world, and who came and went, in the last ten minutes and
-// at most so many bytes (one player who says as much as they may fills them in eight minutes), all
-// worlds together. A report has the newest lines, for 30 days.
+// Places and spells of one account, each; and what all of its packages may use on disk: their .game
+// files, drafts and histories.
+#define PACKAGES_PER_ACCOUNT_MAX 100
+#define ACCOUNT_BYTES_MAX        (1ull << 30)
+#define DRAFT_FILE_BYTES_MAX     (64u << 20) // as the largest file of a package
+#define WORLDS_PER_PLACE_MAX     4096
+#define WORLDS_PER_ADDRESS_MAX   3
+#define WORLD_GUESTS_MAX         256 // accounts that are invited to a private world
+#define GUEST_SIGN_INS_MAX       65536 // of a server without accounts; the one used longest ago gives way
+// Evidence for reports: what was said in a world, and who came and went, in the last ten minutes
+// and at most so many bytes (one player who says as much as they may fills them in eight minutes),
+// all worlds together. A report has the newest lines, for 30 days.
 #define EVIDENCE_MS            600000u
 #define EVIDENCE_BYTES_MAX     (256u << 10)
 #define EVIDENCE_ALL_BYTES_MAX (64u << 20)
@@ -277,6 +283,15 @@
 #define ROOM_MISSES_MAX 60
 #define ROOM_MISSES_MS  600000
 #define ROOM_MISS_SLOTS 4096 // addresses that are remembered
+// Worlds on other machines: orders that wait for one, orders in one answer, accounts in one report
+// of its host, and accounts that are remembered of a world. A host that has not reported for so
+// long is not counted on.
+#define REMOTE_ORDERS_MAX          64
+#define REMOTE_ORDERS_PER_ANSWER   16
+#define REMOTE_ACCOUNTS_PER_REPORT 256
+#define REMOTE_ACCOUNTS_MAX        256
+#define REMOTE_REPORT_MS           1000
+#define REMOTE_SILENT_MS           10000
 // A world as one file: all of it, and one chunk or entity in it.
 #define WORLD_FILE_BYTES_MAX (256u << 20)
 #define WORLD_ITEM_BYTES_MAX (1u << 20)

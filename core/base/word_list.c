@@ -121,10 +121,12 @@ typedef struct Word {
     uint8_t edges;
 } Word;
 
-// A line without its end and the spaces around it. False: it is no word.
+// A line without its end and the spaces around it. False: it is no word. Of a letter that is
+// repeated two count, as when a text is looked at.
 static bool read_word(const char *line, size_t bytes, Word *out)
 {
     Word word = {.hash = HASH_BEGIN};
+    uint32_t last = 0, run = 0;
     if (bytes > 0 && line[0] == '*') {
         word.edges |= EDGE_BEFORE;
         line += 1, bytes -= 1;
@@ -141,8 +143,13 @@ static bool read_word(const char *line, size_t bytes, Word *out)
         if (!is_alphabetic(code_point) && !is_digit(code_point) && !is_sign(code_point)) {
             return false;
         }
-        word.hash = hash_step(word.hash, fold(code_point));
-        word.letters += 1;
+        const Letter letter = letter_of(code_point, 0, 0);
+        run = letter.raw == last ? run + 1 : 1;
+        last = letter.raw;
+        if (run <= 2) {
+            word.hash = hash_step(word.hash, letter.folded);
+            word.letters += 1;
+        }
     }
     *out = word;
     return word.letters >= 2 && word.letters <= WORD_LIST_LETTERS_MAX && word.hash != 0;

@@ -20,8 +20,8 @@
 _Static_assert(CHANNEL_MESSAGE_BYTES >= ENTRY_BYTES_MAX + PACKET_HEADER, "an entry fits a message");
 _Static_assert(CHANNEL_CONNECT_BYTES == 1 + 2 * sizeof(uint64_t), "json, address, number");
 
-const uint64_t host_late_bounds_us[HOST_LATE_BUCKETS - 1] = {100,  250,   500,   1000,  2000,  4000,
-                                                             8000, 16000, 33000, 66000, 133000};
+const uint64_t host_time_bounds_us[HOST_TIME_BUCKETS - 1] = {
+    25, 50, 100, 175, 250, 500, 1000, 1500, 2000, 4000, 8000, 16000, 33000, 66000, 133000};
 
 uint32_t world_socket_max(uint32_t player_max)
 {
@@ -345,8 +345,10 @@ static void write_stats(const HostStats *stats, ByteWriter *writer)
 #define STATS_WRITE(field, kind, name, help) byte_write_varint(writer, stats->field);
     HOST_STATS(STATS_WRITE)
 #undef STATS_WRITE
-    for (uint32_t i = 0; i < HOST_LATE_BUCKETS; i++) {
-        byte_write_varint(writer, stats->late[i]);
+    for (uint32_t i = 0; i < HOST_TIME_BUCKETS; i++) {
+#define TIME_WRITE(field, name, help) byte_write_varint(writer, stats->field[i]);
+        HOST_TIMES(TIME_WRITE)
+#undef TIME_WRITE
     }
 }
 
@@ -355,8 +357,10 @@ static void read_stats(ByteReader *reader, HostStats *stats)
 #define STATS_READ(field, kind, name, help) stats->field = byte_read_varint(reader);
     HOST_STATS(STATS_READ)
 #undef STATS_READ
-    for (uint32_t i = 0; i < HOST_LATE_BUCKETS; i++) {
-        stats->late[i] = byte_read_varint(reader);
+    for (uint32_t i = 0; i < HOST_TIME_BUCKETS; i++) {
+#define TIME_READ(field, name, help) stats->field[i] = byte_read_varint(reader);
+        HOST_TIMES(TIME_READ)
+#undef TIME_READ
     }
 }
 

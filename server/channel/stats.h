@@ -121,21 +121,31 @@
     X(ticks, COUNTER, "ticks_total", "Ticks stepped")                                              \
     X(ticks_missed, COUNTER, "ticks_missed_total", "Ticks that were skipped: too late")            \
     X(late_us, COUNTER, "tick_lateness_seconds_sum", "Sum of how late ticks began")                \
+    X(excess_us, COUNTER, "tick_interval_excess_seconds_sum",                                      \
+      "Sum of how much longer than an interval it was from a tick to the next")                    \
     X(late_p99_us, GAUGE, "tick_lateness_p99_seconds", "99 of 100 ticks of the last second")       \
-    X(work_us, COUNTER, "tick_work_seconds_total", "Time spent in ticks")                          \
+    X(work_us, COUNTER, "tick_work_seconds_sum", "Time spent in ticks")                            \
     X(work_max_us, GAUGE, "tick_work_max_seconds", "Longest tick of the last second")              \
     X(cpu_us, COUNTER, "cpu_seconds_total", "Processor time of the world process")                 \
     X(heap_frozen, GAUGE, "heap_frozen", "1 once the world runs: it asks for no more memory")      \
     X(heap_late, COUNTER, "heap_late_calls_total", "Calls of its heap after that; a bug of ours")  \
     X(heap_bytes, GAUGE, "heap_bytes", "What the world asked for at its start")
 
-// How late ticks began: bounds in microseconds, the last is without one.
-#define HOST_LATE_BUCKETS 12
-extern const uint64_t host_late_bounds_us[HOST_LATE_BUCKETS - 1];
+// What is known of every tick, as counts in buckets: bounds in microseconds, the last is without
+// one. The sums of the times are above.
+#define HOST_TIMES(X)                                                    \
+    X(late, "tick_lateness_seconds", "How late ticks began")             \
+    X(excess, "tick_interval_excess_seconds",                            \
+      "How much longer than an interval it was from a tick to the next") \
+    X(work, "tick_work_seconds", "How long ticks took")
+#define HOST_TIME_BUCKETS 16
+extern const uint64_t host_time_bounds_us[HOST_TIME_BUCKETS - 1];
 
 typedef struct HostStats {
 #define STATS_FIELD(field, kind, name, help) uint64_t field;
     HOST_STATS(STATS_FIELD)
 #undef STATS_FIELD
-    uint64_t late[HOST_LATE_BUCKETS]; // how many in each
+#define STATS_TIME(field, name, help) uint64_t field[HOST_TIME_BUCKETS]; // how many in each
+    HOST_TIMES(STATS_TIME)
+#undef STATS_TIME
 } HostStats;

@@ -43,7 +43,7 @@ static Status make_nobody(Control *control)
 static Status open_control(Control *control)
 {
     Status status = attempts_create(&control->attempts);
-    status = status == STATUS_OK ? make_nobody(control) : status;
+    status = status == STATUS_OK && !control->config.guests_only ? make_nobody(control) : status;
     status = status == STATUS_OK ? sign_ins_read(control) : status;
     status = status == STATUS_OK ? bans_read(control) : status;
     status = status == STATUS_OK ? chat_read(control) : status;
@@ -117,6 +117,35 @@ static Status name_guest(Control *control, const char *name, StoreAccount *accou
     name_fold(account->shown_name, folded);
     const Status status = store_name_find(control->config.store, folded, &owner);
     return status == STATUS_OK && owner != 0 ? STATUS_EXISTS : status;
+}
+
+Status control_add_guest(Control *control, const char *name, Identity *who,
+                         char token[TOKEN_TEXT_BYTES], ControlGuest *to_write)
+{
+    const uint64_t now = control_now(control);
+    StoreAccount account = {
+        .account_id = control_new_account(), .created_unix_ms = now, .seen_unix_ms = now};
+    ASSERT(control->config.guests_only);
+    if (name[0] != '\0') {
+        snprintf(account.shown_name, sizeof account.shown_name, "%s", name);
+    } else {
+        snprintf(account.shown_name, sizeof account.shown_name, "Guest %" PRIu64,
+                 account.account_id % 10000);
+    }
+    *to_write = (ControlGuest){.account = account};
+    sign_in_make(control, account.account_id, SIGN_IN_SESSION, "", 0, &to_write->row, token);
+    const Status status = sign_in_add(control, &to_write->row, &account);
+    if (status == STATUS_OK) {
+        const SignIn made = {.row = to_write->row, .account = account};
+        sign_in_identity(&made, who);
+    }
+    return status;
+}
+
+void control_write_guest(Control *control, const ControlGuest *guest)
+{
+    // What the disk refuses is good until the process ends.
+    status_ignore(store_account_put(control->config.store, &guest->account, &guest->row));
 }
 
 Status control_make_guest(Control *control, const char *name, Identity *who,

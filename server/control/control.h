@@ -29,7 +29,9 @@ typedef struct ControlConfig {
     bool is_open;                       // anybody may register
     ChatRule chat;                      // of the installation
     bool approves;                      // an operator approves places before they are listed
-    uint64_t (*unix_ms)(void *user);    // NULL: the system's clock
+    // There are no accounts: guests alone, at most GUEST_SIGN_INS_MAX.
+    bool guests_only;
+    uint64_t (*unix_ms)(void *user); // NULL: the system's clock
     void *user;
 } ControlConfig;
 
@@ -47,6 +49,16 @@ void control_write(Control *control);
 // is the name with GUEST_SIGN before it. STATUS_EXISTS: an account has a name that looks like it.
 MUST_USE Status control_make_guest(Control *control, const char *name, Identity *who,
                                    char token[TOKEN_TEXT_BYTES]);
+
+// With guests_only: the same, but nothing waits, and the name has no sign before it. It is written
+// later, so that the sign-in outlives the process.
+typedef struct ControlGuest {
+    StoreAccount account;
+    StoreSignIn row;
+} ControlGuest;
+MUST_USE Status control_add_guest(Control *control, const char *name, Identity *who,
+                                  char token[TOKEN_TEXT_BYTES], ControlGuest *to_write);
+void control_write_guest(Control *control, const ControlGuest *guest); // waits for the disk
 
 // --- for operators ------------------------------------------------------------------------------
 typedef struct ControlSignIn {

@@ -37,6 +37,7 @@ struct Control {
     pthread_mutex_t lock;
     SignIn **slots; // by hash of the token; a power of two, never full
     uint32_t slot_count, count;
+    uint32_t room_next;       // where make_room goes on
     uint64_t written_unix_ms; // when uses were last written
     ControlStats stats;
     struct HostKeys host_keys; // with the lock

@@ -45,6 +45,8 @@ uint32_t rights_of(const StorePackage *package, StorePackageRole role, const Ide
         return RIGHTS_ALL & ~(uint32_t)RIGHT_OWN;
     case STORE_TESTER:
         return RIGHT_SEE | RIGHT_PLAY | RIGHT_TEST | rights_of_others(package, role);
+    case STORE_OFFERED:
+        return RIGHT_SEE | rights_of_others(package, role);
     default:
         return rights_of_others(package, role);
     }

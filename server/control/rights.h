@@ -5,10 +5,13 @@
 //   owner, operator         everything
 //   editor                  all but its team, its trash and giving it away
 //   tester                  play it, the beta too
+//   who it is offered to    see it, also a private one
 //   others                  nothing of a private one; else see and play it, and read it if it is
-//   open somebody kept out       see it, if others may of one in the trash     owner and operator
-//   see, read and restore it; nobody else knows of it of one that was removed owner and operator
-//   see and read it; nobody plays it
+//                           open
+//   somebody kept out       see it, if others may
+//
+//   of one in the trash     owner and operator see, read and restore it; nobody else knows of it
+//   of one that was removed owner and operator see and read it; nobody plays it
 #pragma once
 
 #include "server/control/identity.h"

@@ -6,14 +6,16 @@
 #include "server/store/store_report.h"
 
 #include "core/base/check.h"
+#include "core/base/limits.h"
 #include "core/base/utf8.h"
 
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPIRE_MS (3600ull * 1000) // how often old evidence is looked for
-#define SLOTS_MIN 1024
+#define EXPIRE_MS  (3600ull * 1000) // how often old evidence is looked for
+#define SLOTS_MIN  1024
+#define ROOM_LOOKS 64
 
 #define HOUR_MS         3600000ull
 #define SESSION_IDLE_MS (4 * HOUR_MS)
@@ -105,6 +107,26 @@ static void remove_at(Control *control, uint32_t at)
     }
 }
 
+// Among some of them, the one that was used longest ago: nearly the oldest of all, without a look
+// at all.
+static void make_room(Control *control)
+{
+    uint32_t oldest = UINT32_MAX, seen = 0;
+    for (uint32_t i = 0; i < control->slot_count && seen < ROOM_LOOKS; i++) {
+        const uint32_t at = control->room_next++ & (control->slot_count - 1);
+        if (control->slots[at] == NULL) {
+            continue;
+        }
+        seen += 1;
+        if (oldest == UINT32_MAX ||
+            control->slots[at]->row.used_unix_ms < control->slots[oldest]->row.used_unix_ms) {
+            oldest = at;
+        }
+    }
+    remove_at(control, oldest);
+    control->stats.ended += 1;
+}
+
 Status sign_in_add(Control *control, const StoreSignIn *row, const StoreAccount *account)
 {
     SignIn *made = malloc(sizeof *made);
@@ -115,6 +137,9 @@ Status sign_in_add(Control *control, const StoreSignIn *row, const StoreAccount 
     memset(made->account.password, 0, sizeof made->account.password);
     Status status = STATUS_OK;
     pthread_mutex_lock(&control->lock);
+    if (control->config.guests_only && control->count >= GUEST_SIGN_INS_MAX) {
+        make_room(control);
+    }
     if ((control->count + 1) * 2 > control->slot_count && !grow(control, control->slot_count * 2)) {
         status = STATUS_LIMIT;
     } else {

@@ -89,12 +89,12 @@ Status host_create(const HostConfig *config, Host **out)
     host->joins = calloc(HOST_JOINS_MAX, sizeof *host->joins);
     host->accounts = calloc(HOST_ACCOUNTS, sizeof *host->accounts);
     host->admissions = calloc(HOST_ADMISSIONS_MAX, sizeof *host->admissions);
-    host->is_busy = calloc(HOST_WORLDS_MAX, sizeof *host->is_busy);
+    host->look_ns = calloc(HOST_WORLDS_MAX, sizeof *host->look_ns);
     Status status = used_tickets_open(&host->used_tickets);
     if (status == STATUS_OK) {
         status = host_index_open(host);
     }
-    if (host->is_busy == NULL || host->admissions == NULL || host->worlds == NULL ||
+    if (host->look_ns == NULL || host->admissions == NULL || host->worlds == NULL ||
         host->joins == NULL || host->accounts == NULL) {
         status = STATUS_LIMIT;
     }
@@ -115,11 +115,11 @@ void host_destroy(Host *host)
         hosted_free(host->worlds[i]);
     }
     for (uint32_t i = 0; i < host->place_count; i++) {
-        host_place_destroy(host->places[i]);
+        host_place_release(host->places[i]);
     }
     used_tickets_close(&host->used_tickets);
     host_index_close(host);
-    free(host->is_busy);
+    free(host->look_ns);
     free(host->admissions);
     free(host->worlds);
     free(host->joins);
@@ -130,30 +130,6 @@ void host_destroy(Host *host)
 void host_set_address(Host *host, const char *address)
 {
     snprintf(host->config.address, sizeof host->config.address, "%s", address);
-}
-
-void host_add_place(Host *host, HostPlace *place)
-{
-    ASSERT(host->place_count < HOST_PLACES_MAX);
-    host->places[host->place_count++] = place;
-    for (uint32_t i = 0; i < host->world_count; i++) {
-        if (strcmp(host->worlds[i]->row.place_id, place->place_id) == 0) {
-            host->worlds[i]->place = place;
-        }
-    }
-}
-
-HostPlace *host_place(Host *host, const char *place_id)
-{
-    if (place_id[0] == '\0') {
-        return host->place_count > 0 ? host->places[0] : NULL;
-    }
-    for (uint32_t i = 0; i < host->place_count; i++) {
-        if (strcmp(host->places[i]->place_id, place_id) == 0) {
-            return host->places[i];
-        }
-    }
-    return NULL;
 }
 
 Status host_add_world(Host *host, const StoreWorld *row, HostWorld **out)
@@ -168,10 +144,12 @@ Status host_add_world(Host *host, const StoreWorld *row, HostWorld **out)
     world->host = host;
     world->number = host->world_count;
     world->row = *row;
-    world->place = host_place(host, row->place_id);
     world->state = WORLD_STOPPED;
     world->state_ns = host_now(host);
+    host->look_ns[world->number] = LOOK_NEVER;
     host->worlds[host->world_count++] = world;
+    hosted_renew_place(world);
+    world->other_place = false; // whoever adds it says so
     if (row->world_id[0] != '\0') {
         host_index_add(world);
     }
@@ -273,7 +251,7 @@ void host_step(Host *host)
     host_store_poll(host);
     host_lease_step(host);
     for (uint32_t i = 0; i < host->world_count; i++) {
-        if (host->is_busy[i]) {
+        if (host->look_ns[i] <= now) {
             hosted_step(host->worlds[i]);
         }
     }
@@ -285,7 +263,7 @@ void host_step(Host *host)
 Status host_socket(Host *host, const char *name, const HostSocket *socket)
 {
     HostWorld *world = host_world(host, name);
-    if (world == NULL || world->place == NULL) {
+    if (world == NULL || !hosted_has_place(world)) {
         return STATUS_NOT_FOUND;
     }
     if (world->sockets == NULL) {

@@ -195,9 +195,21 @@ void host_set_address(Host *host, const char *address);
 #define HOST_OUTSIDE_BITS 60
 uint64_t host_outside_tag(uint64_t number); // below 1 << HOST_OUTSIDE_BITS
 
-// The first one is the default place. Kept until host_destroy.
+// Takes over a reference (host_place.h). The first one is the default place. A place of the same id
+// is replaced by it: worlds that do not run begin with the new one at their next start, with all
+// that is stored of them; worlds that run go on with the old one until they end. Those that nobody
+// named and that are not private are given to nobody who asks for the place, and end once they are
+// empty. At most HOST_PLACES_MAX.
 void host_add_place(Host *host, HostPlace *place);
+// The place is not here any more. Its worlds stay known, and run again once it is added again.
+// `reason` is told to whoever is in one of them, and those who wait for one are refused; NULL: no
+// world of it runs.
+void host_remove_place(Host *host, const char *place_id, const char *reason);
+uint32_t host_place_count(const Host *host);
 HostPlace *host_place(Host *host, const char *place_id); // NULL: none; "": the default place
+// Adds to HostPlace.use_count, also of places that were replaced, how many worlds run with it or
+// are about to.
+void host_count_uses(Host *host);
 // Also worlds that do not run. NULL: none. By id or room code.
 HostWorld *host_world(Host *host, const char *name);
 uint32_t host_world_count(const Host *host);
@@ -226,6 +238,13 @@ uint32_t host_mute(Host *host, uint64_t account, const char *world, uint64_t unt
 uint32_t host_announce(Host *host, const char *world, const char *text);
 // The account's characters were changed in the store: a world that it is in hears of them (a row).
 void host_profiles_changed(Host *host, uint64_t account, const uint8_t *row, size_t bytes);
+// Who was let in and is not known to the control plane of a host on another machine yet; at most
+// max. They may have left since.
+uint32_t host_accounts_new(const Host *host, uint64_t *out, uint32_t max);
+void host_accounts_known(Host *host, const uint64_t *accounts, uint32_t count);
+void host_accounts_unknown(Host *host); // none of them is
+// The world that the account was let into last, if it runs here; NULL: none.
+const HostWorld *host_account_world(const Host *host, uint64_t account);
 // What the control plane has decided since (HostOutside.rules) is carried out where the account is.
 void host_rules_changed(Host *host, uint64_t account, const char *world);
 

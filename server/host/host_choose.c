@@ -25,7 +25,8 @@ static void make_world_id(const Host *host, char out[65])
 
 static uint32_t coming(const HostWorld *world)
 {
-    return world->admitted[0] + world->admitted[1] + hosted_invited(world) + world->waiting;
+    return world->admitted[0] + world->admitted[1] + world->arriving + hosted_invited(world) +
+           world->waiting;
 }
 
 uint32_t hosted_player_count(const HostWorld *world)
@@ -62,8 +63,9 @@ static HostWorld *find_idle(const Host *host)
     HostWorld *found = NULL;
     for (uint32_t i = 0; i < host->world_count; i++) {
         HostWorld *world = host->worlds[i];
-        if (host->is_busy[i] && world->state == WORLD_RUNNING && world->empty_ns != 0 &&
-            hosted_is_empty(world) && (found == NULL || world->empty_ns < found->empty_ns)) {
+        if (host->look_ns[i] != LOOK_NEVER && world->state == WORLD_RUNNING &&
+            world->empty_ns != 0 && hosted_is_empty(world) &&
+            (found == NULL || world->empty_ns < found->empty_ns)) {
             found = world;
         }
     }
@@ -106,7 +108,7 @@ static HostRefusal refuse_another(const Host *host, const HostPlace *place, cons
         const HostWorld *world = host->worlds[i];
         if (world->row.world_id[0] != '\0') {
             owned += make->account != 0 && world->row.owner_id == make->account;
-            of_place += world->place == place;
+            of_place += strcmp(world->row.place_id, place->place_id) == 0;
             of_address += make->address != 0 && world->maker_address == make->address;
         }
     }
@@ -128,7 +130,8 @@ static HostWorld *make_world(Host *host, HostPlace *place, const HostMake *make,
         *why = *why == REFUSED_NOT ? REFUSED_FULL : *why;
         return NULL;
     }
-    world->place = place;
+    hosted_set_place(world, place);
+    world->other_place = false;
     world->make_tries = 0;
     world->make_tag = make->tag;
     world->maker_address = make->is_guest ? make->address : 0;
@@ -227,7 +230,7 @@ static HostRefusal refuse_named(const HostWorld *world, const HostJoin *join)
 static HostWorld *find_named(Host *host, const HostJoin *join, HostRefusal *why)
 {
     HostWorld *world = host_world(host, join->world);
-    *why = world != NULL && world->place != NULL ? refuse_named(world, join) : REFUSED_NO_WORLD;
+    *why = world != NULL && hosted_has_place(world) ? refuse_named(world, join) : REFUSED_NO_WORLD;
     return *why == REFUSED_NOT ? world : NULL;
 }
 
@@ -351,6 +354,7 @@ void host_world_forget(HostWorld *world)
     host_joins_refuse(world, REFUSED_NO_WORLD);
     host_index_remove(world);
     world->row = (StoreWorld){0}; // its slot is used for the next one
+    hosted_renew_place(world);
     world->guest_count = 0;
     world->maker_address = 0;
     world->epoch = 0;

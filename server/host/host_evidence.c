@@ -106,7 +106,7 @@ void hosted_heard(HostWorld *world, const ChannelReport *report)
     head.account = report->account;
     head.bytes = (uint32_t)bytes;
     head.kind = (uint8_t)report->heard;
-    head.is_known = host_account_is_known(world, report->account);
+    head.is_known = host_account_was_let_in(world, report->account);
     memcpy(evidence->bytes + evidence->end, &head, sizeof head);
     memcpy(evidence->bytes + evidence->end + sizeof head, text, bytes);
     evidence->end += need;

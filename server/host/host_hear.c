@@ -68,6 +68,7 @@ void hosted_send_auth(HostWorld *world, uint64_t connection, const Ticket *ticke
                          .bytes = profiles,
                          .byte_count = bytes};
     hosted_tell_rules(world, connection, ticket->account);
+    world->admitted[0] += 1;
     hosted_send_entry(world, &entry);
 }
 
@@ -78,7 +79,6 @@ void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket)
         return;
     }
     host_account_note(world, ticket->account);
-    world->admitted[0] += 1;
     if (!host_profiles_ask(world, connection, ticket)) {
         hosted_send_auth(world, connection, ticket, NULL, 0);
     }
@@ -288,6 +288,7 @@ static bool receive_one(HostWorld *world)
 
 void host_world_receive(HostWorld *world)
 {
+    hosted_wake(world);
     for (uint32_t i = 0; i < MESSAGES_PER_ROUND && can_hear(world); i++) {
         if (!receive_one(world)) {
             break;

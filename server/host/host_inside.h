@@ -14,6 +14,7 @@
 //   host_evidence.c  what was said, for reports
 //   host_profiles.c  characters of those who come in
 //   host_place.c  built places
+//   host_places.c which of them are here, and which one a world runs with
 #pragma once
 
 #include "core/base/check.h"
@@ -51,11 +52,15 @@ typedef struct HostSaves {
 } HostSaves;
 
 // --- a world ------------------------------------------------------------------------------------
+#define LOOK_NEVER UINT64_MAX
+
 struct HostWorld {
     Host *host;
     uint32_t number; // its slot in the host
     StoreWorld row;
-    HostPlace *place; // NULL: not here
+    // NULL: not here. While it has a process, the one that it began with; else the one that is here
+    // now. A reference: hosted_set_place.
+    HostPlace *place;
     void *user;
     HostWorldState state;
     uint64_t state_ns;    // since when
@@ -105,6 +110,9 @@ struct HostWorld {
     uint64_t maker_address; // where it was made from; 0: nobody counts it
     uint64_t make_tag;      // of the host_make that waits for it; 0: none
     bool gives_way;         // it stops so that another one can run, and is not counted any more
+    // Who has used a ticket and is not let in yet: they come from another world, or the store is
+    // asked for their characters.
+    uint32_t arriving;
     // Who was let in since the last statistics and since those before: they may not be in them yet.
     uint32_t admitted[2];
     uint64_t damaged[HOST_DAMAGED_MAX]; // hashes of what the log has said is damaged
@@ -143,16 +151,19 @@ typedef struct HostAdmission {
 typedef struct AccountPlace {
     uint64_t account; // 0: free
     HostWorld *world;
-    bool is_said; // by the world: a resume token alone, which we were not asked about
+    bool is_said;  // by the world: a resume token alone, which we were not asked about
+    bool is_known; // host_accounts_known
 } AccountPlace;
 
 struct Host {
     HostConfig config;
     HostPlace *places[HOST_PLACES_MAX];
     uint32_t place_count;
+    char default_place[65];
     HostWorld **worlds; // HOST_WORLDS_MAX
     uint32_t world_count;
-    bool *is_busy; // HOST_WORLDS_MAX: has to be looked after in every step
+    // HOST_WORLDS_MAX, apart from the worlds: a step looks at all of them and at few of the worlds.
+    uint64_t *look_ns; // when it is looked after next; 0: in every step, LOOK_NEVER: until woken
     // The numbers of worlds that have a row, sorted by id and by room code.
     uint32_t *by_id, *by_code;
     uint32_t id_count, code_count;
@@ -219,6 +230,7 @@ bool host_lease_is_good(const Host *host); // worlds may be taken
 void hosted_make(HostWorld *world);
 void hosted_want(HostWorld *world); // it shall run
 void hosted_stop(HostWorld *world); // it shall not
+void hosted_wake(HostWorld *world);
 void hosted_step(HostWorld *world);
 void hosted_answer(HostWorld *world, HostTag kind, const StoreCompletion *done);
 void hosted_fence(HostWorld *world, const char *why); // it is another host's now
@@ -228,6 +240,14 @@ void hosted_pass_sockets(HostWorld *world);
 void hosted_free(HostWorld *world);
 bool hosted_has_process(const HostWorld *world);
 void hosted_look_for_end(HostWorld *world);
+
+// --- host_places.c ------------------------------------------------------------------------------
+void hosted_set_place(HostWorld *world, HostPlace *place);
+void hosted_renew_place(HostWorld *world);     // of one without a process: as it is here now
+bool hosted_has_place(const HostWorld *world); // it can start again
+// It runs with a place that was replaced or removed since, and nobody can ask for it but by its
+// name: it ends once it is empty.
+bool hosted_is_outdated(const HostWorld *world);
 
 // --- host_begin.c -------------------------------------------------------------------------------
 // Tells its new link how it begins, from what the store gave with the world.
@@ -310,4 +330,4 @@ void host_move_left(HostWorld *from, uint64_t account);
 void host_move_came(HostWorld *to, uint64_t account);
 void host_moves_step(Host *host);
 void host_account_note(HostWorld *world, uint64_t account);
-bool host_account_is_known(const HostWorld *world, uint64_t account); // we have let them in
+bool host_account_was_let_in(const HostWorld *world, uint64_t account); // we have let them in

@@ -86,7 +86,6 @@ static void give_ticket(HostWorld *world, const HostJoin *join, const StoreHeld 
     const HostOutside *outside = &host->config.outside;
     HostJoinAnswer answer = {.world = world, .address = held != NULL ? held->address : NULL};
     Ticket ticket = join->who;
-    ticket.purpose = TICKET_ENTER;
     ticket.flags &= ~(uint32_t)(held != NULL ? TICKET_DEBUG : 0); // of development, and here alone
     ticket.expires_unix_ms = host_unix_ms(host) + TICKET_MS;
     ticket.epoch = held != NULL ? held->epoch : world->epoch;

@@ -16,10 +16,44 @@ static AccountPlace *account_slot(const Host *host, uint64_t account)
 
 void host_account_note(HostWorld *world, uint64_t account)
 {
-    *account_slot(world->host, account) = (AccountPlace){account, world, false};
+    *account_slot(world->host, account) = (AccountPlace){.account = account, .world = world};
 }
 
-bool host_account_is_known(const HostWorld *world, uint64_t account)
+const HostWorld *host_account_world(const Host *host, uint64_t account)
+{
+    const AccountPlace *last = account_slot(host, account);
+    return last->account == account && host_account_is_in(last->world, account) ? last->world
+                                                                                : NULL;
+}
+
+uint32_t host_accounts_new(const Host *host, uint64_t *out, uint32_t max)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < HOST_ACCOUNTS && count < max; i++) {
+        const AccountPlace *at = &host->accounts[i];
+        if (at->account != 0 && !at->is_known) {
+            out[count++] = at->account;
+        }
+    }
+    return count;
+}
+
+void host_accounts_known(Host *host, const uint64_t *accounts, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        AccountPlace *at = account_slot(host, accounts[i]);
+        at->is_known = at->is_known || at->account == accounts[i];
+    }
+}
+
+void host_accounts_unknown(Host *host)
+{
+    for (uint32_t i = 0; i < HOST_ACCOUNTS; i++) {
+        host->accounts[i].is_known = false;
+    }
+}
+
+bool host_account_was_let_in(const HostWorld *world, uint64_t account)
 {
     return host_account_was_in(world, account) && !account_slot(world->host, account)->is_said;
 }
@@ -58,14 +92,21 @@ static void tell_leave(HostWorld *from, uint64_t number)
     hosted_send_entry(from, &leave);
 }
 
+// They share DataStores, whichever revision of the place each of them runs with.
+static bool is_same_place(const HostWorld *a, const HostWorld *b)
+{
+    return strcmp(a->row.place_id, b->row.place_id) == 0;
+}
+
 void host_move_came(HostWorld *to, uint64_t account)
 {
     const AccountPlace *last = account_slot(to->host, account);
-    if (last->account == account && last->world != to && last->world->place == to->place) {
+    if (last->account == account && last->world != to && is_same_place(last->world, to)) {
         tell_leave(last->world, account);
     }
     if (!host_account_was_in(to, account)) {
-        *account_slot(to->host, account) = (AccountPlace){account, to, true};
+        *account_slot(to->host, account) =
+            (AccountPlace){.account = account, .world = to, .is_said = true};
     }
     to->admitted[0] += 1;
 }
@@ -75,7 +116,7 @@ bool host_move_begin(HostWorld *to, uint64_t connection, const Ticket *ticket)
     Host *host = to->host;
     const AccountPlace *last = account_slot(host, ticket->account);
     HostWorld *from = last->world;
-    if (last->account != ticket->account || from == to || from->place != to->place ||
+    if (last->account != ticket->account || from == to || !is_same_place(from, to) ||
         !may_still_save(from) || host->move_count == HOST_MOVES_MAX) {
         return false;
     }
@@ -88,6 +129,7 @@ bool host_move_begin(HostWorld *to, uint64_t connection, const Ticket *ticket)
                    .from_incarnation = from->incarnation,
                    .to_incarnation = to->incarnation,
                    .ticket = *ticket};
+    to->arriving += 1;
     host->counts.moves_waited += 1;
     tell_leave(from, ticket->account);
     return true;
@@ -125,6 +167,7 @@ void host_moves_step(Host *host)
         host->moves[i] = host->moves[--host->move_count];
         host->counts.moves_late += late;
         if (done.to->incarnation == done.to_incarnation) {
+            done.to->arriving -= 1;
             hosted_admit(done.to, done.connection, &done.ticket);
         }
     }

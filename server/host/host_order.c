@@ -28,10 +28,12 @@ static void send_order(HostWorld *world, const char *name, const char *text)
     send_bytes(world, 0, name, text, strlen(text));
 }
 
-// A paused world has nobody in it, and an order would wake it.
+// A paused world has nobody in it, and an order would wake it. Who was let in since it said so is
+// in it all the same.
 static bool has_somebody(const HostWorld *world)
 {
-    return world->state == WORLD_RUNNING && hosted_has_process(world) && world->stats.paused == 0;
+    const bool is_paused = world->stats.paused != 0 && world->admitted[0] + world->admitted[1] == 0;
+    return world->state == WORLD_RUNNING && hosted_has_process(world) && !is_paused;
 }
 
 static uint32_t send_orders(Host *host, const char *where, const char *name, const char *text)

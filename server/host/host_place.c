@@ -60,9 +60,17 @@ Status host_place_create(const HostPlaceConfig *config, BuildResult *built, Host
     return STATUS_OK;
 }
 
-void host_place_destroy(HostPlace *place)
+HostPlace *host_place_hold(HostPlace *place)
 {
     if (place != NULL) {
+        atomic_fetch_add(&place->more_references, 1);
+    }
+    return place;
+}
+
+void host_place_release(HostPlace *place)
+{
+    if (place != NULL && atomic_fetch_sub(&place->more_references, 1) == 0) {
         build_result_free(&place->built);
         free(place);
     }

@@ -1,9 +1,13 @@
 // One built place: scene, runes and manifests as the build made them, and what a world of it begins
-// with. It does not change; a new revision is a new HostPlace.
+// with. It does not change; a new revision is a new HostPlace. It is shared: by the host, by each
+// world that runs with it, and by answers of HTTP that are on their way. The last one who gives up
+// a reference frees it.
 #pragma once
 
 #include "server/build/pipeline/build.h"
 #include "server/host/host.h"
+
+#include <stdatomic.h>
 
 typedef struct HostPlaceConfig {
     const char *place_id;
@@ -13,6 +17,8 @@ typedef struct HostPlaceConfig {
 } HostPlaceConfig;
 
 struct HostPlace {
+    atomic_uint more_references; // beyond the first
+    uint32_t use_count;          // host_count_uses; the host's thread alone
     char place_id[65];
     char folder[4096];
     BuildResult built;
@@ -31,7 +37,9 @@ typedef struct HostManifests {
 // reason names it.
 MUST_USE Status host_place_create(const HostPlaceConfig *config, BuildResult *built,
                                   HostPlace **out, char *reason, size_t bytes);
-void host_place_destroy(HostPlace *place); // NULL is allowed
+// From any thread. NULL is allowed.
+HostPlace *host_place_hold(HostPlace *place);
+void host_place_release(HostPlace *place);
 
 // The number of a replicated rune by its hash, 64 hex digits; UINT32_MAX: none that may be given
 // away.

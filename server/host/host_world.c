@@ -8,19 +8,27 @@
 #define START_MS           30000u // until READY
 #define END_MS             200u   // until a closed channel has ended the process
 #define END_LOOK_MS        1000u  // how often a running one is looked after
+#define PAUSED_LOOK_MS     100u   // how often a paused one is: nothing happens in it
 #define DRAIN_MS           3000u
 #define STOP_MS            4000u
 #define BACKOFF_MS         5000u
+#define OUTDATED_MS        10000u // how long an empty world of a replaced place is kept
 #define CRASHES_PER_MINUTE 5
 #define LIFE_MS            1000u // a world that ends sooner brought its end along
 #define START_TRIES        3
+
+// It is looked after in the next step.
+void hosted_wake(HostWorld *world)
+{
+    world->host->look_ns[world->number] = 0;
+}
 
 // A deadline of 0 ms: none.
 static void enter(HostWorld *world, HostWorldState state, uint32_t deadline_ms)
 {
     const uint64_t now = host_now(world->host);
     world->state = state;
-    world->host->is_busy[world->number] = true;
+    hosted_wake(world);
     world->state_ns = now;
     world->deadline_ns = deadline_ms > 0 ? now + deadline_ms * HOST_MS_NS : 0;
     // At its end a host waits for nobody longer than it said.
@@ -159,6 +167,7 @@ void hosted_send_entry(HostWorld *world, const Entry *entry)
     if (!hosted_has_process(world)) {
         return;
     }
+    hosted_wake(world); // the step flushes its channel
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     entry_write(entry, &writer);
     ASSERT(writer.status == STATUS_OK);
@@ -195,6 +204,7 @@ static void take(HostWorld *world)
         return; // soon
     }
     world->incarnation += 1;
+    world->arriving = 0;
     const Status status =
         store_world_take(host->config.store, world->row.world_id, host->config.host_id,
                          host->config.boot, host_unix_ms(host), host_tag(TAG_TAKE, world, 0));
@@ -325,6 +335,7 @@ static void made(HostWorld *world, const StoreCompletion *done)
     refuse_sockets(world);
     world->wanted = false;
     world->row = (StoreWorld){0}; // its slot is used for the next one
+    hosted_renew_place(world);
     enter(world, WORLD_STOPPED, 0);
 }
 
@@ -381,6 +392,7 @@ static void ended(HostWorld *world, int code)
     hosted_hear_rest(world);
     world->link->face->free(world->link);
     world->link = NULL;
+    hosted_renew_place(world);
     world->gives_way = false;
     if (outside->sockets_ended != NULL) {
         outside->sockets_ended(outside->user, world);
@@ -478,12 +490,12 @@ void hosted_fence(HostWorld *world, const char *why)
 
 void hosted_want(HostWorld *world)
 {
-    if (world->host->stopping || world->place == NULL) {
+    if (world->host->stopping || !hosted_has_place(world)) {
         return;
     }
     world->wanted = true;
     world->gives_way = false;
-    world->host->is_busy[world->number] = true;
+    hosted_wake(world);
     if (world->state == WORLD_STOPPED) {
         enter(world, WORLD_WAITING, 1);
         take(world);
@@ -579,6 +591,14 @@ void host_world_yield(HostWorld *world)
     }
 }
 
+// Somebody whose connection broke, or who loads the page again, comes back into the same world.
+static uint64_t idle_ns(const HostWorld *world)
+{
+    const uint32_t idle_ms = world->host->config.idle_stop_ms;
+    const bool is_short = hosted_is_outdated(world) && idle_ms > OUTDATED_MS;
+    return (is_short ? OUTDATED_MS : idle_ms) * HOST_MS_NS;
+}
+
 static void step_running(HostWorld *world)
 {
     const Host *host = world->host;
@@ -587,9 +607,10 @@ static void step_running(HostWorld *world)
         world->empty_ns = 0;
     } else if (world->empty_ns == 0) {
         world->empty_ns = now;
-    } else if (!host->config.one_world &&
-               now - world->empty_ns > host->config.idle_stop_ms * HOST_MS_NS) {
-        hosted_log(world, LOG_INFO, "the world stops: nobody has been in it for a while");
+    } else if (!host->config.one_world && now - world->empty_ns > idle_ns(world)) {
+        hosted_log(world, LOG_INFO, "the world stops: %s",
+                   hosted_is_outdated(world) ? "its place was replaced, and nobody is in it"
+                                             : "nobody has been in it for a while");
         world->wanted = false;
         tell_stop(world);
         return;
@@ -607,6 +628,14 @@ static bool looks_for_end(HostWorld *world)
     }
     world->end_looked_ns = now;
     return true;
+}
+
+// A hundred paused worlds would cost the host more than they cost themselves if it looked after
+// each of them in every step.
+static bool is_asleep(const HostWorld *world)
+{
+    return world->state == WORLD_RUNNING && world->stats.paused != 0 && world->socket_count == 0 &&
+           world->saves.again_ns == 0;
 }
 
 void hosted_step(HostWorld *world)
@@ -652,7 +681,7 @@ void hosted_step(HostWorld *world)
         if (world->wanted) {
             enter(world, WORLD_WAITING, 1);
         } else {
-            world->host->is_busy[world->number] = false;
+            world->host->look_ns[world->number] = LOOK_NEVER;
         }
         break;
     default:
@@ -660,6 +689,9 @@ void hosted_step(HostWorld *world)
     }
     if (hosted_has_process(world)) {
         world->link->face->flush(world->link);
+    }
+    if (is_asleep(world)) {
+        world->host->look_ns[world->number] = host_now(world->host) + PAUSED_LOOK_MS * HOST_MS_NS;
     }
 }
 
@@ -671,6 +703,7 @@ void hosted_free(HostWorld *world)
         world->link = NULL;
     }
     refuse_sockets(world);
+    host_place_release(world->place);
     free(world->sockets);
     free(world->scripts);
     free(world->guests);

@@ -9,7 +9,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#define TICKET_FORMAT 1
+#define TICKET_FORMAT 2
 #define TICKET_BYTES  512
 
 // --- bytes --------------------------------------------------------------------------------------
@@ -51,7 +51,6 @@ Status ticket_write(const SigningKey *key, const Ticket *ticket, char *text, siz
     ByteWriter writer = byte_writer(bytes, sizeof bytes - crypto_sign_BYTES);
     ASSERT(ticket->account != 0);
     byte_write_u8(&writer, TICKET_FORMAT);
-    byte_write_u8(&writer, (uint8_t)ticket->purpose);
     byte_write_u8(&writer, (uint8_t)ticket->flags);
     byte_write_u64(&writer, ticket->account);
     write_ticket_text(&writer, ticket->name);
@@ -82,7 +81,6 @@ static Status read_signed(const uint8_t *public_half, const uint8_t *bytes, size
     Ticket ticket = {0};
     uint8_t signer[SIGNING_PUBLIC_BYTES] = {0};
     const uint8_t format = byte_read_u8(&reader);
-    const uint8_t purpose = byte_read_u8(&reader);
     ticket.flags = byte_read_u8(&reader);
     ticket.account = byte_read_u64(&reader);
     read_ticket_text(&reader, ticket.name);
@@ -93,7 +91,6 @@ static Status read_signed(const uint8_t *public_half, const uint8_t *bytes, size
     read_fixed(&reader, ticket.nonce, sizeof ticket.nonce);
     read_fixed(&reader, signer, sizeof signer);
     if (byte_reader_finish(&reader) != STATUS_OK || format != TICKET_FORMAT ||
-        (purpose != TICKET_ENTER && purpose != TICKET_SIGN_IN) ||
         (ticket.flags & ~(uint32_t)TICKET_FLAGS_ALL) != 0 || ticket.account == 0) {
         return STATUS_MALFORMED;
     }
@@ -103,7 +100,6 @@ static Status read_signed(const uint8_t *public_half, const uint8_t *bytes, size
     if (crypto_sign_verify_detached(bytes + said, bytes, said, public_half) != 0) {
         return STATUS_DENIED;
     }
-    ticket.purpose = (TicketPurpose)purpose;
     *out = ticket;
     return STATUS_OK;
 }
@@ -175,16 +171,11 @@ Status ticket_admit(UsedTickets *used, const TicketExpected *expected, const cha
     if (status != STATUS_OK) {
         return status;
     }
-    const uint64_t longest = ticket.purpose == TICKET_ENTER ? TICKET_MS : TICKET_SIGN_IN_MS;
-    if (ticket.expires_unix_ms <= now_unix_ms || ticket.expires_unix_ms > now_unix_ms + longest ||
+    if (ticket.expires_unix_ms <= now_unix_ms || ticket.expires_unix_ms > now_unix_ms + TICKET_MS ||
         ((ticket.flags & TICKET_DEBUG) != 0 && !expected->development)) {
         return STATUS_DENIED;
     }
-    if (ticket.purpose == TICKET_SIGN_IN) {
-        status = expected->development ? STATUS_OK : STATUS_DENIED;
-    } else {
-        status = is_for(expected, &ticket) ? use_once(used, &ticket, now_unix_ms) : STATUS_DENIED;
-    }
+    status = is_for(expected, &ticket) ? use_once(used, &ticket, now_unix_ms) : STATUS_DENIED;
     if (status == STATUS_OK) {
         *out = ticket;
     }

@@ -3,11 +3,10 @@
 // another machine can let people in and invite nobody. Ed25519 over the bytes; the signing key's
 // public half is inside, so that a wrong key is told from a forgery.
 //
-//   u8 format 1 · u8 purpose · u8 flags · u64 account · text name · text world · u64 epoch
+//   u8 format 2 · u8 flags · u64 account · text name · text world · u64 epoch
 //   16 bytes host boot · u64 expires, unix ms · 16 bytes nonce · 32 bytes public key · 64 signature
 //
-// As text: base64 for URLs, without padding. A sign-in (what /login gives) has the same form, the
-// other purpose, and neither world nor epoch; it may be used until it expires.
+// As text: base64 for URLs, without padding.
 #pragma once
 
 #include "core/base/limits.h"
@@ -19,13 +18,10 @@
 #include <stdint.h>
 
 #define TICKET_TEXT_BYTES  1024 // with its terminator
-#define TICKET_SIGN_IN_MS  (4u * 3600 * 1000)
 #define TICKET_BOOT_BYTES  16
 #define TICKET_NONCE_BYTES 16
 #define TICKET_NAME_BYTES  65
 #define TICKET_USED_MAX    16384
-
-typedef enum TicketPurpose { TICKET_ENTER = 1, TICKET_SIGN_IN = 2 } TicketPurpose;
 
 typedef enum TicketFlag {
     TICKET_GUEST = 1 << 0,
@@ -35,7 +31,6 @@ typedef enum TicketFlag {
 } TicketFlag;
 
 typedef struct Ticket {
-    TicketPurpose purpose;
     uint32_t flags;
     uint64_t account; // never 0
     char name[TICKET_NAME_BYTES];
@@ -71,7 +66,7 @@ typedef struct TicketExpected {
     const char *world_id;
     uint64_t epoch;
     const uint8_t *boot;
-    bool development; // sign-ins are good here too, and the debug flag
+    bool development; // the debug flag is good here
 } TicketExpected;
 // STATUS_DENIED: of another world, epoch or boot, expired, or with a flag it may not have.
 // STATUS_EXISTS: used before. STATUS_LIMIT: too many at once.

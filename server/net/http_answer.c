@@ -225,7 +225,8 @@ static void count_status(const HttpRequest *request, uint32_t status)
 static enum MHD_Result answer_by(HttpRequest *request, const HttpResponse *wanted, int file)
 {
     HttpResponse response = *wanted;
-    if (response.status == 200 && response.tag != NULL &&
+    const bool only_reads = request->is_get || strcmp(request->method, "HEAD") == 0;
+    if (only_reads && response.status == 200 && response.tag != NULL &&
         http_rules_tag_is_known(http_header(request, "If-None-Match"), response.tag)) {
         not_modified(&response);
     }

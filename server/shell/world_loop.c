@@ -310,14 +310,26 @@ static void report_commands(WorldLoop *loop)
 
 // --- numbers ------------------------------------------------------------------------------------
 
-static void count_late(WorldLoop *loop, uint64_t late_us)
+static void count_time(uint64_t us, uint64_t buckets[HOST_TIME_BUCKETS], uint64_t *sum_us)
 {
     uint32_t bucket = 0;
-    while (bucket < HOST_LATE_BUCKETS - 1 && late_us > host_late_bounds_us[bucket]) {
+    while (bucket < HOST_TIME_BUCKETS - 1 && us > host_time_bounds_us[bucket]) {
         bucket += 1;
     }
-    loop->stats.late[bucket] += 1;
-    loop->stats.late_us += late_us;
+    buckets[bucket] += 1;
+    *sum_us += us;
+}
+
+// A tick begins. Without one before it there is no interval.
+static void count_begin(WorldLoop *loop, uint64_t now, uint64_t late_us)
+{
+    const uint64_t planned = loop->began_ns + NS_PER_SECOND / loop->tick_rate;
+    count_time(late_us, loop->stats.late, &loop->stats.late_us);
+    if (loop->began_ns != 0) {
+        count_time(now > planned ? (now - planned) / 1000 : 0, loop->stats.excess,
+                   &loop->stats.excess_us);
+    }
+    loop->began_ns = now;
     loop->stats.ticks += 1;
     if (loop->late_count < sizeof loop->late_us / sizeof loop->late_us[0]) {
         loop->late_us[loop->late_count++] = late_us < UINT32_MAX ? (uint32_t)late_us : UINT32_MAX;
@@ -483,7 +495,7 @@ static bool tick(WorldLoop *loop)
     loop->tick_count += 1;
     report_life(loop);
     const uint64_t work_us = (clock_ns() - began) / 1000;
-    loop->stats.work_us += work_us;
+    count_time(work_us, loop->stats.work, &loop->stats.work_us);
     loop->work_max_us = work_us > loop->work_max_us ? work_us : loop->work_max_us;
     return channel_flush(loop->channel) != STATUS_TRUNCATED;
 }
@@ -566,6 +578,7 @@ void world_loop_run(WorldLoop *loop)
                 return;
             }
             due = clock_ns(); // no tick was missed
+            loop->began_ns = 0;
         }
         clock_sleep_until(due);
         const uint64_t now = clock_ns();
@@ -575,7 +588,7 @@ void world_loop_run(WorldLoop *loop)
             loop->stats.ticks_missed += skipped;
             due += skipped * interval;
         }
-        count_late(loop, late / 1000);
+        count_begin(loop, now, late / 1000);
         if (!tick(loop)) {
             return;
         }

@@ -8,7 +8,7 @@
 //   sockets   what players are told, one send each
 //
 // While nobody is in the world (world_is_paused) and no socket is open, there is no tick: the loop
-// sleeps until the host says something, and only tells it twice a second that it is alive.
+// sleeps until the host says something, and only tells it every few seconds that it is alive.
 //
 // A tick that comes late is made up for, at most TICK_CATCH_UP_MAX in a row; what is later than
 // that is skipped and counted.
@@ -36,6 +36,7 @@ typedef struct WorldLoop {
     uint32_t late_us[64]; // of the last second
     uint32_t late_count;
     uint64_t work_max_us;
+    uint64_t began_ns; // the last tick; 0: none before it, or a pause
     uint64_t journal_dropped;
     const Heap *heap;         // of the world; looked at for the numbers
     ScriptStats script_stats; // of the last second; too large for a stack

@@ -20,10 +20,38 @@ void blob_close(BlobStore *blobs);
 // On disk when it returns STATUS_OK. STATUS_BLOCKED: the disk refuses. Any thread may call.
 MUST_USE Status blob_put(BlobStore *blobs, const void *data, size_t bytes,
                          uint8_t hash[SHA256_BYTES]);
+
+// One that arrives in parts, hashed while it does; its size costs no memory. One thread at a time.
+typedef struct BlobWriter BlobWriter;
+// STATUS_BLOCKED: the disk refuses.
+MUST_USE Status blob_begin(BlobStore *blobs, size_t bytes_max, BlobWriter **out);
+// STATUS_LIMIT: with these it has more than bytes_max. STATUS_BLOCKED. Nothing but blob_abort helps
+// after either of them.
+MUST_USE Status blob_append(BlobWriter *writer, const void *data, size_t bytes);
+// On disk under its name when it returns STATUS_OK. The writer is gone in any case.
+MUST_USE Status blob_commit(BlobWriter *writer, uint8_t hash[SHA256_BYTES], uint64_t *bytes);
+void blob_abort(BlobWriter *writer); // leaves nothing behind; NULL is fine
+
 bool blob_exists(BlobStore *blobs, const uint8_t hash[SHA256_BYTES]);
 // The whole blob; free it with free(). STATUS_NOT_FOUND; STATUS_LIMIT above bytes_max;
 // STATUS_MISMATCH: the file is not what its name says.
 MUST_USE Status blob_read(BlobStore *blobs, const uint8_t hash[SHA256_BYTES], size_t bytes_max,
                           uint8_t **data, size_t *bytes);
+// For an answer that is sent while it is read: the file, which the caller closes. It is not
+// compared with its name. STATUS_NOT_FOUND.
+MUST_USE Status blob_file(BlobStore *blobs, const uint8_t hash[SHA256_BYTES], int *file,
+                          uint64_t *bytes);
+// Removes blobs that nobody uses. `is_used` is asked about each of them, and may wait. One that was
+// put less than kept_ms ago stays whatever it says: whoever put it will write the row that names
+// it. A new use of an older one can only follow from another use, which was there when `is_used`
+// was asked, or from putting it again. STATUS_BLOCKED: the disk, or is_used failed; the rest stays.
+#define BLOB_KEPT_MS (60u * 60 * 1000)
+typedef Status (*BlobUsed)(void *user, const uint8_t hash[SHA256_BYTES], bool *is_used);
+typedef struct BlobCollected {
+    uint32_t seen, removed;
+    uint64_t bytes; // of those that were removed
+} BlobCollected;
+MUST_USE Status blob_collect(BlobStore *blobs, BlobUsed is_used, void *user, uint32_t kept_ms,
+                             BlobCollected *out);
 // Exactly 64 of 0-9 and a-f: STATUS_MALFORMED otherwise.
 MUST_USE Status blob_parse(const char *name, size_t bytes, uint8_t hash[SHA256_BYTES]);

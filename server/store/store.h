@@ -159,6 +159,9 @@ MUST_USE Status store_save_for(Store *store, const StoreHolder *holder, const ch
                                uint64_t tag);
 MUST_USE Status store_request_for(Store *store, const StoreHolder *holder, const char *world_id,
                                   uint64_t epoch, const StoreRequest *request, uint64_t tag);
+// Waits for the store. STATUS_OK: this host holds the world, and its row is valid.
+MUST_USE Status store_world_is_held_by(Store *store, const StoreHolder *holder,
+                                       const char *world_id, uint64_t now_unix_ms);
 MUST_USE Status store_world_release_for(Store *store, const StoreHolder *holder,
                                         const char *world_id, uint64_t epoch, uint64_t tag);
 // As store_host_renew, but it is said whether the row is taken over from any other boot (register),

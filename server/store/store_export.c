@@ -34,6 +34,7 @@ static const struct {
                 {"invited_to", SQL_PERSON_GUESTS, TABLE_WORLD_GUESTS},
                 {"packages", SQL_PACKAGE_OWNED, TABLE_PACKAGES},
                 {"teams", SQL_PERSON_TEAMS, TABLE_PACKAGE_PEOPLE},
+                {"drafts", SQL_PERSON_DRAFTS, TABLE_DRAFT_HISTORY},
                 {"reports", SQL_PERSON_REPORTS, TABLE_REPORTS},
                 {"said", SQL_PERSON_LINES, TABLE_REPORT_LINES},
                 {"chat_rule", SQL_PERSON_CHAT_RULE, TABLE_CHAT_RULES},

@@ -10,6 +10,7 @@
 #include "core/world/save/row.h"
 #include "server/store/sql.h"
 #include "server/store/store.h"
+#include "server/store/store_package.h"
 
 #include <pthread.h>
 
@@ -274,9 +275,17 @@ void account_write(Sql *sql, const StoreAccount *account);
 void account_write_sign_in(Sql *sql, SqlName name, const StoreSignIn *sign_in);
 
 // --- store_package.c ----------------------------------------------------------------------------
-typedef struct StorePackage StorePackage;
 bool package_take(SqlRow *row, StorePackage *out); // false: damaged
-void package_give(Sql *sql, uint64_t account); // all of them, to the built-in account
+// STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.
+Status package_by_id(Sql *sql, const char *package_id, StorePackage *out);
+void package_give(Sql *sql, uint64_t account);         // all of them, to the built-in account
+uint64_t package_bytes_of(Sql *sql, uint64_t account); // of all blobs that its packages use
+void package_write_use(Sql *sql, const uint8_t hash[32], const char *package_id,
+                       StoreBlobPurpose purpose, uint32_t number, uint64_t bytes);
+
+// --- store_draft.c ------------------------------------------------------------------------------
+void draft_delete(Sql *sql, const char *package_id); // files and history
+void draft_forget_maker(Sql *sql, uint64_t account); // who wrote which version
 
 // --- store_report.c -----------------------------------------------------------------------------
 void report_forget_maker(Sql *sql, uint64_t account); // reports stay, without who made them

@@ -514,6 +514,31 @@ static Status holder_status(Store *store, Sql *sql, const Writer *writer)
     return store->own_host;
 }
 
+typedef struct HeldAsk {
+    const StoreHolder *holder;
+    const char *world_id;
+    uint64_t now;
+} HeldAsk;
+
+static Status look_holder(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    const HeldAsk *ask = user;
+    StoreHost host = {.draining = false};
+    memcpy(host.host_id, ask->holder->host_id, sizeof host.host_id);
+    memcpy(host.boot, ask->holder->boot, sizeof host.boot);
+    return fence_is_holder(sql, ask->world_id, &host)
+               ? host_status(sql, host.host_id, host.boot, ask->now)
+               : STATUS_DENIED;
+}
+
+Status store_world_is_held_by(Store *store, const StoreHolder *holder, const char *world_id,
+                              uint64_t now_unix_ms)
+{
+    HeldAsk ask = {holder, world_id, now_unix_ms};
+    return store_call(store, look_holder, &ask);
+}
+
 // Compare and set on the number of the last save: false if it was not that one.
 static bool raise_seq(Sql *sql, const char *world_id, Head before, Head after)
 {

@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/store/store_inside.h"
+#include "server/store/store_package_inside.h"
 #include "server/store/store_person.h"
 
 #include <string.h>
@@ -35,7 +36,7 @@ bool package_take(SqlRow *row, StorePackage *out)
            package->visibility <= STORE_LISTED;
 }
 
-static void write_package(Sql *sql, const StorePackage *package)
+void package_write_row(Sql *sql, const StorePackage *package)
 {
     SqlRow row = sql_open(sql, SQL_PACKAGE_PUT, TABLE_PACKAGES);
     sql_put_string(&row, package->package_id);
@@ -78,7 +79,7 @@ static bool take_revision(SqlRow *row, StoreRevision *out)
            revision->state >= STORE_REVISION_BUILDING && revision->state <= STORE_REVISION_FAILED;
 }
 
-static void write_revision(Sql *sql, const StoreRevision *revision)
+void revision_write(Sql *sql, const StoreRevision *revision)
 {
     SqlRow row = sql_open(sql, SQL_REVISION_PUT, TABLE_REVISIONS);
     sql_put_string(&row, revision->package_id);
@@ -103,7 +104,7 @@ static bool take_person(SqlRow *row, StorePackagePerson *out)
     out->account_id = sql_take_u64(row);
     out->role = (StorePackageRole)sql_take_u64(row);
     out->created_unix_ms = sql_take_u64(row);
-    return sql_take_checksum(row) && out->role >= STORE_EDITOR && out->role <= STORE_BLOCKED;
+    return sql_take_checksum(row) && out->role >= STORE_EDITOR && out->role <= STORE_OFFERED;
 }
 
 // --- finding ------------------------------------------------------------------------------------
@@ -117,14 +118,14 @@ static bool take_person(SqlRow *row, StorePackagePerson *out)
     }                                                              \
     return sql_status((row).sql) != STATUS_OK ? sql_status((row).sql) : status
 
-static Status find_package(Sql *sql, const char *package_id, StorePackage *out)
+Status package_by_id(Sql *sql, const char *package_id, StorePackage *out)
 {
     SqlRow row = sql_open(sql, SQL_PACKAGE_FIND, TABLE_NONE);
     sql_put_string(&row, package_id);
     FIND_ONE(row, package_take, out);
 }
 
-static Status find_revision(Sql *sql, const char *package_id, uint32_t number, StoreRevision *out)
+Status revision_find(Sql *sql, const char *package_id, uint32_t number, StoreRevision *out)
 {
     SqlRow row = sql_open(sql, SQL_REVISION_FIND, TABLE_NONE);
     sql_put_string(&row, package_id);
@@ -146,8 +147,8 @@ static Status find_trashed(Sql *sql, uint64_t before, StorePackage *out)
     FIND_ONE(row, package_take, out);
 }
 
-static Status find_person(Sql *sql, const char *package_id, uint64_t account,
-                          StorePackagePerson *out)
+Status package_person_find(Sql *sql, const char *package_id, uint64_t account,
+                           StorePackagePerson *out)
 {
     SqlRow row = sql_open(sql, SQL_PACKAGE_PERSON_FIND, TABLE_NONE);
     sql_put_string(&row, package_id);
@@ -177,14 +178,14 @@ static Status end_read(Store *store, Status status, uint64_t damaged)
 Status store_package_find(Store *store, const char *package_id, StorePackage *out)
 {
     begin_read(store);
-    return end_read(store, find_package(store->reader, package_id, out), 0);
+    return end_read(store, package_by_id(store->reader, package_id, out), 0);
 }
 
 Status store_revision_find(Store *store, const char *package_id, uint32_t number,
                            StoreRevision *out)
 {
     begin_read(store);
-    return end_read(store, find_revision(store->reader, package_id, number, out), 0);
+    return end_read(store, revision_find(store->reader, package_id, number, out), 0);
 }
 
 Status store_revision_by_job(Store *store, const char *job_id, StoreRevision *out)
@@ -272,13 +273,18 @@ static uint64_t count_with(Sql *sql, SqlName name, uint64_t first, uint64_t seco
     return count;
 }
 
+uint64_t package_bytes_of(Sql *sql, uint64_t account)
+{
+    return count_with(sql, SQL_BLOB_BYTES_OF, account, 0);
+}
+
 static bool text_fits(const char *text, size_t capacity)
 {
     const size_t bytes = strnlen(text, capacity);
     return bytes < capacity && text_is_valid(text, bytes);
 }
 
-static bool is_valid(const StorePackage *package)
+bool package_is_valid(const StorePackage *package)
 {
     return store_id_is_valid(package->package_id) && package->owner_id != 0 &&
            (package->kind == STORE_PLACE || package->kind == STORE_SPELL) &&
@@ -292,36 +298,41 @@ typedef struct MakeCall {
     uint32_t count_max;
 } MakeCall;
 
-static Status package_make(Store *store, Sql *sql, void *user)
+Status package_make_in(Sql *sql, StorePackage *package, uint32_t count_max)
 {
-    (void)store;
-    const MakeCall *call = user;
     StorePackage found;
-    const Status status = find_package(sql, call->package->package_id, &found);
+    const Status status = package_by_id(sql, package->package_id, &found);
     if (status != STATUS_NOT_FOUND) {
         return status == STATUS_OK || status == STATUS_MALFORMED ? STATUS_EXISTS : status;
     }
-    if (count_with(sql, SQL_PACKAGE_COUNT, call->package->owner_id, call->package->kind) >=
-        call->count_max) {
+    if (count_with(sql, SQL_PACKAGE_COUNT, package->owner_id, package->kind) >= count_max) {
         return STATUS_LIMIT;
     }
-    call->package->version = 1;
-    call->package->live = call->package->beta = call->package->last_revision = 0;
-    write_package(sql, call->package);
+    package->version = 1;
+    package->live = package->beta = package->last_revision = 0;
+    package_write_row(sql, package);
     return STATUS_OK;
+}
+
+static Status package_make_call(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    const MakeCall *call = user;
+    return package_make_in(sql, call->package, call->count_max);
 }
 
 Status store_package_make(Store *store, StorePackage *package, uint32_t count_max)
 {
     MakeCall call = {package, count_max};
-    return is_valid(package) ? store_call(store, package_make, &call) : STATUS_MALFORMED;
+    return package_is_valid(package) ? store_call(store, package_make_call, &call)
+                                     : STATUS_MALFORMED;
 }
 
 static Status package_change(Store *store, Sql *sql, void *user)
 {
     (void)store;
     StorePackage *package = user, found;
-    const Status status = find_package(sql, package->package_id, &found);
+    const Status status = package_by_id(sql, package->package_id, &found);
     if (status != STATUS_OK) {
         return status;
     }
@@ -332,13 +343,14 @@ static Status package_change(Store *store, Sql *sql, void *user)
     package->live = found.live;
     package->beta = found.beta;
     package->last_revision = found.last_revision;
-    write_package(sql, package);
+    package_write_row(sql, package);
     return STATUS_OK;
 }
 
 Status store_package_change(Store *store, StorePackage *package)
 {
-    return is_valid(package) ? store_call(store, package_change, package) : STATUS_MALFORMED;
+    return package_is_valid(package) ? store_call(store, package_change, package)
+                                     : STATUS_MALFORMED;
 }
 
 static Status package_delete(Store *store, Sql *sql, void *package_id)
@@ -348,6 +360,7 @@ static Status package_delete(Store *store, Sql *sql, void *package_id)
                                     SQL_PACKAGE_ACT_DELETE, SQL_BLOB_USES_DELETE,
                                     SQL_PACKAGE_DELETE};
     bool was_there = false;
+    draft_delete(sql, package_id);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         SqlRow row = sql_open(sql, names[i], TABLE_NONE);
         sql_put_string(&row, package_id);
@@ -381,7 +394,7 @@ void package_give(Sql *sql, uint64_t account)
         if (is_whole) {
             package.owner_id = STORE_BUILT_IN_ACCOUNT;
             package.version += 1;
-            write_package(sql, &package);
+            package_write_row(sql, &package);
         } else { // what it says of its owner cannot be believed, and nothing else either
             SqlRow gone = sql_open(sql, SQL_PACKAGE_DELETE, TABLE_NONE);
             sql_put_string(&gone, package.package_id);
@@ -393,8 +406,8 @@ void package_give(Sql *sql, uint64_t account)
 
 // --- revisions ----------------------------------------------------------------------------------
 
-static void write_use(Sql *sql, const uint8_t hash[32], const char *package_id,
-                      StoreBlobPurpose purpose, uint32_t number, uint64_t bytes)
+void package_write_use(Sql *sql, const uint8_t hash[32], const char *package_id,
+                       StoreBlobPurpose purpose, uint32_t number, uint64_t bytes)
 {
     SqlRow blob = sql_open(sql, SQL_BLOB_PUT, TABLE_BLOBS);
     sql_put_bytes(&blob, hash, 32);
@@ -416,38 +429,46 @@ typedef struct AddCall {
     uint64_t bytes_max;
 } AddCall;
 
-static Status revision_add(Store *store, Sql *sql, void *user)
+Status revision_add_in(Sql *sql, StoreRevision *revision, uint64_t bytes_max)
 {
-    (void)store;
-    const AddCall *call = user;
-    StoreRevision *revision = call->revision;
     StorePackage package;
-    const Status status = find_package(sql, revision->package_id, &package);
+    const Status status = package_by_id(sql, revision->package_id, &package);
     if (status != STATUS_OK || package.trashed_unix_ms != 0) {
         return status != STATUS_OK ? status : STATUS_NOT_FOUND;
     }
-    const uint64_t used = count_with(sql, SQL_BLOB_BYTES_OF, package.owner_id, 0);
-    if (used + revision->package_bytes > call->bytes_max) {
+    const uint64_t used = package_bytes_of(sql, package.owner_id);
+    if (used + revision->package_bytes > bytes_max) {
         return STATUS_LIMIT;
     }
     revision->revision = ++package.last_revision;
-    write_revision(sql, revision);
-    write_use(sql, revision->package_hash, revision->package_id, STORE_BLOB_PACKAGE,
-              revision->revision, revision->package_bytes);
+    revision_write(sql, revision);
+    package_write_use(sql, revision->package_hash, revision->package_id, STORE_BLOB_PACKAGE,
+                      revision->revision, revision->package_bytes);
     package.version += 1;
-    write_package(sql, &package);
+    package_write_row(sql, &package);
     return STATUS_OK;
+}
+
+static Status revision_add_call(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    const AddCall *call = user;
+    return revision_add_in(sql, call->revision, call->bytes_max);
+}
+
+bool revision_is_valid(const StoreRevision *revision)
+{
+    return store_id_is_valid(revision->package_id) &&
+           text_fits(revision->notes, sizeof revision->notes) &&
+           text_fits(revision->reason, sizeof revision->reason) &&
+           revision->state >= STORE_REVISION_BUILDING && revision->state <= STORE_REVISION_FAILED;
 }
 
 Status store_revision_add(Store *store, StoreRevision *revision, uint64_t bytes_max)
 {
     AddCall call = {revision, bytes_max};
-    const bool is_good = store_id_is_valid(revision->package_id) &&
-                         text_fits(revision->notes, sizeof revision->notes) &&
-                         text_fits(revision->reason, sizeof revision->reason) &&
-                         revision->state >= STORE_REVISION_BUILDING &&
-                         revision->state <= STORE_REVISION_FAILED;
-    return is_good ? store_call(store, revision_add, &call) : STATUS_MALFORMED;
+    return revision_is_valid(revision) ? store_call(store, revision_add_call, &call)
+                                       : STATUS_MALFORMED;
 }
 
 typedef struct EndCall {
@@ -461,7 +482,7 @@ static Status revision_end(Store *store, Sql *sql, void *user)
     (void)store;
     const EndCall *call = user;
     StoreRevision revision;
-    const Status status = find_revision(sql, call->package_id, call->number, &revision);
+    const Status status = revision_find(sql, call->package_id, call->number, &revision);
     if (status != STATUS_OK) {
         return status;
     }
@@ -472,7 +493,7 @@ static Status revision_end(Store *store, Sql *sql, void *user)
     const size_t bytes = strnlen(call->reason, sizeof revision.reason - 1);
     memcpy(revision.reason, call->reason, bytes);
     revision.reason[bytes] = '\0';
-    write_revision(sql, &revision);
+    revision_write(sql, &revision);
     return STATUS_OK;
 }
 
@@ -496,12 +517,12 @@ static Status channel_set(Store *store, Sql *sql, void *user)
     ChannelCall *call = user;
     StorePackage package;
     StoreRevision revision;
-    Status status = find_package(sql, call->package_id, &package);
+    Status status = package_by_id(sql, call->package_id, &package);
     if (status == STATUS_OK && package.trashed_unix_ms != 0) {
         status = STATUS_NOT_FOUND;
     }
     if (status == STATUS_OK && call->number != 0) {
-        status = find_revision(sql, call->package_id, call->number, &revision);
+        status = revision_find(sql, call->package_id, call->number, &revision);
         if (status == STATUS_OK && revision.state != STORE_REVISION_READY) {
             status = STATUS_DENIED;
         }
@@ -514,7 +535,10 @@ static Status channel_set(Store *store, Sql *sql, void *user)
     *named = call->number;
     package.version += 1;
     package.updated_unix_ms = call->now;
-    write_package(sql, &package);
+    package_write_row(sql, &package);
+    if (call->channel == STORE_LIVE) {
+        package_show_thumbnail(sql, call->package_id, call->number);
+    }
     return STATUS_OK;
 }
 
@@ -564,7 +588,7 @@ static Status person_put(Store *store, Sql *sql, void *user)
     StorePackage package;
     StorePackagePerson found;
     uint64_t damaged = 0;
-    Status status = find_package(sql, person->package_id, &package);
+    Status status = package_by_id(sql, person->package_id, &package);
     if (status != STATUS_OK) {
         return status;
     }
@@ -574,7 +598,7 @@ static Status person_put(Store *store, Sql *sql, void *user)
         sql_put_u64(&row, person->account_id);
         return sql_run(&row) ? STATUS_OK : STATUS_NOT_FOUND;
     }
-    status = find_person(sql, person->package_id, person->account_id, &found);
+    status = package_person_find(sql, person->package_id, person->account_id, &found);
     if (status == STATUS_NOT_FOUND &&
         read_people(sql, person->package_id, NULL, 0, &damaged) >= call->people_max) {
         return STATUS_LIMIT;
@@ -592,7 +616,7 @@ static Status person_put(Store *store, Sql *sql, void *user)
 Status store_package_person_put(Store *store, const StorePackagePerson *person, uint32_t people_max)
 {
     PersonCall call = {person, people_max};
-    return person->account_id != 0 && person->role <= STORE_BLOCKED
+    return person->account_id != 0 && person->role <= STORE_OFFERED
                ? store_call(store, person_put, &call)
                : STATUS_MALFORMED;
 }
@@ -602,7 +626,7 @@ Status store_package_role(Store *store, const char *package_id, uint64_t account
 {
     StorePackagePerson person = {.role = STORE_NOBODY};
     begin_read(store);
-    Status status = find_person(store->reader, package_id, account, &person);
+    Status status = package_person_find(store->reader, package_id, account, &person);
     const bool is_none = status == STATUS_NOT_FOUND;
     status = end_read(store, is_none ? STATUS_OK : status, 0);
     if (status == STATUS_OK) {
@@ -626,7 +650,7 @@ Status store_package_people(Store *store, const char *package_id, StorePackagePe
 Status store_account_bytes(Store *store, uint64_t account, uint64_t *bytes)
 {
     begin_read(store);
-    *bytes = count_with(store->reader, SQL_BLOB_BYTES_OF, account, 0);
+    *bytes = package_bytes_of(store->reader, account);
     return end_read(store, STATUS_OK, 0);
 }
 
@@ -642,7 +666,7 @@ static Status blob_use(Store *store, Sql *sql, void *user)
 {
     (void)store;
     const UseCall *call = user;
-    write_use(sql, call->hash, call->package_id, call->purpose, call->number, call->bytes);
+    package_write_use(sql, call->hash, call->package_id, call->purpose, call->number, call->bytes);
     return STATUS_OK;
 }
 
@@ -651,4 +675,38 @@ Status store_blob_use(Store *store, const uint8_t hash[32], const char *package_
 {
     UseCall call = {hash, package_id, purpose, number, bytes};
     return store_id_is_valid(package_id) ? store_call(store, blob_use, &call) : STATUS_MALFORMED;
+}
+
+typedef struct ForgetCall {
+    const uint8_t *hash;
+    bool is_used;
+} ForgetCall;
+
+static Status blob_forget(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    ForgetCall *call = user;
+    SqlRow gone = sql_open(sql, SQL_BLOB_FORGET, TABLE_NONE);
+    sql_put_bytes(&gone, call->hash, 32);
+    (void)sql_run(&gone);
+    return STATUS_OK;
+}
+
+// Most blobs are used, so that is asked first, and nothing is written for them.
+Status store_blob_forget(Store *store, const uint8_t hash[32], bool *is_used)
+{
+    ForgetCall call = {hash, true};
+    begin_read(store);
+    SqlRow row = sql_open(store->reader, SQL_BLOB_USE_ANY, TABLE_NONE);
+    sql_put_bytes(&row, hash, 32);
+    if (sql_next(&row)) {
+        call.is_used = sql_take_u64(&row) != 0;
+        sql_close(&row);
+    }
+    Status status = end_read(store, STATUS_OK, 0);
+    if (status == STATUS_OK && !call.is_used) {
+        status = store_call(store, blob_forget, &call);
+    }
+    *is_used = call.is_used || status != STATUS_OK;
+    return status;
 }

@@ -37,15 +37,19 @@ typedef enum StorePackageRole {
     STORE_NOBODY = 0,
     STORE_EDITOR = 1,
     STORE_TESTER = 2,
-    STORE_BLOCKED = 3 // does not come into its worlds
+    STORE_BLOCKED = 3, // does not come into its worlds
+    STORE_OFFERED = 4  // its owner wants to give it to them
 } StorePackageRole;
 
 // What a blob is used for (table blob_uses).
 typedef enum StoreBlobPurpose {
-    STORE_BLOB_PACKAGE = 1, // number: the revision
-    STORE_BLOB_PLAYED = 2,  // what players of a revision get; number: the revision
-    STORE_BLOB_PICTURE = 3, // the thumbnail is number 0, screenshots follow
-    STORE_BLOB_DRAFT = 4    // a file of the draft or of its history
+    STORE_BLOB_PACKAGE = 1,  // number: the revision
+    STORE_BLOB_PLAYED = 2,   // what players of a revision get; number: the revision
+    STORE_BLOB_PICTURE = 3,  // the thumbnail is number 0, screenshots follow
+    STORE_BLOB_DRAFT = 4,    // a file of the draft or of its history
+    STORE_BLOB_MANIFEST = 5, // whole, of a revision; number: the revision, as of these:
+    STORE_BLOB_CLIENT_MANIFEST = 6,
+    STORE_BLOB_THUMBNAIL = 7 // becomes picture 0 when the revision is live
 } StoreBlobPurpose;
 
 typedef enum StoreChannel { STORE_BETA, STORE_LIVE } StoreChannel;
@@ -75,7 +79,8 @@ typedef struct StoreRevision {
     uint8_t package_hash[32]; // of the .game file
     uint64_t package_bytes;
     char job_id[STORE_JOB_BYTES];
-    char reason[STORE_NOTES_BYTES]; // why it failed
+    // Why it failed; while it is building, the channel that it goes to then: "live", "beta" or "".
+    char reason[STORE_NOTES_BYTES];
     uint64_t created_unix_ms;
 } StoreRevision;
 
@@ -140,3 +145,5 @@ MUST_USE Status store_package_people(Store *store, const char *package_id, Store
 MUST_USE Status store_account_bytes(Store *store, uint64_t account, uint64_t *bytes);
 MUST_USE Status store_blob_use(Store *store, const uint8_t hash[32], const char *package_id,
                                StoreBlobPurpose purpose, uint32_t number, uint64_t bytes);
+// Forgets the blob unless something uses it; its file may go then.
+MUST_USE Status store_blob_forget(Store *store, const uint8_t hash[32], bool *is_used);

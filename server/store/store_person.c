@@ -247,6 +247,7 @@ static Status person_delete(Store *store, Sql *sql, void *user)
     (void)sql_run(&sign_ins);
     give_worlds(sql, call->account);
     package_give(sql, call->account);
+    draft_forget_maker(sql, call->account);
     report_forget_maker(sql, call->account);
     delete_keys(sql, call->keys);
     return STATUS_OK;

@@ -57,7 +57,8 @@ typedef enum ChildResult {
 typedef struct ChildCall {
     const void *parts[2]; // what is sent, one after the other
     size_t part_bytes[2];
-    uint32_t quiet_ms, call_ms;
+    uint32_t quiet_ms; // while it waits for a processor is not counted
+    uint32_t call_ms;
     const atomic_bool *cancel; // NULL: none
     // The maximum size of a message of that kind that announces `bytes`; 0: it is not allowed.
     uint64_t (*body_max)(void *user, uint8_t kind, uint64_t bytes);

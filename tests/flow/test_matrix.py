@@ -1,33 +1,40 @@
 """Every endpoint of the API, from the description that the server gives of itself: a good request, and
-everything that can be wrong with one. What a good request looks like is in the table GOOD; an
-endpoint that is not in it fails the test. Prints the matrix.
+everything that can be wrong with one. Prints the matrix. An endpoint that the tables below do not know
+fails the test; a new one needs, here or in a file matrix_<part>.py beside this one:
+
+  GOOD      what a good request is. All columns but the next two follow from it.
+  CONFLICT  a request that is answered 409, or in words why there is none. Not for GET, unless its route
+            says 409 among its `fails`.
+  LIMITED   only if its route says 429: what is done until it is answered so. For all other endpoints the
+            column is 503 "busy" while too many requests wait for their answers.
+  AT_ONCE   only if it never waits: then it is answered even while so many others wait.
 
 The server runs with a secret key, so it is not in development: who may ask what counts. What only
 development has is asked of a second server, for its good request."""
 
+import contextlib
 import http.client
 import json
 import os
 import shutil
+import signal
+import socket
+import sqlite3
 import subprocess
 import sys
+import threading
 import time
 
-from support import PATIENCE, WebSocket, World, check, run
+from hosts import is_world_process
+from matrix import Ask, add_parts
+from support import PATIENCE, WebSocket, World, check, run, wait_until
 from test_accounts import PASSWORD, People
 
 COLUMNS = ["good", "missing", "malformed", "oversized", "no sign-in", "bad token", "forbidden",
-           "conflict", "limited", "method", "unknown"]
+           "method", "unknown", "conflict", "limited"]
+CONFLICTS = {409, 412}
 ANYWHERE = {405, 421}  # of every address, and so not in the description of each
 NOTHING = "-"
-
-
-class Ask:
-    """A request: what fills the braces of the path, the query, the body, and whose token."""
-
-    def __init__(self, who=None, body=None, query=None, status=None, server=None, **parts):
-        self.who, self.body, self.query, self.status = who, body, query or {}, status
-        self.server, self.parts = server, parts
 
 
 class Endpoint:
@@ -60,7 +67,8 @@ class Server:
 
     def __init__(self, program, places, folder):
         self.folder = folder
-        self.up = People(program, os.path.join(folder, "up"),
+        # The test is a proxy too, so that it can be many addresses.
+        self.up = People(program, os.path.join(folder, "up"), "--trusted-proxy", "127.0.0.0/8",
                          variables={"SECRET_KEY": "correct-horse-battery-staple"})
         self.count, self.tokens, self.own = 0, {}, None
         self.tokens = {"operator": self.up.operator(),
@@ -90,10 +98,20 @@ class Server:
         name = self.new_name()
         return name, self.up.register(name)["session_token"]
 
-    def post(self, path, body=None, who=None, method="POST"):
-        status, answer = self.up.post(path, body, self.tokens.get(who), method=method)
+    def post(self, path, body=None, who=None, method="POST", **headers):
+        status, answer = self.up.post(path, body, self.tokens.get(who, who), method=method, **headers)
         check(status in (200, 201), f"{path} says {status}: {answer}")
         return answer
+
+    def account(self):
+        """The name of a new account, which is that of its token too."""
+        name, token = self.register()
+        self.tokens[name] = token
+        return name
+
+    def database(self):
+        return sqlite3.connect(os.path.join(self.folder, "up", "data", "sandlot.db"),
+                               isolation_level=None)
 
     def join(self):
         return self.post("/join", {"place_id": "place_island"}, "guest")
@@ -238,6 +256,20 @@ def host_batch(server):
     return host(server, body)
 
 
+def host_report(server):
+    """Of a world that the host holds: it has registered, renewed its row and taken the world."""
+    host_key(server)
+    world, boot = server.new_name(), "1" * 32
+    made = server.post("/api/hosts/register", {"world_id": world, "boot": boot}, "host")
+    jobs = b"\x02" + b"\x01\0" + (20000).to_bytes(4, "little") + bytes(4) + b"\x02"
+    body = (bytes([1, 0]) + (1).to_bytes(8, "little") + bytes.fromhex(boot) +
+            len(world).to_bytes(4, "little") + world.encode() + bytes.fromhex(made["revision"]) + jobs)
+    server.request("POST", "/api/hosts/batch", body, server.tokens["host"])
+    return Ask("host", {"world_id": world, "boot": boot, "done": 0, "state": "running", "players": 0,
+                        "tick": 0, "late_p99_us": 0, "work_max_us": 0, "memory_bytes": 0,
+                        "uptime_seconds": 0, "crashes": 0, "accounts": []})
+
+
 PLAIN = {name: (lambda server: Ask()) for name in [
     "GET /healthz", "GET /health", "GET /api/health", "GET /readyz", "GET /metrics",
     "GET /api/openapi.json", "GET /api/docs", "GET /api/assets", "GET /api/session",
@@ -309,6 +341,7 @@ GOOD = {
     "DELETE /admin/host-keys/{id}": lambda server: Ask("operator", id=host_key(server)),
     "POST /api/hosts/register": lambda server: host(server, {"world_id": "w", "boot": "0" * 32}),
     "POST /api/hosts/batch": host_batch,
+    "POST /api/hosts/report": host_report,
     "GET /api/hosts/place/{place_id}": lambda server: host(server, place_id="place_island"),
     "DELETE /admin/mute": lambda server: Ask("operator", query={"account": server.ban("mute")}),
 }
@@ -316,15 +349,144 @@ GOOD = {
 # What must be undone after a good request.
 AFTER = {"POST /admin/drain": lambda server: server.post("/admin/drain", None, "operator", "DELETE")}
 
-# Requests that conflict with what is there.
+# --- conflicts ------------------------------------------------------------------------------------
+
+def without_accounts(body=None, query=None, **parts):
+    """`sandlot world` has no accounts."""
+    return lambda server: Ask(None, body, query, server=server.development, **parts)
+
+
+def running_world(server):
+    """A world that runs, and its file."""
+    world = server.started()
+    return Ask("operator", server.post(f"/world/{world}", None, "operator", "GET"), world_id=world)
+
+
+def account_with_worlds(server):
+    """It has as many as it may have."""
+    name = server.account()
+    for _ in range(20):
+        server.post("/api/worlds", {}, name)
+    return name
+
+
+def account_with_tokens(server):
+    name = server.account()
+    for number in range(32):
+        server.post("/api/account/tokens", {"name": f"t{number}", "scope": "play"}, name)
+    return Ask(name, {"name": "one more", "scope": "play"})
+
+
+def world_with_guests(server):
+    """As many as may be invited. They are nobody, but they count."""
+    world = server.own_world()
+    with contextlib.closing(server.database()) as database:
+        columns = [row[1] for row in database.execute("PRAGMA table_info(world_guests)")]
+        database.execute("BEGIN IMMEDIATE")
+        for number in range(256):
+            given = {"world_id": world.encode(), "account_id": 1_000_000 + number}
+            database.execute(f"INSERT INTO world_guests VALUES ({','.join('?' * len(columns))})",
+                             [given.get(column, 0) for column in columns])
+        database.execute("COMMIT")
+    return Ask("account", {"username": "boss"}, world_id=world)
+
+
+def host_keys(server):
+    """As many as there may be; many at once are stored faster."""
+    def make():
+        link = http.client.HTTPConnection("127.0.0.1", server.up.port, timeout=20 * PATIENCE)
+        with contextlib.closing(link):
+            for _ in range(32):
+                link.request("POST", "/admin/host-keys", '{"name":"k"}',
+                             {"Authorization": f"Bearer {server.tokens['operator']}"})
+                link.getresponse().read()
+    threads = [threading.Thread(target=make) for _ in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return Ask("operator", {"name": "one more"})
+
+
+def batch_again(server):
+    """A batch that is sent again while it is being stored: who waits for its first answer is told so."""
+    host_key(server)
+    job = b"\x03" + bytes(8)  # release epoch 0
+    body = bytes(8) + bytes(16) + b"\x01\0\0\0w" + bytes(32) + b"\x01" + job
+    links = [http.client.HTTPConnection("127.0.0.1", server.up.port, timeout=20 * PATIENCE)
+             for _ in range(2)]
+    waiting = server.up.metric("sandlot_http_waiting")
+    with contextlib.closing(server.database()) as database:
+        database.execute("BEGIN IMMEDIATE")  # nothing is stored while the test holds the lock
+        for again, link in enumerate(links):
+            link.request("POST", "/api/hosts/batch", bytes([1, again]) + body,
+                         {"Authorization": f"Bearer {server.tokens['host']}"})
+            if again == 0:
+                wait_until(lambda: server.up.metric("sandlot_http_waiting") > waiting, "it waits")
+        answer = links[0].getresponse()
+        database.execute("ROLLBACK")
+    second = links[1].getresponse()
+    check(second.status == 200, f"the second time it is answered {second.status}: {second.read()}")
+    return answer.status, dict(answer.getheaders()), answer.read()
+
+
+# A request that is answered 409, or why there is none.
 CONFLICT = {
+    "POST /login": lambda server: Ask(body={"username": "ann"}),  # a guest with an account's name
     "POST /register": lambda server: Ask(body={"username": "ANN", "password": PASSWORD}),
+    "POST /logout": "the sign-in ends, and is 401 from then on",
     "POST /api/account": lambda server: Ask("account", {"shown_name": "boss"}),
-    "POST /admin/ban": lambda server: Ask("operator", {"account": "boss"}),
-    "POST /admin/mute": lambda server: Ask("operator", {"account": "boss"}),
+    "POST /api/hosts/report": lambda server: Ask(
+        "host", {**host_report(server).body, "boot": "2" * 32}),
+    "DELETE /api/account": lambda server: Ask("operator", {"password": PASSWORD}),  # the last one
+    "POST /api/account/password": "a password that was changed meanwhile makes the old one wrong, 401",
+    "POST /api/account/recover": "a code that was used is wrong, 401, and such a link is gone, 410",
+    "DELETE /api/account/sign-ins/{id}": "one that has ended is 404",
+    "POST /api/account/tokens": account_with_tokens,
+    "PUT /api/account/profiles": "all are replaced: the last one wins",
+    "POST /api/invitations": "each is a new one",
+    "DELETE /api/accounts/{name}": lambda server: Ask("operator", name="boss"),
+    "POST /api/accounts/{name}/reset": "the new link takes the place of the old one",
+    "POST /api/accounts/{name}/roles": lambda server: Ask("operator", {"roles": "player"}, name="boss"),
+    "POST /api/registration": "it says how it shall be: the last one wins",
+    "POST /join": lambda server: Ask(account_with_worlds(server), {}),
+    "POST /api/worlds": lambda server: Ask(account_with_worlds(server), {}),
+    "POST /world/{world_id}": running_world,
+    "POST /world/{world_id}/import": running_world,
+    "DELETE /world/{world_id}": lambda server: Ask("operator", world_id=server.started()),
+    "POST /api/worlds/{world_id}/guests": world_with_guests,
+    "DELETE /api/worlds/{world_id}/guests/{username}": "an invitation that was taken back is 404",
     "POST /api/script/save": lambda server: Ask(
         server=server.development, body={**save(server).body, "knownHash": "0" * 64}),
+    "DELETE /api/jobs/{id}": "a build that is over stays as it is",
+    "POST /api/hosts/register": "it takes the place of an older registration",
+    "POST /api/hosts/batch": batch_again,
+    "POST /admin/host-keys": host_keys,
+    "DELETE /admin/host-keys/{id}": "one that was revoked is 404",
+    "GET /admin/users": without_accounts(),
+    "GET /admin/users/{id}": without_accounts(id="ann"),
+    "GET /admin/settings": without_accounts(),
+    "PUT /admin/settings": without_accounts({"registration": "open"}),
+    "DELETE /admin/servers/{id}": lambda server: Ask("operator", id=server.own_world()),
+    "POST /admin/cleanup": "what nobody uses any more is gone, if it is there",
+    "POST /admin/kick": "who is not there is not told",
+    "POST /admin/announce": "it is said to whoever is there",
+    "GET /admin/ban": without_accounts(),
+    "POST /admin/ban": lambda server: Ask("operator", {"account": "boss"}),
+    "DELETE /admin/ban": without_accounts(query={"account": "ann"}),
+    "GET /admin/mute": without_accounts(),
+    "POST /admin/mute": lambda server: Ask("operator", {"account": "boss"}),
+    "DELETE /admin/mute": without_accounts(query={"account": "ann"}),
+    "POST /admin/drain": "it says how it shall be",
+    "DELETE /admin/drain": "it says how it shall be",
 }
+
+
+# --- limits ---------------------------------------------------------------------------------------
+
+def from_address(number):
+    """The test as a proxy passes on what this address asks."""
+    return {"X-Forwarded-For": f"198.51.100.{number}"}
 
 
 def wrong_passwords(server):
@@ -332,11 +494,175 @@ def wrong_passwords(server):
     name, _ = server.register()
     body = {"username": name, "password": "wrong wrong wrong"}
     for _ in range(10):
-        server.request("POST", "/login", body)
-    return server.request("POST", "/login", body)
+        server.request("POST", "/login", body, headers=from_address(1))
+    return Ask(body=body, headers=from_address(2))  # from anywhere
 
 
-LIMITED = {"POST /login": wrong_passwords}
+def wrong_own_passwords(body):
+    """The same by somebody who is signed in: until the account has failed too often."""
+    def fail(server):
+        name = server.account()
+        for _ in range(10):
+            server.request("POST", "/api/account/password",
+                           {"old": "wrong wrong wrong", "new": PASSWORD}, server.tokens[name])
+        return Ask(name, body)
+    return fail
+
+
+def wrong_codes(server):
+    ask = recovery(server)
+    body = {**ask.body, "code": "AAAA-AAAA-AAAA"}
+    for _ in range(10):
+        server.request("POST", "/api/account/recover", body, headers=from_address(1))
+    return Ask(body=ask.body, headers=from_address(2))  # the right code is refused too
+
+
+def many_guests(server):
+    """As many as may be made from one address."""
+    for _ in range(300):
+        server.request("POST", "/login", {}, headers=from_address(3))
+    return Ask(body={"username": server.new_name(), "password": PASSWORD}, headers=from_address(3))
+
+
+def worlds_of_address(number):
+    """Guests of one address have made as many as they may."""
+    def make(server):
+        for guest in range(4):
+            _, _, body = server.request("POST", "/login", {}, headers=from_address(number))
+            server.tokens[f"guest{number}"] = json.loads(body)["session_token"]
+            if guest < 3:
+                server.post("/api/worlds", {}, f"guest{number}", **from_address(number))
+        return Ask(f"guest{number}", {}, headers=from_address(number))
+    return make
+
+
+def wrong_rooms(server):
+    for number in range(60):
+        server.request("GET", f"/api/rooms/wrong{number}", headers=from_address(6))
+    return Ask(code="wrong", headers=from_address(6))
+
+
+def many_sockets(server):
+    address = ["X-Forwarded-For: 198.51.100.7"]
+    links = [WebSocket(server.up.port, f"/api/rooms/{server.join()['room_code']}/ws", headers=address)
+             for _ in range(65)]
+    last = links[-1]
+    head = dict(line.split(": ", 1) for line in last.head.split("\r\n")[1:])
+    while len(last.buffer) < int(head.get("Content-Length", 0)):
+        last.buffer += last.socket.recv(4096)
+    for link in links:
+        link.close()
+    check([link.status for link in links[:-1]] == [101] * 64, [link.status for link in links])
+    return last.status, head, last.buffer
+
+
+def many_followers(server):
+    """As many as may follow the log, of a world that says nothing."""
+    query = f"/admin/logs?after=0&wait=30&world={server.own_world()}"
+    with contextlib.ExitStack() as links:
+        for _ in range(16):
+            send_only(links, server.up.port, "GET", query, token=server.tokens["operator"])
+        wait_until(lambda: server.up.metric("sandlot_http_waiting") >= 16, "they wait")
+        return server.request("GET", query, token=server.tokens["operator"])
+
+
+# What is done until it is answered 429.
+LIMITED = {
+    "POST /login": wrong_passwords,
+    "POST /register": many_guests,
+    "POST /api/account/password": wrong_own_passwords({"old": PASSWORD, "new": PASSWORD}),
+    "DELETE /api/account": wrong_own_passwords({"password": PASSWORD}),
+    "POST /api/account/recover": wrong_codes,
+    "POST /join": worlds_of_address(4),
+    "POST /api/worlds": worlds_of_address(5),
+    "GET /api/rooms/{code}": wrong_rooms,
+    "GET /api/rooms/{code}/ws": many_sockets,
+    "GET /admin/logs": many_followers,
+}
+
+# These are answered from memory by whoever reads the request, and wait for nobody.
+AT_ONCE = {
+    "GET /healthz", "GET /health", "GET /api/health", "GET /readyz", "GET /api/openapi.json",
+    "GET /api/docs", "GET /blob/{sha256}", "GET /packed/{number}/{sha256}", "GET /api/session",
+    "GET /api/account", "GET /api/registration", "GET /account.css", "GET /api/assets",
+    "GET /api/jobs/{id}", "DELETE /api/jobs/{id}", "GET /api/account/sign-ins", "GET /admin/host-keys",
+    "GET /admin/settings", "GET /admin/ban", "GET /admin/mute",
+}
+
+add_parts(GOOD=GOOD, CONFLICT=CONFLICT, LIMITED=LIMITED, AT_ONCE=AT_ONCE, AFTER=AFTER)
+
+
+def send_only(links, port, method, path, body=None, token=None, headers=(), source=""):
+    """A request whose answer nobody reads; the link is closed with the others."""
+    link = links.enter_context(socket.create_connection(
+        ("127.0.0.1", port), timeout=10 * PATIENCE, source_address=(source, 0)))
+    text = b"" if body is None else json.dumps(body).encode()
+    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", f"Content-Length: {len(text)}",
+             *(f"{name}: {value}" for name, value in dict(headers).items()),
+             *([f"Authorization: Bearer {token}"] if token else [])]
+    link.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + text)
+    return link
+
+
+@contextlib.contextmanager
+def frozen(process, start):
+    """A world that has begun to start, and does not go on: who joins it waits. One that is ready
+    before it is caught is let go, and the next one is tried."""
+    for _ in range(20):
+        before = set(process.children())
+        joining = start()
+        pid = wait_until(lambda: next((pid for pid in set(process.children()) - before
+                                       if is_world_process(pid)), None), "a world starts")
+        os.kill(pid, signal.SIGSTOP)
+        joining.settimeout(0.2)
+        try:
+            joining.recv(1)
+        except TimeoutError:
+            try:
+                yield
+            finally:
+                os.kill(pid, signal.SIGCONT)
+            return
+        os.kill(pid, signal.SIGCONT)
+    check(False, "no world could be stopped while it started")
+
+
+@contextlib.contextmanager
+def crowd_up(server):
+    """As many requests of one address wait as may: they join two worlds that do not get ready. The
+    headers of another request of that address."""
+    address = from_address(9)
+    names = [server.account() for _ in range(2)]
+    with contextlib.ExitStack() as links:
+        for name in names:
+            world = server.post("/api/worlds", {}, name)["world_id"]
+            def join():
+                return send_only(links, server.up.port, "POST", "/join", {"world_id": world},
+                                 server.tokens[name], address, "127.0.0.2")
+            links.enter_context(frozen(server.up, join))
+            for _ in range(31):
+                join()
+        wait_until(lambda: server.up.metric("sandlot_http_waiting") >= 64, "all wait")
+        yield address
+
+
+@contextlib.contextmanager
+def crowd_world(server):
+    """In development nobody's address counts, but all requests that wait do."""
+    world = server.development
+    with contextlib.ExitStack() as links:
+        def join():
+            return send_only(links, world.port, "POST", "/join", {})
+        def start_again():
+            for pid in world.children():
+                os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: not world.is_ready(), "it has ended")
+            return join()
+        links.enter_context(frozen(world, start_again))
+        for _ in range(255):
+            join()
+        wait_until(lambda: world.request("GET", "/metrics")[0] == 503, "all wait")
+        yield {}
 
 
 # --- what is asked --------------------------------------------------------------------------------
@@ -345,7 +671,8 @@ class Matrix:
     def __init__(self, server):
         self.server = server
         self.failures = []
-        self.rows = []
+        self.reasons = []
+        self.rows = {}  # by the endpoint's name
 
     def send(self, endpoint, ask, **change):
         token = self.server.tokens.get(ask.who) if ask.who else None
@@ -357,8 +684,9 @@ class Matrix:
         if query:
             address += "?" + "&".join(f"{name}={value}" for name, value in query.items())
         body = change.pop("body", ask.body)
+        headers = {**dict(ask.headers), **dict(change.pop("headers", {}))}
         return self.server.request(change.pop("method", endpoint.method), address, body, token,
-                                   ask.server, **change)
+                                   ask.server, headers=headers, **change)
 
     def expect(self, endpoint, column, answer, wanted):
         """A refusal with one of these statuses, in our form, and described."""
@@ -473,23 +801,71 @@ class Matrix:
             marks.append(NOTHING if not needs_role else self.expect(
                 endpoint, "forbidden", self.send(endpoint, plain, token=server.tokens["guest"]),
                 {403}))
-        if endpoint.name in CONFLICT:
-            marks.append(self.expect(endpoint, "conflict", self.conflict(endpoint), {409}))
-        else:
-            marks.append(NOTHING)
-        marks.append(self.expect(endpoint, "limited", LIMITED[endpoint.name](server), {429})
-                     if endpoint.name in LIMITED else NOTHING)
         marks.append(self.expect(endpoint, "method", self.send(endpoint, plain, method="PATCH",
                                                                body=None), {405}))
         marks.append(self.unknown(endpoint))
-        self.rows.append((endpoint.name, marks))
+        self.rows[endpoint.name] = marks
 
     def conflict(self, endpoint):
-        answer = self.send(endpoint, CONFLICT[endpoint.name](self.server))
+        """After all other requests, because some of them use up what there may be."""
+        conflict = CONFLICT.get(endpoint.name)
+        if conflict is None and endpoint.method == "GET" and not endpoint.statuses & CONFLICTS:
+            return NOTHING  # it reads only
+        if isinstance(conflict, str):
+            if endpoint.statuses & CONFLICTS:
+                self.failures.append(f"{endpoint.name}: its route says 409, but CONFLICT says why not")
+            self.reasons.append(f"{endpoint.name} does not conflict: {conflict}")
+            return NOTHING
+        if conflict is None:
+            self.failures.append(f"{endpoint.name}: say in CONFLICT what is answered 409, or why nothing is")
+            return "?"
+        answer = conflict(self.server)
+        if isinstance(answer, Ask):
+            answer = self.send(endpoint, answer)
         if endpoint.name == "POST /api/script/save":  # says both texts beside the error
             status, headers, body = answer
-            return status, headers, json.dumps({"error": json.loads(body)["error"]}).encode()
-        return answer
+            answer = status, headers, json.dumps({"error": json.loads(body)["error"]}).encode()
+        return self.expect(endpoint, "conflict", answer, CONFLICTS)
+
+    def limited(self, endpoint):
+        if (429 in endpoint.statuses) != (endpoint.name in LIMITED):
+            self.failures.append(f"{endpoint.name}: its route says 429, but nothing in LIMITED; or the "
+                                 "other way round")
+            return "?"
+        answer = LIMITED[endpoint.name](self.server)
+        if isinstance(answer, Ask):
+            answer = self.send(endpoint, answer, headers=answer.headers)
+        if answer[0] == 429 and not int(answer[1].get("Retry-After", 0)) > 0:
+            self.failures.append(f"{endpoint.name}: 429 without Retry-After")
+        return self.expect(endpoint, "limited", answer, {429})
+
+    def crowded(self, every):
+        """Requests while so many others wait for their answers that no other one may. What has a limit
+        of its own is among them: it may wait too. By the endpoint's name, what its column says."""
+        asks = {one.name: GOOD[one.name](self.server) for one in every
+                if one.success != 101 and one.name not in LIMITED}
+        marks = {}
+        for server, crowd in ((None, crowd_up), (self.server.development, crowd_world)):
+            with crowd(self.server) as headers:
+                for one in every:
+                    ask = asks.get(one.name)
+                    if ask is not None and ask.server == server:
+                        marks[one.name] = self.crowded_one(one, ask, headers)
+        return marks
+
+    def crowded_one(self, endpoint, ask, headers):
+        if endpoint.access == "local":
+            ask = Ask("operator", ask.body, ask.query, **ask.parts)  # the test is a proxy now
+        answer = self.send(endpoint, ask, headers=headers)
+        wanted = ask.status or endpoint.success
+        if endpoint.name in AT_ONCE:
+            return self.result(endpoint, "limited", answer[0], wanted, answer[2])
+        if answer[0] == wanted:
+            self.failures.append(f"{endpoint.name} waits for nothing: say so in AT_ONCE")
+            return "?"
+        if answer[0] == 503 and b'"busy"' not in answer[2]:
+            self.failures.append(f"{endpoint.name}: not because others wait: {answer[2]!r}")
+        return self.expect(endpoint, "limited", answer, {503})
 
     def unknown(self, endpoint):
         """Members that nobody knows are refused, parameters are ignored."""
@@ -500,10 +876,11 @@ class Matrix:
         return self.good(endpoint, "unknown query", query={"unknown_zz": "1"})
 
     def print(self):
-        width = max(len(name) for name, _ in self.rows)
+        width = max(len(name) for name in self.rows)
         print("".ljust(width), *(column.rjust(10) for column in COLUMNS))
-        for name, marks in self.rows:
+        for name, marks in self.rows.items():
             print(name.ljust(width), *(mark.rjust(10) for mark in marks))
+        print("\n".join(self.reasons))
 
 
 def description(server):
@@ -525,8 +902,14 @@ def test_matrix(program, places, folder):
         every = endpoints(description(server))
         new = [one.name for one in every if one.name not in GOOD]
         check(not new, f"say in GOOD of {__file__} what a good request to these is: {new}")
+        old = (set(GOOD) | set(CONFLICT) | set(LIMITED) | AT_ONCE) - {one.name for one in every}
+        check(not old, f"the tables of {__file__} have what is no endpoint (any more): {old}")
         for endpoint in every:
             matrix.run(endpoint)
+        crowded = matrix.crowded(every)
+        for endpoint in every:
+            matrix.rows[endpoint.name].append(matrix.conflict(endpoint))
+            matrix.rows[endpoint.name].append(crowded.get(endpoint.name) or matrix.limited(endpoint))
         matrix.print()
         print(f"{len(every)} endpoints, {time.monotonic() - began:.1f} s")
         check(not matrix.failures, "\n".join(matrix.failures))

@@ -308,6 +308,102 @@ def test_remote_key_revoked(program, places, folder):
         kill_all(remote, plane)
 
 
+def of_world(rows, world=WORLD):
+    return next((row for row in rows if row["world_id"] == world), None)
+
+
+def heard(player, words, seconds=15):
+    """The player was told something with these words."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            if words in json.dumps(player.hear(end - time.monotonic())):
+                return True
+        except (Closed, TimeoutError):
+            break
+    return False
+
+
+def test_remote_operated(program, places, folder):
+    """What operators do reaches people who play on another machine, also over a restart of the control plane."""
+    plane = remote = None
+    place = write_meadow(folder + "/places")
+    try:
+        plane = ControlPlane(program, place, folder + "/data")
+        port = plane.port
+        line = Line(port)
+        remote = Remote(program, f"http://127.0.0.1:{line.port}", plane.key()["key"], "--lease", "30")
+
+        def enter(name):
+            token = plane.login(name)
+            answer = plane.join_world(token=token)
+            check(port_of(answer) == remote.port, f"at the host: {answer}")
+            return Player(remote, name, ticket=answer["ticket"]), answer["client_id"], token
+
+        ann, ann_id, ann_token = enter("ann")
+        bo, bo_id, _ = enter("bo")
+        # It is seen as any other world, and marked as what its host says.
+        row = wait_until(lambda: (lambda one: one if one and one["players"] == 2 else None)(
+            of_world(plane.ask("GET", "/admin/servers")[1]["servers"])), "both are counted", 20)
+        check(row["state"] == "running" and row["reported_by"] and row["memory_bytes"] > 1 << 20
+              and row["pid"] == 0 and row["tick"] > 0, row)
+        room = plane.ask("GET", f"/api/rooms/{WORLD}")[1]
+        check(room["players"] == 2 and room["ready"] and room["state"] == "running"
+              and room["isReported"], room)
+        listed = [one for one in plane.ask("GET", "/worlds")[1]["worlds"] if one["worldId"] == WORLD]
+        check(listed == [room], listed)
+        session = next(one for one in plane.ask("GET", "/admin/sessions")[1]["sessions"]
+                       if one["account"] == ann_id)
+        check(session["world_id"] == WORLD and session["is_reported"], session)
+        # Announcing, muting, kicking.
+        check(plane.ask("POST", "/admin/announce", {"text": "Tea at five."}) == (200, {"worlds": 1}), "told")
+        check(heard(ann, "Tea at five.") and heard(bo, "Tea at five."), "both hear it, once")
+        check(plane.ask("POST", "/admin/mute", {"account": ann_id, "reason": "too loud"})[0] == 200, "mute")
+        time.sleep(2.5)
+        ann.say("chat", "say", {"text": "hello"})
+        check(heard(ann, "too loud"), "she is muted, and told why")
+        check(plane.ask("DELETE", f"/admin/mute?account={ann_id}")[0] == 200, "unmute")
+        time.sleep(2.5)
+        ann.say("chat", "say", {"text": "hello again"})
+        check(heard(bo, "hello again"), "she may chat again")
+        check(plane.ask("POST", "/admin/kick", {"account": ann_id, "reason": "go to bed"})
+              == (200, {"worlds": 1}), "told")
+        check(heard(ann, "go to bed"), "she is removed")
+        ann, _, _ = enter("ann2")
+        # Somebody is banned while they play there.
+        check(plane.ask("POST", "/admin/ban", {"account": bo_id, "reason": "rude"})[0] == 200, "ban")
+        check(heard(bo, "rude"), "their play ends")
+        # A ban that the host could not be told of before the control plane died.
+        dan, dan_id, _ = enter("dan")
+        line.is_cut = True
+        check(plane.ask("POST", "/admin/ban", {"account": dan_id, "reason": "ruder"})[0] == 200, "ban")
+        plane.kill()
+        plane = again(lambda: ControlPlane(program, place, folder + "/data", port))
+        line.is_cut = False
+        check(heard(dan, "ruder", 30), "the control plane looks again after a restart")
+        # Draining reaches the host: it is not ready, and its world goes on.
+        check(plane.ask("POST", "/admin/drain")[0] == 200, "drain")
+        wait_until(lambda: remote.request("GET", "/readyz")[0] == 503, "the host drains")
+        ann.walk(0.5)
+        status, answer = plane.ask("POST", "/api/hosts/register", {"world_id": "w", "boot": "0" * 32},
+                                   plane.key()["key"])
+        check((status, answer["error"]["code"]) == (503, "draining"), answer)
+        check(plane.ask("DELETE", "/admin/drain")[0] == 200, "drain no more")
+        wait_until(remote.is_ready, "the host is ready again")
+        # Stopping: it is saved and given back, and the next join starts it at the control plane.
+        status, answer = plane.ask("DELETE", f"/admin/servers/{WORLD}")
+        check((status, answer) == (200, {"world_id": WORLD, "state": "stopping"}), answer)
+        check(heard(ann, "an operator stopped this world"), "she is told")
+        check(remote.ends() == 0, "the host ends, and all is well:\n" + "\n".join(remote.lines[-9:]))
+        wait_until(lambda: of_world(plane.ask("GET", "/admin/servers")[1]["servers"]) is None, "it is gone", 5)
+        check(plane.ask("DELETE", f"/admin/servers/{WORLD}")[0] == 409, "it does not run")
+        check(not plane.ask("GET", f"/api/rooms/{WORLD}")[1]["isReported"], "nobody speaks of it")
+        check(port_of(plane.join_world()) == plane.port, "the control plane runs it")
+        plane.stop()
+    finally:
+        kill_all(remote, plane)
+
+
 # --- a host that lies ---------------------------------------------------------------------------
 
 
@@ -380,6 +476,57 @@ class Liar:
     def codes(self, *jobs, **how):
         return [answer[1] for answer in self.ask(*jobs, **how)]
 
+    def report(self, done=0, **change):
+        """Status and answer."""
+        body = {"world_id": self.world, "boot": self.boot.hex(), "done": done, "state": "running",
+                "players": 1, "tick": 5, "late_p99_us": 1, "work_max_us": 1, "memory_bytes": 1,
+                "uptime_seconds": 1, "crashes": 0, "accounts": [], **change}
+        return self.plane.ask("POST", "/api/hosts/report", body, self.key)
+
+
+def check_reports(plane, liar, own):
+    """Of two worlds one is the liar's own. It is told what to do until it says that it was done."""
+    status, answer = liar.report(players=77)
+    check((status, answer["error"]["code"]) == (409, "not_held"), f"it speaks of another's: {answer}")
+    check(plane.ask("GET", f"/api/rooms/{WORLD}")[1]["players"] != 77, "and is not believed")
+    status, answer = own.report()
+    check(status == 200 and answer["again"] and answer["orders"] == [], f"its own: {answer}")
+    for wrong in ({"players": 4001}, {"players": -1}, {"players": "1"}, {"state": "fine"}, {"boot": "0"},
+                  {"accounts": ["user_1"] * 257}, {"accounts": [5]}, {"accounts": ["user_xyz"]},
+                  {"done": 1 << 60}, {"tick": 0.5}, {"world_id": "x" * 65}, {"odd": 1}):
+        status, answer = own.report(**wrong)
+        check(status == 400, f"{wrong} is no report: {status} {answer}")
+    check(plane.ask("GET", f"/api/rooms/{own.world}")[1]["players"] == 1, "it is shown as said")
+    # Bans of accounts that it names, and orders; each until its number was reported as done.
+    bad = plane.ask("POST", "/login", {"username": "bad"})[1]["client_id"]
+    check(plane.ask("POST", "/admin/ban", {"account": bad, "reason": "rude"})[0] == 200, "ban")
+    orders = wait_until(lambda: own.report()[1]["orders"], "the ban is told")
+    check([one["order"] for one in orders] == ["kick"] and "rude" in orders[0]["text"], orders)
+    check(own.report()[1]["orders"] == orders, "until it is done")
+    check(own.report(done=orders[0]["number"])[1]["orders"] == [], "and no longer")
+    at = orders[0]["number"]
+    orders = own.report(done=at, accounts=[bad, "user_7fffffff"])[1]["orders"]
+    check([(one["order"], one["number"]) for one in orders] == [("kick", at + 1)], orders)
+    check(plane.ask("POST", "/admin/announce", {"text": "hi", "world_id": own.world})
+          == (200, {"worlds": 1}), "told")
+    orders = own.report(done=at)[1]["orders"]
+    check([one["order"] for one in orders] == ["kick", "announce"], orders)
+    # Too many wait: whoever orders is told, and nothing grows.
+    statuses = [plane.ask("POST", "/admin/announce", {"text": "hi", "world_id": own.world})[0]
+                for _ in range(64)]
+    check(statuses == [200] * 62 + [503] * 2, statuses)
+    status, answer = own.report(done=at)
+    check(len(answer["orders"]) == 16, "some at a time")
+    check(own.report(done=answer["orders"][-1]["number"])[1]["orders"][0]["number"]
+          == answer["orders"][-1]["number"] + 1, "in their order")
+    # A number that was never given, and another life of the process.
+    check(own.report(done=at + 10000)[1]["orders"] == [], "it claims to have done everything")
+    check(plane.ask("POST", "/admin/announce", {"text": "hi", "world_id": own.world})[0] == 200, "told")
+    check(own.report(done=at + 10000)[1]["orders"][0]["number"] == at + 10001, "and is told the next")
+    boot, own.boot = own.boot, os.urandom(16)
+    check(own.report()[0] == 409, "another process does not hold it")
+    own.boot = boot
+
 
 def test_remote_lies(program, places, folder):
     plane = remote = None
@@ -415,6 +562,7 @@ def test_remote_lies(program, places, folder):
         codes = own.codes(increment(1), save(1, 1), again_=True)
         check(codes == [BLOCKED, OK], f"nothing is counted twice, a save is known: {codes}")
         check(own.ask(increment(1))[0][3] != second[3], "counting goes on")
+        check_reports(plane, liar, own)
         # An old epoch, and a place that is not the control plane's.
         check(own.codes(renew(), bytes([TAKE]))[1] == OK, "the next epoch")
         check(own.codes(save(1, 2), increment(1)) == [DENIED, DENIED], "the old one is over")

@@ -4,6 +4,7 @@
 """
 
 import json
+import re
 import os
 import sys
 import time
@@ -42,6 +43,7 @@ def test_session_token_is_the_person(program, places, folder):
     try:
         watcher = Player(world, player_id="watcher")
         zoe = login(world, username="zoe")
+        check(re.fullmatch(r"[A-Za-z0-9_-]{43}", zoe["session_token"]), f"nothing can be read from it: {zoe}")
         first = Player(world, name="", session=zoe["session_token"])
         check("zoe" in names_here(watcher), f"{names_here(watcher)}")
         knight = {"characterId": "knight", "name": "Sir Zoe", "body": 1}

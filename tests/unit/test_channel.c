@@ -227,7 +227,9 @@ TEST(reports_come_back_as_they_were)
     report = (ChannelReport){.type = CHANNEL_STATS};
     report.stats.tick = 1234567890123;
     report.stats.heap_bytes = 7;
-    report.stats.late[HOST_LATE_BUCKETS - 1] = 3;
+    report.stats.late[HOST_TIME_BUCKETS - 1] = 3;
+    report.stats.excess[0] = 4;
+    report.stats.work[5] = 5;
     CHECK_OK(again(&report, &out));
     CHECK_BYTES(&out.stats, &report.stats, sizeof out.stats);
 

@@ -95,6 +95,44 @@ TEST(sign_ins_outlive_the_process_and_end)
     fixture_end(&fixture);
 }
 
+TEST(guests_without_accounts_are_bounded_and_outlive_the_process)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    now_ms = 1000 * HOUR_MS;
+    const ControlConfig config = {
+        .store = fixture.store, .secret = {7}, .unix_ms = test_now, .guests_only = true};
+    Control *control = NULL;
+    REQUIRE(control_create(&config, &control) == STATUS_OK);
+    char bo[TOKEN_TEXT_BYTES], token[TOKEN_TEXT_BYTES];
+    Identity who;
+    ControlGuest guest;
+    CHECK_OK(control_add_guest(control, "bo", &who, bo, &guest));
+    CHECK_TEXT(who.shown_name, "bo");
+    CHECK(who.is_guest && who.account != 0);
+    control_write_guest(control, &guest);
+    // The one that was used longest ago gives way, not the one that is used.
+    for (uint32_t i = 0; i < GUEST_SIGN_INS_MAX + 2000; i++) {
+        now_ms += 1;
+        CHECK_OK(identity_of_token(control, bo, &who));
+        CHECK_OK(control_add_guest(control, "", &who, token, &guest));
+    }
+    CHECK_INT(control_stats(control).sign_ins, GUEST_SIGN_INS_MAX);
+    CHECK_OK(identity_of_token(control, bo, &who));
+    CHECK_OK(identity_of_token(control, token, &who));
+    control_destroy(control);
+    fixture_close(&fixture);
+    CHECK_OK(fixture_open(&fixture));
+    ControlConfig next = config;
+    next.store = fixture.store;
+    REQUIRE(control_create(&next, &control) == STATUS_OK);
+    CHECK_OK(identity_of_token(control, bo, &who));
+    CHECK_TEXT(who.shown_name, "bo");
+    CHECK_INT(identity_of_token(control, token, &who), STATUS_DENIED); // it was not written
+    control_destroy(control);
+    fixture_end(&fixture);
+}
+
 TEST(the_database_holds_no_token)
 {
     StoreFixture fixture;

@@ -2,6 +2,7 @@
 #include "server/host/host_inside.h"
 
 #include "core/world/save/row.h"
+#include "server/sys/clock.h"
 #include "tests/support/test.h"
 #include "tests/unit/store_fixture.h"
 
@@ -37,13 +38,28 @@ static Status fake_put(HostLink *link, ChannelType type, const void *bytes, size
     return STATUS_OK;
 }
 
+static uint32_t flushes;
+
+static void fake_flush(HostLink *link)
+{
+    (void)link;
+    flushes += 1;
+}
+
+static bool fake_has_ended(HostLink *link, int *code)
+{
+    (void)link, (void)code;
+    return false;
+}
+
 static void fake_nothing(HostLink *link)
 {
     (void)link;
 }
 
 static const HostLinkFace face = {.put = fake_put,
-                                  .flush = fake_nothing,
+                                  .flush = fake_flush,
+                                  .has_ended = fake_has_ended,
                                   .close = fake_nothing,
                                   .kill = fake_nothing,
                                   .free = fake_nothing};
@@ -103,7 +119,7 @@ static HostWorld *add_world(const char *world_id, const char *code, bool runs)
         world->state = WORLD_RUNNING;
         world->wanted = true;
         world->link = &fixture.link;
-        fixture.host->is_busy[world->number] = true;
+        fixture.host->look_ns[world->number] = 0;
     }
     return world;
 }
@@ -189,6 +205,30 @@ TEST(an_empty_world_gives_way_and_an_abandoned_ticket_holds_no_slot)
     end();
 }
 
+static uint32_t flushes_of(uint32_t steps)
+{
+    const uint32_t before = flushes;
+    for (uint32_t i = 0; i < steps; i++) {
+        fixture.now_ms += HOST_STEP_MS;
+        host_step(fixture.host);
+    }
+    return flushes - before;
+}
+
+TEST(a_paused_world_is_looked_after_seldom_until_something_happens)
+{
+    begin(4, 8);
+    HostWorld *world = add_world("world_a", "AAAAAA", true);
+    CHECK_INT(flushes_of(50), 50);
+    world->stats.paused = 1;
+    const uint32_t count = flushes_of(51);
+    CHECK(count >= 5 && count <= 6);
+    (void)flushes_of(1);
+    hosted_send_entry(world, &(Entry){.type = ENTRY_DISCONNECT, .connection = 1});
+    CHECK_INT(flushes_of(1), 1); // and is told at once
+    end();
+}
+
 TEST(a_world_speaks_of_those_who_are_in_it)
 {
     begin(4, 8);
@@ -249,5 +289,132 @@ TEST(worlds_are_found_and_listed_in_order)
     const uint32_t after = host_world_after(fixture.host, "w122");
     CHECK_TEXT(host_world_in_order(fixture.host, after)->row.world_id, "w124");
     CHECK(host_world(fixture.host, "") == NULL);
+    end();
+}
+
+// --- places that come and go --------------------------------------------------------------------
+
+static HostPlace *make_place(const char *place_id, uint8_t scene)
+{
+    HostPlace *place = calloc(1, sizeof *place);
+    ASSERT(place != NULL);
+    snprintf(place->place_id, sizeof place->place_id, "%s", place_id);
+    place->scene_hash[0] = scene;
+    place->numbers.player_max = 8;
+    return place;
+}
+
+static HostRefusal join_place(const char *place, uint64_t account)
+{
+    HostJoin wish = {.tag = 1, .who = {.account = account, .name = "bo"}};
+    const uint32_t before = fixture.answers;
+    snprintf(wish.place, sizeof wish.place, "%s", place);
+    host_join(fixture.host, &wish);
+    return fixture.answers > before ? fixture.answer.refusal : REFUSED_COUNT; // it waits
+}
+
+// Its process has ended, and all that it had saved is stored.
+static void end_process(HostWorld *world)
+{
+    world->link = NULL;
+    world->stats.sessions = 0;
+    world->wanted = false;
+    world->state = WORLD_STOPPED;
+    hosted_renew_place(world);
+}
+
+TEST(a_new_revision_leaves_running_worlds_as_they_are)
+{
+    begin(8, 8);
+    HostWorld *open = add_world("world_a", "AAAAAA", true);
+    HostWorld *named = add_world("world_b", "BBBBBB", true);
+    HostWorld *stopped = add_world("world_c", "CCCCCC", false);
+    named->row.is_named = true;
+    open->stats.sessions = open->stats.players = 1;
+    named->stats.sessions = named->stats.players = 1;
+    CHECK_INT(join_place("island", 1), REFUSED_NOT);
+    CHECK(fixture.answer.world == open || fixture.answer.world == named);
+    HostPlace *second = make_place("island", 2);
+    host_add_place(fixture.host, second);
+    CHECK_INT(host_place_count(fixture.host), 1);
+    CHECK(host_place(fixture.host, "island") == second && host_place(fixture.host, "") == second);
+    CHECK(open->place == fixture.place && named->place == fixture.place);
+    CHECK(stopped->place == second && host_world_has_other_place(stopped));
+    CHECK(!host_world_has_other_place(open));
+    // Who asks for the place gets the new one, who names a world that runs gets that.
+    CHECK_INT(join_place("island", 2), REFUSED_COUNT);
+    CHECK(stopped->wanted && stopped->waiting == 1);
+    CHECK_INT(join("AAAAAA", 3), REFUSED_NOT);
+    CHECK(fixture.answer.world == open);
+    // An old one ends once it is empty, a named one stays, and both begin again with the new place.
+    fixture.now_ms += 60000;
+    open->stats.sessions = open->stats.players = 0;
+    open->admitted[0] = open->admitted[1] = 0;
+    named->stats.sessions = named->stats.players = 0;
+    hosted_step(open);
+    hosted_step(named);
+    CHECK_INT(open->state, WORLD_RUNNING);
+    fixture.now_ms += 11000;
+    hosted_step(open);
+    hosted_step(named);
+    CHECK_INT(open->state, WORLD_STOPPING);
+    CHECK_TEXT(told_name, "stop");
+    CHECK_INT(named->state, WORLD_RUNNING);
+    second->use_count = fixture.place->use_count = 0;
+    host_count_uses(fixture.host);
+    CHECK_INT(fixture.place->use_count, 2);
+    CHECK_INT(second->use_count, 1);
+    end_process(open);
+    CHECK(open->place == second && host_world_has_other_place(open));
+    end_process(named); // the last one that used the first revision: it is freed
+    CHECK(named->place == second);
+    end();
+}
+
+TEST(a_place_that_is_removed_takes_its_worlds_along)
+{
+    begin(8, 8);
+    host_add_place(fixture.host, make_place("other", 1));
+    HostWorld *world = add_world("world_a", "AAAAAA", true);
+    HostWorld *waited = add_world("world_b", "BBBBBB", false);
+    world->stats.sessions = 1;
+    CHECK_INT(join("BBBBBB", 1), REFUSED_COUNT);
+    host_remove_place(fixture.host, "island", "the place was removed");
+    CHECK_INT(fixture.answer.refusal, REFUSED_NO_PLACE); // who waited is told
+    CHECK_INT(waited->waiting, 0);
+    CHECK(!waited->wanted && waited->place == NULL);
+    CHECK_TEXT(told_name, "stop");
+    CHECK_TEXT(told_text, "the place was removed");
+    CHECK(world->place == fixture.place); // until its process has ended
+    CHECK_INT(join("AAAAAA", 1), REFUSED_NO_WORLD);
+    CHECK(!world->wanted);
+    CHECK_INT(join_place("island", 1), REFUSED_NO_PLACE);
+    CHECK_INT(join_place("", 1), REFUSED_NO_PLACE); // it was the default place
+    CHECK_INT(join("BBBBBB", 1), REFUSED_NO_WORLD);
+    end_process(world);
+    CHECK(world->place == NULL);
+    CHECK_INT(join("AAAAAA", 1), REFUSED_NO_WORLD);
+    host_remove_place(fixture.host, "island", NULL); // once more is no error
+    host_add_place(fixture.host, make_place("island", 1));
+    CHECK(world->place != NULL && waited->place == world->place);
+    CHECK_INT(join("AAAAAA", 1), REFUSED_COUNT); // it starts
+    end();
+}
+
+TEST(a_place_goes_while_a_world_of_it_is_made)
+{
+    begin(8, 8);
+    CHECK_INT(join_place("island", 1), REFUSED_COUNT);
+    HostWorld *made = host_world_at(fixture.host, 0);
+    CHECK_INT(made->state, WORLD_MAKING);
+    host_remove_place(fixture.host, "island", "the place was removed");
+    CHECK_INT(fixture.answer.refusal, REFUSED_NO_PLACE);
+    for (uint32_t i = 0; i < 200 && made->state == WORLD_MAKING; i++) {
+        clock_sleep_until(clock_ns() + 10 * HOST_MS_NS);
+        fixture.now_ms += 10;
+        host_step(fixture.host);
+    }
+    CHECK_INT(made->state, WORLD_STOPPED);
+    CHECK(!made->wanted && made->place == NULL);
     end();
 }

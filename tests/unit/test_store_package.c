@@ -182,4 +182,3 @@ TEST(rights_follow_from_owner_team_and_visibility)
     CHECK_INT(rights_of(&package, STORE_EDITOR, &other), 0);
     CHECK_INT(rights_of(&package, STORE_NOBODY, &owner), RIGHT_SEE | RIGHT_READ | RIGHT_OWN);
 }
-

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -864,6 +865,28 @@ static void flood(uint8_t kind)
     }
 }
 
+#define RIVALS 7
+
+// Works for 80 ms of processor time, and gets an eighth of one processor.
+static void work_starved(void)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    (void)sched_setaffinity(0, sizeof one, &one);
+    for (int i = 0; i < RIVALS; i++) {
+        if (fork() == 0) {
+            (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+            while (getppid() != 1 && clock() < 2 * CLOCKS_PER_SEC) {
+            }
+            _exit(0);
+        }
+    }
+    const clock_t began = clock();
+    while (clock() - began < 80 * CLOCKS_PER_SEC / 1000) {
+    }
+}
+
 _Noreturn static void behave(const char *how)
 {
     const bool is_first =
@@ -886,6 +909,9 @@ _Noreturn static void behave(const char *how)
         signal(SIGABRT, SIG_DFL);
         raise(SIGABRT);
     } else if (strcmp(how, "exit") == 0) {
+        _exit(3);
+    } else if (strcmp(how, "starved") == 0) {
+        work_starved();
         _exit(3);
     } else if (strcmp(how, "twice") == 0) {
         say_ready();
@@ -982,6 +1008,12 @@ TEST(a_worker_without_a_sign_is_ended)
 {
     check_bad("mute", 200, "gave no sign of progress for 0.2 s and was ended");
     check_bad("quiet", 200, "gave no sign of progress for 0.2 s and was ended");
+}
+
+// On a busy machine a worker that works cannot say so: only its own time counts.
+TEST(a_worker_that_waits_for_a_processor_is_not_silent)
+{
+    check_bad("starved", 300, "ended by itself (exit code 3)");
 }
 
 // A good rune, but of another script; a rune beside an error; requires out of order.

@@ -7,6 +7,8 @@
 //   JOB_WAITING ──▶ JOB_RUNNING ──▶ JOB_DONE
 //        │               ├────────▶ JOB_FAILED
 //        └───────────────┴────────▶ JOB_CANCELLED
+//
+// A reserved job waits too, but nobody takes it until it begins.
 #define _GNU_SOURCE
 #include "server/build/job/job.h"
 
@@ -39,7 +41,12 @@
 typedef struct Job {
     JobStatus status; // id "": the slot was never used
     uint64_t number;  // rises; the order in which they came
-    char *place;
+    uint64_t account; // 0: nobody's
+    uint64_t turn;    // rises; the order in which they began to run; 0: not yet
+    bool is_held;     // reserved, or somebody is cancelling it
+    bool has_work;
+    JobWork work;
+    char *place; // NULL: its work makes it
     bool force;
     bool has_stamp; // of the folder just before the build read it
     uint8_t stamp[SHA256_BYTES];
@@ -64,7 +71,7 @@ struct JobQueue {
     pthread_cond_t work;  // something waits, or a place is free again
     pthread_cond_t ended; // some job ended
     bool stop;
-    uint64_t number;
+    uint64_t number, turn;
     uint32_t thread_count;
     JobThread threads[THREADS_MAX];
     Job jobs[JOBS_KEPT_MAX];
@@ -98,6 +105,9 @@ static void forget(Job *job)
 {
     if (job->has_result) {
         build_result_free(&job->result);
+    }
+    if (job->has_work) {
+        job->work.release(job->work.user);
     }
     free(job->place);
     *job = (Job){0};
@@ -173,21 +183,41 @@ static bool place_is_busy(const JobQueue *queue, const char *place)
 {
     for (uint32_t i = 0; i < JOBS_KEPT_MAX; i++) {
         const Job *job = &queue->jobs[i];
-        if (is_used(job) && job->status.state == JOB_RUNNING && strcmp(job->place, place) == 0) {
+        if (is_used(job) && job->status.state == JOB_RUNNING && job->place != NULL &&
+            strcmp(job->place, place) == 0) {
             return true;
         }
     }
     return false;
 }
 
+// When a job of this account began last; 0: never, or that is forgotten.
+static uint64_t last_turn(const JobQueue *queue, uint64_t account)
+{
+    uint64_t turn = 0;
+    for (uint32_t i = 0; i < JOBS_KEPT_MAX; i++) {
+        const Job *job = &queue->jobs[i];
+        if (is_used(job) && job->account == account && job->turn > turn) {
+            turn = job->turn;
+        }
+    }
+    return turn;
+}
+
 static Job *next_job(JobQueue *queue)
 {
     Job *next = NULL;
+    uint64_t next_turn = 0;
     for (uint32_t i = 0; i < JOBS_KEPT_MAX; i++) {
         Job *job = &queue->jobs[i];
-        if (is_used(job) && job->status.state == JOB_WAITING &&
-            (next == NULL || job->number < next->number) && !place_is_busy(queue, job->place)) {
+        if (!is_used(job) || job->status.state != JOB_WAITING || job->is_held ||
+            (job->place != NULL && place_is_busy(queue, job->place))) {
+            continue;
+        }
+        const uint64_t turn = last_turn(queue, job->account);
+        if (next == NULL || turn < next_turn || (turn == next_turn && job->number < next->number)) {
             next = job;
+            next_turn = turn;
         }
     }
     return next;
@@ -250,43 +280,80 @@ static void take_reason(const JobQueue *queue, Job *job, const char *reason)
     const char *cache = queue->config.cache, *key = queue->config.key;
     const char *slash = key != NULL ? strrchr(key, '/') : NULL;
     snprintf(text, sizeof job->status.reason, "%s", reason);
-    path_hide_folder(text, job->place, strlen(job->place));
+    path_hide_folder(text, job->place, job->place != NULL ? strlen(job->place) : 0);
     path_hide_folder(text, cache, cache != NULL ? strlen(cache) : 0);
     path_hide_folder(text, key, slash != NULL ? (size_t)(slash - key) : 0);
     path_hide_all(text);
     utf8_clean(text);
 }
 
+// What its end is to be, with the reason in its status; nobody is told yet.
+static JobState conclude(const JobQueue *queue, Job *job, Status built, const BuildResult *result,
+                         const char *reason)
+{
+    JobStatus *status = &job->status;
+    log_result(status, result);
+    if (built == STATUS_DENIED && job->is_late) {
+        snprintf(status->reason, sizeof status->reason,
+                 "the build took longer than %u minutes and was ended at: %s %s",
+                 queue->limit_ms / 60000, build_stage_name(status->stage), status->item);
+        return JOB_FAILED;
+    }
+    if (built == STATUS_DENIED && atomic_load(&job->cancel)) {
+        snprintf(status->reason, sizeof status->reason, "it was cancelled");
+        return JOB_CANCELLED;
+    }
+    if (built == STATUS_OK) {
+        status->stage = BUILD_DONE;
+        return JOB_DONE;
+    }
+    if (is_of_place(built, result)) {
+        diagnostic_count_text(status->error_count, status->reason, sizeof status->reason);
+    } else {
+        take_reason(queue, job, reason);
+    }
+    return JOB_FAILED;
+}
+
+// Called with the lock held, which is free while whoever writes the end down does so. A build that
+// was cancelled because the queue ends has not ended: its work is begun again some day.
+static JobState write_end(JobQueue *queue, Job *job, JobState state, const BuildResult *result)
+{
+    if (!job->has_work || (state == JOB_CANCELLED && queue->stop)) {
+        return state;
+    }
+    JobStatus *told = malloc(sizeof *told);
+    char reason[WORKER_REASON_BYTES] = "";
+    if (told == NULL) {
+        snprintf(job->status.reason, sizeof job->status.reason, "out of memory");
+        return JOB_FAILED;
+    }
+    *told = job->status;
+    told->state = state;
+    pthread_mutex_unlock(&queue->lock);
+    const Status status =
+        job->work.ended(job->work.user, told, state == JOB_DONE ? result : NULL, reason);
+    free(told);
+    pthread_mutex_lock(&queue->lock);
+    if (status != STATUS_OK && state == JOB_DONE) {
+        take_reason(queue, job, reason[0] != '\0' ? reason : status_text(status));
+        return JOB_FAILED;
+    }
+    return state;
+}
+
 static void finish_job(JobQueue *queue, Job *job, Status built, BuildResult *result,
                        const char *reason)
 {
     JobStatus *status = &job->status;
-    log_result(status, result);
-    JobState state = JOB_DONE;
-    if (built == STATUS_DENIED && job->is_late) {
-        state = JOB_FAILED;
-        snprintf(status->reason, sizeof status->reason,
-                 "the build took longer than %u minutes and was ended at: %s %s",
-                 queue->limit_ms / 60000, build_stage_name(status->stage), status->item);
-    } else if (built == STATUS_DENIED && atomic_load(&job->cancel)) {
-        state = JOB_CANCELLED;
-        snprintf(status->reason, sizeof status->reason, "it was cancelled");
-    } else if (built != STATUS_OK) {
-        state = JOB_FAILED;
-        if (is_of_place(built, result)) {
-            diagnostic_count_text(status->error_count, status->reason, sizeof status->reason);
-        } else {
-            take_reason(queue, job, reason);
-        }
-    } else {
-        status->stage = BUILD_DONE;
-    }
+    const JobState state =
+        write_end(queue, job, conclude(queue, job, built, result, reason), result);
     log_line(status, "%s%s%s",
              state == JOB_DONE     ? "done"
              : state == JOB_FAILED ? "failed"
                                    : "cancelled",
              state == JOB_FAILED ? ": " : "", state == JOB_FAILED ? status->reason : "");
-    if (state == JOB_DONE) {
+    if (state == JOB_DONE && !job->has_work) {
         job->result = *result;
         job->has_result = true;
         *result = (BuildResult){0};
@@ -295,45 +362,83 @@ static void finish_job(JobQueue *queue, Job *job, Status built, BuildResult *res
     drop_old_results(queue);
 }
 
-// Called with the lock held; releases it while the build runs.
-static void run_job(JobQueue *queue, Builder **builder, Job *job)
+// The files that a job finds when its turn comes.
+static void take_stamp(JobQueue *queue, Job *job)
 {
-    job->status.state = JOB_RUNNING;
-    job->until_ns = clock_ns() + queue->limit_ms * NS_PER_MS;
-    const BuildRequest request = {.place = job->place,
-                                  .force = job->force,
-                                  .write = queue->config.cache == NULL,
-                                  .update = true,
-                                  .progress = on_progress,
-                                  .user = &(Watch){queue, job},
-                                  .cancel = &job->cancel};
-    pthread_mutex_unlock(&queue->lock);
     uint8_t stamp[SHA256_BYTES];
-    const bool has_stamp = place_stamp(request.place, stamp) == STATUS_OK;
+    const bool has_stamp = place_stamp(job->place, stamp) == STATUS_OK;
     pthread_mutex_lock(&queue->lock);
     job->has_stamp = has_stamp;
     if (has_stamp) {
         memcpy(job->stamp, stamp, sizeof stamp);
     }
     pthread_mutex_unlock(&queue->lock);
+}
 
-    char reason[WORKER_REASON_BYTES] = "";
-    BuildResult result = {0};
+// The folder of a job that makes its own.
+static Status prepare(JobQueue *queue, Job *job, char reason[WORKER_REASON_BYTES])
+{
+    char *folder = malloc(PATH_MAX);
+    if (folder == NULL) {
+        return STATUS_LIMIT;
+    }
+    const Status status = job->work.prepare(job->work.user, &job->cancel, folder, reason);
+    pthread_mutex_lock(&queue->lock);
+    if (status == STATUS_OK) {
+        job->place = folder;
+    } else {
+        free(folder);
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
+
+static Status build_it(JobQueue *queue, Builder **builder, Job *job, BuildResult *result,
+                       char reason[WORKER_REASON_BYTES])
+{
     Status status = STATUS_OK;
-    if (*builder == NULL) {
+    if (job->has_work) {
+        status = prepare(queue, job, reason);
+    } else {
+        take_stamp(queue, job);
+    }
+    if (status == STATUS_OK && *builder == NULL) {
         status = builder_create(&queue->config, builder);
-        snprintf(reason, sizeof reason, "the builder could not be created: %s",
+        snprintf(reason, WORKER_REASON_BYTES, "the builder could not be created: %s",
                  status_text(status));
     }
-    if (status == STATUS_OK) {
-        reason[0] = '\0';
-        status = builder_build(*builder, &request, &result, reason);
+    if (status != STATUS_OK) {
+        return status;
     }
+    // A revision never changes, and its runes are packed for the players that follow.
+    const BuildRequest request = {.place = job->place,
+                                  .force = job->force,
+                                  .write = queue->config.cache == NULL,
+                                  .update = !job->has_work,
+                                  .pack = job->has_work,
+                                  .progress = on_progress,
+                                  .user = &(Watch){queue, job},
+                                  .cancel = &job->cancel};
+    reason[0] = '\0';
+    return builder_build(*builder, &request, result, reason);
+}
+
+// Called with the lock held; releases it while the build runs.
+static void run_job(JobQueue *queue, Builder **builder, Job *job)
+{
+    job->status.state = JOB_RUNNING;
+    job->turn = ++queue->turn;
+    job->until_ns = clock_ns() + queue->limit_ms * NS_PER_MS;
+    pthread_mutex_unlock(&queue->lock);
+    char reason[WORKER_REASON_BYTES] = "";
+    BuildResult result = {0};
+    const Status status = build_it(queue, builder, job, &result, reason);
     if (status != STATUS_OK && reason[0] == '\0') {
         snprintf(reason, sizeof reason, "%s", status_text(status));
     }
-    if (status != STATUS_OK && !is_of_place(status, &result) && !atomic_load(&job->cancel) &&
-        queue->told != NULL) {
+    const bool is_refused = job->has_work && status == STATUS_MALFORMED; // a package, by its rules
+    if (status != STATUS_OK && !is_of_place(status, &result) && !is_refused &&
+        !atomic_load(&job->cancel) && queue->told != NULL) {
         queue->told(queue->told_user, reason);
     }
 
@@ -463,8 +568,8 @@ static Job *find_same(JobQueue *queue, const char *place, bool force, const uint
         const bool is_current =
             job->status.state == JOB_WAITING ||
             (job->has_stamp && stamp != NULL && memcmp(job->stamp, stamp, SHA256_BYTES) == 0);
-        if (is_current && job->force == force && strcmp(job->place, place) == 0 &&
-            !atomic_load(&job->cancel)) {
+        if (is_current && job->force == force && job->place != NULL && !job->has_work &&
+            strcmp(job->place, place) == 0 && !atomic_load(&job->cancel)) {
             same = job;
         }
     }
@@ -506,6 +611,67 @@ Status job_start(JobQueue *queue, const char *place, bool force, char id[JOB_ID_
     return status;
 }
 
+// Of this account, and of all, that wait or run.
+static Status count_jobs(const JobQueue *queue, uint64_t account, uint32_t account_max)
+{
+    uint32_t waiting = 0, own = 0;
+    for (uint32_t i = 0; i < JOBS_KEPT_MAX; i++) {
+        const Job *job = &queue->jobs[i];
+        if (is_used(job) && !has_ended(job)) {
+            waiting += job->status.state == JOB_WAITING;
+            own += job->account == account;
+        }
+    }
+    return own >= account_max ? STATUS_DENIED : waiting >= JOBS_WAIT_MAX ? STATUS_LIMIT : STATUS_OK;
+}
+
+Status job_reserve(JobQueue *queue, uint64_t account, uint32_t account_max, char id[JOB_ID_BYTES])
+{
+    pthread_mutex_lock(&queue->lock);
+    const bool is_old = id[0] != '\0';
+    Status status = is_old ? STATUS_OK : count_jobs(queue, account, account_max);
+    if (status == STATUS_OK && queue->stop) {
+        status = STATUS_LIMIT;
+    }
+    if (status == STATUS_OK) {
+        Job *job = free_slot(queue);
+        if (is_old) {
+            memcpy(job->status.id, id, JOB_ID_BYTES);
+        } else {
+            make_id(job->status.id);
+            memcpy(id, job->status.id, JOB_ID_BYTES);
+        }
+        job->number = ++queue->number;
+        job->account = account;
+        job->is_held = true;
+        job->status.queued_unix_ms = clock_unix_ms();
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
+
+void job_begin(JobQueue *queue, const char *id, const char *result_id, const JobWork *work)
+{
+    pthread_mutex_lock(&queue->lock);
+    Job *job = find_job(queue, id);
+    ASSERT(job != NULL && job->is_held);
+    snprintf(job->status.result_id, sizeof job->status.result_id, "%s", result_id);
+    job->work = *work;
+    job->has_work = true;
+    job->is_held = false;
+    pthread_cond_signal(&queue->work);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void job_drop(JobQueue *queue, const char *id)
+{
+    pthread_mutex_lock(&queue->lock);
+    Job *job = find_job(queue, id);
+    ASSERT(job != NULL && job->is_held);
+    forget(job);
+    pthread_mutex_unlock(&queue->lock);
+}
+
 Status job_status(JobQueue *queue, const char *id, JobStatus *out)
 {
     pthread_mutex_lock(&queue->lock);
@@ -523,10 +689,11 @@ Status job_cancel(JobQueue *queue, const char *id)
     Job *job = find_job(queue, id);
     if (job != NULL && !has_ended(job)) {
         atomic_store(&job->cancel, true);
-        if (job->status.state == JOB_WAITING) {
+        if (job->status.state == JOB_WAITING && !job->is_held) {
+            job->is_held = true; // nobody takes it while its end is written down
             snprintf(job->status.reason, sizeof job->status.reason, "it was cancelled");
             log_line(&job->status, "cancelled");
-            end_job(queue, job, JOB_CANCELLED);
+            end_job(queue, job, write_end(queue, job, JOB_CANCELLED, NULL));
         }
     }
     pthread_mutex_unlock(&queue->lock);
@@ -627,7 +794,7 @@ static void write_status(const JobStatus *status, JsonWriter *json)
     member_number(json, "cached", status->cached_count);
     json_write_name(json, "result_revision_id");
     if (status->state == JOB_DONE) {
-        json_write_text(json, revision);
+        json_write_text(json, status->result_id[0] != '\0' ? status->result_id : revision);
     } else {
         json_write_null(json);
     }

@@ -1,16 +1,22 @@
 // Builds in threads of their own: a queue that runs N at a time. A job has an id, a stage,
 // progress, the end of its log, and a result that is kept for a while. A request identical to a
 // waiting or running one joins it. All functions may be called from any thread.
+//
+// Jobs of one account run in the order in which they came; between accounts it is the turn of the
+// one whose last job began longest ago, so that nobody waits for all the jobs of somebody else.
 #pragma once
 
 #include "server/build/pipeline/build.h"
 
-#define JOB_ID_BYTES   33 // 32 hex digits, random so that nobody can guess one
-#define JOB_LOG_LINES  50
-#define JOBS_KEPT_MAX  256
-#define JOBS_WAIT_MAX  64
-#define JOBS_AT_A_TIME 2
-#define JOB_MS_MAX     (30u * 60 * 1000) // a whole build; each question of it has its own limit
+#include <limits.h>
+
+#define JOB_ID_BYTES        33 // 32 hex digits, random so that nobody can guess one
+#define JOB_LOG_LINES       50
+#define JOBS_KEPT_MAX       256
+#define JOBS_WAIT_MAX       64
+#define JOBS_AT_A_TIME      2
+#define JOB_RESULT_ID_BYTES 16
+#define JOB_MS_MAX          (30u * 60 * 1000) // a whole build; each question of it has its own limit
 
 typedef enum JobState { JOB_WAITING, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED } JobState;
 
@@ -25,6 +31,7 @@ typedef struct JobStatus {
     char reason[WORKER_REASON_BYTES]; // failed: why; it tells nobody where things are on this
                                       // machine
     uint32_t error_count, warning_count, compiled_count, cached_count, version;
+    char result_id[JOB_RESULT_ID_BYTES]; // "": the version
     uint64_t queued_unix_ms, ended_unix_ms;
 } JobStatus;
 
@@ -47,6 +54,28 @@ void job_queue_destroy(JobQueue *queue); // cancels running builds and waits for
 MUST_USE Status job_start(JobQueue *queue, const char *place, bool force, char id[JOB_ID_BYTES],
                           bool *joined);
 MUST_USE Status job_status(JobQueue *queue, const char *id, JobStatus *out);
+
+// A job whose folder is made by its own thread, and whose end somebody writes down: a revision of a
+// package. All three are called by that thread, or by who cancels it.
+typedef struct JobWork {
+    // STATUS_OK: the folder, which must not change. STATUS_DENIED: cancelled. Else `reason`.
+    Status (*prepare)(void *user, const atomic_bool *cancel, char folder[PATH_MAX],
+                      char reason[WORKER_REASON_BYTES]);
+    // How it ended, before anybody who asks is told. `result` is NULL unless it is done. Not
+    // STATUS_OK: it has failed, and `reason` says why. It is not called if the queue ends.
+    Status (*ended)(void *user, const JobStatus *status, const BuildResult *result,
+                    char reason[WORKER_REASON_BYTES]);
+    void (*release)(void *user); // once, whatever happened
+    void *user;
+} JobWork;
+// A place in the queue, before anything is written that must be built then. It waits for job_begin
+// or job_drop. `id`: "", or that of a job of an earlier life, which is over no limit.
+// STATUS_LIMIT: too many jobs wait. STATUS_DENIED: account_max jobs of this account wait or run.
+MUST_USE Status job_reserve(JobQueue *queue, uint64_t account, uint32_t account_max,
+                            char id[JOB_ID_BYTES]);
+// `result_id`: what /api/jobs/<id> answers as result_revision_id. The work is the queue's.
+void job_begin(JobQueue *queue, const char *id, const char *result_id, const JobWork *work);
+void job_drop(JobQueue *queue, const char *id);
 // Cancels it for everybody who joined it; a job that has ended is not changed.
 MUST_USE Status job_cancel(JobQueue *queue, const char *id);
 // Waits until it ends; STATUS_TRUNCATED: not within that time.

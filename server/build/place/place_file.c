@@ -222,6 +222,48 @@ Status place_file_write(const char *place, const char *path, const void *data, s
     return status;
 }
 
+// The folders above it that are empty now go too: a package knows of none.
+static void delete_empty_folders(const char *place, const char *path)
+{
+    char above[PLACE_FILE_PATH_BYTES], name[NAME_BYTES];
+    snprintf(above, sizeof above, "%s", path);
+    for (char *slash; (slash = strrchr(above, '/')) != NULL;) {
+        int folder;
+        *slash = '\0';
+        if (open_parent(place, above, false, &folder, name) != STATUS_OK) {
+            return;
+        }
+        const bool is_gone = unlinkat(folder, name, AT_REMOVEDIR) == 0;
+        close(folder);
+        if (!is_gone) {
+            return;
+        }
+    }
+}
+
+Status place_file_delete(const char *place, const char *path)
+{
+    char name[NAME_BYTES];
+    struct stat about;
+    int folder;
+    Status status = open_parent(place, path, false, &folder, name);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0) {
+        status = status_of(errno);
+    } else if (!S_ISREG(about.st_mode)) {
+        status = STATUS_DENIED;
+    } else if (unlinkat(folder, name, 0) != 0 || fsync(folder) != 0) {
+        status = STATUS_BLOCKED;
+    }
+    close(folder);
+    if (status == STATUS_OK) {
+        delete_empty_folders(place, path);
+    }
+    return status;
+}
+
 bool place_file_is_aside(const char *name)
 {
     char ours[NAME_BYTES];

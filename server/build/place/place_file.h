@@ -22,6 +22,8 @@ MUST_USE Status place_file_open(const char *place, const char *path, int *out);
 // who was only a moment earlier. Otherwise the file must exist and keeps its permissions.
 MUST_USE Status place_file_write(const char *place, const char *path, const void *data,
                                  size_t bytes, bool is_new);
+// With the folders that are empty then. Gone for good when it returns STATUS_OK.
+MUST_USE Status place_file_delete(const char *place, const char *path);
 // Whether it is the name of a temporary file of this process. So a watcher can tell our own writes
 // from those of others.
 bool place_file_is_aside(const char *name);

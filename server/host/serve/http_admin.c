@@ -5,6 +5,7 @@
 #include "server/host/serve/http_admin.h"
 
 #include "core/base/utf8.h"
+#include "server/host/serve/remote_worlds.h"
 #include "server/host/serve/time_text.h"
 #include "server/sys/clock.h"
 #include "server/sys/process.h"
@@ -16,6 +17,7 @@
 #define SESSIONS_MAX 1000
 #define AUDIT_MAX    200
 #define ANSWER_MAX   (4u << 20)
+#define STOP_REASON  "an operator stopped this world"
 
 // --- numbers and texts --------------------------------------------------------------------------
 
@@ -215,11 +217,21 @@ void serve_admin_get_audit(void *user, HttpRequest *request, HttpResponse *respo
 
 // --- worlds -------------------------------------------------------------------------------------
 
-static void write_server(JsonWriter *json, const HostWorld *world, const char *server)
+static void write_server(JsonWriter *json, const HostWorld *world, const RemoteReport *reported,
+                         const char *server)
 {
     const HostWorldView view = host_world_view(world);
     const HostLink *link = host_world_link(world);
     const pid_t pid = link != NULL ? link_process_pid(link) : 0;
+    const RemoteReport here = {.state = view.state,
+                               .players = view.players,
+                               .tick = view.stats->tick,
+                               .late_p99_us = view.stats->late_p99_us,
+                               .work_max_us = view.stats->work_max_us,
+                               .memory_bytes = pid != 0 ? process_resident_bytes(pid) : 0,
+                               .uptime_s = view.up_ns / HOST_SECOND_NS,
+                               .crashes = view.crashes};
+    const RemoteReport *now = reported != NULL ? reported : &here;
     char address[512];
     snprintf(address, sizeof address, "%s/api/rooms/%s/ws", server, view.row->room_code);
     json_write_object_begin(json);
@@ -228,19 +240,20 @@ static void write_server(JsonWriter *json, const HostWorld *world, const char *s
     serve_write_member(json, "room_code", view.row->room_code);
     serve_write_member(json, "name", view.row->name);
     serve_write_member(json, "place_id", view.row->place_id);
-    serve_write_member(json, "state", serve_state_name(view.state));
-    serve_write_number(json, "players", view.players);
+    serve_write_member(json, "state", serve_state_name(now->state));
+    serve_write_number(json, "players", now->players);
     serve_write_number(json, "player_max", view.player_max);
     serve_write_number(json, "pid", (uint64_t)pid);
-    serve_write_number(json, "uptime_seconds", view.up_ns / HOST_SECOND_NS);
-    serve_write_number(json, "memory_bytes", pid != 0 ? process_resident_bytes(pid) : 0);
-    serve_write_number(json, "tick", view.stats->tick);
+    serve_write_number(json, "uptime_seconds", now->uptime_s);
+    serve_write_number(json, "memory_bytes", now->memory_bytes);
+    serve_write_number(json, "tick", now->tick);
     json_write_name(json, "tick_p99_ms");
-    json_write_number(json, (double)view.stats->late_p99_us / 1000);
+    json_write_number(json, (double)now->late_p99_us / 1000);
     json_write_name(json, "tick_work_max_ms");
-    json_write_number(json, (double)view.stats->work_max_us / 1000);
-    serve_write_number(json, "crashes", view.crashes);
-    serve_write_member(json, "server_address", address);
+    json_write_number(json, (double)now->work_max_us / 1000);
+    serve_write_number(json, "crashes", now->crashes);
+    serve_write_member(json, "server_address", reported != NULL ? NULL : address);
+    serve_write_member(json, "reported_by", reported != NULL ? reported->host_id : NULL);
     json_write_object_end(json);
 }
 
@@ -258,8 +271,9 @@ static bool answer_servers(void *user, HttpDeferred *deferred, HttpResponse *res
     json_write_array_begin(&answer.json);
     for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
         const HostWorld *world = host_world_at(serve->host, i);
-        if (host_world_link(world) != NULL) {
-            write_server(&answer.json, world, server);
+        const RemoteReport *reported = remote_world_report(serve, world);
+        if (host_world_link(world) != NULL || reported != NULL) {
+            write_server(&answer.json, world, reported, server);
         }
     }
     json_write_array_end(&answer.json);
@@ -272,6 +286,20 @@ void serve_admin_get_servers(void *user, HttpRequest *request, HttpResponse *res
     mailbox_ask(((Serve *)user)->mailbox, request, response, answer_servers);
 }
 
+// On another machine the next report of its host is answered with the order.
+static bool stop_elsewhere(Serve *serve, const HostWorld *world, HttpRequest *request,
+                           HttpResponse *response)
+{
+    const Status status = remote_world_stop(serve, world, STOP_REASON);
+    if (status == STATUS_LIMIT) {
+        http_fail(request, response, 503, "busy",
+                  "too many orders wait for the machine that runs this world; try again");
+    } else if (status != STATUS_OK) {
+        http_fail(request, response, 409, "not_running", "the world does not run");
+    }
+    return status == STATUS_OK;
+}
+
 static bool stop_server(void *user, HttpDeferred *deferred, HttpResponse *response)
 {
     Serve *serve = user;
@@ -279,21 +307,27 @@ static bool stop_server(void *user, HttpDeferred *deferred, HttpResponse *respon
     HostWorld *world = host_world(serve->host, http_path_part(request, 0));
     if (world == NULL) {
         http_fail(request, response, 404, "not_found", "there is no such world here");
-    } else if (serve->one_world != NULL) {
+        return true;
+    }
+    if (serve->one_world != NULL) {
         http_fail(request, response, 409, "one_world",
                   "this server is this world; stop the server instead");
-    } else if (host_world_link(world) == NULL) {
-        http_fail(request, response, 409, "not_running", "the world does not run");
-    } else {
-        host_world_stop(world, "an operator stopped this world");
-        ServeAnswer answer;
-        serve_answer_begin(&answer, request);
-        json_write_object_begin(&answer.json);
-        serve_write_member(&answer.json, "world_id", host_world_view(world).row->world_id);
-        serve_write_member(&answer.json, "state", serve_state_name(host_world_view(world).state));
-        json_write_object_end(&answer.json);
-        serve_answer_end(&answer, response);
+        return true;
     }
+    const bool is_here = host_world_link(world) != NULL;
+    if (is_here) {
+        host_world_stop(world, STOP_REASON);
+    } else if (!stop_elsewhere(serve, world, request, response)) {
+        return true;
+    }
+    ServeAnswer answer;
+    serve_answer_begin(&answer, request);
+    json_write_object_begin(&answer.json);
+    serve_write_member(&answer.json, "world_id", host_world_view(world).row->world_id);
+    serve_write_member(&answer.json, "state",
+                       serve_state_name(is_here ? host_world_view(world).state : WORLD_STOPPING));
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
     return true;
 }
 
@@ -351,9 +385,11 @@ void serve_admin_delete_drain(void *user, HttpRequest *request, HttpResponse *re
 
 // --- sign-ins -----------------------------------------------------------------------------------
 
-static void write_session(JsonWriter *json, const ControlSignIn *sign_in)
+static void write_session(const Serve *serve, JsonWriter *json, const ControlSignIn *sign_in)
 {
     char id[32];
+    const HostWorld *here = host_account_world(serve->host, sign_in->who.account);
+    const char *elsewhere = remote_world_of(serve, sign_in->who.account);
     serve_account_text(sign_in->who.account, sign_in->who.is_guest, id);
     json_write_object_begin(json);
     serve_write_member(json, "account", id);
@@ -366,36 +402,47 @@ static void write_session(JsonWriter *json, const ControlSignIn *sign_in)
     serve_write_time(json, "since", sign_in->created_unix_ms);
     serve_write_time(json, "last_used", sign_in->used_unix_ms);
     serve_write_time(json, "expires", sign_in->expires_unix_ms);
+    serve_write_member(json, "world_id",
+                       here != NULL ? host_world_view(here).row->world_id : elsewhere);
+    json_write_name(json, "is_reported");
+    json_write_bool(json, here == NULL && elsewhere != NULL);
     json_write_object_end(json);
 }
 
-void serve_admin_get_sessions(void *user, HttpRequest *request, HttpResponse *response)
+static bool answer_sessions(void *user, HttpDeferred *deferred, HttpResponse *response)
 {
     const Serve *serve = user;
+    HttpRequest *request = http_deferred_request(deferred);
     const char *wanted = http_query(request, "account");
     uint64_t account = 0;
     if (wanted != NULL && !serve_account_read(wanted, &account)) {
         http_fail(request, response, 400, "malformed", "account is a client_id, as user_1f");
-        return;
+        return true;
     }
     ControlSignIn *rows = malloc(SESSIONS_MAX * sizeof *rows);
     Answer answer;
     http_keep(request, rows);
     if (rows == NULL || !answer_begin(&answer, request, response)) {
         http_fail(request, response, 503, "busy", "out of memory; try again");
-        return;
+        return true;
     }
     const uint32_t total =
         serve->control != NULL ? control_sign_ins(serve->control, account, rows, SESSIONS_MAX) : 0;
     json_write_name(&answer.json, "sessions");
     json_write_array_begin(&answer.json);
     for (uint32_t i = 0; i < total && i < SESSIONS_MAX; i++) {
-        write_session(&answer.json, &rows[i]);
+        write_session(serve, &answer.json, &rows[i]);
     }
     json_write_array_end(&answer.json);
     serve_write_number(&answer.json, "total", total);
     serve_write_number(&answer.json, "sockets", http_stats(serve->http).sockets);
     answer_end(&answer, request, response);
+    return true;
+}
+
+void serve_admin_get_sessions(void *user, HttpRequest *request, HttpResponse *response)
+{
+    mailbox_ask(((Serve *)user)->mailbox, request, response, answer_sessions);
 }
 
 void serve_admin_post_cleanup(void *user, HttpRequest *request, HttpResponse *response)

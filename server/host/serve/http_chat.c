@@ -1,5 +1,5 @@
-// What may be said, over HTTP: rules of places and people, whose chat somebody does not see, and the
-// operator's lists. What holds is in control/chat.h; worlds that run hear of changes.
+// What may be said, over HTTP: rules of places and people, whose chat somebody does not see, and
+// the operator's lists. What holds is in control/chat.h; worlds that run hear of changes.
 #define _GNU_SOURCE
 #include "server/control/rights.h"
 #include "server/host/serve/body.h"
@@ -214,8 +214,8 @@ void serve_get_blocks(void *user, HttpRequest *request, HttpResponse *response)
         http_fail(request, response, 503, "busy", "out of memory; try again");
         return;
     }
-    const uint32_t count = control_blocks(serve->control, serve_who(request)->account, blocks,
-                                          BLOCKS_PER_ACCOUNT_MAX);
+    const uint32_t count =
+        control_blocks(serve->control, serve_who(request)->account, blocks, BLOCKS_PER_ACCOUNT_MAX);
     ByteWriter writer = byte_writer(text, room);
     JsonWriter json = json_writer(&writer, 0);
     json_write_object_begin(&json);
@@ -299,7 +299,7 @@ void serve_delete_block(void *user, HttpRequest *request, HttpResponse *response
 static StoreList list_of(const HttpRequest *request)
 {
     return strcmp(http_route(request)->path, "/admin/words") == 0 ? STORE_LIST_WORDS
-                                                                   : STORE_LIST_PHRASES;
+                                                                  : STORE_LIST_PHRASES;
 }
 
 void serve_admin_get_list(void *user, HttpRequest *request, HttpResponse *response)
@@ -320,8 +320,8 @@ void serve_admin_get_list(void *user, HttpRequest *request, HttpResponse *respon
     response->content_type = "text/plain; charset=utf-8";
 }
 
-static void refuse_line(HttpRequest *request, HttpResponse *response, StoreList list,
-                        Status status, uint32_t line)
+static void refuse_line(HttpRequest *request, HttpResponse *response, StoreList list, Status status,
+                        uint32_t line)
 {
     char text[200];
     const bool are_words = list == STORE_LIST_WORDS;

@@ -1,7 +1,6 @@
 // See http_host.h: registering, places and keys. Batches are in http_remote.c.
 #define _GNU_SOURCE
 #include "server/host/serve/http_host.h"
-#include "server/host/serve/body.h"
 
 #include "core/base/json_read.h"
 #include "core/base/name_text.h"
@@ -9,6 +8,7 @@
 #include "server/host/serve/body.h"
 #include "server/host/serve/http_remote.h"
 #include "server/host/serve/http_routes.h"
+#include "server/host/serve/remote_worlds.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 
@@ -220,6 +220,11 @@ static bool answer_register(void *user, HttpDeferred *deferred, HttpResponse *re
         http_fail(request, response, 400, "malformed", "boot: 32 hex digits");
         return true;
     }
+    if (host_is_draining(serve->host)) {
+        http_fail(request, response, 503, "draining",
+                  "this server starts no worlds any more, on other machines neither");
+        return true;
+    }
     const HostPlace *place = host_place(serve->host, place_id);
     made->world = host_world(serve->host, world_id);
     if (made->world == NULL && place == NULL) {
@@ -314,13 +319,16 @@ Status serve_hosts_open(Serve *serve)
                       serve->places[i].place->place_id);
         }
     }
-    return remote_hosts_create(&serve->hosts);
+    const Status status = remote_worlds_create(&serve->remote_worlds);
+    return status == STATUS_OK ? remote_hosts_create(&serve->hosts) : status;
 }
 
 void serve_hosts_close(Serve *serve)
 {
     remote_hosts_destroy(serve->hosts);
     serve->hosts = NULL;
+    remote_worlds_destroy(serve->remote_worlds);
+    serve->remote_worlds = NULL;
 }
 
 // --- keys ---------------------------------------------------------------------------------------

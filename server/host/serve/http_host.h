@@ -22,12 +22,15 @@ void serve_hosts_stored(void *user, StoreCompletion *done); // HostOutside.store
 
 void serve_hosts_register(void *user, HttpRequest *request, HttpResponse *response);
 void serve_hosts_batch(void *user, HttpRequest *request, HttpResponse *response);
+void serve_hosts_report(void *user, HttpRequest *request,
+                        HttpResponse *response); // remote_worlds.c
 void serve_hosts_place(void *user, HttpRequest *request, HttpResponse *response);
 void serve_host_key_make(void *user, HttpRequest *request, HttpResponse *response);
 void serve_host_key_list(void *user, HttpRequest *request, HttpResponse *response);
 void serve_host_key_revoke(void *user, HttpRequest *request, HttpResponse *response);
 
-#define SERVE_HOST_BODY_BYTES 4096
+#define SERVE_HOST_BODY_BYTES   4096
+#define SERVE_HOST_REPORT_BYTES (16u << 10)
 
 // clang-format off
 #define SERVE_HOST_ROUTES \
@@ -40,6 +43,13 @@ void serve_host_key_revoke(void *user, HttpRequest *request, HttpResponse *respo
      .access = ACCESS_HOST, .takes = "application/octet-stream", \
      .gives = "application/octet-stream", .fails = "404 409", \
      .summary = "Jobs of such a host's store; answered when they are on disk"}, \
+    {"POST", "/api/hosts/report", serve_hosts_report, .body_max = SERVE_HOST_REPORT_BYTES, \
+     .access = ACCESS_HOST, \
+     .takes = "world_id boot done:integer state players:integer tick:integer " \
+              "late_p99_us:integer work_max_us:integer memory_bytes:integer " \
+              "uptime_seconds:integer crashes:integer accounts:array", \
+     .gives = "draining:boolean again:boolean orders:array", .fails = "404 409", \
+     .summary = "What such a host says of its world, and what it is told to do there"}, \
     {"GET", "/api/hosts/place/*", .handler = serve_hosts_place, .blocks = true, \
      .access = ACCESS_HOST, .names = "place_id", .gives = "application/octet-stream", \
      .fails = "404", .summary = "A built place, for such a host"}, \

@@ -299,33 +299,22 @@ static bool refuse_join_request(const JoinRequest *join, HttpRequest *request,
     return join->bad || join->bad_name;
 }
 
-// A guest of that name, or of one that is made up.
-static Ticket make_guest(const char *name)
-{
-    Ticket guest = {.purpose = TICKET_SIGN_IN,
-                    .flags = TICKET_GUEST,
-                    .account = (entropy_u64() & (SIM_NET_ID_MAX >> 1)) | 1,
-                    .expires_unix_ms = clock_unix_ms() + TICKET_SIGN_IN_MS};
-    if (name[0] != '\0') {
-        snprintf(guest.name, sizeof guest.name, "%s", name);
-    } else {
-        snprintf(guest.name, sizeof guest.name, "Guest %u", (unsigned)(guest.account % 10000));
-    }
-    return guest;
-}
-
 // From `Authorization: Bearer …`; false without a sign-in of ours.
 static bool signed_in(const Serve *serve, const HttpRequest *request, Ticket *out,
                       const char **token)
 {
     static const char bearer[] = "Bearer ";
     const char *header = http_header(request, "Authorization");
+    Identity who;
     if (header == NULL || strncasecmp(header, bearer, sizeof bearer - 1) != 0) {
         return false;
     }
     *token = header + sizeof bearer - 1;
-    return ticket_read(serve->key.public_half, *token, strlen(*token), out) == STATUS_OK &&
-           out->purpose == TICKET_SIGN_IN && out->expires_unix_ms > clock_unix_ms();
+    if (identity_of_token(serve_people(serve), *token, &who) != STATUS_OK) {
+        return false;
+    }
+    *out = host_people_ticket(&who);
+    return true;
 }
 
 // Only development gives tickets to whoever asks, and never to a page of another site: a browser
@@ -351,20 +340,36 @@ static void client_id(const Ticket *ticket, char out[32])
              ticket->account);
 }
 
-// Of a world without accounts: the sign-in itself says who it is.
-static bool sign_guest(const Serve *serve, const char *name, Ticket *guest, char *token)
+typedef struct GuestToWrite {
+    Serve *serve;
+    ControlGuest guest;
+} GuestToWrite;
+
+static void write_guest(void *user, bool is_cancelled)
 {
-    *guest = make_guest(name);
-    return ticket_write(&serve->key, guest, token, TICKET_TEXT_BYTES) == STATUS_OK;
+    GuestToWrite *what = user;
+    (void)is_cancelled; // the store is still there
+    control_write_guest(what->serve->guests, &what->guest);
+    free(what);
 }
 
-Ticket serve_ticket_of(const Identity *who)
+// A guest of that name, or of one that is made up, of a server without accounts. Nobody waits for
+// the disk.
+static bool sign_guest(Serve *serve, const char *name, Ticket *guest, char *token)
 {
-    Ticket ticket = {.account = who->account};
-    ticket.flags = (who->is_guest ? TICKET_GUEST : 0) |
-                   ((who->roles & ROLE_OPERATOR) != 0 ? TICKET_OPERATOR : 0);
-    memcpy(ticket.name, who->shown_name, sizeof ticket.name);
-    return ticket;
+    GuestToWrite *what = malloc(sizeof *what);
+    Identity who;
+    if (what == NULL ||
+        control_add_guest(serve->guests, name, &who, token, &what->guest) != STATUS_OK) {
+        free(what);
+        return false;
+    }
+    what->serve = serve;
+    *guest = host_people_ticket(&who);
+    if (work_pool_submit(serve->pool, write_guest, what) != STATUS_OK) {
+        free(what); // it is good until the process ends
+    }
+    return true;
 }
 
 // Of a world without accounts.
@@ -373,10 +378,9 @@ static void answer_login(void *user, HttpRequest *request, HttpResponse *respons
     Serve *serve = user;
     const JoinRequest join = read_join_request(request);
     Ticket guest = {0};
-    char token[TICKET_TEXT_BYTES] = "", id[32];
-    const bool is_made = sign_guest(serve, join.name, &guest, token);
-    if (!is_made) {
-        http_fail(request, response, 503, "unavailable", "no sign-in could be stored; try again");
+    char token[TOKEN_TEXT_BYTES] = "", id[32];
+    if (!sign_guest(serve, join.name, &guest, token)) {
+        http_fail(request, response, 503, "unavailable", "no sign-in could be made; try again");
         return;
     }
     client_id(&guest, id);
@@ -441,7 +445,7 @@ typedef struct PendingJoin {
     HttpDeferred *deferred;
     Serve *serve;
     HostJoin join;
-    char token[TICKET_TEXT_BYTES]; // the sign-in
+    char token[TOKEN_TEXT_BYTES]; // the sign-in
 } PendingJoin;
 
 static bool is_name_of(const HttpSite *site, const char *host)
@@ -571,13 +575,13 @@ void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer)
 }
 
 // Who asks: a new guest, or whoever signed in. False: the response says what is wrong.
-static bool find_who(const Serve *serve, const JoinRequest *join, HttpRequest *request,
+static bool find_who(Serve *serve, const JoinRequest *join, HttpRequest *request,
                      HttpResponse *response, PendingJoin *pending)
 {
     Ticket guest = {0};
     const char *token = NULL;
     if (serve->control != NULL) {
-        guest = serve_ticket_of(serve_who(request)); // serve_enter saw to it that there is one
+        guest = host_people_ticket(serve_who(request)); // serve_enter saw to it that there is one
         token = http_header(request, "Authorization");
         if (token != NULL) {
             snprintf(pending->token, sizeof pending->token, "%s", token + strlen("Bearer "));
@@ -588,7 +592,8 @@ static bool find_who(const Serve *serve, const JoinRequest *join, HttpRequest *r
             return false;
         }
     } else if (!signed_in(serve, request, &guest, &token)) {
-        const bool is_ticket = guest.purpose == TICKET_ENTER;
+        const bool is_ticket = token != NULL && ticket_read(serve->key.public_half, token,
+                                                            strlen(token), &guest) == STATUS_OK;
         http_fail(request, response, 401, "auth_failed",
                   is_ticket ? "this is a ticket, which is for HANDSHAKE; a sign-in is needed here "
                               "(session_token)"

@@ -3,8 +3,9 @@
 #define _GNU_SOURCE
 #include "server/host/serve/http_admin.h"
 
-#include "core/base/utf8.h"
 #include "server/host/serve/body.h"
+#include "server/host/serve/http_order.h"
+#include "server/host/serve/remote_worlds.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
@@ -30,23 +31,6 @@ static bool read_text(const JsonNode *root, const char *name, char *out, size_t 
         return false;
     }
     memcpy(out, node->text, node->count + 1);
-    return true;
-}
-
-// Nothing that hides, or changes how its neighbours are shown.
-static bool is_plain_line(const char *text)
-{
-    const size_t bytes = strlen(text);
-    if (!utf8_is_valid(text, bytes)) {
-        return false;
-    }
-    for (const uint8_t *at = (const uint8_t *)text; *at != '\0';) {
-        const size_t length = utf8_length(at, bytes - (size_t)((const char *)at - text));
-        if (utf8_is_hidden(utf8_code_point(at, length))) {
-            return false;
-        }
-        at += length;
-    }
     return true;
 }
 
@@ -96,7 +80,7 @@ static bool read_order(HttpRequest *request, HttpResponse *response, Order *out)
         return fail(request, response, "world_id is the id of a world");
     }
     if (!read_text(root, "reason", order.reason, sizeof order.reason) ||
-        !is_plain_line(order.reason)) {
+        !serve_is_plain_line(order.reason)) {
         return fail(request, response,
                     "reason is a text of at most 96 bytes in one line, without control or "
                     "bidirectional characters");
@@ -118,19 +102,14 @@ static bool find_account(Serve *serve, const char *text, HttpRequest *request,
     return is_found;
 }
 
-static bool refuse_without_accounts(const Serve *serve, HttpRequest *request,
-                                    HttpResponse *response)
+static void answer_told(HttpRequest *request, HttpResponse *response, RemoteTold worlds)
 {
-    if (serve->control != NULL) {
-        return false;
+    const uint32_t told = worlds.told;
+    if (told == 0 && worlds.busy > 0) {
+        http_fail(request, response, 503, "busy",
+                  "too many orders wait for the machine that runs this world; try again");
+        return;
     }
-    http_fail(request, response, 409, "no_accounts",
-              "this server has no accounts; `sandlot up` has");
-    return true;
-}
-
-static void answer_told(HttpRequest *request, HttpResponse *response, uint32_t told)
-{
     ServeAnswer answer;
     serve_answer_begin(&answer, request);
     json_write_object_begin(&answer.json);
@@ -168,7 +147,7 @@ static void write_ban(JsonWriter *json, const StoreBan *ban)
 void serve_admin_get_bans(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
-    if (refuse_without_accounts(serve, request, response)) {
+    if (serve_refuse_without_accounts(serve, request, response)) {
         return;
     }
     StoreBan *bans = malloc(BANS_SHOWN * sizeof *bans);
@@ -208,7 +187,7 @@ void serve_admin_post_ban(void *user, HttpRequest *request, HttpResponse *respon
 {
     Serve *serve = user;
     Order order;
-    if (refuse_without_accounts(serve, request, response) ||
+    if (serve_refuse_without_accounts(serve, request, response) ||
         !read_order(request, response, &order) ||
         !find_account(serve, order.account_text, request, response, &order.account)) {
         return;
@@ -247,7 +226,7 @@ void serve_admin_delete_ban(void *user, HttpRequest *request, HttpResponse *resp
     const char *text = http_query(request, "account"), *world = http_query(request, "world_id");
     uint64_t account = 0;
     world = world != NULL ? world : "";
-    if (refuse_without_accounts(serve, request, response)) {
+    if (serve_refuse_without_accounts(serve, request, response)) {
         return;
     }
     if (text == NULL || strlen(text) >= sizeof((Order){0}.account_text) ||
@@ -266,7 +245,7 @@ void serve_admin_delete_ban(void *user, HttpRequest *request, HttpResponse *resp
     } else if (status != STATUS_OK) {
         http_fail(request, response, 503, "unavailable", "it could not be stored; try again");
     } else {
-        answer_told(request, response, 0);
+        answer_told(request, response, (RemoteTold){0, 0});
     }
 }
 
@@ -292,7 +271,7 @@ static bool kick(void *user, HttpDeferred *deferred, HttpResponse *response)
         return true;
     }
     const char *reason = order.reason[0] != '\0' ? order.reason : "an operator removed you";
-    answer_told(request, response, host_kick(serve->host, order.account, order.world, reason));
+    answer_told(request, response, serve_kick(serve, order.account, order.world, reason));
     return true;
 }
 
@@ -316,7 +295,7 @@ static bool read_announcement(HttpRequest *request, HttpResponse *response, Anno
         return false;
     }
     if (!read_text(root, "text", out->text, sizeof out->text) || out->text[0] == '\0' ||
-        !is_plain_line(out->text)) {
+        !serve_is_plain_line(out->text)) {
         return fail(request, response,
                     "text is one line of 1 to 256 bytes, without control or bidirectional "
                     "characters");
@@ -337,8 +316,7 @@ static bool announce(void *user, HttpDeferred *deferred, HttpResponse *response)
         http_fail(request, response, 404, "not_found", "there is no such world here");
         return true;
     }
-    answer_told(request, response,
-                host_announce(serve->host, announcement.world, announcement.text));
+    answer_told(request, response, serve_announce(serve, announcement.world, announcement.text));
     return true;
 }
 

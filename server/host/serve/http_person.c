@@ -5,6 +5,7 @@
 #include "server/control/password.h"
 #include "server/host/serve/http_account.h"
 #include "server/host/serve/http_account_body.h"
+#include "server/host/serve/remote_worlds.h"
 #include "server/store/store_person.h"
 #include "server/sys/clock.h"
 
@@ -25,7 +26,7 @@ static void kick(void *user, void *what)
 {
     Serve *serve = user;
     const Kick *order = what;
-    (void)host_kick(serve->host, order->account, "", order->reason);
+    (void)serve_kick(serve, order->account, "", order->reason);
     free(what);
 }
 

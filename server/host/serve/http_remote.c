@@ -6,6 +6,7 @@
 #include "core/base/sha256.h"
 #include "server/host/host_place.h"
 #include "server/host/serve/access.h"
+#include "server/host/serve/remote_worlds.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
@@ -298,6 +299,10 @@ static void answered(RemoteAsk *ask, StoreCompletion *done)
             host_world_yield(world);
         }
     }
+    if (done->status == STATUS_OK &&
+        (job->answer.type == REMOTE_TAKE || job->answer.type == REMOTE_RELEASE)) {
+        remote_world_end(host->serve, host->world_id); // what was reported is over
+    }
     ASSERT(host->waiting > 0);
     host->waiting -= 1;
     if (host->waiting == 0) {
@@ -318,6 +323,14 @@ static StoreHost host_row(const RemoteHost *host, const RemoteJob *job)
     return row;
 }
 
+// A server that drains starts no worlds; one that runs on that machine may begin again.
+static bool may_start(const RemoteHost *host)
+{
+    const HostWorld *world = host_world(host->serve->host, host->world_id);
+    return !host_is_draining(host->serve->host) ||
+           (world != NULL && remote_world_report(host->serve, world) != NULL);
+}
+
 // Gives one job to the store. Times are ours: the host's clock does not count.
 static Status submit(RemoteHost *host, const RemoteJob *job, bool is_again, bool is_current,
                      uint64_t tag)
@@ -333,6 +346,9 @@ static Status submit(RemoteHost *host, const RemoteJob *job, bool is_again, bool
         return is_current ? store_host_keep(store, &row, clock_unix_ms(), job->duration_ms, tag)
                           : STATUS_DENIED; // it runs what players do not get here any more
     case REMOTE_TAKE:
+        if (is_current && !may_start(host)) {
+            return STATUS_BLOCKED; // it tries again
+        }
         return is_current ? store_world_take(store, host->world_id, host->host_id, host->boot,
                                              clock_unix_ms(), tag)
                           : STATUS_MISMATCH;

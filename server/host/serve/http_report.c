@@ -5,6 +5,7 @@
 //   a world says REPORT ──▶          the same                       the same
 #define _GNU_SOURCE
 #include "server/control/rights.h"
+#include "server/host/host_people.h"
 #include "server/host/serve/body.h"
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_order.h"
@@ -69,8 +70,7 @@ static void take_line(void *user, const HostHeard *heard)
 {
     ReportJob *job = user;
     const bool is_full = job->line_count == EVIDENCE_LINES_MAX;
-    StoreReportLine *line =
-        &job->lines[(job->line_first + job->line_count) % EVIDENCE_LINES_MAX];
+    StoreReportLine *line = &job->lines[(job->line_first + job->line_count) % EVIDENCE_LINES_MAX];
     job->line_first = (job->line_first + is_full) % EVIDENCE_LINES_MAX;
     job->line_count += !is_full;
     *line = (StoreReportLine){.kind = (uint8_t)heard->kind,
@@ -261,7 +261,7 @@ static bool read_report(HttpRequest *request, HttpResponse *response, ReportBody
 
 static bool may_report_world(const HostWorld *world, const Identity *who)
 {
-    const Ticket ticket = serve_ticket_of(who);
+    const Ticket ticket = host_people_ticket(who);
     return !host_world_view(world).row->is_private || host_world_is_open_to(world, &ticket) ||
            host_account_was_in(world, who->account);
 }
@@ -378,9 +378,10 @@ static void write_members(const Serve *serve, JsonWriter *json, const StoreRepor
 
 static void write_line(const Serve *serve, JsonWriter *json, const StoreReportLine *line)
 {
-    static const char *const kinds[] = {
-        [HEARD_SAID] = "said", [HEARD_REFUSED] = "refused", [HEARD_CAME] = "came",
-        [HEARD_LEFT] = "left"};
+    static const char *const kinds[] = {[HEARD_SAID] = "said",
+                                        [HEARD_REFUSED] = "refused",
+                                        [HEARD_CAME] = "came",
+                                        [HEARD_LEFT] = "left"};
     StoreAccount account;
     const bool is_named = store_account_find(serve->store, line->account_id, &account) == STATUS_OK;
     json_write_object_begin(json);

@@ -9,7 +9,9 @@
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_asset.h"
 #include "server/host/serve/http_build.h"
+#include "server/host/serve/http_draft.h"
 #include "server/host/serve/http_host.h"
+#include "server/host/serve/http_order.h"
 #include "server/host/serve/metrics.h"
 #include "server/host/serve/openapi.h"
 #include "server/sys/clock.h"
@@ -380,8 +382,10 @@ static const HttpRoute routes[] = {
      .summary = "Who asks, for a page: also when nobody is signed in"},
     SERVE_WORLD_ROUTES,
     SERVE_BUILD_ROUTES,
+    SERVE_DRAFT_ROUTES,
     SERVE_HOST_ROUTES,
     SERVE_ADMIN_ROUTES,
+    SERVE_ORDER_ROUTES,
     {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES, .is_form = true,
      .summary = "Sign in with a password, or as a guest without one",
      .takes = "username? password?", .gives = "session_token? client_id username user_id?:integer",

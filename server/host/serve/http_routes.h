@@ -5,7 +5,7 @@
 #include "server/host/serve/serve_inside.h"
 
 #define SERVE_BODY_BYTES 4096
-#define SERVE_TEXT_BYTES (8u << 20)
+#define SERVE_TEXT_BYTES (32u << 20)
 
 // The table of all routes.
 const HttpRoute *serve_routes(uint32_t *count);

@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "server/host/serve/body.h"
 #include "server/host/serve/http_routes.h"
+#include "server/host/serve/remote_worlds.h"
 #include "server/host/serve/time_text.h"
 #include "server/sys/clock.h"
 
@@ -36,9 +37,15 @@ static void write_bool(JsonWriter *json, const char *name, bool value)
     json_write_bool(json, value);
 }
 
-static void write_room(JsonWriter *json, const HostWorld *world)
+// Of a world on another machine the state and the players are its host's word.
+static void write_room(const Serve *serve, JsonWriter *json, const HostWorld *world)
 {
-    const HostWorldView view = host_world_view(world);
+    HostWorldView view = host_world_view(world);
+    const RemoteReport *reported = remote_world_report(serve, world);
+    if (reported != NULL) {
+        view.state = reported->state;
+        view.players = reported->players < view.player_max ? reported->players : view.player_max;
+    }
     char created[TIME_TEXT_BYTES];
     time_text(view.row->created_unix_ms, created);
     json_write_object_begin(json);
@@ -49,7 +56,8 @@ static void write_room(JsonWriter *json, const HostWorld *world)
     serve_write_member(json, "name", view.row->name);
     serve_write_member(json, "createdAt", created);
     serve_write_member(json, "state", serve_state_name(view.state));
-    write_bool(json, "ready", host_world_is_ready(world));
+    write_bool(json, "ready", view.state == WORLD_RUNNING);
+    write_bool(json, "isReported", reported != NULL);
     write_bool(json, "isPrivate", view.row->is_private);
     serve_write_number(json, "players", view.players);
     serve_write_number(json, "playerMax", view.player_max);
@@ -63,7 +71,7 @@ static bool may_see(const Serve *serve, const HttpRequest *request, const HostWo
 {
     const Identity *who = serve_who(request);
     const Ticket nobody = {0};
-    const Ticket ticket = who != NULL ? serve_ticket_of(who) : nobody;
+    const Ticket ticket = who != NULL ? host_people_ticket(who) : nobody;
     return serve->control == NULL || host_world_is_open_to(world, &ticket);
 }
 
@@ -87,7 +95,7 @@ static bool answer_room(void *user, HttpDeferred *deferred, HttpResponse *respon
     }
     ServeAnswer answer;
     serve_answer_begin(&answer, request);
-    write_room(&answer.json, world);
+    write_room(serve, &answer.json, world);
     serve_answer_end(&answer, response);
     return true;
 }
@@ -158,7 +166,7 @@ static bool answer_worlds(void *user, HttpDeferred *deferred, HttpResponse *resp
     for (; at != UINT32_MAX && count < limit; at = host_world_next(serve->host, at)) {
         const HostWorld *world = host_world_in_order(serve->host, at);
         if (is_listed(serve, request, world, mine)) {
-            write_room(&json, world);
+            write_room(serve, &json, world);
             last = host_world_view(world).row->world_id;
             count += 1;
         }
@@ -301,15 +309,15 @@ typedef struct GuestChange {
 
 static void change_guest(void *user, void *what)
 {
-    const Serve *serve = user;
+    Serve *serve = user;
     GuestChange *change = what;
     HostWorld *world = host_world(serve->host, change->world_id);
     if (world != NULL) {
         status_ignore(host_world_invite(world, change->account, change->is_invited));
         const StoreWorld *row = host_world_view(world).row;
         if (!change->is_invited && row->is_private && row->owner_id != change->account) {
-            (void)host_kick(serve->host, change->account, change->world_id,
-                            "your invitation to this world was taken back");
+            (void)serve_kick(serve, change->account, change->world_id,
+                             "your invitation to this world was taken back");
         }
     }
     free(change);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/limits.h"
+#include "server/host/serve/upload.h"
 #include "server/net/http.h"
 
 void serve_get_room(void *user, HttpRequest *request, HttpResponse *response);
@@ -15,7 +16,6 @@ void serve_get_world(void *user, HttpRequest *request, HttpResponse *response);
 void serve_export_world(void *user, HttpRequest *request, HttpResponse *response);
 void serve_post_world(void *user, HttpRequest *request, HttpResponse *response);
 void serve_delete_world(void *user, HttpRequest *request, HttpResponse *response);
-extern const HttpBody serve_world_body;
 // http_profiles.c: the characters of whoever asks.
 void serve_get_profiles(void *user, HttpRequest *request, HttpResponse *response);
 void serve_put_profiles(void *user, HttpRequest *request, HttpResponse *response);
@@ -26,7 +26,7 @@ void serve_put_profiles(void *user, HttpRequest *request, HttpResponse *response
 #define SERVE_WORLD_MADE "world_id room_code place_id name private:boolean created_at"
 #define SERVE_WORLD_IMPORT                                                                         \
     serve_post_world, .names = "world_id", .access = ACCESS_SIGNED_IN, .blocks = true,             \
-    .body_max = WORLD_FILE_BYTES_MAX, .body_taker = &serve_world_body,                             \
+    .body_max = WORLD_FILE_BYTES_MAX, .body_taker = &serve_upload_body,                             \
     .takes = "version?:integer world_id? metadata:object chunks:array entities:array",             \
     .gives = SERVE_WORLD_MADE, .fails = "403 404 409 507",                                         \
     .summary = "Puts a world's file in place of what is stored; 409 while it runs"
@@ -49,7 +49,7 @@ void serve_put_profiles(void *user, HttpRequest *request, HttpResponse *response
     {"GET", "/api/rooms/*", .handler = serve_get_room, .names = "code", .fails = "404 429",        \
      .gives = "roomCode worldId placeId placeName name createdAt state ready:boolean "             \
               "players:integer playerMax:integer tickRate:integer sceneHash sceneBytes:integer "   \
-              "isPrivate:boolean",                                                                 \
+              "isPrivate:boolean isReported:boolean",                                              \
      .summary = "A world by its id or room code"},                                                 \
     {"GET", "/api/account/profiles", .handler = serve_get_profiles, .blocks = true,                \
      .access = ACCESS_SIGNED_IN, .gives = "active profiles:array",                                 \

@@ -5,23 +5,15 @@
 #include "core/base/limits.h"
 #include "server/host/serve/http_routes.h"
 #include "server/host/serve/http_world.h"
+#include "server/host/serve/upload.h"
 #include "server/host/serve/world_file.h"
 #include "server/store/store_import.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <unistd.h>
-
-#define IMPORTS_MAX 4 // at once; the pool has two threads
-
-static int open_nameless(const Serve *serve)
-{
-    return open(serve->data, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-}
 
 static void refuse_busy(HttpRequest *request, HttpResponse *response)
 {
@@ -59,7 +51,7 @@ static void export(Serve *serve, HttpRequest *request, HttpResponse *response, b
     if (!serve_find_own(serve, request, response, &row)) {
         return;
     }
-    const int file = open_nameless(serve);
+    const int file = serve_nameless_file(serve);
     Worker *worker = NULL;
     Status status = file >= 0 ? make_worker(serve, &worker) : STATUS_BLOCKED;
     if (status == STATUS_OK) {
@@ -92,61 +84,6 @@ void serve_export_world(void *user, HttpRequest *request, HttpResponse *response
 {
     export(user, request, response, true);
 }
-
-// --- the body of an import ----------------------------------------------------------------------
-
-typedef struct Upload {
-    Serve *serve;
-    int file;
-} Upload;
-
-static void cancel_upload(void *taker)
-{
-    Upload *upload = taker;
-    close(upload->file);
-    atomic_fetch_sub(&upload->serve->import_count, 1);
-    free(upload);
-}
-
-static void *begin_upload(void *user, HttpRequest *request, uint64_t declared,
-                          HttpResponse *response)
-{
-    Serve *serve = user;
-    (void)declared;
-    if (atomic_fetch_add(&serve->import_count, 1) >= IMPORTS_MAX) {
-        atomic_fetch_sub(&serve->import_count, 1);
-        http_fail(request, response, 503, "busy", "too many worlds are imported; try again");
-        return NULL;
-    }
-    Upload *upload = malloc(sizeof *upload);
-    const int file = upload != NULL ? open_nameless(serve) : -1;
-    if (file < 0) {
-        free(upload);
-        atomic_fetch_sub(&serve->import_count, 1);
-        refuse_busy(request, response);
-        return NULL;
-    }
-    *upload = (Upload){serve, file};
-    return upload;
-}
-
-static HttpBodyStep take_upload(void *taker, HttpRequest *request, const uint8_t *bytes,
-                                size_t count, HttpResponse *response)
-{
-    const Upload *upload = taker;
-    while (count > 0) {
-        const ssize_t done = write(upload->file, bytes, count);
-        if (done < 0 && errno != EINTR) {
-            http_fail(request, response, 507, "disk_full", "the disk takes no more; try later");
-            return HTTP_BODY_STOP;
-        }
-        bytes += done > 0 ? done : 0;
-        count -= done > 0 ? (size_t)done : 0;
-    }
-    return HTTP_BODY_MORE;
-}
-
-const HttpBody serve_world_body = {begin_upload, take_upload, cancel_upload};
 
 // --- import -------------------------------------------------------------------------------------
 
@@ -297,27 +234,17 @@ static void read_and_import(Serve *serve, HttpRequest *request, HttpResponse *re
 void serve_post_world(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    Upload *upload = http_body_take(request);
-    if (upload == NULL || serve->control == NULL) {
-        http_fail(request, response, upload == NULL ? 400 : 404,
-                  upload == NULL ? "malformed" : "not_found",
-                  upload == NULL ? "the body is no JSON object" : "there are no accounts here");
+    const void *text;
+    size_t bytes;
+    ServeUpload *upload = serve_upload_take(request, &text, &bytes);
+    if (serve->control == NULL) {
+        http_fail(request, response, 404, "not_found", "there are no accounts here");
+    } else if (text == NULL) {
+        http_fail(request, response, 400, "malformed", "the body is no JSON object");
     } else {
-        const off_t bytes = lseek(upload->file, 0, SEEK_END);
-        char *text = bytes > 0 ? mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, upload->file, 0)
-                               : MAP_FAILED;
-        if (text == MAP_FAILED) {
-            http_fail(request, response, 400, "malformed", "the body is no JSON object");
-        } else {
-            read_and_import(serve, request, response, text, (size_t)bytes);
-        }
-        if (text != MAP_FAILED) {
-            munmap(text, (size_t)bytes);
-        }
+        read_and_import(serve, request, response, text, bytes);
     }
-    if (upload != NULL) {
-        cancel_upload(upload);
-    }
+    serve_upload_end(upload);
 }
 
 // --- the end of a world -------------------------------------------------------------------------

@@ -109,31 +109,35 @@ static void world_family(const Metrics *metrics, ByteWriter *writer, const char 
     }
 }
 
-static void lateness_of(const MetricsWorld *world, const char *name, ByteWriter *writer)
+static void histogram_of(const MetricsWorld *world, const char *name, const uint64_t *buckets,
+                         uint64_t sum_us, ByteWriter *writer)
 {
     uint64_t count = 0;
-    for (uint32_t i = 0; i < HOST_LATE_BUCKETS; i++) {
-        count += world->stats->late[i];
+    for (uint32_t i = 0; i < HOST_TIME_BUCKETS; i++) {
+        count += buckets[i];
         print(writer, "sandlot_%s_bucket{world=\"%s\",le=\"", name, world->world_id);
-        if (i < HOST_LATE_BUCKETS - 1) {
-            print(writer, "%g", (double)host_late_bounds_us[i] / 1e6);
+        if (i < HOST_TIME_BUCKETS - 1) {
+            print(writer, "%g", (double)host_time_bounds_us[i] / 1e6);
         } else {
             print(writer, "+Inf");
         }
         print(writer, "\"} %" PRIu64 "\n", count);
     }
     print(writer, "sandlot_%s_sum{world=\"%s\"} %.6f\n", name, world->world_id,
-          (double)world->stats->late_us / 1e6);
+          (double)sum_us / 1e6);
     print(writer, "sandlot_%s_count{world=\"%s\"} %" PRIu64 "\n", name, world->world_id, count);
 }
 
-static void lateness(const Metrics *metrics, ByteWriter *writer)
+static void histograms(const Metrics *metrics, ByteWriter *writer)
 {
-    static const char name[] = "world_tick_lateness_seconds";
-    begin(writer, name, "histogram", "How late ticks began");
-    for (uint32_t i = 0; i < metrics->world_count; i++) {
-        lateness_of(&metrics->worlds[i], name, writer);
+#define TIME_PRINT(field, name, help)                                                              \
+    begin(writer, "world_" name, "histogram", help);                                               \
+    for (uint32_t i = 0; i < metrics->world_count; i++) {                                          \
+        const HostStats *stats = metrics->worlds[i].stats;                                         \
+        histogram_of(&metrics->worlds[i], "world_" name, stats->field, stats->field##_us, writer); \
     }
+    HOST_TIMES(TIME_PRINT)
+#undef TIME_PRINT
 }
 
 static void world_numbers(const Metrics *metrics, ByteWriter *writer)
@@ -154,7 +158,7 @@ static void world_numbers(const Metrics *metrics, ByteWriter *writer)
     world_family(metrics, writer, name, kind, help, value_of_stats, offsetof(HostStats, field));
     HOST_STATS(STATS_PRINT)
 #undef STATS_PRINT
-    lateness(metrics, writer);
+    histograms(metrics, writer);
 }
 
 // --- of the host --------------------------------------------------------------------------------

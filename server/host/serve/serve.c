@@ -8,6 +8,8 @@
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_host.h"
+#include "server/host/serve/http_order.h"
+#include "server/host/serve/remote_worlds.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/host/serve/serve_remote.h"
 #include "server/net/http_client.h"
@@ -91,37 +93,12 @@ static void outside_sockets_ended(void *user, const HostWorld *world)
 
 static void outside_rules(void *user, uint64_t account, const char *world_id, HostRules *out)
 {
-    const Serve *serve = user;
-    StoreBan ban;
-    if (control_find_ban(serve->control, account, world_id, BAN_ENTER, &ban)) {
-        out->banned_until_unix_ms = ban.until_unix_ms;
-        memcpy(out->ban_reason, ban.reason, sizeof out->ban_reason);
-    }
-    if (control_find_ban(serve->control, account, world_id, BAN_CHAT, &ban)) {
-        out->muted_until_unix_ms = ban.until_unix_ms;
-        memcpy(out->mute_reason, ban.reason, sizeof out->mute_reason);
-    }
+    host_people_rules(((Serve *)user)->control, account, world_id, out);
 }
 
 static Status outside_who(void *user, const char *token, size_t bytes, Ticket *out)
 {
-    const Serve *serve = user;
-    char text[TOKEN_TEXT_BYTES];
-    Identity who;
-    if (bytes >= sizeof text) {
-        return STATUS_DENIED;
-    }
-    memcpy(text, token, bytes);
-    text[bytes] = '\0';
-    const Status status = identity_of_token(serve->control, text, &who);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (who.kind == SIGN_IN_TOKEN && (who.scope & SCOPE_PLAY) == 0) {
-        return STATUS_DENIED; // as for /join
-    }
-    *out = serve_ticket_of(&who);
-    return STATUS_OK;
+    return host_people_who(serve_people(user), token, bytes, out);
 }
 
 static void log_journal(const char *text)
@@ -161,6 +138,11 @@ static Status make_host(Serve *serve)
                          .idle_stop_ms = serve->config.idle_stop_s * 1000};
     if (serve->control != NULL) {
         config.outside.rules = outside_rules;
+        config.outside.chat = serve_chat;
+        config.outside.blocks = serve_blocks;
+        config.outside.reported = serve_reported;
+    }
+    if (serve_people(serve) != NULL) {
         config.outside.who = outside_who;
     }
     memcpy(config.host_id, serve->host_id, sizeof config.host_id);
@@ -295,7 +277,7 @@ static void tell_rooms(Serve *serve)
     serve->rooms_ns = now;
     atomic_store(&serve->is_ready,
                  serve->one_world != NULL
-                     ? host_world_is_ready(serve->one_world)
+                     ? host_world_is_ready(serve->one_world) && !host_is_draining(serve->host)
                      : host_is_ready(serve->host) && host_disk(serve->host) == STORE_DISK_FINE);
     for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
         const HostWorld *world = host_world_at(serve->host, i);
@@ -323,21 +305,28 @@ static int open_http(Serve *serve)
     return 0;
 }
 
+Control *serve_people(const Serve *serve)
+{
+    return serve->control != NULL ? serve->control : serve->guests;
+}
+
 static bool open_control(Serve *serve)
 {
-    if (!serve->config.control) {
-        return true;
+    if (serve->remote != NULL) {
+        return true; // nobody signs in here
     }
     ControlConfig config = {.store = serve->store,
                             .data = serve->data,
                             .is_open = serve->config.has_open_registration,
                             .chat = serve->config.chat,
-                            .approves = serve->config.approves_listing};
+                            .approves = serve->config.approves_listing,
+                            .guests_only = !serve->config.control};
     memcpy(config.secret, serve->secret_key, sizeof config.secret);
-    const Status status = control_create(&config, &serve->control);
+    const Status status =
+        control_create(&config, serve->config.control ? &serve->control : &serve->guests);
     if (status != STATUS_OK) {
-        serve_log_failure(serve->command, "the accounts cannot be read: %s", status_text(status));
-    } else {
+        serve_log_failure(serve->command, "the sign-ins cannot be read: %s", status_text(status));
+    } else if (serve->control != NULL) {
         serve_person_open(serve);
     }
     return status == STATUS_OK;
@@ -418,6 +407,7 @@ static void close_serve(Serve *serve)
     serve_logs_stop(serve);
     serve->http = NULL; // sockets are counted no more
     serve_build_stop(serve);
+    serve_report_stop(serve);
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
     mailbox_destroy(serve->mailbox);
@@ -425,13 +415,16 @@ static void close_serve(Serve *serve)
     serve_remote_cancel(serve);
     serve_places_close(serve);
     control_destroy(serve->control);
+    control_destroy(serve->guests);
     host_destroy(serve->host);
     journal_writer_destroy(serve->journals);
     serve_data_close(serve);
     serve_remote_close(serve);
+    serve_report_close(serve);
     host_bounds_close(&serve->bounds);
     rooms_destroy(serve->rooms);
     free(serve->text);
+    free(serve->list_text);
     if (serve->epoll >= 0) {
         close(serve->epoll);
     }
@@ -456,17 +449,22 @@ static void write_control(void *user, bool ends)
 {
     Serve *serve = user;
     if (!ends) {
-        control_write(serve->control);
+        control_write(serve_people(serve));
     }
+}
+
+static void change_rules(void *user, uint64_t account, const char *world_id)
+{
+    serve_rules_changed(user, account, world_id);
 }
 
 static void step_control(Serve *serve)
 {
-    StoreBan ban;
-    while (serve->control != NULL && control_take_ban_change(serve->control, &ban)) {
-        host_rules_changed(serve->host, ban.account_id, ban.world_id);
+    if (serve->control != NULL) {
+        host_people_step(serve->control, change_rules, serve);
+        serve_chat_step(serve);
     }
-    if (serve->control != NULL && control_step(serve->control)) {
+    if (serve_people(serve) != NULL && control_step(serve_people(serve))) {
         status_ignore(work_pool_submit(serve->pool, write_control, serve)); // or a minute later
     }
 }
@@ -491,6 +489,7 @@ static void look(Serve *serve)
     host_step(serve->host);
     tell_rooms(serve);
     serve_logs_step(serve);
+    serve_report_step(serve);
     step_control(serve);
 }
 

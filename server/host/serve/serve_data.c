@@ -1,5 +1,6 @@
 // The data folder: who uses it, the host's own name, the key and the store.
 #define _GNU_SOURCE
+#include "core/base/limits.h"
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
 #include "server/build/place/place_home.h"
@@ -158,9 +159,18 @@ int serve_data_open(Serve *serve)
         return serve_data_failed(serve, "ticket.key",
                                  why_refused(serve, status, signing_key_advice(status)));
     }
-    if (open_store(serve) != STATUS_OK ||
-        (serve->config.control && serve_secret_open(serve) != 0)) {
+    if (open_store(serve) != STATUS_OK || serve_secret_open(serve) != 0) {
         return 1;
+    }
+    status = blob_open(serve->data, &serve->blobs);
+    if (status != STATUS_OK) {
+        return serve_data_failed(serve, "blobs", why_refused(serve, status, status_text(status)));
+    }
+    status = serve->config.control ? drafts_open(serve->data, serve->store, serve->blobs,
+                                                 ACCOUNT_BYTES_MAX, &serve->drafts)
+                                   : STATUS_OK;
+    if (status != STATUS_OK) {
+        return serve_data_failed(serve, "drafts", why_refused(serve, status, status_text(status)));
     }
     return find_journal(serve) ? 0 : serve_data_failed(serve, "journal", "cannot be made");
 }
@@ -170,6 +180,8 @@ void serve_data_close(Serve *serve)
     if (serve->store != NULL) {
         store_close(serve->store);
     }
+    drafts_close(serve->drafts);
+    blob_close(serve->blobs);
     if (serve->lock_file >= 0) {
         close(serve->lock_file);
     }

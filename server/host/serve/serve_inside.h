@@ -10,18 +10,23 @@
 //   http_admin.c   what operators ask; http_logs.c: the log from afar
 //   access.c       who may ask what
 //   http_host.c    what hosts on other machines are answered
+//   remote_worlds.c  what they report, and orders for them
 //   serve_remote.c such a host itself: registers, fetches its place, saves at the control plane
+//   serve_report.c what such a host reports, and does as it is told
 //   rooms.c        which worlds there are, for HTTP threads
 #pragma once
 
 #include "core/base/json_write.h"
 #include "server/control/control.h"
+#include "server/draft/draft.h"
 #include "server/host/host_inside.h"
+#include "server/host/host_people.h"
 #include "server/host/serve/link_process.h"
 #include "server/host/serve/mailbox.h"
 #include "server/host/serve/rooms.h"
 #include "server/host/serve/serve.h"
 #include "server/host/serve/serve_log.h"
+#include "server/store/blob.h"
 #include "server/sys/work_pool.h"
 
 #include <pthread.h>
@@ -64,9 +69,12 @@ typedef struct Serve {
     ServePlace places[SERVE_PLACES_MAX]; // do not change once HTTP runs
     uint32_t place_count;
     SigningKey key;
-    uint8_t secret_key[SHA256_BYTES]; // with `control`: the HMAC key for stored sign-ins
+    uint8_t secret_key[SHA256_BYTES]; // the HMAC key for stored sign-ins
     Store *store;
+    BlobStore *blobs;
+    Drafts *drafts;       // NULL: no accounts
     Control *control;     // NULL: no accounts
+    Control *guests;      // the sign-ins of a server without accounts; else NULL
     Host *host;           // the main thread's
     HostWorld *one_world; // NULL with `many`
     HostBounds bounds;
@@ -77,14 +85,17 @@ typedef struct Serve {
     HttpServer *http;
     Mailbox *mailbox;
     Rooms *rooms;
-    struct RemoteHosts *hosts;  // on other machines; NULL: no control plane
-    struct ServeRemote *remote; // NULL: this is not such a host itself
-    struct ServeBuild *build;   // NULL until somebody saves
+    struct RemoteHosts *hosts;          // on other machines; NULL: no control plane
+    struct RemoteWorlds *remote_worlds; // what they report; NULL likewise
+    struct ServeRemote *remote;         // NULL: this is not such a host itself
+    struct ServeReport *report;         // of such a host; NULL likewise
+    struct ServeBuild *build;           // NULL until somebody saves
     pthread_mutex_t build_lock;
     uint64_t rooms_ns;                              // when the rooms were last told
-    atomic_uint import_count;                       // worlds that are uploaded now
+    atomic_uint upload_count;                       // bodies that come into files now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz
-    uint8_t *text; // of large answers, the main thread's; NULL until somebody asks
+    char *list_text; // what worlds are told of words and phrases, the main thread's
+    uint8_t *text;   // of large answers, the main thread's; NULL until somebody asks
 
     ServeLogWait log_waits[SERVE_LOG_WAITS_MAX]; // the main thread's
     uint32_t log_wait_count;
@@ -126,6 +137,6 @@ void serve_made(void *user, uint64_t tag, const HostWorld *world,
                 HostRefusal refusal);                                      // HostOutside
 void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer); // HostOutside
 void serve_take_socket(void *user, const MailSocket *mail);                // on the main thread
-// What a ticket says of somebody: account, name and flags.
-Ticket serve_ticket_of(const Identity *who);
+// Who a sign-in is, with or without accounts.
+Control *serve_people(const Serve *serve);
 void serve_refuse_socket(void *user, HostSocket *socket); // HostOutside

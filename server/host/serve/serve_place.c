@@ -155,7 +155,7 @@ static Status open_place(Serve *serve, Builder *builder, const char *folder)
             serve->place_count += 1;
             serve_renew_types(serve, folder);
         } else {
-            host_place_destroy(place->place);
+            host_place_release(place->place);
         }
     }
     build_result_free(&built);
@@ -200,7 +200,7 @@ void serve_places_close(Serve *serve)
     for (uint32_t i = 0; i < serve->place_count; i++) {
         serve_assets_destroy(serve->places[i].assets);
         if (serve->host == NULL) { // which destroys them otherwise
-            host_place_destroy(serve->places[i].place);
+            host_place_release(serve->places[i].place);
         }
     }
 }

@@ -64,8 +64,9 @@ static int open_http(Serve *serve)
                    "an operator makes one with POST /admin/host-keys; give it in the variable "
                    "SANDLOT_HOST_KEY or with --host-key-file FILE");
     }
-    const Status status =
+    Status status =
         remote_http_create(serve->config.control_plane, key, &remote->cancel, &remote->http);
+    status = status == STATUS_OK ? serve_report_open(serve, key) : status;
     explicit_bzero(text, sizeof text);
     return status == STATUS_OK          ? 0
            : status == STATUS_NOT_FOUND ? say(serve, "libcurl is not on this machine", "install it")

@@ -75,6 +75,21 @@ void real_player_gone(StubProcess *process, RealPlayer *player)
     *player = (RealPlayer){0};
 }
 
+uint32_t real_sessions(const StubProcess *process, StubSession *out)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < REAL_PLAYERS_MAX; i++) {
+        const RealPlayer *player = &process->real->players[i];
+        uint64_t number, entity;
+        const Pass *pass = people_pass(process->hosts, player->connection);
+        if (player->connection != 0 && pass != NULL &&
+            world_player(process->real->world, player->connection, &number, &entity)) {
+            out[count++] = (StubSession){.account = pass->account, .connection = pass->number};
+        }
+    }
+    return count;
+}
+
 void real_players_free(StubProcess *process)
 {
     for (uint32_t i = 0; i < REAL_PLAYERS_MAX; i++) {
@@ -97,14 +112,20 @@ static SimStructure *find_structure(SimWorld *world, uint64_t net_id)
     return NULL;
 }
 
+static void add_structure(SimWorld *world, uint64_t net_id, int state)
+{
+    if (world->structure_count < STRUCTURES_MAX) {
+        world->structures[world->structure_count++] = (SimStructure){net_id, state};
+    }
+}
+
 static void note_built(StubProcess *process, uint64_t net_id)
 {
     SimWorld *world = &process->hosts->worlds[process->world];
     process->hosts->structures += 1;
     if (process->epoch == world->epoch_begun) {
-        SimStructure *known = find_structure(world, net_id);
-        if (known == NULL && world->structure_count < STRUCTURES_MAX) {
-            world->structures[world->structure_count++] = (SimStructure){net_id, STRUCTURE_STANDS};
+        if (find_structure(world, net_id) == NULL) {
+            add_structure(world, net_id, STRUCTURE_STANDS);
         }
         return;
     }
@@ -130,13 +151,19 @@ static void note_removed(StubProcess *process, uint64_t net_id)
     }
 }
 
-// From now on it may be gone, if this life can still store anything.
+// From now on it may be gone, if this life can still store anything. That it was built may become
+// durable only later, with what took it down.
 static void note_removing(StubProcess *process, uint64_t net_id)
 {
     SimWorld *world = &process->hosts->worlds[process->world];
+    if (process->epoch != world->epoch_begun) {
+        return;
+    }
     SimStructure *known = find_structure(world, net_id);
-    if (known != NULL && process->epoch == world->epoch_begun) {
+    if (known != NULL) {
         known->state = STRUCTURE_MAY_STAND;
+    } else {
+        add_structure(world, net_id, STRUCTURE_MAY_STAND);
     }
 }
 

@@ -379,6 +379,8 @@ static void hear_host(StubProcess *process)
             } else {
                 if (entry.type == ENTRY_STORED) {
                     note_stored(process, &entry);
+                } else if (entry.type == ENTRY_AUTH && (entry.flags & ENTRY_OK) != 0) {
+                    people_admitted(process, &entry);
                 }
                 status_ignore(world_enter(process->real->world, &entry)); // as in world_loop.c
             }

@@ -1,0 +1,257 @@
+// Drafts: files that are replaced only by who knew them, their history, and what somebody changes
+// in the folder by other means.
+#define _GNU_SOURCE
+#include "server/draft/draft.h"
+
+#include "server/sys/file.h"
+#include "tests/support/test.h"
+#include "tests/unit/store_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ROOM (1u << 20)
+
+typedef struct DraftFixture {
+    StoreFixture store;
+    BlobStore *blobs;
+    Drafts *drafts;
+    char folder[64]; // the data folder
+    char reason[WORKER_REASON_BYTES];
+    StoreDraftFile now;
+} DraftFixture;
+
+static Status fill(void *user, const char *folder, char reason[WORKER_REASON_BYTES])
+{
+    char path[4200];
+    (void)user, (void)reason;
+    snprintf(path, sizeof path, "%s/place.json", folder);
+    const Status status = file_make_folders(folder);
+    return status == STATUS_OK ? file_write_shared(path, "{}", 2) : status;
+}
+
+static bool draft_begin(DraftFixture *fixture)
+{
+    StorePackage package = {.package_id = "obby", .kind = STORE_PLACE, .owner_id = 7};
+    memset(fixture, 0, sizeof *fixture);
+    snprintf(fixture->folder, sizeof fixture->folder, "/tmp/test_draft_XXXXXX");
+    if (!(fixture_begin(&fixture->store))) {
+        return false;
+    }
+    if (!(mkdtemp(fixture->folder) != NULL)) {
+        return false;
+    }
+    CHECK_OK(store_package_make(fixture->store.store, &package, 9));
+    CHECK_OK(blob_open(fixture->folder, &fixture->blobs));
+    CHECK_OK(
+        drafts_open(fixture->folder, fixture->store.store, fixture->blobs, ROOM, &fixture->drafts));
+    CHECK_OK(draft_make(fixture->drafts, "obby", 7, fill, NULL, fixture->reason));
+    return true;
+}
+
+static void draft_end(DraftFixture *fixture)
+{
+    char command[128];
+    drafts_close(fixture->drafts);
+    blob_close(fixture->blobs);
+    snprintf(command, sizeof command, "rm -rf '%s'", fixture->folder);
+    CHECK_INT(system(command), 0);
+    fixture_end(&fixture->store);
+}
+
+static Status put(DraftFixture *fixture, const char *path, const char *text, const uint8_t *known)
+{
+    const DraftWrite write = {.place_id = "obby",
+                              .path = path,
+                              .data = text,
+                              .bytes = strlen(text),
+                              .known = known,
+                              .maker = 8};
+    return draft_write(fixture->drafts, &write, &fixture->now, fixture->reason);
+}
+
+static void check_text(DraftFixture *fixture, const char *path, const char *wanted)
+{
+    uint8_t *data = NULL;
+    size_t bytes = 0;
+    StoreDraftFile about;
+    CHECK_OK(draft_read(fixture->drafts, "obby", path, &data, &bytes, &about, fixture->reason));
+    CHECK_INT(bytes, strlen(wanted));
+    CHECK(data != NULL && memcmp(data, wanted, bytes) == 0);
+    free(data);
+}
+
+TEST(a_file_is_replaced_only_by_who_knew_it)
+{
+    DraftFixture fixture;
+    REQUIRE(draft_begin(&fixture));
+    CHECK_OK(put(&fixture, "Workspace/Door.lua", "print(1)", NULL));
+    CHECK_INT(fixture.now.version, 1);
+    const StoreDraftFile first = fixture.now;
+    CHECK_INT(put(&fixture, "Workspace/Door.lua", "print(9)", NULL), STATUS_MISMATCH);
+    CHECK(memcmp(fixture.now.hash, first.hash, 32) == 0);
+    CHECK_OK(put(&fixture, "Workspace/Door.lua", "print(2)", first.hash));
+    CHECK_INT(put(&fixture, "Workspace/Door.lua", "print(3)", first.hash), STATUS_MISMATCH);
+    check_text(&fixture, "Workspace/Door.lua", "print(2)");
+    uint8_t none[32] = {0};
+    CHECK_INT(put(&fixture, "Workspace/Gone.lua", "x", none), STATUS_MISMATCH);
+    draft_end(&fixture);
+}
+
+TEST(names_that_a_package_could_not_hold_are_refused)
+{
+    DraftFixture fixture;
+    REQUIRE(draft_begin(&fixture));
+    static const char *const bad[] = {"../x.lua",   "/etc/x.lua", ".hidden.lua",
+                                      "a/../b.lua", "x.exe",      "a\\b.lua",
+                                      "",           "a//b.lua",   ".sandlot/data/ticket.key"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const Status status = put(&fixture, bad[i], "x", NULL);
+        CHECK(status == STATUS_MALFORMED);
+        if (status != STATUS_MALFORMED) {
+            printf("%s: %s\n", bad[i], status_text(status));
+        }
+    }
+    CHECK_OK(put(&fixture, "Workspace/Door.lua", "x", NULL));
+    CHECK_INT(put(&fixture, "Workspace/door.lua", "x", NULL), STATUS_MALFORMED);
+    CHECK_INT(put(&fixture, "Workspace/Door.lua/Inner.lua", "x", NULL), STATUS_MALFORMED);
+    draft_end(&fixture);
+}
+
+TEST(history_has_every_version_and_gives_it_back)
+{
+    DraftFixture fixture;
+    REQUIRE(draft_begin(&fixture));
+    uint8_t known[32];
+    for (uint32_t i = 1; i <= 3; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "print(%u)", i);
+        CHECK_OK(put(&fixture, "Workspace/Door.lua", text, i > 1 ? known : NULL));
+        memcpy(known, fixture.now.hash, sizeof known);
+    }
+    CHECK_OK(put(&fixture, "Workspace/Door.lua", "print(3)", known)); // the same again
+    CHECK_INT(fixture.now.version, 3);
+    const DraftWrite gone = {
+        .place_id = "obby", .path = "Workspace/Door.lua", .known = known, .maker = 8};
+    CHECK_OK(draft_delete_file(fixture.drafts, &gone, &fixture.now, fixture.reason));
+    char path[128];
+    snprintf(path, sizeof path, "%s/drafts/obby/Workspace", fixture.folder);
+    CHECK(access(path, F_OK) != 0); // nothing is left in it
+    StoreDraftVersion versions[8];
+    uint32_t count = 0;
+    CHECK_OK(store_draft_versions(fixture.store.store, "obby", "Workspace/Door.lua",
+                                  STORE_VERSION_ALL, versions, 8, &count));
+    CHECK_INT(count, 4);
+    CHECK(versions[0].is_deleted);
+    CHECK_INT(versions[1].maker_id, 8);
+    uint8_t *data = NULL;
+    size_t bytes = 0;
+    CHECK_OK(draft_read_version(fixture.drafts, "obby", "Workspace/Door.lua", 2, &data, &bytes));
+    CHECK(bytes == 8 && memcmp(data, "print(2)", 8) == 0);
+    free(data);
+    CHECK_INT(draft_read_version(fixture.drafts, "obby", "Workspace/Door.lua", 4, &data, &bytes),
+              STATUS_NOT_FOUND);
+    draft_end(&fixture);
+}
+
+TEST(what_somebody_else_writes_is_a_version_too)
+{
+    DraftFixture fixture;
+    REQUIRE(draft_begin(&fixture));
+    CHECK_OK(put(&fixture, "Workspace/Door.lua", "print(1)", NULL));
+    const StoreDraftFile first = fixture.now;
+    char path[128];
+    snprintf(path, sizeof path, "%s/drafts/obby/Workspace/Door.lua", fixture.folder);
+    CHECK_OK(file_write_shared(path, "print(77)", 9));
+    CHECK_INT(put(&fixture, "Workspace/Door.lua", "print(2)", first.hash), STATUS_MISMATCH);
+    const StoreDraftFile other = fixture.now;
+    CHECK_OK(put(&fixture, "Workspace/Door.lua", "print(2)", other.hash));
+    CHECK_INT(fixture.now.version, 3); // the other one's is between them
+    snprintf(path, sizeof path, "%s/drafts/obby/readme.md", fixture.folder);
+    CHECK_OK(file_write_shared(path, "hello", 5));
+    StoreDraftFile *files = NULL;
+    uint32_t count = 0;
+    CHECK_OK(draft_list(fixture.drafts, "obby", &files, &count));
+    CHECK_INT(count, 3);
+    CHECK_TEXT(files[0].path, "Workspace/Door.lua");
+    CHECK_TEXT(files[2].path, "readme.md");
+    CHECK_INT(files[2].version, 1);
+    free(files);
+    CHECK_INT(unlink(path), 0);
+    CHECK_OK(draft_list(fixture.drafts, "obby", &files, &count));
+    CHECK_INT(count, 2);
+    free(files);
+    StoreDraftFile gone;
+    CHECK_INT(store_draft_file(fixture.store.store, "obby", "readme.md", &gone), STATUS_NOT_FOUND);
+    draft_end(&fixture);
+}
+
+TEST(moving_keeps_the_content_and_takes_no_others_name)
+{
+    DraftFixture fixture;
+    REQUIRE(draft_begin(&fixture));
+    CHECK_OK(put(&fixture, "Workspace/Door.lua", "print(1)", NULL));
+    const StoreDraftFile first = fixture.now;
+    CHECK_OK(put(&fixture, "Workspace/Gate.lua", "print(2)", NULL));
+    const DraftWrite move = {.place_id = "obby", .path = "Workspace/Door.lua", .known = first.hash};
+    CHECK_INT(draft_move(fixture.drafts, &move, "Workspace/Gate.lua", &fixture.now, fixture.reason),
+              STATUS_EXISTS);
+    CHECK_OK(draft_move(fixture.drafts, &move, "ServerScriptService/Door.lua", &fixture.now,
+                        fixture.reason));
+    check_text(&fixture, "ServerScriptService/Door.lua", "print(1)");
+    uint8_t *data = NULL;
+    size_t bytes = 0;
+    StoreDraftFile about;
+    CHECK_INT(draft_read(fixture.drafts, "obby", "Workspace/Door.lua", &data, &bytes, &about,
+                         fixture.reason),
+              STATUS_NOT_FOUND);
+    draft_end(&fixture);
+}
+
+TEST(the_owners_room_bounds_a_draft_and_its_history)
+{
+    DraftFixture fixture;
+    REQUIRE(draft_begin(&fixture));
+    char *text = malloc(ROOM / 4 + 1);
+    REQUIRE(text != NULL);
+    uint8_t known[32];
+    uint32_t written = 0;
+    for (uint32_t i = 0; i < 8; i++) {
+        memset(text, 'a' + (int)i, ROOM / 4);
+        text[ROOM / 4] = '\0';
+        const Status status = put(&fixture, "notes.txt", text, i > 0 ? known : NULL);
+        if (status != STATUS_OK) {
+            CHECK_INT(status, STATUS_LIMIT);
+            CHECK(strstr(fixture.reason, "uses") != NULL);
+            break;
+        }
+        memcpy(known, fixture.now.hash, sizeof known);
+        written += 1;
+    }
+    CHECK_INT(written, 3); // and two bytes of place.json
+    free(text);
+    draft_end(&fixture);
+}
+
+TEST(a_link_leads_nowhere)
+{
+    DraftFixture fixture;
+    REQUIRE(draft_begin(&fixture));
+    char path[128];
+    snprintf(path, sizeof path, "%s/drafts/obby/Workspace", fixture.folder);
+    CHECK_INT(symlink("/tmp", path), 0);
+    CHECK(put(&fixture, "Workspace/Door.lua", "print(1)", NULL) != STATUS_OK);
+    StoreDraftFile *files = NULL;
+    uint32_t count = 0;
+    CHECK_OK(draft_list(fixture.drafts, "obby", &files, &count));
+    CHECK_INT(count, 1);
+    free(files);
+    CHECK_OK(draft_remove(fixture.drafts, "obby"));
+    CHECK(!draft_exists(fixture.drafts, "obby"));
+    CHECK(access("/tmp", F_OK) == 0);
+    CHECK_INT(draft_list(fixture.drafts, "obby", &files, &count), STATUS_NOT_FOUND);
+    draft_end(&fixture);
+}
