@@ -255,15 +255,28 @@
 // guest one, and the guests of one address three.
 #define BANS_MAX               65536
 #define WORLDS_PER_ACCOUNT_MAX 20
-// Places and spells of one account, each; and what all of its packages may use on disk: their .game
-// files, drafts and histories.
-#define PACKAGES_PER_ACCOUNT_MAX 100
-#define ACCOUNT_BYTES_MAX        (1ull << 30)
-#define DRAFT_FILE_BYTES_MAX     (64u << 20) // as the largest file of a package
-#define WORLDS_PER_PLACE_MAX     4096
-#define WORLDS_PER_ADDRESS_MAX   3
-#define WORLD_GUESTS_MAX         256 // accounts that are invited to a private world
-#define GUEST_SIGN_INS_MAX       65536 // of a server without accounts; the one used longest ago gives way
+#define WORLDS_PER_PLACE_MAX   4096
+#define WORLDS_PER_ADDRESS_MAX 3
+#define WORLD_GUESTS_MAX       256 // accounts that are invited to a private world
+// Of a server without accounts; the one that was used longest ago gives way.
+#define GUEST_SIGN_INS_MAX 65536
+// The listing. Tags of a place; words of one place that search knows, and of one query; places that
+// a query looks at before it gives what it has; collections of the operator and places in one.
+#define TAGS_PER_PLACE_MAX        8
+#define TAG_LETTERS_MAX           24
+#define SEARCH_WORDS_PER_PLACE    200
+#define SEARCH_TERMS_MAX          8
+#define SEARCH_LOOKED_AT_MAX      512
+#define LISTING_PAGE_MAX          100
+#define COLLECTIONS_MAX           64
+#define COLLECTION_PLACES_MAX     100
+#define FAVOURITES_PER_PERSON_MAX 1000
+// Answers of the listing that are kept ready, and the longest question that one is kept for.
+#define READY_ANSWERS_MAX  256
+#define READY_KEY_BYTES    256
+#define READY_ANSWER_BYTES (256u << 10)
+// Visits that wait to be stored; one more is counted as lost.
+#define VISITS_WAITING_MAX 8192
 // Evidence for reports: what was said in a world, and who came and went, in the last ten minutes
 // and at most so many bytes (one player who says as much as they may fills them in eight minutes),
 // all worlds together. A report has the newest lines, for 30 days.
@@ -292,6 +305,18 @@
 #define REMOTE_ACCOUNTS_MAX        256
 #define REMOTE_REPORT_MS           1000
 #define REMOTE_SILENT_MS           10000
+// Places that people publish. Bytes are those of all blobs that an account's packages use:
+// packages, pictures, drafts and their history.
+#define PLACES_PER_ACCOUNT_MAX 200
+#define ACCOUNT_MB_DEFAULT     1024 // `account_mb` of the settings
+#define PACKAGE_PEOPLE_MAX     256
+#define PICTURES_MAX           9 // the thumbnail, and screenshots
+#define PICTURE_BYTES_MAX      (4u << 20)
+#define DRAFT_FILE_BYTES_MAX   (64u << 20) // as the largest file of a package
+#define UPLOADS_MAX            8           // at once; of one account:
+#define UPLOADS_PER_ACCOUNT    2
+#define JOBS_PER_ACCOUNT_MAX   8  // builds that wait or run
+#define TRASH_DAYS             30 // then it is deleted
 // A world as one file: all of it, and one chunk or entity in it.
 #define WORLD_FILE_BYTES_MAX (256u << 20)
 #define WORLD_ITEM_BYTES_MAX (1u << 20)

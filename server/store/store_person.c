@@ -248,6 +248,7 @@ static Status person_delete(Store *store, Sql *sql, void *user)
     give_worlds(sql, call->account);
     package_give(sql, call->account);
     draft_forget_maker(sql, call->account);
+    play_forget_person(sql, call->account);
     report_forget_maker(sql, call->account);
     delete_keys(sql, call->keys);
     return STATUS_OK;

@@ -9,6 +9,9 @@
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_host.h"
 #include "server/host/serve/http_order.h"
+#include "server/host/serve/http_place.h"
+#include "server/host/serve/place_build.h"
+#include "server/host/serve/places.h"
 #include "server/host/serve/remote_worlds.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/host/serve/serve_remote.h"
@@ -184,12 +187,17 @@ static void watch(const Serve *serve, int descriptor, void *what)
     ASSERT(failed == 0);
 }
 
+static void loop_signals(sigset_t *out)
+{
+    sigemptyset(out);
+    sigaddset(out, SIGTERM);
+    sigaddset(out, SIGINT);
+}
+
 static bool open_loop(Serve *serve)
 {
     sigset_t wanted;
-    sigemptyset(&wanted);
-    sigaddset(&wanted, SIGTERM);
-    sigaddset(&wanted, SIGINT);
+    loop_signals(&wanted);
     // Before any thread is made, so that all of them leave these to the main loop.
     if (pthread_sigmask(SIG_BLOCK, &wanted, NULL) != 0) {
         return false;
@@ -253,19 +261,26 @@ static int open_worlds(Serve *serve)
 
 static int open_places(Serve *serve)
 {
-    if (!are_places(serve)) {
-        return 1;
-    }
-    const char *refusal = serve_data_find(serve);
-    if (refusal != NULL) {
-        return serve_data_failed(serve, "", refusal);
-    }
-    cancel_on_signals(serve);
-    if (serve_places_open(serve) != STATUS_OK) {
+    const Status status =
+        serve->config.control ? serve_built_in_open(serve) : serve_places_open(serve);
+    if (status != STATUS_OK) {
         const char *disk = file_disk_problem(serve->data);
         return disk != NULL ? serve_data_failed(serve, "", disk) : 1;
     }
     return 0;
+}
+
+// With the signals of the main loop blocked, so that no thread of the store gets them.
+static int open_data_quietly(Serve *serve)
+{
+    sigset_t wanted;
+    loop_signals(&wanted);
+    if (pthread_sigmask(SIG_BLOCK, &wanted, NULL) != 0) {
+        return 1;
+    }
+    const int code = serve_data_open(serve);
+    (void)pthread_sigmask(SIG_UNBLOCK, &wanted, NULL);
+    return code;
 }
 
 static void tell_rooms(Serve *serve)
@@ -302,6 +317,7 @@ static int open_http(Serve *serve)
                                                    : "that is no address");
         return 1;
     }
+    place_build_recover(serve);
     return 0;
 }
 
@@ -339,7 +355,17 @@ static bool is_loopback(const char *address)
 
 static int open_own(Serve *serve)
 {
-    const int code = open_places(serve);
+    if (!are_places(serve)) {
+        return 1;
+    }
+    const char *refusal = serve_data_find(serve);
+    if (refusal != NULL) {
+        return serve_data_failed(serve, "", refusal);
+    }
+    cancel_on_signals(serve);
+    // The places of `sandlot up` are in its store.
+    int code = serve->config.control ? open_data_quietly(serve) : 0;
+    code = code == 0 ? open_places(serve) : code;
     if (code != 0) {
         return code;
     }
@@ -351,7 +377,7 @@ static int open_own(Serve *serve)
         serve_log_failure(serve->command, "%s: not started: cancelled", serve->config.places[0]);
         return 1;
     }
-    return serve_data_open(serve);
+    return serve->config.control ? 0 : serve_data_open(serve);
 }
 
 static int open_remote(Serve *serve)
@@ -376,6 +402,10 @@ static int open_serve(Serve *serve)
     entropy_fill(serve->address_secret, sizeof serve->address_secret);
     raise_limits();
     host_bounds_open(&serve->bounds);
+    if (places_create(serve) != STATUS_OK) {
+        serve_log_failure(serve->command, "out of memory");
+        return 1;
+    }
     int code = serve->config.control_plane != NULL ? open_remote(serve) : open_own(serve);
     if (code != 0) {
         return code;
@@ -406,14 +436,14 @@ static void close_serve(Serve *serve)
     http_stop(serve->http);
     serve_logs_stop(serve);
     serve->http = NULL; // sockets are counted no more
-    serve_build_stop(serve);
     serve_report_stop(serve);
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
+    serve_jobs_stop(serve);
     mailbox_destroy(serve->mailbox);
     serve_hosts_close(serve);
     serve_remote_cancel(serve);
-    serve_places_close(serve);
+    places_destroy(serve);
     control_destroy(serve->control);
     control_destroy(serve->guests);
     host_destroy(serve->host);
@@ -453,17 +483,13 @@ static void write_control(void *user, bool ends)
     }
 }
 
-static void change_rules(void *user, uint64_t account, const char *world_id)
-{
-    serve_rules_changed(user, account, world_id);
-}
-
 static void step_control(Serve *serve)
 {
-    if (serve->control != NULL) {
-        host_people_step(serve->control, change_rules, serve);
-        serve_chat_step(serve);
+    StoreBan ban;
+    while (serve->control != NULL && control_take_ban_change(serve->control, &ban)) {
+        serve_rules_changed(serve, ban.account_id, ban.world_id);
     }
+    serve_chat_step(serve);
     if (serve_people(serve) != NULL && control_step(serve_people(serve))) {
         status_ignore(work_pool_submit(serve->pool, write_control, serve)); // or a minute later
     }
@@ -486,11 +512,13 @@ static void look(Serve *serve)
     take_signals(serve);
     host_store_poll(serve->host);
     mailbox_run(serve->mailbox, serve, serve_take_socket);
+    places_step(serve);
     host_step(serve->host);
     tell_rooms(serve);
     serve_logs_step(serve);
     serve_report_step(serve);
     step_control(serve);
+    place_step(serve);
 }
 
 // The address as it stands in a link. Who listens on every address is reached by the loopback one.
@@ -539,8 +567,8 @@ static void print_world(const Serve *serve, const char *address, unsigned port)
 static void print_places(const Serve *serve, const char *address, unsigned port)
 {
     printf("host  http://%s:%u/\n", address, port);
-    for (uint32_t i = 0; i < serve->place_count; i++) {
-        const HostPlace *place = serve->places[i].place;
+    for (uint32_t i = 0; places_host_place(serve, i) != NULL; i++) {
+        const HostPlace *place = places_host_place(serve, i);
         diagnostic_print(stdout, "place %s: %s", place->place_id, place->built.facts.name);
     }
 }

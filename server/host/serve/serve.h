@@ -34,6 +34,7 @@ typedef struct ServeConfig {
     uint32_t player_max;  // 0: the place's
     uint32_t world_max;   // processes at once; 0: HOST_WORLDS_MAX
     uint32_t idle_stop_s; // 0: five minutes
+    uint32_t account_mb;  // what an account may store, in MiB; 0: ACCOUNT_MB_DEFAULT
     // Pages of other sites that may connect, "https://play.example"; ends with NULL.
     const char *origins[SERVE_ORIGINS_MAX + 1];
     // Where players reach it, "https://play.example"; NULL: by address.

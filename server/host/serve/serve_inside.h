@@ -2,11 +2,14 @@
 //
 //   serve.c        the process: start, loop, end
 //   serve_data.c   the data folder: lock, identity, key, store
-//   serve_place.c  building places, and the row of the one world
+//   serve_place.c  places from folders, and the rows of worlds
+//   places.h       the places that are loaded, and how they come and go
+//   built_in.c     folders that become packages at the start
 //   serve_log.c    the log
 //   serve_up.c     what only `sandlot up` has
 //   http_routes.c  what HTTP is answered; http_join.c: who comes in; http_asset.c, http_build.c
 //   access.c       who may ask what; openapi.c: the description of all routes
+//   http_place*.c  places and their revisions; place_build.c: their builds
 //   http_admin.c   what operators ask; http_logs.c: the log from afar
 //   access.c       who may ask what
 //   http_host.c    what hosts on other machines are answered
@@ -37,13 +40,7 @@
 
 typedef struct ServeAssets ServeAssets;
 
-typedef struct ServePlace {
-    HostPlace *place;
-    ServeAssets *assets;
-    // For hosts on other machines, of a control plane: the hash of what they fetch, and a number
-    // that changes with it or with the signing key.
-    uint8_t hash[32], revision[32];
-} ServePlace;
+typedef struct ServePlace ServePlace; // places.h
 
 // Somebody who follows the log (http_logs.c).
 typedef struct ServeLogWait {
@@ -51,6 +48,11 @@ typedef struct ServeLogWait {
     uint64_t deadline_ns;
 } ServeLogWait;
 #define SERVE_LOG_WAITS_MAX 16
+
+// A folder that became a package at the start, to be shown.
+typedef struct ServeBuiltIn {
+    char place_id[65], title[129];
+} ServeBuiltIn;
 
 typedef struct Serve {
     ServeConfig config;
@@ -66,8 +68,10 @@ typedef struct Serve {
     int lock_file;
     const atomic_bool *cancel; // ends the first build
 
-    ServePlace places[SERVE_PLACES_MAX]; // do not change once HTTP runs
-    uint32_t place_count;
+    struct Places *places;  // that are loaded
+    char default_place[65]; // its id
+    ServeBuiltIn built_in[SERVE_PLACES_MAX];
+    uint32_t built_in_count;
     SigningKey key;
     uint8_t secret_key[SHA256_BYTES]; // the HMAC key for stored sign-ins
     Store *store;
@@ -89,8 +93,9 @@ typedef struct Serve {
     struct RemoteWorlds *remote_worlds; // what they report; NULL likewise
     struct ServeRemote *remote;         // NULL: this is not such a host itself
     struct ServeReport *report;         // of such a host; NULL likewise
-    struct ServeBuild *build;           // NULL until somebody saves
+    struct JobQueue *jobs;              // NULL until something is built; place_build.h
     pthread_mutex_t build_lock;
+    uint64_t swept_ns;                              // when the trash was last emptied; main thread
     uint64_t rooms_ns;                              // when the rooms were last told
     atomic_uint upload_count;                       // bodies that come into files now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz
@@ -119,7 +124,9 @@ void serve_say_damaged(const Serve *serve, const char *what);
 
 // --- serve_place.c ------------------------------------------------------------------------------
 MUST_USE Status serve_places_open(Serve *serve); // builds them; says what is wrong
-void serve_places_close(Serve *serve);
+MUST_USE bool serve_build_paths(Serve *serve);
+// "place_" and the name of the folder.
+void serve_place_id(const char *folder, char out[65]);
 BuildConfig serve_build_config(const Serve *serve);
 // Writes the types that editors need into the place, unless the data is kept elsewhere.
 void serve_renew_types(const Serve *serve, const char *folder);
