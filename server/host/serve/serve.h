@@ -11,6 +11,7 @@
 #include "core/base/limits.h"
 #include "core/base/sha256.h"
 #include "core/base/status.h"
+#include "core/wire/moderation.h"
 #include "server/host/serve/log_line.h"
 
 #include <stdbool.h>
@@ -53,6 +54,8 @@ typedef struct ServeConfig {
     // `sandlot up`: the control plane is in this process. Then `many` and `data` are set too.
     bool control;
     bool has_open_registration; // everybody may make an account
+    ChatRule chat;              // what may be said everywhere
+    bool approves_listing;      // an operator approves places before they are listed
     // The HMAC key for the hashes of stored sign-ins. Without one, a random key in the data folder
     // serves, and a loopback listener means development.
     bool has_secret;
