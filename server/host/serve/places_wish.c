@@ -81,9 +81,12 @@ void places_refuse(HttpRequest *request, HttpResponse *response, PlaceRefusal re
                         "this server has as many places open as it can; try again later"},
         [PLACE_BUSY] = {503, "unavailable", "the place cannot be opened now; try again"},
         [PLACE_STOPPING] = {503, "stopping", "this server is going down"}};
-    const bool is_hidden = is_world && refusal == PLACE_NONE;
+    if (is_world && (refusal == PLACE_NONE || refusal == PLACE_BETA_DENIED)) {
+        http_fail(request, response, 404, "not_found", "there is no such world here");
+        return;
+    }
     http_fail(request, response, answers[refusal].status, answers[refusal].code,
-              is_hidden ? "there is no such world here" : answers[refusal].message);
+              answers[refusal].message);
 }
 
 static void finish(PlaceWish *wish, PlaceRefusal refusal)
