@@ -247,15 +247,8 @@
 #define WORLDS_PER_PLACE_MAX   4096
 #define WORLDS_PER_ADDRESS_MAX 3
 #define WORLD_GUESTS_MAX       256 // accounts that are invited to a private world
-#define GUEST_SIGN_INS_MAX     65536 // of a server without accounts; the one used longest ago gives way
-// Places and spells of one account, each; and what all of its packages may use on disk: their .game
-// files, drafts and histories.
-#define PACKAGES_PER_ACCOUNT_MAX 100
-#define ACCOUNT_BYTES_MAX        (1ull << 30)
-#define DRAFT_FILE_BYTES_MAX     (64u << 20) // as the largest file of a package
-#define WORLDS_PER_PLACE_MAX     4096
-#define WORLDS_PER_ADDRESS_MAX   3
-#define WORLD_GUESTS_MAX         256 // accounts that are invited to a private world
+// Of a server without accounts; the one that was used longest ago gives way.
+#define GUEST_SIGN_INS_MAX 65536
 // The listing. Tags of a place; words of one place that search knows, and of one query; places that
 // a query looks at before it gives what it has; collections of the operator and places in one.
 #define TAGS_PER_PLACE_MAX        8

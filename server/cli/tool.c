@@ -17,6 +17,8 @@
 #define TREE_BYTES      (64u << 20)
 #define ANSWER_MS       90000 // a followed log answers after 30 s
 #define CONNECT_MS      10000
+#define SLOW_BYTES      1024 // an upload may take long, but not be slower than this for so long:
+#define SLOW_S          60
 
 #define CURL_FUNCTIONS(X)  \
     X(curl_global_init)    \
@@ -75,26 +77,65 @@ static bool add_header(struct curl_slist **list, const char *line)
     return more != NULL;
 }
 
-static bool make_headers(const Tool *client, struct curl_slist **list)
+typedef struct Question {
+    const char *method, *path;
+    const void *body; // NULL: none
+    size_t bytes;
+    bool is_upload; // the body is no JSON
+    ToolProgress progress;
+    void *user;
+} Question;
+
+static bool make_headers(const Tool *client, bool is_upload, struct curl_slist **list)
 {
     char line[TOOL_TOKEN_BYTES + 64];
     snprintf(line, sizeof line, "Authorization: Bearer %s", client->token);
-    const bool is_made = add_header(list, "Content-Type: application/json") &&
+    const bool is_made = add_header(list, is_upload ? "Content-Type: application/octet-stream"
+                                                    : "Content-Type: application/json") &&
                          add_header(list, "Expect:") &&
                          (client->token[0] == '\0' || add_header(list, line));
     explicit_bzero(line, sizeof line);
     return is_made;
 }
 
-static CURLcode perform(const Tool *client, const char *method, const char *path, const char *body,
-                        ToolReply *reply)
+static int take_progress(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
+                         curl_off_t up)
 {
-    char url[TOOL_URL_BYTES + 2048];
+    const Question *question = user;
+    (void)down_total, (void)down;
+    if (up_total > 0) {
+        question->progress(question->user, (uint64_t)up, (uint64_t)up_total);
+    }
+    return 0;
+}
+
+static void set_body(CURL *curl, const Question *question)
+{
+    if (question->body != NULL) {
+        lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)question->bytes);
+        lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDS, question->body);
+    }
+    if (question->is_upload) {
+        lib.curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long)SLOW_BYTES);
+        lib.curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)SLOW_S);
+    } else {
+        lib.curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)ANSWER_MS);
+    }
+    if (question->progress != NULL) {
+        lib.curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+        lib.curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, take_progress);
+        lib.curl_easy_setopt(curl, CURLOPT_XFERINFODATA, question);
+    }
+}
+
+static CURLcode perform(const Tool *client, const Question *question, ToolReply *reply)
+{
+    char url[TOOL_URL_BYTES + 8192];
     struct curl_slist *headers = NULL;
     CURL *curl = lib.curl_easy_init();
     CURLcode code = CURLE_OUT_OF_MEMORY;
-    snprintf(url, sizeof url, "%s%s", client->url, path);
-    if (curl != NULL && make_headers(client, &headers)) {
+    snprintf(url, sizeof url, "%s%s", client->url, question->path);
+    if (curl != NULL && make_headers(client, question->is_upload, &headers)) {
         lib.curl_easy_setopt(curl, CURLOPT_URL, url);
         lib.curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
         lib.curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
@@ -104,12 +145,9 @@ static CURLcode perform(const Tool *client, const char *method, const char *path
             lib.curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
         }
         lib.curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-        lib.curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)ANSWER_MS);
         lib.curl_easy_setopt(curl, CURLOPT_USERAGENT, "sandlot");
-        lib.curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
-        if (body != NULL) {
-            lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
-        }
+        lib.curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, question->method);
+        set_body(curl, question);
         lib.curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
         lib.curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
         lib.curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply->body);
@@ -149,14 +187,13 @@ static int explain(const Tool *client, const ToolReply *reply)
                      tool_text(error, "code"));
 }
 
-int tool_ask(const Tool *client, const char *method, const char *path, const char *body,
-             ToolReply *reply)
+static int ask(const Tool *client, const Question *question, ToolReply *reply)
 {
     *reply = (ToolReply){.body = buffer_of(REPLY_BYTES_MAX)};
     if (!has_curl()) {
         return tool_fail(client, "libcurl is not on this machine; install libcurl4");
     }
-    const CURLcode code = perform(client, method, path, body, reply);
+    const CURLcode code = perform(client, question, reply);
     if (code != CURLE_OK) {
         return tool_fail(client, "%s: %s", client->url, lib.curl_easy_strerror(code));
     }
@@ -169,6 +206,27 @@ int tool_ask(const Tool *client, const char *method, const char *path, const cha
                          client->url, reply->status);
     }
     return explain(client, reply);
+}
+
+int tool_ask(const Tool *client, const char *method, const char *path, const char *body,
+             ToolReply *reply)
+{
+    const Question question = {
+        .method = method, .path = path, .body = body, .bytes = body != NULL ? strlen(body) : 0};
+    return ask(client, &question, reply);
+}
+
+int tool_upload(const Tool *client, const char *path, const void *data, size_t bytes,
+                ToolProgress progress, void *user, ToolReply *reply)
+{
+    const Question question = {.method = "POST",
+                               .path = path,
+                               .body = data,
+                               .bytes = bytes,
+                               .is_upload = true,
+                               .progress = progress,
+                               .user = user};
+    return ask(client, &question, reply);
 }
 
 void tool_free(ToolReply *reply)

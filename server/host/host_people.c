@@ -46,11 +46,3 @@ Status host_people_who(Control *control, const char *token, size_t bytes, Ticket
     *out = host_people_ticket(&who);
     return STATUS_OK;
 }
-
-void host_people_step(Control *control, HostPeopleChanged changed, void *user)
-{
-    StoreBan ban;
-    while (control_take_ban_change(control, &ban)) {
-        changed(user, ban.account_id, ban.world_id);
-    }
-}

@@ -10,6 +10,3 @@ Ticket host_people_ticket(const Identity *who);
 // HostOutside.rules and HostOutside.who, of this control plane.
 void host_people_rules(Control *control, uint64_t account, const char *world_id, HostRules *out);
 MUST_USE Status host_people_who(Control *control, const char *token, size_t bytes, Ticket *out);
-// Says whose bans and mutes were made or lifted since the last call, and where.
-typedef void (*HostPeopleChanged)(void *user, uint64_t account, const char *world_id);
-void host_people_step(Control *control, HostPeopleChanged changed, void *user);

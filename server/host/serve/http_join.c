@@ -424,10 +424,13 @@ void serve_post_login(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
     if (serve->control != NULL) {
+        // A password is hashed, on threads of its own. Its member can be written with escapes too.
         static const char member[] = "password";
         size_t bytes;
         const uint8_t *body = http_body(request, &bytes);
-        const bool is_slow = bytes > 0 && memmem(body, bytes, member, sizeof member - 1) != NULL;
+        const bool is_slow =
+            bytes > 0 && (memmem(body, bytes, member, sizeof member - 1) != NULL ||
+                          memchr(body, '\\', bytes) != NULL || memchr(body, '%', bytes) != NULL);
         (is_slow ? http_work_slowly : http_work)(request, response, serve_account_post_login);
         return;
     }

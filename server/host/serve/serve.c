@@ -434,7 +434,6 @@ static void close_serve(Serve *serve)
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
     serve_jobs_stop(serve);
-    serve_build_stop(serve);
     mailbox_destroy(serve->mailbox);
     serve_hosts_close(serve);
     serve_remote_cancel(serve);
@@ -477,15 +476,11 @@ static void write_control(void *user, bool ends)
     }
 }
 
-static void change_rules(void *user, uint64_t account, const char *world_id)
-{
-    serve_rules_changed(user, account, world_id);
-}
-
 static void step_control(Serve *serve)
 {
-    if (serve->control != NULL) {
-        host_people_step(serve->control, change_rules, serve);
+    StoreBan ban;
+    while (serve->control != NULL && control_take_ban_change(serve->control, &ban)) {
+        serve_rules_changed(serve, ban.account_id, ban.world_id);
     }
     if (serve_people(serve) != NULL && control_step(serve_people(serve))) {
         status_ignore(work_pool_submit(serve->pool, write_control, serve)); // or a minute later

@@ -575,14 +575,12 @@ static void act(Hosts *hosts)
     }
 }
 
-static void change_rules(void *user, uint64_t account, const char *world_id)
-{
-    host_rules_changed(user, account, world_id);
-}
-
 void people_step(Hosts *hosts)
 {
-    host_people_step(hosts->control, change_rules, host_of(hosts));
+    StoreBan ban;
+    while (control_take_ban_change(hosts->control, &ban)) { // as serve.c does
+        host_rules_changed(host_of(hosts), ban.account_id, ban.world_id);
+    }
     if (host_is_stopping(host_of(hosts))) {
         return;
     }
