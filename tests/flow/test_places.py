@@ -254,10 +254,10 @@ class Publisher:
         with open(game, "rb") as file:
             body = file.read()
         if self.place_id is None:
-            path = f"/api/places?notes=first&title=Meadow&visibility={visibility}&channel={channel}"
+            path = f"/api/places?notes=first&title=Meadow&visibility={visibility}"
         else:
-            path = f"/api/places/{self.place_id}/revisions?notes=next&channel={channel}"
-        made = self.send("POST", path, body)
+            path = f"/api/places/{self.place_id}/revisions?notes=next"
+        made = self.send("POST", path + (f"&channel={channel}" if channel else ""), body)
         self.place_id = made["place_id"]
         if waits:
             at = f"/api/places/{self.place_id}/revisions/{made['revision_id']}"
@@ -380,7 +380,7 @@ def test_places_rights(program, places, folder):
         bob.refused(404, "not_found", "POST", "/join", {"world_id": world["world_id"]})
         ann.refused(409, "trashed", "POST", "/join", place)
         check(ann.ask("POST", f"/api/places/{all_.place_id}/restore")[0] == 200, "restored")
-        check(bob.join(**place)["world_id"] == world["world_id"], "with its worlds")
+        check(bob.join(world_id=world["world_id"])["place_id"] == all_.place_id, "with its worlds")
         up.stop()
     finally:
         up.kill()
