@@ -192,6 +192,31 @@ def test_places_that_cannot_be_opened(program, places, folder):
         up.kill()
 
 
+def test_places_close_when_nobody_plays(program, places, folder):
+    """A place that nobody plays is closed, and opened again by the next join, or in development by a
+    socket. The default place stays, and so does one that is played."""
+    own = own_places(places, folder)
+    up = Up(program, folder, "--places", own, "--idle-stop", "2", "--idle-place", "3")
+    try:
+        guest = Guest(up)
+        player = guest.play(place_id="place_second")
+        world = player.world_id
+        time.sleep(6)
+        check(said(up, "place_second is closed") == 0, "somebody plays it")
+        scene = json.loads(up.request("GET", f"/api/rooms/{world}")[2])["sceneHash"]
+        check(up.request("GET", f"/blob/{scene}")[0] == 200, "its files are sent")
+        leave(player)
+        wait_until(lambda: said(up, "place_second is closed: nobody plays it") == 1, "it is closed", 30)
+        check(said(up, "place_island is closed") == 0, "the default place")
+        check(json.loads(up.request("GET", f"/api/rooms/{world}")[2])["placeName"] is None, "not open")
+        player = guest.play(world_id=world)
+        check(said(up, "place_second: revision 1 is open") == 2, "opened again")
+        leave(player)
+        up.stop()
+    finally:
+        up.kill()
+
+
 def test_places_start_is_quick(program, places, folder):
     """A start without changes packs and builds nothing: it takes a fraction of the first one."""
     own = own_places(places, folder)
