@@ -269,7 +269,7 @@
 // Answers of the listing that are kept ready, and the longest question that one is kept for.
 #define READY_ANSWERS_MAX  256
 #define READY_KEY_BYTES    256
-#define READY_ANSWER_BYTES (256u << 10)
+#define READY_ANSWER_BYTES (128u << 10)
 // Visits that wait to be stored; one more is counted as lost.
 #define VISITS_WAITING_MAX 8192
 // Rooms that one address asked for and that are not there, in that time: then private worlds are
@@ -288,7 +288,7 @@
 #define REMOTE_SILENT_MS           10000
 // Places that people publish. Bytes are those of all blobs that an account's packages use:
 // packages, pictures, drafts and their history.
-#define PLACES_PER_ACCOUNT_MAX 200
+#define PACKAGES_PER_ACCOUNT_MAX 200
 #define ACCOUNT_MB_DEFAULT     1024 // `account_mb` of the settings
 #define PACKAGE_PEOPLE_MAX     256
 #define PICTURES_MAX           9 // the thumbnail, and screenshots

@@ -117,6 +117,8 @@ typedef struct HostOutside {
     // filled in; STATUS_DENIED: nobody). NULL: there are no accounts.
     void (*rules)(void *user, uint64_t account, const char *world_id, HostRules *out);
     MUST_USE Status (*who)(void *user, const char *token, size_t bytes, Ticket *out);
+    // A player is let into a world of this host. May be NULL.
+    void (*entered)(void *user, const HostWorld *world, const Ticket *who);
     // The answer to host_make: the world's row is stored, or why not. May be NULL.
     void (*made)(void *user, uint64_t tag, const HostWorld *world, HostRefusal refusal);
     // There is no world for it; the caller of host_socket is told in another way.

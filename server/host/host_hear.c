@@ -67,6 +67,9 @@ void hosted_send_auth(HostWorld *world, uint64_t connection, const Ticket *ticke
                          .bytes = profiles,
                          .byte_count = bytes};
     world->admitted[0] += 1;
+    if (world->host->config.outside.entered != NULL) {
+        world->host->config.outside.entered(world->host->config.outside.user, world, ticket);
+    }
     hosted_send_entry(world, &entry);
     hosted_apply_rules(world, ticket->account);
 }

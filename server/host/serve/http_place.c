@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/host/serve/body.h"
+#include "server/host/serve/http_listing.h"
 #include "server/host/serve/place_build.h"
 #include "server/host/serve/time_text.h"
 #include "server/store/store_person.h"
@@ -46,6 +47,7 @@ bool place_enter(Serve *serve, HttpRequest *request, HttpResponse *response, uin
         http_fail(request, response, 403, "denied",
                   (needs & RIGHT_OWN) != 0    ? "this is for the owner of the place"
                   : (needs & RIGHT_EDIT) != 0 ? "this is for those who work on the place"
+                  : (needs & RIGHT_PLAY) != 0 ? "you may not play this place"
                                               : "the sources of this place are not open");
         return false;
     }
@@ -109,13 +111,6 @@ void place_refuse_store(HttpRequest *request, HttpResponse *response, Status sta
     }
 }
 
-uint64_t place_bytes_max(const Serve *serve)
-{
-    const uint64_t mb =
-        serve->config.account_mb != 0 ? serve->config.account_mb : ACCOUNT_MB_DEFAULT;
-    return mb << 20;
-}
-
 void place_refuse_quota(Serve *serve, uint64_t account, uint64_t wanted, HttpRequest *request,
                         HttpResponse *response)
 {
@@ -125,7 +120,7 @@ void place_refuse_quota(Serve *serve, uint64_t account, uint64_t wanted, HttpReq
     snprintf(text, sizeof text,
              "%" PRIu64 " bytes do not fit: %" PRIu64 " of %" PRIu64
              " bytes are used; delete places or pictures, or ask the operator for more",
-             wanted, used, place_bytes_max(serve));
+             wanted, used, serve_account_bytes_max(serve));
     http_fail(request, response, 413, "quota", text);
 }
 
@@ -275,7 +270,7 @@ static void write_short(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
     serve_write_number(json, "version", package->version);
 }
 
-void place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
+uint64_t place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
 {
     json_write_object_begin(json);
     write_short(serve, ask, json);
@@ -283,20 +278,24 @@ void place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
     serve_write_member(json, "forked_from",
                        ask->package.forked_from[0] != '\0' ? ask->package.forked_from : NULL);
     write_pictures(serve, json, ask->package.package_id);
+    const uint64_t counts = listing_write_counts(serve, json, ask->package.package_id);
     json_write_object_end(json);
+    return counts;
 }
 
-// The tag is of the row and of what whoever asks may do.
+// The tag is of the row, of what whoever asks may do, and of how much it is played, which changes
+// without another version.
 static void answer_page(Serve *serve, HttpRequest *request, HttpResponse *response,
                         const PlaceAsk *ask)
 {
     ServeAnswer answer;
     char *tag = arena_alloc(http_arena(request), 64);
     place_answer_begin(&answer, request, PAGE_BYTES);
-    place_write(serve, ask, &answer.json);
+    const uint64_t counts = place_write(serve, ask, &answer.json);
     place_answer_end(&answer, response);
     if (tag != NULL) {
-        snprintf(tag, 64, "\"%" PRIu64 ".%x\"", ask->package.version, ask->rights);
+        snprintf(tag, 64, "\"%" PRIu64 ".%x.%" PRIx64 "\"", ask->package.version, ask->rights,
+                 counts);
         response->tag = tag;
     }
 }
@@ -539,11 +538,11 @@ void serve_get_quota(void *user, HttpRequest *request, HttpResponse *response)
     const Identity *who = serve_who(request);
     uint64_t used = 0;
     uint32_t count = 0;
-    StorePackage *packages = malloc(PLACES_PER_ACCOUNT_MAX * sizeof *packages);
+    StorePackage *packages = malloc(PACKAGES_PER_ACCOUNT_MAX * sizeof *packages);
     http_keep(request, packages);
     Status status = packages == NULL ? STATUS_LIMIT
                                      : store_packages_of(serve->store, who->account, "", packages,
-                                                         PLACES_PER_ACCOUNT_MAX, &count);
+                                                         PACKAGES_PER_ACCOUNT_MAX, &count);
     if (status == STATUS_OK) {
         status = store_account_bytes(serve->store, who->account, &used);
     }
@@ -555,8 +554,8 @@ void serve_get_quota(void *user, HttpRequest *request, HttpResponse *response)
     place_answer_begin(&answer, request, LIST_BYTES);
     json_write_object_begin(&answer.json);
     serve_write_number(&answer.json, "bytes_used", used);
-    serve_write_number(&answer.json, "bytes_max", place_bytes_max(serve));
-    serve_write_number(&answer.json, "places_max", PLACES_PER_ACCOUNT_MAX);
+    serve_write_number(&answer.json, "bytes_max", serve_account_bytes_max(serve));
+    serve_write_number(&answer.json, "places_max", PACKAGES_PER_ACCOUNT_MAX);
     json_write_name(&answer.json, "places");
     json_write_array_begin(&answer.json);
     for (uint32_t i = 0; i < count; i++) {

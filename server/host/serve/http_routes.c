@@ -11,6 +11,7 @@
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_draft.h"
 #include "server/host/serve/http_host.h"
+#include "server/host/serve/http_listing.h"
 #include "server/host/serve/http_place.h"
 #include "server/host/serve/metrics.h"
 #include "server/host/serve/openapi.h"
@@ -193,6 +194,7 @@ static bool answer_metrics(void *user, HttpDeferred *deferred, HttpResponse *res
     metrics.routes = serve_routes(&metrics.route_count);
     if (serve->control != NULL) {
         metrics.control = control_stats(serve->control);
+        metrics.listing = listing_feed_stats(serve->feed);
     }
     collect_worlds(serve, &metrics);
     ByteWriter writer = byte_writer(serve_text(serve), SERVE_TEXT_BYTES);
@@ -402,6 +404,7 @@ static const HttpRoute routes[] = {
      .summary = "Who asks, for a page: also when nobody is signed in"},
     SERVE_WORLD_ROUTES,
     SERVE_BUILD_ROUTES,
+    SERVE_LISTING_ROUTES,
     SERVE_DRAFT_ROUTES,
     SERVE_PLACE_ROUTES,
     SERVE_HOST_ROUTES,

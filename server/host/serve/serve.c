@@ -8,6 +8,7 @@
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_host.h"
+#include "server/host/serve/http_listing.h"
 #include "server/host/serve/http_place.h"
 #include "server/host/serve/place_build.h"
 #include "server/host/serve/places.h"
@@ -117,6 +118,7 @@ static Status make_host(Serve *serve)
                                      .log = outside_log,
                                      .start = outside_start,
                                      .joined = serve_joined,
+                                     .entered = serve_listing_entered,
                                      .made = serve_made,
                                      .refuse_socket = serve_refuse_socket,
                                      .socket_passed = outside_socket_passed,
@@ -405,7 +407,8 @@ static int open_serve(Serve *serve)
         return code;
     }
     watch(serve, store_descriptor(serve->store), NULL);
-    if (!open_control(serve) || serve_hosts_open(serve) != STATUS_OK) {
+    if (!open_control(serve) || serve_hosts_open(serve) != STATUS_OK ||
+        serve_listing_open(serve) != STATUS_OK) {
         return 1;
     }
     if (serve->journal[0] != '\0' &&
@@ -442,6 +445,7 @@ static void close_serve(Serve *serve)
     control_destroy(serve->guests);
     host_destroy(serve->host);
     journal_writer_destroy(serve->journals);
+    serve_listing_close(serve);
     serve_data_close(serve);
     serve_remote_close(serve);
     serve_report_close(serve);
@@ -511,6 +515,7 @@ static void look(Serve *serve)
     serve_report_step(serve);
     step_control(serve);
     place_step(serve);
+    serve_listing_step(serve);
 }
 
 // The address as it stands in a link. Who listens on every address is reached by the loopback one.

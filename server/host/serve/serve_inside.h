@@ -93,6 +93,8 @@ typedef struct Serve {
     struct RemoteWorlds *remote_worlds; // what they report; NULL likewise
     struct ServeRemote *remote;         // NULL: this is not such a host itself
     struct ServeReport *report;         // of such a host; NULL likewise
+    struct ListingFeed *feed;           // what the listing learns from worlds; NULL: no accounts
+    struct ReadyCache *ready;           // answers of the listing; NULL: no accounts
     struct JobQueue *jobs;              // NULL until something is built; place_build.h
     pthread_mutex_t build_lock;
     uint64_t swept_ns;                              // when the trash was last emptied; main thread
@@ -117,7 +119,8 @@ int serve_data_failed(const Serve *serve, const char *what, const char *why);
 // --- serve_data.c -------------------------------------------------------------------------------
 // Finds and makes the folder; NULL, or why not.
 const char *serve_data_find(Serve *serve);
-int serve_data_open(Serve *serve); // everything in it; 0, or the exit code
+uint64_t serve_account_bytes_max(const Serve *serve); // what an account may store
+int serve_data_open(Serve *serve);                    // everything in it; 0, or the exit code
 void serve_data_close(Serve *serve);
 void serve_say_damaged(const Serve *serve, const char *what);
 
