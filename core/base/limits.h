@@ -258,6 +258,12 @@
 #define WORLDS_PER_PLACE_MAX   4096
 #define WORLDS_PER_ADDRESS_MAX 3
 #define WORLD_GUESTS_MAX       256 // accounts that are invited to a private world
+// Places that are opened on demand: how many wait for that; how long the files of a replaced
+// revision are still sent, after the last world that runs with it has ended; how long one that
+// could not be built is not tried again.
+#define PLACE_OPENINGS_MAX 256
+#define PLACE_RETIRED_MS   60000
+#define PLACE_BROKEN_MS    10000
 // Of a server without accounts; the one that was used longest ago gives way.
 #define GUEST_SIGN_INS_MAX 65536
 // The listing. Tags of a place; words of one place that search knows, and of one query; places that

@@ -439,10 +439,10 @@ static void close_serve(Serve *serve)
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
     serve_jobs_stop(serve);
+    places_destroy(serve); // its thread writes into the mailbox; hosts wait for it
     mailbox_destroy(serve->mailbox);
     serve_hosts_close(serve);
     serve_remote_cancel(serve);
-    places_destroy(serve);
     control_destroy(serve->control);
     control_destroy(serve->guests);
     host_destroy(serve->host);
