@@ -38,6 +38,10 @@ typedef struct HttpStream {
     int64_t (*read)(void *user, uint64_t at, void *out, size_t bytes); // NULL: no stream
     void (*end)(void *user);
     void *user;
+    // In place of `read`: a file that never changes, from its first byte on, which the kernel
+    // sends. The descriptor is the response's.
+    bool is_file;
+    int file;
 } HttpStream;
 
 typedef struct HttpResponse {

@@ -96,9 +96,7 @@ static void keep_response(HttpRequest *request, const HttpResponse *given)
         }
     }
     if (!is_kept) {
-        if (given->stream.read != NULL) {
-            given->stream.end(given->stream.user);
-        }
+        http_stream_end(&given->stream);
         http_fail(request, &response, 500, "too_large", "there is no memory for the answer");
     }
     request->later = response;

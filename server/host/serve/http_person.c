@@ -156,7 +156,7 @@ static Status export_person(const Serve *serve, uint64_t account, HttpResponse *
         free(file);
         return status;
     }
-    response->stream = (HttpStream){read_export, end_export, file};
+    response->stream = (HttpStream){.read = read_export, .end = end_export, .user = file};
     response->is_attachment = true;
     return STATUS_OK;
 }

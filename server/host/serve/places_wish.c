@@ -420,6 +420,7 @@ static void install(Serve *serve, PlaceOpening *opening)
     HostPlace *place = opening->place->place;
     const ServePlace *old = places_current(serve, place->place_id);
     place->needs_ticket = old == NULL || old->place->needs_ticket;
+    atomic_store(&opening->place->is_private, old == NULL || atomic_load(&old->is_private));
     place->is_hidden = old == NULL || old->place->is_hidden;
     serve_log(LOG_INFO, "places", "%s: revision %u is open", place->place_id,
               opening->place->number);
@@ -637,6 +638,7 @@ static void apply_look(Serve *serve, const PackageLook *look, bool is_beta)
     }
     place->place->needs_ticket =
         is_beta || package->visibility == STORE_PRIVATE || look->kept_out_count > 0;
+    atomic_store(&place->is_private, is_beta || package->visibility == STORE_PRIVATE);
     place->place->is_hidden = is_beta || package->visibility != STORE_LISTED ||
                               (package->flags & STORE_PACKAGE_UNLISTED) != 0;
     kick_kept_out(serve, place_id, look);
