@@ -523,8 +523,10 @@ static void write_join(const PendingJoin *pending, JsonWriter *json, const HostJ
     char id[32], address[512], key[65];
     client_id(&pending->join.who, id);
     sha256_hex(pending->serve->key.public_half, key); // 32 bytes as hex digits
+    // Another machine knows the code that the world had when it registered.
     snprintf(address, sizeof address, "%s/api/rooms/%s/ws",
-             answer->address != NULL ? answer->address : server, view.row->room_code);
+             answer->address != NULL ? answer->address : server,
+             answer->address != NULL ? view.row->world_id : view.row->room_code);
     json_write_object_begin(json);
     serve_write_member(json, "server_address", address);
     if (pending->token[0] != '\0') { // not for a browser, whose cookie no script may read
