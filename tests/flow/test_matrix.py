@@ -816,7 +816,7 @@ class Matrix:
                 endpoint, "forbidden", self.send(endpoint, plain, token=server.tokens["guest"]),
                 {403}))
         marks.append(self.forged(endpoint, ask))
-        marks.append(self.expect(endpoint, "method", self.send(endpoint, plain, method="PATCH",
+        marks.append(self.expect(endpoint, "method", self.send(endpoint, plain, method="LOCK",
                                                                body=None), {405}))
         marks.append(self.unknown(endpoint))
         self.rows[endpoint.name] = marks

@@ -165,7 +165,7 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
     {"PUT", "/api/places/*/pictures/*", serve_put_picture, .blocks = true,                        \
      .names = "place_id number", .body_max = PICTURE_BYTES_MAX, .access = ACCESS_ACCOUNT,         \
      .takes = "application/octet-stream", .gives = "place_id number:integer sha256",              \
-     .fails = "404 409 507", .summary = "Puts a screenshot, PNG or JPEG, on the page"},           \
+     .fails = "404 507", .summary = "Puts a screenshot, PNG or JPEG, on the page"},               \
     {"DELETE", "/api/places/*/pictures/*", .handler = serve_delete_picture, .blocks = true,       \
      .names = "place_id number", .access = ACCESS_ACCOUNT, .gives = "place_id number:integer",    \
      .fails = "404", .summary = "Takes a screenshot off the page"}
