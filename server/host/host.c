@@ -279,6 +279,7 @@ void host_step(Host *host)
     }
     host_moves_step(host);
     host_joins_step(host);
+    host_evidence_step(host);
 }
 
 Status host_socket(Host *host, const char *name, const HostSocket *socket)

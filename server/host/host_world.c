@@ -708,6 +708,7 @@ void hosted_free(HostWorld *world)
     free(world->sockets);
     free(world->scripts);
     free(world->guests);
+    hosted_evidence_free(world);
     for (uint32_t i = 0; i < HOST_SAVES_MAX; i++) {
         free(world->saves.all[i].rows);
     }

@@ -9,6 +9,7 @@
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_host.h"
 #include "server/host/serve/http_listing.h"
+#include "server/host/serve/http_order.h"
 #include "server/host/serve/http_place.h"
 #include "server/host/serve/place_build.h"
 #include "server/host/serve/places.h"
@@ -141,6 +142,9 @@ static Status make_host(Serve *serve)
                          .idle_stop_ms = serve->config.idle_stop_s * 1000};
     if (serve->control != NULL) {
         config.outside.rules = outside_rules;
+        config.outside.chat = serve_chat;
+        config.outside.blocks = serve_blocks;
+        config.outside.reported = serve_reported;
     }
     if (serve_people(serve) != NULL) {
         config.outside.who = outside_who;
@@ -328,6 +332,8 @@ static bool open_control(Serve *serve)
     ControlConfig config = {.store = serve->store,
                             .data = serve->data,
                             .is_open = serve->config.has_open_registration,
+                            .chat = serve->config.chat,
+                            .approves = serve->config.approves_listing,
                             .guests_only = !serve->config.control};
     memcpy(config.secret, serve->secret_key, sizeof config.secret);
     const Status status =
@@ -433,10 +439,10 @@ static void close_serve(Serve *serve)
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
     serve_jobs_stop(serve);
+    places_destroy(serve); // its thread writes into the mailbox; hosts wait for it
     mailbox_destroy(serve->mailbox);
     serve_hosts_close(serve);
     serve_remote_cancel(serve);
-    places_destroy(serve);
     control_destroy(serve->control);
     control_destroy(serve->guests);
     host_destroy(serve->host);
@@ -448,6 +454,7 @@ static void close_serve(Serve *serve)
     host_bounds_close(&serve->bounds);
     rooms_destroy(serve->rooms);
     free(serve->text);
+    free(serve->list_text);
     if (serve->epoll >= 0) {
         close(serve->epoll);
     }
@@ -482,6 +489,7 @@ static void step_control(Serve *serve)
     while (serve->control != NULL && control_take_ban_change(serve->control, &ban)) {
         serve_rules_changed(serve, ban.account_id, ban.world_id);
     }
+    serve_chat_step(serve);
     if (serve_people(serve) != NULL && control_step(serve_people(serve))) {
         status_ignore(work_pool_submit(serve->pool, write_control, serve)); // or a minute later
     }
