@@ -312,7 +312,7 @@ def of_world(rows, world=WORLD):
     return next((row for row in rows if row["world_id"] == world), None)
 
 
-def heard(player, words, seconds=15):
+def heard(player, words, seconds=60):
     """The player was told something with these words."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
