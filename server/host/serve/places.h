@@ -102,7 +102,7 @@ struct PlaceWish {
     uint8_t package_hash[32];
 };
 void places_wish(Serve *serve, PlaceWish *wish);
-// The answer for a refusal.
+// The answer for a refusal (http_join.c).
 void places_refuse(HttpRequest *request, HttpResponse *response, PlaceRefusal refusal,
                    bool is_world);
 void places_step(Serve *serve);
