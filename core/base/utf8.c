@@ -45,10 +45,10 @@ bool utf8_is_valid(const void *text, size_t bytes)
 {
     const uint8_t *at = text;
     while (bytes != 0) {
-        uint64_t eight = 0;
-        if (bytes >= sizeof eight) { // most text is ASCII
+        uint64_t eight;
+        if (bytes >= sizeof eight) { // most texts are ASCII
             memcpy(&eight, at, sizeof eight);
-            if ((eight & 0x8080808080808080u) == 0) {
+            if ((eight & 0x8080808080808080ull) == 0) {
                 at += sizeof eight;
                 bytes -= sizeof eight;
                 continue;

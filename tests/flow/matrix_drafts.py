@@ -98,7 +98,13 @@ def without_draft(server):
     return Ask("operator", {}, place_id="place_none", status=404)
 
 
+def publishing(server):
+    name, place = draft(server)
+    return Ask(name, {"notes": "what is new"}, place_id=place)
+
+
 GOOD = {
+    "POST /api/places/{place_id}/draft/publish": publishing,
     "POST /api/drafts": lambda server: Ask(creator(server), {"title": "A place"}),
     "POST /api/places/{place_id}/draft": without_draft,
     "GET /api/places/{place_id}/draft": listed,
@@ -111,6 +117,7 @@ GOOD = {
 }
 
 CONFLICT = {
+    "POST /api/places/{place_id}/draft/publish": "each one is a new revision",
     "POST /api/drafts": one_too_many,
     "POST /api/places/{place_id}/draft": drafted_already,
     "PUT /api/places/{place_id}/draft/files/{path}": writing_late,

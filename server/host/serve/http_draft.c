@@ -76,7 +76,7 @@ static void answer_files(const Serve *serve, HttpRequest *request, HttpResponse 
     json_write_array_end(&json);
     if (used != NULL) {
         serve_write_number(&json, "bytes_used", *used);
-        serve_write_number(&json, "bytes_allowed", place_bytes_max(serve));
+        serve_write_number(&json, "bytes_allowed", serve_account_bytes_max(serve));
     }
     json_write_object_end(&json);
     if (json_writer_finish(&json) != STATUS_OK) {
@@ -179,8 +179,10 @@ static Status fill_from_revision(const Filling *filling, const char *folder,
                               PACKAGE_BYTES_MAX, &bytes, &count);
     status = status == STATUS_OK ? worker_create(&config, &worker) : status;
     if (status == STATUS_OK) {
-        const BuildContext context = {.worker = worker, .reason = reason};
+        DiagnosticList problems = {0};
+        const BuildContext context = {.worker = worker, .diagnostics = &problems, .reason = reason};
         status = package_read(&context, bytes, count, &files);
+        diagnostic_list_free(&problems);
     }
     status = status == STATUS_OK ? package_unpack(&files, folder, reason) : status;
     place_folder_free(&files);
@@ -230,7 +232,7 @@ static Status make_package(Serve *serve, const Identity *who, const char *title,
     snprintf(out->title, sizeof out->title, "%s", title);
     for (uint32_t i = 0; i < ID_TRIES && status == STATUS_EXISTS; i++) {
         place_make_id(title, out->package_id);
-        status = store_package_make(serve->store, out, PLACES_PER_ACCOUNT_MAX);
+        status = store_package_make(serve->store, out, PACKAGES_PER_ACCOUNT_MAX);
     }
     return status;
 }
@@ -606,4 +608,132 @@ void serve_post_draft_restore(void *user, HttpRequest *request, HttpResponse *re
         refuse(request, response, status, reason);
     }
     free(data);
+}
+
+// --- publishing ---------------------------------------------------------------------------------
+
+// The draft's folder as a .game file, in the blobs. Nobody writes into the draft meanwhile.
+typedef struct Packing {
+    Serve *serve;
+    const char *folder;
+    StoreRevision *revision;
+    char reason[WORKER_REASON_BYTES];
+} Packing;
+
+static Status pack(void *user)
+{
+    Packing *packing = user;
+    Serve *serve = packing->serve;
+    Buffer package = buffer_of(PACKAGE_BYTES_MAX);
+    Worker *worker = NULL;
+    WorkerConfig config = worker_config_default();
+    config.allow_weak_jail = serve->config.allow_weak_jail;
+    Status status = worker_create(&config, &worker);
+    if (status == STATUS_OK) {
+        DiagnosticList problems = {0};
+        const BuildContext context = {
+            .worker = worker, .diagnostics = &problems, .reason = packing->reason};
+        status = package_write(&context, packing->folder, &package);
+        if (status != STATUS_OK && packing->reason[0] == '\0' && problems.count > 0) {
+            diagnostic_text(&problems.items[0], "", packing->reason, sizeof packing->reason);
+        }
+        diagnostic_list_free(&problems);
+    }
+    worker_destroy(worker);
+    if (status == STATUS_OK) {
+        packing->revision->package_bytes = package.bytes;
+        status =
+            blob_put(serve->blobs, package.data, package.bytes, packing->revision->package_hash);
+    }
+    buffer_free(&package);
+    return status;
+}
+
+static void refuse_packing(HttpRequest *request, HttpResponse *response, Status status,
+                           const char *reason)
+{
+    if (status == STATUS_MALFORMED) {
+        http_fail(request, response, 400, "invalid_place", reason);
+    } else {
+        http_fail(request, response, 503, "unavailable", "it cannot be packed now; try again");
+    }
+}
+
+static bool read_publish(HttpRequest *request, HttpResponse *response, StoreRevision *revision)
+{
+    char channel[16] = "";
+    const JsonNode *body = serve_body_object(request, response);
+    if (body == NULL ||
+        !serve_body_text(request, response, body, "notes", revision->notes,
+                         sizeof revision->notes) ||
+        !serve_body_text(request, response, body, "channel", channel, sizeof channel)) {
+        return false;
+    }
+    const bool is_channel =
+        channel[0] == '\0' || strcmp(channel, "live") == 0 || strcmp(channel, "beta") == 0;
+    if (revision->notes[0] == '\0' || !is_channel) {
+        http_fail(request, response, 400, "malformed",
+                  is_channel ? "notes say what is new" : "channel is beta or live");
+        return false;
+    }
+    snprintf(revision->reason, sizeof revision->reason, "%s", channel); // until it is built
+    return true;
+}
+
+// As for an upload: the blob, a place in the queue, the row, the job.
+static void publish(Serve *serve, HttpRequest *request, HttpResponse *response, const PlaceAsk *ask,
+                    StoreRevision *revision)
+{
+    if (!place_build_reserve(serve, revision->maker_id, revision->job_id, request, response)) {
+        return;
+    }
+    const Status status = store_revision_add(serve->store, revision, serve_account_bytes_max(serve));
+    if (status != STATUS_OK) {
+        job_drop(serve_jobs(serve), revision->job_id);
+    }
+    if (status == STATUS_LIMIT) {
+        place_refuse_quota(serve, ask->package.owner_id, revision->package_bytes, request,
+                           response);
+    } else if (status != STATUS_OK) {
+        place_refuse_store(request, response, status);
+    } else {
+        place_build_begin(serve, revision);
+        ServeAnswer answer;
+        serve_answer_begin(&answer, request);
+        json_write_object_begin(&answer.json);
+        serve_write_member(&answer.json, "place_id", revision->package_id);
+        place_write_revision_id(&answer.json, "revision_id", revision->revision);
+        serve_write_member(&answer.json, "job_id", revision->job_id);
+        json_write_object_end(&answer.json);
+        serve_answer_end(&answer, response);
+        response->status = 202;
+    }
+}
+
+void serve_post_draft_publish(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    PlaceAsk ask;
+    char folder[DRAFT_PATH_BYTES];
+    StoreRevision revision = {.state = STORE_REVISION_BUILDING, .created_unix_ms = clock_unix_ms()};
+    if (!read_publish(request, response, &revision) ||
+        !place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
+        serve_refuse_upload(serve, serve->data, request, response)) {
+        return;
+    }
+    if (!draft_exists(serve->drafts, ask.package.package_id) ||
+        draft_folder(serve->drafts, ask.package.package_id, folder) != STATUS_OK) {
+        refuse(request, response, STATUS_NOT_FOUND, "this place has no draft");
+        return;
+    }
+    revision.maker_id = serve_who(request)->account;
+    memcpy(revision.package_id, ask.package.package_id, sizeof revision.package_id);
+    Packing packing = {.serve = serve, .folder = folder, .revision = &revision};
+    const Status status =
+        draft_change(serve->drafts, ask.package.package_id, "place.json", 0, pack, &packing);
+    if (status != STATUS_OK) {
+        refuse_packing(request, response, status, packing.reason);
+        return;
+    }
+    publish(serve, request, response, &ask, &revision);
 }

@@ -111,13 +111,6 @@ void place_refuse_store(HttpRequest *request, HttpResponse *response, Status sta
     }
 }
 
-uint64_t place_bytes_max(const Serve *serve)
-{
-    const uint64_t mb =
-        serve->config.account_mb != 0 ? serve->config.account_mb : ACCOUNT_MB_DEFAULT;
-    return mb << 20;
-}
-
 void place_refuse_quota(Serve *serve, uint64_t account, uint64_t wanted, HttpRequest *request,
                         HttpResponse *response)
 {
@@ -127,7 +120,7 @@ void place_refuse_quota(Serve *serve, uint64_t account, uint64_t wanted, HttpReq
     snprintf(text, sizeof text,
              "%" PRIu64 " bytes do not fit: %" PRIu64 " of %" PRIu64
              " bytes are used; delete places or pictures, or ask the operator for more",
-             wanted, used, place_bytes_max(serve));
+             wanted, used, serve_account_bytes_max(serve));
     http_fail(request, response, 413, "quota", text);
 }
 
@@ -381,6 +374,7 @@ void serve_patch_place(void *user, HttpRequest *request, HttpResponse *response)
     if (place_enter(user, request, response, RIGHT_EDIT, &ask) &&
         matches(request, response, &ask.package) && read_patch(request, response, &ask.package) &&
         change(user, request, response, &ask.package)) {
+        place_build_changed(user, ask.package.package_id); // who may play it, and who finds it
         answer_page(user, request, response, &ask);
     }
 }
@@ -544,11 +538,11 @@ void serve_get_quota(void *user, HttpRequest *request, HttpResponse *response)
     const Identity *who = serve_who(request);
     uint64_t used = 0;
     uint32_t count = 0;
-    StorePackage *packages = malloc(PLACES_PER_ACCOUNT_MAX * sizeof *packages);
+    StorePackage *packages = malloc(PACKAGES_PER_ACCOUNT_MAX * sizeof *packages);
     http_keep(request, packages);
     Status status = packages == NULL ? STATUS_LIMIT
                                      : store_packages_of(serve->store, who->account, "", packages,
-                                                         PLACES_PER_ACCOUNT_MAX, &count);
+                                                         PACKAGES_PER_ACCOUNT_MAX, &count);
     if (status == STATUS_OK) {
         status = store_account_bytes(serve->store, who->account, &used);
     }
@@ -560,8 +554,8 @@ void serve_get_quota(void *user, HttpRequest *request, HttpResponse *response)
     place_answer_begin(&answer, request, LIST_BYTES);
     json_write_object_begin(&answer.json);
     serve_write_number(&answer.json, "bytes_used", used);
-    serve_write_number(&answer.json, "bytes_max", place_bytes_max(serve));
-    serve_write_number(&answer.json, "places_max", PLACES_PER_ACCOUNT_MAX);
+    serve_write_number(&answer.json, "bytes_max", serve_account_bytes_max(serve));
+    serve_write_number(&answer.json, "places_max", PACKAGES_PER_ACCOUNT_MAX);
     json_write_name(&answer.json, "places");
     json_write_array_begin(&answer.json);
     for (uint32_t i = 0; i < count; i++) {
@@ -631,7 +625,7 @@ void serve_post_channel(void *user, HttpRequest *request, HttpResponse *response
     }
     serve_log(LOG_INFO, "places", "%s: %s names r%u in place of r%u", ask.package.package_id, name,
               number, before);
-    if (channel == STORE_LIVE && number != before) {
+    if (number != before) {
         place_build_changed(serve, ask.package.package_id);
     }
     ServeAnswer answer;

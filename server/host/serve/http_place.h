@@ -27,7 +27,6 @@ void place_answer_begin(ServeAnswer *answer, HttpRequest *request, size_t bytes)
 void place_answer_end(ServeAnswer *answer, HttpResponse *response);
 void place_write_revision_id(JsonWriter *json, const char *name, uint32_t revision); // 0: null
 void place_refuse_store(HttpRequest *request, HttpResponse *response, Status status);
-uint64_t place_bytes_max(const Serve *serve); // of an account
 // How much is used and allowed (413).
 void place_refuse_quota(Serve *serve, uint64_t account, uint64_t wanted, HttpRequest *request,
                         HttpResponse *response);

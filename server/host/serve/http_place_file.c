@@ -438,7 +438,7 @@ static void set_picture(Serve *serve, HttpRequest *request, HttpResponse *respon
 {
     char hex[2 * SHA256_BYTES + 1] = "";
     const Status status = store_picture_set(serve->store, ask->package.package_id, number, hash,
-                                            bytes, place_bytes_max(serve));
+                                            bytes, serve_account_bytes_max(serve));
     if (status == STATUS_LIMIT) {
         place_refuse_quota(serve, ask->package.owner_id, bytes, request, response);
     } else if (status == STATUS_NOT_FOUND) {

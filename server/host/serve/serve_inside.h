@@ -2,7 +2,9 @@
 //
 //   serve.c        the process: start, loop, end
 //   serve_data.c   the data folder: lock, identity, key, store
-//   serve_place.c  building places, and the row of the one world
+//   serve_place.c  places from folders, and the rows of worlds
+//   places.h       the places that are loaded, and how they come and go
+//   built_in.c     folders that become packages at the start
 //   serve_log.c    the log
 //   serve_up.c     what only `sandlot up` has
 //   http_routes.c  what HTTP is answered; http_join.c: who comes in; http_asset.c, http_build.c
@@ -38,13 +40,7 @@
 
 typedef struct ServeAssets ServeAssets;
 
-typedef struct ServePlace {
-    HostPlace *place;
-    ServeAssets *assets;
-    // For hosts on other machines, of a control plane: the hash of what they fetch, and a number
-    // that changes with it or with the signing key.
-    uint8_t hash[32], revision[32];
-} ServePlace;
+typedef struct ServePlace ServePlace; // places.h
 
 // Somebody who follows the log (http_logs.c).
 typedef struct ServeLogWait {
@@ -52,6 +48,11 @@ typedef struct ServeLogWait {
     uint64_t deadline_ns;
 } ServeLogWait;
 #define SERVE_LOG_WAITS_MAX 16
+
+// A folder that became a package at the start, to be shown.
+typedef struct ServeBuiltIn {
+    char place_id[65], title[129];
+} ServeBuiltIn;
 
 typedef struct Serve {
     ServeConfig config;
@@ -67,8 +68,10 @@ typedef struct Serve {
     int lock_file;
     const atomic_bool *cancel; // ends the first build
 
-    ServePlace places[SERVE_PLACES_MAX]; // do not change once HTTP runs
-    uint32_t place_count;
+    struct Places *places;  // that are loaded
+    char default_place[65]; // its id
+    ServeBuiltIn built_in[SERVE_PLACES_MAX];
+    uint32_t built_in_count;
     SigningKey key;
     uint8_t secret_key[SHA256_BYTES]; // the HMAC key for stored sign-ins
     Store *store;
@@ -92,14 +95,13 @@ typedef struct Serve {
     struct ServeReport *report;         // of such a host; NULL likewise
     struct ListingFeed *feed;           // what the listing learns from worlds; NULL: no accounts
     struct ReadyCache *ready;           // answers of the listing; NULL: no accounts
-    struct ServeBuild *build;           // NULL until somebody saves
     struct JobQueue *jobs;              // NULL until something is built; place_build.h
     pthread_mutex_t build_lock;
     uint64_t swept_ns;                              // when the trash was last emptied; main thread
-    uint64_t rooms_ns;                              // when the rooms were last told
     atomic_uint upload_count;                       // bodies that come into files now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz
-    uint8_t *text; // of large answers, the main thread's; NULL until somebody asks
+    char *list_text; // what worlds are told of words and phrases, the main thread's
+    uint8_t *text;   // of large answers, the main thread's; NULL until somebody asks
 
     ServeLogWait log_waits[SERVE_LOG_WAITS_MAX]; // the main thread's
     uint32_t log_wait_count;
@@ -117,13 +119,16 @@ int serve_data_failed(const Serve *serve, const char *what, const char *why);
 // --- serve_data.c -------------------------------------------------------------------------------
 // Finds and makes the folder; NULL, or why not.
 const char *serve_data_find(Serve *serve);
-int serve_data_open(Serve *serve); // everything in it; 0, or the exit code
+uint64_t serve_account_bytes_max(const Serve *serve); // what an account may store
+int serve_data_open(Serve *serve);                    // everything in it; 0, or the exit code
 void serve_data_close(Serve *serve);
 void serve_say_damaged(const Serve *serve, const char *what);
 
 // --- serve_place.c ------------------------------------------------------------------------------
 MUST_USE Status serve_places_open(Serve *serve); // builds them; says what is wrong
-void serve_places_close(Serve *serve);
+MUST_USE bool serve_build_paths(Serve *serve);
+// "place_" and the name of the folder.
+void serve_place_id(const char *folder, char out[65]);
 BuildConfig serve_build_config(const Serve *serve);
 // Writes the types that editors need into the place, unless the data is kept elsewhere.
 void serve_renew_types(const Serve *serve, const char *folder);
