@@ -172,6 +172,11 @@ def test_listing_collections(program, _places, folder):
         ask(up, f"{place}/tags", operator, {"tags": ["parkour", "hard"]}, "PUT")
         check(ids(ask(up, "/api/places?tag=parkour")["places"]) == chosen[:1], "tag=parkour")
         check(ask(up, place)["tags"] == ["parkour", "hard"], "the page has other tags")
+        ask(up, "/admin/settings", operator, {"approve_listing": "yes"}, "PUT")
+        found = [row for row in ids(ask(up, "/api/places?limit=100")["places"]) if "bench" in row]
+        check(found == [], f"places are listed that nobody has approved: {found}")
+        ask(up, "/admin/settings", operator, {"approve_listing": "no"}, "PUT")
+        check(len(ask(up, "/api/places?limit=100")["places"]) >= 20, "approved places are gone")
         # Who may not see it does not learn that it is there.
         ask(up, place, operator, {"visibility": "private"}, "PATCH")
         for method, part, body in (("PUT", "vote", {"vote": 1}), ("PUT", "favourite", None),

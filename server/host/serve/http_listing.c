@@ -26,6 +26,8 @@ Status serve_listing_open(Serve *serve)
     if (serve->control == NULL) {
         return STATUS_OK;
     }
+    // A full disk is no reason not to start: what was listed stays listed.
+    status_ignore(store_listing_require_approval(serve->store, control_approves(serve->control)));
     const Status status = listing_feed_create(serve->store, &serve->feed);
     return status == STATUS_OK ? ready_cache_create(&serve->ready) : status;
 }
