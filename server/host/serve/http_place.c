@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_BYTES    (128u << 10) // a description whose every byte is escaped, and a team
-#define LIST_MAX      100
-#define LIST_BYTES    (256u << 10)
-#define SLUG_BYTES    33
+#define PAGE_BYTES (128u << 10) // a description whose every byte is escaped, and a team
+#define LIST_MAX   100
+#define LIST_BYTES (256u << 10)
+#define SLUG_BYTES 33
 
 // --- what all of them need ----------------------------------------------------------------------
 
