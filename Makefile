@@ -17,7 +17,7 @@ setup: ## install everything that building and testing need
 
 build: setup ## build the release programs (build/release) and the pages (build/web)
 	@cmake --preset release > build/configure.log || { cat build/configure.log; exit 1; }
-	@cmake --build --preset release
+	@cmake --build --preset programs
 
 run: build ## build and start the server; open the link that it prints
 	@build/release/sandlot up --data build/run-data --web build/web $(RUN_ARGS)
@@ -35,6 +35,7 @@ test-cgroup: build ## test the bounds of a world in an emulated machine (downloa
 	@tools/test-cgroup
 
 bench: build ## run the benchmarks and compare with their goals (BENCH_ARGS=--json)
+	@cmake --build --preset release --target benches
 	@cmake --preset wasm > build/configure.log || { cat build/configure.log; exit 1; }
 	@cmake --build --preset wasm --target benches
 	@tools/bench $(BENCH_ARGS)

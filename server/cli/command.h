@@ -16,6 +16,7 @@ int cmd_up(int argc, char **argv);
 int cmd_world(int argc, char **argv);
 int cmd_host(int argc, char **argv);
 int cmd_login(int argc, char **argv);
+int cmd_publish(int argc, char **argv);
 int cmd_worlds(int argc, char **argv);
 int cmd_logs(int argc, char **argv);
 int cmd_top(int argc, char **argv);

@@ -32,6 +32,7 @@ static const struct {
     {"backup", "back up a data folder into one file, also while it is used", cmd_backup},
     {"restore", "make a data folder from a backup", cmd_restore},
     {"login", "sign in to a server, for the commands below", cmd_login},
+    {"publish", "build a place and put it on a server", cmd_publish},
     {"worlds", "list the worlds of a server", cmd_worlds},
     {"logs", "show the log of a server", cmd_logs},
     {"top", "show the worlds that run on a server, live", cmd_top},

@@ -39,6 +39,10 @@ int tool_open(Tool *client, const char *command, int *argc, char **argv);
 // printed, in the server's words if there are any. The reply must be freed in every case.
 int tool_ask(const Tool *client, const char *method, const char *path, const char *body,
              ToolReply *reply);
+// A body of any bytes. `progress` is told how many have been sent, now and then; NULL: nobody is.
+typedef void (*ToolProgress)(void *user, uint64_t sent, uint64_t total);
+int tool_upload(const Tool *client, const char *path, const void *data, size_t bytes,
+                ToolProgress progress, void *user, ToolReply *reply);
 void tool_free(ToolReply *reply);
 // Prints what is wrong, as command_fail does; gives EXIT_FAILED.
 int tool_fail(const Tool *client, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -180,31 +180,44 @@ static Status record(Drafts *drafts, const char *place_id, const char *path, con
 
 // What is there, if somebody else has written it since it was last seen, becomes a version first:
 // whoever replaces it now can have it back.
-static void record_outside(Drafts *drafts, const char *place_id, const char *path,
-                           const Content *content)
+static void record_as(Drafts *drafts, const char *place_id, const char *path,
+                      const Content *content, uint64_t maker)
 {
     StoreDraftFile seen;
     const Status status = store_draft_file(drafts->store, place_id, path, &seen);
     const bool is_known = status == STATUS_OK && content->data != NULL &&
                           memcmp(seen.hash, content->hash, SHA256_BYTES) == 0;
     if (!is_known && (content->data != NULL || status == STATUS_OK)) {
-        status_ignore(record(drafts, place_id, path, content, 0, NULL)); // then it is just not kept
+        status_ignore(record(drafts, place_id, path, content, maker, NULL)); // it is just not kept
     }
 }
 
-void draft_look_at(Drafts *drafts, const char *place_id, const char *path)
+static void record_outside(Drafts *drafts, const char *place_id, const char *path,
+                           const Content *content)
+{
+    record_as(drafts, place_id, path, content, 0);
+}
+
+static void look_at(Drafts *drafts, const char *place_id, const char *path, uint64_t maker)
 {
     char folder[DRAFT_PATH_BYTES], reason[WORKER_REASON_BYTES];
     Content content;
-    if (draft_folder(drafts, place_id, folder) != STATUS_OK) {
-        return;
-    }
-    pthread_mutex_t *lock = lock_of(drafts, place_id);
-    if (read_content(folder, path, &content, reason) == STATUS_OK) {
-        record_outside(drafts, place_id, path, &content);
+    if (draft_folder(drafts, place_id, folder) == STATUS_OK &&
+        read_content(folder, path, &content, reason) == STATUS_OK) {
+        record_as(drafts, place_id, path, &content, maker);
         free(content.data);
     }
+}
+
+Status draft_change(Drafts *drafts, const char *place_id, const char *path, uint64_t maker,
+                    DraftChange change, void *user)
+{
+    pthread_mutex_t *lock = lock_of(drafts, place_id);
+    look_at(drafts, place_id, path, 0);
+    const Status status = change(user);
+    look_at(drafts, place_id, path, maker);
     pthread_mutex_unlock(lock);
+    return status;
 }
 
 // --- lists --------------------------------------------------------------------------------------

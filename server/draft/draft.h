@@ -63,5 +63,8 @@ MUST_USE Status draft_move(Drafts *drafts, const DraftWrite *write, const char *
 // What a version was; free with free(). STATUS_NOT_FOUND: no such version, or the file was deleted.
 MUST_USE Status draft_read_version(Drafts *drafts, const char *place_id, const char *path,
                                    uint32_t version, uint8_t **out, size_t *bytes);
-// What somebody else changed in a file becomes a version; a build, for example, changes the scene.
-void draft_look_at(Drafts *drafts, const char *place_id, const char *path);
+// Lets `change` change a file in the folder while nobody else does; what it is then becomes a
+// version.
+typedef Status (*DraftChange)(void *user);
+Status draft_change(Drafts *drafts, const char *place_id, const char *path, uint64_t maker,
+                    DraftChange change, void *user);

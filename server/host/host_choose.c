@@ -25,7 +25,8 @@ static void make_world_id(const Host *host, char out[65])
 
 static uint32_t coming(const HostWorld *world)
 {
-    return world->admitted[0] + world->admitted[1] + hosted_invited(world) + world->waiting;
+    return world->admitted[0] + world->admitted[1] + world->arriving + hosted_invited(world) +
+           world->waiting;
 }
 
 uint32_t hosted_player_count(const HostWorld *world)
@@ -353,6 +354,7 @@ void host_world_forget(HostWorld *world)
     host_joins_refuse(world, REFUSED_NO_WORLD);
     host_index_remove(world);
     world->row = (StoreWorld){0}; // its slot is used for the next one
+    hosted_changed(world);
     hosted_renew_place(world);
     world->guest_count = 0;
     world->maker_address = 0;

@@ -53,6 +53,17 @@ void host_accounts_unknown(Host *host)
     }
 }
 
+bool host_account_was_let_in(const HostWorld *world, uint64_t account)
+{
+    return host_account_was_in(world, account) && !account_slot(world->host, account)->is_said;
+}
+
+HostWorld *host_world_of(Host *host, uint64_t account)
+{
+    const AccountPlace *last = account_slot(host, account);
+    return account != 0 && last->account == account ? last->world : NULL;
+}
+
 bool host_account_was_in(const HostWorld *world, uint64_t account)
 {
     const AccountPlace *last = account_slot(world->host, account);
@@ -93,7 +104,10 @@ void host_move_came(HostWorld *to, uint64_t account)
     if (last->account == account && last->world != to && is_same_place(last->world, to)) {
         tell_leave(last->world, account);
     }
-    host_account_note(to, account);
+    if (!host_account_was_in(to, account)) {
+        *account_slot(to->host, account) =
+            (AccountPlace){.account = account, .world = to, .is_said = true};
+    }
     to->admitted[0] += 1;
 }
 
@@ -115,6 +129,7 @@ bool host_move_begin(HostWorld *to, uint64_t connection, const Ticket *ticket)
                    .from_incarnation = from->incarnation,
                    .to_incarnation = to->incarnation,
                    .ticket = *ticket};
+    to->arriving += 1;
     host->counts.moves_waited += 1;
     tell_leave(from, ticket->account);
     return true;
@@ -152,6 +167,7 @@ void host_moves_step(Host *host)
         host->moves[i] = host->moves[--host->move_count];
         host->counts.moves_late += late;
         if (done.to->incarnation == done.to_incarnation) {
+            done.to->arriving -= 1;
             hosted_admit(done.to, done.connection, &done.ticket);
         }
     }

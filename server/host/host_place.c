@@ -76,14 +76,12 @@ void host_place_release(HostPlace *place)
     }
 }
 
-uint32_t host_place_rune(const HostPlace *place, const char *hex)
+uint32_t host_place_rune(const HostPlace *place, const uint8_t hash[32])
 {
     for (uint32_t i = 0; i < place->built.rune_count; i++) {
         const BuildRune *rune = &place->built.runes[i];
-        char text[65];
-        sha256_hex(rune->hash, text);
         // Two scripts of equal bytes have one hash: the one that is sent decides.
-        if (rune->replicate && strcmp(text, hex) == 0) {
+        if (rune->replicate && memcmp(rune->hash, hash, sizeof rune->hash) == 0) {
             return i;
         }
     }

@@ -18,7 +18,10 @@ typedef struct HostPlaceConfig {
 
 struct HostPlace {
     atomic_uint more_references; // beyond the first
-    uint32_t use_count;          // host_count_uses; the host's thread alone
+    // The host's thread alone, and they may change.
+    uint32_t use_count; // host_count_uses
+    bool needs_ticket;  // not everybody may play it: a sign-in alone does not let anybody in
+    bool is_hidden;     // its worlds are in no list
     char place_id[65];
     char folder[4096];
     BuildResult built;
@@ -41,9 +44,8 @@ MUST_USE Status host_place_create(const HostPlaceConfig *config, BuildResult *bu
 HostPlace *host_place_hold(HostPlace *place);
 void host_place_release(HostPlace *place);
 
-// The number of a replicated rune by its hash, 64 hex digits; UINT32_MAX: none that may be given
-// away.
-uint32_t host_place_rune(const HostPlace *place, const char *hex);
+// The number of a replicated rune by its hash; UINT32_MAX: none that may be given away.
+uint32_t host_place_rune(const HostPlace *place, const uint8_t hash[32]);
 // Signs the manifests for a life that begins at that tick, with a version above that one.
 MUST_USE Status host_place_sign(const HostPlace *place, const SigningKey *key,
                                 uint64_t version_before, uint64_t tick, HostManifests *out);

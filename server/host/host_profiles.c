@@ -30,6 +30,7 @@ bool host_profiles_ask(HostWorld *world, uint64_t connection, const Ticket *tick
                                            .incarnation = world->incarnation,
                                            .connection = connection,
                                            .ticket = *ticket};
+    world->arriving += 1;
     return true;
 }
 
@@ -39,6 +40,7 @@ void host_profiles_answer(Host *host, uint32_t index, const StoreCompletion *don
     const HostAdmission admission = host->admissions[index];
     host->admissions[index].world = NULL;
     if (admission.world->incarnation == admission.incarnation) {
+        admission.world->arriving -= 1;
         const bool ok = done->status == STATUS_OK && done->rows != NULL;
         hosted_send_auth(admission.world, admission.connection, &admission.ticket,
                          ok ? done->rows : NULL, ok ? done->row_bytes : 0);

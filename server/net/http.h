@@ -96,6 +96,7 @@ typedef struct HttpRoute {
     // objects that it takes and gives ("username? password", where ? may be left out, and a type
     // other than text follows a colon: "limit?:integer"); and how it can fail: "401 403 404".
     const char *summary, *takes, *gives, *fails;
+    const char *query; // beside a body: members of the query, as in `takes`
     const char *names; // of its stars, "number sha256"; see openapi.h
 } HttpRoute;
 

@@ -3,11 +3,13 @@
 #include "server/store/blob.h"
 
 #include "core/base/check.h"
+#include "server/sys/clock.h"
 #include "server/sys/file.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,11 +18,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ASIDE "aside" // where a blob is written before it gets its name
+#define NS_PER_MS 1000000ull
+#define ASIDE     "aside" // where a blob is written before it gets its name
+
+#define PUTS_MAX 65536
+
+// That a blob was put, and when.
+typedef struct BlobPut {
+    uint8_t hash[SHA256_BYTES];
+    uint64_t at_ns;
+} BlobPut;
 
 struct BlobStore {
     int folder;
     atomic_uint next; // number of the next file in ASIDE
+
+    pthread_mutex_t lock; // what follows, and that no blob gets its name while one is removed
+    BlobPut *puts;        // oldest first
+    size_t put_count, put_max;
+    uint64_t unknown_until_ns; // there was no memory for all of them: nothing is removed until then
 };
 
 // "ab/cdef…"
@@ -116,7 +132,7 @@ Status blob_open(const char *data_folder, BlobStore **out)
         return STATUS_BLOCKED;
     }
     status = make_folder(folder, ASIDE);
-    BlobStore *blobs = status == STATUS_OK ? malloc(sizeof *blobs) : NULL;
+    BlobStore *blobs = status == STATUS_OK ? calloc(1, sizeof *blobs) : NULL;
     if (blobs == NULL) {
         close(folder);
         return status == STATUS_OK ? STATUS_LIMIT : status;
@@ -124,6 +140,7 @@ Status blob_open(const char *data_folder, BlobStore **out)
     clear_aside(folder);
     blobs->folder = folder;
     atomic_init(&blobs->next, 0);
+    pthread_mutex_init(&blobs->lock, NULL);
     *out = blobs;
     return STATUS_OK;
 }
@@ -132,6 +149,8 @@ void blob_close(BlobStore *blobs)
 {
     if (blobs != NULL) {
         close(blobs->folder);
+        pthread_mutex_destroy(&blobs->lock);
+        free(blobs->puts);
         free(blobs);
     }
 }
@@ -203,6 +222,40 @@ void blob_abort(BlobWriter *writer)
     }
 }
 
+static void forget_puts(BlobStore *blobs, uint64_t before_ns)
+{
+    size_t old = 0;
+    while (old < blobs->put_count && blobs->puts[old].at_ns < before_ns) {
+        old += 1;
+    }
+    if (old > 0) {
+        blobs->put_count -= old;
+        memmove(blobs->puts, blobs->puts + old, blobs->put_count * sizeof *blobs->puts);
+    }
+}
+
+// With the lock held.
+static void remember_put(BlobStore *blobs, const uint8_t hash[SHA256_BYTES])
+{
+    const uint64_t now = clock_ns(), kept = BLOB_KEPT_MS * NS_PER_MS;
+    if (blobs->put_count == blobs->put_max) {
+        forget_puts(blobs, now > kept ? now - kept : 0);
+    }
+    if (blobs->put_count == blobs->put_max && blobs->put_max < PUTS_MAX) {
+        const size_t more = blobs->put_max > 0 ? 2 * blobs->put_max : 64;
+        BlobPut *puts = realloc(blobs->puts, more * sizeof *puts);
+        blobs->puts = puts != NULL ? puts : blobs->puts;
+        blobs->put_max = puts != NULL ? more : blobs->put_max;
+    }
+    if (blobs->put_count == blobs->put_max) {
+        blobs->unknown_until_ns = now + kept;
+        return;
+    }
+    BlobPut *put = &blobs->puts[blobs->put_count++];
+    memcpy(put->hash, hash, sizeof put->hash);
+    put->at_ns = now;
+}
+
 // Gives it its name. Also if one of that name is there: that one may be damaged, or not on disk
 // yet.
 static Status name_it(BlobStore *blobs, const char *aside, const uint8_t digest[SHA256_BYTES])
@@ -210,10 +263,15 @@ static Status name_it(BlobStore *blobs, const char *aside, const uint8_t digest[
     const BlobPath path = path_of(digest);
     char shelf[3];
     snprintf(shelf, sizeof shelf, "%.2s", path.text);
+    pthread_mutex_lock(&blobs->lock);
     Status status = make_folder(blobs->folder, shelf);
     if (status == STATUS_OK && renameat(blobs->folder, aside, blobs->folder, path.text) != 0) {
         status = STATUS_BLOCKED;
     }
+    if (status == STATUS_OK) {
+        remember_put(blobs, digest);
+    }
+    pthread_mutex_unlock(&blobs->lock);
     return status == STATUS_OK ? sync_folder(blobs->folder, shelf) : status;
 }
 
@@ -245,6 +303,87 @@ Status blob_put(BlobStore *blobs, const void *data, size_t bytes, uint8_t hash[S
         blob_abort(writer);
     } else if (status == STATUS_OK) {
         status = blob_commit(writer, hash, &count);
+    }
+    return status;
+}
+
+// --- removing -----------------------------------------------------------------------------------
+
+static bool was_just_put(const BlobStore *blobs, const uint8_t hash[SHA256_BYTES], uint32_t kept_ms)
+{
+    const uint64_t now = clock_ns();
+    for (size_t i = blobs->put_count; i > 0; i--) {
+        const BlobPut *put = &blobs->puts[i - 1];
+        if (now - put->at_ns >= kept_ms * NS_PER_MS) {
+            return false;
+        }
+        if (memcmp(put->hash, hash, sizeof put->hash) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static Status remove_one(BlobStore *blobs, const uint8_t hash[SHA256_BYTES], uint32_t kept_ms,
+                         BlobCollected *out)
+{
+    struct stat info;
+    const BlobPath path = path_of(hash);
+    Status status = STATUS_OK;
+    pthread_mutex_lock(&blobs->lock);
+    const bool stays = clock_ns() < blobs->unknown_until_ns || was_just_put(blobs, hash, kept_ms) ||
+                       fstatat(blobs->folder, path.text, &info, AT_SYMLINK_NOFOLLOW) != 0;
+    if (!stays && unlinkat(blobs->folder, path.text, 0) == 0) {
+        out->removed += 1;
+        out->bytes += (uint64_t)info.st_size;
+    } else if (!stays) {
+        status = STATUS_BLOCKED;
+    }
+    pthread_mutex_unlock(&blobs->lock);
+    return status;
+}
+
+// One of the folders "00" … "ff".
+static Status collect_shelf(BlobStore *blobs, const char *shelf, BlobUsed is_used, void *user,
+                            uint32_t kept_ms, BlobCollected *out)
+{
+    const int folder = open_folder(blobs->folder, shelf);
+    DIR *entries = folder >= 0 ? fdopendir(folder) : NULL;
+    Status status = STATUS_OK;
+    if (entries == NULL) {
+        if (folder >= 0) {
+            close(folder);
+        }
+        return STATUS_OK; // nothing has such a name yet
+    }
+    for (const struct dirent *entry = readdir(entries); entry != NULL && status == STATUS_OK;
+         entry = readdir(entries)) {
+        char name[2 * SHA256_BYTES + 2];
+        uint8_t hash[SHA256_BYTES];
+        bool used = true;
+        snprintf(name, sizeof name, "%.2s%.63s", shelf, entry->d_name);
+        if (blob_parse(name, strlen(name), hash) != STATUS_OK) {
+            continue;
+        }
+        out->seen += 1;
+        status = is_used(user, hash, &used);
+        if (status == STATUS_OK && !used) {
+            status = remove_one(blobs, hash, kept_ms, out);
+        }
+    }
+    closedir(entries);
+    return status;
+}
+
+Status blob_collect(BlobStore *blobs, BlobUsed is_used, void *user, uint32_t kept_ms,
+                    BlobCollected *out)
+{
+    Status status = STATUS_OK;
+    *out = (BlobCollected){0};
+    for (uint32_t i = 0; i < 256 && status == STATUS_OK; i++) {
+        char shelf[3];
+        snprintf(shelf, sizeof shelf, "%02x", i);
+        status = collect_shelf(blobs, shelf, is_used, user, kept_ms, out);
     }
     return status;
 }

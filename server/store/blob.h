@@ -41,5 +41,17 @@ MUST_USE Status blob_read(BlobStore *blobs, const uint8_t hash[SHA256_BYTES], si
 // compared with its name. STATUS_NOT_FOUND.
 MUST_USE Status blob_file(BlobStore *blobs, const uint8_t hash[SHA256_BYTES], int *file,
                           uint64_t *bytes);
+// Removes blobs that nobody uses. `is_used` is asked about each of them, and may wait. One that was
+// put less than kept_ms ago stays whatever it says: whoever put it will write the row that names
+// it. A new use of an older one can only follow from another use, which was there when `is_used`
+// was asked, or from putting it again. STATUS_BLOCKED: the disk, or is_used failed; the rest stays.
+#define BLOB_KEPT_MS (60u * 60 * 1000)
+typedef Status (*BlobUsed)(void *user, const uint8_t hash[SHA256_BYTES], bool *is_used);
+typedef struct BlobCollected {
+    uint32_t seen, removed;
+    uint64_t bytes; // of those that were removed
+} BlobCollected;
+MUST_USE Status blob_collect(BlobStore *blobs, BlobUsed is_used, void *user, uint32_t kept_ms,
+                             BlobCollected *out);
 // Exactly 64 of 0-9 and a-f: STATUS_MALFORMED otherwise.
 MUST_USE Status blob_parse(const char *name, size_t bytes, uint8_t hash[SHA256_BYTES]);

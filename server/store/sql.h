@@ -65,6 +65,10 @@ typedef struct Sql {
     void *controls[SQL_CONTROL_COUNT];
     SqlError error;     // the first one since sql_clear
     uint32_t log_pages; // of the write-ahead log, after the last commit
+    // For whoever writes rows that follow others: the time of the transaction, and whether it
+    // changes what the listing shows.
+    uint64_t unix_ms;
+    bool touches_listing;
 } Sql;
 
 // STATUS_BLOCKED or STATUS_MALFORMED with a reason. The file, or ":memory:", is SQLite's.

@@ -113,6 +113,7 @@ static Status sweep(Store *store, Sql *sql, void *user)
     call->swept.links = remove_before(sql, SQL_SWEEP_LINKS, call->now);
     // Last: who is still signed in stays.
     call->swept.guests = remove_before(sql, SQL_SWEEP_GUESTS, call->unseen_since);
+    (void)remove_before(sql, SQL_SWEEP_PLAYS, call->unseen_since);
     return STATUS_OK;
 }
 

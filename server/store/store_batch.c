@@ -384,13 +384,17 @@ bool batch_run(Store *store, const JobList *batch)
     Sql *sql = store->writer;
     const uint64_t changes = sql_change_count(sql);
     store->disk = STORE_DISK_FINE;
-    store->now = store_unix_ms(store);
+    store->now = sql->unix_ms = store_unix_ms(store);
     RunResult result = RUN_CAREFULLY;
     if (fences_reserve(store, batch)) {
         result = run_transaction(store, sql, batch, false);
     }
     if (result == RUN_CAREFULLY) {
         result = run_transaction(store, sql, batch, true);
+    }
+    if (sql->touches_listing) { // after the commit: who asks now reads what it says
+        sql->touches_listing = false;
+        atomic_fetch_add(&store->listing_generation, 1);
     }
     if (result != RUN_DONE) {
         refuse_batch(store, sql, batch);

@@ -272,6 +272,9 @@ static Status account_change(Store *store, Sql *sql, void *user)
     if (change->was != NULL && strcmp(change->was->password, change->account->password) != 0) {
         run_with(sql, SQL_LINK_OF_ACCOUNT, change->account->account_id);
     }
+    if (change->was != NULL && strcmp(change->was->shown_name, change->account->shown_name) != 0) {
+        listing_renamed(sql, change->account->account_id);
+    }
     return STATUS_OK;
 }
 

@@ -13,6 +13,7 @@
 #include "server/store/store_package.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define STORE_ID_BYTES         64
 #define STORE_APPLICATION      0x534c4f54 // "SLOT": what SQLite calls the application id
@@ -140,6 +141,7 @@ struct Store {
     StoreStats stats;
 
     pthread_mutex_t read_lock; // reader
+    atomic_ullong listing_generation;
 
     // The writer thread's own.
     uint64_t now;              // of the transaction
@@ -275,6 +277,7 @@ void account_write(Sql *sql, const StoreAccount *account);
 void account_write_sign_in(Sql *sql, SqlName name, const StoreSignIn *sign_in);
 
 // --- store_package.c ----------------------------------------------------------------------------
+bool package_take(SqlRow *row, StorePackage *out); // false: damaged
 // STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.
 Status package_by_id(Sql *sql, const char *package_id, StorePackage *out);
 void package_give(Sql *sql, uint64_t account);         // all of them, to the built-in account
@@ -285,6 +288,24 @@ void package_write_use(Sql *sql, const uint8_t hash[32], const char *package_id,
 // --- store_draft.c ------------------------------------------------------------------------------
 void draft_delete(Sql *sql, const char *package_id); // files and history
 void draft_forget_maker(Sql *sql, uint64_t account); // who wrote which version
+
+// --- store_listing.c ----------------------------------------------------------------------------
+typedef struct StoreListing StoreListing;
+typedef struct StoreCounts StoreCounts;
+// The package was written: its row of the listing follows, in the same transaction.
+void listing_follow(Sql *sql, const StorePackage *package);
+void listing_forget(Sql *sql, const char *package_id); // everything but the package
+void listing_renamed(Sql *sql, uint64_t account);      // words of the creator's name
+bool listing_take(SqlRow *row, StoreListing *out);
+Status listing_by_id(Sql *sql, const char *package_id, StoreListing *out);
+void listing_write(Sql *sql, const StoreListing *listing); // but for its counts
+void listing_write_counts_row(Sql *sql, const char *package_id, const StoreCounts *counts);
+
+// --- store_play.c -------------------------------------------------------------------------------
+void play_forget_person(Sql *sql, uint64_t account); // votes, favourites, plays
+
+// --- store_report.c -----------------------------------------------------------------------------
+void report_forget_maker(Sql *sql, uint64_t account); // reports stay, without who made them
 
 // --- store_data.c -------------------------------------------------------------------------------
 bool data_is_read(const StoreRequest *request);

@@ -11,7 +11,7 @@
 
 // --- rows ---------------------------------------------------------------------------------------
 
-static bool take_package(SqlRow *row, StorePackage *out)
+bool package_take(SqlRow *row, StorePackage *out)
 {
     StorePackage *package = out;
     memset(package, 0, sizeof *package);
@@ -36,7 +36,7 @@ static bool take_package(SqlRow *row, StorePackage *out)
            package->visibility <= STORE_LISTED;
 }
 
-void package_write_row(Sql *sql, const StorePackage *package)
+void package_row_write(Sql *sql, const StorePackage *package)
 {
     SqlRow row = sql_open(sql, SQL_PACKAGE_PUT, TABLE_PACKAGES);
     sql_put_string(&row, package->package_id);
@@ -56,6 +56,7 @@ void package_write_row(Sql *sql, const StorePackage *package)
     sql_put_u64(&row, package->trashed_unix_ms);
     sql_put_checksum(&row);
     (void)sql_run(&row);
+    listing_follow(sql, package);
 }
 
 static bool take_revision(SqlRow *row, StoreRevision *out)
@@ -79,7 +80,7 @@ static bool take_revision(SqlRow *row, StoreRevision *out)
            revision->state >= STORE_REVISION_BUILDING && revision->state <= STORE_REVISION_FAILED;
 }
 
-void revision_write(Sql *sql, const StoreRevision *revision)
+void revision_row_write(Sql *sql, const StoreRevision *revision)
 {
     SqlRow row = sql_open(sql, SQL_REVISION_PUT, TABLE_REVISIONS);
     sql_put_string(&row, revision->package_id);
@@ -122,10 +123,10 @@ Status package_by_id(Sql *sql, const char *package_id, StorePackage *out)
 {
     SqlRow row = sql_open(sql, SQL_PACKAGE_FIND, TABLE_NONE);
     sql_put_string(&row, package_id);
-    FIND_ONE(row, take_package, out);
+    FIND_ONE(row, package_take, out);
 }
 
-Status revision_find(Sql *sql, const char *package_id, uint32_t number, StoreRevision *out)
+Status revision_row_find(Sql *sql, const char *package_id, uint32_t number, StoreRevision *out)
 {
     SqlRow row = sql_open(sql, SQL_REVISION_FIND, TABLE_NONE);
     sql_put_string(&row, package_id);
@@ -144,7 +145,7 @@ static Status find_trashed(Sql *sql, uint64_t before, StorePackage *out)
 {
     SqlRow row = sql_open(sql, SQL_PACKAGE_TRASHED, TABLE_NONE);
     sql_put_u64(&row, before);
-    FIND_ONE(row, take_package, out);
+    FIND_ONE(row, package_take, out);
 }
 
 Status package_person_find(Sql *sql, const char *package_id, uint64_t account,
@@ -185,7 +186,7 @@ Status store_revision_find(Store *store, const char *package_id, uint32_t number
                            StoreRevision *out)
 {
     begin_read(store);
-    return end_read(store, revision_find(store->reader, package_id, number, out), 0);
+    return end_read(store, revision_row_find(store->reader, package_id, number, out), 0);
 }
 
 Status store_revision_by_job(Store *store, const char *job_id, StoreRevision *out)
@@ -211,7 +212,7 @@ Status store_packages_of(Store *store, uint64_t account, const char *after, Stor
     sql_put_string(&row, after);
     sql_put_u64(&row, max);
     while (sql_next(&row)) {
-        if (take_package(&row, &out[*count])) {
+        if (package_take(&row, &out[*count])) {
             *count += 1;
         } else {
             damaged += 1;
@@ -310,7 +311,7 @@ Status package_make_in(Sql *sql, StorePackage *package, uint32_t count_max)
     }
     package->version = 1;
     package->live = package->beta = package->last_revision = 0;
-    package_write_row(sql, package);
+    package_row_write(sql, package);
     return STATUS_OK;
 }
 
@@ -343,7 +344,7 @@ static Status package_change(Store *store, Sql *sql, void *user)
     package->live = found.live;
     package->beta = found.beta;
     package->last_revision = found.last_revision;
-    package_write_row(sql, package);
+    package_row_write(sql, package);
     return STATUS_OK;
 }
 
@@ -357,7 +358,8 @@ static Status package_delete(Store *store, Sql *sql, void *package_id)
 {
     (void)store;
     static const SqlName names[] = {SQL_REVISIONS_DELETE, SQL_PACKAGE_PEOPLE_DELETE,
-                                    SQL_BLOB_USES_DELETE, SQL_PACKAGE_DELETE};
+                                    SQL_PACKAGE_ACT_DELETE, SQL_BLOB_USES_DELETE,
+                                    SQL_PACKAGE_DELETE};
     bool was_there = false;
     draft_delete(sql, package_id);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -365,6 +367,7 @@ static Status package_delete(Store *store, Sql *sql, void *package_id)
         sql_put_string(&row, package_id);
         was_there = sql_run(&row);
     }
+    listing_forget(sql, package_id);
     return was_there ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
@@ -388,12 +391,12 @@ void package_give(Sql *sql, uint64_t account)
         if (!is_more) {
             break;
         }
-        const bool is_whole = take_package(&row, &package);
+        const bool is_whole = package_take(&row, &package);
         sql_close(&row);
         if (is_whole) {
             package.owner_id = STORE_BUILT_IN_ACCOUNT;
             package.version += 1;
-            package_write_row(sql, &package);
+            package_row_write(sql, &package);
         } else { // what it says of its owner cannot be believed, and nothing else either
             SqlRow gone = sql_open(sql, SQL_PACKAGE_DELETE, TABLE_NONE);
             sql_put_string(&gone, package.package_id);
@@ -440,11 +443,11 @@ Status revision_add_in(Sql *sql, StoreRevision *revision, uint64_t bytes_max)
         return STATUS_LIMIT;
     }
     revision->revision = ++package.last_revision;
-    revision_write(sql, revision);
+    revision_row_write(sql, revision);
     package_write_use(sql, revision->package_hash, revision->package_id, STORE_BLOB_PACKAGE,
                       revision->revision, revision->package_bytes);
     package.version += 1;
-    package_write_row(sql, &package);
+    package_row_write(sql, &package);
     return STATUS_OK;
 }
 
@@ -481,7 +484,7 @@ static Status revision_end(Store *store, Sql *sql, void *user)
     (void)store;
     const EndCall *call = user;
     StoreRevision revision;
-    const Status status = revision_find(sql, call->package_id, call->number, &revision);
+    const Status status = revision_row_find(sql, call->package_id, call->number, &revision);
     if (status != STATUS_OK) {
         return status;
     }
@@ -492,7 +495,7 @@ static Status revision_end(Store *store, Sql *sql, void *user)
     const size_t bytes = strnlen(call->reason, sizeof revision.reason - 1);
     memcpy(revision.reason, call->reason, bytes);
     revision.reason[bytes] = '\0';
-    revision_write(sql, &revision);
+    revision_row_write(sql, &revision);
     return STATUS_OK;
 }
 
@@ -521,7 +524,7 @@ static Status channel_set(Store *store, Sql *sql, void *user)
         status = STATUS_NOT_FOUND;
     }
     if (status == STATUS_OK && call->number != 0) {
-        status = revision_find(sql, call->package_id, call->number, &revision);
+        status = revision_row_find(sql, call->package_id, call->number, &revision);
         if (status == STATUS_OK && revision.state != STORE_REVISION_READY) {
             status = STATUS_DENIED;
         }
@@ -534,7 +537,7 @@ static Status channel_set(Store *store, Sql *sql, void *user)
     *named = call->number;
     package.version += 1;
     package.updated_unix_ms = call->now;
-    package_write_row(sql, &package);
+    package_row_write(sql, &package);
     if (call->channel == STORE_LIVE) {
         package_show_thumbnail(sql, call->package_id, call->number);
     }
@@ -674,4 +677,38 @@ Status store_blob_use(Store *store, const uint8_t hash[32], const char *package_
 {
     UseCall call = {hash, package_id, purpose, number, bytes};
     return store_id_is_valid(package_id) ? store_call(store, blob_use, &call) : STATUS_MALFORMED;
+}
+
+typedef struct ForgetCall {
+    const uint8_t *hash;
+    bool is_used;
+} ForgetCall;
+
+static Status blob_forget(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    ForgetCall *call = user;
+    SqlRow gone = sql_open(sql, SQL_BLOB_FORGET, TABLE_NONE);
+    sql_put_bytes(&gone, call->hash, 32);
+    (void)sql_run(&gone);
+    return STATUS_OK;
+}
+
+// Most blobs are used, so that is asked first, and nothing is written for them.
+Status store_blob_forget(Store *store, const uint8_t hash[32], bool *is_used)
+{
+    ForgetCall call = {hash, true};
+    begin_read(store);
+    SqlRow row = sql_open(store->reader, SQL_BLOB_USE_ANY, TABLE_NONE);
+    sql_put_bytes(&row, hash, 32);
+    if (sql_next(&row)) {
+        call.is_used = sql_take_u64(&row) != 0;
+        sql_close(&row);
+    }
+    Status status = end_read(store, STATUS_OK, 0);
+    if (status == STATUS_OK && !call.is_used) {
+        status = store_call(store, blob_forget, &call);
+    }
+    *is_used = call.is_used || status != STATUS_OK;
+    return status;
 }

@@ -145,3 +145,5 @@ MUST_USE Status store_package_people(Store *store, const char *package_id, Store
 MUST_USE Status store_account_bytes(Store *store, uint64_t account, uint64_t *bytes);
 MUST_USE Status store_blob_use(Store *store, const uint8_t hash[32], const char *package_id,
                                StoreBlobPurpose purpose, uint32_t number, uint64_t bytes);
+// Forgets the blob unless something uses it; its file may go then.
+MUST_USE Status store_blob_forget(Store *store, const uint8_t hash[32], bool *is_used);

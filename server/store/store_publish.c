@@ -21,7 +21,7 @@ static Status check_source(Sql *sql, const StoreRevision *source)
     StoreRevision revision;
     Status status = package_by_id(sql, source->package_id, &package);
     if (status == STATUS_OK) {
-        status = revision_find(sql, source->package_id, source->revision, &revision);
+        status = revision_row_find(sql, source->package_id, source->revision, &revision);
     }
     if (status != STATUS_OK) {
         return status;
@@ -107,12 +107,17 @@ void package_show_thumbnail(Sql *sql, const char *package_id, uint32_t number)
     }
 }
 
-static Status to_channel(Sql *sql, StoreBuilt *built, const char *channel)
+// The package, once a revision of it is ready.
+static Status renew_package(Sql *sql, StoreBuilt *built, const char *channel)
 {
     StorePackage package;
     const Status status = package_by_id(sql, built->package_id, &package);
     if (status != STATUS_OK) {
         return status;
+    }
+    if (package.title[0] == '\0' && built->title != NULL) {
+        memset(package.title, 0, sizeof package.title);
+        memcpy(package.title, built->title, strnlen(built->title, sizeof package.title - 1));
     }
     // A later revision whose build was quicker stays.
     built->is_live = strcmp(channel, "live") == 0 && package.trashed_unix_ms == 0 &&
@@ -125,7 +130,7 @@ static Status to_channel(Sql *sql, StoreBuilt *built, const char *channel)
     }
     package.version += 1;
     package.updated_unix_ms = built->now_unix_ms;
-    package_write_row(sql, &package);
+    package_row_write(sql, &package);
     return STATUS_OK;
 }
 
@@ -135,7 +140,7 @@ static Status end_build(Store *store, Sql *sql, void *user)
     StoreBuilt *built = user;
     StoreRevision revision;
     char channel[8] = "";
-    const Status status = revision_find(sql, built->package_id, built->number, &revision);
+    const Status status = revision_row_find(sql, built->package_id, built->number, &revision);
     if (status != STATUS_OK || revision.state != STORE_REVISION_BUILDING) {
         return status != STATUS_OK ? status : STATUS_MISMATCH;
     }
@@ -144,7 +149,7 @@ static Status end_build(Store *store, Sql *sql, void *user)
     const size_t bytes = strnlen(built->reason, sizeof revision.reason - 1);
     memset(revision.reason, 0, sizeof revision.reason);
     memcpy(revision.reason, built->reason, bytes);
-    revision_write(sql, &revision);
+    revision_row_write(sql, &revision);
     for (uint32_t i = 0; i < built->blob_count; i++) {
         const StoreBlobRef *blob = &built->blobs[i];
         package_write_use(sql, blob->hash, built->package_id, blob->purpose, built->number,
@@ -153,9 +158,7 @@ static Status end_build(Store *store, Sql *sql, void *user)
     if (built->drops_package) {
         end_use(sql, built->package_id, STORE_BLOB_PACKAGE, built->number);
     }
-    return built->state == STORE_REVISION_READY && channel[0] != '\0'
-               ? to_channel(sql, built, channel)
-               : STATUS_OK;
+    return built->state == STORE_REVISION_READY ? renew_package(sql, built, channel) : STATUS_OK;
 }
 
 Status store_revision_built(Store *store, StoreBuilt *built)
@@ -206,7 +209,7 @@ static Status set_picture(Store *store, Sql *sql, void *user)
                           call->bytes);
     }
     package.version += 1;
-    package_write_row(sql, &package);
+    package_row_write(sql, &package);
     return STATUS_OK;
 }
 
@@ -345,7 +348,7 @@ static Status give(Store *store, Sql *sql, void *user)
     }
     package.owner_id = call->to;
     package.version += 1;
-    package_write_row(sql, &package);
+    package_row_write(sql, &package);
     write_role(sql, &package, call->to, STORE_NOBODY);
     if (before != STORE_BUILT_IN_ACCOUNT) {
         write_role(sql, &package, before, STORE_EDITOR);

@@ -28,6 +28,7 @@ typedef struct StoreBuilt {
     uint32_t number;
     StoreRevisionState state; // READY or FAILED
     const char *reason;
+    const char *title; // of a package that has none yet; NULL: it stays so
     // Its package was refused: the blob is not used any more.
     bool drops_package;
     StoreBlobRef blobs[STORE_BUILT_BLOBS_MAX]; // manifests and thumbnail

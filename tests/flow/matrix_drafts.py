@@ -77,14 +77,14 @@ def drafted_already(server):
 
 
 def one_too_many(server):
-    """An account has at most a hundred places. These are nothing, but they count."""
+    """An account has at most a two hundred places. These are nothing, but they count."""
     name = server.account()
     server.post(f"/api/accounts/{name}/roles", {"roles": "creator"}, "operator")
     owner = server.post("/api/account", None, name, "GET")["user_id"]
     with contextlib.closing(server.database()) as database:
         columns = [row[1] for row in database.execute("PRAGMA table_info(packages)")]
         database.execute("BEGIN IMMEDIATE")
-        for number in range(100):
+        for number in range(200):
             given = {"package_id": f"none-{owner}-{number}".encode(), "owner_id": owner, "kind": 1,
                      **{text: b"" for text in ("title", "description", "forked_from")}}
             database.execute(f"INSERT INTO packages VALUES ({','.join('?' * len(columns))})",
@@ -98,7 +98,13 @@ def without_draft(server):
     return Ask("operator", {}, place_id="place_none", status=404)
 
 
+def publishing(server):
+    name, place = draft(server)
+    return Ask(name, {"notes": "what is new"}, place_id=place)
+
+
 GOOD = {
+    "POST /api/places/{place_id}/draft/publish": publishing,
     "POST /api/drafts": lambda server: Ask(creator(server), {"title": "A place"}),
     "POST /api/places/{place_id}/draft": without_draft,
     "GET /api/places/{place_id}/draft": listed,
@@ -111,6 +117,7 @@ GOOD = {
 }
 
 CONFLICT = {
+    "POST /api/places/{place_id}/draft/publish": "each one is a new revision",
     "POST /api/drafts": one_too_many,
     "POST /api/places/{place_id}/draft": drafted_already,
     "PUT /api/places/{place_id}/draft/files/{path}": writing_late,

@@ -289,7 +289,11 @@ class Player:
         return self.seq
 
     def hear(self, seconds=10.0):
-        message = json.loads(self.socket.receive(seconds))
+        try:
+            message = json.loads(self.socket.receive(seconds))
+        except Closed as end:
+            end.args = (f"{end}; errors: {self.errors}",)
+            raise
         kind, payload = message["kind"], message.get("payload", {})
         if kind == "snapshot":
             self.last_snapshot = message["seq"]

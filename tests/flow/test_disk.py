@@ -141,8 +141,6 @@ def test_uploads_stop_on_a_disk_that_is_nearly_full(program, places, folder):
     save = {"id": "island/Workspace/New.lua", "code": "print(1)\n", "knownHash": None}
     filler = os.path.join(data, "filler")
     try:
-        player = Player(world, player_id="bo")
-        player.walk(0.3, move_z=0)
         leave_free(data, filler, 8)
         check(world.request("POST", "/api/script/save", save)[0] == 200, "8 % are enough")
         os.remove(filler)
@@ -150,6 +148,8 @@ def test_uploads_stop_on_a_disk_that_is_nearly_full(program, places, folder):
         status, _, body = world.request("POST", "/api/script/save", dict(save, id="island/Workspace/B.lua"))
         check(status == 507 and json.loads(body)["error"]["code"] == "disk_low", f"{status}: {body}")
         check(not os.path.exists(place + "/Workspace/B.lua"), "nothing was written")
+        player = Player(world, player_id="bo")
+        player.walk(0.3, move_z=0)
         build_something(player)  # waits until it is durable
         free = os.statvfs(data).f_bfree * os.statvfs(data).f_frsize
         check(abs(world.metric("sandlot_disk_free_bytes") - free) < 4 << 20, "the metric")

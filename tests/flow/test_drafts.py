@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 
-from support import PATIENCE, check, run
+from support import PATIENCE, check, run, wait_until
 from test_accounts import People
 
 SECRET = {"SECRET_KEY": "correct-horse-battery-staple"}
@@ -124,6 +124,66 @@ def test_drafts(program, _places, folder):
         check(ask(up, "GET", f"{address}/files/notes.txt", ann)[2] == wins[0], "the winner's")
         listed = good(ask(up, "GET", address, ann))
         check(listed["bytes_used"] > 0 and listed["bytes_allowed"] > listed["bytes_used"], listed)
+    finally:
+        up.kill()
+
+
+def job_end(up, token, job):
+    def look():
+        status = good(ask(up, "GET", f"/api/jobs/{job}", token))
+        return status if status["status"] in ("done", "failed", "cancelled") else None
+    return wait_until(look, "the job ends", 120)
+
+
+def test_drafts_scripts_are_saved_built_and_published(program, _places, folder):
+    """POST /api/script/save for accounts: conflict, build, the Lua that was made; then a revision that
+    can be played."""
+    up = People(program, folder, variables=SECRET)
+    try:
+        boss = up.operator()
+        ann, bob = creator(up, boss, "ann"), creator(up, boss, "bob")
+        place = good(ask(up, "POST", "/api/drafts", ann, {"title": "Doors"}))["place_id"]
+        code = "export function onStart() { print('hello'); }\n"
+        body = {"id": f"{place}/ServerScriptService/Door.ts", "code": code, "knownHash": None}
+        check(ask(up, "POST", "/api/script/save", None, body)[0] == 401, "sign in first")
+        check(ask(up, "POST", "/api/script/save", bob, body)[0] == 404, "another creator knows nothing")
+        saved = good(ask(up, "POST", "/api/script/save", ann, body))
+        check(saved["hash"] == hashlib.sha256(code.encode()).hexdigest(), saved)
+        check(ask(up, "GET", f"/api/jobs/{saved['job_id']}", bob)[0] == 404, "nor of its job")
+        done = job_end(up, ann, saved["job_id"])
+        check(done["status"] == "done", done)
+        made = [one for one in done["made"] if one["path"] == "ServerScriptService/Door.ts"]
+        check(made, done)
+        with open(os.path.join(folder, "data", "drafts", place, made[0]["lua"]), encoding="utf-8") as file:
+            check("hello" in file.read(), "the Lua that was made")
+        again = ask(up, "POST", "/api/script/save", ann, body)
+        check(again[0] == 409 and json.loads(again[2])["code"] == code, again)
+        history = good(ask(up, "GET", f"/api/places/{place}/draft/history/ServerScriptService/Door.ts", ann))
+        check(len(history["versions"]) == 1 and history["versions"][0]["by"], history)
+        read = good(ask(up, "GET", f"/api/script?id={place}/ServerScriptService/Door.ts", ann))
+        check(read["code"] == code, read)
+        check(ask(up, "GET", f"/api/script?id={place}/ServerScriptService/Door.ts", bob)[0] == 404, "bob")
+
+        # A mistake is a failed job with file and line, and the script is saved all the same.
+        bad = good(ask(up, "POST", "/api/script/save", ann,
+                       {"id": f"{place}/ServerScriptService/Bad.lua", "code": "x = = 1", "knownHash": None}))
+        failed = job_end(up, ann, bad["job_id"])
+        check(failed["status"] == "failed" and any("Bad.lua:1" in line for line in failed["log"]), failed)
+        check(ask(up, "POST", f"/api/places/{place}/draft/publish", ann, {"notes": ""})[0] == 400, "notes")
+        check(ask(up, "POST", f"/api/places/{place}/draft/publish", bob, {"notes": "x"})[0] == 404, "bob")
+        begun = good(ask(up, "POST", f"/api/places/{place}/draft/publish", ann, {"notes": "first"}), 202)
+        check(job_end(up, ann, begun["job_id"])["status"] == "failed", "a broken draft is no revision to play")
+        tag = tag_of(b"x = = 1")
+        good(ask(up, "DELETE", f"/api/places/{place}/draft/files/ServerScriptService/Bad.lua", ann, If_Match=tag))
+        begun = good(ask(up, "POST", f"/api/places/{place}/draft/publish", ann,
+                         {"notes": "second", "channel": "live"}), 202)
+        end = job_end(up, ann, begun["job_id"])
+        check(end["status"] == "done" and end["result_revision_id"] == "r2", end)
+        page = good(ask(up, "GET", f"/api/places/{place}", ann))
+        check(page["live"] == "r2", page)
+
+        # A second draft of it begins from a revision.
+        check(ask(up, "POST", f"/api/places/{place}/draft", ann, {})[0] == 409, "there is one")
     finally:
         up.kill()
 

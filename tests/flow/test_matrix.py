@@ -31,10 +31,15 @@ from support import PATIENCE, WebSocket, World, check, run, wait_until
 from test_accounts import PASSWORD, People
 
 COLUMNS = ["good", "missing", "malformed", "oversized", "no sign-in", "bad token", "forbidden",
-           "method", "unknown", "conflict", "limited"]
+           "forged", "method", "unknown", "conflict", "limited"]
 CONFLICTS = {409, 412}
 ANYWHERE = {405, 421}  # of every address, and so not in the description of each
 NOTHING = "-"
+# None of these is a JSON object: broken, another value, two of them, bytes that are no UTF-8, half of a
+# surrogate pair, a number that is none, a member twice, too deep. An empty body is one without members.
+WRONG_JSON = ['{"a":', " ", "[1]", '"text"', "7", "null", "{}{}", "{} x", "\xff{}", '{"a":"\xff"}',
+              '{"a":"\\ud800"}', '{"a":NaN}', '{"a":01}', "{'a':1}", '{"a":1,}', '{"a":1,"a":2}',
+              '{"a":' * 100 + "1" + "}" * 100, '{"a":"\n"}', '{"a":1e999999}']
 
 
 class Endpoint:
@@ -47,6 +52,7 @@ class Endpoint:
         self.takes_json = "application/json" in content
         schema = content.get("application/json", {}).get("schema", {})
         self.members = schema.get("required", [])
+        self.types = {name: one.get("type") for name, one in schema.get("properties", {}).items()}
         self.query = [one["name"] for one in operation.get("parameters", [])
                       if one["in"] == "query" and one["required"]]
         self.statuses = {int(status) for status in operation["responses"]}
@@ -344,6 +350,10 @@ GOOD = {
     "GET /api/hosts/place/{place_id}": lambda server: host(server, place_id="place_island"),
     "DELETE /admin/mute": lambda server: Ask("operator", query={"account": server.ban("mute")}),
 }
+
+# Forms without JavaScript send these, so our own Origin is enough.
+FORMS = {"POST /login", "POST /register", "POST /logout", "POST /api/account/password",
+         "POST /api/account/recover"}
 
 # What must be undone after a good request.
 AFTER = {"POST /admin/drain": lambda server: server.post("/admin/drain", None, "operator", "DELETE")}
@@ -754,8 +764,14 @@ class Matrix:
     def malformed(self, endpoint, ask):
         if not endpoint.takes_json:
             return NOTHING
-        marks = {self.expect(endpoint, f"malformed {text}", self.send(endpoint, ask, raw=text), {400})
-                 for text in ('{"a":', "[1]", '"text"', "\xff{}")}
+        marks = {self.expect(endpoint, f"malformed {text[:40]}", self.send(endpoint, ask, raw=text), {400})
+                 for text in WRONG_JSON}
+        for name, value in (ask.body or {}).items():
+            for wrong in (7, "x", [], {}, True, None):
+                is_wrong = type(wrong) is not type(value) and endpoint.types.get(name) is not None
+                if is_wrong and (wrong is not None or name in endpoint.members):
+                    answer = self.send(endpoint, ask, body={**ask.body, name: wrong})
+                    marks.add(self.expect(endpoint, f"{name} = {wrong!r}", answer, {400}))
         return "/".join(sorted(marks))
 
     def oversized(self, endpoint, ask):
@@ -799,10 +815,32 @@ class Matrix:
             marks.append(NOTHING if not needs_role else self.expect(
                 endpoint, "forbidden", self.send(endpoint, plain, token=server.tokens["guest"]),
                 {403}))
+        marks.append(self.forged(endpoint, ask))
         marks.append(self.expect(endpoint, "method", self.send(endpoint, plain, method="PATCH",
                                                                body=None), {405}))
         marks.append(self.unknown(endpoint))
         self.rows[endpoint.name] = marks
+
+    def forged(self, endpoint, ask):
+        """A page of another site, with the cookie of whoever is signed in, or without one; our own page
+        without the header that no form can send."""
+        if endpoint.method == "GET" or ask.server is not None:
+            return NOTHING  # it changes nothing, and no other page can read it
+        origin = f"http://127.0.0.1:{self.server.up.port}"
+        evil = {"Origin": "http://evil.example", "X-Sandlot": "1"}
+        tries = [(True, evil), (False, evil), (True, {"Origin": "null"}), (True, {"X-Sandlot": "1"})]
+        if endpoint.name not in FORMS:
+            tries.append((True, {"Origin": origin}))
+        marks = set()
+        for has_cookie, headers in tries:
+            if has_cookie:
+                if ask.who in (None, "host"):
+                    continue
+                headers = {**headers, "Cookie": f"sandlot={self.server.tokens[ask.who]}"}
+            answer = self.send(endpoint, ask, token=None, headers=headers)
+            wanted = {403} if has_cookie or endpoint.access == "anyone" else {401, 403}
+            marks.add(self.expect(endpoint, f"forged {headers}", answer, wanted))
+        return "/".join(sorted(marks))
 
     def conflict(self, endpoint):
         """After all other requests, because some of them use up what there may be."""

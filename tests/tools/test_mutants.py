@@ -110,6 +110,12 @@ class MutantsTest(unittest.TestCase):
         self.assertEqual(self.run_tool({**NOTICED}, "gone")[0], 1)
         self.assertEqual(self.run_tool({})[0], 1)
 
+    def test_a_choice_includes_those_that_do_not_match(self):
+        code, out, _ = self.run_tool({**DIES, **MISFIT, **NOTICED}, "--pick", "1")
+        self.assertEqual((code, "noticed" in out), (1, False), out)
+        self.assertIn("broken    misfit", out)
+        self.assertTrue(out.endswith("1 passed, 1 failed\n"))
+
     def test_scenarios_must_pass_unchanged(self):
         broken = {"core/numbers.c": TREE["core/numbers.c"].replace("return 1", "return 9")}
         wrong = mutant("any", "    return 9;", "    return 3;")

@@ -58,6 +58,18 @@ class WarningsTest(unittest.TestCase):
             self.assertIn(said, out)
             self.assertIn("2 files, 1 findings", out)
 
+    def test_no_file_hides_what_is_in_another(self):
+        # All are read by one process, in this order.
+        quiet = '#pragma clang diagnostic ignored "-Wunused-variable"\nstatic int unused;\n'
+        bad = "static int unused;\n"
+        code, out = self.run_tool({"quiet.c": quiet, "bad.c": bad, "other.c": '#define bad(\n', "too.c": bad})
+        self.assertEqual(code, 1)
+        for name in ("bad.c:", "other.c:", "too.c:"):
+            self.assertIn(name, out)
+        self.assertNotIn("quiet.c:", out)
+        self.assertIn("4 files, 3 findings", out)
+        self.assertEqual(self.run_tool({"quiet.c": quiet, "bad.c": bad})[0], 1)
+
 
 if __name__ == "__main__":
     unittest.main()

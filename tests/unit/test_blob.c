@@ -8,7 +8,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,5 +244,110 @@ TEST(one_that_is_too_long_or_given_up_leaves_nothing)
     blob_abort(writer);
     blob_close(again);
     blob_close(blobs);
+    fixture_end(&fixture);
+}
+
+// --- collecting ---------------------------------------------------------------------------------
+
+#define CONTENTS 32
+
+// What is used, as the database would say.
+typedef struct Uses {
+    pthread_mutex_t lock;
+    uint8_t hashes[CONTENTS][SHA256_BYTES];
+    bool is_used[CONTENTS];
+    atomic_bool is_over;
+    BlobStore *blobs;
+} Uses;
+
+static Status ask_used(void *user, const uint8_t hash[SHA256_BYTES], bool *is_used)
+{
+    Uses *uses = user;
+    *is_used = false;
+    pthread_mutex_lock(&uses->lock);
+    for (uint32_t i = 0; i < CONTENTS; i++) {
+        *is_used |= uses->is_used[i] && memcmp(uses->hashes[i], hash, SHA256_BYTES) == 0;
+    }
+    pthread_mutex_unlock(&uses->lock);
+    return STATUS_OK;
+}
+
+TEST(what_nobody_uses_is_removed_unless_it_was_just_put)
+{
+    StoreFixture fixture;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    Uses uses = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    BlobCollected found;
+    CHECK_OK(blob_open(fixture.folder, &uses.blobs));
+    for (uint32_t i = 0; i < CONTENTS; i++) {
+        const char letter = (char)('a' + (int)i);
+        CHECK_OK(blob_put(uses.blobs, &letter, 1, uses.hashes[i]));
+        uses.is_used[i] = i % 2 == 0;
+    }
+    CHECK_OK(blob_collect(uses.blobs, ask_used, &uses, BLOB_KEPT_MS, &found));
+    CHECK_INT(found.seen, CONTENTS);
+    CHECK_INT(found.removed, 0);
+    CHECK_OK(blob_collect(uses.blobs, ask_used, &uses, 0, &found));
+    CHECK_INT(found.removed, CONTENTS / 2);
+    CHECK_INT(found.bytes, CONTENTS / 2);
+    for (uint32_t i = 0; i < CONTENTS; i++) {
+        CHECK(blob_exists(uses.blobs, uses.hashes[i]) == uses.is_used[i]);
+    }
+    blob_close(uses.blobs);
+    // What an earlier process put is nobody's to wait for.
+    CHECK_OK(blob_open(fixture.folder, &uses.blobs));
+    uses.is_used[0] = false;
+    CHECK_OK(blob_collect(uses.blobs, ask_used, &uses, BLOB_KEPT_MS, &found));
+    CHECK_INT(found.removed, 1);
+    blob_close(uses.blobs);
+    fixture_end(&fixture);
+}
+
+// Puts and uses a content, and gives it up again, for ever.
+static void *put_and_use(void *user)
+{
+    Uses *uses = user;
+    for (uint32_t turn = 0; !atomic_load(&uses->is_over); turn++) {
+        const uint32_t i = turn % CONTENTS;
+        const char letter = (char)('a' + (int)i);
+        uint8_t hash[SHA256_BYTES];
+        pthread_mutex_lock(&uses->lock);
+        uses->is_used[i] = false;
+        pthread_mutex_unlock(&uses->lock);
+        if (blob_put(uses->blobs, &letter, 1, hash) != STATUS_OK) {
+            return "a put failed";
+        }
+        pthread_mutex_lock(&uses->lock); // the row, a moment later
+        memcpy(uses->hashes[i], hash, sizeof hash);
+        uses->is_used[i] = true;
+        pthread_mutex_unlock(&uses->lock);
+        if (!blob_exists(uses->blobs, hash)) {
+            return "a blob in use was removed";
+        }
+    }
+    return NULL;
+}
+
+TEST(a_blob_in_use_is_never_removed_however_the_two_meet)
+{
+    StoreFixture fixture;
+    if (!fixture_begin(&fixture)) {
+        return;
+    }
+    Uses uses = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    BlobCollected found;
+    pthread_t thread;
+    void *failed = NULL;
+    CHECK_OK(blob_open(fixture.folder, &uses.blobs));
+    CHECK_INT(pthread_create(&thread, NULL, put_and_use, &uses), 0);
+    for (uint32_t i = 0; i < 30; i++) {
+        CHECK_OK(blob_collect(uses.blobs, ask_used, &uses, BLOB_KEPT_MS, &found));
+    }
+    atomic_store(&uses.is_over, true);
+    CHECK_INT(pthread_join(thread, &failed), 0);
+    CHECK_TEXT(failed != NULL ? failed : "", "");
+    blob_close(uses.blobs);
     fixture_end(&fixture);
 }

@@ -361,7 +361,7 @@ TEST(a_status_is_json)
         "{\"job_id\":\"ab\",\"status\":\"running\",\"stage\":\"compile\",\"progress_pct\":47,"
         "\"done\":1,\"total\":4,\"item\":\"Workspace/Tür\",\"log\":[\"a \\\"b\\\"\\n\",\"\"],"
         "\"reason\":\"\",\"errors\":0,\"warnings\":0,\"compiled\":0,\"cached\":0,"
-        "\"result_revision_id\":null}");
+        "\"made\":[],\"result_revision_id\":null}");
     buffer_free(&out);
     status->state = JOB_DONE;
     status->version = 7;

@@ -977,7 +977,7 @@ TEST(a_compiler_that_was_killed_is_replaced)
     const pid_t first = typescript_pid(compiler);
     CHECK(first > 0);
     kill(first, SIGKILL);
-    usleep(200000);
+    CHECK_INT(waitid(P_PID, (id_t)first, &(siginfo_t){0}, WEXITED | WNOWAIT), 0); // it is gone
     check_works(compiler); // the next call works as if nothing had happened
     CHECK(typescript_pid(compiler) != first);
     typescript_destroy(compiler);

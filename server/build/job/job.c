@@ -17,6 +17,7 @@
 #include "core/base/utf8.h"
 #include "server/build/job/path_hide.h"
 #include "server/build/place/place_stamp.h"
+#include "server/build/place/scene_ref.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/work_pool.h"
@@ -47,7 +48,7 @@ typedef struct Job {
     bool has_work;
     JobWork work;
     char *place; // NULL: its work makes it
-    bool force;
+    bool force, writes;
     bool has_stamp; // of the folder just before the build read it
     uint8_t stamp[SHA256_BYTES];
     atomic_bool cancel;
@@ -265,6 +266,13 @@ static void log_result(JobStatus *status, const BuildResult *result)
     status->compiled_count = result->compiled_count;
     status->cached_count = result->cached_count;
     status->version = result->version;
+    for (uint32_t i = 0; i < result->rune_count && status->made_count < JOB_MADE_MAX; i++) {
+        const BuildRune *rune = &result->runes[i];
+        if (rune->language != SOUL_LUA) {
+            memcpy(status->made[status->made_count].path, rune->path, SCRIPT_PATH_BYTES);
+            status->made[status->made_count++].language = rune->language;
+        }
+    }
 }
 
 // Whether the creator's files are at fault; then diagnostics say why.
@@ -413,7 +421,7 @@ static Status build_it(JobQueue *queue, Builder **builder, Job *job, BuildResult
     // A revision never changes, and its runes are packed for the players that follow.
     const BuildRequest request = {.place = job->place,
                                   .force = job->force,
-                                  .write = queue->config.cache == NULL,
+                                  .write = queue->config.cache == NULL || job->writes,
                                   .update = !job->has_work,
                                   .pack = job->has_work,
                                   .progress = on_progress,
@@ -579,16 +587,21 @@ static Job *find_same(JobQueue *queue, const char *place, bool force, const uint
 Status job_start(JobQueue *queue, const char *place, bool force, char id[JOB_ID_BYTES],
                  bool *joined)
 {
+    return job_start_for(queue, &(JobWish){.place = place, .force = force}, id, joined);
+}
+
+Status job_start_for(JobQueue *queue, const JobWish *wish, char id[JOB_ID_BYTES], bool *joined)
+{
     uint8_t stamp[SHA256_BYTES];
-    const Status stamped = place_stamp(place, stamp);
-    char *real = stamped == STATUS_NOT_FOUND ? NULL : realpath(place, NULL);
+    const Status stamped = place_stamp(wish->place, stamp);
+    char *real = stamped == STATUS_NOT_FOUND ? NULL : realpath(wish->place, NULL);
     if (real == NULL) {
         return STATUS_NOT_FOUND;
     }
     Status status = STATUS_OK;
     pthread_mutex_lock(&queue->lock);
     uint32_t waiting;
-    Job *job = find_same(queue, real, force, stamped == STATUS_OK ? stamp : NULL, &waiting);
+    Job *job = find_same(queue, real, wish->force, stamped == STATUS_OK ? stamp : NULL, &waiting);
     const bool is_there = job != NULL;
     if (!is_there && (waiting == JOBS_WAIT_MAX || queue->stop)) {
         status = STATUS_LIMIT;
@@ -597,7 +610,9 @@ Status job_start(JobQueue *queue, const char *place, bool force, char id[JOB_ID_
         make_id(job->status.id);
         job->number = ++queue->number;
         job->place = real;
-        job->force = force;
+        job->force = wish->force;
+        job->writes = wish->writes;
+        job->account = wish->account;
         job->status.queued_unix_ms = clock_unix_ms();
         real = NULL; // the job owns it now
         pthread_cond_signal(&queue->work);
@@ -608,6 +623,18 @@ Status job_start(JobQueue *queue, const char *place, bool force, char id[JOB_ID_
     }
     pthread_mutex_unlock(&queue->lock);
     free(real);
+    return status;
+}
+
+Status job_folder(JobQueue *queue, const char *id, char out[PATH_MAX])
+{
+    Status status = STATUS_NOT_FOUND;
+    pthread_mutex_lock(&queue->lock);
+    const Job *job = find_job(queue, id);
+    if (job != NULL && job->place != NULL && snprintf(out, PATH_MAX, "%s", job->place) < PATH_MAX) {
+        status = STATUS_OK;
+    }
+    pthread_mutex_unlock(&queue->lock);
     return status;
 }
 
@@ -768,6 +795,25 @@ static void member_number(JsonWriter *json, const char *name, uint64_t number)
     json_write_integer(json, (int64_t)number);
 }
 
+// The Lua that each of them became is beside the others that builds write, by the same name.
+static void write_made(JsonWriter *json, const JobStatus *status)
+{
+    json_write_name(json, "made");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < status->made_count; i++) {
+        char source[SCRIPT_PATH_BYTES + 8],
+            lua[sizeof SCENE_REF_MADE_FOLDER + SCRIPT_PATH_BYTES + 8];
+        snprintf(source, sizeof source, "%s%s", status->made[i].path,
+                 soul_language_ending(status->made[i].language));
+        snprintf(lua, sizeof lua, SCENE_REF_MADE_FOLDER "%s.lua", status->made[i].path);
+        json_write_object_begin(json);
+        member_text(json, "path", source);
+        member_text(json, "lua", lua);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
 static void write_status(const JobStatus *status, JsonWriter *json)
 {
     char revision[16];
@@ -792,6 +838,7 @@ static void write_status(const JobStatus *status, JsonWriter *json)
     member_number(json, "warnings", status->warning_count);
     member_number(json, "compiled", status->compiled_count);
     member_number(json, "cached", status->cached_count);
+    write_made(json, status);
     json_write_name(json, "result_revision_id");
     if (status->state == JOB_DONE) {
         json_write_text(json, status->result_id[0] != '\0' ? status->result_id : revision);

@@ -16,6 +16,7 @@
 #define JOBS_WAIT_MAX       64
 #define JOBS_AT_A_TIME      2
 #define JOB_RESULT_ID_BYTES 16
+#define JOB_MADE_MAX        64
 #define JOB_MS_MAX          (30u * 60 * 1000) // a whole build; each question of it has its own limit
 
 typedef enum JobState { JOB_WAITING, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED } JobState;
@@ -31,6 +32,11 @@ typedef struct JobStatus {
     char reason[WORKER_REASON_BYTES]; // failed: why; it tells nobody where things are on this
                                       // machine
     uint32_t error_count, warning_count, compiled_count, cached_count, version;
+    struct {                          // scripts that were turned into Lua; at most so many
+        char path[SCRIPT_PATH_BYTES]; // without its ending
+        SoulLanguage language;
+    } made[JOB_MADE_MAX];
+    uint32_t made_count;
     char result_id[JOB_RESULT_ID_BYTES]; // "": the version
     uint64_t queued_unix_ms, ended_unix_ms;
 } JobStatus;
@@ -53,6 +59,17 @@ void job_queue_destroy(JobQueue *queue); // cancels running builds and waits for
 // at the same time.
 MUST_USE Status job_start(JobQueue *queue, const char *place, bool force, char id[JOB_ID_BYTES],
                           bool *joined);
+// The same for an account, whose jobs wait for each other; 0: nobody's. `writes`: artifacts are
+// written into the folder also if the cache is elsewhere.
+typedef struct JobWish {
+    const char *place;
+    bool force, writes;
+    uint64_t account;
+} JobWish;
+MUST_USE Status job_start_for(JobQueue *queue, const JobWish *wish, char id[JOB_ID_BYTES],
+                              bool *joined);
+// The folder that a job builds. STATUS_NOT_FOUND: no such job, or it has none.
+MUST_USE Status job_folder(JobQueue *queue, const char *id, char out[PATH_MAX]);
 MUST_USE Status job_status(JobQueue *queue, const char *id, JobStatus *out);
 
 // A job whose folder is made by its own thread, and whose end somebody writes down: a revision of a

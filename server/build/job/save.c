@@ -403,7 +403,11 @@ Status save_script(JobQueue *queue, const SaveRequest *request, SaveAnswer *out,
     if (status == STATUS_OK) {
         // It is saved; if too many jobs wait it is just not built now.
         bool joined;
-        const Status started = job_start(queue, request->place, false, answer.job_id, &joined);
+        const Status started = job_start_for(queue,
+                                             &(JobWish){.place = request->place,
+                                                        .writes = request->writes,
+                                                        .account = request->account},
+                                             answer.job_id, &joined);
         if (started != STATUS_OK) {
             answer.job_id[0] = '\0';
         }

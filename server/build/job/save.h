@@ -11,6 +11,8 @@ typedef struct SaveRequest {
     const char *code;
     size_t code_bytes;
     const char *known_hash; // 64 hex digits; NULL: it is new
+    uint64_t account;       // who saves; 0: nobody
+    bool writes;            // the build's artifacts too, see JobWish
 } SaveRequest;
 
 typedef struct SaveAnswer {

@@ -69,7 +69,8 @@ bool serve_body_fits(const JsonNode *object, HttpRequest *request, HttpResponse 
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!words[i].is_optional && json_find(object, words[i].name) == NULL) {
+        const JsonNode *member = json_find(object, words[i].name);
+        if (!words[i].is_optional && (member == NULL || member->kind == JSON_NULL)) {
             snprintf(text, sizeof text, "the body must be a JSON object with the member %.100s",
                      words[i].name);
             http_fail(request, response, 400, "malformed", text);

@@ -5,6 +5,7 @@
 #include "server/host/serve/http_admin.h"
 
 #include "core/base/utf8.h"
+#include "server/host/serve/http_place.h"
 #include "server/host/serve/remote_worlds.h"
 #include "server/host/serve/time_text.h"
 #include "server/sys/clock.h"
@@ -462,6 +463,7 @@ void serve_admin_post_cleanup(void *user, HttpRequest *request, HttpResponse *re
     serve_write_number(&answer.json, "sign_ins", swept.sign_ins);
     serve_write_number(&answer.json, "guests", swept.guests);
     serve_write_number(&answer.json, "links", swept.links);
+    serve_write_number(&answer.json, "places", place_sweep(serve));
     json_write_object_end(&answer.json);
     serve_answer_end(&answer, response);
 }

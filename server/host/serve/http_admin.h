@@ -49,12 +49,13 @@ void serve_logs_stop(Serve *serve); // after the HTTP server has stopped
      .blocks = true, .gives = SERVE_ADMIN_USER, .fails = "404 409", \
      .summary = "An account, by its name or client_id"}, \
     {"GET", "/admin/settings", .handler = serve_admin_get_settings, .access = ACCESS_MACHINE, \
-     .gives = "registration", .fails = "409", \
+     .gives = "registration chat approve_listing", .fails = "409", \
      .summary = "What an operator may change while the server runs"}, \
     {"PUT", "/admin/settings", serve_admin_put_settings, .body_max = SERVE_BODY_BYTES, \
-     .access = ACCESS_MACHINE, .blocks = true, .takes = "registration", \
-     .gives = "registration", .fails = "409", \
-     .summary = "Changes it: registration is open or invite"}, \
+     .access = ACCESS_MACHINE, .blocks = true, .takes = "registration? chat? approve_listing?", \
+     .gives = "registration chat approve_listing", .fails = "409", \
+     .summary = "Changes it: registration open or invite, chat free, phrases or off, " \
+                "approve_listing yes or no"}, \
     {"GET", "/admin/servers", .handler = serve_admin_get_servers, .access = ACCESS_MACHINE, \
      .gives = "servers:array", \
      .summary = "The worlds that run: players, process, memory, ticks, address"}, \
@@ -65,7 +66,7 @@ void serve_logs_stop(Serve *serve); // after the HTTP server has stopped
      .takes = "account?", .gives = "sessions:array total:integer sockets:integer", \
      .summary = "Sign-ins that are valid, without their tokens"}, \
     {"POST", "/admin/cleanup", .handler = serve_admin_post_cleanup, .access = ACCESS_MACHINE, \
-     .blocks = true, .gives = "sign_ins:integer guests:integer links:integer", \
+     .blocks = true, .gives = "sign_ins:integer guests:integer links:integer places:integer", \
      .summary = "Forgets ended sign-ins, unused links, and guests who left nothing"}, \
     {"POST", "/admin/kick", serve_admin_post_kick, .body_max = SERVE_BODY_BYTES, \
      .access = ACCESS_MACHINE, .takes = "account world_id? reason?", .gives = "worlds:integer", \

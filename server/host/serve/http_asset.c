@@ -6,6 +6,9 @@
 #include "server/host/serve/http_asset.h"
 
 #include "server/build/place/place_file.h"
+#include "server/control/rights.h"
+#include "server/host/serve/access.h"
+#include "server/host/serve/places.h"
 #include "server/store/blob.h"
 #include "server/sys/clock.h"
 
@@ -14,8 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STREAMS_MAX 512           // descriptors that are open at once
-#define JUDGED_NS   1000000000ull // how long the word about a file that was just written counts
+#define STREAMS_MAX       512           // descriptors that are open at once
+#define WANTED_PLACES_MAX 8             // that are asked for one asset
+#define JUDGED_NS         1000000000ull // how long the word about a file that was just written counts
 
 // What is known of a file that is not as the build saw it.
 typedef struct Verdict {
@@ -29,11 +33,12 @@ struct ServeAssets {
     const HostPlace *place;
     pthread_mutex_t lock;
     Verdict *verdicts; // by asset; with the lock
-    atomic_uint stream_count;
 };
 
+static atomic_uint stream_count; // of all places
+
 typedef struct AssetStream {
-    ServeAssets *assets;
+    ServePlace *place; // a reference
     int file;
     AssetStamp stamp;
 } AssetStream;
@@ -113,8 +118,9 @@ static int64_t read_stream(void *user, uint64_t at, void *out, size_t bytes)
 static void end_stream(void *user)
 {
     AssetStream *stream = user;
-    atomic_fetch_sub(&stream->assets->stream_count, 1);
+    atomic_fetch_sub(&stream_count, 1);
     close(stream->file);
+    serve_place_release(stream->place);
     free(stream);
 }
 
@@ -146,24 +152,25 @@ static void fill(HttpResponse *response, PackageKind kind, size_t bytes)
     response->is_attachment = true;
 }
 
-// False: the file is not (any more) what it was when it was built.
-static bool answer_file(ServeAssets *assets, uint32_t number, HttpResponse *response)
+// The reference is the response's, unless this is false: the file is not (any more) what it was
+// when it was built.
+static bool answer_file(ServePlace *place, uint32_t number, HttpResponse *response)
 {
-    const BuildAsset *asset = &assets->place->built.assets[number];
+    const BuildAsset *asset = &place->place->built.assets[number];
     AssetStream *stream = malloc(sizeof *stream);
     int file = -1;
-    if (stream == NULL || place_file_open(assets->place->folder, asset->path, &file) != STATUS_OK) {
+    if (stream == NULL || place_file_open(place->place->folder, asset->path, &file) != STATUS_OK) {
         free(stream);
         return false;
     }
-    *stream = (AssetStream){.assets = assets, .file = file};
+    *stream = (AssetStream){.place = place, .file = file};
     if (asset_stamp_of(file, &stream->stamp) != STATUS_OK ||
-        !is_still(assets, number, file, &stream->stamp)) {
+        !is_still(place->assets, number, file, &stream->stamp)) {
         close(file);
         free(stream);
         return false;
     }
-    atomic_fetch_add(&assets->stream_count, 1);
+    atomic_fetch_add(&stream_count, 1);
     fill(response, asset->info.kind, (size_t)asset->bytes);
     response->stream = (HttpStream){read_stream, end_stream, stream};
     return true;
@@ -171,20 +178,46 @@ static bool answer_file(ServeAssets *assets, uint32_t number, HttpResponse *resp
 
 // --- answers ------------------------------------------------------------------------------------
 
-// Several files may hold the same bytes; any that still does is as good.
-static bool answer_from(ServeAssets *assets, const uint8_t hash[SHA256_BYTES],
-                        HttpResponse *response)
+typedef struct WantedAsset {
+    uint8_t hash[SHA256_BYTES];
+    const ServePlace *not_in[WANTED_PLACES_MAX]; // whose file has changed
+    uint32_t not_in_count;
+} WantedAsset;
+
+static bool has_thumbnail(const BuildResult *built, const uint8_t hash[SHA256_BYTES])
 {
-    const BuildResult *built = &assets->place->built;
-    if (built->thumbnail != NULL && memcmp(hash, built->thumbnail_hash, SHA256_BYTES) == 0) {
+    return built->thumbnail != NULL && memcmp(hash, built->thumbnail_hash, SHA256_BYTES) == 0;
+}
+
+static bool has_asset(void *user, const ServePlace *place)
+{
+    const WantedAsset *wanted = user;
+    const BuildResult *built = &place->place->built;
+    for (uint32_t i = 0; i < wanted->not_in_count; i++) {
+        if (wanted->not_in[i] == place) {
+            return false;
+        }
+    }
+    bool is_there = has_thumbnail(built, wanted->hash);
+    for (uint32_t i = 0; i < built->asset_count && !is_there; i++) {
+        is_there = memcmp(wanted->hash, built->assets[i].hash, SHA256_BYTES) == 0;
+    }
+    return is_there;
+}
+
+// Several files may hold the same bytes; any that still does is as good. The reference is the
+// response's if this is true.
+static bool answer_from(ServePlace *place, const uint8_t hash[SHA256_BYTES], HttpResponse *response)
+{
+    const BuildResult *built = &place->place->built;
+    if (has_thumbnail(built, hash)) {
         fill(response, KIND_PNG, built->thumbnail_bytes);
-        response->body = built->thumbnail;
-        response->body_is_static = true;
+        serve_place_send(place, built->thumbnail, built->thumbnail_bytes, response);
         return true;
     }
     for (uint32_t i = 0; i < built->asset_count; i++) {
         if (memcmp(hash, built->assets[i].hash, SHA256_BYTES) == 0 &&
-            answer_file(assets, i, response)) {
+            answer_file(place, i, response)) {
             return true;
         }
     }
@@ -195,22 +228,36 @@ void serve_asset_blob(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
     const char *name = http_path_part(request, 0);
-    uint8_t hash[SHA256_BYTES];
-    uint32_t streams = 0;
-    for (uint32_t i = 0; i < serve->place_count; i++) {
-        streams += atomic_load(&serve->places[i].assets->stream_count);
-    }
-    if (streams >= STREAMS_MAX) {
+    WantedAsset wanted = {.not_in_count = 0};
+    if (atomic_load(&stream_count) >= STREAMS_MAX) {
         http_fail(request, response, 503, "busy", "too many assets are being sent; try again");
         return;
     }
-    const bool is_hash = name != NULL && blob_parse(name, strlen(name), hash) == STATUS_OK;
-    for (uint32_t i = 0; i < serve->place_count && is_hash; i++) {
-        if (answer_from(serve->places[i].assets, hash, response)) {
+    const bool is_hash = name != NULL && blob_parse(name, strlen(name), wanted.hash) == STATUS_OK;
+    ServePlace *place = is_hash ? places_find(serve, has_asset, &wanted) : NULL;
+    while (place != NULL) {
+        if (answer_from(place, wanted.hash, response)) {
             return;
         }
+        wanted.not_in[wanted.not_in_count++] = place;
+        serve_place_release(place);
+        const bool is_more = wanted.not_in_count < WANTED_PLACES_MAX;
+        place = is_more ? places_find(serve, has_asset, &wanted) : NULL;
     }
     http_fail(request, response, 404, "not_found", "there is no such blob");
+}
+
+// What players get of it is for those who may play it.
+static bool may_play(const Serve *serve, const HttpRequest *request, const char *place_id)
+{
+    char package_id[PLACE_KEY_BYTES];
+    StorePackage package;
+    uint32_t rights = 0;
+    place_id_package(place_id, package_id);
+    return serve->control == NULL ||
+           (rights_find(serve->store, package_id, serve_who(request), &package, &rights) ==
+                STATUS_OK &&
+            (rights & (place_id_is_beta(place_id) ? RIGHT_TEST : RIGHT_PLAY)) != 0);
 }
 
 // GET /api/assets?place=ID; without one, of the default place.
@@ -218,15 +265,15 @@ void serve_asset_list(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
     const char *wanted = http_query(request, "place");
-    for (uint32_t i = 0; i < serve->place_count; i++) {
-        const HostPlace *place = serve->places[i].place;
-        const bool has_list = place->built.asset_list != NULL; // else the control plane has it
-        if (has_list && (wanted == NULL || strcmp(place->place_id, wanted) == 0)) {
-            response->body = (const uint8_t *)place->built.asset_list;
-            response->bytes = place->built.asset_list_bytes;
-            response->body_is_static = true; // until the server is stopped
-            return;
-        }
+    wanted = wanted != NULL ? wanted : serve->default_place;
+    ServePlace *place = strlen(wanted) < PLACE_KEY_BYTES && may_play(serve, request, wanted)
+                            ? places_find_id(serve, wanted)
+                            : NULL;
+    const BuildResult *built = place != NULL ? &place->place->built : NULL;
+    if (built == NULL || built->asset_list == NULL) { // else the control plane has it
+        serve_place_release(place);
+        http_fail(request, response, 404, "not_found", "there is no such place here");
+        return;
     }
-    http_fail(request, response, 404, "not_found", "there is no such place here");
+    serve_place_send(place, (const uint8_t *)built->asset_list, built->asset_list_bytes, response);
 }

@@ -7,8 +7,10 @@
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
 #include "server/build/job/save.h"
+#include "server/control/rights.h"
 #include "server/host/serve/body.h"
 #include "server/host/serve/http_routes.h"
+#include "server/host/serve/place_build.h"
 #include "server/net/http_rules.h"
 
 #include <libgen.h>
@@ -21,11 +23,12 @@
 #define ANSWER_BYTES_MAX (4u << 20)
 #define ID_BYTES         512
 
-typedef struct ServeBuild {
-    char place[PATH_MAX]; // the folder, without links
-    char name[NAME_MAX + 1];
-    JobQueue *queue; // NULL until something is saved
-} ServeBuild;
+// The place that a request is about.
+typedef struct Target {
+    char place[PATH_MAX];    // the folder, without links
+    char name[NAME_MAX + 1]; // what ids begin with: the folder's name, or the id of a draft's place
+    bool is_draft;
+} Target;
 
 // --- who may ------------------------------------------------------------------------------------
 
@@ -58,68 +61,74 @@ static bool refuse_save_by_stranger(const Serve *serve, HttpRequest *request,
     return serve_refuse_forwarded(serve, request, response);
 }
 
-static ServeBuild *build_of(Serve *serve)
+// In development: the folder of the one place.
+static bool enter_folder(const Serve *serve, HttpRequest *request, HttpResponse *response,
+                         Target *out)
 {
-    if (serve->build != NULL) {
-        return serve->build;
+    if (refuse_save_by_stranger(serve, request, response)) {
+        return false;
     }
-    ServeBuild *build = calloc(1, sizeof *build);
-    if (build == NULL || realpath(serve->config.places[0], build->place) == NULL) {
-        free(build);
-        return NULL;
+    if (realpath(serve->config.places[0], out->place) == NULL) {
+        http_fail(request, response, 500, "failed", "the place's folder cannot be found any more");
+        return false;
     }
     char copy[PATH_MAX];
-    snprintf(copy, sizeof copy, "%s", build->place);
-    snprintf(build->name, sizeof build->name, "%s", basename(copy));
-    serve->build = build;
-    return build;
+    snprintf(copy, sizeof copy, "%s", out->place);
+    snprintf(out->name, sizeof out->name, "%s", basename(copy));
+    return true;
 }
 
-// Whoever saved is told without the paths of this machine; who runs it wants them.
-static void log_failure(void *user, const char *reason)
+static bool fail_not_found(HttpRequest *request, HttpResponse *response)
 {
-    (void)user;
-    serve_log(LOG_ERROR, "build", "a build failed: %s", reason);
+    http_fail(request, response, 404, "not_found", "there is no draft of such a place");
+    return false;
 }
 
-static JobQueue *queue_of(Serve *serve, ServeBuild *build)
+// With accounts: the draft of a place that whoever asks may edit.
+static bool enter_draft(Serve *serve, HttpRequest *request, HttpResponse *response,
+                        const char *place_id, Target *out)
 {
-    if (build->queue != NULL) {
-        return build->queue;
+    StorePackage package;
+    uint32_t rights = 0;
+    const Identity *who = serve_who(request);
+    if (who == NULL) {
+        http_fail(request, response, 401, "sign_in", "sign in first: POST /login gives a sign-in");
+        return false;
     }
-    const BuildConfig config = serve_build_config(serve);
-    // One at a time: there is one place, and only one build of it runs.
-    if (job_queue_create(&config, 1, &build->queue) != STATUS_OK) {
-        return NULL;
+    const Status status = rights_find(serve->store, place_id, who, &package, &rights);
+    if (status == STATUS_OK && (rights & RIGHT_EDIT) == 0 && (rights & RIGHT_SEE) != 0) {
+        http_fail(request, response, 403, "denied", "this is for those who work on the place");
+        return false;
     }
-    job_queue_listen(build->queue, log_failure, NULL);
-    return build->queue;
+    if (status != STATUS_OK || !draft_exists(serve->drafts, place_id) ||
+        draft_folder(serve->drafts, place_id, out->place) != STATUS_OK) {
+        return fail_not_found(request, response);
+    }
+    snprintf(out->name, sizeof out->name, "%s", place_id);
+    out->is_draft = true;
+    return true;
 }
 
-void serve_build_stop(Serve *serve)
+// The place that an id begins with. False: the response says why not.
+static bool enter(Serve *serve, HttpRequest *request, HttpResponse *response, const char *id,
+                  Target *out)
 {
-    ServeBuild *build = serve->build;
-    if (build != NULL) {
-        job_queue_destroy(build->queue);
-        free(build);
-        serve->build = NULL;
+    *out = (Target){.is_draft = false};
+    if (serve->control == NULL) {
+        return enter_folder(serve, request, response, out);
     }
-}
-
-// Both, or the response is filled.
-static ServeBuild *enter(void *user, HttpRequest *request, HttpResponse *response)
-{
-    Serve *serve = user;
-    if (refuse_save_by_stranger(serve, request, response)) {
-        return NULL;
+    char place_id[65];
+    const size_t bytes = id != NULL ? strcspn(id, "/") : 0;
+    if (bytes == 0 || bytes >= sizeof place_id) {
+        if (id == NULL) {
+            http_fail(request, response, 400, "malformed", "id must be <place>/<path>");
+            return false;
+        }
+        return fail_not_found(request, response);
     }
-    pthread_mutex_lock(&serve->build_lock);
-    ServeBuild *build = build_of(serve);
-    pthread_mutex_unlock(&serve->build_lock);
-    if (build == NULL) {
-        http_fail(request, response, 500, "failed", "the place's folder cannot be found any more");
-    }
-    return build;
+    memcpy(place_id, id, bytes);
+    place_id[bytes] = '\0';
+    return enter_draft(serve, request, response, place_id, out);
 }
 
 // --- answers ------------------------------------------------------------------------------------
@@ -232,7 +241,7 @@ static void respond_save_failed(HttpRequest *request, HttpResponse *response, St
 // --- scripts ------------------------------------------------------------------------------------
 
 // The path behind `<place>/`, where the place is the folder's name; NULL fills the response.
-static const char *path_of(const ServeBuild *build, HttpRequest *request, HttpResponse *response,
+static const char *path_of(const Target *build, HttpRequest *request, HttpResponse *response,
                            const char *id)
 {
     const size_t name = strlen(build->name);
@@ -316,50 +325,65 @@ static Status read_body(const HttpRequest *request, SaveBody *out, char reason[W
     return STATUS_OK;
 }
 
-static void save(const Serve *serve, JobQueue *queue, HttpRequest *request, HttpResponse *response,
-                 const SaveBody *body)
+typedef struct Saving {
+    JobQueue *queue;
+    SaveRequest request;
+    SaveAnswer answer;
+    char reason[WORKER_REASON_BYTES];
+} Saving;
+
+static Status save_it(void *user)
 {
-    ServeBuild *build = serve->build;
-    const char *path = path_of(build, request, response, body->id);
-    if (path == NULL) {
+    Saving *saving = user;
+    return save_script(saving->queue, &saving->request, &saving->answer, saving->reason);
+}
+
+static void save(Serve *serve, HttpRequest *request, HttpResponse *response, const SaveBody *body)
+{
+    Target target;
+    JobQueue *queue = serve_jobs(serve);
+    const char *path = NULL;
+    if (queue == NULL) {
+        http_fail(request, response, 503, "failed", "no builds can be started");
         return;
     }
-    const SaveRequest wish = {.place = build->place,
-                              .path = path,
-                              .code = body->code,
-                              .code_bytes = body->code_bytes,
-                              .known_hash = body->known_hash};
-    char reason[WORKER_REASON_BYTES] = "";
-    SaveAnswer saved = {0};
-    const Status status = save_script(queue, &wish, &saved, reason);
-    const Outcome outcome = {build->name, &saved, body->known_hash, reason};
+    if (!enter(serve, request, response, body->id, &target) ||
+        serve_refuse_upload(serve, target.place, request, response) ||
+        (path = path_of(&target, request, response, body->id)) == NULL) {
+        return;
+    }
+    const uint64_t account = target.is_draft ? serve_who(request)->account : 0;
+    Saving saving = {.queue = queue,
+                     .request = {.place = target.place,
+                                 .path = path,
+                                 .code = body->code,
+                                 .code_bytes = body->code_bytes,
+                                 .known_hash = body->known_hash,
+                                 .account = account,
+                                 .writes = target.is_draft}};
+    const Status status =
+        target.is_draft ? draft_change(serve->drafts, target.name, path, account, save_it, &saving)
+                        : save_it(&saving);
+    const Outcome outcome = {target.name, &saving.answer, body->known_hash, saving.reason};
     if (status == STATUS_OK) {
-        if (body->known_hash == NULL) {
-            serve_renew_types(serve, build->place);
+        if (body->known_hash == NULL && !target.is_draft) {
+            serve_renew_types(serve, target.place);
         }
         answer(request, response, write_saved, &outcome);
     } else if (status == STATUS_MISMATCH) {
         response->status = 409;
         answer(request, response, write_conflict, &outcome);
     } else {
-        respond_save_failed(request, response, status, reason);
+        respond_save_failed(request, response, status, saving.reason);
     }
-    free(saved.current);
+    free(saving.answer.current);
 }
 
 void serve_build_post_save(void *user, HttpRequest *request, HttpResponse *response)
 {
-    ServeBuild *build = enter(user, request, response);
-    if (build == NULL || serve_refuse_upload(user, build->place, request, response)) {
-        return;
-    }
     Serve *serve = user;
-    pthread_mutex_lock(&serve->build_lock);
-    JobQueue *queue = queue_of(serve, build);
-    pthread_mutex_unlock(&serve->build_lock);
-    if (queue == NULL) {
-        http_fail(request, response, 503, "failed", "no builds can be started");
-        return;
+    if (serve->control == NULL && refuse_save_by_stranger(serve, request, response)) {
+        return; // before the body is looked at
     }
     SaveBody body = {0};
     char reason[WORKER_REASON_BYTES] = "";
@@ -369,76 +393,151 @@ void serve_build_post_save(void *user, HttpRequest *request, HttpResponse *respo
         return;
     }
     if (serve_body_fits(body.root, request, response)) {
-        save(user, queue, request, response, &body);
+        save(serve, request, response, &body);
     }
     free(body.memory);
 }
 
 void serve_build_get_script(void *user, HttpRequest *request, HttpResponse *response)
 {
-    ServeBuild *build = enter(user, request, response);
-    const char *path =
-        build != NULL ? path_of(build, request, response, http_query(request, "id")) : NULL;
+    Target target;
+    const char *id = http_query(request, "id");
+    const char *path = enter(user, request, response, id, &target)
+                           ? path_of(&target, request, response, id)
+                           : NULL;
     if (path == NULL) {
         return;
     }
     char reason[WORKER_REASON_BYTES] = "";
     SaveAnswer saved = {0};
-    const Status status = save_read(build->place, path, &saved, reason);
+    const Status status = save_read(target.place, path, &saved, reason);
     if (status != STATUS_OK) {
         respond_save_failed(request, response, status, reason);
         return;
     }
-    const Outcome outcome = {build->name, &saved, NULL, NULL};
+    const Outcome outcome = {target.name, &saved, NULL, NULL};
     answer(request, response, write_script, &outcome);
     free(saved.current);
 }
 
 // --- jobs ---------------------------------------------------------------------------------------
 
-static void answer_job(ServeBuild *build, HttpRequest *request, HttpResponse *response,
-                       bool is_cancel)
+static void put_job(HttpRequest *request, HttpResponse *response, const JobStatus *status)
 {
-    Serve *serve = http_user(request);
+    Buffer text = buffer_of(ANSWER_BYTES_MAX);
+    job_status_json(status, &text);
+    http_keep(request, text.data);
+    response->body = text.data;
+    response->bytes = text.bytes;
+    response->body_is_static = true;
+    if (text.status != STATUS_OK) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+    }
+}
+
+static void refuse_job(HttpRequest *request, HttpResponse *response)
+{
+    http_fail(request, response, 404, "not_found", "there is no such job (any more)");
+}
+
+// The job of a revision: for its maker, and for who may read the package; only who may edit it
+// cancels it. True: there is one, and the response is filled.
+static bool answer_revision(Serve *serve, HttpRequest *request, HttpResponse *response,
+                            bool is_cancel)
+{
+    StoreRevision revision;
+    StorePackage package;
+    JobStatus *status;
+    uint32_t rights = 0;
+    const Identity *who = serve_who(request);
+    if (serve->control == NULL ||
+        store_revision_by_job(serve->store, http_path_part(request, 0), &revision) != STATUS_OK) {
+        return false;
+    }
+    const bool is_maker = who != NULL && who->account == revision.maker_id;
+    if (rights_find(serve->store, revision.package_id, who, &package, &rights) != STATUS_OK) {
+        rights = 0;
+    }
+    if (!is_maker && (rights & RIGHT_READ) == 0) {
+        refuse_job(request, response);
+    } else if (is_cancel && !is_maker && (rights & RIGHT_EDIT) == 0) {
+        http_fail(request, response, 403, "denied", "this is for those who work on the place");
+    } else if ((status = malloc(sizeof *status)) == NULL) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+    } else {
+        if (is_cancel) { // one that has ended stays as it is
+            status_ignore(job_cancel(serve_jobs(serve), revision.job_id));
+        }
+        place_build_status(serve, &revision, status);
+        put_job(request, response, status);
+        free(status);
+    }
+    return true;
+}
+
+// May they see the job of what was saved? With accounts those who may edit the place; else this
+// machine, in development. False: the response says why not.
+static bool may_see_saved(Serve *serve, JobQueue *queue, HttpRequest *request,
+                          HttpResponse *response)
+{
+    Target target = {.is_draft = false};
+    char folder[PATH_MAX];
+    if (serve->control == NULL) {
+        return enter_folder(serve, request, response, &target);
+    }
+    StorePackage package;
+    uint32_t rights = 0;
     const char *id = http_path_part(request, 0);
+    const bool is_known = id != NULL && job_folder(queue, id, folder) == STATUS_OK &&
+                          rights_find(serve->store, basename(folder), serve_who(request), &package,
+                                      &rights) == STATUS_OK;
+    if (!is_known || (rights & RIGHT_EDIT) == 0) {
+        refuse_job(request, response); // who may not see one does not learn whether it is there
+        return false;
+    }
+    return true;
+}
+
+// The job of what an editor saved.
+static void answer_saved(Serve *serve, HttpRequest *request, HttpResponse *response, bool is_cancel)
+{
+    const char *id = http_path_part(request, 0);
+    JobQueue *queue = serve_jobs(serve);
+    if (queue != NULL && !may_see_saved(serve, queue, request, response)) {
+        return;
+    }
     JobStatus *status = malloc(sizeof *status);
-    Status found = status == NULL ? STATUS_LIMIT : STATUS_NOT_FOUND;
-    pthread_mutex_lock(&serve->build_lock);
-    JobQueue *queue = build->queue;
-    pthread_mutex_unlock(&serve->build_lock);
-    if (status != NULL && id != NULL && queue != NULL) {
-        found = is_cancel ? job_cancel(queue, id) : STATUS_OK;
-        found = found == STATUS_OK ? job_status(queue, id, status) : found;
+    Status found = status != NULL && queue != NULL ? STATUS_OK : STATUS_LIMIT;
+    if (found == STATUS_OK && is_cancel) {
+        found = job_cancel(queue, id);
     }
     if (found == STATUS_OK) {
-        Buffer text = buffer_of(ANSWER_BYTES_MAX);
-        job_status_json(status, &text);
-        http_keep(request, text.data);
-        response->body = text.data;
-        response->bytes = text.bytes;
-        response->body_is_static = true;
-        found = text.status;
+        found = job_status(queue, id, status);
     }
-    if (found != STATUS_OK) {
-        respond_save_failed(request, response, found,
-                            found == STATUS_NOT_FOUND ? "there is no such job (any more)"
-                                                      : "out of memory");
+    if (found == STATUS_OK) {
+        put_job(request, response, status);
+    } else if (found == STATUS_NOT_FOUND) {
+        refuse_job(request, response);
+    } else {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
     }
     free(status);
 }
 
+static void answer_job(Serve *serve, HttpRequest *request, HttpResponse *response, bool is_cancel)
+{
+    if (answer_revision(serve, request, response, is_cancel)) {
+        return;
+    }
+    answer_saved(serve, request, response, is_cancel);
+}
+
 void serve_build_get_job(void *user, HttpRequest *request, HttpResponse *response)
 {
-    ServeBuild *build = enter(user, request, response);
-    if (build != NULL) {
-        answer_job(build, request, response, false);
-    }
+    answer_job(user, request, response, false);
 }
 
 void serve_build_delete_job(void *user, HttpRequest *request, HttpResponse *response)
 {
-    ServeBuild *build = enter(user, request, response);
-    if (build != NULL) {
-        answer_job(build, request, response, true);
-    }
+    answer_job(user, request, response, true);
 }

@@ -19,7 +19,7 @@ void serve_build_delete_job(void *user, HttpRequest *request, HttpResponse *resp
 #define SERVE_BUILD_JOB                                                               \
     "job_id status stage? progress_pct:integer done:integer total:integer item?:any " \
     "log:array reason?:any errors:integer warnings:integer compiled:integer "         \
-    "cached:integer result_revision_id:any"
+    "cached:integer made:array result_revision_id:any"
 #define SERVE_BUILD_ROUTES                                                                    \
     {"POST",                                                                                  \
      "/api/script/save",                                                                      \
@@ -28,29 +28,27 @@ void serve_build_delete_job(void *user, HttpRequest *request, HttpResponse *resp
      .blocks = true,                                                                          \
      .takes = "id code knownHash?:any",                                                       \
      .gives = "id path hash codeHash job_id:any",                                             \
-     .fails = "403 404 409 507",                                                              \
-     .summary = "Saves a script, in development, if it is still what the editor knew"},       \
+     .fails = "401 403 404 409 507",                                                          \
+     .summary = "Saves a script of a draft, or in development, if it is what the editor knew"},       \
         {"GET",                                                                               \
          "/api/script",                                                                       \
          .handler = serve_build_get_script,                                                   \
          .blocks = true,                                                                      \
          .takes = "id",                                                                       \
          .gives = "id path hash codeHash code:any",                                           \
-         .fails = "403 404 413",                                                              \
-         .summary = "A script as it is on disk, in development"},                             \
+         .fails = "401 403 404 413",                                                          \
+         .summary = "A script of a draft, or in development, as it is on disk"},                             \
         {"GET",                                                                               \
          "/api/jobs/*",                                                                       \
          .handler = serve_build_get_job,                                                      \
+         .blocks = true,                                                                      \
          .gives = SERVE_BUILD_JOB,                                                            \
          .fails = "403 404",                                                                  \
          .summary = "How far a build is"},                                                    \
     {                                                                                         \
         "DELETE", "/api/jobs/*", .handler = serve_build_delete_job, .gives = SERVE_BUILD_JOB, \
-                                 .fails = "403 404",                                          \
+                                 .fails = "403 404", .blocks = true,                          \
                                  .summary = "Cancels a build, for everybody who shares it"    \
     }
 
 // clang-format on
-
-// Ends the builds that run. After the HTTP server has stopped.
-void serve_build_stop(Serve *serve);

@@ -5,10 +5,10 @@
 #include "core/base/json_read.h"
 #include "server/build/package/package.h"
 #include "server/build/place/template.h"
-#include "server/control/package_id.h"
 #include "server/host/serve/body.h"
+#include "server/host/serve/http_place.h"
 #include "server/host/serve/http_routes.h"
-#include "server/host/serve/package_access.h"
+#include "server/host/serve/place_build.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
@@ -55,8 +55,9 @@ static void answer_file(HttpRequest *request, HttpResponse *response, const Stor
     put_tag(request, response, file->hash);
 }
 
-static void answer_files(HttpRequest *request, HttpResponse *response, const StorePackage *package,
-                         const StoreDraftFile *files, uint32_t count, const uint64_t *used)
+static void answer_files(const Serve *serve, HttpRequest *request, HttpResponse *response,
+                         const StorePackage *package, const StoreDraftFile *files, uint32_t count,
+                         const uint64_t *used)
 {
     uint8_t *text = malloc(LIST_BYTES);
     ByteWriter writer = byte_writer(text, text != NULL ? LIST_BYTES : 0);
@@ -75,7 +76,7 @@ static void answer_files(HttpRequest *request, HttpResponse *response, const Sto
     json_write_array_end(&json);
     if (used != NULL) {
         serve_write_number(&json, "bytes_used", *used);
-        serve_write_number(&json, "bytes_allowed", ACCOUNT_BYTES_MAX);
+        serve_write_number(&json, "bytes_allowed", serve_account_bytes_max(serve));
     }
     json_write_object_end(&json);
     if (json_writer_finish(&json) != STATUS_OK) {
@@ -178,8 +179,10 @@ static Status fill_from_revision(const Filling *filling, const char *folder,
                               PACKAGE_BYTES_MAX, &bytes, &count);
     status = status == STATUS_OK ? worker_create(&config, &worker) : status;
     if (status == STATUS_OK) {
-        const BuildContext context = {.worker = worker, .reason = reason};
+        DiagnosticList problems = {0};
+        const BuildContext context = {.worker = worker, .diagnostics = &problems, .reason = reason};
         status = package_read(&context, bytes, count, &files);
+        diagnostic_list_free(&problems);
     }
     status = status == STATUS_OK ? package_unpack(&files, folder, reason) : status;
     place_folder_free(&files);
@@ -210,7 +213,7 @@ static bool make(Filling *filling, HttpRequest *request, HttpResponse *response,
         status = draft_list(serve->drafts, package->package_id, &files, &count);
     }
     if (status == STATUS_OK) {
-        answer_files(request, response, package, files, count, NULL);
+        answer_files(serve, request, response, package, files, count, NULL);
         free(files);
     } else {
         refuse(request, response, status, reason);
@@ -228,7 +231,7 @@ static Status make_package(Serve *serve, const Identity *who, const char *title,
                           .updated_unix_ms = clock_unix_ms()};
     snprintf(out->title, sizeof out->title, "%s", title);
     for (uint32_t i = 0; i < ID_TRIES && status == STATUS_EXISTS; i++) {
-        package_id_make(title, out->package_id);
+        place_make_id(title, out->package_id);
         status = store_package_make(serve->store, out, PACKAGES_PER_ACCOUNT_MAX);
     }
     return status;
@@ -251,17 +254,17 @@ void serve_post_draft_new(void *user, HttpRequest *request, HttpResponse *respon
         serve_refuse_upload(serve, serve->data, request, response)) {
         return;
     }
-    if (title[0] == '\0' || !template_exists(template)) {
-        http_fail(request, response, 400, title[0] == '\0' ? "title" : "template",
-                  title[0] == '\0' ? "a place has a title" : "there is no such template");
+    if (!place_check_title(request, response, title)) {
+        return;
+    }
+    if (!template_exists(template)) {
+        http_fail(request, response, 400, "template", "there is no such template");
         return;
     }
     const Status status = make_package(serve, serve_who(request), title, &package);
     if (status == STATUS_LIMIT) {
         http_fail(request, response, 409, "quota",
                   "this account has as many places as it may have");
-    } else if (status == STATUS_MALFORMED) {
-        http_fail(request, response, 400, "title", "a title is plain text in one line");
     } else if (status != STATUS_OK) {
         refuse(request, response, STATUS_BLOCKED, "");
     } else if (!make(&filling, request, response, &package)) {
@@ -272,30 +275,30 @@ void serve_post_draft_new(void *user, HttpRequest *request, HttpResponse *respon
 void serve_post_draft(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    StorePackage package;
+    PlaceAsk ask;
     StoreRevision revision;
     char id[16] = "";
     const JsonNode *body = serve_body_object(request, response);
     if (body == NULL || !serve_body_text(request, response, body, "revision_id", id, sizeof id) ||
-        !serve_package_find(serve, request, response, RIGHT_EDIT, &package) ||
+        !place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
         serve_refuse_upload(serve, serve->data, request, response)) {
         return;
     }
-    if (draft_exists(serve->drafts, package.package_id)) {
+    if (draft_exists(serve->drafts, ask.package.package_id)) {
         refuse(request, response, STATUS_EXISTS, "this place has a draft already");
         return;
     }
-    uint32_t number = package.last_revision;
-    if (id[0] != '\0' && !serve_revision_read(id, &number)) {
+    uint32_t number = ask.package.last_revision;
+    if (id[0] != '\0' && !revision_id_read(id, &number)) {
         http_fail(request, response, 400, "malformed", "revision_id is like \"r3\"");
         return;
     }
-    if (store_revision_find(serve->store, package.package_id, number, &revision) != STATUS_OK) {
+    if (store_revision_find(serve->store, ask.package.package_id, number, &revision) != STATUS_OK) {
         http_fail(request, response, 404, "not_found", "there is no such revision");
         return;
     }
     Filling filling = {.serve = serve, .revision = &revision};
-    (void)make(&filling, request, response, &package);
+    (void)make(&filling, request, response, &ask.package);
 }
 
 // --- reading ------------------------------------------------------------------------------------
@@ -303,19 +306,19 @@ void serve_post_draft(void *user, HttpRequest *request, HttpResponse *response)
 void serve_get_draft(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    StorePackage package;
+    PlaceAsk ask;
     StoreDraftFile *files = NULL;
     uint32_t count = 0;
     uint64_t used = 0;
-    if (!serve_package_find(serve, request, response, RIGHT_EDIT, &package)) {
+    if (!place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
         return;
     }
-    Status status = draft_list(serve->drafts, package.package_id, &files, &count);
+    Status status = draft_list(serve->drafts, ask.package.package_id, &files, &count);
     if (status == STATUS_OK) {
-        status = store_account_bytes(serve->store, package.owner_id, &used);
+        status = store_account_bytes(serve->store, ask.package.owner_id, &used);
     }
     if (status == STATUS_OK) {
-        answer_files(request, response, &package, files, count, &used);
+        answer_files(serve, request, response, &ask.package, files, count, &used);
     } else {
         refuse(request, response, status,
                status == STATUS_NOT_FOUND
@@ -341,17 +344,17 @@ static void answer_bytes(HttpRequest *request, HttpResponse *response, uint8_t *
 void serve_get_draft_file(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    StorePackage package;
+    PlaceAsk ask;
     StoreDraftFile about;
     char reason[WORKER_REASON_BYTES] = "";
     uint8_t *data = NULL;
     size_t bytes = 0;
     const char *path = path_of(request, response);
-    if (path == NULL || !serve_package_find(serve, request, response, RIGHT_EDIT, &package)) {
+    if (path == NULL || !place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
         return;
     }
     const Status status =
-        draft_read(serve->drafts, package.package_id, path, &data, &bytes, &about, reason);
+        draft_read(serve->drafts, ask.package.package_id, path, &data, &bytes, &about, reason);
     if (status != STATUS_OK) {
         refuse(request, response, status == STATUS_MALFORMED ? STATUS_NOT_FOUND : status, reason);
         return;
@@ -395,10 +398,10 @@ static void write_version(JsonWriter *json, const StoreDraftVersion *version)
 void serve_get_draft_history(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    StorePackage package;
+    PlaceAsk ask;
     uint64_t version = 0, below = STORE_VERSION_ALL, limit = 50;
     const char *path = path_of(request, response);
-    if (path == NULL || !serve_package_find(serve, request, response, RIGHT_EDIT, &package)) {
+    if (path == NULL || !place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
         return;
     }
     if (!serve_query_number(request, "version", STORE_VERSION_ALL - 1, &version) ||
@@ -409,14 +412,14 @@ void serve_get_draft_history(void *user, HttpRequest *request, HttpResponse *res
         return;
     }
     if (version != 0) {
-        answer_version(serve, request, response, package.package_id, path, version);
+        answer_version(serve, request, response, ask.package.package_id, path, version);
         return;
     }
     StoreDraftVersion *versions = calloc(VERSIONS_MAX, sizeof *versions);
     uint32_t count = 0;
     const Status status =
         versions != NULL
-            ? store_draft_versions(serve->store, package.package_id, path, (uint32_t)below,
+            ? store_draft_versions(serve->store, ask.package.package_id, path, (uint32_t)below,
                                    versions, (uint32_t)(limit > 0 ? limit : 1), &count)
             : STATUS_LIMIT;
     if (status != STATUS_OK || (count == 0 && below == STORE_VERSION_ALL)) {
@@ -458,18 +461,18 @@ void serve_get_draft_history(void *user, HttpRequest *request, HttpResponse *res
 static void put_file(Serve *serve, HttpRequest *request, HttpResponse *response, const void *data,
                      size_t bytes)
 {
-    StorePackage package;
+    PlaceAsk ask;
     StoreDraftFile now = {0};
     uint8_t hash[SHA256_BYTES];
     char reason[WORKER_REASON_BYTES] = "";
     DraftWrite write = {.data = data, .bytes = bytes, .maker = serve_who(request)->account};
     write.path = path_of(request, response);
-    if (write.path == NULL || !serve_package_find(serve, request, response, RIGHT_EDIT, &package) ||
+    if (write.path == NULL || !place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
         !read_known(request, response, hash, &write.known) ||
         serve_refuse_upload(serve, serve->data, request, response)) {
         return;
     }
-    write.place_id = package.package_id;
+    write.place_id = ask.package.package_id;
     const Status status = draft_write(serve->drafts, &write, &now, reason);
     if (status == STATUS_OK) {
         answer_file(request, response, &now);
@@ -493,17 +496,17 @@ void serve_put_draft_file(void *user, HttpRequest *request, HttpResponse *respon
 void serve_delete_draft_file(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    StorePackage package;
+    PlaceAsk ask;
     StoreDraftFile now = {0};
     uint8_t hash[SHA256_BYTES];
     char reason[WORKER_REASON_BYTES] = "";
     DraftWrite write = {.maker = serve_who(request)->account};
     write.path = path_of(request, response);
-    if (write.path == NULL || !serve_package_find(serve, request, response, RIGHT_EDIT, &package) ||
+    if (write.path == NULL || !place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
         !read_known(request, response, hash, &write.known)) {
         return;
     }
-    write.place_id = package.package_id;
+    write.place_id = ask.package.package_id;
     const Status status = write.known != NULL
                               ? draft_delete_file(serve->drafts, &write, &now, reason)
                               : STATUS_NOT_FOUND;
@@ -540,7 +543,7 @@ static bool read_file_body(HttpRequest *request, HttpResponse *response, const J
 void serve_post_draft_move(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    StorePackage package;
+    PlaceAsk ask;
     StoreDraftFile now = {0};
     char from[STORE_DRAFT_PATH_BYTES] = "", to[STORE_DRAFT_PATH_BYTES] = "";
     char reason[WORKER_REASON_BYTES] = "";
@@ -549,10 +552,10 @@ void serve_post_draft_move(void *user, HttpRequest *request, HttpResponse *respo
     const JsonNode *body = serve_body_object(request, response);
     if (body == NULL || !read_file_body(request, response, body, "from", from, hash, &has_hash) ||
         !serve_body_text(request, response, body, "to", to, sizeof to) ||
-        !serve_package_find(serve, request, response, RIGHT_EDIT, &package)) {
+        !place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
         return;
     }
-    const DraftWrite write = {.place_id = package.package_id,
+    const DraftWrite write = {.place_id = ask.package.package_id,
                               .path = from,
                               .known = hash,
                               .maker = serve_who(request)->account};
@@ -567,7 +570,7 @@ void serve_post_draft_move(void *user, HttpRequest *request, HttpResponse *respo
 void serve_post_draft_restore(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    StorePackage package;
+    PlaceAsk ask;
     StoreDraftFile now = {0};
     char path[STORE_DRAFT_PATH_BYTES] = "", reason[WORKER_REASON_BYTES] = "";
     uint8_t hash[SHA256_BYTES], *data = NULL;
@@ -584,15 +587,15 @@ void serve_post_draft_restore(void *user, HttpRequest *request, HttpResponse *re
         http_fail(request, response, 400, "malformed", "version is a number from 1 on");
         return;
     }
-    if (!serve_package_find(serve, request, response, RIGHT_EDIT, &package)) {
+    if (!place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
         return;
     }
-    Status status = draft_read_version(serve->drafts, package.package_id, path, (uint32_t)version,
-                                       &data, &bytes);
+    Status status = draft_read_version(serve->drafts, ask.package.package_id, path,
+                                       (uint32_t)version, &data, &bytes);
     if (status == STATUS_NOT_FOUND) {
         snprintf(reason, sizeof reason, "there is no such version, or the file was deleted then");
     }
-    const DraftWrite write = {.place_id = package.package_id,
+    const DraftWrite write = {.place_id = ask.package.package_id,
                               .path = path,
                               .data = data,
                               .bytes = bytes,
@@ -605,4 +608,132 @@ void serve_post_draft_restore(void *user, HttpRequest *request, HttpResponse *re
         refuse(request, response, status, reason);
     }
     free(data);
+}
+
+// --- publishing ---------------------------------------------------------------------------------
+
+// The draft's folder as a .game file, in the blobs. Nobody writes into the draft meanwhile.
+typedef struct Packing {
+    Serve *serve;
+    const char *folder;
+    StoreRevision *revision;
+    char reason[WORKER_REASON_BYTES];
+} Packing;
+
+static Status pack(void *user)
+{
+    Packing *packing = user;
+    Serve *serve = packing->serve;
+    Buffer package = buffer_of(PACKAGE_BYTES_MAX);
+    Worker *worker = NULL;
+    WorkerConfig config = worker_config_default();
+    config.allow_weak_jail = serve->config.allow_weak_jail;
+    Status status = worker_create(&config, &worker);
+    if (status == STATUS_OK) {
+        DiagnosticList problems = {0};
+        const BuildContext context = {
+            .worker = worker, .diagnostics = &problems, .reason = packing->reason};
+        status = package_write(&context, packing->folder, &package);
+        if (status != STATUS_OK && packing->reason[0] == '\0' && problems.count > 0) {
+            diagnostic_text(&problems.items[0], "", packing->reason, sizeof packing->reason);
+        }
+        diagnostic_list_free(&problems);
+    }
+    worker_destroy(worker);
+    if (status == STATUS_OK) {
+        packing->revision->package_bytes = package.bytes;
+        status =
+            blob_put(serve->blobs, package.data, package.bytes, packing->revision->package_hash);
+    }
+    buffer_free(&package);
+    return status;
+}
+
+static void refuse_packing(HttpRequest *request, HttpResponse *response, Status status,
+                           const char *reason)
+{
+    if (status == STATUS_MALFORMED) {
+        http_fail(request, response, 400, "invalid_place", reason);
+    } else {
+        http_fail(request, response, 503, "unavailable", "it cannot be packed now; try again");
+    }
+}
+
+static bool read_publish(HttpRequest *request, HttpResponse *response, StoreRevision *revision)
+{
+    char channel[16] = "";
+    const JsonNode *body = serve_body_object(request, response);
+    if (body == NULL ||
+        !serve_body_text(request, response, body, "notes", revision->notes,
+                         sizeof revision->notes) ||
+        !serve_body_text(request, response, body, "channel", channel, sizeof channel)) {
+        return false;
+    }
+    const bool is_channel =
+        channel[0] == '\0' || strcmp(channel, "live") == 0 || strcmp(channel, "beta") == 0;
+    if (revision->notes[0] == '\0' || !is_channel) {
+        http_fail(request, response, 400, "malformed",
+                  is_channel ? "notes say what is new" : "channel is beta or live");
+        return false;
+    }
+    snprintf(revision->reason, sizeof revision->reason, "%s", channel); // until it is built
+    return true;
+}
+
+// As for an upload: the blob, a place in the queue, the row, the job.
+static void publish(Serve *serve, HttpRequest *request, HttpResponse *response, const PlaceAsk *ask,
+                    StoreRevision *revision)
+{
+    if (!place_build_reserve(serve, revision->maker_id, revision->job_id, request, response)) {
+        return;
+    }
+    const Status status = store_revision_add(serve->store, revision, serve_account_bytes_max(serve));
+    if (status != STATUS_OK) {
+        job_drop(serve_jobs(serve), revision->job_id);
+    }
+    if (status == STATUS_LIMIT) {
+        place_refuse_quota(serve, ask->package.owner_id, revision->package_bytes, request,
+                           response);
+    } else if (status != STATUS_OK) {
+        place_refuse_store(request, response, status);
+    } else {
+        place_build_begin(serve, revision);
+        ServeAnswer answer;
+        serve_answer_begin(&answer, request);
+        json_write_object_begin(&answer.json);
+        serve_write_member(&answer.json, "place_id", revision->package_id);
+        place_write_revision_id(&answer.json, "revision_id", revision->revision);
+        serve_write_member(&answer.json, "job_id", revision->job_id);
+        json_write_object_end(&answer.json);
+        serve_answer_end(&answer, response);
+        response->status = 202;
+    }
+}
+
+void serve_post_draft_publish(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    PlaceAsk ask;
+    char folder[DRAFT_PATH_BYTES];
+    StoreRevision revision = {.state = STORE_REVISION_BUILDING, .created_unix_ms = clock_unix_ms()};
+    if (!read_publish(request, response, &revision) ||
+        !place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
+        serve_refuse_upload(serve, serve->data, request, response)) {
+        return;
+    }
+    if (!draft_exists(serve->drafts, ask.package.package_id) ||
+        draft_folder(serve->drafts, ask.package.package_id, folder) != STATUS_OK) {
+        refuse(request, response, STATUS_NOT_FOUND, "this place has no draft");
+        return;
+    }
+    revision.maker_id = serve_who(request)->account;
+    memcpy(revision.package_id, ask.package.package_id, sizeof revision.package_id);
+    Packing packing = {.serve = serve, .folder = folder, .revision = &revision};
+    const Status status =
+        draft_change(serve->drafts, ask.package.package_id, "place.json", 0, pack, &packing);
+    if (status != STATUS_OK) {
+        refuse_packing(request, response, status, packing.reason);
+        return;
+    }
+    publish(serve, request, response, &ask, &revision);
 }

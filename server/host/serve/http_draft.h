@@ -15,6 +15,7 @@ void serve_delete_draft_file(void *user, HttpRequest *request, HttpResponse *res
 void serve_post_draft_move(void *user, HttpRequest *request, HttpResponse *response);
 void serve_get_draft_history(void *user, HttpRequest *request, HttpResponse *response);
 void serve_post_draft_restore(void *user, HttpRequest *request, HttpResponse *response);
+void serve_post_draft_publish(void *user, HttpRequest *request, HttpResponse *response);
 
 // clang-format off
 #define SERVE_DRAFT_BODY_BYTES (16u << 10)
@@ -58,5 +59,10 @@ void serve_post_draft_restore(void *user, HttpRequest *request, HttpResponse *re
     {"POST", "/api/places/*/draft/restore", serve_post_draft_restore, .names = "place_id",         \
      .body_max = SERVE_DRAFT_BODY_BYTES, .access = ACCESS_SIGNED_IN, .blocks = true,               \
      .takes = "path version:integer hash?", .gives = SERVE_DRAFT_FILE,                             \
-     .fails = "403 404 409 412", .summary = "Writes an earlier version again"}
+     .fails = "403 404 409 412", .summary = "Writes an earlier version again"},                    \
+    {"POST", "/api/places/*/draft/publish", serve_post_draft_publish, .names = "place_id",         \
+     .body_max = SERVE_DRAFT_BODY_BYTES, .access = ACCESS_SIGNED_IN, .blocks = true,               \
+     .is_slow = true, .takes = "notes channel?", .gives = "202 place_id revision_id job_id",           \
+     .fails = "403 404 413 429 507",                                                               \
+     .summary = "Makes a revision of the draft as it is, and builds it"}
 // clang-format on

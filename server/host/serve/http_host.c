@@ -8,10 +8,12 @@
 #include "server/host/serve/body.h"
 #include "server/host/serve/http_remote.h"
 #include "server/host/serve/http_routes.h"
+#include "server/host/serve/places.h"
 #include "server/host/serve/remote_worlds.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 #define MAKE_TRIES        8
@@ -60,7 +62,8 @@ static bool read_hex(const char *text, uint8_t *out, size_t bytes)
 
 // What is kept of a host until it is registered; in the request's arena.
 typedef struct Registration {
-    RemoteAsk ask;
+    RemoteAsk ask; // first
+    PlaceWish wish;
     Serve *serve;
     HttpDeferred *deferred;
     StoreHost host;
@@ -78,26 +81,15 @@ static void fail_registration(Registration *made, uint32_t status, const char *c
     http_complete(made->deferred, &response);
 }
 
-static const ServePlace *place_of(const Serve *serve, const HostPlace *place)
+ServePlace *serve_place_of_world(const Serve *serve, const HostWorld *world)
 {
-    for (uint32_t i = 0; i < serve->place_count; i++) {
-        if (serve->places[i].place == place) {
-            return &serve->places[i];
-        }
-    }
-    return NULL;
+    return world != NULL ? places_find_id(serve, host_world_view(world).row->place_id) : NULL;
 }
 
-const ServePlace *serve_place_of_world(const Serve *serve, const HostWorld *world)
-{
-    return world != NULL ? place_of(serve, host_world_view(world).place) : NULL;
-}
-
-static void write_registration(const Registration *made, JsonWriter *json)
+static void write_registration(const Registration *made, const ServePlace *place, JsonWriter *json)
 {
     const Serve *serve = made->serve;
     const HostWorldView view = host_world_view(made->world);
-    const ServePlace *place = serve_place_of_world(serve, made->world);
     char hash[65], key[65], revision[65];
     sha256_hex(place->hash, hash);
     sha256_hex(place->revision, revision);
@@ -107,7 +99,7 @@ static void write_registration(const Registration *made, JsonWriter *json)
     serve_write_member(json, "world_id", view.row->world_id);
     serve_write_member(json, "room_code", view.row->room_code);
     serve_write_member(json, "name", view.row->name);
-    serve_write_member(json, "place_id", view.place->place_id);
+    serve_write_member(json, "place_id", view.row->place_id);
     serve_write_member(json, "place_hash", hash);
     json_write_name(json, "other_place");
     json_write_bool(json, host_world_has_other_place(made->world));
@@ -120,7 +112,9 @@ static void write_registration(const Registration *made, JsonWriter *json)
 static void registered(RemoteAsk *ask, StoreCompletion *done)
 {
     Registration *made = (Registration *)ask;
-    if (done->status != STATUS_OK) {
+    ServePlace *place = serve_place_of_world(made->serve, made->world);
+    if (done->status != STATUS_OK || place == NULL) {
+        serve_place_release(place);
         fail_registration(made, 503, "unavailable", "the host could not be stored; try again");
         return;
     }
@@ -129,8 +123,9 @@ static void registered(RemoteAsk *ask, StoreCompletion *done)
     HttpResponse response = http_response_default();
     ServeAnswer answer;
     serve_answer_begin(&answer, http_deferred_request(made->deferred));
-    write_registration(made, &answer.json);
+    write_registration(made, place, &answer.json);
     serve_answer_end(&answer, &response);
+    serve_place_release(place);
     remote_ask_end(made->serve, &made->ask);
     http_complete(made->deferred, &response);
 }
@@ -139,10 +134,6 @@ static void registered(RemoteAsk *ask, StoreCompletion *done)
 static void register_host(Registration *made)
 {
     const HostWorldView view = host_world_view(made->world);
-    if (serve_place_of_world(made->serve, made->world) == NULL) {
-        fail_registration(made, 404, "not_found", "the place of this world is not served here");
-        return;
-    }
     remote_host_id(serve_host_key(http_deferred_request(made->deferred)), view.row->world_id,
                    made->host.host_id);
     made->ask.answer = registered;
@@ -198,6 +189,29 @@ static void make_world(Registration *made)
     }
 }
 
+static void place_is_open(PlaceWish *wish)
+{
+    Registration *made = (Registration *)((uint8_t *)wish - offsetof(Registration, wish));
+    if (wish->refusal != PLACE_FINE) {
+        HttpResponse response = http_response_default();
+        places_refuse(http_deferred_request(made->deferred), &response, wish->refusal, false);
+        remote_ask_end(made->serve, &made->ask);
+        http_complete(made->deferred, &response);
+        return;
+    }
+    const HostPlace *place = host_place(made->serve->host, wish->place_id);
+    made->world = host_world(made->serve->host, made->row.world_id); // perhaps made meanwhile
+    if (made->world != NULL) {
+        register_host(made);
+        return;
+    }
+    made->row.created_unix_ms = clock_unix_ms();
+    memcpy(made->row.place_id, place->place_id, sizeof made->row.place_id);
+    memcpy(made->row.place_hash, place->scene_hash, sizeof made->row.place_hash);
+    snprintf(made->row.name, sizeof made->row.name, "%s", place->built.facts.name);
+    make_world(made);
+}
+
 static bool answer_register(void *user, HttpDeferred *deferred, HttpResponse *response)
 {
     Serve *serve = user;
@@ -225,26 +239,19 @@ static bool answer_register(void *user, HttpDeferred *deferred, HttpResponse *re
                   "this server starts no worlds any more, on other machines neither");
         return true;
     }
-    const HostPlace *place = host_place(serve->host, place_id);
     made->world = host_world(serve->host, world_id);
-    if (made->world == NULL && place == NULL) {
-        http_fail(request, response, 404, "not_found", "there is no such place here");
-        return true;
-    }
     if (!remote_ask_begin(serve, &made->ask, deferred)) {
         http_fail(request, response, 503, "busy", "too many hosts register at once; try again");
         return true;
     }
-    if (made->world != NULL) {
-        register_host(made);
-        return false;
-    }
-    made->row.created_unix_ms = clock_unix_ms();
     memcpy(made->row.world_id, world_id, sizeof made->row.world_id);
-    memcpy(made->row.place_id, place->place_id, sizeof made->row.place_id);
-    memcpy(made->row.place_hash, place->scene_hash, sizeof made->row.place_hash);
-    snprintf(made->row.name, sizeof made->row.name, "%s", place->built.facts.name);
-    make_world(made);
+    snprintf(made->wish.place_id, sizeof made->wish.place_id, "%s",
+             made->world != NULL   ? host_world_view(made->world).row->place_id
+             : place_id[0] != '\0' ? place_id
+                                   : serve->default_place);
+    made->wish.has_every_right = true;
+    made->wish.then = place_is_open;
+    places_wish(serve, &made->wish);
     return false;
 }
 
@@ -266,58 +273,69 @@ void serve_hosts_batch(void *user, HttpRequest *request, HttpResponse *response)
 
 // --- places -------------------------------------------------------------------------------------
 
+typedef struct WantedPlace {
+    const char *place_id, *hash; // NULL: the newest
+} WantedPlace;
+
+// One that was replaced is given too: a host has registered for it.
+static bool is_wanted(void *user, const ServePlace *place)
+{
+    const WantedPlace *wanted = user;
+    char hash[2 * SHA256_BYTES + 1];
+    sha256_hex(place->hash, hash);
+    return strcmp(place->place->place_id, wanted->place_id) == 0 &&
+           (wanted->hash != NULL ? strcmp(hash, wanted->hash) == 0 : !place->is_retired);
+}
+
+// GET /api/hosts/place/<place_id>?hash=<place_hash of the registration>
 void serve_hosts_place(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
     if (refuse_without_control(serve, request, response)) {
         return;
     }
-    for (uint32_t i = 0; i < serve->place_count; i++) {
-        const HostPlace *place = serve->places[i].place;
-        if (strcmp(place->place_id, http_path_part(request, 0)) != 0) {
-            continue;
-        }
-        Buffer bytes = buffer_of(HOST_PLACE_BYTES_MAX);
-        host_place_write(place, &bytes);
-        http_keep(request, bytes.data);
-        if (bytes.status != STATUS_OK) {
-            http_fail(request, response, 503, "too_large",
-                      "the place is too large for a host on another machine");
-            return;
-        }
-        response->content_type = "application/octet-stream";
-        response->body = bytes.data;
-        response->bytes = bytes.bytes;
-        response->body_is_static = true; // the request's
+    WantedPlace wanted = {http_path_part(request, 0), http_query(request, "hash")};
+    ServePlace *place = places_find(serve, is_wanted, &wanted);
+    if (place == NULL) {
+        http_fail(request, response, 404, "not_found",
+                  "there is no such place here, or not in this form any more");
         return;
     }
-    http_fail(request, response, 404, "not_found", "there is no such place here");
+    Buffer bytes = buffer_of(HOST_PLACE_BYTES_MAX);
+    host_place_write(place->place, &bytes);
+    serve_place_release(place);
+    http_keep(request, bytes.data);
+    if (bytes.status != STATUS_OK) {
+        http_fail(request, response, 503, "too_large",
+                  "the place is too large for a host on another machine");
+        return;
+    }
+    response->content_type = "application/octet-stream";
+    response->body = bytes.data;
+    response->bytes = bytes.bytes;
+    response->body_is_static = true; // the request's
 }
 
-static Status name_place(const Serve *serve, ServePlace *place)
+void serve_hosts_name_place(const Serve *serve, ServePlace *place)
 {
     uint8_t both[SIGNING_PUBLIC_BYTES + SHA256_BYTES];
     Buffer bytes = buffer_of(HOST_PLACE_BYTES_MAX);
     host_place_write(place->place, &bytes);
-    const Status status = bytes.status;
+    if (bytes.status != STATUS_OK) {
+        serve_log(LOG_WARN, "host", "place %s is too large for hosts on other machines",
+                  place->place->place_id);
+    }
     sha256_of(bytes.data, bytes.bytes, place->hash);
     buffer_free(&bytes);
     memcpy(both, serve->key.public_half, SIGNING_PUBLIC_BYTES);
     memcpy(both + SIGNING_PUBLIC_BYTES, place->hash, SHA256_BYTES);
     sha256_of(both, sizeof both, place->revision);
-    return status;
 }
 
 Status serve_hosts_open(Serve *serve)
 {
     if (serve->control == NULL) {
         return STATUS_OK;
-    }
-    for (uint32_t i = 0; i < serve->place_count; i++) {
-        if (name_place(serve, &serve->places[i]) != STATUS_OK) {
-            serve_log(LOG_WARN, "host", "place %s is too large for hosts on other machines",
-                      serve->places[i].place->place_id);
-        }
     }
     const Status status = remote_worlds_create(&serve->remote_worlds);
     return status == STATUS_OK ? remote_hosts_create(&serve->hosts) : status;

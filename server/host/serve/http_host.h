@@ -12,6 +12,7 @@
 #include "server/store/remote_batch.h"
 
 typedef struct Serve Serve;
+typedef struct ServePlace ServePlace;
 typedef struct RemoteHosts RemoteHosts;
 
 // After the places are there. Does nothing for a server without accounts.
@@ -29,6 +30,9 @@ void serve_host_key_make(void *user, HttpRequest *request, HttpResponse *respons
 void serve_host_key_list(void *user, HttpRequest *request, HttpResponse *response);
 void serve_host_key_revoke(void *user, HttpRequest *request, HttpResponse *response);
 
+// Fills in how hosts on other machines know the place.
+void serve_hosts_name_place(const Serve *serve, ServePlace *place);
+
 #define SERVE_HOST_BODY_BYTES   4096
 #define SERVE_HOST_REPORT_BYTES (16u << 10)
 
@@ -38,7 +42,7 @@ void serve_host_key_revoke(void *user, HttpRequest *request, HttpResponse *respo
      .access = ACCESS_HOST, .takes = "world_id boot place_id?", \
      .gives = "host_id world_id room_code name place_id place_hash other_place:boolean " \
               "signing_key revision unix_ms:integer", \
-     .fails = "404", .summary = "Registers a host that runs a world on another machine"}, \
+     .fails = "404 409 502 503", .summary = "Registers a host that runs a world on another machine"}, \
     {"POST", "/api/hosts/batch", serve_hosts_batch, .body_max = REMOTE_BATCH_BYTES_MAX, \
      .access = ACCESS_HOST, .takes = "application/octet-stream", \
      .gives = "application/octet-stream", .fails = "404 409", \
@@ -51,8 +55,9 @@ void serve_host_key_revoke(void *user, HttpRequest *request, HttpResponse *respo
      .gives = "draining:boolean again:boolean orders:array", .fails = "404 409", \
      .summary = "What such a host says of its world, and what it is told to do there"}, \
     {"GET", "/api/hosts/place/*", .handler = serve_hosts_place, .blocks = true, \
-     .access = ACCESS_HOST, .names = "place_id", .gives = "application/octet-stream", \
-     .fails = "404", .summary = "A built place, for such a host"}, \
+     .access = ACCESS_HOST, .names = "place_id", .takes = "hash?", \
+     .gives = "application/octet-stream", .fails = "404", \
+     .summary = "A built place, for such a host, in the form it registered for"}, \
     {"POST", "/admin/host-keys", serve_host_key_make, .body_max = SERVE_HOST_BODY_BYTES, \
      .blocks = true, .access = ACCESS_MACHINE, .takes = "name", \
      .gives = "id name key created_at", .fails = "404 409", \

@@ -8,6 +8,7 @@
 #include "server/host/serve/body.h"
 #include "server/host/serve/http_account.h"
 #include "server/host/serve/http_routes.h"
+#include "server/host/serve/places.h"
 #include "server/net/http_client.h"
 #include "server/net/websocket.h"
 #include "server/sys/clock.h"
@@ -139,13 +140,49 @@ void serve_refuse_socket(void *user, HostSocket *socket)
     free(socket->already);
 }
 
-void serve_take_socket(void *user, const MailSocket *mail)
+typedef struct SocketWish {
+    PlaceWish wish; // first
+    MailSocket mail;
+} SocketWish;
+
+static void give_socket(Serve *serve, const MailSocket *mail)
 {
-    Serve *serve = user;
     HostSocket socket = mail->socket;
     if (host_socket(serve->host, mail->world, &socket) != STATUS_OK) {
         serve_refuse_socket(serve, &socket);
     }
+}
+
+static void socket_place_is_open(PlaceWish *wish)
+{
+    SocketWish *wait = (SocketWish *)wish;
+    if (wish->refusal == PLACE_FINE) {
+        give_socket(wish->serve, &wait->mail);
+    } else {
+        serve_refuse_socket(wish->serve, &wait->mail.socket);
+    }
+    free(wait);
+}
+
+// In development a socket starts a world by itself, so its place is opened too. Elsewhere whoever
+// has a ticket has had both done.
+void serve_take_socket(void *user, const MailSocket *mail)
+{
+    Serve *serve = user;
+    const HostWorld *world = host_world(serve->host, mail->world);
+    const bool is_closed = world != NULL && host_world_view(world).place == NULL;
+    SocketWish *wait = NULL;
+    if (is_closed && serve->development && serve->control != NULL) {
+        wait = malloc(sizeof *wait);
+    }
+    if (wait == NULL) {
+        give_socket(serve, mail);
+        return;
+    }
+    *wait = (SocketWish){.wish = {.has_every_right = true, .then = socket_place_is_open},
+                         .mail = *mail};
+    memcpy(wait->wish.place_id, host_world_view(world).row->place_id, sizeof wait->wish.place_id);
+    places_wish(serve, &wait->wish);
 }
 
 // Whose socket it is: by the cookie or header, or by what stands in the address. 0: nobody's, or a
@@ -202,7 +239,7 @@ void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response)
 
 typedef struct JoinRequest {
     char name[TICKET_NAME_BYTES];
-    char world_id[65], place_id[65], room_code[33];
+    char world_id[65], place_id[65], room_code[33], channel[8];
     bool debug;
     bool bad;       // the body is no JSON object of the form
     bool bad_name;  // what is to be its name is none
@@ -272,15 +309,16 @@ static JoinRequest read_join_request(HttpRequest *request)
         size_t capacity;
     } texts[] = {{"world_id", join.world_id, sizeof join.world_id},
                  {"place_id", join.place_id, sizeof join.place_id},
-                 {"room_code", join.room_code, sizeof join.room_code}};
+                 {"room_code", join.room_code, sizeof join.room_code},
+                 {"channel", join.channel, sizeof join.channel}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (!copy_member(root, texts[i].name, texts[i].out, texts[i].capacity)) {
             join.no = texts[i].name;
         }
     }
     join.no = clean_room_code(join.room_code) ? join.no : "room_code";
-    static const char *const members[] = {"world_id", "place_id", "room_code", "username",
-                                          "name",     "debug",    NULL};
+    static const char *const members[] = {"world_id", "place_id", "room_code", "channel",
+                                          "username", "name",     "debug",     NULL};
     (void)serve_body_has_odd(root, members, join.odd, sizeof join.odd);
     const JsonNode *debug = json_find(root, "debug");
     join.debug = debug != NULL && debug->kind == JSON_BOOL && debug->boolean;
@@ -313,7 +351,7 @@ static bool signed_in(const Serve *serve, const HttpRequest *request, Ticket *ou
     if (identity_of_token(serve_people(serve), *token, &who) != STATUS_OK) {
         return false;
     }
-    *out = serve_ticket_of(&who);
+    *out = host_people_ticket(&who);
     return true;
 }
 
@@ -365,20 +403,11 @@ static bool sign_guest(Serve *serve, const char *name, Ticket *guest, char *toke
         return false;
     }
     what->serve = serve;
-    *guest = serve_ticket_of(&who);
+    *guest = host_people_ticket(&who);
     if (work_pool_submit(serve->pool, write_guest, what) != STATUS_OK) {
         free(what); // it is good until the process ends
     }
     return true;
-}
-
-Ticket serve_ticket_of(const Identity *who)
-{
-    Ticket ticket = {.account = who->account};
-    ticket.flags = (who->is_guest ? TICKET_GUEST : 0) |
-                   ((who->roles & ROLE_OPERATOR) != 0 ? TICKET_OPERATOR : 0);
-    memcpy(ticket.name, who->shown_name, sizeof ticket.name);
-    return ticket;
 }
 
 // Of a world without accounts.
@@ -414,7 +443,7 @@ void serve_get_session(void *user, HttpRequest *request, HttpResponse *response)
     json_write_name(&answer.json, "accounts");
     json_write_bool(&answer.json, serve->control != NULL);
     serve_write_member(&answer.json, "default_place",
-                       serve->place_count > 0 ? serve->places[0].place->place_id : NULL);
+                       serve->default_place[0] != '\0' ? serve->default_place : NULL);
     json_write_name(&answer.json, "signed_in");
     json_write_bool(&answer.json, who != NULL);
     if (who != NULL) {
@@ -431,10 +460,13 @@ void serve_post_login(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
     if (serve->control != NULL) {
+        // A password is hashed, on threads of its own. Its member can be written with escapes too.
         static const char member[] = "password";
         size_t bytes;
         const uint8_t *body = http_body(request, &bytes);
-        const bool is_slow = bytes > 0 && memmem(body, bytes, member, sizeof member - 1) != NULL;
+        const bool is_slow =
+            bytes > 0 && (memmem(body, bytes, member, sizeof member - 1) != NULL ||
+                          memchr(body, '\\', bytes) != NULL || memchr(body, '%', bytes) != NULL);
         (is_slow ? http_work_slowly : http_work)(request, response, serve_account_post_login);
         return;
     }
@@ -451,6 +483,7 @@ void serve_post_login(void *user, HttpRequest *request, HttpResponse *response)
 
 // What is kept of a join until its world runs; in the request's arena.
 typedef struct PendingJoin {
+    PlaceWish wish; // first
     HttpDeferred *deferred;
     Serve *serve;
     HostJoin join;
@@ -592,7 +625,7 @@ static bool find_who(Serve *serve, const JoinRequest *join, HttpRequest *request
     Ticket guest = {0};
     const char *token = NULL;
     if (serve->control != NULL) {
-        guest = serve_ticket_of(serve_who(request)); // serve_enter saw to it that there is one
+        guest = host_people_ticket(serve_who(request)); // serve_enter saw to it that there is one
         token = http_header(request, "Authorization");
         if (token != NULL) {
             snprintf(pending->token, sizeof pending->token, "%s", token + strlen("Bearer "));
@@ -657,6 +690,52 @@ static bool refuse_room(const Serve *serve, const JoinRequest *join, HttpRequest
     return world == NULL;
 }
 
+// The place is open, or they may not come in.
+static void place_is_open(PlaceWish *wish)
+{
+    PendingJoin *pending = (PendingJoin *)wish;
+    if (wish->refusal == PLACE_FINE) {
+        host_join(pending->serve->host, &pending->join);
+        return;
+    }
+    HttpResponse response = http_response_default();
+    host_note_refused(pending->serve->host,
+                      wish->refusal == PLACE_NONE ? REFUSED_NO_PLACE : REFUSED_UNAVAILABLE);
+    places_refuse(http_deferred_request(pending->deferred), &response, wish->refusal,
+                  pending->join.world[0] != '\0');
+    http_complete(pending->deferred, &response);
+}
+
+// Which place it is: that of the world, the one that is named, or the default place. False: the
+// response says what is wrong.
+static bool name_place(const Serve *serve, const JoinRequest *join, HttpRequest *request,
+                       HttpResponse *response, PendingJoin *pending)
+{
+    const bool is_beta = strcmp(join->channel, "beta") == 0;
+    if (join->channel[0] != '\0' && !is_beta && strcmp(join->channel, "live") != 0) {
+        http_fail(request, response, 400, "malformed", "channel is live or beta");
+        return false;
+    }
+    if (is_beta &&
+        (join->place_id[0] == '\0' || pending->join.world[0] != '\0' || serve->control == NULL ||
+         strlen(join->place_id) + sizeof PLACE_BETA_ENDING > PLACE_KEY_BYTES)) {
+        http_fail(request, response, 400, "malformed",
+                  "channel beta needs a place_id, and no world_id or room_code");
+        return false;
+    }
+    const HostWorld *world = host_world(serve->host, pending->join.world);
+    const char *place_id = world != NULL               ? host_world_view(world).row->place_id
+                           : join->place_id[0] != '\0' ? join->place_id
+                                                       : serve->default_place;
+    const int bytes = snprintf(pending->wish.place_id, sizeof pending->wish.place_id, "%s%s",
+                               place_id, is_beta ? PLACE_BETA_ENDING : "");
+    ASSERT(bytes < (int)sizeof pending->wish.place_id); // it was looked at above
+    if (is_beta) {
+        memcpy(pending->join.place, pending->wish.place_id, sizeof pending->join.place);
+    }
+    return true;
+}
+
 // On the main thread.
 static bool ask_join(void *user, HttpDeferred *deferred, HttpResponse *response)
 {
@@ -682,7 +761,16 @@ static bool ask_join(void *user, HttpDeferred *deferred, HttpResponse *response)
     }
     pending->join.address = serve_address_key(serve, request);
     pending->join.tag = (uint64_t)(uintptr_t)pending;
-    host_join(serve->host, &pending->join);
+    if (!name_place(serve, &join, request, response, pending)) {
+        return true;
+    }
+    if (serve->control == NULL) { // its places are open
+        host_join(serve->host, &pending->join);
+        return false;
+    }
+    pending->wish.who = serve_who(request);
+    pending->wish.then = place_is_open;
+    places_wish(serve, &pending->wish);
     return false;
 }
 
@@ -699,7 +787,10 @@ void serve_post_join(void *user, HttpRequest *request, HttpResponse *response)
     char text[96];
     snprintf(text, sizeof text, "%s must be a text of at most %s bytes",
              join.no != NULL ? join.no : "",
-             join.no != NULL && strcmp(join.no, "room_code") == 0 ? "16" : "64");
+             join.no == NULL                     ? ""
+             : strcmp(join.no, "room_code") == 0 ? "16"
+             : strcmp(join.no, "channel") == 0   ? "7"
+                                                 : "64");
     if (join.no != NULL || join.odd[0] != '\0') {
         http_fail(request, response, 400, join.no != NULL ? "malformed" : "unknown_member",
                   join.no != NULL ? text : join.odd);

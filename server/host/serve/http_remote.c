@@ -6,6 +6,7 @@
 #include "core/base/sha256.h"
 #include "server/host/host_place.h"
 #include "server/host/serve/access.h"
+#include "server/host/serve/places.h"
 #include "server/host/serve/remote_worlds.h"
 #include "server/sys/clock.h"
 
@@ -256,7 +257,7 @@ static void sign_world(BatchJob *job)
     HostManifests manifests = {0};
     Buffer bytes = buffer_of(REMOTE_REPLY_BYTES_MAX);
     Status status = STATUS_NOT_FOUND;
-    if (serve_place_of_world(serve, world) != NULL) {
+    if (world != NULL && host_world_view(world).place != NULL) {
         status = host_world_sign_rows(world, job->rows, job->answer.row_bytes, &manifests);
     }
     if (status == STATUS_OK) {
@@ -323,6 +324,37 @@ static StoreHost host_row(const RemoteHost *host, const RemoteJob *job)
     return row;
 }
 
+// What a host runs, compared with what players get here now. A world that runs goes on with an old
+// revision, as it does here, and begins with the new one.
+typedef enum RemotePlace { REMOTE_PLACE_GONE, REMOTE_PLACE_OLD, REMOTE_PLACE_NOW } RemotePlace;
+
+typedef struct PlaceOfBatch {
+    const char *place_id;
+    const uint8_t *revision;
+} PlaceOfBatch;
+
+static bool is_of_batch(void *user, const ServePlace *place)
+{
+    const PlaceOfBatch *wanted = user;
+    return strcmp(place->place->place_id, wanted->place_id) == 0 &&
+           memcmp(place->revision, wanted->revision, sizeof place->revision) == 0;
+}
+
+static RemotePlace place_of_batch(const Serve *serve, const RemoteBatch *batch)
+{
+    const HostWorld *world = host_world(serve->host, batch->world_id);
+    if (world == NULL) {
+        return REMOTE_PLACE_GONE;
+    }
+    PlaceOfBatch wanted = {host_world_view(world).row->place_id, batch->revision};
+    ServePlace *place = places_find(serve, is_of_batch, &wanted);
+    const RemotePlace found = place == NULL       ? REMOTE_PLACE_GONE
+                              : place->is_retired ? REMOTE_PLACE_OLD
+                                                  : REMOTE_PLACE_NOW;
+    serve_place_release(place);
+    return found;
+}
+
 // A server that drains starts no worlds; one that runs on that machine may begin again.
 static bool may_start(const RemoteHost *host)
 {
@@ -332,7 +364,7 @@ static bool may_start(const RemoteHost *host)
 }
 
 // Gives one job to the store. Times are ours: the host's clock does not count.
-static Status submit(RemoteHost *host, const RemoteJob *job, bool is_again, bool is_current,
+static Status submit(RemoteHost *host, const RemoteJob *job, bool is_again, RemotePlace place,
                      uint64_t tag)
 {
     Store *store = host->serve->store;
@@ -343,15 +375,16 @@ static Status submit(RemoteHost *host, const RemoteJob *job, bool is_again, bool
     switch (job->type) {
     case REMOTE_RENEW:
         row = host_row(host, job);
-        return is_current ? store_host_keep(store, &row, clock_unix_ms(), job->duration_ms, tag)
-                          : STATUS_DENIED; // it runs what players do not get here any more
+        return place >= REMOTE_PLACE_OLD
+                   ? store_host_keep(store, &row, clock_unix_ms(), job->duration_ms, tag)
+                   : STATUS_DENIED; // it runs what players do not get here any more
     case REMOTE_TAKE:
-        if (is_current && !may_start(host)) {
+        if (place == REMOTE_PLACE_NOW && !may_start(host)) {
             return STATUS_BLOCKED; // it tries again
         }
-        return is_current ? store_world_take(store, host->world_id, host->host_id, host->boot,
-                                             clock_unix_ms(), tag)
-                          : STATUS_MISMATCH;
+        return place == REMOTE_PLACE_NOW ? store_world_take(store, host->world_id, host->host_id,
+                                                            host->boot, clock_unix_ms(), tag)
+                                         : STATUS_MISMATCH;
     case REMOTE_RELEASE:
         return store_world_release_for(store, &holder, host->world_id, job->epoch, tag);
     case REMOTE_SAVE:
@@ -369,9 +402,7 @@ static Status submit(RemoteHost *host, const RemoteJob *job, bool is_again, bool
 static void run_batch(RemoteHost *host, const RemoteBatch *batch, const RemoteJob *jobs)
 {
     const Serve *serve = host->serve;
-    const ServePlace *place = serve_place_of_world(serve, host_world(serve->host, batch->world_id));
-    const bool is_current =
-        place != NULL && memcmp(place->revision, batch->revision, sizeof batch->revision) == 0;
+    const RemotePlace place = place_of_batch(serve, batch);
     forget_batch(host);
     host->number = batch->number;
     memcpy(host->boot, batch->boot, sizeof host->boot);
@@ -382,7 +413,7 @@ static void run_batch(RemoteHost *host, const RemoteBatch *batch, const RemoteJo
         BatchJob *job = &host->jobs[i];
         *job = (BatchJob){.ask = {answered}, .host = host, .answer = {.type = jobs[i].type}};
         const Status status =
-            submit(host, &jobs[i], batch->is_again, is_current, remote_ask_tag(&job->ask));
+            submit(host, &jobs[i], batch->is_again, place, remote_ask_tag(&job->ask));
         host->waiting += status == STATUS_OK;
         job->answer.status = status == STATUS_LIMIT ? STATUS_BLOCKED : status;
     }
@@ -410,19 +441,16 @@ static bool is_repeated(RemoteHost *host, const RemoteBatch *batch, HttpDeferred
     return true;
 }
 
-bool remote_hosts_batch(void *user, HttpDeferred *deferred, HttpResponse *response)
+// On the main thread, with the place of its world open, or gone.
+static bool take_batch(Serve *serve, HttpDeferred *deferred, HttpResponse *response)
 {
-    Serve *serve = user;
     HttpRequest *request = http_deferred_request(deferred);
     size_t bytes = 0;
     const uint8_t *body = http_body(request, &bytes);
     RemoteBatch batch;
     char host_id[65];
-    if (remote_batch_read(body, bytes, &batch, serve->hosts->jobs) != STATUS_OK ||
-        batch.world_id[0] == '\0') {
-        http_fail(request, response, 400, "malformed", "this is no batch");
-        return true;
-    }
+    const Status status = remote_batch_read(body, bytes, &batch, serve->hosts->jobs);
+    ASSERT(status == STATUS_OK); // it was read before
     remote_host_id(serve_host_key(request), batch.world_id, host_id);
     RemoteHost *host = find_slot(serve, host_id);
     if (host == NULL) {
@@ -439,5 +467,52 @@ bool remote_hosts_batch(void *user, HttpDeferred *deferred, HttpResponse *respon
     }
     host->deferred = deferred;
     run_batch(host, &batch, serve->hosts->jobs);
+    return false;
+}
+
+typedef struct BatchWish {
+    PlaceWish wish; // first
+    HttpDeferred *deferred;
+} BatchWish;
+
+static void place_is_open(PlaceWish *wish)
+{
+    HttpDeferred *deferred = ((BatchWish *)wish)->deferred;
+    HttpResponse response = http_response_default();
+    if (wish->refusal == PLACE_BUSY || wish->refusal == PLACE_FULL ||
+        wish->refusal == PLACE_STOPPING) {
+        places_refuse(http_deferred_request(deferred), &response, wish->refusal, false);
+    } else if (!take_batch(wish->serve, deferred, &response)) {
+        return;
+    }
+    http_complete(deferred, &response);
+}
+
+// After a restart of this server a host goes on with its world: its place is opened first.
+bool remote_hosts_batch(void *user, HttpDeferred *deferred, HttpResponse *response)
+{
+    Serve *serve = user;
+    HttpRequest *request = http_deferred_request(deferred);
+    size_t bytes = 0;
+    const uint8_t *body = http_body(request, &bytes);
+    RemoteBatch batch;
+    if (remote_batch_read(body, bytes, &batch, serve->hosts->jobs) != STATUS_OK ||
+        batch.world_id[0] == '\0') {
+        http_fail(request, response, 400, "malformed", "this is no batch");
+        return true;
+    }
+    const HostWorld *world = host_world(serve->host, batch.world_id);
+    if (world == NULL || host_world_view(world).place != NULL) {
+        return take_batch(serve, deferred, response);
+    }
+    BatchWish *wait = arena_alloc(http_arena(request), sizeof *wait);
+    if (wait == NULL) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+        return true;
+    }
+    *wait =
+        (BatchWish){.wish = {.has_every_right = true, .then = place_is_open}, .deferred = deferred};
+    memcpy(wait->wish.place_id, host_world_view(world).row->place_id, sizeof wait->wish.place_id);
+    places_wish(serve, &wait->wish);
     return false;
 }

@@ -27,5 +27,5 @@ void remote_host_id(const StoreHostKey *key, const char *world_id, char out[65])
 // A MailHandler.
 bool remote_hosts_batch(void *user, HttpDeferred *deferred, HttpResponse *response);
 
-// The place of a world that a host may run; NULL: none is served here.
-const ServePlace *serve_place_of_world(const Serve *serve, const HostWorld *world);
+// The place of a world that a host may run, as it is now, with a reference; NULL: it is not open.
+ServePlace *serve_place_of_world(const Serve *serve, const HostWorld *world);

@@ -11,8 +11,13 @@
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_draft.h"
 #include "server/host/serve/http_host.h"
+#include "server/host/serve/http_listing.h"
+#include "server/host/serve/http_order.h"
+#include "server/host/serve/http_place.h"
 #include "server/host/serve/metrics.h"
 #include "server/host/serve/openapi.h"
+#include "server/host/serve/places.h"
+#include "server/store/blob.h"
 #include "server/sys/clock.h"
 #include "server/sys/disk.h"
 #include "server/sys/process.h"
@@ -190,6 +195,7 @@ static bool answer_metrics(void *user, HttpDeferred *deferred, HttpResponse *res
     metrics.routes = serve_routes(&metrics.route_count);
     if (serve->control != NULL) {
         metrics.control = control_stats(serve->control);
+        metrics.listing = listing_feed_stats(serve->feed);
     }
     collect_worlds(serve, &metrics);
     ByteWriter writer = byte_writer(serve_text(serve), SERVE_TEXT_BYTES);
@@ -213,77 +219,95 @@ static void get_metrics(void *user, HttpRequest *request, HttpResponse *response
 // --- blobs --------------------------------------------------------------------------------------
 
 // A range is one of the rune's own bytes.
-static void put_rune(const HostPlace *place, uint32_t number, const HttpRequest *request,
-                     HttpResponse *response)
+static void send_rune(ServePlace *place, uint32_t number, const HttpRequest *request,
+                      HttpResponse *response)
 {
-    const BuildRune *rune = &place->built.runes[number];
+    const BuildRune *rune = &place->place->built.runes[number];
     const bool as_zstd = rune->zstd != NULL && http_header(request, "Range") == NULL &&
                          http_prefers_coding(request, HTTP_ZSTD);
-    response->body = as_zstd ? rune->zstd : rune->bytes;
-    response->bytes = as_zstd ? rune->zstd_count : rune->count;
+    serve_place_send(place, as_zstd ? rune->zstd : rune->bytes,
+                     as_zstd ? rune->zstd_count : rune->count, response);
     response->content_encoding = as_zstd ? "zstd" : NULL;
     response->varies_by_encoding = true;
 }
 
-// Until the server is stopped, and for ever: the address says what it is.
+// For ever: the address says what it is.
 static void put_blob(HttpResponse *response)
 {
     response->content_type = "application/octet-stream";
-    response->body_is_static = true;
     response->cache = SERVE_BLOB_CACHE;
     response->content_security_policy = "sandbox";
+}
+
+// What is asked for, by its names in the address.
+typedef struct Wanted {
+    const char *number;
+    uint8_t hash[SHA256_BYTES];
+    uint32_t rune; // found
+} Wanted;
+
+static bool read_hash(const HttpRequest *request, uint32_t star, Wanted *wanted)
+{
+    const char *text = http_path_part(request, star);
+    return text != NULL && blob_parse(text, strlen(text), wanted->hash) == STATUS_OK;
+}
+
+static bool has_packed(void *user, const ServePlace *place)
+{
+    Wanted *wanted = user;
+    const BuildResult *built = &place->place->built;
+    char number[16];
+    snprintf(number, sizeof number, "%" PRIu32, built->packing);
+    if (strcmp(wanted->number, number) != 0) {
+        return false;
+    }
+    wanted->rune = host_place_rune(place->place, wanted->hash);
+    return wanted->rune != UINT32_MAX && built->runes[wanted->rune].packed != NULL;
 }
 
 // GET /packed/<number>/<hash of the rune>. Not at the address of the rune: what stands between us
 // and a client keeps answers by their addresses, and must never take one for the other.
 static void get_packed(void *user, HttpRequest *request, HttpResponse *response)
 {
-    const Serve *serve = user;
-    for (uint32_t i = 0; i < serve->place_count; i++) {
-        const HostPlace *place = serve->places[i].place;
-        char number[16];
-        snprintf(number, sizeof number, "%" PRIu32, place->built.packing);
-        const bool is_ours = strcmp(http_path_part(request, 0), number) == 0;
-        const uint32_t rune =
-            is_ours ? host_place_rune(place, http_path_part(request, 1)) : UINT32_MAX;
-        if (rune != UINT32_MAX && place->built.runes[rune].packed != NULL) {
-            response->body = place->built.runes[rune].packed;
-            response->bytes = place->built.runes[rune].packed_count;
-            put_blob(response);
-            return;
-        }
+    Wanted wanted = {.number = http_path_part(request, 0)};
+    ServePlace *place =
+        read_hash(request, 1, &wanted) ? places_find(user, has_packed, &wanted) : NULL;
+    if (place == NULL) {
+        http_fail(request, response, 404, "not_found", "there is no such rune, packed like this");
+        return;
     }
-    http_fail(request, response, 404, "not_found", "there is no such rune, packed like this");
+    const BuildRune *rune = &place->place->built.runes[wanted.rune];
+    serve_place_send(place, rune->packed, rune->packed_count, response);
+    put_blob(response);
 }
 
 // Of runes only those that clients are told of: one of the server's is as unknown as any other.
-static bool answer_from_memory(const HostPlace *place, const char *hash, const HttpRequest *request,
-                               HttpResponse *response)
+static bool has_in_memory(void *user, const ServePlace *place)
 {
-    if (strcmp(hash, place->scene_hex) == 0) {
-        response->body = place->built.stripped;
-        response->bytes = place->built.stripped_bytes;
-    } else {
-        const uint32_t rune = host_place_rune(place, hash);
-        if (rune == UINT32_MAX) {
-            return false;
-        }
-        put_rune(place, rune, request, response);
+    Wanted *wanted = user;
+    wanted->rune = UINT32_MAX;
+    if (memcmp(wanted->hash, place->place->scene_hash, sizeof wanted->hash) == 0) {
+        return true;
     }
-    put_blob(response);
-    return true;
+    wanted->rune = host_place_rune(place->place, wanted->hash);
+    return wanted->rune != UINT32_MAX;
 }
 
 static void get_blob(void *user, HttpRequest *request, HttpResponse *response)
 {
-    const Serve *serve = user;
-    const char *hash = http_path_part(request, 0);
-    for (uint32_t i = 0; i < serve->place_count && hash != NULL; i++) {
-        if (answer_from_memory(serve->places[i].place, hash, request, response)) {
-            return;
-        }
+    Wanted wanted = {0};
+    ServePlace *place =
+        read_hash(request, 0, &wanted) ? places_find(user, has_in_memory, &wanted) : NULL;
+    if (place == NULL) {
+        http_work(request, response, serve_asset_blob); // files
+    } else if (wanted.rune != UINT32_MAX) {
+        send_rune(place, wanted.rune, request, response);
+        put_blob(response);
+    } else {
+        serve_place_send(place, place->place->built.stripped, place->place->built.stripped_bytes,
+                         response);
+        put_blob(response);
     }
-    http_work(request, response, serve_asset_blob); // files
 }
 
 // Room codes of all worlds, and paths and faults of server scripts, are for who makes them: this
@@ -362,8 +386,8 @@ static const HttpRoute routes[] = {
     {"GET", "/packed/*/*", .handler = get_packed, .names = "number sha256", .fails = "404 416",
      .gives = "application/octet-stream",
      .summary = "A rune, packed; the number is rune_packing of /join"},
-    {"GET", "/api/assets", .handler = serve_asset_list, .gives = "assets:array thumbnail?:any",
-     .fails = "404", .summary = "The assets of the place"},
+    {"GET", "/api/assets", .handler = serve_asset_list, .blocks = true,
+     .gives = "assets:array thumbnail?:any", .fails = "404", .summary = "The assets of the place"},
     {"GET", "/api/rooms/*/ws", .handler = serve_get_socket, .names = "code", .gives = "101",
      .takes = "token? playerId? resumeToken?", .fails = "403 404 426 429",
      .summary = "The WebSocket of a world; docs/PROTOCOL.md says what is spoken"},
@@ -371,19 +395,22 @@ static const HttpRoute routes[] = {
      .gives = "tick:integer scripts:array entities:array faults:array",
      .summary = "What the server scripts of a world cost"},
     {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN,
-     .takes = "world_id? place_id? room_code? username? name? debug?:boolean",
+     .takes = "world_id? place_id? room_code? channel? username? name? debug?:boolean",
      .gives = "server_address session_token? client_id world_id place_id room_code username "
               "ticket signing_key rune_packing:integer",
-     .fails = "403 404 409 429", .summary = "A ticket for a world, once it runs"},
+     .fails = "403 404 409 429 502 503", .summary = "A ticket for a world, once it runs"},
     {"GET", "/api/session", .handler = serve_get_session,
      .gives =
          "accounts:boolean default_place signed_in:boolean shown_name? username? is_guest?:boolean",
      .summary = "Who asks, for a page: also when nobody is signed in"},
     SERVE_WORLD_ROUTES,
     SERVE_BUILD_ROUTES,
+    SERVE_LISTING_ROUTES,
     SERVE_DRAFT_ROUTES,
+    SERVE_PLACE_ROUTES,
     SERVE_HOST_ROUTES,
     SERVE_ADMIN_ROUTES,
+    SERVE_ORDER_ROUTES,
     {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES, .is_form = true,
      .summary = "Sign in with a password, or as a guest without one",
      .takes = "username? password?", .gives = "session_token? client_id username user_id?:integer",

@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "server/host/serve/body.h"
 #include "server/host/serve/http_routes.h"
+#include "server/host/serve/places.h"
 #include "server/host/serve/remote_worlds.h"
 #include "server/host/serve/time_text.h"
 #include "server/sys/clock.h"
@@ -53,8 +54,9 @@ static void write_room(const Serve *serve, JsonWriter *json, const HostWorld *wo
     json_write_object_begin(json);
     serve_write_member(json, "roomCode", view.row->room_code);
     serve_write_member(json, "worldId", view.row->world_id);
-    serve_write_member(json, "placeId", view.place->place_id);
-    serve_write_member(json, "placeName", view.place->built.facts.name);
+    const HostPlace *place = view.place; // NULL: it is not open now, so the world does not run
+    serve_write_member(json, "placeId", view.row->place_id);
+    serve_write_member(json, "placeName", place != NULL ? place->built.facts.name : NULL);
     serve_write_member(json, "name", view.row->name);
     serve_write_member(json, "createdAt", created);
     serve_write_member(json, "state", serve_state_name(view.state));
@@ -63,9 +65,9 @@ static void write_room(const Serve *serve, JsonWriter *json, const HostWorld *wo
     write_bool(json, "isPrivate", view.row->is_private);
     serve_write_number(json, "players", view.players);
     serve_write_number(json, "playerMax", view.player_max);
-    serve_write_number(json, "tickRate", view.place->built.facts.tick_rate);
-    serve_write_member(json, "sceneHash", view.place->scene_hex);
-    serve_write_number(json, "sceneBytes", view.place->built.stripped_bytes);
+    serve_write_number(json, "tickRate", place != NULL ? place->built.facts.tick_rate : 0);
+    serve_write_member(json, "sceneHash", place != NULL ? place->scene_hex : NULL);
+    serve_write_number(json, "sceneBytes", place != NULL ? place->built.stripped_bytes : 0);
     json_write_object_end(json);
 }
 
@@ -73,8 +75,51 @@ static bool may_see(const Serve *serve, const HttpRequest *request, const HostWo
 {
     const Identity *who = serve_who(request);
     const Ticket nobody = {0};
-    const Ticket ticket = who != NULL ? serve_ticket_of(who) : nobody;
+    const Ticket ticket = who != NULL ? host_people_ticket(who) : nobody;
     return serve->control == NULL || host_world_is_open_to(world, &ticket);
+}
+
+// A room of a place that they may not play is not there.
+typedef struct RoomWish {
+    PlaceWish wish; // first
+    HttpDeferred *deferred;
+} RoomWish;
+
+static void room_is_allowed(PlaceWish *wish)
+{
+    HttpDeferred *deferred = ((RoomWish *)wish)->deferred;
+    HttpRequest *request = http_deferred_request(deferred);
+    HttpResponse response = http_response_default();
+    const HostWorld *world = host_world(wish->serve->host, http_path_part(request, 0));
+    if (wish->refusal == PLACE_BUSY || wish->refusal == PLACE_STOPPING) {
+        places_refuse(request, &response, wish->refusal, true);
+    } else if (wish->refusal != PLACE_FINE || world == NULL) {
+        http_fail(request, &response, 404, "not_found", "there is no such room");
+    } else {
+        ServeAnswer answer;
+        serve_answer_begin(&answer, request);
+        write_room(wish->serve, &answer.json, world);
+        serve_answer_end(&answer, &response);
+    }
+    http_complete(deferred, &response);
+}
+
+static bool ask_room(Serve *serve, HttpDeferred *deferred, HttpResponse *response,
+                     const HostWorld *world)
+{
+    HttpRequest *request = http_deferred_request(deferred);
+    RoomWish *room = arena_alloc(http_arena(request), sizeof *room);
+    if (room == NULL) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+        return true;
+    }
+    *room = (RoomWish){.deferred = deferred};
+    room->wish.who = serve_who(request);
+    room->wish.is_only_asking = true;
+    room->wish.then = room_is_allowed;
+    memcpy(room->wish.place_id, host_world_view(world).row->place_id, sizeof room->wish.place_id);
+    places_wish(serve, &room->wish);
+    return false;
 }
 
 static bool answer_room(void *user, HttpDeferred *deferred, HttpResponse *response)
@@ -91,9 +136,12 @@ static bool answer_room(void *user, HttpDeferred *deferred, HttpResponse *respon
     if (serve_refuse_guess(serve, request, response, world != NULL, is_secret)) {
         return true;
     }
-    if (world == NULL || host_world_view(world).place == NULL) {
+    if (world == NULL || (serve->control == NULL && host_world_view(world).place == NULL)) {
         http_fail(request, response, 404, "not_found", "there is no such room");
         return true;
+    }
+    if (serve->control != NULL) {
+        return ask_room(serve, deferred, response, world);
     }
     ServeAnswer answer;
     serve_answer_begin(&answer, request);
@@ -141,8 +189,15 @@ static bool is_listed(const Serve *serve, const HttpRequest *request, const Host
     const HostWorldView view = host_world_view(world);
     const Identity *who = serve_who(request);
     const bool is_own = who != NULL && view.row->owner_id == who->account;
-    if (view.place == NULL || (mine && !is_own)) {
-        return false;
+    if (mine) {
+        return is_own;
+    }
+    // Of a place that is not open, nobody is in a world. Places that not everybody finds keep their
+    // worlds to themselves.
+    const bool is_operator = who != NULL && (who->roles & ROLE_OPERATOR) != 0;
+    if (view.place == NULL ||
+        (serve->control != NULL && view.place->is_hidden && !is_own && !is_operator)) {
+        return is_own;
     }
     return is_own || may_see(serve, request, world);
 }
@@ -191,6 +246,7 @@ void serve_get_worlds(void *user, HttpRequest *request, HttpResponse *response)
 // --- new worlds ---------------------------------------------------------------------------------
 
 typedef struct PendingMake {
+    PlaceWish wish; // first
     HttpDeferred *deferred;
     HostMake make;
 } PendingMake;
@@ -245,6 +301,18 @@ static bool read_make(HttpRequest *request, HttpResponse *response, HostMake *ma
     return true;
 }
 
+static void make_is_open(PlaceWish *wish)
+{
+    PendingMake *pending = (PendingMake *)wish;
+    if (wish->refusal == PLACE_FINE) {
+        host_make(wish->serve->host, &pending->make);
+        return;
+    }
+    HttpResponse response = http_response_default();
+    places_refuse(http_deferred_request(pending->deferred), &response, wish->refusal, false);
+    http_complete(pending->deferred, &response);
+}
+
 static bool ask_make(void *user, HttpDeferred *deferred, HttpResponse *response)
 {
     Serve *serve = user;
@@ -263,7 +331,11 @@ static bool ask_make(void *user, HttpDeferred *deferred, HttpResponse *response)
     pending->make.account = who->account;
     pending->make.is_guest = who->is_guest;
     pending->make.address = serve_address_key(serve, request);
-    host_make(serve->host, &pending->make);
+    pending->wish.who = who;
+    pending->wish.then = make_is_open;
+    snprintf(pending->wish.place_id, sizeof pending->wish.place_id, "%s",
+             pending->make.place[0] != '\0' ? pending->make.place : serve->default_place);
+    places_wish(serve, &pending->wish);
     return false;
 }
 

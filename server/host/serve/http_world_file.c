@@ -3,8 +3,10 @@
 // pool, but for the bytes of an import as they come, which the page cache takes.
 #define _GNU_SOURCE
 #include "core/base/limits.h"
+#include "server/control/rights.h"
 #include "server/host/serve/http_routes.h"
 #include "server/host/serve/http_world.h"
+#include "server/host/serve/places.h"
 #include "server/host/serve/upload.h"
 #include "server/host/serve/world_file.h"
 #include "server/store/store_import.h"
@@ -87,14 +89,15 @@ void serve_export_world(void *user, HttpRequest *request, HttpResponse *response
 
 // --- import -------------------------------------------------------------------------------------
 
-static bool has_place(const Serve *serve, const char *place_id)
+// One that they may play; it need not be open now.
+static bool has_place(const Serve *serve, const Identity *who, const char *place_id)
 {
-    for (uint32_t i = 0; i < serve->place_count; i++) {
-        if (strcmp(serve->places[i].place->place_id, place_id) == 0) {
-            return true;
-        }
-    }
-    return false;
+    char package_id[PLACE_KEY_BYTES];
+    StorePackage package;
+    uint32_t rights = 0;
+    place_id_package(place_id, package_id);
+    return rights_find(serve->store, package_id, who, &package, &rights) == STATUS_OK &&
+           (rights & (place_id_is_beta(place_id) ? RIGHT_TEST : RIGHT_PLAY)) != 0;
 }
 
 // On the main thread: a row that the pool has written.
@@ -162,7 +165,7 @@ static bool make_row(Serve *serve, HttpRequest *request, HttpResponse *response,
         refuse_busy(request, response);
         return false;
     }
-    if (!has_place(serve, file->world.place_id)) {
+    if (!has_place(serve, who, file->world.place_id)) {
         http_fail(request, response, 404, "not_found", "the place of this world is not here");
         return false;
     }

@@ -101,6 +101,7 @@ static const struct {
     {409, "it conflicts with what is there, or with what runs"},
     {412, "somebody else has changed it meanwhile"},
     {410, "it was there, and is used up or expired"},
+    {412, "it is not what If-Match names any more"},
     {413, "the body is larger than this address takes"},
     {415, "the body is of a type that this address does not take"},
     {416, "the range begins behind the end"},
@@ -228,8 +229,8 @@ static void parameter(JsonWriter *json, const char *where, const OpenapiWord *wo
 static void parameters(JsonWriter *json, const HttpRoute *route)
 {
     const uint32_t stars = openapi_star_count(route);
-    const bool has_query = route->takes != NULL && route->body_max == 0;
-    if (stars == 0 && !has_query) {
+    const char *query = route->body_max == 0 ? route->takes : route->query;
+    if (stars == 0 && query == NULL) {
         return;
     }
     json_write_name(json, "parameters");
@@ -240,7 +241,7 @@ static void parameters(JsonWriter *json, const HttpRoute *route)
         parameter(json, "path", &word, true);
     }
     OpenapiWord word;
-    for (const char *at = has_query ? route->takes : NULL; openapi_word(&at, &word);) {
+    for (const char *at = query; openapi_word(&at, &word);) {
         parameter(json, "query", &word, !word.is_optional);
     }
     json_write_array_end(json);

@@ -7,6 +7,7 @@
 //           of the query. A question mark: may be left out. The type after a colon is one of
 //           integer, number, boolean, object, array, any, binary; without one it is text.
 //           A media type ("application/octet-stream") in place of members: the body is no JSON.
+//   query   of a route with a body: members of the query, written as in takes
 //   gives   the members of the answer, or its media type, behind a status other than 200:
 //           "201 token expires_at", "text/plain", "101"
 //   fails   "404 409": statuses of refusals beside those that follow from the rest of the route

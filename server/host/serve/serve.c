@@ -8,6 +8,11 @@
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_host.h"
+#include "server/host/serve/http_listing.h"
+#include "server/host/serve/http_order.h"
+#include "server/host/serve/http_place.h"
+#include "server/host/serve/place_build.h"
+#include "server/host/serve/places.h"
 #include "server/host/serve/remote_worlds.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/host/serve/serve_remote.h"
@@ -30,7 +35,6 @@
 #define LOOK_MS         50 // the main loop looks around at least that often
 #define STOP_MS         4500
 #define EVENTS_PER_LOOK 256
-#define ROOMS_NS        (20 * HOST_MS_NS) // how old the rooms of HTTP threads may be
 
 ServeConfig serve_config_default(void)
 {
@@ -92,37 +96,12 @@ static void outside_sockets_ended(void *user, const HostWorld *world)
 
 static void outside_rules(void *user, uint64_t account, const char *world_id, HostRules *out)
 {
-    const Serve *serve = user;
-    StoreBan ban;
-    if (control_find_ban(serve->control, account, world_id, BAN_ENTER, &ban)) {
-        out->banned_until_unix_ms = ban.until_unix_ms;
-        memcpy(out->ban_reason, ban.reason, sizeof out->ban_reason);
-    }
-    if (control_find_ban(serve->control, account, world_id, BAN_CHAT, &ban)) {
-        out->muted_until_unix_ms = ban.until_unix_ms;
-        memcpy(out->mute_reason, ban.reason, sizeof out->mute_reason);
-    }
+    host_people_rules(((Serve *)user)->control, account, world_id, out);
 }
 
 static Status outside_who(void *user, const char *token, size_t bytes, Ticket *out)
 {
-    const Serve *serve = user;
-    char text[TOKEN_TEXT_BYTES];
-    Identity who;
-    if (bytes >= sizeof text) {
-        return STATUS_DENIED;
-    }
-    memcpy(text, token, bytes);
-    text[bytes] = '\0';
-    const Status status = identity_of_token(serve_people(serve), text, &who);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (who.kind == SIGN_IN_TOKEN && (who.scope & SCOPE_PLAY) == 0) {
-        return STATUS_DENIED; // as for /join
-    }
-    *out = serve_ticket_of(&who);
-    return STATUS_OK;
+    return host_people_who(serve_people(user), token, bytes, out);
 }
 
 static void log_journal(const char *text)
@@ -139,6 +118,7 @@ static Status make_host(Serve *serve)
                                      .log = outside_log,
                                      .start = outside_start,
                                      .joined = serve_joined,
+                                     .entered = serve_listing_entered,
                                      .made = serve_made,
                                      .refuse_socket = serve_refuse_socket,
                                      .socket_passed = outside_socket_passed,
@@ -162,6 +142,9 @@ static Status make_host(Serve *serve)
                          .idle_stop_ms = serve->config.idle_stop_s * 1000};
     if (serve->control != NULL) {
         config.outside.rules = outside_rules;
+        config.outside.chat = serve_chat;
+        config.outside.blocks = serve_blocks;
+        config.outside.reported = serve_reported;
     }
     if (serve_people(serve) != NULL) {
         config.outside.who = outside_who;
@@ -205,12 +188,17 @@ static void watch(const Serve *serve, int descriptor, void *what)
     ASSERT(failed == 0);
 }
 
+static void loop_signals(sigset_t *out)
+{
+    sigemptyset(out);
+    sigaddset(out, SIGTERM);
+    sigaddset(out, SIGINT);
+}
+
 static bool open_loop(Serve *serve)
 {
     sigset_t wanted;
-    sigemptyset(&wanted);
-    sigaddset(&wanted, SIGTERM);
-    sigaddset(&wanted, SIGINT);
+    loop_signals(&wanted);
     // Before any thread is made, so that all of them leave these to the main loop.
     if (pthread_sigmask(SIG_BLOCK, &wanted, NULL) != 0) {
         return false;
@@ -274,38 +262,42 @@ static int open_worlds(Serve *serve)
 
 static int open_places(Serve *serve)
 {
-    if (!are_places(serve)) {
-        return 1;
-    }
-    const char *refusal = serve_data_find(serve);
-    if (refusal != NULL) {
-        return serve_data_failed(serve, "", refusal);
-    }
-    cancel_on_signals(serve);
-    if (serve_places_open(serve) != STATUS_OK) {
+    const Status status =
+        serve->config.control ? serve_built_in_open(serve) : serve_places_open(serve);
+    if (status != STATUS_OK) {
         const char *disk = file_disk_problem(serve->data);
         return disk != NULL ? serve_data_failed(serve, "", disk) : 1;
     }
     return 0;
 }
 
+// With the signals of the main loop blocked, so that no thread of the store gets them.
+static int open_data_quietly(Serve *serve)
+{
+    sigset_t wanted;
+    loop_signals(&wanted);
+    if (pthread_sigmask(SIG_BLOCK, &wanted, NULL) != 0) {
+        return 1;
+    }
+    const int code = serve_data_open(serve);
+    (void)pthread_sigmask(SIG_UNBLOCK, &wanted, NULL);
+    return code;
+}
+
 static void tell_rooms(Serve *serve)
 {
-    const uint64_t now = clock_ns();
-    if (now - serve->rooms_ns < ROOMS_NS) {
-        return;
-    }
-    serve->rooms_ns = now;
     atomic_store(&serve->is_ready,
                  serve->one_world != NULL
                      ? host_world_is_ready(serve->one_world) && !host_is_draining(serve->host)
                      : host_is_ready(serve->host) && host_disk(serve->host) == STORE_DISK_FINE);
-    for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
-        const HostWorld *world = host_world_at(serve->host, i);
+    HostWorld *world;
+    while ((world = host_take_changed(serve->host)) != NULL) {
         const HostWorldView view = host_world_view(world);
-        if (view.state != WORLD_MAKING) {
-            status_ignore(rooms_put(serve->rooms, i, view.row->world_id, view.row->room_code,
-                                    host_world_is_ready(world), view.row->is_private));
+        if (view.state != WORLD_MAKING &&
+            rooms_put(serve->rooms, world->number, view.row->world_id, view.row->room_code,
+                      host_world_is_ready(world), view.row->is_private) != STATUS_OK) {
+            hosted_changed(world); // no memory: later
+            return;
         }
     }
 }
@@ -323,6 +315,7 @@ static int open_http(Serve *serve)
                                                    : "that is no address");
         return 1;
     }
+    place_build_recover(serve);
     return 0;
 }
 
@@ -339,6 +332,8 @@ static bool open_control(Serve *serve)
     ControlConfig config = {.store = serve->store,
                             .data = serve->data,
                             .is_open = serve->config.has_open_registration,
+                            .chat = serve->config.chat,
+                            .approves = serve->config.approves_listing,
                             .guests_only = !serve->config.control};
     memcpy(config.secret, serve->secret_key, sizeof config.secret);
     const Status status =
@@ -358,7 +353,17 @@ static bool is_loopback(const char *address)
 
 static int open_own(Serve *serve)
 {
-    const int code = open_places(serve);
+    if (!are_places(serve)) {
+        return 1;
+    }
+    const char *refusal = serve_data_find(serve);
+    if (refusal != NULL) {
+        return serve_data_failed(serve, "", refusal);
+    }
+    cancel_on_signals(serve);
+    // The places of `sandlot up` are in its store.
+    int code = serve->config.control ? open_data_quietly(serve) : 0;
+    code = code == 0 ? open_places(serve) : code;
     if (code != 0) {
         return code;
     }
@@ -370,7 +375,7 @@ static int open_own(Serve *serve)
         serve_log_failure(serve->command, "%s: not started: cancelled", serve->config.places[0]);
         return 1;
     }
-    return serve_data_open(serve);
+    return serve->config.control ? 0 : serve_data_open(serve);
 }
 
 static int open_remote(Serve *serve)
@@ -395,12 +400,17 @@ static int open_serve(Serve *serve)
     entropy_fill(serve->address_secret, sizeof serve->address_secret);
     raise_limits();
     host_bounds_open(&serve->bounds);
+    if (places_create(serve) != STATUS_OK) {
+        serve_log_failure(serve->command, "out of memory");
+        return 1;
+    }
     int code = serve->config.control_plane != NULL ? open_remote(serve) : open_own(serve);
     if (code != 0) {
         return code;
     }
     watch(serve, store_descriptor(serve->store), NULL);
-    if (!open_control(serve) || serve_hosts_open(serve) != STATUS_OK) {
+    if (!open_control(serve) || serve_hosts_open(serve) != STATUS_OK ||
+        serve_listing_open(serve) != STATUS_OK) {
         return 1;
     }
     if (serve->journal[0] != '\0' &&
@@ -425,24 +435,26 @@ static void close_serve(Serve *serve)
     http_stop(serve->http);
     serve_logs_stop(serve);
     serve->http = NULL; // sockets are counted no more
-    serve_build_stop(serve);
     serve_report_stop(serve);
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
+    serve_jobs_stop(serve);
+    places_destroy(serve); // its thread writes into the mailbox; hosts wait for it
     mailbox_destroy(serve->mailbox);
     serve_hosts_close(serve);
     serve_remote_cancel(serve);
-    serve_places_close(serve);
     control_destroy(serve->control);
     control_destroy(serve->guests);
     host_destroy(serve->host);
     journal_writer_destroy(serve->journals);
+    serve_listing_close(serve);
     serve_data_close(serve);
     serve_remote_close(serve);
     serve_report_close(serve);
     host_bounds_close(&serve->bounds);
     rooms_destroy(serve->rooms);
     free(serve->text);
+    free(serve->list_text);
     if (serve->epoll >= 0) {
         close(serve->epoll);
     }
@@ -477,6 +489,7 @@ static void step_control(Serve *serve)
     while (serve->control != NULL && control_take_ban_change(serve->control, &ban)) {
         serve_rules_changed(serve, ban.account_id, ban.world_id);
     }
+    serve_chat_step(serve);
     if (serve_people(serve) != NULL && control_step(serve_people(serve))) {
         status_ignore(work_pool_submit(serve->pool, write_control, serve)); // or a minute later
     }
@@ -499,11 +512,14 @@ static void look(Serve *serve)
     take_signals(serve);
     host_store_poll(serve->host);
     mailbox_run(serve->mailbox, serve, serve_take_socket);
+    places_step(serve);
     host_step(serve->host);
     tell_rooms(serve);
     serve_logs_step(serve);
     serve_report_step(serve);
     step_control(serve);
+    place_step(serve);
+    serve_listing_step(serve);
 }
 
 // The address as it stands in a link. Who listens on every address is reached by the loopback one.
@@ -552,8 +568,8 @@ static void print_world(const Serve *serve, const char *address, unsigned port)
 static void print_places(const Serve *serve, const char *address, unsigned port)
 {
     printf("host  http://%s:%u/\n", address, port);
-    for (uint32_t i = 0; i < serve->place_count; i++) {
-        const HostPlace *place = serve->places[i].place;
+    for (uint32_t i = 0; places_host_place(serve, i) != NULL; i++) {
+        const HostPlace *place = places_host_place(serve, i);
         diagnostic_print(stdout, "place %s: %s", place->place_id, place->built.facts.name);
     }
 }

@@ -1,9 +1,9 @@
 // The data folder: who uses it, the host's own name, the key and the store.
 #define _GNU_SOURCE
-#include "core/base/limits.h"
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
 #include "server/build/place/place_home.h"
+#include "server/host/serve/http_place.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
@@ -137,6 +137,13 @@ static bool find_journal(Serve *serve)
            (!serve->config.many || file_make_folders(journal) == STATUS_OK);
 }
 
+uint64_t serve_account_bytes_max(const Serve *serve)
+{
+    const uint64_t mb =
+        serve->config.account_mb != 0 ? serve->config.account_mb : ACCOUNT_MB_DEFAULT;
+    return mb << 20;
+}
+
 int serve_data_open(Serve *serve)
 {
     char path[SERVE_PATH_BYTES];
@@ -167,7 +174,7 @@ int serve_data_open(Serve *serve)
         return serve_data_failed(serve, "blobs", why_refused(serve, status, status_text(status)));
     }
     status = serve->config.control ? drafts_open(serve->data, serve->store, serve->blobs,
-                                                 ACCOUNT_BYTES_MAX, &serve->drafts)
+                                                 serve_account_bytes_max(serve), &serve->drafts)
                                    : STATUS_OK;
     if (status != STATUS_OK) {
         return serve_data_failed(serve, "drafts", why_refused(serve, status, status_text(status)));

@@ -2,11 +2,14 @@
 //
 //   serve.c        the process: start, loop, end
 //   serve_data.c   the data folder: lock, identity, key, store
-//   serve_place.c  building places, and the row of the one world
+//   serve_place.c  places from folders, and the rows of worlds
+//   places.h       the places that are loaded, and how they come and go
+//   built_in.c     folders that become packages at the start
 //   serve_log.c    the log
 //   serve_up.c     what only `sandlot up` has
 //   http_routes.c  what HTTP is answered; http_join.c: who comes in; http_asset.c, http_build.c
 //   access.c       who may ask what; openapi.c: the description of all routes
+//   http_place*.c  places and their revisions; place_build.c: their builds
 //   http_admin.c   what operators ask; http_logs.c: the log from afar
 //   access.c       who may ask what
 //   http_host.c    what hosts on other machines are answered
@@ -20,6 +23,7 @@
 #include "server/control/control.h"
 #include "server/draft/draft.h"
 #include "server/host/host_inside.h"
+#include "server/host/host_people.h"
 #include "server/host/serve/link_process.h"
 #include "server/host/serve/mailbox.h"
 #include "server/host/serve/rooms.h"
@@ -36,13 +40,7 @@
 
 typedef struct ServeAssets ServeAssets;
 
-typedef struct ServePlace {
-    HostPlace *place;
-    ServeAssets *assets;
-    // For hosts on other machines, of a control plane: the hash of what they fetch, and a number
-    // that changes with it or with the signing key.
-    uint8_t hash[32], revision[32];
-} ServePlace;
+typedef struct ServePlace ServePlace; // places.h
 
 // Somebody who follows the log (http_logs.c).
 typedef struct ServeLogWait {
@@ -50,6 +48,11 @@ typedef struct ServeLogWait {
     uint64_t deadline_ns;
 } ServeLogWait;
 #define SERVE_LOG_WAITS_MAX 16
+
+// A folder that became a package at the start, to be shown.
+typedef struct ServeBuiltIn {
+    char place_id[65], title[129];
+} ServeBuiltIn;
 
 typedef struct Serve {
     ServeConfig config;
@@ -65,8 +68,10 @@ typedef struct Serve {
     int lock_file;
     const atomic_bool *cancel; // ends the first build
 
-    ServePlace places[SERVE_PLACES_MAX]; // do not change once HTTP runs
-    uint32_t place_count;
+    struct Places *places;  // that are loaded
+    char default_place[65]; // its id
+    ServeBuiltIn built_in[SERVE_PLACES_MAX];
+    uint32_t built_in_count;
     SigningKey key;
     uint8_t secret_key[SHA256_BYTES]; // the HMAC key for stored sign-ins
     Store *store;
@@ -88,12 +93,15 @@ typedef struct Serve {
     struct RemoteWorlds *remote_worlds; // what they report; NULL likewise
     struct ServeRemote *remote;         // NULL: this is not such a host itself
     struct ServeReport *report;         // of such a host; NULL likewise
-    struct ServeBuild *build;           // NULL until somebody saves
+    struct ListingFeed *feed;           // what the listing learns from worlds; NULL: no accounts
+    struct ReadyCache *ready;           // answers of the listing; NULL: no accounts
+    struct JobQueue *jobs;              // NULL until something is built; place_build.h
     pthread_mutex_t build_lock;
-    uint64_t rooms_ns;                              // when the rooms were last told
+    uint64_t swept_ns;                              // when the trash was last emptied; main thread
     atomic_uint upload_count;                       // bodies that come into files now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz
-    uint8_t *text; // of large answers, the main thread's; NULL until somebody asks
+    char *list_text; // what worlds are told of words and phrases, the main thread's
+    uint8_t *text;   // of large answers, the main thread's; NULL until somebody asks
 
     ServeLogWait log_waits[SERVE_LOG_WAITS_MAX]; // the main thread's
     uint32_t log_wait_count;
@@ -111,13 +119,16 @@ int serve_data_failed(const Serve *serve, const char *what, const char *why);
 // --- serve_data.c -------------------------------------------------------------------------------
 // Finds and makes the folder; NULL, or why not.
 const char *serve_data_find(Serve *serve);
-int serve_data_open(Serve *serve); // everything in it; 0, or the exit code
+uint64_t serve_account_bytes_max(const Serve *serve); // what an account may store
+int serve_data_open(Serve *serve);                    // everything in it; 0, or the exit code
 void serve_data_close(Serve *serve);
 void serve_say_damaged(const Serve *serve, const char *what);
 
 // --- serve_place.c ------------------------------------------------------------------------------
 MUST_USE Status serve_places_open(Serve *serve); // builds them; says what is wrong
-void serve_places_close(Serve *serve);
+MUST_USE bool serve_build_paths(Serve *serve);
+// "place_" and the name of the folder.
+void serve_place_id(const char *folder, char out[65]);
 BuildConfig serve_build_config(const Serve *serve);
 // Writes the types that editors need into the place, unless the data is kept elsewhere.
 void serve_renew_types(const Serve *serve, const char *folder);
@@ -137,6 +148,4 @@ void serve_joined(void *user, uint64_t tag, const HostJoinAnswer *answer); // Ho
 void serve_take_socket(void *user, const MailSocket *mail);                // on the main thread
 // Who a sign-in is, with or without accounts.
 Control *serve_people(const Serve *serve);
-// What a ticket says of somebody: account, name and flags.
-Ticket serve_ticket_of(const Identity *who);
 void serve_refuse_socket(void *user, HostSocket *socket); // HostOutside

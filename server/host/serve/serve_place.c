@@ -1,12 +1,11 @@
-// Building the places that are served, and the rows of their worlds.
+// Places from folders, as `sandlot world` and `sandlot host` have them, and the rows of worlds.
 #define _GNU_SOURCE
 #include "core/base/sha256.h"
 #include "core/world/save/row.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/pipeline/build_show.h"
 #include "server/build/place/editor_files.h"
-#include "server/host/serve/http_asset.h"
-#include "server/host/serve/serve_inside.h"
+#include "server/host/serve/places.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
@@ -118,19 +117,21 @@ void serve_renew_types(const Serve *serve, const char *folder)
 
 static bool has_place(const Serve *serve, const char *place_id)
 {
-    for (uint32_t i = 0; i < serve->place_count; i++) {
-        if (strcmp(serve->places[i].place->place_id, place_id) == 0) {
-            return true;
-        }
-    }
-    return false;
+    ServePlace *place = places_find_id(serve, place_id);
+    serve_place_release(place);
+    return place != NULL;
+}
+
+void serve_place_id(const char *folder, char out[65])
+{
+    char real[PATH_MAX];
+    (void)make_id("place_", real_folder(folder, real), out);
 }
 
 static Status open_place(Serve *serve, Builder *builder, const char *folder)
 {
     char place_id[65], reason[512] = "";
-    char real[PATH_MAX];
-    (void)make_id("place_", real_folder(folder, real), place_id);
+    serve_place_id(folder, place_id);
     if (has_place(serve, place_id)) {
         serve_log_failure(serve->command, "%s: another place has the same folder name; rename one",
                           folder);
@@ -142,20 +143,22 @@ static Status open_place(Serve *serve, Builder *builder, const char *folder)
                                     .folder = folder,
                                     .player_max = serve->config.player_max,
                                     .development = serve->development};
-    ServePlace *place = &serve->places[serve->place_count];
+    HostPlace *made = NULL;
+    ServePlace *place = NULL;
     if (status == STATUS_OK) {
-        status = host_place_create(&config, &built, &place->place, reason, sizeof reason);
+        status = host_place_create(&config, &built, &made, reason, sizeof reason);
         if (status != STATUS_OK) {
             serve_log_failure(serve->command, "%s", reason);
         }
     }
     if (status == STATUS_OK) {
-        status = serve_assets_create(place->place, &place->assets);
-        if (status == STATUS_OK) {
-            serve->place_count += 1;
-            serve_renew_types(serve, folder);
-        } else {
-            host_place_release(place->place);
+        status = serve_place_create(serve, made, 0, &place);
+    }
+    if (status == STATUS_OK) {
+        places_put(serve, place);
+        serve_renew_types(serve, folder);
+        if (serve->default_place[0] == '\0') {
+            memcpy(serve->default_place, place_id, sizeof serve->default_place);
         }
     }
     build_result_free(&built);
@@ -170,10 +173,15 @@ static bool may_leave_out(const Serve *serve, Status status)
            file_disk_problem(serve->data) == NULL;
 }
 
+bool serve_build_paths(Serve *serve)
+{
+    return serve_join_path(serve->build_key, serve->data, "ticket.key") &&
+           serve_join_path(serve->build_cache, serve->data, "cache");
+}
+
 Status serve_places_open(Serve *serve)
 {
-    if (!serve_join_path(serve->build_key, serve->data, "ticket.key") ||
-        !serve_join_path(serve->build_cache, serve->data, "cache")) {
+    if (!serve_build_paths(serve)) {
         return STATUS_RANGE;
     }
     const BuildConfig config = serve_build_config(serve);
@@ -192,17 +200,7 @@ Status serve_places_open(Serve *serve)
         }
     }
     builder_destroy(builder);
-    return status == STATUS_OK && serve->place_count == 0 ? STATUS_MALFORMED : status;
-}
-
-void serve_places_close(Serve *serve)
-{
-    for (uint32_t i = 0; i < serve->place_count; i++) {
-        serve_assets_destroy(serve->places[i].assets);
-        if (serve->host == NULL) { // which destroys them otherwise
-            host_place_release(serve->places[i].place);
-        }
-    }
+    return status == STATUS_OK && serve->default_place[0] == '\0' ? STATUS_MALFORMED : status;
 }
 
 // --- rows of worlds -----------------------------------------------------------------------------
@@ -243,7 +241,7 @@ static bool has_changed(const StoreWorld *row, const HostPlace *place)
 
 Status serve_world_open(Serve *serve)
 {
-    HostPlace *place = serve->places[0].place;
+    HostPlace *place = places_host_place(serve, 0);
     char world_id[65];
     StoreWorld row;
     const char *name = serve->config.name != NULL ? serve->config.name : serve->config.places[0];
@@ -274,6 +272,7 @@ Status serve_world_open(Serve *serve)
     }
     // A world keeps the place whose DataStores it has used.
     memcpy(place->place_id, row.place_id, sizeof place->place_id);
+    memcpy(serve->default_place, row.place_id, sizeof serve->default_place);
     snprintf(row.name, sizeof row.name, "%s", place->built.facts.name);
     const bool other = !is_new && has_changed(&row, place);
     if (old_rows == 0) { // else it is kept until the world has replaced them
@@ -281,7 +280,7 @@ Status serve_world_open(Serve *serve)
     }
     status = put_row(serve, &row);
     if (status == STATUS_OK) {
-        host_add_place(serve->host, place);
+        host_add_place(serve->host, host_place_hold(place));
         status = host_add_world(serve->host, &row, &serve->one_world);
     }
     if (status == STATUS_OK && other) {
@@ -300,8 +299,8 @@ static void invite(void *user, const char *world_id, uint64_t account)
 
 Status serve_worlds_open(Serve *serve)
 {
-    for (uint32_t i = 0; i < serve->place_count; i++) {
-        host_add_place(serve->host, serve->places[i].place);
+    for (uint32_t i = 0; places_host_place(serve, i) != NULL; i++) {
+        host_add_place(serve->host, host_place_hold(places_host_place(serve, i)));
     }
     StoreWorld *rows = calloc(HOST_WORLDS_MAX, sizeof *rows);
     if (rows == NULL) {
@@ -311,11 +310,12 @@ Status serve_worlds_open(Serve *serve)
     Status status = STATUS_OK;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         HostWorld *world;
-        const HostPlace *place = host_place(serve->host, rows[i].place_id);
-        if (place == NULL || rows[i].place_id[0] == '\0') {
-            continue; // of a place that is not served now
+        if (rows[i].place_id[0] == '\0') {
+            continue; // of nothing that is served here
         }
-        const bool other = has_changed(&rows[i], place);
+        const HostPlace *place = host_place(serve->host, rows[i].place_id);
+        // A place that is not loaded is compared when it is (hosted_set_place).
+        const bool other = place != NULL && has_changed(&rows[i], place);
         uint32_t old_rows = 0;
         if (other) {
             status = store_rows(serve->store, rows[i].world_id, count_old_row, &old_rows);

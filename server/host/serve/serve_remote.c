@@ -6,7 +6,7 @@
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
 #include "server/build/base/diagnostic.h"
-#include "server/host/serve/http_asset.h"
+#include "server/host/serve/places.h"
 #include "server/host/serve/remote_http.h"
 #include "server/store/store_remote.h"
 #include "server/sys/clock.h"
@@ -217,12 +217,14 @@ static Status make_place(Serve *serve, const RemoteHttpReply *reply, char *why, 
     }
     const HostPlaceConfig config = {
         .place_id = remote->row.place_id, .folder = "", .player_max = serve->config.player_max};
-    ServePlace *place = &serve->places[0];
-    status = host_place_create(&config, &built, &place->place, why, why_bytes);
+    HostPlace *made = NULL;
+    ServePlace *place = NULL;
+    status = host_place_create(&config, &built, &made, why, why_bytes);
     build_result_free(&built);
+    status = status == STATUS_OK ? serve_place_create(serve, made, 0, &place) : status;
     if (status == STATUS_OK) {
-        serve->place_count = 1;
-        status = serve_assets_create(place->place, &place->assets);
+        places_put(serve, place);
+        memcpy(serve->default_place, remote->row.place_id, sizeof serve->default_place);
     }
     return status;
 }
@@ -230,8 +232,9 @@ static Status make_place(Serve *serve, const RemoteHttpReply *reply, char *why, 
 static int fetch_place(Serve *serve)
 {
     struct ServeRemote *remote = serve->remote;
-    char path[128], why[512] = "out of memory";
-    snprintf(path, sizeof path, "/api/hosts/place/%s", remote->row.place_id);
+    char path[224], why[512] = "out of memory", hash[65];
+    sha256_hex(remote->place_hash, hash);
+    snprintf(path, sizeof path, "/api/hosts/place/%s?hash=%s", remote->row.place_id, hash);
     RemoteHttpReply reply =
         remote_http_ask(remote->http, path, NULL, NULL, 0, HOST_PLACE_BYTES_MAX);
     int code = 0;
@@ -321,7 +324,7 @@ int serve_remote_open(Serve *serve)
 int serve_remote_world(Serve *serve)
 {
     struct ServeRemote *remote = serve->remote;
-    host_add_place(serve->host, serve->places[0].place);
+    host_add_place(serve->host, host_place_hold(places_host_place(serve, 0)));
     if (host_add_world(serve->host, &remote->row, &serve->one_world) != STATUS_OK) {
         return say(serve, "out of memory", "");
     }

@@ -80,10 +80,11 @@ static void print_network(unsigned port)
 
 static void print_served(const Serve *serve)
 {
-    for (uint32_t i = 0; i < serve->place_count; i++) {
-        const HostPlace *place = serve->places[i].place;
-        diagnostic_print(stdout, "place   %s: %s%s", place->place_id, place->built.facts.name,
-                         i == 0 ? " (default)" : "");
+    for (uint32_t i = 0; i < serve->built_in_count; i++) {
+        const ServeBuiltIn *place = &serve->built_in[i];
+        const bool is_default = strcmp(place->place_id, serve->default_place) == 0;
+        diagnostic_print(stdout, "place   %s: %s%s", place->place_id, place->title,
+                         is_default ? " (default)" : "");
     }
     diagnostic_print(stdout, "data    %s", serve->data);
 }
@@ -117,7 +118,7 @@ static void print_next(const Serve *serve, const char *address, unsigned port)
         // By the place, so that friends who open it meet in one world.
         diagnostic_print(stdout,
                          "  play     open %s?place=%s in a browser, in two windows if you like",
-                         link, serve->places[0].place->place_id);
+                         link, serve->default_place);
     }
     printf("  create   `sandlot new mygame --template obby`, then `sandlot world mygame`\n");
     if (serve->development) {

@@ -98,8 +98,10 @@ static void check_answer(Hosts *hosts, const SimJoin *join, const HostJoinAnswer
         hosts_fail(hosts, "join %llu had to wait for %.3f s", (unsigned long long)join->tag,
                    (double)(hosts->now_us - join->asked_us) / 1e6);
     }
-    const bool is_expected = answer->refusal == REFUSED_ELSEWHERE ||
-                             answer->refusal == REFUSED_NO_WORLD || answer->refusal == REFUSED_FULL;
+    const bool is_expected =
+        answer->refusal == REFUSED_ELSEWHERE || answer->refusal == REFUSED_NO_WORLD ||
+        answer->refusal == REFUSED_FULL ||
+        (hosts->has_people && answer->refusal == REFUSED_WORLD_FULL) || join->person < PEOPLE_MAX;
     if (answer->refusal != REFUSED_NOT && !is_expected) {
         hosts_fail(hosts, "join %llu was refused: %u", (unsigned long long)join->tag,
                    answer->refusal);
@@ -118,6 +120,11 @@ static void joined(void *user, uint64_t tag, const HostJoinAnswer *answer)
     join->is_open = false;
     hosts->joins_answered += 1;
     check_answer(hosts, join, answer);
+    hosts->refused[answer->refusal] += 1;
+    if (join->person < PEOPLE_MAX) {
+        people_joined(hosts, join, answer);
+        return;
+    }
     if (answer->refusal != REFUSED_NOT) {
         return;
     }
@@ -158,7 +165,7 @@ static HostPlace *make_place(const Hosts *hosts)
     built.whole = calloc(1, 16);
     built.stripped = calloc(1, 16);
     built.whole_bytes = built.stripped_bytes = 16;
-    built.facts.player_max = 6;
+    built.facts.player_max = STUB_PLAYERS;
     built.facts.entity_max = 64;
     snprintf(built.facts.name, sizeof built.facts.name, "Stub");
     const HostPlaceConfig config = {.place_id = "place_stub", .folder = "", .development = false};
@@ -194,6 +201,12 @@ static void open_host(Hosts *hosts, uint32_t number)
                          .key = &hosts->key,
                          .idle_stop_ms = 4000,
                          .store_is_private = hosts->host_count == 1};
+    if (hosts->has_people) {
+        people_begin(hosts);
+        people_outside(&config.outside);
+        config.account_profiles = true;
+        config.world_max = PROCESSES_MAX / 2;
+    }
     snprintf(config.host_id, sizeof config.host_id, "host%u", number);
     random_bytes(host, config.boot, sizeof config.boot);
     status = host_create(&config, &host->host);
@@ -217,6 +230,7 @@ static void kill_host(Hosts *hosts, SimHost *host)
         }
     }
     host_destroy(host->host); // frees its links
+    people_end(hosts);
     store_crash(host->store);
     host->host = NULL;
     host->store = NULL;
@@ -260,6 +274,9 @@ static void step_host(SimHost *host)
         }
     }
     host_step(host->host);
+    if (hosts->has_people) {
+        people_step(hosts);
+    }
 }
 
 // --- what goes wrong ----------------------------------------------------------------------------
@@ -339,7 +356,8 @@ static void join_somebody(Hosts *hosts)
                       .asked_us = hosts->now_us,
                       .host = host->number,
                       .life = host->life,
-                      .is_open = true};
+                      .is_open = true,
+                      .person = PEOPLE_MAX};
     HostJoin wish = {.tag = tag, .who = {.account = 1 + rng_below(rng, ACCOUNTS_MAX)}};
     snprintf(wish.who.name, sizeof wish.who.name, "stub");
     const uint32_t kind = rng_below(rng, 10);
@@ -435,7 +453,9 @@ static void check_back(Hosts *hosts)
 // A world that nobody comes to stops after a few seconds: the next one comes about then.
 static void want_worlds(Hosts *hosts)
 {
-    for (uint32_t w = 0; w < hosts->world_count; w++) {
+    // People make more than can run at once.
+    const bool are_many = hosts->has_people && hosts->world_count > WORLDS_FIRST;
+    for (uint32_t w = 0; w < (are_many ? WORLDS_FIRST : hosts->world_count); w++) {
         SimWorld *sim = &hosts->worlds[w];
         if (hosts->now_us < sim->want_us) {
             continue;
@@ -449,8 +469,9 @@ static void want_worlds(Hosts *hosts)
             if (host->host == NULL || join->is_open) {
                 continue;
             }
-            *join = (SimJoin){tag, hosts->now_us, i, host->life, true};
-            HostJoin wish = {.tag = tag, .who = {.account = 1, .name = "stub"}};
+            *join = (SimJoin){tag, hosts->now_us, i, host->life, true, PEOPLE_MAX, 1, false};
+            HostJoin wish = {.tag = tag,
+                             .who = {.account = 1, .flags = TICKET_OPERATOR, .name = "stub"}};
             memcpy(wish.world, hosts->worlds[w].row.world_id, sizeof wish.world);
             host_join(host->host, &wish);
         }
@@ -483,6 +504,10 @@ static void open_hosts(Hosts *hosts, uint64_t seed)
     hosts->rng = rng_make(seed, 1);
     hosts->seed = seed;
     hosts->host_count = 1 + rng_below(&hosts->rng, HOSTS_MAX);
+    hosts->has_people = seed % PEOPLE_EVERY == 0;
+    if (hosts->has_people) {
+        hosts->host_count = 1; // the control plane is in its process
+    }
     hosts->world_count = 1 + rng_below(&hosts->rng, WORLDS_FIRST);
     hosts->processes = calloc(PROCESSES_MAX, sizeof *hosts->processes);
     ASSERT(hosts->processes != NULL);
@@ -512,6 +537,7 @@ static void open_hosts(Hosts *hosts, uint64_t seed)
         hosts->hosts[i] = (SimHost){.hosts = hosts, .number = i};
         open_host(hosts, i);
     }
+    people_open(hosts);
 }
 
 static void close_hosts(Hosts *hosts)
@@ -522,6 +548,7 @@ static void close_hosts(Hosts *hosts)
             store_crash(hosts->hosts[i].store);
         }
     }
+    people_close(hosts);
     for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
         stub_free_queues(&hosts->processes[i]);
         real_free(&hosts->processes[i]);
@@ -576,7 +603,7 @@ HostsResult hosts_run(uint64_t seed, bool verbose)
             want_worlds(&hosts);
             check_back(&hosts);
         }
-        if (rng_below(&hosts.rng, hosts.calm ? 200 : 20) == 0) {
+        if (!hosts.has_people && rng_below(&hosts.rng, hosts.calm ? 200 : 20) == 0) {
             join_somebody(&hosts);
         }
         for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
@@ -586,6 +613,7 @@ HostsResult hosts_run(uint64_t seed, bool verbose)
             step_host(&hosts.hosts[i]);
         }
         check_alone(&hosts);
+        people_check(&hosts);
         if (hosts.now_us % 500000 == 0) {
             check_joins(&hosts);
         }
@@ -604,7 +632,12 @@ HostsResult hosts_run(uint64_t seed, bool verbose)
                           .begun = hosts.begun,
                           .crashes = hosts.crashes,
                           .structures = hosts.structures,
-                          .numbers = hosts.numbers_given};
+                          .numbers = hosts.numbers_given,
+                          .admitted = hosts.admitted,
+                          .bans = hosts.bans,
+                          .sign_outs = hosts.sign_outs,
+                          .made = hosts.made};
+    memcpy(result.refused, hosts.refused, sizeof result.refused);
     memcpy(result.message, hosts.message, sizeof result.message);
     return result;
 }

@@ -4,6 +4,10 @@
 // disk is full, worlds say nonsense or nothing. Most seeds have worlds that are stubs, because they
 // cost little; one seed in REAL_EVERY has real ones (core/world), with players and a script.
 //
+// One seed in PEOPLE_EVERY has accounts: people sign in to a real control plane, join by their own
+// sign-ins and are placed within quotas, are banned and muted meanwhile, and use their tickets
+// late, twice or never (people.c).
+//
 // Always: what a world was told is stored is there when it begins again; no two lives of a world
 // are told so at the same time, and a life that another has followed never; no two hosts that are
 // awake run a world; every join is answered; saves are answered; every world that is wanted runs
@@ -11,17 +15,24 @@
 #pragma once
 
 #include "core/base/rng.h"
+#include "server/control/account.h"
+#include "server/control/control.h"
 #include "server/host/host_place.h"
 #include "server/host/host_world.h"
 
 #define HOSTS_MAX     3
-#define WORLDS_FIRST  6  // at most, at the beginning
-#define WORLDS_MAX    64 // joins make more
+#define WORLDS_FIRST  6   // at most, at the beginning
+#define WORLDS_MAX    192 // joins make more
 #define PROCESSES_MAX 64
 #define ACCOUNTS_MAX  8
 #define QUEUE_MAX     256
 #define STEP_US       5000
 #define REAL_EVERY    16 // seeds
+#define PEOPLE_EVERY  3
+#define PEOPLE_MAX    24
+#define TICKETS_MAX   1024
+#define SESSIONS_MAX  32
+#define STUB_PLAYERS  6
 #define NUMBERS_MAX   65536
 
 typedef struct Hosts Hosts;
@@ -55,6 +66,13 @@ typedef struct StubSave {
     uint32_t account;
 } StubSave;
 
+// Somebody who was let in, and is there.
+typedef struct StubSession {
+    uint64_t account, connection, since_us;
+    bool is_muted;
+    bool is_extra; // comes back into the world they were in last, which nobody keeps a slot for
+} StubSession;
+
 typedef struct StubProcess {
     HostLink link; // first
     Hosts *hosts;
@@ -71,6 +89,7 @@ typedef struct StubProcess {
     StubQueue in, out; // from and to the host
     StubSave saves[16];
     uint32_t save_count, session_count;
+    StubSession sessions[SESSIONS_MAX];
     RealWorld *real; // NULL: it is a stub
 } StubProcess;
 
@@ -104,11 +123,43 @@ typedef struct SimWorld {
     uint64_t check_us;                   // when it must run; 0: it need not
 } SimWorld;
 
+// Somebody with an account. Of bans and mutes each has one at a time.
+typedef struct PersonRule {
+    uint64_t since_us, until_us; // 0: none
+    char world_id[65];           // "": everywhere
+} PersonRule;
+
+typedef struct Person {
+    Identity who;
+    char name[STORE_NAME_BYTES]; // "": a guest
+    char token[TOKEN_TEXT_BYTES];
+    bool is_signed_in;
+    uint64_t address;
+    PersonRule ban, mute;
+    char last_world[65]; // that let them in
+} Person;
+
+// What somebody shows to come in: a ticket, or a sign-in. Its number is that of the connection.
+typedef struct Pass {
+    uint64_t number, account, life;
+    uint64_t given_us, use_us; // use_us 0: it is not used (again)
+    char text[TICKET_TEXT_BYTES];
+    char world_id[65], room_code[17];
+    bool is_ticket, is_extra, was_ended; // was_ended: the sign-in had ended before it was shown
+    bool is_again;                       // it is used once more afterwards
+    uint32_t admitted;
+    uint64_t same; // number of the pass that showed the same ticket first
+} Pass;
+
 typedef struct SimJoin {
     uint64_t tag, asked_us;
     uint32_t host;
     uint64_t life;
     bool is_open;
+    // With people.
+    uint32_t person; // PEOPLE_MAX: nobody of them
+    uint64_t account;
+    bool by_code;
 } SimJoin;
 
 struct Hosts {
@@ -126,6 +177,14 @@ struct Hosts {
     SimJoin joins[512];
     uint64_t next_tag;
     uint64_t joins_answered, tickets, saves_acknowledged, begun, crashes;
+    // People; control is NULL while the host is dead, or always.
+    bool has_people;
+    Control *control;
+    Person people[PEOPLE_MAX];
+    Pass passes[TICKETS_MAX];
+    uint64_t next_pass, life_unix_ms;
+    uint32_t last_admitted; // of people
+    uint64_t admitted, bans, sign_outs, made, refused[REFUSED_COUNT];
     // Real worlds. Their script counts in one DataStore of the place, which all of them share.
     RealPlace *real_place;        // NULL: worlds are stubs
     uint64_t number_highest;      // of those that a script was given
@@ -137,10 +196,29 @@ typedef struct HostsResult {
     bool failed;
     char message[256];
     uint64_t joins, tickets, saves, begun, crashes, structures, numbers;
+    uint64_t admitted, bans, sign_outs, made, refused[REFUSED_COUNT];
 } HostsResult;
 HostsResult hosts_run(uint64_t seed, bool verbose);
 
 void hosts_fail(Hosts *hosts, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// --- people.c -----------------------------------------------------------------------------------
+void people_open(Hosts *hosts); // once, with the database
+void people_begin(
+    Hosts *hosts);             // with each life of the host: the control plane reads what is stored
+void people_end(Hosts *hosts); // the control plane dies
+void people_close(Hosts *hosts);
+void people_outside(HostOutside *outside);
+void people_step(Hosts *hosts); // only while the host is awake
+void people_check(Hosts *hosts);
+void people_joined(Hosts *hosts, const SimJoin *join, const HostJoinAnswer *answer);
+// A world let somebody in, or heard an order about them.
+void people_admitted(StubProcess *process, const Entry *entry);
+void people_ordered(StubProcess *process, const Entry *entry);
+// The sessions of a real world, at most SESSIONS_MAX.
+uint32_t real_sessions(const StubProcess *process, StubSession *out);
+Person *people_find(Hosts *hosts, uint64_t account); // NULL: none
+const Pass *people_pass(const Hosts *hosts, uint64_t number);
 
 // --- stub_world.c -------------------------------------------------------------------------------
 StubProcess *stub_start(Hosts *hosts, uint32_t host, HostWorld *world);

@@ -19,6 +19,13 @@ static bool run(uint64_t seed, bool verbose, HostsResult *sum)
     sum->crashes += result.crashes;
     sum->structures += result.structures;
     sum->numbers += result.numbers;
+    sum->admitted += result.admitted;
+    sum->bans += result.bans;
+    sum->sign_outs += result.sign_outs;
+    sum->made += result.made;
+    for (uint32_t i = 0; i < REFUSED_COUNT; i++) {
+        sum->refused[i] += result.refused[i];
+    }
     if (result.failed) {
         printf("FAILED seed %llu: %s\n  again: host_scenarios %llu\n", (unsigned long long)seed,
                result.message, (unsigned long long)seed);
@@ -36,6 +43,16 @@ static void print_sum(const HostsResult *sum)
            (unsigned long long)sum->crashes);
     printf("real worlds: %llu structures durable, %llu numbers of a DataStore given\n",
            (unsigned long long)sum->structures, (unsigned long long)sum->numbers);
+    printf(
+        "people: %llu let in, %llu bans and mutes, %llu signed out, %llu worlds made; refused: "
+        "%llu banned, %llu private, %llu world full, %llu own quota, %llu quota of the address\n",
+        (unsigned long long)sum->admitted, (unsigned long long)sum->bans,
+        (unsigned long long)sum->sign_outs, (unsigned long long)sum->made,
+        (unsigned long long)sum->refused[REFUSED_BANNED],
+        (unsigned long long)sum->refused[REFUSED_FORBIDDEN],
+        (unsigned long long)sum->refused[REFUSED_WORLD_FULL],
+        (unsigned long long)sum->refused[REFUSED_QUOTA],
+        (unsigned long long)sum->refused[REFUSED_ADDRESS]);
 }
 
 int main(int argc, char **argv)

@@ -75,6 +75,21 @@ void real_player_gone(StubProcess *process, RealPlayer *player)
     *player = (RealPlayer){0};
 }
 
+uint32_t real_sessions(const StubProcess *process, StubSession *out)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < REAL_PLAYERS_MAX; i++) {
+        const RealPlayer *player = &process->real->players[i];
+        uint64_t number, entity;
+        const Pass *pass = people_pass(process->hosts, player->connection);
+        if (player->connection != 0 && pass != NULL &&
+            world_player(process->real->world, player->connection, &number, &entity)) {
+            out[count++] = (StubSession){.account = pass->account, .connection = pass->number};
+        }
+    }
+    return count;
+}
+
 void real_players_free(StubProcess *process)
 {
     for (uint32_t i = 0; i < REAL_PLAYERS_MAX; i++) {

@@ -343,7 +343,7 @@ static uint32_t world_number(Hosts *hosts, const StoreWorld *row)
         number += 1;
     }
     if (number == hosts->world_count) {
-        ASSERT(hosts->world_count < WORLDS_MAX);
+        ASSERT(hosts->world_count < WORLDS_MAX); // stub_start
         hosts->worlds[hosts->world_count++].row = *row;
     }
     return number;
@@ -351,6 +351,9 @@ static uint32_t world_number(Hosts *hosts, const StoreWorld *row)
 
 StubProcess *stub_start(Hosts *hosts, uint32_t host, HostWorld *world)
 {
+    if (hosts->world_count == WORLDS_MAX) {
+        return NULL;
+    }
     for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
         StubProcess *process = &hosts->processes[i];
         if (process->is_used) {
@@ -376,6 +379,11 @@ static void take_connect(StubProcess *process, const StubMessage *message)
                                      .byte_count = message->count - CHANNEL_CONNECT_BYTES});
 }
 
+static bool is_order(const Entry *entry, const char *name)
+{
+    return entry->name_bytes == strlen(name) && memcmp(entry->name, name, entry->name_bytes) == 0;
+}
+
 static void take_entry(StubProcess *process, const StubMessage *message)
 {
     ByteReader reader = byte_reader(message->bytes, message->count);
@@ -387,18 +395,20 @@ static void take_entry(StubProcess *process, const StubMessage *message)
     if (entry.type == ENTRY_STORED) {
         stored(process, entry.number, (entry.flags & ENTRY_OK) != 0);
     } else if (entry.type == ENTRY_AUTH && (entry.flags & ENTRY_OK) != 0) {
-        process->session_count += 1;
-    } else if (entry.type == ENTRY_ADMIN && entry.name_bytes == 4) { // stop
+        people_admitted(process, &entry);
+    } else if (entry.type == ENTRY_ADMIN && is_order(&entry, "stop")) {
         save(process);
         process->is_stopping = true;
         report(process, &(ChannelReport){.type = CHANNEL_STOP, .text = "told to"});
-    } else if (entry.type == ENTRY_ADMIN && entry.name_bytes == 5) { // leave
+    } else if (entry.type == ENTRY_ADMIN && is_order(&entry, "leave")) {
         char text[24] = "";
         memcpy(text, entry.bytes, entry.byte_count < 23 ? entry.byte_count : 23);
-        process->session_count -= process->session_count > 0;
+        people_ordered(process, &entry);
         save(process);
         report(process,
                &(ChannelReport){.type = CHANNEL_LEFT, .account = strtoull(text, NULL, 10)});
+    } else if (entry.type == ENTRY_ADMIN) {
+        people_ordered(process, &entry);
     }
 }
 
@@ -422,10 +432,16 @@ static void beat(StubProcess *process)
     if (hosts->now_us >= process->beat_us) {
         process->beat_us = hosts->now_us + 200000;
         report(process, &(ChannelReport){.type = CHANNEL_BEAT});
-        report(process, &(ChannelReport){.type = CHANNEL_STATS,
-                                         .stats = {.sessions = process->session_count,
-                                                   .players = process->session_count}});
-        process->session_count -= process->session_count > 0 && rng_below(&hosts->rng, 4) == 0;
+        report(process, &(ChannelReport){
+                            .type = CHANNEL_STATS,
+                            .stats = {.sessions = process->session_count,
+                                      .players = process->session_count,
+                                      .paused = hosts->has_people && process->session_count == 0}});
+        // Somebody leaves. With people worlds shall be full now and then.
+        if (process->session_count > 0 && rng_below(&hosts->rng, hosts->has_people ? 60 : 4) == 0) {
+            const uint32_t gone = rng_below(&hosts->rng, process->session_count);
+            process->sessions[gone] = process->sessions[--process->session_count];
+        }
     }
     if (hosts->now_us >= process->save_us && !process->is_stopping) {
         process->save_us = hosts->now_us + 20000 + rng_below(&hosts->rng, 400000);

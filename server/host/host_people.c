@@ -1,0 +1,49 @@
+// See host_people.h.
+#include "server/host/host_people.h"
+
+#include <string.h>
+
+_Static_assert(sizeof((StoreBan){0}).reason <= HOST_REASON_BYTES, "a reason fits");
+
+Ticket host_people_ticket(const Identity *who)
+{
+    Ticket ticket = {.account = who->account};
+    ticket.flags = (who->is_guest ? TICKET_GUEST : 0) |
+                   ((who->roles & ROLE_OPERATOR) != 0 ? TICKET_OPERATOR : 0);
+    memcpy(ticket.name, who->shown_name, sizeof ticket.name);
+    return ticket;
+}
+
+void host_people_rules(Control *control, uint64_t account, const char *world_id, HostRules *out)
+{
+    StoreBan ban;
+    if (control_find_ban(control, account, world_id, BAN_ENTER, &ban)) {
+        out->banned_until_unix_ms = ban.until_unix_ms;
+        memcpy(out->ban_reason, ban.reason, sizeof ban.reason);
+    }
+    if (control_find_ban(control, account, world_id, BAN_CHAT, &ban)) {
+        out->muted_until_unix_ms = ban.until_unix_ms;
+        memcpy(out->mute_reason, ban.reason, sizeof ban.reason);
+    }
+    out->chat = control_chat_rule(control, STORE_CHAT_ACCOUNT, account, "");
+}
+
+Status host_people_who(Control *control, const char *token, size_t bytes, Ticket *out)
+{
+    char text[TOKEN_TEXT_BYTES];
+    Identity who;
+    if (bytes >= sizeof text) {
+        return STATUS_DENIED;
+    }
+    memcpy(text, token, bytes);
+    text[bytes] = '\0';
+    const Status status = identity_of_token(control, text, &who);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (who.kind == SIGN_IN_TOKEN && (who.scope & SCOPE_PLAY) == 0) {
+        return STATUS_DENIED; // as for /join
+    }
+    *out = host_people_ticket(&who);
+    return STATUS_OK;
+}

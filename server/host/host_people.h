@@ -1,0 +1,12 @@
+// What a host asks the control plane about people. Here and nowhere else the two meet: HTTP
+// (serve/) and the hosts in simulated time (tests/scenario/host) use the same.
+#pragma once
+
+#include "server/control/control.h"
+#include "server/host/host.h"
+
+// Who comes in, as a ticket says it.
+Ticket host_people_ticket(const Identity *who);
+// HostOutside.rules and HostOutside.who, of this control plane.
+void host_people_rules(Control *control, uint64_t account, const char *world_id, HostRules *out);
+MUST_USE Status host_people_who(Control *control, const char *token, size_t bytes, Ticket *out);

@@ -1,0 +1,66 @@
+// See places.h: from a revision in the store to a place that worlds can run with.
+#include "server/host/serve/places.h"
+#include "server/host/serve/revision_folder.h"
+
+#include <stdio.h>
+
+static Status fail(char reason[WORKER_REASON_BYTES], Status status, const char *why)
+{
+    snprintf(reason, WORKER_REASON_BYTES, "%s", why);
+    return status;
+}
+
+// The first error, for the log.
+static void say_error(const BuildResult *built, char reason[WORKER_REASON_BYTES])
+{
+    for (uint32_t i = 0; i < built->diagnostics.count && reason[0] == '\0'; i++) {
+        if (built->diagnostics.items[i].level == DIAGNOSTIC_ERROR) {
+            diagnostic_text(&built->diagnostics.items[i], "", reason, WORKER_REASON_BYTES);
+        }
+    }
+}
+
+static Status build(const Serve *serve, const char *folder, const atomic_bool *cancel,
+                    BuildResult *built, char reason[WORKER_REASON_BYTES])
+{
+    const BuildConfig config = serve_build_config(serve);
+    const BuildRequest request = {.place = folder, .pack = true, .cancel = cancel};
+    Builder *builder = NULL;
+    Status status = builder_create(&config, &builder);
+    if (status != STATUS_OK) {
+        return fail(reason, status, "no builder can be made");
+    }
+    status = builder_build(builder, &request, built, reason);
+    builder_destroy(builder);
+    if (status == STATUS_MALFORMED) {
+        say_error(built, reason);
+    }
+    return status;
+}
+
+Status place_open(Serve *serve, const StoreRevision *revision, const char *place_id,
+                  const atomic_bool *cancel, ServePlace **out, char reason[WORKER_REASON_BYTES])
+{
+    char folder[SERVE_PATH_BYTES];
+    BuildResult built = {0};
+    HostPlace *place = NULL;
+    reason[0] = '\0';
+    Status status = revision_folder_make(serve, revision, cancel, folder, reason);
+    if (status == STATUS_NOT_FOUND || status == STATUS_MISMATCH) {
+        status = STATUS_MALFORMED; // the package is lost or damaged: trying again does not help
+    }
+    if (status == STATUS_OK) {
+        status = build(serve, folder, cancel, &built, reason);
+    }
+    if (status == STATUS_OK) {
+        const HostPlaceConfig config = {.place_id = place_id,
+                                        .folder = folder,
+                                        .player_max = serve->config.player_max,
+                                        .development = serve->development};
+        status = host_place_create(&config, &built, &place, reason, WORKER_REASON_BYTES);
+        // A rune that is too large stays so.
+        status = status == STATUS_LIMIT && reason[0] != '\0' ? STATUS_MALFORMED : status;
+    }
+    build_result_free(&built);
+    return status == STATUS_OK ? serve_place_create(serve, place, revision->revision, out) : status;
+}
