@@ -1,6 +1,7 @@
 // Links that are good once, and who may register. See account.h.
 #include "server/control/control_inside.h"
 #include "server/control/settings.h"
+#include "server/store/store_listing.h"
 
 #include <string.h>
 
@@ -127,5 +128,6 @@ Status control_set_approves(Control *control, bool approves)
         control->approves = approves;
         pthread_mutex_unlock(&control->lock);
     }
-    return status;
+    return status == STATUS_OK ? store_listing_require_approval(control->config.store, approves)
+                               : status;
 }

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #define ROWS_DEFAULT   24
-#define ANSWER_BYTES   (1u << 20) // 100 rows whose every byte is escaped
+#define ROW_BYTES      4096 // of JSON at most: a title and a description whose every byte is escaped
 #define QUERY_BYTES    200
 #define TAGS_SHOWN_MAX 200
 #define NS_PER_MS      1000000ull
@@ -26,6 +26,8 @@ Status serve_listing_open(Serve *serve)
     if (serve->control == NULL) {
         return STATUS_OK;
     }
+    // A full disk is no reason not to start: what was listed stays listed.
+    status_ignore(store_listing_require_approval(serve->store, control_approves(serve->control)));
     const Status status = listing_feed_create(serve->store, &serve->feed);
     return status == STATUS_OK ? ready_cache_create(&serve->ready) : status;
 }
@@ -54,16 +56,18 @@ void serve_listing_entered(void *user, const HostWorld *world, const Ticket *who
 
 // --- answers ------------------------------------------------------------------------------------
 
-bool listing_answer_begin(ListingAnswer *answer, HttpRequest *request, HttpResponse *response)
+bool listing_answer_begin(ListingAnswer *answer, HttpRequest *request, HttpResponse *response,
+                          uint32_t rows)
 {
+    const size_t bytes = (rows + 1) * (size_t)ROW_BYTES;
     answer->request = request;
-    answer->text = malloc(ANSWER_BYTES);
+    answer->text = malloc(bytes + READY_TAG_BYTES);
     http_keep(request, answer->text);
     if (answer->text == NULL) {
         http_fail(request, response, 503, "busy", "out of memory; try again");
         return false;
     }
-    answer->writer = byte_writer(answer->text, ANSWER_BYTES);
+    answer->writer = byte_writer(answer->text, bytes);
     answer->json = json_writer(&answer->writer, 0);
     json_write_object_begin(&answer->json);
     return true;
@@ -129,8 +133,10 @@ static void write_tags(JsonWriter *json, const char *tags)
 
 void listing_write_row(Serve *serve, JsonWriter *json, const StoreListing *row)
 {
-    char address[128], creator[32];
-    snprintf(address, sizeof address, "/api/places/%s/pictures/0", row->package_id);
+    char address[128] = "", creator[32];
+    if (row->has_thumbnail) {
+        snprintf(address, sizeof address, "/api/places/%s/pictures/0", row->package_id);
+    }
     serve_account_text(row->owner_id, false, creator);
     json_write_object_begin(json);
     serve_write_member(json, "id", row->package_id);
@@ -239,14 +245,10 @@ static void answer_ready(Serve *serve, HttpRequest *request, HttpResponse *respo
         return;
     }
     http_keep(request, ready.bytes);
-    char *tag = arena_alloc(http_arena(request), sizeof ready.tag);
-    if (tag != NULL) {
-        memcpy(tag, ready.tag, sizeof ready.tag);
-    }
     response->body = ready.bytes;
     response->bytes = ready.count;
     response->body_is_static = true;
-    put_headers(response, tag);
+    put_headers(response, ready.tag);
 }
 
 // An answer of the pool, which is kept. The generation is that of before it was read.
@@ -254,8 +256,8 @@ static void answer_keep(Serve *serve, ListingAnswer *answer, HttpResponse *respo
                         uint64_t generation)
 {
     char key[READY_KEY_BYTES];
-    char *tag = arena_alloc(http_arena(answer->request), READY_TAG_BYTES);
-    if (!listing_answer_end(answer, response) || tag == NULL) {
+    char *tag = (char *)answer->text + answer->writer.capacity; // there is room behind it
+    if (!listing_answer_end(answer, response)) {
         return;
     }
     ready_tag(response->body, response->bytes, tag);
@@ -304,17 +306,16 @@ static bool read_query(Serve *serve, HttpRequest *request, HttpResponse *respons
                        StoreListQuery *out)
 {
     const char *sort = http_query(request, "sort");
-    *out = (StoreListQuery){.words = http_query(request, "q"),
-                            .tag = http_query(request, "tag"),
-                            .after = http_query(request, "after")};
+    out->words = http_query(request, "q");
+    out->tag = http_query(request, "tag");
+    out->after = http_query(request, "after");
     if (sort != NULL && strcmp(sort, "popular") != 0 && strcmp(sort, "new") != 0) {
         http_fail(request, response, 400, "malformed", "sort is popular, new or featured");
         return false;
     }
     out->sort = sort != NULL && strcmp(sort, "new") == 0 ? STORE_NEW : STORE_POPULAR;
     out->creator_id = creator_of(serve, http_query(request, "creator"));
-    return query_is_good(request, response, out->words, out->tag) &&
-           listing_read_limit(request, response, &out->limit);
+    return query_is_good(request, response, out->words, out->tag);
 }
 
 static bool is_featured(const HttpRequest *request)
@@ -343,13 +344,12 @@ static bool read_featured(Serve *serve, HttpRequest *request, HttpResponse *resp
                                             next));
 }
 
-static bool read_rows(Serve *serve, HttpRequest *request, HttpResponse *response,
+static bool read_rows(Serve *serve, HttpRequest *request, HttpResponse *response, uint32_t limit,
                       StoreListing *rows, uint32_t *count, char next[LISTING_CURSOR_BYTES])
 {
-    StoreListQuery query;
+    StoreListQuery query = {.limit = limit};
     if (is_featured(request)) {
-        return listing_read_limit(request, response, &query.limit) &&
-               read_featured(serve, request, response, rows, query.limit, count, next);
+        return read_featured(serve, request, response, rows, limit, count, next);
     }
     return read_query(serve, request, response, &query) &&
            !listing_refuse(request, response,
@@ -360,17 +360,20 @@ static void make_places(void *user, HttpRequest *request, HttpResponse *response
 {
     Serve *serve = user;
     const uint64_t generation = store_listing_generation(serve->store);
-    StoreListing *rows = malloc(LISTING_PAGE_MAX * sizeof *rows);
     char next[LISTING_CURSOR_BYTES] = "";
-    uint32_t count = 0;
+    uint32_t count = 0, limit = 0;
     ListingAnswer answer;
+    if (!listing_read_limit(request, response, &limit)) {
+        return;
+    }
+    StoreListing *rows = malloc(limit * sizeof *rows);
     http_keep(request, rows);
     if (rows == NULL) {
         http_fail(request, response, 503, "busy", "out of memory; try again");
         return;
     }
-    if (!read_rows(serve, request, response, rows, &count, next) ||
-        !listing_answer_begin(&answer, request, response)) {
+    if (!read_rows(serve, request, response, limit, rows, &count, next) ||
+        !listing_answer_begin(&answer, request, response, count)) {
         return;
     }
     json_write_name(&answer.json, "places");
@@ -401,7 +404,7 @@ static void make_tags(void *user, HttpRequest *request, HttpResponse *response)
     const Status status =
         tags != NULL ? store_tag_counts(serve->store, tags, TAGS_SHOWN_MAX, &count) : STATUS_LIMIT;
     if (listing_refuse(request, response, status) ||
-        !listing_answer_begin(&answer, request, response)) {
+        !listing_answer_begin(&answer, request, response, count)) {
         return;
     }
     json_write_name(&answer.json, "tags");
@@ -435,7 +438,7 @@ static void make_collections(void *user, HttpRequest *request, HttpResponse *res
                               ? store_collections(serve->store, rows, COLLECTIONS_MAX, &count)
                               : STATUS_LIMIT;
     if (listing_refuse(request, response, status) ||
-        !listing_answer_begin(&answer, request, response)) {
+        !listing_answer_begin(&answer, request, response, count)) {
         return;
     }
     json_write_name(&answer.json, "collections");

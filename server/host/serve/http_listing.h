@@ -31,8 +31,9 @@ typedef struct ListingAnswer {
     ByteWriter writer;
     JsonWriter json;
 } ListingAnswer;
-// False: there is no memory, and the response says so.
-bool listing_answer_begin(ListingAnswer *answer, HttpRequest *request, HttpResponse *response);
+// With room for so many rows. False: there is no memory, and the response says so.
+bool listing_answer_begin(ListingAnswer *answer, HttpRequest *request, HttpResponse *response,
+                          uint32_t rows);
 // False: it does not fit, and the response says so.
 bool listing_answer_end(ListingAnswer *answer, HttpResponse *response);
 void listing_write_row(Serve *serve, JsonWriter *json, const StoreListing *row);

@@ -38,9 +38,6 @@ const char *place_visibility_name(StoreVisibility visibility);
 bool place_visibility_read(const char *text, StoreVisibility *out);
 // The whole page; gives a hash of what changes without another version of the row.
 uint64_t place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json);
-// Deletes what has been in the trash for TRASH_DAYS; returns how many. Waits for the disk.
-uint32_t place_sweep(Serve *serve);
-void place_step(Serve *serve); // on the main thread: sweeps once an hour
 
 // --- handlers -----------------------------------------------------------------------------------
 

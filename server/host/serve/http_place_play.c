@@ -47,7 +47,7 @@ void serve_get_place_worlds(void *user, HttpRequest *request, HttpResponse *resp
     }
     const uint32_t count = listing_feed_worlds(serve->feed, ask.package.package_id,
                                                after != NULL ? after : "", worlds, limit + 1);
-    if (!listing_answer_begin(&answer, request, response)) {
+    if (!listing_answer_begin(&answer, request, response, count)) {
         return;
     }
     json_write_name(&answer.json, "worlds");
@@ -116,7 +116,7 @@ void serve_get_place_stats(void *user, HttpRequest *request, HttpResponse *respo
                                                     today - wanted, days, (uint32_t)wanted, &count)
                                        : STATUS_LIMIT;
     if (listing_refuse(request, response, status) ||
-        !listing_answer_begin(&answer, request, response)) {
+        !listing_answer_begin(&answer, request, response, (uint32_t)wanted)) {
         return;
     }
     serve_write_member(&answer.json, "place_id", ask.package.package_id);
@@ -290,7 +290,7 @@ static void answer_list(Serve *serve, HttpRequest *request, HttpResponse *respon
         listing_refuse(request, response,
                        read(serve->store, serve_who(request)->account, http_query(request, "after"),
                             limit, rows, &count, next)) ||
-        !listing_answer_begin(&answer, request, response)) {
+        !listing_answer_begin(&answer, request, response, count)) {
         return;
     }
     json_write_name(&answer.json, "places");

@@ -75,12 +75,13 @@ bool ready_cache_find(ReadyCache *cache, const char *key, uint64_t generation, u
     pthread_mutex_lock(&cache->lock);
     Slot *slot = slot_of(cache, key);
     if (slot->bytes != NULL && strcmp(slot->key, key) == 0 && is_good(slot, generation, now_ms)) {
-        out->bytes = malloc(slot->count + 1);
+        out->bytes = malloc(slot->count + sizeof slot->tag);
         is_found = out->bytes != NULL;
         if (is_found) {
             memcpy(out->bytes, slot->bytes, slot->count);
-            memcpy(out->tag, slot->tag, sizeof out->tag);
+            memcpy(out->bytes + slot->count, slot->tag, sizeof slot->tag);
             out->count = slot->count;
+            out->tag = (const char *)out->bytes + slot->count;
         }
     }
     pthread_mutex_unlock(&cache->lock);

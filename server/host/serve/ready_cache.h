@@ -21,7 +21,7 @@ typedef struct ReadyCache ReadyCache;
 typedef struct ReadyAnswer {
     uint8_t *bytes; // from malloc; the caller's
     size_t count;
-    char tag[READY_TAG_BYTES]; // with its quotes
+    const char *tag; // with its quotes; in the same memory
 } ReadyAnswer;
 
 MUST_USE Status ready_cache_create(ReadyCache **out);
