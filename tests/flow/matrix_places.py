@@ -56,9 +56,11 @@ def of_shared(body=None, **parts):
 
 
 def new_place(server):
-    """One that may be spoilt."""
+    """One that may be spoilt. The end of a build changes it too, so that is waited for."""
     name = creator(server)
-    return Ask(name, place_id=upload(server, name)["place_id"])
+    made = upload(server, name)
+    wait_built(server, name, made["job_id"])
+    return Ask(name, place_id=made["place_id"])
 
 
 def trashed(server):
