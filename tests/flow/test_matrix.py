@@ -234,12 +234,6 @@ def save(server):
                body={"id": path, "code": known["code"], "knownHash": known["hash"]})
 
 
-def job(server):
-    ask = save(server)
-    _, _, body = server.development.request("POST", "/api/script/save", ask.body)
-    return Ask(server=server.development, id=json.loads(body)["job_id"])
-
-
 def development_world(server):
     return Ask(server=server.development, id=server.development.room)
 
@@ -326,8 +320,6 @@ GOOD = {
     "GET /api/script": lambda server: Ask(server=server.development,
                                           query={"id": script(server)[0]}),
     "POST /api/script/save": save,
-    "GET /api/jobs/{id}": job,
-    "DELETE /api/jobs/{id}": job,
     "GET /admin/users/{id}": lambda server: Ask("operator", id="ann"),
     "GET /admin/host-keys": lambda server: Ask("operator"),
     "POST /admin/host-keys": lambda server: Ask("operator", {"name": server.new_name()}),
@@ -595,7 +587,7 @@ AT_ONCE = {
     "GET /healthz", "GET /health", "GET /api/health", "GET /readyz", "GET /api/openapi.json",
     "GET /api/docs", "GET /blob/{sha256}", "GET /packed/{number}/{sha256}", "GET /api/session",
     "GET /api/account", "GET /api/registration", "GET /account.css", "GET /api/assets",
-    "GET /api/jobs/{id}", "DELETE /api/jobs/{id}", "GET /api/account/sign-ins", "GET /admin/host-keys",
+    "GET /api/account/sign-ins", "GET /admin/host-keys",
     "GET /admin/settings", "GET /admin/ban", "GET /admin/mute",
 }
 
@@ -818,7 +810,7 @@ class Matrix:
                 endpoint, "forbidden", self.send(endpoint, plain, token=server.tokens["guest"]),
                 {403}))
         marks.append(self.forged(endpoint, ask))
-        marks.append(self.expect(endpoint, "method", self.send(endpoint, plain, method="PATCH",
+        marks.append(self.expect(endpoint, "method", self.send(endpoint, plain, method="LOCK",
                                                                body=None), {405}))
         marks.append(self.unknown(endpoint))
         self.rows[endpoint.name] = marks

@@ -109,10 +109,10 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
      .summary = "Changes the page of a place; with If-Match only if nobody else did"},            \
     {"DELETE", "/api/places/*", .handler = serve_delete_place, .blocks = true,                    \
      .names = "place_id", .access = ACCESS_ACCOUNT, .gives = "place_id trashed_at",               \
-     .fails = "404 409", .summary = "Puts a place into the trash, from which it can be restored"},\
+     .fails = "404 412", .summary = "Puts a place into the trash, from which it can be restored"},\
     {"POST", "/api/places/*/restore", .handler = serve_restore_place, .blocks = true,             \
      .names = "place_id", .access = ACCESS_ACCOUNT, .gives = SERVE_PLACE_PAGE,                    \
-     .fails = "404 409", .summary = "Takes a place out of the trash"},                            \
+     .fails = "404 409 412", .summary = "Takes a place out of the trash"},                            \
     {"POST", "/api/places/*/revisions", serve_post_revision, .blocks = true, .names = "place_id", \
      .access = ACCESS_CREATOR, .body_max = PACKAGE_BYTES_MAX, .body_taker = &serve_package_body,  \
      .takes = "application/octet-stream", .query = "notes channel?",                              \
@@ -168,7 +168,7 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
     {"PUT", "/api/places/*/pictures/*", serve_put_picture, .blocks = true,                        \
      .names = "place_id number", .body_max = PICTURE_BYTES_MAX, .access = ACCESS_ACCOUNT,         \
      .takes = "application/octet-stream", .gives = "place_id number:integer sha256",              \
-     .fails = "404 409 507", .summary = "Puts a screenshot, PNG or JPEG, on the page"},           \
+     .fails = "404 507", .summary = "Puts a screenshot, PNG or JPEG, on the page"},           \
     {"DELETE", "/api/places/*/pictures/*", .handler = serve_delete_picture, .blocks = true,       \
      .names = "place_id number", .access = ACCESS_ACCOUNT, .gives = "place_id number:integer",    \
      .fails = "404", .summary = "Takes a screenshot off the page"}
