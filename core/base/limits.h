@@ -30,8 +30,19 @@
 #define WORLD_NAME_BYTES_MAX     64 // of an entity, attribute, tag, team, message or store
 #define ATTRIBUTE_TEXT_BYTES_MAX 1024
 #define CHAT_BYTES_MAX           512
+#define CHAT_PHRASES_MAX         64 // ready-made ones of an installation
+#define CHAT_PHRASE_BYTES_MAX    128
+#define REPORT_TEXT_BYTES_MAX    500
 #define SOUND_NAME_BYTES_MAX     128
 #define STORE_KEY_BYTES_MAX      128
+
+// The operator's list of words that are not said (word_list.h). A line of chat is compared at each
+// of its letters with words of each length, at most 512 * 32 steps of some nanoseconds, twice.
+#define WORD_LIST_WORDS_MAX   2000
+#define WORD_LIST_LETTERS_MAX 32 // of one word
+#define WORD_LIST_BYTES_MAX   (64u << 10)
+// People whose chat one player does not want to see.
+#define BLOCKS_PER_ACCOUNT_MAX 500
 
 // Voxels: 32 x 32 x 32 per chunk, one metre each. 2 * 16,384 / 32 = 1,024 chunks along an axis.
 #define CHUNK_EDGE      32
@@ -212,7 +223,7 @@
 #define RATE_LIST(X)                                                                          \
     X(MESSAGE, 400, 200, "messages of any kind; a stalled link delivers two seconds at once") \
     X(INPUT, 180, 60, "input batches; more of them only acknowledge")                         \
-    X(CHAT, 5, 1, "`chat.say`")                                                               \
+    X(CHAT, 5, 1, "`chat.say`, `moderation.report`")                                          \
     X(REMOTE, 200, 100, "`remote.fire`")                                                      \
     X(BUILD, 20, 10, "`build.place`, `build.remove`, `build.preview`")                        \
     X(TERRAFORM, 20, 10, "`voxel.terraform`, also with `preview`")                            \
@@ -247,6 +258,12 @@
 #define WORLDS_PER_PLACE_MAX   4096
 #define WORLDS_PER_ADDRESS_MAX 3
 #define WORLD_GUESTS_MAX       256 // accounts that are invited to a private world
+// Places that are opened on demand: how many wait for that; how long the files of a replaced
+// revision are still sent, after the last world that runs with it has ended; how long one that
+// could not be built is not tried again.
+#define PLACE_OPENINGS_MAX 256
+#define PLACE_RETIRED_MS   60000
+#define PLACE_BROKEN_MS    10000
 // Of a server without accounts; the one that was used longest ago gives way.
 #define GUEST_SIGN_INS_MAX 65536
 // The listing. Tags of a place; words of one place that search knows, and of one query; places that
@@ -266,6 +283,20 @@
 #define READY_ANSWER_BYTES (128u << 10)
 // Visits that wait to be stored; one more is counted as lost.
 #define VISITS_WAITING_MAX 8192
+// Evidence for reports: what was said in a world, and who came and went, in the last ten minutes
+// and at most so many bytes (one player who says as much as they may fills them in eight minutes),
+// all worlds together. A report has the newest lines, for 30 days.
+#define EVIDENCE_MS            600000u
+#define EVIDENCE_BYTES_MAX     (256u << 10)
+#define EVIDENCE_ALL_BYTES_MAX (64u << 20)
+#define EVIDENCE_LINES_MAX     500
+#define EVIDENCE_KEPT_MS       (30ull * 24 * 3600 * 1000)
+#define REPORTS_OPEN_MAX       10000
+#define REPORTS_PER_ACCOUNT    10 // in a quarter of an hour
+#define REPORTS_PER_ADDRESS    30
+#define CHAT_RULES_MAX         65536
+#define BLOCKS_MAX             (1u << 20) // of everybody
+#define ADDRESS_BANS_MAX       4096
 // Rooms that one address asked for and that are not there, in that time: then private worlds are
 // not found either. Codes of private worlds have 50 bits.
 #define ROOM_MISSES_MAX 60

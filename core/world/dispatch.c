@@ -87,6 +87,9 @@ static void handle(World *world, Session *session, const Message *message)
     case MESSAGE_CHAT_SAY:
         act_chat(world->acts, session, seq, body);
         break;
+    case MESSAGE_REPORT:
+        act_report(world->acts, session, seq, body);
+        break;
     case MESSAGE_RESPAWN:
         act_respawn(world->acts, session, seq);
         break;

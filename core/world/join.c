@@ -167,6 +167,7 @@ static void welcome(World *world, Session *session)
     join_keep_token(world, session);
     save_player(world->saves, session, true);
     world->stats.resumes += session->resumed;
+    chat_note(world->acts, session, HEARD_CAME, text_from(session->name));
     script_host_welcome(world->script_host, session);
 }
 
@@ -384,6 +385,7 @@ static bool enter_by_token(World *world, Session *session, const MessageHandshak
     // The owner may know that they are in another world of the place.
     const Command came = {.type = COMMAND_CAME, .account = session->account};
     status_ignore(save_command(world->saves, &came)); // no room: it is not told
+    session->chat_waits = !world->config.development;
     enter(world, session);
     return true;
 }

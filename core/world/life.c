@@ -25,6 +25,7 @@ static void player_end(World *world, Session *session)
         return;
     }
     save_player(world->saves, session, false);
+    chat_note(world->acts, session, HEARD_LEFT, (Text){"", 0});
     forget_requests(world, session);
     const Status left = authority_player_leave(world->authority, session->player);
     ASSERT(left == STATUS_OK || left == STATUS_NOT_FOUND);
@@ -104,8 +105,7 @@ void life_take_over(World *world, Session *from, Session *to)
         to->operator_role = from->operator_role;
     }
     to->debug = to->debug || from->debug;
-    to->muted_until_ms = from->muted_until_ms;
-    memcpy(to->mute_reason, from->mute_reason, sizeof to->mute_reason);
+    chat_take_over(world->acts, from, to);
     to->player = from->player;
     to->entity = from->entity;
     to->joining = from->joining;

@@ -241,6 +241,14 @@ static Status admin_profiles(World *world, const Entry *entry)
     return status;
 }
 
+// The session that an order is about: by its connection, before it is known who it is, or by
+// account.
+static Session *ordered_session(World *world, const Entry *entry, uint64_t account)
+{
+    return entry->connection != 0 ? session_of_connection(world->sessions, entry->connection)
+                                  : session_of_account(world->sessions, account);
+}
+
 static Status admin_mute(World *world, const Entry *entry)
 {
     size_t at = 0;
@@ -248,13 +256,59 @@ static Status admin_mute(World *world, const Entry *entry)
     if (!read_number(entry, &at, &account) || account == 0 || !read_number(entry, &at, &until_ms)) {
         return STATUS_MALFORMED;
     }
-    Session *session = session_of_account(world->sessions, account);
+    Session *session = ordered_session(world, entry, account);
     if (session == NULL) {
         return STATUS_NOT_FOUND;
     }
     session->muted_until_ms = until_ms;
     read_reason(entry, at, session->mute_reason);
     return STATUS_OK;
+}
+
+static Status admin_chat(World *world, const Entry *entry)
+{
+    size_t at = 0;
+    uint64_t account, rule;
+    if (!read_number(entry, &at, &account) || !read_number(entry, &at, &rule) ||
+        at != entry->byte_count) {
+        return STATUS_MALFORMED;
+    }
+    if (account == 0) {
+        return chat_set_world_rule(world->acts, rule);
+    }
+    Session *session = ordered_session(world, entry, account);
+    return session != NULL ? chat_set_rule(session, rule) : STATUS_NOT_FOUND;
+}
+
+static Status admin_phrases(World *world, const Entry *entry)
+{
+    return chat_set_phrases(world->acts, entry->bytes, entry->byte_count);
+}
+
+static Status admin_words(World *world, const Entry *entry)
+{
+    return chat_set_words(world->acts, entry->bytes, entry->byte_count);
+}
+
+static Status admin_blocks(World *world, const Entry *entry)
+{
+    uint64_t account, blocked[BLOCKS_PER_ACCOUNT_MAX];
+    uint32_t count = 0;
+    size_t at = 0;
+    if (!read_number(entry, &at, &account) || account == 0) {
+        return STATUS_MALFORMED;
+    }
+    while (at < entry->byte_count) {
+        if (count == BLOCKS_PER_ACCOUNT_MAX) {
+            return STATUS_LIMIT;
+        }
+        if (!read_number(entry, &at, &blocked[count++])) {
+            return STATUS_MALFORMED;
+        }
+    }
+    Session *session = ordered_session(world, entry, account);
+    return session != NULL ? chat_set_blocks(world->acts, session, blocked, count)
+                           : STATUS_NOT_FOUND;
 }
 
 // The player goes to another world of the place: no body is kept for them here.
@@ -312,9 +366,11 @@ static Status admin(World *world, const Entry *entry)
     static const struct {
         const char *name;
         Status (*run)(World *world, const Entry *entry);
-    } orders[] = {{"kick", admin_kick}, {"say", admin_say},          {"stop", admin_stop},
-                  {"save", admin_save}, {"leave", admin_leave},      {"remove", admin_remove},
-                  {"mute", admin_mute}, {"profiles", admin_profiles}};
+    } orders[] = {
+        {"kick", admin_kick},       {"say", admin_say},           {"stop", admin_stop},
+        {"save", admin_save},       {"leave", admin_leave},       {"remove", admin_remove},
+        {"mute", admin_mute},       {"profiles", admin_profiles}, {"chat", admin_chat},
+        {"phrases", admin_phrases}, {"words", admin_words},       {"blocks", admin_blocks}};
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         if (strlen(orders[i].name) == entry->name_bytes &&
             memcmp(orders[i].name, entry->name, entry->name_bytes) == 0) {

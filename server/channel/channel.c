@@ -413,6 +413,16 @@ void channel_write_report(const ChannelReport *report, ByteWriter *writer)
     case CHANNEL_CLOSED:
         byte_write_u64(writer, report->socket);
         break;
+    case CHANNEL_HEARD:
+        byte_write_varint(writer, report->account);
+        byte_write_u8(writer, (uint8_t)report->heard);
+        byte_write_bytes(writer, report->bytes, report->byte_count);
+        break;
+    case CHANNEL_REPORT:
+        byte_write_varint(writer, report->account);
+        byte_write_varint(writer, report->other);
+        byte_write_bytes(writer, report->bytes, report->byte_count);
+        break;
     default:
         ASSERT(false); // nothing else goes to the host
     }
@@ -437,6 +447,17 @@ static void read_log(ByteReader *reader, ChannelReport *report)
     report->tick = byte_read_varint(reader);
     read_printable(reader, report->area, sizeof report->area);
     read_printable(reader, report->text, sizeof report->text);
+}
+
+static void read_heard(ByteReader *reader, ChannelReport *report)
+{
+    report->account = byte_read_varint(reader);
+    const uint8_t heard = byte_read_u8(reader);
+    if (heard < HEARD_SAID || heard > HEARD_LEFT) {
+        byte_reader_fail(reader, STATUS_RANGE);
+    }
+    report->heard = (HeardKind)heard;
+    read_rest(reader, report, CHAT_BYTES_MAX);
 }
 
 static void read_body(ByteReader *reader, ChannelReport *report)
@@ -484,6 +505,14 @@ static void read_body(ByteReader *reader, ChannelReport *report)
         break;
     case CHANNEL_CLOSED:
         report->socket = byte_read_u64(reader);
+        break;
+    case CHANNEL_HEARD:
+        read_heard(reader, report);
+        break;
+    case CHANNEL_REPORT:
+        report->account = byte_read_varint(reader);
+        report->other = byte_read_varint(reader);
+        read_rest(reader, report, REPORT_REASON_BYTES + REPORT_TEXT_BYTES_MAX);
         break;
     default: // something that only a host says
         byte_reader_fail(reader, STATUS_MALFORMED);

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "core/base/log.h"
+#include "core/wire/moderation.h"
 #include "core/world/world.h"
 #include "server/channel/script_table.h"
 #include "server/channel/stats.h"
@@ -56,6 +57,8 @@ typedef enum ChannelType {
     CHANNEL_BEAT,    // still alive: tick
     CHANNEL_JOURNAL, // bytes for the journal (journal_file.h); flag: something is missing before
     CHANNEL_CLOSED,  // a socket is over: its number in CONNECT
+    CHANNEL_HEARD,   // COMMAND_HEARD: account, heard, text
+    CHANNEL_REPORT,  // COMMAND_REPORT: account, other, reason and text
     CHANNEL_TYPE_COUNT
 } ChannelType;
 
@@ -113,11 +116,13 @@ typedef struct ChannelReport {
     ChannelType type;
     uint32_t layers;      // READY
     uint64_t connection;  // AUTH
-    uint64_t account;     // LEFT, CAME
+    uint64_t account;     // LEFT, CAME, HEARD, REPORT
+    uint64_t other;       // REPORT
+    HeardKind heard;      // HEARD
     uint64_t request;     // SAVE, STORE
     uint64_t socket;      // CLOSED
     uint64_t epoch, seq;  // SAVE, STORE (epoch)
-    const uint8_t *bytes; // AUTH, SAVE, JOURNAL, SCRIPTS
+    const uint8_t *bytes; // AUTH, SAVE, JOURNAL, SCRIPTS, HEARD, REPORT
     size_t byte_count;
     StoreRequest store;              // STORE
     LogLevel level;                  // LOG

@@ -202,11 +202,15 @@ static ServeConfig make_config(const Settings *settings, const UpPlaces *places)
     config.player_max = settings_number(settings, SETTING_PLAYERS);
     config.world_max = settings_number(settings, SETTING_WORLDS);
     config.idle_stop_s = settings_number(settings, SETTING_IDLE_STOP);
+    config.idle_place_s = settings_number(settings, SETTING_IDLE_PLACE);
     config.account_mb = settings_number(settings, SETTING_ACCOUNT_MB);
     config.public_url = text_or_null(settings, SETTING_PUBLIC_URL);
     config.allow_weak_jail = settings_switch(settings, SETTING_ALLOW_WEAK_JAIL);
     config.has_open_registration =
         strcmp(settings_text(settings, SETTING_REGISTRATION), "open") == 0;
+    const char *chat = settings_text(settings, SETTING_CHAT);
+    (void)chat_rule_read(text_from(chat), &config.chat); // a word of the table
+    config.approves_listing = settings_switch(settings, SETTING_APPROVE_LISTING);
     config.log_format = log_format(settings_text(settings, SETTING_LOG_FORMAT));
     config.log_level = log_level(settings_text(settings, SETTING_LOG_LEVEL));
     const char *const *origins = settings_list(settings, SETTING_ORIGINS);

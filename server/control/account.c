@@ -164,17 +164,20 @@ static AccountResult check_password(const char *password, const char *name)
                                                 : ACCOUNT_OK;
 }
 
-static AccountResult check_shown(const char *shown)
+static AccountResult check_shown(Control *control, const char *shown)
 {
     char folded[NAME_FOLD_BYTES];
     if (!name_is_shown(shown)) {
         return ACCOUNT_BAD_SHOWN_NAME;
     }
+    if (control_has_word(control, shown)) {
+        return ACCOUNT_NAME_WORD;
+    }
     name_fold(shown, folded);
     return name_is_reserved(folded) ? ACCOUNT_NAME_TAKEN : ACCOUNT_OK;
 }
 
-static AccountResult check_new(const AccountNew *made, const AccountAsk *ask)
+static AccountResult check_new(Control *control, const AccountNew *made, const AccountAsk *ask)
 {
     if (ask->who != NULL && !ask->who->is_guest) {
         return ACCOUNT_HAS_ONE;
@@ -182,9 +185,9 @@ static AccountResult check_new(const AccountNew *made, const AccountAsk *ask)
     if (!name_is_valid(made->name)) {
         return ACCOUNT_BAD_NAME;
     }
-    AccountResult result = check_shown(made->name);
+    AccountResult result = check_shown(control, made->name);
     if (result == ACCOUNT_OK && made->shown_name[0] != '\0') {
-        result = check_shown(made->shown_name);
+        result = check_shown(control, made->shown_name);
     }
     return result == ACCOUNT_OK ? check_password(made->password, made->name) : result;
 }
@@ -249,7 +252,7 @@ AccountResult account_register(Control *control, const AccountNew *made, const A
     StoreAccount was, account;
     StoreLink link;
     *given = (AccountGiven){0};
-    AccountResult result = check_new(made, ask);
+    AccountResult result = check_new(control, made, ask);
     result = result == ACCOUNT_OK ? check_link(control, made->link, &link) : result;
     result = result == ACCOUNT_OK ? begin_account(control, made, ask, &was, &account) : result;
     if (result != ACCOUNT_OK) {
@@ -284,6 +287,9 @@ AccountResult account_guest(Control *control, const char *name, const AccountAsk
     *given = (AccountGiven){0};
     if (!take_made(control, ask, given)) {
         return ACCOUNT_LIMITED;
+    }
+    if (control_has_word(control, name)) {
+        return ACCOUNT_NAME_WORD;
     }
     return result_of(control_make_guest(control, name, &given->who, given->token));
 }
@@ -488,7 +494,7 @@ AccountResult account_show(Control *control, uint64_t id, const char *shown_name
     AccountGiven given;
     char folded[2][NAME_FOLD_BYTES];
     StoreAccountChange change = {.account = &account, .was = &was};
-    AccountResult result = check_shown(shown_name);
+    AccountResult result = check_shown(control, shown_name);
     if (result != ACCOUNT_OK) {
         return result;
     }

@@ -13,6 +13,7 @@ typedef enum AccountResult {
     ACCOUNT_BAD_NAME,        // see NAME_RULE
     ACCOUNT_BAD_SHOWN_NAME,  // see NAME_TEXT_RULE
     ACCOUNT_NAME_TAKEN,      // or one that looks like it
+    ACCOUNT_NAME_WORD,       // it has a word of the operator's list
     ACCOUNT_BAD_PASSWORD,    // see PASSWORD_RULE
     ACCOUNT_COMMON_PASSWORD, // everybody would try it
     ACCOUNT_CLOSED,          // registering needs an invitation

@@ -104,3 +104,28 @@ Status control_set_registration(Control *control, bool is_open)
     }
     return status;
 }
+
+// --- what is listed -----------------------------------------------------------------------------
+
+bool control_approves(Control *control)
+{
+    pthread_mutex_lock(&control->lock);
+    const bool approves = control->approves;
+    pthread_mutex_unlock(&control->lock);
+    return approves;
+}
+
+Status control_set_approves(Control *control, bool approves)
+{
+    char reason[SETTINGS_REASON_BYTES];
+    const Status status = control->config.data == NULL
+                              ? STATUS_OK
+                              : settings_operator_set(control->config.data, "approve_listing",
+                                                      approves ? "yes" : "no", reason);
+    if (status == STATUS_OK) {
+        pthread_mutex_lock(&control->lock);
+        control->approves = approves;
+        pthread_mutex_unlock(&control->lock);
+    }
+    return status;
+}

@@ -27,7 +27,9 @@ struct Attempts {
 
 static const uint32_t most[ATTEMPT_KIND_COUNT] = {[ATTEMPT_NAME] = FAILURES_PER_NAME_MAX,
                                                   [ATTEMPT_ADDRESS] = FAILURES_PER_ADDRESS_MAX,
-                                                  [ATTEMPT_MADE] = ACCOUNTS_PER_ADDRESS_MAX};
+                                                  [ATTEMPT_MADE] = ACCOUNTS_PER_ADDRESS_MAX,
+                                                  [ATTEMPT_REPORT] = REPORTS_PER_ACCOUNT,
+                                                  [ATTEMPT_REPORTS] = REPORTS_PER_ADDRESS};
 
 Status attempts_create(Attempts **out)
 {

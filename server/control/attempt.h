@@ -1,6 +1,6 @@
 // How often something was tried in the last quarter of an hour, by whom: failed sign-ins by name
-// and by address, and accounts made by address. The memory is fixed; when it is full, who tried
-// least is forgotten first.
+// and by address, and accounts made by address, and reports by account and by address. The memory
+// is fixed; when it is full, who tried least is forgotten first.
 #pragma once
 
 #include "core/base/status.h"
@@ -15,6 +15,8 @@ typedef enum AttemptKind {
     ATTEMPT_NAME,    // a failure for this name
     ATTEMPT_ADDRESS, // a failure from this address
     ATTEMPT_MADE,    // an account or a guest that was made from this address
+    ATTEMPT_REPORT,  // a report by this account
+    ATTEMPT_REPORTS, // a report from this address
     ATTEMPT_KIND_COUNT
 } AttemptKind;
 

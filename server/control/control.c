@@ -46,6 +46,8 @@ static Status open_control(Control *control)
     status = status == STATUS_OK && !control->config.guests_only ? make_nobody(control) : status;
     status = status == STATUS_OK ? sign_ins_read(control) : status;
     status = status == STATUS_OK ? bans_read(control) : status;
+    status = status == STATUS_OK ? chat_read(control) : status;
+    control->approves = control->config.approves;
     status = status == STATUS_OK ? host_keys_read(control) : status;
     control->is_open = control->config.is_open;
     return status;
@@ -79,6 +81,7 @@ void control_destroy(Control *control)
         host_keys_free(control);
         attempts_destroy(control->attempts);
         bans_free(control);
+        chat_free(control);
         pthread_mutex_destroy(&control->lock);
         for (uint32_t i = 0; i < CONTROL_STRIPES; i++) {
             pthread_mutex_destroy(&control->stripes[i]);

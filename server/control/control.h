@@ -5,6 +5,7 @@
 //   sign_in.c    sign-ins: all that are valid are in memory, and each change is in the store first
 //   host_key.h   keys of hosts on other machines
 //   bans.h       who may not come in, or not talk
+//   chat.h       what may be said, and by whom it is not heard
 //   identity.h   who somebody is who shows a token: the one place that decides
 //   account.h    registering, passwords, links
 //   name.h, password.h, attempt.h   rules for names and passwords, and limits for guessing
@@ -13,6 +14,7 @@
 #pragma once
 
 #include "server/control/bans.h"
+#include "server/control/chat.h"
 #include "server/control/identity.h"
 #include "server/control/name.h"
 #include "server/store/store_account.h"
@@ -25,6 +27,8 @@ typedef struct ControlConfig {
     uint8_t secret[TOKEN_SECRET_BYTES]; // for the hashes of tokens, and nothing else
     const char *data;                   // its folder, for operator.conf; NULL: none
     bool is_open;                       // anybody may register
+    ChatRule chat;                      // of the installation
+    bool approves;                      // an operator approves places before they are listed
     // There are no accounts: guests alone, at most GUEST_SIGN_INS_MAX.
     bool guests_only;
     uint64_t (*unix_ms)(void *user); // NULL: the system's clock
@@ -70,6 +74,12 @@ bool control_signed_in(Control *control, const char *name, uint64_t *account);
 // Sign-ins that have ended are forgotten, in memory and on disk, with links that nobody used and
 // guests who left nothing (store_sweep). Waits for the disk.
 MUST_USE Status control_sweep(Control *control, StoreSwept *out);
+
+// Must an operator approve a place before it is listed? Changing it waits for the disk.
+bool control_approves(Control *control);
+MUST_USE Status control_set_approves(Control *control, bool approves);
+// May somebody report something now? Counts one. False: in so many seconds again. address 0: none.
+bool control_may_report(Control *control, uint64_t account, uint64_t address, uint32_t *wait_s);
 
 typedef struct ControlStats {
     uint32_t sign_ins; // that are valid

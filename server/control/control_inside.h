@@ -45,6 +45,9 @@ struct Control {
     Deleted deleted[CONTROL_DELETED_MAX];
     uint32_t deleted_next;
     struct Bans *bans;
+    struct Chat *chat;
+    bool approves;            // an operator approves places before they are listed
+    uint64_t expired_unix_ms; // when old evidence was last removed
 };
 
 pthread_mutex_t *control_stripe(Control *control, uint64_t account);
@@ -58,6 +61,10 @@ void host_keys_free(Control *control);
 // --- bans.c -------------------------------------------------------------------------------------
 MUST_USE Status bans_read(Control *control);
 void bans_free(Control *control);
+
+// --- chat.c -------------------------------------------------------------------------------------
+MUST_USE Status chat_read(Control *control);
+void chat_free(Control *control);
 
 // --- person.c -----------------------------------------------------------------------------------
 // Those who were deleted a short while ago: a world may have written about them since.

@@ -57,3 +57,14 @@ Status control_sweep(Control *control, StoreSwept *out)
     }
     return status;
 }
+
+// --- reports ------------------------------------------------------------------------------------
+
+bool control_may_report(Control *control, uint64_t account, uint64_t address, uint32_t *wait_s)
+{
+    const uint64_t now = control_now(control);
+    return attempts_take(control->attempts, ATTEMPT_REPORT, &account, sizeof account, now,
+                         wait_s) &&
+           (address == 0 || attempts_take(control->attempts, ATTEMPT_REPORTS, &address,
+                                          sizeof address, now, wait_s));
+}

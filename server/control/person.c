@@ -45,6 +45,7 @@ Status control_delete_person(Control *control, uint64_t account)
     const Status status = store_person_delete(control->config.store, account);
     if (status == STATUS_OK) {
         sign_ins_forget(control, account, NULL);
+        control_forget_blocks(control, account);
     }
     pthread_mutex_unlock(stripe);
     if (status == STATUS_OK) {

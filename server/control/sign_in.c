@@ -3,6 +3,7 @@
 // Only when one was last used is written later, at most once a minute, and may be lost with the
 // process.
 #include "server/control/control_inside.h"
+#include "server/store/store_report.h"
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define EXPIRE_MS  (3600ull * 1000) // how often old evidence is looked for
 #define SLOTS_MIN  1024
 #define ROOM_LOOKS 64
 
@@ -209,6 +211,18 @@ static StoreSignIn *take_used(Control *control, uint64_t now, uint32_t *count)
     return rows;
 }
 
+// At the start, and once an hour.
+static void expire_evidence(Control *control, uint64_t now)
+{
+    uint64_t lines = 0;
+    if (now - control->expired_unix_ms < EXPIRE_MS || now < EVIDENCE_KEPT_MS) {
+        return;
+    }
+    if (store_report_expire(control->config.store, now - EVIDENCE_KEPT_MS, &lines) == STATUS_OK) {
+        control->expired_unix_ms = now;
+    }
+}
+
 void control_write(Control *control)
 {
     uint32_t count = 0;
@@ -220,6 +234,7 @@ void control_write(Control *control)
     }
     status_ignore(store_sign_in_expire(control->config.store, now));
     person_delete_again(control);
+    expire_evidence(control, now);
     free(rows);
 }
 

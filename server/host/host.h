@@ -78,7 +78,32 @@ typedef struct HostRules {
     char ban_reason[HOST_REASON_BYTES];
     uint64_t muted_until_unix_ms; // 0: not muted
     char mute_reason[HOST_REASON_BYTES];
+    ChatRule chat; // of this account; that of the world may be stricter
 } HostRules;
+
+// What holds for chat in a world. The texts have an entry per line and stay valid until the next
+// call.
+typedef struct HostChat {
+    ChatRule rule;
+    const char *phrases, *words;
+    size_t phrase_bytes, word_bytes;
+} HostChat;
+
+// A line of evidence (host_evidence). The world has said it, and may lie; what the host knows
+// itself is is_known: that the account was let into this world.
+typedef struct HostHeard {
+    uint64_t unix_ms; // when the host heard it
+    uint64_t account;
+    HeardKind kind;
+    bool is_known;
+    Text text;
+} HostHeard;
+
+// A player reports another one, or the world, as the world says. The reporter is in it.
+typedef struct HostReport {
+    uint64_t reporter, account; // account 0: the world
+    Text reason, text;          // the reason is valid, the text clean
+} HostReport;
 
 #define HOST_BAN_FOREVER INT64_MAX
 // "you are banned here until …: reason".
@@ -119,6 +144,11 @@ typedef struct HostOutside {
     MUST_USE Status (*who)(void *user, const char *token, size_t bytes, Ticket *out);
     // A player is let into a world of this host. May be NULL.
     void (*entered)(void *user, const HostWorld *world, const Ticket *who);
+    // What may be said in a world of that place, whose chat an account does not want to see (at
+    // most max; returns how many), and a report by a player. May be NULL.
+    void (*chat)(void *user, const char *place_id, HostChat *out);
+    uint32_t (*blocks)(void *user, uint64_t account, uint64_t *out, uint32_t max);
+    void (*reported)(void *user, HostWorld *world, const HostReport *report);
     // The answer to host_make: the world's row is stored, or why not. May be NULL.
     void (*made)(void *user, uint64_t tag, const HostWorld *world, HostRefusal refusal);
     // There is no world for it; the caller of host_socket is told in another way.
@@ -193,6 +223,8 @@ MUST_USE Status host_add_world(Host *host, const StoreWorld *row, HostWorld **ou
 void host_join(Host *host, const HostJoin *join);
 // Answered by outside.made, perhaps before this returns.
 void host_make(Host *host, const HostMake *make);
+// A world whose id, code or state has changed since it was last given here; NULL: no more.
+HostWorld *host_take_changed(Host *host);
 // In the order of their ids, from the first one after that id on; UINT32_MAX: no more.
 uint32_t host_world_after(const Host *host, const char *world_id);
 uint32_t host_world_next(const Host *host, uint32_t position);
@@ -220,6 +252,15 @@ const HostWorld *host_account_world(const Host *host, uint64_t account);
 // What the control plane has decided since (HostOutside.rules) is carried out where the account is.
 void host_rules_changed(Host *host, uint64_t account, const char *world);
 
+// The same of what holds for chat in worlds of a place ("": all), and of whom an account blocks.
+void host_chat_changed(Host *host, const char *place_id);
+void host_blocks_changed(Host *host, uint64_t account);
+// The world that the account was last let into here; NULL: none.
+HostWorld *host_world_of(Host *host, uint64_t account);
+// What was said in a world and who came and went in the last EVIDENCE_MS, the oldest first.
+typedef void (*HostHeardSink)(void *user, const HostHeard *heard);
+void host_evidence(HostWorld *world, HostHeardSink sink, void *user);
+
 void host_step(Host *host);
 void host_store_poll(Host *host);
 
@@ -243,6 +284,8 @@ typedef struct HostCounts {
     uint64_t saves_lost, requests_lost;    // not on disk when their time was over
     uint64_t renewals, renewals_failed;
     uint64_t profiles_refused;         // of players who are not in the world that sent them
+    uint64_t evidence_dropped;         // lines without room
+    uint64_t reports_refused;          // of players who are not in the world that sent them
     uint64_t moves_waited, moves_late; // players who came from another world of the place
 } HostCounts;
 const HostCounts *host_counts(const Host *host);

@@ -39,11 +39,13 @@ static void hear_ready(HostWorld *world, const ChannelReport *report)
                "the world runs: epoch %" PRIu64 ", manifest %u, jail: %s, %s", world->epoch,
                world->manifest_version, jail, bounds);
     world->state = WORLD_RUNNING;
+    hosted_changed(world);
     world->deadline_ns = 0;
     world->state_ns = host_now(world->host);
     world->empty_ns = 0;
     world->ever_ready = true;
     world->layers = report->layers;
+    hosted_tell_chat(world);
     hosted_pass_sockets(world);
     host_joins_answer(world);
 }
@@ -66,12 +68,12 @@ void hosted_send_auth(HostWorld *world, uint64_t connection, const Ticket *ticke
                          .name_bytes = (uint32_t)strlen(ticket->name),
                          .bytes = profiles,
                          .byte_count = bytes};
+    hosted_tell_rules(world, connection, ticket->account);
     world->admitted[0] += 1;
     if (world->host->config.outside.entered != NULL) {
         world->host->config.outside.entered(world->host->config.outside.user, world, ticket);
     }
     hosted_send_entry(world, &entry);
-    hosted_apply_rules(world, ticket->account);
 }
 
 void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket)
@@ -185,6 +187,7 @@ static void hear_stop(HostWorld *world, const ChannelReport *report)
     if (world->state == WORLD_RUNNING) { // it wants to; only a refused save makes it
         world->told_stop = true;
         world->state = WORLD_STOPPING;
+        hosted_changed(world);
         world->deadline_ns = host_now(world->host) + HOST_SECOND_NS;
         if (world->host->config.one_world) {
             world->host->failed = true;
@@ -219,7 +222,13 @@ static void hear(HostWorld *world, const ChannelReport *report)
         break;
     case CHANNEL_CAME:
         host_move_came(world, report->account);
-        hosted_apply_rules(world, report->account);
+        hosted_tell_rules(world, 0, report->account);
+        break;
+    case CHANNEL_HEARD:
+        hosted_heard(world, report);
+        break;
+    case CHANNEL_REPORT:
+        hosted_reported(world, report);
         break;
     case CHANNEL_LEFT:
         host_move_left(world, report->account);

@@ -10,7 +10,8 @@
 //   host_hear.c   what a world process says
 //   host_save.c   saves and requests on their way to the store and back
 //   host_move.c   players who come from another world of the same place
-//   host_order.c  kicks, mutes, announcements
+//   host_order.c  kicks, mutes, announcements, chat rules
+//   host_evidence.c  what was said, for reports
 //   host_profiles.c  characters of those who come in
 //   host_place.c  built places
 //   host_places.c which of them are here, and which one a world runs with
@@ -117,7 +118,8 @@ struct HostWorld {
     uint64_t damaged[HOST_DAMAGED_MAX]; // hashes of what the log has said is damaged
     uint32_t damaged_count;
 
-    HostSocket *sockets; // that wait, HOST_SOCKETS_MAX once one came
+    struct Evidence *evidence; // NULL: none yet
+    HostSocket *sockets;       // that wait, HOST_SOCKETS_MAX once one came
     uint32_t socket_count;
 };
 
@@ -149,6 +151,7 @@ typedef struct HostAdmission {
 typedef struct AccountPlace {
     uint64_t account; // 0: free
     HostWorld *world;
+    bool is_said;  // by the world: a resume token alone, which we were not asked about
     bool is_known; // host_accounts_known
 } AccountPlace;
 
@@ -160,6 +163,8 @@ struct Host {
     HostWorld **worlds; // HOST_WORLDS_MAX
     uint32_t world_count;
     // HOST_WORLDS_MAX, apart from the worlds: a step looks at all of them and at few of the worlds.
+    bool *is_changed;      // HOST_WORLDS_MAX: host_take_changed gives it
+    uint32_t changed_from; // none before this one
     uint64_t *look_ns; // when it is looked after next; 0: in every step, LOOK_NEVER: until woken
     // The numbers of worlds that have a row, sorted by id and by room code.
     uint32_t *by_id, *by_code;
@@ -181,6 +186,9 @@ struct Host {
     bool has_row; // the host's row is in the store
     bool lease_lost;
     bool disk_refuses; // the last save did not get to the disk, and that was said
+
+    uint64_t evidence_bytes; // of all worlds
+    uint64_t evidence_swept_ns;
 
     bool stopping, draining, failed;
     uint64_t stop_ns;
@@ -218,6 +226,9 @@ void host_lease_step(Host *host);
 void host_lease_watch(Host *host); // is it still ours?
 void host_lease_answer(Host *host, const StoreCompletion *done);
 bool host_lease_is_good(const Host *host); // worlds may be taken
+
+// Its row or its state is another one now.
+void hosted_changed(HostWorld *world);
 
 // --- host_world.c -------------------------------------------------------------------------------
 // Asks the store for a row with another room code and, at first, id; the state is MAKING.
@@ -296,9 +307,17 @@ uint32_t hosted_player_count(const HostWorld *world); // with those who are on t
 HostRules hosted_rules(const HostWorld *world, uint64_t account);
 // True: they may not come in, and the world is told why.
 bool hosted_refuse_banned(HostWorld *world, uint64_t connection, uint64_t account);
-// They have come in: what holds for them is told to the world.
-void hosted_apply_rules(HostWorld *world, uint64_t account);
+// What holds for them is told to the world: before it lets them in, by connection, or of somebody
+// who has come in by a resume token (connection 0).
+void hosted_tell_rules(HostWorld *world, uint64_t connection, uint64_t account);
+void hosted_tell_chat(HostWorld *world); // it runs
 void hosted_refuse_auth(HostWorld *world, uint64_t connection, const char *error, const char *why);
+
+// --- host_evidence.c ----------------------------------------------------------------------------
+void hosted_heard(HostWorld *world, const ChannelReport *report);
+void hosted_reported(HostWorld *world, const ChannelReport *report);
+void hosted_evidence_free(HostWorld *world);
+void host_evidence_step(Host *host); // forgets what is too old
 
 // --- host_profiles.c ----------------------------------------------------------------------------
 // True: the store is asked for their characters, and they are let in with the answer.
@@ -316,3 +335,4 @@ void host_move_left(HostWorld *from, uint64_t account);
 void host_move_came(HostWorld *to, uint64_t account);
 void host_moves_step(Host *host);
 void host_account_note(HostWorld *world, uint64_t account);
+bool host_account_was_let_in(const HostWorld *world, uint64_t account); // we have let them in

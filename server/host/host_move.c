@@ -53,6 +53,17 @@ void host_accounts_unknown(Host *host)
     }
 }
 
+bool host_account_was_let_in(const HostWorld *world, uint64_t account)
+{
+    return host_account_was_in(world, account) && !account_slot(world->host, account)->is_said;
+}
+
+HostWorld *host_world_of(Host *host, uint64_t account)
+{
+    const AccountPlace *last = account_slot(host, account);
+    return account != 0 && last->account == account ? last->world : NULL;
+}
+
 bool host_account_was_in(const HostWorld *world, uint64_t account)
 {
     const AccountPlace *last = account_slot(world->host, account);
@@ -93,7 +104,10 @@ void host_move_came(HostWorld *to, uint64_t account)
     if (last->account == account && last->world != to && is_same_place(last->world, to)) {
         tell_leave(last->world, account);
     }
-    host_account_note(to, account);
+    if (!host_account_was_in(to, account)) {
+        *account_slot(to->host, account) =
+            (AccountPlace){.account = account, .world = to, .is_said = true};
+    }
     to->admitted[0] += 1;
 }
 

@@ -1,5 +1,5 @@
-// Orders to running worlds: kicks, mutes, announcements. Each is an entry of the world, so that it
-// is in the journal and a replay does the same.
+// Orders to running worlds: kicks, mutes, chat rules, announcements. Each is an entry of the world,
+// so that it is in the journal and a replay does the same.
 #define _GNU_SOURCE
 #include "server/host/host_inside.h"
 
@@ -10,14 +10,22 @@
 #include <stdio.h>
 #include <time.h>
 
-static void send_order(HostWorld *world, const char *name, const char *text)
+// connection 0: of the account that the text begins with.
+static void send_bytes(HostWorld *world, uint64_t connection, const char *name, const char *text,
+                       size_t bytes)
 {
     const Entry order = {.type = ENTRY_ADMIN,
+                         .connection = connection,
                          .name = name,
                          .name_bytes = (uint32_t)strlen(name),
                          .bytes = (const uint8_t *)text,
-                         .byte_count = strlen(text)};
+                         .byte_count = bytes};
     hosted_send_entry(world, &order);
+}
+
+static void send_order(HostWorld *world, const char *name, const char *text)
+{
+    send_bytes(world, 0, name, text, strlen(text));
 }
 
 // A paused world has nobody in it, and an order would wake it. Who was let in since it said so is
@@ -136,32 +144,127 @@ bool hosted_refuse_banned(HostWorld *world, uint64_t connection, uint64_t accoun
     return true;
 }
 
-static void apply(HostWorld *world, uint64_t account, bool unmutes)
+// --- chat ---------------------------------------------------------------------------------------
+
+static void tell_blocks(HostWorld *world, uint64_t connection, uint64_t account)
 {
-    const HostRules rules = hosted_rules(world, account);
-    char text[HOST_REASON_BYTES + 192];
-    if (rules.banned_until_unix_ms != 0) { // by a resume token, about which nobody was asked
-        char why[160];
-        host_ban_text(&rules, why, sizeof why);
-        snprintf(text, sizeof text, "%" PRIu64 " %s", account, why);
-        send_order(world, "remove", text);
-    } else if (rules.muted_until_unix_ms != 0 || unmutes) {
-        write_mute(account, rules.muted_until_unix_ms, rules.mute_reason, text, sizeof text);
-        send_order(world, "mute", text);
+    static uint64_t blocked[BLOCKS_PER_ACCOUNT_MAX]; // a host has one thread
+    static char text[(BLOCKS_PER_ACCOUNT_MAX + 1) * 21 + 1];
+    const HostOutside *outside = &world->host->config.outside;
+    const uint32_t count =
+        outside->blocks != NULL
+            ? outside->blocks(outside->user, account, blocked, BLOCKS_PER_ACCOUNT_MAX)
+            : 0;
+    size_t bytes = (size_t)snprintf(text, sizeof text, "%" PRIu64, account);
+    for (uint32_t i = 0; i < count && i < BLOCKS_PER_ACCOUNT_MAX; i++) {
+        bytes += (size_t)snprintf(text + bytes, sizeof text - bytes, " %" PRIu64, blocked[i]);
+    }
+    send_bytes(world, connection, "blocks", text, bytes);
+}
+
+static void tell_rule(HostWorld *world, uint64_t connection, uint64_t account, ChatRule rule)
+{
+    char text[48];
+    const int bytes = snprintf(text, sizeof text, "%" PRIu64 " %u", account, (unsigned)rule);
+    send_bytes(world, connection, "chat", text, (size_t)bytes);
+}
+
+// Of what was never told, nothing need be told while it is nothing: a world begins without rules.
+static void tell_chat(HostWorld *world, bool is_new)
+{
+    HostChat chat = {.rule = CHAT_FREE};
+    const HostOutside *outside = &world->host->config.outside;
+    if (outside->chat != NULL) {
+        outside->chat(outside->user, world->row.place_id, &chat);
+    }
+    if (!is_new || chat.word_bytes > 0) {
+        send_bytes(world, 0, "words", chat.words, chat.word_bytes);
+    }
+    if (!is_new || chat.phrase_bytes > 0) {
+        send_bytes(world, 0, "phrases", chat.phrases, chat.phrase_bytes);
+    }
+    if (!is_new || chat.rule != CHAT_FREE) {
+        tell_rule(world, 0, 0, chat.rule);
     }
 }
 
-void hosted_apply_rules(HostWorld *world, uint64_t account)
+void hosted_tell_chat(HostWorld *world)
 {
-    apply(world, account, false);
+    tell_chat(world, true);
+}
+
+// Also to one that is paused: whoever comes next is held to it.
+void host_chat_changed(Host *host, const char *place_id)
+{
+    for (uint32_t i = 0; i < host->world_count; i++) {
+        HostWorld *world = host->worlds[i];
+        if (world->state == WORLD_RUNNING && hosted_has_process(world) &&
+            (place_id[0] == '\0' || strcmp(world->row.place_id, place_id) == 0)) {
+            tell_chat(world, false);
+        }
+    }
+}
+
+void host_blocks_changed(Host *host, uint64_t account)
+{
+    for (uint32_t i = 0; i < host->world_count; i++) {
+        HostWorld *world = host->worlds[i];
+        if (has_somebody(world) && host_account_is_in(world, account)) {
+            tell_blocks(world, 0, account);
+        }
+    }
+}
+
+// --- what holds for one player ------------------------------------------------------------------
+
+static void tell_mute(HostWorld *world, uint64_t connection, uint64_t account,
+                      const HostRules *rules)
+{
+    char text[HOST_REASON_BYTES + 192];
+    write_mute(account, rules->muted_until_unix_ms, rules->mute_reason, text, sizeof text);
+    send_bytes(world, connection, "mute", text, strlen(text));
+}
+
+static void remove_banned(HostWorld *world, uint64_t account, const HostRules *rules)
+{
+    char why[160], text[HOST_REASON_BYTES + 192];
+    host_ban_text(rules, why, sizeof why);
+    snprintf(text, sizeof text, "%" PRIu64 " %s", account, why);
+    send_order(world, "remove", text);
+}
+
+void hosted_tell_rules(HostWorld *world, uint64_t connection, uint64_t account)
+{
+    const HostRules rules = hosted_rules(world, account);
+    const bool by_token = connection == 0; // about which nobody was asked
+    if (by_token && rules.banned_until_unix_ms != 0) {
+        remove_banned(world, account, &rules);
+        return;
+    }
+    if (rules.muted_until_unix_ms != 0) {
+        tell_mute(world, connection, account, &rules);
+    }
+    if (world->host->config.outside.blocks != NULL) {
+        tell_blocks(world, connection, account);
+    }
+    if (by_token || rules.chat != CHAT_FREE) { // whoever came by a token waits for this
+        tell_rule(world, connection, account, rules.chat);
+    }
 }
 
 void host_rules_changed(Host *host, uint64_t account, const char *where)
 {
     for (uint32_t i = 0; i < host->world_count; i++) {
         HostWorld *world = host->worlds[i];
-        if (has_somebody(world) && (where[0] == '\0' || world == host_world(host, where))) {
-            apply(world, account, true);
+        if (!has_somebody(world) || (where[0] != '\0' && world != host_world(host, where))) {
+            continue;
+        }
+        const HostRules rules = hosted_rules(world, account);
+        if (rules.banned_until_unix_ms != 0) {
+            remove_banned(world, account, &rules);
+        } else {
+            tell_mute(world, 0, account, &rules);
+            tell_rule(world, 0, account, rules.chat);
         }
     }
 }

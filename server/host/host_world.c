@@ -28,6 +28,7 @@ static void enter(HostWorld *world, HostWorldState state, uint32_t deadline_ms)
 {
     const uint64_t now = host_now(world->host);
     world->state = state;
+    hosted_changed(world);
     hosted_wake(world);
     world->state_ns = now;
     world->deadline_ns = deadline_ms > 0 ? now + deadline_ms * HOST_MS_NS : 0;
@@ -707,6 +708,7 @@ void hosted_free(HostWorld *world)
     free(world->sockets);
     free(world->scripts);
     free(world->guests);
+    hosted_evidence_free(world);
     for (uint32_t i = 0; i < HOST_SAVES_MAX; i++) {
         free(world->saves.all[i].rows);
     }

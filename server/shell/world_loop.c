@@ -273,6 +273,16 @@ static void report_command(WorldLoop *loop, const Command *command)
         report.type = command->type == COMMAND_LEFT ? CHANNEL_LEFT : CHANNEL_CAME;
         report.account = command->account;
         break;
+    case COMMAND_HEARD:
+        report.type = CHANNEL_HEARD;
+        report.account = command->account;
+        report.heard = command->heard;
+        break;
+    case COMMAND_REPORT:
+        report.type = CHANNEL_REPORT;
+        report.account = command->account;
+        report.other = command->other;
+        break;
     case COMMAND_STOP: {
         const size_t room = sizeof report.text - 1;
         report.type = CHANNEL_STOP;

@@ -38,6 +38,10 @@ static const struct {
                 {"favourites", SQL_PERSON_FAVOURITES, TABLE_FAVOURITES},
                 {"votes", SQL_PERSON_VOTES, TABLE_VOTES},
                 {"played", SQL_PERSON_PLAYS, TABLE_PLAYS},
+                {"reports", SQL_PERSON_REPORTS, TABLE_REPORTS},
+                {"said", SQL_PERSON_LINES, TABLE_REPORT_LINES},
+                {"chat_rule", SQL_PERSON_CHAT_RULE, TABLE_CHAT_RULES},
+                {"blocks", SQL_PERSON_BLOCKS, TABLE_BLOCKS},
                 {"audit", SQL_PERSON_AUDIT, TABLE_AUDIT}};
 
 static const SqlTableInfo *info_of(SqlTable table)
@@ -50,10 +54,12 @@ static const SqlTableInfo *info_of(SqlTable table)
     return NULL;
 }
 
-// Hashes of secrets say nothing to anybody, and checksums are ours.
+// Hashes of secrets say nothing to anybody, and checksums are ours; what operators note about a
+// report is theirs.
 static bool is_shown(const char *column)
 {
-    static const char *const hidden[] = {"password", "token_hash", "checksum", "name_key"};
+    static const char *const hidden[] = {"password", "token_hash", "checksum",
+                                         "name_key", "note",       "handler_id"};
     for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
         if (strcmp(column, hidden[i]) == 0) {
             return false;

@@ -277,6 +277,7 @@ void account_write(Sql *sql, const StoreAccount *account);
 void account_write_sign_in(Sql *sql, SqlName name, const StoreSignIn *sign_in);
 
 // --- store_package.c ----------------------------------------------------------------------------
+bool package_take(SqlRow *row, StorePackage *out); // false: damaged
 // STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.
 Status package_by_id(Sql *sql, const char *package_id, StorePackage *out);
 void package_give(Sql *sql, uint64_t account);         // all of them, to the built-in account
@@ -302,6 +303,9 @@ void listing_write_counts_row(Sql *sql, const char *package_id, const StoreCount
 
 // --- store_play.c -------------------------------------------------------------------------------
 void play_forget_person(Sql *sql, uint64_t account); // votes, favourites, plays
+
+// --- store_report.c -----------------------------------------------------------------------------
+void report_forget_maker(Sql *sql, uint64_t account); // reports stay, without who made them
 
 // --- store_data.c -------------------------------------------------------------------------------
 bool data_is_read(const StoreRequest *request);

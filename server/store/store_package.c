@@ -11,7 +11,7 @@
 
 // --- rows ---------------------------------------------------------------------------------------
 
-static bool take_package(SqlRow *row, StorePackage *out)
+bool package_take(SqlRow *row, StorePackage *out)
 {
     StorePackage *package = out;
     memset(package, 0, sizeof *package);
@@ -123,7 +123,7 @@ Status package_by_id(Sql *sql, const char *package_id, StorePackage *out)
 {
     SqlRow row = sql_open(sql, SQL_PACKAGE_FIND, TABLE_NONE);
     sql_put_string(&row, package_id);
-    FIND_ONE(row, take_package, out);
+    FIND_ONE(row, package_take, out);
 }
 
 Status revision_row_find(Sql *sql, const char *package_id, uint32_t number, StoreRevision *out)
@@ -145,7 +145,7 @@ static Status find_trashed(Sql *sql, uint64_t before, StorePackage *out)
 {
     SqlRow row = sql_open(sql, SQL_PACKAGE_TRASHED, TABLE_NONE);
     sql_put_u64(&row, before);
-    FIND_ONE(row, take_package, out);
+    FIND_ONE(row, package_take, out);
 }
 
 Status package_person_find(Sql *sql, const char *package_id, uint64_t account,
@@ -212,7 +212,7 @@ Status store_packages_of(Store *store, uint64_t account, const char *after, Stor
     sql_put_string(&row, after);
     sql_put_u64(&row, max);
     while (sql_next(&row)) {
-        if (take_package(&row, &out[*count])) {
+        if (package_take(&row, &out[*count])) {
             *count += 1;
         } else {
             damaged += 1;
@@ -358,7 +358,8 @@ static Status package_delete(Store *store, Sql *sql, void *package_id)
 {
     (void)store;
     static const SqlName names[] = {SQL_REVISIONS_DELETE, SQL_PACKAGE_PEOPLE_DELETE,
-                                    SQL_BLOB_USES_DELETE, SQL_PACKAGE_DELETE};
+                                    SQL_PACKAGE_ACT_DELETE, SQL_BLOB_USES_DELETE,
+                                    SQL_PACKAGE_DELETE};
     bool was_there = false;
     draft_delete(sql, package_id);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -390,7 +391,7 @@ void package_give(Sql *sql, uint64_t account)
         if (!is_more) {
             break;
         }
-        const bool is_whole = take_package(&row, &package);
+        const bool is_whole = package_take(&row, &package);
         sql_close(&row);
         if (is_whole) {
             package.owner_id = STORE_BUILT_IN_ACCOUNT;

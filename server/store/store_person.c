@@ -215,12 +215,23 @@ typedef struct DeleteCall {
 
 static Status person_delete(Store *store, Sql *sql, void *user)
 {
-    static const SqlName names[] = {SQL_PERSON_CHECKPOINTS_END, SQL_PERSON_PRESENCE_END,
-                                    SQL_PERSON_PROFILES_END,    SQL_PERSON_ACTIVE_END,
-                                    SQL_PERSON_RESUMES_END,     SQL_PERSON_GUESTS_END,
-                                    SQL_PERSON_BANS_END,        SQL_PERSON_LINKS_END,
-                                    SQL_RECOVERY_CLEAR,         SQL_NAME_CLEAR,
-                                    SQL_PERSON_TEAMS_END,       SQL_ACCOUNT_DELETE};
+    static const SqlName names[] = {SQL_PERSON_CHECKPOINTS_END,
+                                    SQL_PERSON_PRESENCE_END,
+                                    SQL_PERSON_PROFILES_END,
+                                    SQL_PERSON_ACTIVE_END,
+                                    SQL_PERSON_RESUMES_END,
+                                    SQL_PERSON_GUESTS_END,
+                                    SQL_PERSON_BANS_END,
+                                    SQL_PERSON_LINKS_END,
+                                    SQL_RECOVERY_CLEAR,
+                                    SQL_NAME_CLEAR,
+                                    SQL_PERSON_TEAMS_END,
+                                    SQL_PERSON_LINES_END,
+                                    SQL_PERSON_REPORTED_LINES_END,
+                                    SQL_PERSON_REPORTED_END,
+                                    SQL_PERSON_BLOCKS_END,
+                                    SQL_PERSON_CHAT_RULE_END,
+                                    SQL_ACCOUNT_DELETE};
     static const uint8_t none[32];
     const DeleteCall *call = user;
     if (!delete_from_worlds(store, sql, call->account)) {
@@ -238,6 +249,7 @@ static Status person_delete(Store *store, Sql *sql, void *user)
     package_give(sql, call->account);
     draft_forget_maker(sql, call->account);
     play_forget_person(sql, call->account);
+    report_forget_maker(sql, call->account);
     delete_keys(sql, call->keys);
     return STATUS_OK;
 }

@@ -179,7 +179,7 @@ TEST(a_banned_player_is_kept_out_at_every_door)
     CHECK_TEXT(told_name, "banned");
     CHECK(strstr(told_text, "spam") != NULL);
     CHECK(!hosted_refuse_banned(world, 6, 8));
-    hosted_apply_rules(world, BANNED); // by a resume token
+    hosted_tell_rules(world, 0, BANNED); // by a resume token
     CHECK_TEXT(told_name, "remove");
     end();
 }

@@ -43,6 +43,9 @@ Status act_create(const ActConfig *config, Acts **out)
     if (status == STATUS_OK) {
         status = board_create(acts);
     }
+    if (status == STATUS_OK) {
+        status = chat_create(acts);
+    }
     if (status != STATUS_OK) {
         act_destroy(acts);
         return status;
@@ -55,6 +58,7 @@ Status act_create(const ActConfig *config, Acts **out)
 void act_destroy(Acts *acts)
 {
     if (acts != NULL) {
+        chat_destroy(acts);
         board_destroy(acts);
         profile_destroy(acts);
         voxel_destroy(acts);
@@ -77,6 +81,7 @@ void act_forget(Acts *acts, Session *session)
 void act_hash(const Acts *acts, Hash64 *hash)
 {
     voxel_hash(acts, hash);
+    chat_hash(acts, hash);
 }
 
 // --- respawn ------------------------------------------------------------------------------------

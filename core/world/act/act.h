@@ -3,6 +3,7 @@
 //   act_voxel.c    digging and filling, and chunks for clients      act_chat.c     chat
 //   act_build.c    structures and previews                          act_fire.c     shooting
 //   act_profile.c  characters of an account                         act.c          respawn
+//   act_report.c   reports to the operators
 //   board.c        leaderstats and teams, told when they change
 //
 // What always holds: every request is checked here for reach, permission, rate and range, whatever
@@ -50,6 +51,21 @@ const RowProfiles *profile_of(const Acts *acts, const Session *session); // sinc
 // Sends PLAYER_JOINED with the looks of the active profile: to everybody, or to one session.
 void profile_announce(Acts *acts, const Session *about, const Session *to);
 
+// --- act_chat.c: who may say what, and who hears it
+// ------------------------------------------------ What the owner has decided, as orders (world.h).
+// The lists take the place of those before.
+MUST_USE Status chat_set_world_rule(Acts *acts, uint64_t rule);
+MUST_USE Status chat_set_rule(Session *session, uint64_t rule);
+MUST_USE Status chat_set_phrases(Acts *acts, const void *lines, size_t bytes);
+MUST_USE Status chat_set_words(Acts *acts, const void *lines, size_t bytes);
+MUST_USE Status chat_set_blocks(Acts *acts, Session *session, const uint64_t *accounts,
+                                uint32_t count);
+// Does the text have a word of the operator's list?
+bool chat_has_word(const Acts *acts, Text text);
+void chat_take_over(Acts *acts, const Session *from, Session *to); // as life_take_over
+// A line of evidence for the owner.
+void chat_note(Acts *acts, const Session *session, HeardKind kind, Text text);
+
 // --- what a player may ask ----------------------------------------------------------------------
 void act_terraform(Acts *acts, Session *session, uint32_t seq, const MessageTerraform *command);
 void act_build_place(Acts *acts, Session *session, uint32_t seq, const MessageBuildPlace *command);
@@ -67,4 +83,5 @@ void act_profile_save(Acts *acts, Session *session, uint32_t seq,
 void act_profile_delete(Acts *acts, Session *session, uint32_t seq,
                         const MessageProfileDelete *command);
 void act_chat(Acts *acts, Session *session, uint32_t seq, const MessageChatSay *command);
+void act_report(Acts *acts, Session *session, uint32_t seq, const MessageReport *command);
 void act_respawn(Acts *acts, Session *session, uint32_t seq);

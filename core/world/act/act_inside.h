@@ -10,6 +10,7 @@ struct Acts {
     struct Voxels *voxels;                // act_voxel.c
     struct SessionProfiles *all_profiles; // act_profile.c, by session
     struct Board *board;                  // board.c
+    struct Chat *chat;                    // act_chat.c
 };
 
 // The living body of a player, or NULL after an error was sent.
@@ -36,6 +37,10 @@ MUST_USE Status profile_create(Acts *acts);
 void profile_destroy(Acts *acts);
 // act_fire.c
 bool fire_may_hit(void *user, uint64_t shooter_net_id, uint64_t target_net_id); // SimHitFilter
+// act_chat.c
+MUST_USE Status chat_create(Acts *acts);
+void chat_destroy(Acts *acts);
+void chat_hash(const Acts *acts, Hash64 *hash);
 // board.c: sends all numbers of one player to another who comes in.
 MUST_USE Status board_create(Acts *acts);
 void board_destroy(Acts *acts);

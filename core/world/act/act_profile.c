@@ -203,6 +203,11 @@ void act_profile_save(Acts *acts, Session *session, uint32_t seq, const MessageP
                      "Send one character; its characterId has letters, digits, _ and - only.");
         return;
     }
+    if (chat_has_word(acts, profile->name)) {
+        session_deny(acts->config.sessions, session, seq, STATUS_DENIED,
+                     "That name has a word that is not allowed here.");
+        return;
+    }
     if (!row_name_is_valid(profile->name) || profile->body > 0xff ||
         profile->colour_skin > 0xffffff || profile->colour_shirt > 0xffffff ||
         profile->colour_legs > 0xffffff) {

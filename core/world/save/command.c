@@ -27,6 +27,9 @@ static bool is_wanted(Saves *saves, const Command *command)
         const Session *session = session_of_connection(saves->config.sessions, command->connection);
         return session != NULL && session->state == SESSION_VERIFYING;
     }
+    case COMMAND_HEARD:
+    case COMMAND_REPORT:
+        return false; // nobody answers them, so they give way to what somebody waits for
     case COMMAND_STOP:
     case COMMAND_LEFT:
     case COMMAND_CAME:

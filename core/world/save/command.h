@@ -9,13 +9,25 @@ typedef enum CommandType {
     COMMAND_STORE, // a DataStore request of a script (store); ENTRY_STORED answers
     COMMAND_STOP,  // the world wants to end: reason in bytes
     COMMAND_LEFT,  // account: has no body any more, and scripts have seen that; answers "leave"
-    COMMAND_CAME   // account: has come back by a resume token alone, which nobody was asked about
+    COMMAND_CAME,  // account: has come back by a resume token alone, which nobody was asked about
+    COMMAND_HEARD, // account, heard, bytes: a line of evidence for reports; kept by the owner
+    COMMAND_REPORT // account reports other (0: the world): reason, a line end, text in bytes
 } CommandType;
+
+// What a line of evidence says. These numbers are stored.
+typedef enum HeardKind {
+    HEARD_SAID = 1,
+    HEARD_REFUSED = 2, // a rule or a mute did not let it be said
+    HEARD_CAME = 3,
+    HEARD_LEFT = 4
+} HeardKind;
 
 typedef struct Command {
     CommandType type;
     uint64_t connection;
-    uint64_t account;    // LEFT, CAME
+    uint64_t account;    // LEFT, CAME, HEARD, REPORT
+    uint64_t other;      // REPORT: who is reported
+    HeardKind heard;     // HEARD
     uint64_t request;    // for ENTRY_STORED
     uint64_t epoch, seq; // SAVE: seq is one more each
     const uint8_t *bytes;

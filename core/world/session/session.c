@@ -358,6 +358,9 @@ void session_hash(const Sessions *sessions, Hash64 *hash)
             hash_u64(hash, session->muted_until_ms);
             hash_bytes(hash, session->mute_reason, strlen(session->mute_reason));
         }
+        if (session->chat_rule != CHAT_FREE || session->chat_waits) {
+            hash_u64(hash, (uint64_t)session->chat_rule << 1 | session->chat_waits);
+        }
         if (session->state == SESSION_VERIFYING && session->has_token) {
             hash_bytes(hash, session->token_hash, sizeof session->token_hash);
         }

@@ -23,6 +23,7 @@
 #include "core/script/bridge/authority.h"
 #include "core/wire/error_code.h"
 #include "core/wire/message.h"
+#include "core/wire/moderation.h"
 #include "core/world/entry/entry.h"
 #include "core/world/session/input.h"
 #include "core/world/session/prediction_check.h"
@@ -57,6 +58,9 @@ typedef struct Session {
     char name[65];
     uint64_t muted_until_ms; // unix time until which it may not chat; 0: it may
     char mute_reason[SESSION_REASON_BYTES];
+    ChatRule chat_rule;     // of this player; that of the world may be stricter
+    bool chat_waits;        // came in by a token alone: no chat until the owner has said what holds
+    uint32_t block_count;   // of the list in act_chat.c
     uint64_t address;       // a number for where it comes from; 0: nobody counts it
     bool has_token;         // the handshake brought a resume token:
     uint8_t token_hash[32]; // its hash

@@ -165,6 +165,8 @@ static const struct {
     [ACCOUNT_LIMITED] = {429, "too_many_attempts", "too many attempts; try again later"},
     [ACCOUNT_BAD_NAME] = {400, "invalid_name", NAME_RULE},
     [ACCOUNT_BAD_SHOWN_NAME] = {400, "invalid_name", NAME_TEXT_RULE ", and no " GUEST_SIGN},
+    [ACCOUNT_NAME_WORD] = {400, "word_not_allowed",
+                           "this name has a word that is not allowed here"},
     [ACCOUNT_NAME_TAKEN] = {409, "name_taken",
                             "somebody has this name, or one that looks like it; choose another"},
     [ACCOUNT_BAD_PASSWORD] = {400, "invalid_password", PASSWORD_RULE},

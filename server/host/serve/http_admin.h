@@ -49,12 +49,13 @@ void serve_logs_stop(Serve *serve); // after the HTTP server has stopped
      .blocks = true, .gives = SERVE_ADMIN_USER, .fails = "404 409", \
      .summary = "An account, by its name or client_id"}, \
     {"GET", "/admin/settings", .handler = serve_admin_get_settings, .access = ACCESS_MACHINE, \
-     .gives = "registration", .fails = "409", \
+     .gives = "registration chat approve_listing", .fails = "409", \
      .summary = "What an operator may change while the server runs"}, \
     {"PUT", "/admin/settings", serve_admin_put_settings, .body_max = SERVE_BODY_BYTES, \
-     .access = ACCESS_MACHINE, .blocks = true, .takes = "registration", \
-     .gives = "registration", .fails = "409", \
-     .summary = "Changes it: registration is open or invite"}, \
+     .access = ACCESS_MACHINE, .blocks = true, .takes = "registration? chat? approve_listing?", \
+     .gives = "registration chat approve_listing", .fails = "409", \
+     .summary = "Changes it: registration open or invite, chat free, phrases or off, " \
+                "approve_listing yes or no"}, \
     {"GET", "/admin/servers", .handler = serve_admin_get_servers, .access = ACCESS_MACHINE, \
      .gives = "servers:array", \
      .summary = "The worlds that run: players, process, memory, ticks, address"}, \

@@ -140,13 +140,49 @@ void serve_refuse_socket(void *user, HostSocket *socket)
     free(socket->already);
 }
 
-void serve_take_socket(void *user, const MailSocket *mail)
+typedef struct SocketWish {
+    PlaceWish wish; // first
+    MailSocket mail;
+} SocketWish;
+
+static void give_socket(Serve *serve, const MailSocket *mail)
 {
-    Serve *serve = user;
     HostSocket socket = mail->socket;
     if (host_socket(serve->host, mail->world, &socket) != STATUS_OK) {
         serve_refuse_socket(serve, &socket);
     }
+}
+
+static void socket_place_is_open(PlaceWish *wish)
+{
+    SocketWish *wait = (SocketWish *)wish;
+    if (wish->refusal == PLACE_FINE) {
+        give_socket(wish->serve, &wait->mail);
+    } else {
+        serve_refuse_socket(wish->serve, &wait->mail.socket);
+    }
+    free(wait);
+}
+
+// In development a socket starts a world by itself, so its place is opened too. Elsewhere whoever
+// has a ticket has had both done.
+void serve_take_socket(void *user, const MailSocket *mail)
+{
+    Serve *serve = user;
+    const HostWorld *world = host_world(serve->host, mail->world);
+    const bool is_closed = world != NULL && host_world_view(world).place == NULL;
+    SocketWish *wait = NULL;
+    if (is_closed && serve->development && serve->control != NULL) {
+        wait = malloc(sizeof *wait);
+    }
+    if (wait == NULL) {
+        give_socket(serve, mail);
+        return;
+    }
+    *wait = (SocketWish){.wish = {.has_every_right = true, .then = socket_place_is_open},
+                         .mail = *mail};
+    memcpy(wait->wish.place_id, host_world_view(world).row->place_id, sizeof wait->wish.place_id);
+    places_wish(serve, &wait->wish);
 }
 
 // Whose socket it is: by the cookie or header, or by what stands in the address. 0: nobody's, or a

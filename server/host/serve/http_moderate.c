@@ -3,8 +3,8 @@
 #define _GNU_SOURCE
 #include "server/host/serve/http_admin.h"
 
-#include "core/base/utf8.h"
 #include "server/host/serve/body.h"
+#include "server/host/serve/http_order.h"
 #include "server/host/serve/remote_worlds.h"
 #include "server/sys/clock.h"
 
@@ -31,23 +31,6 @@ static bool read_text(const JsonNode *root, const char *name, char *out, size_t 
         return false;
     }
     memcpy(out, node->text, node->count + 1);
-    return true;
-}
-
-// Nothing that hides, or changes how its neighbours are shown.
-static bool is_plain_line(const char *text)
-{
-    const size_t bytes = strlen(text);
-    if (!utf8_is_valid(text, bytes)) {
-        return false;
-    }
-    for (const uint8_t *at = (const uint8_t *)text; *at != '\0';) {
-        const size_t length = utf8_length(at, bytes - (size_t)((const char *)at - text));
-        if (utf8_is_hidden(utf8_code_point(at, length))) {
-            return false;
-        }
-        at += length;
-    }
     return true;
 }
 
@@ -97,7 +80,7 @@ static bool read_order(HttpRequest *request, HttpResponse *response, Order *out)
         return fail(request, response, "world_id is the id of a world");
     }
     if (!read_text(root, "reason", order.reason, sizeof order.reason) ||
-        !is_plain_line(order.reason)) {
+        !serve_is_plain_line(order.reason)) {
         return fail(request, response,
                     "reason is a text of at most 96 bytes in one line, without control or "
                     "bidirectional characters");
@@ -117,17 +100,6 @@ static bool find_account(Serve *serve, const char *text, HttpRequest *request,
     const bool is_found = serve_find_account(serve, text, request, response, &found);
     *account = is_found ? found.account_id : 0;
     return is_found;
-}
-
-static bool refuse_without_accounts(const Serve *serve, HttpRequest *request,
-                                    HttpResponse *response)
-{
-    if (serve->control != NULL) {
-        return false;
-    }
-    http_fail(request, response, 409, "no_accounts",
-              "this server has no accounts; `sandlot up` has");
-    return true;
 }
 
 static void answer_told(HttpRequest *request, HttpResponse *response, RemoteTold worlds)
@@ -175,7 +147,7 @@ static void write_ban(JsonWriter *json, const StoreBan *ban)
 void serve_admin_get_bans(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
-    if (refuse_without_accounts(serve, request, response)) {
+    if (serve_refuse_without_accounts(serve, request, response)) {
         return;
     }
     StoreBan *bans = malloc(BANS_SHOWN * sizeof *bans);
@@ -215,7 +187,7 @@ void serve_admin_post_ban(void *user, HttpRequest *request, HttpResponse *respon
 {
     Serve *serve = user;
     Order order;
-    if (refuse_without_accounts(serve, request, response) ||
+    if (serve_refuse_without_accounts(serve, request, response) ||
         !read_order(request, response, &order) ||
         !find_account(serve, order.account_text, request, response, &order.account)) {
         return;
@@ -254,7 +226,7 @@ void serve_admin_delete_ban(void *user, HttpRequest *request, HttpResponse *resp
     const char *text = http_query(request, "account"), *world = http_query(request, "world_id");
     uint64_t account = 0;
     world = world != NULL ? world : "";
-    if (refuse_without_accounts(serve, request, response)) {
+    if (serve_refuse_without_accounts(serve, request, response)) {
         return;
     }
     if (text == NULL || strlen(text) >= sizeof((Order){0}.account_text) ||
@@ -323,7 +295,7 @@ static bool read_announcement(HttpRequest *request, HttpResponse *response, Anno
         return false;
     }
     if (!read_text(root, "text", out->text, sizeof out->text) || out->text[0] == '\0' ||
-        !is_plain_line(out->text)) {
+        !serve_is_plain_line(out->text)) {
         return fail(request, response,
                     "text is one line of 1 to 256 bytes, without control or bidirectional "
                     "characters");

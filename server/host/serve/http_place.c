@@ -374,6 +374,7 @@ void serve_patch_place(void *user, HttpRequest *request, HttpResponse *response)
     if (place_enter(user, request, response, RIGHT_EDIT, &ask) &&
         matches(request, response, &ask.package) && read_patch(request, response, &ask.package) &&
         change(user, request, response, &ask.package)) {
+        place_build_changed(user, ask.package.package_id); // who may play it, and who finds it
         answer_page(user, request, response, &ask);
     }
 }
@@ -627,7 +628,7 @@ void serve_post_channel(void *user, HttpRequest *request, HttpResponse *response
     }
     serve_log(LOG_INFO, "places", "%s: %s names r%u in place of r%u", ask.package.package_id, name,
               number, before);
-    if (channel == STORE_LIVE && number != before) {
+    if (number != before) {
         place_build_changed(serve, ask.package.package_id);
     }
     ServeAnswer answer;

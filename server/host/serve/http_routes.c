@@ -12,6 +12,7 @@
 #include "server/host/serve/http_draft.h"
 #include "server/host/serve/http_host.h"
 #include "server/host/serve/http_listing.h"
+#include "server/host/serve/http_order.h"
 #include "server/host/serve/http_place.h"
 #include "server/host/serve/metrics.h"
 #include "server/host/serve/openapi.h"
@@ -409,6 +410,7 @@ static const HttpRoute routes[] = {
     SERVE_PLACE_ROUTES,
     SERVE_HOST_ROUTES,
     SERVE_ADMIN_ROUTES,
+    SERVE_ORDER_ROUTES,
     {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES, .is_form = true,
      .summary = "Sign in with a password, or as a guest without one",
      .takes = "username? password?", .gives = "session_token? client_id username user_id?:integer",

@@ -4,6 +4,7 @@
 
 #include "server/control/account.h"
 #include "server/host/serve/body.h"
+#include "server/host/serve/http_order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,16 +12,6 @@
 #define USERS_MAX   200
 #define USERS_BYTES (256u << 10)
 #define BANS_SEEN   4096
-
-static bool refuse_without_accounts(const Serve *serve, HttpRequest *request,
-                                    HttpResponse *response)
-{
-    if (serve->control == NULL) {
-        http_fail(request, response, 409, "no_accounts",
-                  "this server has no accounts; `sandlot up` has");
-    }
-    return serve->control == NULL;
-}
 
 // --- accounts -----------------------------------------------------------------------------------
 
@@ -62,7 +53,7 @@ void serve_admin_get_users(void *user, HttpRequest *request, HttpResponse *respo
     const char *after = http_query(request, "after");
     uint64_t limit = 100;
     uint32_t count = 0;
-    if (refuse_without_accounts(serve, request, response)) {
+    if (serve_refuse_without_accounts(serve, request, response)) {
         return;
     }
     if (!serve_query_number(request, "limit", USERS_MAX, &limit) || limit == 0 ||
@@ -129,7 +120,7 @@ void serve_admin_get_user(void *user, HttpRequest *request, HttpResponse *respon
 {
     Serve *serve = user;
     StoreAccount account;
-    if (refuse_without_accounts(serve, request, response) ||
+    if (serve_refuse_without_accounts(serve, request, response) ||
         !serve_find_account(serve, http_path_part(request, 0), request, response, &account)) {
         return;
     }
@@ -156,13 +147,68 @@ static void answer_settings(const Serve *serve, HttpRequest *request, HttpRespon
     json_write_object_begin(&answer.json);
     serve_write_member(&answer.json, "registration",
                        control_registration_is_open(serve->control) ? "open" : "invite");
+    serve_write_member(&answer.json, "chat", chat_rule_name(control_chat(serve->control)));
+    serve_write_member(&answer.json, "approve_listing",
+                       control_approves(serve->control) ? "yes" : "no");
     json_write_object_end(&answer.json);
     serve_answer_end(&answer, response);
 }
 
+typedef struct LiveSettings {
+    bool has_registration, has_chat, has_approves;
+    bool is_open, approves;
+    ChatRule chat;
+} LiveSettings;
+
+// One of two words; false: it is there and neither of them.
+static bool read_switch(const JsonNode *root, const char *name, const char *yes, const char *no,
+                        bool *has, bool *out)
+{
+    const JsonNode *node = json_find(root, name);
+    *has = node != NULL && node->kind != JSON_NULL;
+    *out = json_text_equal(node, yes);
+    return !*has || *out || json_text_equal(node, no);
+}
+
+// NULL, or what is wrong.
+static const char *read_settings(const JsonNode *root, LiveSettings *out)
+{
+    const JsonNode *chat = json_find(root, "chat");
+    *out = (LiveSettings){.has_chat = chat != NULL && chat->kind != JSON_NULL};
+    if (!read_switch(root, "registration", "open", "invite", &out->has_registration,
+                     &out->is_open)) {
+        return "registration is open or invite";
+    }
+    if (!read_switch(root, "approve_listing", "yes", "no", &out->has_approves, &out->approves)) {
+        return "approve_listing is yes or no";
+    }
+    if (out->has_chat && (chat->kind != JSON_STRING ||
+                          !chat_rule_read((Text){chat->text, chat->count}, &out->chat))) {
+        return "chat is free, phrases or off";
+    }
+    return out->has_chat || out->has_registration || out->has_approves
+               ? NULL
+               : "name what to change: registration, chat or approve_listing";
+}
+
+static Status change_settings(Control *control, const LiveSettings *wanted)
+{
+    Status status = STATUS_OK;
+    if (wanted->has_registration) {
+        status = control_set_registration(control, wanted->is_open);
+    }
+    if (wanted->has_chat && status == STATUS_OK) {
+        status = control_set_chat(control, wanted->chat);
+    }
+    if (wanted->has_approves && status == STATUS_OK) {
+        status = control_set_approves(control, wanted->approves);
+    }
+    return status;
+}
+
 void serve_admin_get_settings(void *user, HttpRequest *request, HttpResponse *response)
 {
-    if (!refuse_without_accounts(user, request, response)) {
+    if (!serve_refuse_without_accounts(user, request, response)) {
         answer_settings(user, request, response);
     }
 }
@@ -170,23 +216,23 @@ void serve_admin_get_settings(void *user, HttpRequest *request, HttpResponse *re
 void serve_admin_put_settings(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    if (refuse_without_accounts(serve, request, response)) {
+    if (serve_refuse_without_accounts(serve, request, response)) {
         return;
     }
     const JsonNode *root = serve_body_object(request, response);
     if (root == NULL) {
         return;
     }
-    const JsonNode *wanted = json_find(root, "registration");
-    const bool is_open = json_text_equal(wanted, "open");
-    if (!is_open && !json_text_equal(wanted, "invite")) {
-        http_fail(request, response, 400, "malformed", "registration is open or invite");
+    LiveSettings wanted;
+    const char *wrong = read_settings(root, &wanted);
+    if (wrong != NULL) {
+        http_fail(request, response, 400, "malformed", wrong);
         return;
     }
     if (!serve_record(serve, "settings", request, response)) {
         return;
     }
-    if (control_set_registration(serve->control, is_open) != STATUS_OK) {
+    if (change_settings(serve->control, &wanted) != STATUS_OK) {
         http_fail(request, response, 503, "unavailable", "it could not be stored; try again");
         return;
     }

@@ -3,8 +3,8 @@
 // With `sandlot up` a place is a package in the store. It is loaded when somebody wants to play it:
 // the revision that the channel names is unpacked (revision_folder.h), built by a thread of its
 // own, and given to the Host. Several who want it wait for one build. A place that nobody has used
-// for PLACE_UNUSED_MS is closed again. `sandlot world` and `sandlot host` have the folders that
-// they were started with, for as long as they run.
+// for a while (setting idle_place) is closed again. `sandlot world` and `sandlot host` have the
+// folders that they were started with, for as long as they run.
 //
 //   wish ──pool: rights, which revision──▶ loaded? ──yes──▶ then
 //                                            │ no

@@ -3,19 +3,16 @@
 // read before that is read again, so nobody is led to a revision that was taken back, or into a
 // place that is gone.
 #define _GNU_SOURCE
+#include "core/base/limits.h"
 #include "server/control/rights.h"
 #include "server/host/serve/places_inside.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
 
-#define WISH_TRIES_MAX   16 // changes that a wish may meet on its way
-#define OPENINGS_MAX     256
-#define PLACE_UNUSED_MS  (10u * 60 * 1000)
-#define PLACE_RETIRED_MS 60000u // players who came in with the old revision still fetch its files
-#define BROKEN_MS        10000u
-#define SWEEP_MS         1000u
-#define KEPT_OUT_MAX     1024
+#define WISH_TRIES_MAX 16 // changes that a wish may meet on its way
+#define SWEEP_MS       1000u
+#define KEPT_OUT_MAX   1024
 
 // A revision on its way into memory.
 struct PlaceOpening {
@@ -81,9 +78,12 @@ void places_refuse(HttpRequest *request, HttpResponse *response, PlaceRefusal re
                         "this server has as many places open as it can; try again later"},
         [PLACE_BUSY] = {503, "unavailable", "the place cannot be opened now; try again"},
         [PLACE_STOPPING] = {503, "stopping", "this server is going down"}};
-    const bool is_hidden = is_world && refusal == PLACE_NONE;
+    if (is_world && (refusal == PLACE_NONE || refusal == PLACE_BETA_DENIED)) {
+        http_fail(request, response, 404, "not_found", "there is no such world here");
+        return;
+    }
     http_fail(request, response, answers[refusal].status, answers[refusal].code,
-              is_hidden ? "there is no such world here" : answers[refusal].message);
+              answers[refusal].message);
 }
 
 static void finish(PlaceWish *wish, PlaceRefusal refusal)
@@ -289,10 +289,15 @@ static void sweep(Serve *serve)
     count_uses(serve);
     for (uint32_t i = places->count; i > 0; i--) {
         ServePlace *place = places->all[i - 1];
-        const uint32_t limit_ms = place->is_retired ? PLACE_RETIRED_MS : PLACE_UNUSED_MS;
-        if (may_close(serve, place) && unused_ms(place) > limit_ms) {
-            close_place(serve, place, NULL);
+        const uint64_t limit_ms =
+            place->is_retired ? PLACE_RETIRED_MS : 1000ull * serve->config.idle_place_s;
+        if (!may_close(serve, place) || unused_ms(place) <= limit_ms) {
+            continue;
         }
+        if (!place->is_retired) {
+            serve_log(LOG_INFO, "places", "%s is closed: nobody plays it", place->place->place_id);
+        }
+        close_place(serve, place, NULL);
     }
 }
 
@@ -351,7 +356,7 @@ static PlaceOpening *begin_opening(Serve *serve, const char *place_id, uint32_t 
     for (const PlaceOpening *at = places->openings; at != NULL; at = at->next_open) {
         count += 1;
     }
-    if (count >= OPENINGS_MAX || !has_thread(serve)) {
+    if (count >= PLACE_OPENINGS_MAX || !has_thread(serve)) {
         return NULL;
     }
     if (host_place(serve->host, place_id) == NULL && !make_room(serve)) {
@@ -431,7 +436,7 @@ static PlaceRefusal note_broken(struct Places *places, const PlaceOpening *openi
               opening->revision.revision,
               opening->reason[0] != '\0' ? opening->reason : status_text(opening->status));
     PlaceBroken *broken = &places->broken[places->broken_next++ % PLACES_BROKEN_MAX];
-    *broken = (PlaceBroken){.until_ns = clock_ns() + BROKEN_MS * HOST_MS_NS,
+    *broken = (PlaceBroken){.until_ns = clock_ns() + PLACE_BROKEN_MS * HOST_MS_NS,
                             .refusal = is_broken ? PLACE_BROKEN : PLACE_BUSY};
     memcpy(broken->package_hash, opening->revision.package_hash, sizeof broken->package_hash);
     return broken->refusal;

@@ -9,6 +9,7 @@
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_host.h"
 #include "server/host/serve/http_listing.h"
+#include "server/host/serve/http_order.h"
 #include "server/host/serve/http_place.h"
 #include "server/host/serve/place_build.h"
 #include "server/host/serve/places.h"
@@ -34,7 +35,6 @@
 #define LOOK_MS         50 // the main loop looks around at least that often
 #define STOP_MS         4500
 #define EVENTS_PER_LOOK 256
-#define ROOMS_NS        (20 * HOST_MS_NS) // how old the rooms of HTTP threads may be
 
 ServeConfig serve_config_default(void)
 {
@@ -142,6 +142,9 @@ static Status make_host(Serve *serve)
                          .idle_stop_ms = serve->config.idle_stop_s * 1000};
     if (serve->control != NULL) {
         config.outside.rules = outside_rules;
+        config.outside.chat = serve_chat;
+        config.outside.blocks = serve_blocks;
+        config.outside.reported = serve_reported;
     }
     if (serve_people(serve) != NULL) {
         config.outside.who = outside_who;
@@ -283,21 +286,18 @@ static int open_data_quietly(Serve *serve)
 
 static void tell_rooms(Serve *serve)
 {
-    const uint64_t now = clock_ns();
-    if (now - serve->rooms_ns < ROOMS_NS) {
-        return;
-    }
-    serve->rooms_ns = now;
     atomic_store(&serve->is_ready,
                  serve->one_world != NULL
                      ? host_world_is_ready(serve->one_world) && !host_is_draining(serve->host)
                      : host_is_ready(serve->host) && host_disk(serve->host) == STORE_DISK_FINE);
-    for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
-        const HostWorld *world = host_world_at(serve->host, i);
+    HostWorld *world;
+    while ((world = host_take_changed(serve->host)) != NULL) {
         const HostWorldView view = host_world_view(world);
-        if (view.state != WORLD_MAKING) {
-            status_ignore(rooms_put(serve->rooms, i, view.row->world_id, view.row->room_code,
-                                    host_world_is_ready(world), view.row->is_private));
+        if (view.state != WORLD_MAKING &&
+            rooms_put(serve->rooms, world->number, view.row->world_id, view.row->room_code,
+                      host_world_is_ready(world), view.row->is_private) != STATUS_OK) {
+            hosted_changed(world); // no memory: later
+            return;
         }
     }
 }
@@ -332,6 +332,8 @@ static bool open_control(Serve *serve)
     ControlConfig config = {.store = serve->store,
                             .data = serve->data,
                             .is_open = serve->config.has_open_registration,
+                            .chat = serve->config.chat,
+                            .approves = serve->config.approves_listing,
                             .guests_only = !serve->config.control};
     memcpy(config.secret, serve->secret_key, sizeof config.secret);
     const Status status =
@@ -437,10 +439,10 @@ static void close_serve(Serve *serve)
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
     serve_jobs_stop(serve);
+    places_destroy(serve); // its thread writes into the mailbox; hosts wait for it
     mailbox_destroy(serve->mailbox);
     serve_hosts_close(serve);
     serve_remote_cancel(serve);
-    places_destroy(serve);
     control_destroy(serve->control);
     control_destroy(serve->guests);
     host_destroy(serve->host);
@@ -452,6 +454,7 @@ static void close_serve(Serve *serve)
     host_bounds_close(&serve->bounds);
     rooms_destroy(serve->rooms);
     free(serve->text);
+    free(serve->list_text);
     if (serve->epoll >= 0) {
         close(serve->epoll);
     }
@@ -486,6 +489,7 @@ static void step_control(Serve *serve)
     while (serve->control != NULL && control_take_ban_change(serve->control, &ban)) {
         serve_rules_changed(serve, ban.account_id, ban.world_id);
     }
+    serve_chat_step(serve);
     if (serve_people(serve) != NULL && control_step(serve_people(serve))) {
         status_ignore(work_pool_submit(serve->pool, write_control, serve)); // or a minute later
     }

@@ -11,6 +11,7 @@
 #include "core/base/limits.h"
 #include "core/base/sha256.h"
 #include "core/base/status.h"
+#include "core/wire/moderation.h"
 #include "server/host/serve/log_line.h"
 
 #include <stdbool.h>
@@ -27,13 +28,14 @@ typedef struct ServeConfig {
     uint16_t port;                            // 0: any
     const char *name;                         // of the one world; NULL: the folder's
     const char *web;                          // root of the page; NULL: none
-    const char *journal;  // "off", a file (many: a folder), or NULL: `journal` in the data folder
-                          // (many: none)
-    uint32_t journal_mb;  // at most; then it ends
-    uint32_t player_max;  // 0: the place's
-    uint32_t world_max;   // processes at once; 0: HOST_WORLDS_MAX
-    uint32_t idle_stop_s; // 0: five minutes
-    uint32_t account_mb;  // what an account may store, in MiB; 0: ACCOUNT_MB_DEFAULT
+    const char *journal;   // "off", a file (many: a folder), or NULL: `journal` in the data folder
+                           // (many: none)
+    uint32_t journal_mb;   // at most; then it ends
+    uint32_t player_max;   // 0: the place's
+    uint32_t world_max;    // processes at once; 0: HOST_WORLDS_MAX
+    uint32_t idle_stop_s;  // 0: five minutes
+    uint32_t idle_place_s; // with `control`: until an unused place is closed
+    uint32_t account_mb;   // what an account may store, in MiB; 0: ACCOUNT_MB_DEFAULT
     // Pages of other sites that may connect, "https://play.example"; ends with NULL.
     const char *origins[SERVE_ORIGINS_MAX + 1];
     // Where players reach it, "https://play.example"; NULL: by address.
@@ -53,6 +55,8 @@ typedef struct ServeConfig {
     // `sandlot up`: the control plane is in this process. Then `many` and `data` are set too.
     bool control;
     bool has_open_registration; // everybody may make an account
+    ChatRule chat;              // what may be said everywhere
+    bool approves_listing;      // an operator approves places before they are listed
     // The HMAC key for the hashes of stored sign-ins. Without one, a random key in the data folder
     // serves, and a loopback listener means development.
     bool has_secret;

@@ -98,10 +98,10 @@ typedef struct Serve {
     struct JobQueue *jobs;              // NULL until something is built; place_build.h
     pthread_mutex_t build_lock;
     uint64_t swept_ns;                              // when the trash was last emptied; main thread
-    uint64_t rooms_ns;                              // when the rooms were last told
     atomic_uint upload_count;                       // bodies that come into files now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz
-    uint8_t *text; // of large answers, the main thread's; NULL until somebody asks
+    char *list_text; // what worlds are told of words and phrases, the main thread's
+    uint8_t *text;   // of large answers, the main thread's; NULL until somebody asks
 
     ServeLogWait log_waits[SERVE_LOG_WAITS_MAX]; // the main thread's
     uint32_t log_wait_count;

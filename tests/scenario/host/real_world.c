@@ -251,6 +251,8 @@ static void report_command(StubProcess *process, const Command *command)
 {
     ChannelReport report = {.connection = command->connection,
                             .account = command->account,
+                            .other = command->other,
+                            .heard = command->heard,
                             .request = command->request,
                             .epoch = command->epoch,
                             .seq = command->seq,
@@ -260,7 +262,8 @@ static void report_command(StubProcess *process, const Command *command)
     static const ChannelType types[] = {
         [COMMAND_AUTH] = CHANNEL_AUTH,   [COMMAND_SAVE] = CHANNEL_SAVE,
         [COMMAND_STORE] = CHANNEL_STORE, [COMMAND_STOP] = CHANNEL_STOP,
-        [COMMAND_LEFT] = CHANNEL_LEFT,   [COMMAND_CAME] = CHANNEL_CAME};
+        [COMMAND_LEFT] = CHANNEL_LEFT,   [COMMAND_CAME] = CHANNEL_CAME,
+        [COMMAND_HEARD] = CHANNEL_HEARD, [COMMAND_REPORT] = CHANNEL_REPORT};
     report.type = types[command->type];
     if (command->type == COMMAND_SAVE || command->type == COMMAND_STORE) {
         note_request(process, command);

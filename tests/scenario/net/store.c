@@ -2,6 +2,7 @@
 // only then. A crash loses everything without a reply. Rows are returned byte for byte.
 #include "tests/scenario/net/net_inside.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static uint8_t *copy_bytes(Net *net, const uint8_t *bytes, size_t count)
@@ -130,6 +131,19 @@ static void take_request(Net *net, const Command *command)
                             .byte_count = writer.at});
 }
 
+// Nothing holds for anybody: they may chat.
+static void answer_came(Net *net, uint64_t account)
+{
+    char text[32];
+    const int bytes = snprintf(text, sizeof text, "%llu 0", (unsigned long long)account);
+    const Entry entry = {.type = ENTRY_ADMIN,
+                         .name = "chat",
+                         .name_bytes = 4,
+                         .bytes = (const uint8_t *)text,
+                         .byte_count = (size_t)bytes};
+    status_ignore(net_enter(net, &entry)); // the session may be gone
+}
+
 void store_take(Net *net)
 {
     uint32_t count;
@@ -153,6 +167,10 @@ void store_take(Net *net)
             net_fail(net, "the world wants to stop");
             break;
         case COMMAND_CAME:
+            answer_came(net, commands[i].account);
+            break;
+        case COMMAND_HEARD:
+        case COMMAND_REPORT:
             break;
         case COMMAND_LEFT:
             net_fail(net, "nobody was told to leave");

@@ -1,0 +1,236 @@
+"""Keeping order: reports with evidence, chat rules that the world enforces, people who block others,
+the operator's lists."""
+
+import json
+import sys
+import time
+
+from hosts import enter
+from support import PATIENCE, Failure, check, run, wait_until
+from test_accounts import code_of
+from test_admin import PLACE, ask, begin, guest
+
+
+class Talkers:
+    """Players who are kept in the game while one of them is asked: all acknowledge what they get."""
+
+    def __init__(self, up):
+        self.up, self.all = up, []
+
+    def enter(self, token):
+        player = enter(self.up, token=token, place_id=PLACE)
+        player.heard, inner = [], player.hear
+
+        def hear(seconds=10.0):
+            message = inner(seconds)
+            player.heard.append(message)
+            return message
+        player.hear = hear
+        self.all.append(player)
+        return player
+
+    def leave(self, player):
+        self.all.remove(player)
+        player.close()
+
+    def play(self, seconds=0.2):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for player in self.all:
+                player.walk(0.05, move_z=0)
+
+    def say(self, player, text):
+        """The code of the refusal, or None once it was said."""
+        seq = player.say("chat", "say", {"text": text})
+        end = time.monotonic() + 10 * PATIENCE
+        while time.monotonic() < end:
+            self.play()
+            for message in player.heard:
+                payload = message.get("payload", {})
+                if payload.get("commandSeq") == seq and message["kind"] in ("ack", "error"):
+                    return payload.get("code")
+        raise Failure(f"nobody answered {text!r}")
+
+    def says_at_last(self, player, text, code=None):
+        """After a change, which takes a moment."""
+        def once():
+            self.play(1.1)
+            return self.say(player, text) == code
+        wait_until(once, f"{text!r} is answered with {code}")
+
+    def texts(self, player):
+        return [event["payload"]["text"] for event in player.events if event["feature"] == "chat"]
+
+    def hears(self, player, text):
+        end = time.monotonic() + 5 * PATIENCE
+        while time.monotonic() < end:
+            if text in self.texts(player):
+                return True
+            self.play()
+        return False
+
+
+def put(up, path, text, token):
+    """A list as text."""
+    status, _, body = up.request("PUT", path, text.encode(),
+                                 {"Authorization": f"Bearer {token}", "Content-Type": "text/plain"})
+    return status, json.loads(body)
+
+
+def test_reports(program, _places, folder):
+    """From a page and from the game; what was said before is in them, and only operators read it."""
+    up, boss = begin(program, folder)
+    try:
+        ann, bo = up.register("ann"), guest(up, "bo")
+        talk = Talkers(up)
+        first, second = talk.enter(ann["session_token"]), talk.enter(bo["session_token"])
+        check(talk.say(second, "something rude") is None, "it was not said")
+        ours = ann["session_token"]
+        status, made = up.post("/api/reports", {"reason": "abuse", "text": "he is rude",
+                                                "account": bo["client_id"]}, ours)
+        check(status == 201 and made["report_id"] == 1, made)
+        # From the game: the number of a player is that of the account.
+        number = int(bo["client_id"].split("_")[1], 16)
+        seq = first.say("moderation", "report", {"player": number, "reason": "spam", "text": "again"})
+        wait_until(lambda: len(ask(up, "GET", "/admin/reports?state=open", None, boss)["reports"]) == 2,
+                   "the report from the game came")
+        check(seq, "a command has a number")
+        rows = ask(up, "GET", "/admin/reports", None, boss)["reports"]
+        check([row["source"] for row in rows] == ["game", "page"], rows)
+        check(all(row["account"] == bo["client_id"] and row["reporter"] == ann["client_id"]
+                  and row["place_id"] == PLACE for row in rows), rows)
+        one = ask(up, "GET", "/admin/reports/1", None, boss)
+        lines = [(line["kind"], line["account"], line["text"], line["known"]) for line in one["evidence"]]
+        check(("said", bo["client_id"], "something rude", True) in lines, lines)
+        check(("came", bo["client_id"], one["evidence"][1]["text"], True) in lines, lines)
+        # Page by page.
+        page = ask(up, "GET", "/admin/reports?limit=1", None, boss)
+        check(page["next"] == 2 and ask(up, "GET", "/admin/reports?limit=1&before=2", None, boss)
+              ["reports"][0]["report_id"] == 1, page)
+        closed = ask(up, "POST", "/admin/reports/1", {"state": "acted", "note": "muted"}, boss)
+        check(closed["state"] == "acted" and closed["handler"] and closed["handled"], closed)
+        check(len(ask(up, "GET", "/admin/reports?state=open", None, boss)["reports"]) == 1, "it is open")
+        actions = [row["action"] for row in ask(up, "GET", "/admin/audit", None, boss)["audit"]]
+        check(actions[:2] == ["report.close", "report.read"], actions)
+        # What can be wrong.
+        for body in ({"reason": "envy", "account": "ann"}, {"reason": "spam"},
+                     {"reason": "spam", "account": "ann", "text": "a\nb"}):
+            check(code_of(up.post("/api/reports", body, ours)) == (400, "malformed"), body)
+        check(code_of(up.post("/api/reports", {"reason": "spam", "account": "nobody"}, ours))
+              == (404, "not_found"), "nobody was reported")
+        check(code_of(up.post("/api/reports", {"reason": "spam", "world_id": "world_none"}, ours))
+              == (404, "not_found"), "no world was reported")
+        check(up.post("/api/reports", {"reason": "spam", "account": "ann"})[0] == 401, "without a sign-in")
+        check(up.post("/admin/reports", None, ours, method="GET")[0] == 403, "anybody reads reports")
+        # Nobody reports without end.
+        answers = [up.post("/api/reports", {"reason": "spam", "account": "boss"}, ours)[0]
+                   for _ in range(12)]
+        check(429 in answers, answers)
+        # The person's own data has what they said and reported, and not who reported them.
+        export = json.loads(up.request("GET", "/api/account/export", None,
+                                       {"Authorization": f"Bearer {bo['session_token']}"})[2])
+        check([line["text"] for line in export["said"] if line["kind"] == 1] == ["something rude"] * 2
+              and export["reports"] == [], export["said"])
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_chat_rules(program, _places, folder):
+    """The world enforces them, in a JSON session too; a change reaches those who play."""
+    up, boss = begin(program, folder)
+    try:
+        ann, bo = up.register("ann"), guest(up, "bo")
+        talk = Talkers(up)
+        first, second = talk.enter(ann["session_token"]), talk.enter(bo["session_token"])
+        check(talk.say(first, "hello") is None and talk.hears(second, "hello"), "chat is free at first")
+        check(put(up, "/admin/phrases", "Hello!\nWell done.\n", boss) == (200, {"count": 2}), "phrases")
+        check(ask(up, "PUT", "/admin/settings", {"chat": "phrases"}, boss)["chat"] == "phrases", "setting")
+        talk.says_at_last(first, "what I want", "chat_restricted")
+        check(talk.say(first, "Well done.") is None and talk.hears(second, "Well done."), "a phrase is refused")
+        answer = ask(up, "GET", "/api/chat", None, ann["session_token"])
+        check(answer == {"rule": "phrases", "phrases": ["Hello!", "Well done."]}, answer)
+        # The strictest: of one account.
+        ask(up, "PUT", "/admin/users/ann/chat", {"rule": "off"}, boss)
+        talk.says_at_last(first, "Hello!", "chat_restricted")
+        check(talk.say(second, "Hello!") is None, "he may")
+        check(ask(up, "GET", "/api/chat", None, ann["session_token"])["rule"] == "off", "rule of ann")
+        # Free again; whoever comes anew has the rule of their account at once.
+        ask(up, "PUT", "/admin/settings", {"chat": "free"}, boss)
+        talk.says_at_last(second, "anything")
+        talk.leave(first)
+        first = talk.enter(ann["session_token"])
+        check(talk.say(first, "hello again") == "chat_restricted", "a new connection is free")
+        ask(up, "PUT", "/admin/users/ann/chat", {"rule": "free"}, boss)
+        talk.says_at_last(first, "at last")
+        check(code_of(up.post("/admin/users/ann/chat", {"rule": "loud"}, boss, method="PUT"))
+              == (400, "malformed"), "any rule")
+        check(up.post("/admin/users/ann/chat", {"rule": "off"}, ann["session_token"], method="PUT")[0]
+              == 403, "anybody sets rules")
+        check(code_of(up.post("/api/places/place_none/chat", {"rule": "off"}, boss, method="PUT"))
+              == (404, "not_found"), "no place")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_blocks(program, _places, folder):
+    """Whoever blocks somebody does not hear them, now and when they come later."""
+    up, boss = begin(program, folder)
+    try:
+        ann, bo, cy = up.register("ann"), guest(up, "bo"), guest(up, "cy")
+        mine = ann["session_token"]
+        talk = Talkers(up)
+        first, second = talk.enter(mine), talk.enter(bo["session_token"])
+        check(talk.say(second, "one") is None and talk.hears(first, "one"), "she hears him")
+        ask(up, "PUT", f"/api/me/blocks/{bo['client_id']}", None, mine)
+        ask(up, "PUT", f"/api/me/blocks/{cy['client_id']}", None, mine)
+        blocks = ask(up, "GET", "/api/me/blocks", None, mine)["blocks"]
+        check({block["account"] for block in blocks} == {bo["client_id"], cy["client_id"]}, blocks)
+        talk.play(1.1)
+        third = talk.enter(cy["session_token"])  # comes after the block
+        check(talk.say(second, "two") is None and talk.say(third, "three") is None, "they may talk")
+        check(talk.hears(third, "two"), "the others hear each other")
+        talk.play(1.0)
+        check(not set(talk.texts(first)) & {"two", "three"}, "she hears whom she blocks")
+        ask(up, "DELETE", f"/api/me/blocks/{bo['client_id']}", None, mine)
+        talk.play(1.1)
+        check(talk.say(second, "four") is None and talk.hears(first, "four"), "she hears him again")
+        check(code_of(up.post("/api/me/blocks/ann", None, mine, method="PUT")) == (409, "yourself"), "self")
+        check(code_of(up.post("/api/me/blocks/nobody", None, mine, method="PUT")) == (404, "not_found"),
+              "nobody")
+        check(ask(up, "GET", "/api/me/blocks", None, bo["session_token"])["blocks"] == [], "he is told")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_words(program, _places, folder):
+    """Stars in chat; names with such a word are refused."""
+    up, boss = begin(program, folder)
+    try:
+        ann, bo = up.register("ann"), guest(up, "bo")
+        talk = Talkers(up)
+        first, second = talk.enter(ann["session_token"]), talk.enter(bo["session_token"])
+        check(put(up, "/admin/words", "troll\n*worm*\n", boss) == (200, {"count": 2}), "words")
+        talk.play(1.1)  # the world hears of it
+        check(talk.say(first, "you tr0ll, bookworm") is None and
+              talk.hears(second, "you *****, book****"), talk.texts(second))
+        status, _, body = up.request("GET", "/admin/words", None, {"Authorization": f"Bearer {boss}"})
+        check(status == 200 and body.decode() == "troll\n*worm*\n", body)
+        check(code_of(up.post("/api/account", {"shown_name": "A Troll"}, ann["session_token"]))
+              == (400, "word_not_allowed"), "a shown name")
+        check(code_of(up.post("/login", {"username": "t.r.o.l.l"})) == (400, "word_not_allowed"), "a guest")
+        status, answer = put(up, "/admin/words", "fine\nx\n", boss)
+        check(status == 400 and "line 2" in answer["error"]["message"], answer)
+        check(put(up, "/admin/words", "", ann["session_token"])[0] == 403, "anybody changes words")
+        check(put(up, "/admin/words", "", boss) == (200, {"count": 0}), "no words")
+        talk.play(1.1)
+        check(talk.say(first, "troll") is None and talk.hears(second, "troll"), "stars without a list")
+        up.stop()
+    finally:
+        up.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(run(dict(globals()), sys.argv))
