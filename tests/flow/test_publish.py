@@ -414,7 +414,7 @@ def test_publish_jobs(program, places, folder):
         def send(number):
             data = package("Jobs", ServerScriptService__Game=f"print({number})")
             answers.append(up.upload("ann", data, made["place_id"]))
-        threads = [threading.Thread(target=send, args=(number,)) for number in range(24)]
+        threads = [threading.Thread(target=send, args=(number,)) for number in range(12)]
         for thread in threads:
             thread.start()
         for thread in threads:
