@@ -98,6 +98,8 @@ static void give_ticket(HostWorld *world, const HostJoin *join, const StoreHeld 
     }
     if (held == NULL) { // the other one counts who comes to it
         invite(world, ticket.expires_unix_ms);
+    } else if (outside->entered != NULL) { // and might say that anybody did
+        outside->entered(outside->user, world, &ticket);
     }
     host->counts.tickets_given += 1;
     outside->joined(outside->user, join->tag, &answer);
