@@ -425,12 +425,13 @@ def test_places_changes_during_joins(program, places, folder):
     all_ = Publisher(program, places, folder)
     up, ann = all_.up, all_.ann
     place = {"place_id": None}
-    ends, answers = threading.Event(), []
+    ends, answers, fetched = threading.Event(), [], []
     try:
         all_.publish()
         all_.publish(channel="")
         place["place_id"] = all_.place_id
         guests = [Guest(up, f"bo{i}") for i in range(4)]
+        late = Guest(up, "late")
 
         def join(guest):
             while not ends.is_set():
@@ -438,14 +439,26 @@ def test_places_changes_during_joins(program, places, folder):
                 status, answer = guest.ask("POST", "/join", place)
                 answers.append((status, answer, time.monotonic() - begin))
 
+        scene = of_room(up, guests[0].join(**place))["sceneHash"]
+
+        def fetch():
+            while not ends.is_set():
+                for path in (f"/blob/{scene}", f"/api/assets?place={all_.place_id}"):
+                    fetched.append(up.request("GET", path)[0])
+
         threads = [threading.Thread(target=join, args=(guest,)) for guest in guests]
+        threads.append(threading.Thread(target=fetch))
         for thread in threads:
             thread.start()
         for i in range(12):
             all_.promote("r2" if i % 2 == 0 else "r1")
+            if i % 4 == 3:  # from now on nobody gets the revision of before
+                answer = late.join(**place)
+                check(all_.form(answer) == "Form 1", of_room(up, answer))
             time.sleep(0.05 * (i % 4))
             if i % 3 == 2:
                 check(ann.ask("DELETE", f"/api/places/{all_.place_id}")[0] == 200, "the trash")
+                late.refused(404, "not_found", "POST", "/join", place)
                 time.sleep(0.05 * (i % 5))
                 check(ann.ask("POST", f"/api/places/{all_.place_id}/restore")[0] == 200, "restored")
         ends.set()
@@ -454,6 +467,7 @@ def test_places_changes_during_joins(program, places, folder):
         check(not any(thread.is_alive() for thread in threads), "a join is not answered")
         statuses = {status for status, _, _ in answers}
         check(statuses <= {200, 404, 503} and 200 in statuses, f"{statuses}")
+        check(set(fetched) <= {200, 404} and 200 in fetched, f"{set(fetched)}")
         for status, answer, _ in answers:
             check(status == 200 or answer["code"] in ("not_found", "unavailable"), answer)
         print(f"{len(answers)} joins, the longest took {max(s for _, _, s in answers):.2f} s")

@@ -284,6 +284,7 @@ static Status open_default(Serve *serve)
                      : status;
         if (status == STATUS_OK) {
             place->place->needs_ticket = package.visibility == STORE_PRIVATE;
+            atomic_store(&place->is_private, package.visibility == STORE_PRIVATE);
             place->place->is_hidden = package.visibility != STORE_LISTED;
             places_put(serve, place);
             serve_place_changed(serve, place_id); // who is kept out is looked at too

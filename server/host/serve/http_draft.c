@@ -687,7 +687,8 @@ static void publish(Serve *serve, HttpRequest *request, HttpResponse *response, 
     if (!place_build_reserve(serve, revision->maker_id, revision->job_id, request, response)) {
         return;
     }
-    const Status status = store_revision_add(serve->store, revision, serve_account_bytes_max(serve));
+    const Status status =
+        store_revision_add(serve->store, revision, serve_account_bytes_max(serve));
     if (status != STATUS_OK) {
         job_drop(serve_jobs(serve), revision->job_id);
     }

@@ -21,8 +21,8 @@ void serve_delete_block(void *user, HttpRequest *request, HttpResponse *response
 // Of words and of phrases, by the route.
 void serve_admin_get_list(void *user, HttpRequest *request, HttpResponse *response);
 void serve_admin_put_list(void *user, HttpRequest *request, HttpResponse *response);
-void serve_chat(void *user, const char *place_id, HostChat *out);                      // HostOutside
-uint32_t serve_blocks(void *user, uint64_t account, uint64_t *out, uint32_t max);      // HostOutside
+void serve_chat(void *user, const char *place_id, HostChat *out);                 // HostOutside
+uint32_t serve_blocks(void *user, uint64_t account, uint64_t *out, uint32_t max); // HostOutside
 void serve_chat_step(Serve *serve); // on the main thread: worlds hear what has changed
 // Has a title, name or description a word of the operator's list? True: the response says so.
 bool serve_refuse_words(const Serve *serve, HttpRequest *request, HttpResponse *response,

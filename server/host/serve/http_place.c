@@ -17,13 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_BYTES    (128u << 10) // a description whose every byte is escaped, and a team
-#define LIST_MAX      100
-#define LIST_BYTES    (256u << 10)
-#define SLUG_BYTES    33
-#define MS_PER_DAY    86400000ull
-#define SWEEP_NS      3600000000000ull
-#define SWEPT_AT_ONCE 1000
+#define PAGE_BYTES (128u << 10) // a description whose every byte is escaped, and a team
+#define LIST_MAX   100
+#define LIST_BYTES (256u << 10)
+#define SLUG_BYTES 33
 
 // --- what all of them need ----------------------------------------------------------------------
 
@@ -426,37 +423,6 @@ void serve_restore_place(void *user, HttpRequest *request, HttpResponse *respons
         status_ignore(rights_find(serve->store, ask.package.package_id, serve_who(request),
                                   &ask.package, &ask.rights)); // as it was just written
         answer_page(serve, request, response, &ask);
-    }
-}
-
-uint32_t place_sweep(Serve *serve)
-{
-    StorePackage package;
-    uint32_t count = 0;
-    const uint64_t now = clock_unix_ms(), days = TRASH_DAYS * MS_PER_DAY;
-    while (serve->control != NULL && now > days && count < SWEPT_AT_ONCE &&
-           store_package_trashed(serve->store, now - days, &package) == STATUS_OK &&
-           store_package_delete(serve->store, package.package_id) == STATUS_OK) {
-        serve_log(LOG_INFO, "places", "%s was in the trash for %u days and is deleted",
-                  package.package_id, (unsigned)TRASH_DAYS);
-        count += 1;
-    }
-    return count;
-}
-
-static void sweep(void *user, bool is_cancelled)
-{
-    if (!is_cancelled) {
-        (void)place_sweep(user);
-    }
-}
-
-void place_step(Serve *serve)
-{
-    const uint64_t now = clock_ns();
-    if (serve->control != NULL && (serve->swept_ns == 0 || now - serve->swept_ns >= SWEEP_NS)) {
-        serve->swept_ns = now;
-        status_ignore(work_pool_submit(serve->pool, sweep, serve)); // or an hour later
     }
 }
 

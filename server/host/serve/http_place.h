@@ -38,9 +38,6 @@ const char *place_visibility_name(StoreVisibility visibility);
 bool place_visibility_read(const char *text, StoreVisibility *out);
 // The whole page; gives a hash of what changes without another version of the row.
 uint64_t place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json);
-// Deletes what has been in the trash for TRASH_DAYS; returns how many. Waits for the disk.
-uint32_t place_sweep(Serve *serve);
-void place_step(Serve *serve); // on the main thread: sweeps once an hour
 
 // --- handlers -----------------------------------------------------------------------------------
 
@@ -168,7 +165,7 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
     {"PUT", "/api/places/*/pictures/*", serve_put_picture, .blocks = true,                        \
      .names = "place_id number", .body_max = PICTURE_BYTES_MAX, .access = ACCESS_ACCOUNT,         \
      .takes = "application/octet-stream", .gives = "place_id number:integer sha256",              \
-     .fails = "404 409 507", .summary = "Puts a screenshot, PNG or JPEG, on the page"},           \
+     .fails = "404 507", .summary = "Puts a screenshot, PNG or JPEG, on the page"},               \
     {"DELETE", "/api/places/*/pictures/*", .handler = serve_delete_picture, .blocks = true,       \
      .names = "place_id number", .access = ACCESS_ACCOUNT, .gives = "place_id number:integer",    \
      .fails = "404", .summary = "Takes a screenshot off the page"}

@@ -147,7 +147,8 @@ static void put_stream(HttpResponse *response, int file, uint64_t bytes)
     response->is_attachment = true;
     response->content_security_policy = "sandbox";
     response->cache = "private, no-cache";
-    response->stream = (HttpStream){read_stream, end_stream, (void *)(intptr_t)file};
+    response->stream =
+        (HttpStream){.read = read_stream, .end = end_stream, .user = (void *)(intptr_t)file};
 }
 
 static char *tag_of(HttpRequest *request, const uint8_t hash[SHA256_BYTES])

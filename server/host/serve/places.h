@@ -37,6 +37,7 @@ struct ServePlace {
     // that changes with it or with the signing key.
     uint8_t hash[32], revision[32];
     _Atomic uint64_t used_ns; // when somebody last asked for it
+    atomic_bool is_private;   // what players get of it is not for everybody
     bool is_retired;          // another revision took its place; with the registry's lock
 };
 
@@ -101,7 +102,7 @@ struct PlaceWish {
     uint8_t package_hash[32];
 };
 void places_wish(Serve *serve, PlaceWish *wish);
-// The answer for a refusal.
+// The answer for a refusal (http_join.c).
 void places_refuse(HttpRequest *request, HttpResponse *response, PlaceRefusal refusal,
                    bool is_world);
 void places_step(Serve *serve);

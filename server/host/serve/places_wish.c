@@ -55,37 +55,6 @@ static void wake_main(const Serve *serve)
     status_ignore(mailbox_post(serve->mailbox, nothing, NULL));
 }
 
-// --- answers ------------------------------------------------------------------------------------
-
-void places_refuse(HttpRequest *request, HttpResponse *response, PlaceRefusal refusal,
-                   bool is_world)
-{
-    static const struct {
-        uint32_t status;
-        const char *code, *message;
-    } answers[PLACE_REFUSAL_COUNT] = {
-        [PLACE_NONE] = {404, "not_found", "there is no such place here"},
-        [PLACE_BETA_DENIED] = {403, "beta_denied", "only the team of this place plays its beta"},
-        [PLACE_KEPT_OUT] = {403, "kept_out", "the team of this place does not let you in"},
-        [PLACE_REMOVED] = {403, "removed", "an operator has removed this place; nobody plays it"},
-        [PLACE_TRASHED] = {409, "trashed", "this place is in the trash; restore it to play it"},
-        [PLACE_UNPUBLISHED] = {409, "not_published",
-                               "this place has no revision to play yet; its team must promote one"},
-        [PLACE_BROKEN] = {502, "broken",
-                          "this place cannot be built any more; its team must publish a revision "
-                          "that can"},
-        [PLACE_FULL] = {503, "full",
-                        "this server has as many places open as it can; try again later"},
-        [PLACE_BUSY] = {503, "unavailable", "the place cannot be opened now; try again"},
-        [PLACE_STOPPING] = {503, "stopping", "this server is going down"}};
-    if (is_world && (refusal == PLACE_NONE || refusal == PLACE_BETA_DENIED)) {
-        http_fail(request, response, 404, "not_found", "there is no such world here");
-        return;
-    }
-    http_fail(request, response, answers[refusal].status, answers[refusal].code,
-              answers[refusal].message);
-}
-
 static void finish(PlaceWish *wish, PlaceRefusal refusal)
 {
     wish->refusal = refusal;
@@ -420,6 +389,7 @@ static void install(Serve *serve, PlaceOpening *opening)
     HostPlace *place = opening->place->place;
     const ServePlace *old = places_current(serve, place->place_id);
     place->needs_ticket = old == NULL || old->place->needs_ticket;
+    atomic_store(&opening->place->is_private, old == NULL || atomic_load(&old->is_private));
     place->is_hidden = old == NULL || old->place->is_hidden;
     serve_log(LOG_INFO, "places", "%s: revision %u is open", place->place_id,
               opening->place->number);
@@ -637,6 +607,7 @@ static void apply_look(Serve *serve, const PackageLook *look, bool is_beta)
     }
     place->place->needs_ticket =
         is_beta || package->visibility == STORE_PRIVATE || look->kept_out_count > 0;
+    atomic_store(&place->is_private, is_beta || package->visibility == STORE_PRIVATE);
     place->place->is_hidden = is_beta || package->visibility != STORE_LISTED ||
                               (package->flags & STORE_PACKAGE_UNLISTED) != 0;
     kick_kept_out(serve, place_id, look);

@@ -5,6 +5,7 @@
 #include "server/host/serve/serve.h"
 
 #include "server/build/base/diagnostic.h"
+#include "server/host/serve/collect.h"
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_host.h"
@@ -518,7 +519,7 @@ static void look(Serve *serve)
     serve_logs_step(serve);
     serve_report_step(serve);
     step_control(serve);
-    place_step(serve);
+    serve_collect_step(serve);
     serve_listing_step(serve);
 }
 

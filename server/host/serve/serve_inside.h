@@ -35,8 +35,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define SERVE_PATH_BYTES 4096
-#define SERVE_BLOB_CACHE "public, max-age=31536000, immutable"
+#define SERVE_PATH_BYTES   4096
+#define SERVE_BLOB_CACHE   "public, max-age=31536000, immutable"
+#define SERVE_BLOB_PRIVATE "private, max-age=31536000, immutable"
 
 typedef struct ServeAssets ServeAssets;
 
