@@ -112,6 +112,8 @@ static void give_ticket(HostWorld *world, const HostJoin *join, const StoreHeld 
         invite(world, ticket.expires_unix_ms);
         host->given[ticket.account % HOST_GIVEN_MAX] =
             (HostGiven){ticket.account, ticket.expires_unix_ms, world};
+    } else if (outside->entered != NULL) { // and might say that anybody did
+        outside->entered(outside->user, world, &ticket);
     }
     host->counts.tickets_given += 1;
     outside->joined(outside->user, join->tag, &answer);
