@@ -1,6 +1,7 @@
 // See http_place.h. All of this waits for the disk, and runs on the pool.
 #define _GNU_SOURCE
 #include "server/host/serve/http_place.h"
+#include "server/host/serve/http_order.h"
 
 #include "core/base/text.h"
 #include "server/host/serve/body.h"
@@ -142,7 +143,8 @@ bool place_check_title(HttpRequest *request, HttpResponse *response, const char 
                   "a title is one line of 1 to 128 bytes that neither begins nor ends with a "
                   "space");
     }
-    return is_good;
+    return is_good &&
+           !serve_refuse_words(http_user(request), request, response, "the title", title);
 }
 
 static const char *const visibility_names[] = {"private", "unlisted", "listed"};
@@ -283,6 +285,9 @@ void place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
     serve_write_member(json, "forked_from",
                        ask->package.forked_from[0] != '\0' ? ask->package.forked_from : NULL);
     write_pictures(serve, json, ask->package.package_id);
+    if ((ask->rights & RIGHT_EDIT) != 0) {
+        serve_write_moderation(serve, json, ask->package.package_id);
+    }
     json_write_object_end(json);
 }
 
@@ -343,7 +348,8 @@ static bool change(Serve *serve, HttpRequest *request, HttpResponse *response,
     return status == STATUS_OK;
 }
 
-static bool read_patch(HttpRequest *request, HttpResponse *response, StorePackage *package)
+static bool read_patch(const Serve *serve, HttpRequest *request, HttpResponse *response,
+                       StorePackage *package)
 {
     char visibility[16] = "";
     const bool was_open = (package->flags & STORE_PACKAGE_OPEN) != 0;
@@ -360,6 +366,10 @@ static bool read_patch(HttpRequest *request, HttpResponse *response, StorePackag
     if (json_find(body, "title") != NULL && !place_check_title(request, response, package->title)) {
         return false;
     }
+    if (json_find(body, "description") != NULL &&
+        serve_refuse_words(serve, request, response, "the description", package->description)) {
+        return false;
+    }
     if (visibility[0] != '\0' && !place_visibility_read(visibility, &package->visibility)) {
         http_fail(request, response, 400, "malformed", "visibility is private, unlisted or listed");
         return false;
@@ -373,7 +383,8 @@ void serve_patch_place(void *user, HttpRequest *request, HttpResponse *response)
 {
     PlaceAsk ask;
     if (place_enter(user, request, response, RIGHT_EDIT, &ask) &&
-        matches(request, response, &ask.package) && read_patch(request, response, &ask.package) &&
+        matches(request, response, &ask.package) &&
+        read_patch(user, request, response, &ask.package) &&
         change(user, request, response, &ask.package)) {
         answer_page(user, request, response, &ask);
     }
