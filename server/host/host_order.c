@@ -186,7 +186,7 @@ static void tell_rule(HostWorld *world, uint64_t connection, uint64_t account, C
 // Of what was never told, nothing need be told while it is nothing: a world begins without rules.
 static void tell_chat(HostWorld *world, bool is_new)
 {
-    HostChat chat = {.rule = CHAT_FREE};
+    HostChat chat = {.rule = CHAT_FREE, .words = "", .phrases = ""};
     const HostOutside *outside = &world->host->config.outside;
     if (outside->chat != NULL) {
         outside->chat(outside->user, world->row.place_id, &chat);

@@ -285,7 +285,8 @@ void place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
     serve_write_member(json, "forked_from",
                        ask->package.forked_from[0] != '\0' ? ask->package.forked_from : NULL);
     write_pictures(serve, json, ask->package.package_id);
-    if ((ask->rights & RIGHT_EDIT) != 0) {
+    // Of a removed one nobody else sees the page.
+    if ((ask->rights & RIGHT_EDIT) != 0 || (ask->package.flags & STORE_PACKAGE_REMOVED) != 0) {
         serve_write_moderation(serve, json, ask->package.package_id);
     }
     json_write_object_end(json);
