@@ -1,11 +1,13 @@
-// What tools/bench_control needs beside the program: the least that an HTTP server of the same
-// library does ("hello"), and a database with many worlds ("fill").
-#include "server/store/store.h"
+// What tools/bench_control and tools/bench_listing need beside the program: the least that an HTTP
+// server of the same library does ("hello"), and a database with many worlds ("fill") or many
+// places that are listed ("places").
+#include "server/store/store_listing.h"
 
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static enum MHD_Result say_hello(void *user, struct MHD_Connection *connection, const char *url,
                                  const char *method, const char *version, const char *data,
@@ -46,8 +48,8 @@ static int hello(void)
     return EXIT_SUCCESS;
 }
 
-// Worlds like the one that is there.
-static int fill(const char *path, uint32_t count)
+// NULL: the reason is on standard error.
+static Store *open_store(const char *path)
 {
     StoreConfig config = store_config_default();
     config.path = path;
@@ -55,10 +57,19 @@ static int fill(const char *path, uint32_t count)
     config.manual = true; // one thread: each call commits at once
     Store *store = NULL;
     char reason[256] = "";
-    StoreWorld world;
-    if (store_open(&config, &store, reason, sizeof reason) != STATUS_OK ||
-        store_worlds(store, &world, 1) != 1) {
+    if (store_open(&config, &store, reason, sizeof reason) != STATUS_OK) {
         fprintf(stderr, "control_helper: %s: %s\n", path, reason);
+    }
+    return store;
+}
+
+// Worlds like the one that is there.
+static int fill(const char *path, uint32_t count)
+{
+    Store *store = open_store(path);
+    StoreWorld world;
+    if (store == NULL || store_worlds(store, &world, 1) != 1) {
+        fprintf(stderr, "control_helper: %s: there is no world\n", path);
         return EXIT_FAILURE;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -74,6 +85,104 @@ static int fill(const char *path, uint32_t count)
     return EXIT_SUCCESS;
 }
 
+// --- places -------------------------------------------------------------------------------------
+
+#define CREATORS      50
+#define FIRST_CREATOR 1000000 // an account that nobody has registered
+
+static const char *const adjectives[] = {"Lost",   "Frozen",   "Tiny",    "Burning",
+                                         "Silent", "Golden",   "Endless", "Broken",
+                                         "Secret", "Floating", "Ancient"};
+static const char *const nouns[] = {"Tower", "Maze",   "Island", "Race", "Castle",  "Obby",  "Farm",
+                                    "Ship",  "Valley", "Arena",  "Cave", "Kingdom", "School"};
+static const char *const tags[] = {"obby", "race", "co-op", "building", "quiet", "puzzle", "fight"};
+#define PICK(list, number) (list)[(number) % (sizeof(list) / sizeof(list)[0])]
+
+static bool make_creator(Store *store, uint32_t number)
+{
+    StoreAccount account = {.account_id = FIRST_CREATOR + number, .created_unix_ms = 1};
+    snprintf(account.name, sizeof account.name, "creator%u", number);
+    snprintf(account.shown_name, sizeof account.shown_name, "Creator %u", number);
+    return store_account_put(store, &account, NULL) == STATUS_OK;
+}
+
+// With an id of its own, or one made of the number. One that is there stays as it is.
+static bool make_place(Store *store, uint32_t number, const char *id)
+{
+    StorePackage package = {.kind = STORE_PLACE,
+                            .owner_id = FIRST_CREATOR + number % CREATORS,
+                            .visibility = STORE_LISTED,
+                            .flags = number % 3 == 0 ? STORE_PACKAGE_OPEN : 0,
+                            .created_unix_ms = 1700000000000 + number};
+    StoreRevision revision = {.maker_id = package.owner_id,
+                              .state = STORE_REVISION_READY,
+                              .package_hash = {1},
+                              .package_bytes = 1};
+    const char *const chosen[] = {PICK(tags, number), PICK(tags, number / 5)};
+    if (id != NULL) {
+        snprintf(package.package_id, sizeof package.package_id, "%s", id);
+    } else {
+        snprintf(package.package_id, sizeof package.package_id, "place_bench-%06u", number);
+    }
+    snprintf(package.title, sizeof package.title, "The %s %s %u", PICK(adjectives, number),
+             PICK(nouns, number / 7), number);
+    snprintf(package.description, sizeof package.description,
+             "Number %u: run, jump and build with friends in the %s %s. Find all %u coins before "
+             "the water rises, and beat the time of the %s team.",
+             number, PICK(adjectives, number / 3), PICK(nouns, number / 11), number % 90,
+             PICK(adjectives, number / 13));
+    memcpy(revision.package_id, package.package_id, sizeof revision.package_id);
+    const Status status = store_package_make(store, &package, UINT32_MAX);
+    if (status == STATUS_EXISTS) {
+        return true;
+    }
+    return status == STATUS_OK && store_revision_add(store, &revision, UINT64_MAX) == STATUS_OK &&
+           store_channel_set(store, package.package_id, STORE_LIVE, revision.revision,
+                             package.created_unix_ms, NULL) == STATUS_OK &&
+           store_tags_put(store, package.package_id, chosen, 2) == STATUS_OK;
+}
+
+// Some are played more than others.
+static bool play(Store *store, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i += 3) {
+        StoreVisit visits[CREATORS];
+        uint32_t visit_count = 0;
+        for (; visit_count < i % CREATORS; visit_count++) {
+            visits[visit_count] = (StoreVisit){.account = FIRST_CREATOR + visit_count,
+                                               .unix_ms = (uint64_t)time(NULL) * 1000};
+            snprintf(visits[visit_count].package_id, sizeof visits[0].package_id,
+                     "place_bench-%06u", i);
+        }
+        const StorePlayBatch batch = {.visits = visits, .visit_count = visit_count};
+        if (store_plays_add(store, &batch) != STATUS_OK) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int places(const char *path, uint32_t count, char **ids)
+{
+    Store *store = open_store(path);
+    bool is_good = store != NULL;
+    for (uint32_t i = 0; i < CREATORS && is_good; i++) {
+        is_good = make_creator(store, i);
+    }
+    for (uint32_t i = 0; i < count && is_good; i++) {
+        is_good = make_place(store, i, NULL);
+    }
+    for (; *ids != NULL && is_good; ids++) {
+        is_good = make_place(store, count, *ids);
+    }
+    if (!is_good || !play(store, count)) {
+        fprintf(stderr, "control_helper: the places could not be written\n");
+        return EXIT_FAILURE;
+    }
+    store_close(store);
+    return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "hello") == 0) {
@@ -82,6 +191,10 @@ int main(int argc, char **argv)
     if (argc == 4 && strcmp(argv[1], "fill") == 0) {
         return fill(argv[2], (uint32_t)strtoul(argv[3], NULL, 10));
     }
-    fprintf(stderr, "usage: control_helper hello | fill DATABASE COUNT\n");
+    if (argc >= 4 && strcmp(argv[1], "places") == 0) {
+        return places(argv[2], (uint32_t)strtoul(argv[3], NULL, 10), argv + 4);
+    }
+    fprintf(stderr, "usage: control_helper hello | fill DATABASE COUNT | "
+                    "places DATABASE COUNT [ID]...\n");
     return 2;
 }

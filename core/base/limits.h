@@ -258,6 +258,12 @@
 #define WORLDS_PER_PLACE_MAX   4096
 #define WORLDS_PER_ADDRESS_MAX 3
 #define WORLD_GUESTS_MAX       256 // accounts that are invited to a private world
+// Places that are opened on demand: how many wait for that; how long the files of a replaced
+// revision are still sent, after the last world that runs with it has ended; how long one that
+// could not be built is not tried again.
+#define PLACE_OPENINGS_MAX 256
+#define PLACE_RETIRED_MS   60000
+#define PLACE_BROKEN_MS    10000
 // Of a server without accounts; the one that was used longest ago gives way.
 #define GUEST_SIGN_INS_MAX 65536
 // The listing. Tags of a place; words of one place that search knows, and of one query; places that
@@ -274,7 +280,7 @@
 // Answers of the listing that are kept ready, and the longest question that one is kept for.
 #define READY_ANSWERS_MAX  256
 #define READY_KEY_BYTES    256
-#define READY_ANSWER_BYTES (256u << 10)
+#define READY_ANSWER_BYTES (128u << 10)
 // Visits that wait to be stored; one more is counted as lost.
 #define VISITS_WAITING_MAX 8192
 // Evidence for reports: what was said in a world, and who came and went, in the last ten minutes
@@ -307,16 +313,16 @@
 #define REMOTE_SILENT_MS           10000
 // Places that people publish. Bytes are those of all blobs that an account's packages use:
 // packages, pictures, drafts and their history.
-#define PLACES_PER_ACCOUNT_MAX 200
-#define ACCOUNT_MB_DEFAULT     1024 // `account_mb` of the settings
-#define PACKAGE_PEOPLE_MAX     256
-#define PICTURES_MAX           9 // the thumbnail, and screenshots
-#define PICTURE_BYTES_MAX      (4u << 20)
-#define DRAFT_FILE_BYTES_MAX   (64u << 20) // as the largest file of a package
-#define UPLOADS_MAX            8           // at once; of one account:
-#define UPLOADS_PER_ACCOUNT    2
-#define JOBS_PER_ACCOUNT_MAX   8  // builds that wait or run
-#define TRASH_DAYS             30 // then it is deleted
+#define PACKAGES_PER_ACCOUNT_MAX 200
+#define ACCOUNT_MB_DEFAULT       1024 // `account_mb` of the settings
+#define PACKAGE_PEOPLE_MAX       256
+#define PICTURES_MAX             9 // the thumbnail, and screenshots
+#define PICTURE_BYTES_MAX        (4u << 20)
+#define DRAFT_FILE_BYTES_MAX     (64u << 20) // as the largest file of a package
+#define UPLOADS_MAX              8           // at once; of one account:
+#define UPLOADS_PER_ACCOUNT      2
+#define JOBS_PER_ACCOUNT_MAX     8  // builds that wait or run
+#define TRASH_DAYS               30 // then it is deleted
 // A world as one file: all of it, and one chunk or entity in it.
 #define WORLD_FILE_BYTES_MAX (256u << 20)
 #define WORLD_ITEM_BYTES_MAX (1u << 20)

@@ -45,6 +45,15 @@ bool utf8_is_valid(const void *text, size_t bytes)
 {
     const uint8_t *at = text;
     while (bytes != 0) {
+        uint64_t eight;
+        if (bytes >= sizeof eight) { // most texts are ASCII
+            memcpy(&eight, at, sizeof eight);
+            if ((eight & 0x8080808080808080ull) == 0) {
+                at += sizeof eight;
+                bytes -= sizeof eight;
+                continue;
+            }
+        }
         const size_t length = utf8_length(at, bytes);
         if (length == 0) {
             return false;

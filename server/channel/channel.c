@@ -21,7 +21,8 @@ _Static_assert(CHANNEL_MESSAGE_BYTES >= ENTRY_BYTES_MAX + PACKET_HEADER, "an ent
 _Static_assert(CHANNEL_CONNECT_BYTES == 1 + 2 * sizeof(uint64_t), "json, address, number");
 
 const uint64_t host_time_bounds_us[HOST_TIME_BUCKETS - 1] = {
-    25, 50, 100, 175, 250, 500, 1000, 1500, 2000, 4000, 8000, 16000, 33000, 66000, 133000};
+    25,   50,   100,  175,  250,  350,   500,   700,   1000,
+    1400, 2000, 2800, 4000, 8000, 16000, 33000, 66000, 133000};
 
 uint32_t world_socket_max(uint32_t player_max)
 {

@@ -138,7 +138,7 @@
     X(excess, "tick_interval_excess_seconds",                            \
       "How much longer than an interval it was from a tick to the next") \
     X(work, "tick_work_seconds", "How long ticks took")
-#define HOST_TIME_BUCKETS 16
+#define HOST_TIME_BUCKETS 19
 extern const uint64_t host_time_bounds_us[HOST_TIME_BUCKETS - 1];
 
 typedef struct HostStats {

@@ -202,6 +202,7 @@ static ServeConfig make_config(const Settings *settings, const UpPlaces *places)
     config.player_max = settings_number(settings, SETTING_PLAYERS);
     config.world_max = settings_number(settings, SETTING_WORLDS);
     config.idle_stop_s = settings_number(settings, SETTING_IDLE_STOP);
+    config.idle_place_s = settings_number(settings, SETTING_IDLE_PLACE);
     config.account_mb = settings_number(settings, SETTING_ACCOUNT_MB);
     config.public_url = text_or_null(settings, SETTING_PUBLIC_URL);
     config.allow_weak_jail = settings_switch(settings, SETTING_ALLOW_WEAK_JAIL);

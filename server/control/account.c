@@ -9,19 +9,67 @@
 #include "server/control/password.h"
 #include "server/sys/entropy.h"
 
+#include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
+
+// --- devices ------------------------------------------------------------------------------------
+
+// What makes the second half of a device's text: the account, and the first half.
+static void hash_device(const Control *control, uint64_t account, const char *device,
+                        uint8_t out[TOKEN_HASH_BYTES])
+{
+    char text[TOKEN_TEXT_BYTES + 24];
+    snprintf(text, sizeof text, "%" PRIu64 " %.*s", account, TOKEN_TEXT_BYTES - 1, device);
+    token_hash(control->config.secret, "device", text, out);
+}
+
+void account_device_make(Control *control, uint64_t account, char out[DEVICE_TEXT_BYTES])
+{
+    uint8_t hash[TOKEN_HASH_BYTES];
+    token_make(out);
+    hash_device(control, account, out, hash);
+    out[TOKEN_TEXT_BYTES - 1] = '.';
+    (void)sodium_bin2hex(out + TOKEN_TEXT_BYTES, 2 * sizeof hash + 1, hash, sizeof hash);
+}
+
+// Did somebody sign in to this account with it?
+static bool device_is_known(Control *control, const char *name, const char *device)
+{
+    StoreAccount account;
+    uint8_t hash[TOKEN_HASH_BYTES];
+    char text[2 * sizeof hash + 1];
+    if (device == NULL || strlen(device) != DEVICE_TEXT_BYTES - 1 ||
+        device[TOKEN_TEXT_BYTES - 1] != '.' ||
+        store_account_by_name(control->config.store, name, &account) != STATUS_OK) {
+        return false;
+    }
+    hash_device(control, account.account_id, device, hash);
+    (void)sodium_bin2hex(text, sizeof text, hash, sizeof hash);
+    return sodium_memcmp(text, device + TOKEN_TEXT_BYTES, sizeof text) == 0;
+}
 
 // --- limits -------------------------------------------------------------------------------------
 
 // What is guessed at: somebody's password, one's own (signed in), a recovery code. They are counted
 // apart, so that a stranger who guesses the first locks nobody out of the others.
-typedef enum Guess { GUESS_PASSWORD = 'p', GUESS_CODE = 'c', GUESS_OWN = 'o' } Guess;
+// So is a device that signed in to the account before.
+typedef enum Guess {
+    GUESS_PASSWORD = 'p',
+    GUESS_CODE = 'c',
+    GUESS_OWN = 'o',
+    GUESS_DEVICE = 'd'
+} Guess;
 
-static void attempt_key(const char *name, const AccountAsk *ask, Guess guess,
+static void attempt_key(Control *control, const char *name, const AccountAsk *ask, Guess guess,
                         char out[NAME_FOLD_BYTES + 1])
 {
+    if (guess == GUESS_PASSWORD && device_is_known(control, name, ask->device)) {
+        snprintf(out, NAME_FOLD_BYTES + 1, "%c%.*s", GUESS_DEVICE, TOKEN_TEXT_BYTES - 1,
+                 ask->device);
+        return;
+    }
     const bool is_own =
         ask->who != NULL && !ask->who->is_guest && strcmp(ask->who->name, name) == 0;
     out[0] = (char)(is_own && guess == GUESS_PASSWORD ? GUESS_OWN : guess);
@@ -33,7 +81,7 @@ static bool take_attempt(Control *control, const char *name, Guess guess, const 
                          AccountGiven *given)
 {
     char key[NAME_FOLD_BYTES + 1];
-    attempt_key(name, ask, guess, key);
+    attempt_key(control, name, ask, guess, key);
     const uint64_t now = control_now(control);
     if (!attempts_take(control->attempts, ATTEMPT_ADDRESS, &ask->address, sizeof ask->address, now,
                        &given->wait_s)) {
@@ -47,7 +95,7 @@ static void give_back_attempt(Control *control, const char *name, Guess guess,
                               const AccountAsk *ask)
 {
     char key[NAME_FOLD_BYTES + 1];
-    attempt_key(name, ask, guess, key);
+    attempt_key(control, name, ask, guess, key);
     attempts_give_back(control->attempts, ATTEMPT_ADDRESS, &ask->address, sizeof ask->address);
     attempts_give_back(control->attempts, ATTEMPT_NAME, key, strlen(key));
 }
@@ -72,6 +120,8 @@ static AccountResult result_of(Status status)
         return ACCOUNT_WRONG;
     case STATUS_NOT_FOUND:
         return ACCOUNT_LINK_GONE;
+    case STATUS_DENIED:
+        return ACCOUNT_LAST_OPERATOR;
     default:
         return ACCOUNT_UNAVAILABLE;
     }
@@ -519,18 +569,6 @@ AccountResult account_show(Control *control, uint64_t id, const char *shown_name
     return apply_locked(control, &change, &given);
 }
 
-AccountResult account_is_last_operator(Control *control, const StoreAccount *account)
-{
-    uint64_t count = 0;
-    if ((account->roles & ROLE_OPERATOR) == 0) {
-        return ACCOUNT_OK;
-    }
-    if (store_account_count(control->config.store, ROLE_OPERATOR, &count) != STATUS_OK) {
-        return ACCOUNT_UNAVAILABLE;
-    }
-    return count <= 1 ? ACCOUNT_LAST_OPERATOR : ACCOUNT_OK;
-}
-
 AccountResult account_set_roles(Control *control, const char *name, uint32_t roles)
 {
     StoreAccount was, account;
@@ -539,14 +577,9 @@ AccountResult account_set_roles(Control *control, const char *name, uint32_t rol
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? ACCOUNT_NOT_FOUND : ACCOUNT_UNAVAILABLE;
     }
-    const AccountResult result =
-        (roles & ROLE_OPERATOR) == 0 ? account_is_last_operator(control, &was) : ACCOUNT_OK;
-    if (result != ACCOUNT_OK) {
-        return result;
-    }
     account = was;
     account.roles = roles & ROLES_ALL;
-    StoreAccountChange change = {.account = &account, .was = &was};
+    StoreAccountChange change = {.account = &account, .was = &was, .last_keeps = ROLE_OPERATOR};
     return apply_locked(control, &change, &given);
 }
 

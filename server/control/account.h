@@ -31,6 +31,7 @@ typedef enum AccountResult {
 typedef struct AccountAsk {
     const Identity *who; // NULL: nobody who is signed in
     uint64_t address;    // see http_address
+    const char *device;  // account_device_make's text; NULL: none was shown
     bool is_local;       // development: accounts that are made are not counted
 } AccountAsk;
 
@@ -76,8 +77,14 @@ AccountResult account_confirm(Control *control, const char *password, const Acco
 AccountResult account_show(Control *control, uint64_t account, const char *shown_name);
 // ACCOUNT_LAST_OPERATOR: the last operator stays one.
 AccountResult account_set_roles(Control *control, const char *name, uint32_t roles);
-// ACCOUNT_OK: no, or ACCOUNT_LAST_OPERATOR.
-AccountResult account_is_last_operator(Control *control, const StoreAccount *account);
+
+// --- devices ------------------------------------------------------------------------------------
+// Ten failures lock a name out of password sign-in, whoever made them. A device on which somebody
+// signed in to the account before shows this text, and has a count of its own instead: strangers
+// who guess do not lock it out. It is a random number and an HMAC of it and the account; nothing is
+// stored, and it signs nobody in.
+#define DEVICE_TEXT_BYTES (TOKEN_TEXT_BYTES + 2 * TOKEN_HASH_BYTES + 1)
+void account_device_make(Control *control, uint64_t account, char out[DEVICE_TEXT_BYTES]);
 
 // --- sign-ins -----------------------------------------------------------------------------------
 #define SIGN_IN_ID_BYTES 17

@@ -130,5 +130,6 @@ Status control_set_approves(Control *control, bool approves)
         control->approves = approves;
         pthread_mutex_unlock(&control->lock);
     }
-    return status;
+    return status == STATUS_OK ? store_listing_require_approval(control->config.store, approves)
+                               : status;
 }

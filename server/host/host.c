@@ -90,12 +90,13 @@ Status host_create(const HostConfig *config, Host **out)
     host->accounts = calloc(HOST_ACCOUNTS, sizeof *host->accounts);
     host->admissions = calloc(HOST_ADMISSIONS_MAX, sizeof *host->admissions);
     host->look_ns = calloc(HOST_WORLDS_MAX, sizeof *host->look_ns);
+    host->is_changed = calloc(HOST_WORLDS_MAX, sizeof *host->is_changed);
     Status status = used_tickets_open(&host->used_tickets);
     if (status == STATUS_OK) {
         status = host_index_open(host);
     }
-    if (host->look_ns == NULL || host->admissions == NULL || host->worlds == NULL ||
-        host->joins == NULL || host->accounts == NULL) {
+    if (host->look_ns == NULL || host->is_changed == NULL || host->admissions == NULL ||
+        host->worlds == NULL || host->joins == NULL || host->accounts == NULL) {
         status = STATUS_LIMIT;
     }
     if (status != STATUS_OK) {
@@ -120,6 +121,7 @@ void host_destroy(Host *host)
     used_tickets_close(&host->used_tickets);
     host_index_close(host);
     free(host->look_ns);
+    free(host->is_changed);
     free(host->admissions);
     free(host->worlds);
     free(host->joins);
@@ -148,6 +150,7 @@ Status host_add_world(Host *host, const StoreWorld *row, HostWorld **out)
     world->state_ns = host_now(host);
     host->look_ns[world->number] = LOOK_NEVER;
     host->worlds[host->world_count++] = world;
+    hosted_changed(world);
     hosted_renew_place(world);
     world->other_place = false; // whoever adds it says so
     if (row->world_id[0] != '\0') {
@@ -155,6 +158,25 @@ Status host_add_world(Host *host, const StoreWorld *row, HostWorld **out)
     }
     *out = world;
     return STATUS_OK;
+}
+
+void hosted_changed(HostWorld *world)
+{
+    Host *host = world->host;
+    host->is_changed[world->number] = true;
+    host->changed_from = world->number < host->changed_from ? world->number : host->changed_from;
+}
+
+HostWorld *host_take_changed(Host *host)
+{
+    while (host->changed_from < host->world_count) {
+        const uint32_t at = host->changed_from++;
+        if (host->is_changed[at]) {
+            host->is_changed[at] = false;
+            return host->worlds[at];
+        }
+    }
+    return NULL;
 }
 
 uint32_t host_world_count(const Host *host)

@@ -142,6 +142,8 @@ typedef struct HostOutside {
     // filled in; STATUS_DENIED: nobody). NULL: there are no accounts.
     void (*rules)(void *user, uint64_t account, const char *world_id, HostRules *out);
     MUST_USE Status (*who)(void *user, const char *token, size_t bytes, Ticket *out);
+    // A player is let into a world of this host. May be NULL.
+    void (*entered)(void *user, const HostWorld *world, const Ticket *who);
     // What may be said in a world of that place, whose chat an account does not want to see (at
     // most max; returns how many), and a report by a player. May be NULL.
     void (*chat)(void *user, const char *place_id, HostChat *out);
@@ -221,6 +223,8 @@ MUST_USE Status host_add_world(Host *host, const StoreWorld *row, HostWorld **ou
 void host_join(Host *host, const HostJoin *join);
 // Answered by outside.made, perhaps before this returns.
 void host_make(Host *host, const HostMake *make);
+// A world whose id, code or state has changed since it was last given here; NULL: no more.
+HostWorld *host_take_changed(Host *host);
 // In the order of their ids, from the first one after that id on; UINT32_MAX: no more.
 uint32_t host_world_after(const Host *host, const char *world_id);
 uint32_t host_world_next(const Host *host, uint32_t position);

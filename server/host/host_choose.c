@@ -354,6 +354,7 @@ void host_world_forget(HostWorld *world)
     host_joins_refuse(world, REFUSED_NO_WORLD);
     host_index_remove(world);
     world->row = (StoreWorld){0}; // its slot is used for the next one
+    hosted_changed(world);
     hosted_renew_place(world);
     world->guest_count = 0;
     world->maker_address = 0;

@@ -39,6 +39,7 @@ static void hear_ready(HostWorld *world, const ChannelReport *report)
                "the world runs: epoch %" PRIu64 ", manifest %u, jail: %s, %s", world->epoch,
                world->manifest_version, jail, bounds);
     world->state = WORLD_RUNNING;
+    hosted_changed(world);
     world->deadline_ns = 0;
     world->state_ns = host_now(world->host);
     world->empty_ns = 0;
@@ -69,6 +70,9 @@ void hosted_send_auth(HostWorld *world, uint64_t connection, const Ticket *ticke
                          .byte_count = bytes};
     hosted_tell_rules(world, connection, ticket->account);
     world->admitted[0] += 1;
+    if (world->host->config.outside.entered != NULL) {
+        world->host->config.outside.entered(world->host->config.outside.user, world, ticket);
+    }
     hosted_send_entry(world, &entry);
 }
 
@@ -183,6 +187,7 @@ static void hear_stop(HostWorld *world, const ChannelReport *report)
     if (world->state == WORLD_RUNNING) { // it wants to; only a refused save makes it
         world->told_stop = true;
         world->state = WORLD_STOPPING;
+        hosted_changed(world);
         world->deadline_ns = host_now(world->host) + HOST_SECOND_NS;
         if (world->host->config.one_world) {
             world->host->failed = true;

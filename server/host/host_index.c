@@ -2,6 +2,7 @@
 // of many thousands, and a list of worlds can go on after any id.
 #include "server/host/host_inside.h"
 
+#include <stdio.h>
 #include <strings.h>
 
 Status host_index_open(Host *host)
@@ -71,6 +72,13 @@ void host_index_remove(HostWorld *world)
     if (code < host->code_count && host->by_code[code] == world->number) {
         take_out(host->by_code, &host->code_count, code);
     }
+}
+
+void host_world_set_code(HostWorld *world, const char *room_code)
+{
+    host_index_remove(world);
+    snprintf(world->row.room_code, sizeof world->row.room_code, "%s", room_code);
+    host_index_add(world);
 }
 
 HostWorld *host_world(Host *host, const char *name)

@@ -163,6 +163,8 @@ struct Host {
     HostWorld **worlds; // HOST_WORLDS_MAX
     uint32_t world_count;
     // HOST_WORLDS_MAX, apart from the worlds: a step looks at all of them and at few of the worlds.
+    bool *is_changed;      // HOST_WORLDS_MAX: host_take_changed gives it
+    uint32_t changed_from; // none before this one
     uint64_t *look_ns; // when it is looked after next; 0: in every step, LOOK_NEVER: until woken
     // The numbers of worlds that have a row, sorted by id and by room code.
     uint32_t *by_id, *by_code;
@@ -224,6 +226,9 @@ void host_lease_step(Host *host);
 void host_lease_watch(Host *host); // is it still ours?
 void host_lease_answer(Host *host, const StoreCompletion *done);
 bool host_lease_is_good(const Host *host); // worlds may be taken
+
+// Its row or its state is another one now.
+void hosted_changed(HostWorld *world);
 
 // --- host_world.c -------------------------------------------------------------------------------
 // Asks the store for a row with another room code and, at first, id; the state is MAKING.

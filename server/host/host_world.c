@@ -28,6 +28,7 @@ static void enter(HostWorld *world, HostWorldState state, uint32_t deadline_ms)
 {
     const uint64_t now = host_now(world->host);
     world->state = state;
+    hosted_changed(world);
     hosted_wake(world);
     world->state_ns = now;
     world->deadline_ns = deadline_ms > 0 ? now + deadline_ms * HOST_MS_NS : 0;

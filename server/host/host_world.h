@@ -57,6 +57,8 @@ HostLink *host_world_link(const HostWorld *world); // NULL: no process
 bool host_world_is_open_to(const HostWorld *world, const Ticket *who);
 // STATUS_LIMIT: no memory.
 MUST_USE Status host_world_invite(HostWorld *world, uint64_t account, bool is_invited);
+// The store has it with this room code from now on.
+void host_world_set_code(HostWorld *world, const char *room_code);
 uint32_t host_world_guests(const HostWorld *world, const uint64_t **accounts);
 // It does not run, and the store has it no more.
 void host_world_forget(HostWorld *world);

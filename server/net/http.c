@@ -247,8 +247,8 @@ void http_request_release(HttpRequest *request)
     if (before > 1) {
         return;
     }
-    if (request->is_complete && !request->is_answered && request->later.stream.read != NULL) {
-        request->later.stream.end(request->later.stream.user); // the client was gone by then
+    if (request->is_complete && !request->is_answered) {
+        http_stream_end(&request->later.stream); // the client was gone by then
     }
     if (request->taker != NULL) {
         request->route->body_taker->cancel(request->taker);

@@ -40,6 +40,10 @@ typedef struct HttpStream {
     int64_t (*read)(void *user, uint64_t at, void *out, size_t bytes); // NULL: no stream
     void (*end)(void *user);
     void *user;
+    // In place of `read`: a file that never changes, from its first byte on, which the kernel
+    // sends. The descriptor is the response's.
+    bool is_file;
+    int file;
 } HttpStream;
 
 typedef struct HttpResponse {
@@ -53,11 +57,12 @@ typedef struct HttpResponse {
     const char *cache;                   // Cache-Control; NULL: "no-store"
     const char *content_security_policy; // NULL: the strict default
     const char *location;
-    const char *set_cookie;       // Set-Cookie; NULL: none
-    const char *content_encoding; // NULL: the body is as it is
-    bool varies_by_encoding;      // another Accept-Encoding may get another body
-    uint32_t retry_after_s;       // of a 429 or 503; 0: a few seconds
-    const char *tag;              // ETag of just these bytes, with its quotes; NULL: none
+    const char *set_cookie;        // Set-Cookie; NULL: none
+    const char *set_device_cookie; // a second one
+    const char *content_encoding;  // NULL: the body is as it is
+    bool varies_by_encoding;       // another Accept-Encoding may get another body
+    uint32_t retry_after_s;        // of a 429 or 503; 0: a few seconds
+    const char *tag;               // ETag of just these bytes, with its quotes; NULL: none
 } HttpResponse;
 
 typedef void (*HttpHandler)(void *user, HttpRequest *request, HttpResponse *response);

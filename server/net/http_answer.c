@@ -58,6 +58,7 @@ static bool add_headers(struct MHD_Response *reply, const HttpResponse *response
            add(reply, "Content-Type", response->content_type) &&
            add(reply, "Content-Disposition", response->is_attachment ? "attachment" : NULL) &&
            add(reply, "Location", response->location) &&
+           add(reply, "Set-Cookie", response->set_device_cookie) &&
            add(reply, "Set-Cookie", response->set_cookie) &&
            add(reply, "Content-Encoding", response->content_encoding) &&
            add(reply, "Vary", response->varies_by_encoding ? "Accept-Encoding" : NULL) &&
@@ -165,6 +166,7 @@ static struct MHD_Response *make_reply(const HttpRequest *request, const HttpRes
     if (response->stream.read != NULL) {
         return make_streamed(&response->stream, range);
     }
+    file = response->stream.is_file ? response->stream.file : file;
     if (file >= 0) {
         struct MHD_Response *reply =
             MHD_create_response_from_fd_at_offset64(range->bytes, file, range->from);
@@ -187,12 +189,20 @@ static void not_modified(HttpResponse *response)
     response->content_type = response->content_encoding = NULL;
 }
 
+void http_stream_end(const HttpStream *stream)
+{
+    if (stream->read != NULL) {
+        stream->end(stream->user);
+    } else if (stream->is_file) {
+        close(stream->file);
+    }
+}
+
 // An error takes the place of what would have been sent.
 static void fail_range(HttpRequest *request, HttpResponse *response, int *file)
 {
-    if (response->stream.read != NULL) {
-        response->stream.end(response->stream.user);
-    }
+    http_stream_end(&response->stream);
+    response->stream = (HttpStream){0};
     if (*file >= 0) {
         close(*file);
         *file = -1;

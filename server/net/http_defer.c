@@ -85,9 +85,9 @@ static void keep_response(HttpRequest *request, const HttpResponse *given)
 {
     HttpResponse response = *given;
     const char **texts[] = {
-        &response.content_type, &response.cache,      &response.content_security_policy,
-        &response.location,     &response.set_cookie, &response.content_encoding,
-        &response.tag};
+        &response.content_type,     &response.cache,      &response.content_security_policy,
+        &response.location,         &response.set_cookie, &response.set_device_cookie,
+        &response.content_encoding, &response.tag};
     bool is_kept = keep_body(request, &response);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (*texts[i] != NULL) {
@@ -96,9 +96,7 @@ static void keep_response(HttpRequest *request, const HttpResponse *given)
         }
     }
     if (!is_kept) {
-        if (given->stream.read != NULL) {
-            given->stream.end(given->stream.user);
-        }
+        http_stream_end(&given->stream);
         http_fail(request, &response, 500, "too_large", "there is no memory for the answer");
     }
     request->later = response;

@@ -134,6 +134,7 @@ struct HttpRequest {
 HttpWatched *http_watched(struct MHD_Connection *connection);
 // Does this point into memory that stays until the answer was sent?
 bool http_request_owns(const HttpRequest *request, const void *at);
+void http_stream_end(const HttpStream *stream); // it is not sent, or not all of it
 // One user less of each; the last one frees it. With the server's lock not held.
 void http_request_release(HttpRequest *request);
 void http_server_release(HttpServer *server);

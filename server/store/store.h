@@ -88,7 +88,10 @@ MUST_USE Status store_world_delete(Store *store, const char *world_id);
 // Who may come into a private world. STATUS_LIMIT: WORLD_GUESTS_MAX are invited already.
 MUST_USE Status store_guest_put(Store *store, const char *world_id, uint64_t account,
                                 uint64_t now_unix_ms);
-MUST_USE Status store_guest_delete(Store *store, const char *world_id, uint64_t account);
+// A private world has this room code from then on. STATUS_NOT_FOUND: the account is not invited;
+// STATUS_EXISTS: another world has the code. Nothing is changed then.
+MUST_USE Status store_guest_delete(Store *store, const char *world_id, uint64_t account,
+                                   const char *room_code);
 // The sink must not call the store.
 typedef void (*StoreGuestSink)(void *user, const char *world_id, uint64_t account);
 MUST_USE Status store_guests(Store *store, StoreGuestSink sink, void *user);

@@ -140,6 +140,29 @@ static Status check_row(Sql *sql, const StoreAccountChange *change)
                : STATUS_MISMATCH;
 }
 
+// In the transaction, so that of two who give up a role at once one keeps it.
+static Status check_last(Sql *sql, const StoreAccountChange *change)
+{
+    StoreAccount now;
+    uint64_t count = 0;
+    const Status status = change->last_keeps != 0
+                              ? account_by_id(sql, change->account->account_id, &now)
+                              : STATUS_NOT_FOUND;
+    if (status != STATUS_OK) {
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    }
+    if ((now.roles & change->last_keeps & ~change->account->roles) == 0) {
+        return STATUS_OK;
+    }
+    SqlRow row = sql_open(sql, SQL_ACCOUNT_OPERATORS, TABLE_NONE);
+    sql_put_u64(&row, change->last_keeps);
+    if (sql_next(&row)) {
+        count = sql_take_u64(&row);
+        sql_close(&row);
+    }
+    return sql_status(sql) != STATUS_OK ? sql_status(sql) : count <= 1 ? STATUS_DENIED : STATUS_OK;
+}
+
 static Status check_names(Sql *sql, const StoreAccountChange *change)
 {
     const uint64_t account = change->account->account_id;
@@ -234,6 +257,7 @@ static Status account_change(Store *store, Sql *sql, void *user)
     Status status = check_row(sql, change);
     status = status == STATUS_OK ? check_names(sql, change) : status;
     status = status == STATUS_OK ? check_used_up(sql, change) : status;
+    status = status == STATUS_OK ? check_last(sql, change) : status;
     if (status != STATUS_OK) {
         return status;
     }

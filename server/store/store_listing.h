@@ -107,7 +107,7 @@ MUST_USE Status store_tags_put(Store *store, const char *package_id, const char 
 // STATUS_LIMIT: the account has FAVOURITES_PER_PERSON_MAX.
 MUST_USE Status store_favourite_put(Store *store, const char *package_id, uint64_t account,
                                     bool is_favourite);
-// 1, -1 or 0: none. STATUS_DENIED: they have not played it.
+// 1, -1, or 0: none. STATUS_DENIED: they have not played it.
 MUST_USE Status store_vote_put(Store *store, const char *package_id, uint64_t account, int vote);
 typedef struct StoreOpinion {
     bool has_played, is_favourite;

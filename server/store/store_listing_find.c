@@ -18,6 +18,7 @@
 
 #define CURSOR_ORDER  'o' // behind a row of an order
 #define CURSOR_RANKED 'r' // behind a place among those that a rare word has
+#define WALK_FIRST    32  // places; then twice as many, until SEARCH_LOOKED_AT_MAX
 
 typedef struct Cursor {
     char mode;
@@ -371,33 +372,58 @@ static void search_ranked(Page *page, Search *search, const Cursor *from,
     }
 }
 
-static void search_in_order(Page *page, Search *search, const Cursor *from,
-                            char next[LISTING_CURSOR_BYTES])
+// The next places of the order, few at first: common words are found at once. Those that have the
+// rarest word have rank 1.
+static void walk(Sql *sql, Search *search, const Cursor *from, uint32_t count)
 {
     const SqlName name = search->sort == STORE_NEW ? SQL_WALK_NEW : SQL_WALK_POPULAR;
-    SqlRow row = sql_open(page->sql, name, TABLE_NONE);
+    search->found_count = 0;
+    SqlRow row = sql_open(sql, name, TABLE_NONE);
+    put_range(&row, &search->terms[0]);
     sql_put_u64(&row, from->key);
     sql_put_string(&row, from->id);
-    sql_put_u64(&row, SEARCH_LOOKED_AT_MAX);
+    sql_put_u64(&row, count);
     while (sql_next(&row)) {
         Found *found = &search->found[search->found_count++];
         world_take_string(&row, found->id, sizeof found->id);
         found->key = sql_take_u64(&row);
+        found->rank = sql_take_u64(&row);
     }
-    for (uint32_t i = 0; i < search->found_count; i++) {
-        uint64_t rank = 0;
+}
+
+// Adds those that have all words, as many as fit; `last` is the last one that was looked at.
+static void add_walked(Page *page, const Search *search, Cursor *last)
+{
+    for (uint32_t i = 0; i < search->found_count && *page->count < page->limit; i++) {
         const Found *found = &search->found[i];
-        if (terms_fit(page->sql, search, 0, found->id, &rank)) {
+        uint64_t rank = 0;
+        last->key = found->key;
+        memcpy(last->id, found->id, sizeof last->id);
+        if (found->rank > 0 && terms_fit(page->sql, search, 1, found->id, &rank)) {
             page_add(page, found->id);
         }
-        const bool is_last = i + 1 == search->found_count;
-        if ((*page->count == page->limit || is_last) &&
-            !(is_last && search->found_count < SEARCH_LOOKED_AT_MAX)) {
-            Cursor last = {.mode = CURSOR_ORDER, .key = found->key};
-            memcpy(last.id, found->id, sizeof last.id);
-            cursor_write(&last, next);
-            return;
-        }
+    }
+}
+
+static void search_in_order(Page *page, Search *search, const Cursor *from,
+                            char next[LISTING_CURSOR_BYTES])
+{
+    Cursor last = *from;
+    bool is_over = false;
+    uint32_t looked_at = 0, count = WALK_FIRST;
+    while (!is_over && *page->count < page->limit && looked_at + count <= SEARCH_LOOKED_AT_MAX) {
+        const Cursor after = last;
+        walk(page->sql, search, &after, count);
+        add_walked(page, search, &last);
+        is_over = search->found_count < count;
+        looked_at += count;
+        count *= 2;
+    }
+    // A page that is full at the last place has an empty one behind it.
+    if (!is_over || *page->count == page->limit) {
+        last.mode = CURSOR_ORDER;
+        last.rank = 0;
+        cursor_write(&last, next);
     }
 }
 

@@ -679,6 +679,41 @@ Status store_blob_use(Store *store, const uint8_t hash[32], const char *package_
     return store_id_is_valid(package_id) ? store_call(store, blob_use, &call) : STATUS_MALFORMED;
 }
 
+static bool take_use(SqlRow *row, StoreBlobUse *out)
+{
+    size_t bytes = 0;
+    memset(out, 0, sizeof *out);
+    sql_take_table(row, TABLE_BLOB_USES);
+    (void)sql_take_bytes(row, 32, &bytes);
+    world_take_string(row, out->package_id, sizeof out->package_id);
+    out->purpose = (StoreBlobPurpose)sql_take_u64(row);
+    out->number = (uint32_t)sql_take_u64(row);
+    (void)sql_take_u64(row);
+    return sql_take_checksum(row);
+}
+
+Status store_blob_uses(Store *store, const uint8_t hash[32], StoreBlobUse *out, uint32_t max,
+                       uint32_t *count)
+{
+    uint64_t damaged = 0;
+    *count = 0;
+    begin_read(store);
+    SqlRow row = sql_open(store->reader, SQL_BLOB_USES_OF, TABLE_NONE);
+    sql_put_bytes(&row, hash, 32);
+    bool is_more = sql_next(&row);
+    for (; is_more && *count < max; is_more = sql_next(&row)) {
+        if (take_use(&row, &out[*count])) {
+            *count += 1;
+        } else {
+            damaged += 1;
+        }
+    }
+    if (is_more) {
+        sql_close(&row);
+    }
+    return end_read(store, *count > 0 ? STATUS_OK : STATUS_NOT_FOUND, damaged);
+}
+
 typedef struct ForgetCall {
     const uint8_t *hash;
     bool is_used;

@@ -145,5 +145,13 @@ MUST_USE Status store_package_people(Store *store, const char *package_id, Store
 MUST_USE Status store_account_bytes(Store *store, uint64_t account, uint64_t *bytes);
 MUST_USE Status store_blob_use(Store *store, const uint8_t hash[32], const char *package_id,
                                StoreBlobPurpose purpose, uint32_t number, uint64_t bytes);
+typedef struct StoreBlobUse {
+    char package_id[65];
+    StoreBlobPurpose purpose;
+    uint32_t number;
+} StoreBlobUse;
+// What it is used for, at most max of them. STATUS_NOT_FOUND: nothing.
+MUST_USE Status store_blob_uses(Store *store, const uint8_t hash[32], StoreBlobUse *out,
+                                uint32_t max, uint32_t *count);
 // Forgets the blob unless something uses it; its file may go then.
 MUST_USE Status store_blob_forget(Store *store, const uint8_t hash[32], bool *is_used);

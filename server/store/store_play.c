@@ -183,7 +183,7 @@ static Status vote_put(Store *store, Sql *sql, void *user)
     if (status != STATUS_OK) {
         return status;
     }
-    if (!find_play(sql, call->package_id, call->account, &play)) {
+    if (call->vote != 0 && !find_play(sql, call->package_id, call->account, &play)) {
         return STATUS_DENIED;
     }
     change_vote(sql, call, &listing);

@@ -235,6 +235,7 @@ Status store_world_delete(Store *store, const char *world_id)
 typedef struct GuestCall {
     char world_id[STORE_ID_BYTES + 1];
     uint64_t account, now;
+    char room_code[17]; // of guest_delete
 } GuestCall;
 
 static Status guest_put(Store *store, Sql *sql, void *user)
@@ -260,21 +261,38 @@ static Status guest_put(Store *store, Sql *sql, void *user)
     return STATUS_OK;
 }
 
+// A private world gets the new code with it: whoever was invited knows the old one.
 static Status guest_delete(Store *store, Sql *sql, void *user)
 {
     (void)store;
     const GuestCall *call = user;
+    StoreWorld world, other;
+    Status status = world_find(sql, call->world_id, &world);
+    if (status == STATUS_OK && world.is_private) {
+        status = find_world(sql, SQL_WORLD_BY_CODE, call->room_code, &other);
+        status = status == STATUS_NOT_FOUND ? STATUS_OK
+                 : status == STATUS_OK      ? STATUS_EXISTS
+                                            : status;
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
     SqlRow row = sql_open(sql, SQL_GUEST_DELETE, TABLE_NONE);
     sql_put_string(&row, call->world_id);
     sql_put_u64(&row, call->account);
-    return sql_run(&row) ? STATUS_OK : STATUS_NOT_FOUND;
+    if (!sql_run(&row)) {
+        return STATUS_NOT_FOUND;
+    }
+    if (!world.is_private) {
+        return STATUS_OK;
+    }
+    memcpy(world.room_code, call->room_code, sizeof world.room_code);
+    return world_write(sql, &world);
 }
 
-static Status guest_call(Store *store, JobCall run, const char *world_id, uint64_t account,
-                         uint64_t now)
+static Status guest_call(Store *store, JobCall run, const char *world_id, GuestCall call)
 {
-    GuestCall call = {.account = account, .now = now};
-    if (account == 0 || !store_id_is_valid(world_id)) {
+    if (call.account == 0 || !store_id_is_valid(world_id)) {
         return STATUS_MALFORMED;
     }
     memcpy(call.world_id, world_id, strlen(world_id) + 1);
@@ -283,12 +301,20 @@ static Status guest_call(Store *store, JobCall run, const char *world_id, uint64
 
 Status store_guest_put(Store *store, const char *world_id, uint64_t account, uint64_t now_unix_ms)
 {
-    return guest_call(store, guest_put, world_id, account, now_unix_ms);
+    return guest_call(store, guest_put, world_id,
+                      (GuestCall){.account = account, .now = now_unix_ms});
 }
 
-Status store_guest_delete(Store *store, const char *world_id, uint64_t account)
+Status store_guest_delete(Store *store, const char *world_id, uint64_t account,
+                          const char *room_code)
 {
-    return guest_call(store, guest_delete, world_id, account, 0);
+    GuestCall call = {.account = account};
+    const size_t bytes = strnlen(room_code, sizeof call.room_code);
+    if (bytes >= sizeof call.room_code || !row_id_is_valid((Text){room_code, (uint32_t)bytes})) {
+        return STATUS_MALFORMED;
+    }
+    memcpy(call.room_code, room_code, bytes + 1);
+    return guest_call(store, guest_delete, world_id, call);
 }
 
 Status store_guests(Store *store, StoreGuestSink sink, void *user)

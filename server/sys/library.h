@@ -3,6 +3,8 @@
 // times as slowly for what few of them ever use. A list of the functions gives a struct of pointers
 // with their real types, so that calls are checked as always:
 //
+// curl_library.h is an example:
+//
 //   #define CURL_FUNCTIONS(X) X(curl_easy_init) X(curl_easy_perform)
 //   static struct { CURL_FUNCTIONS(LIBRARY_FIELD) } curl;
 //   library_open("libcurl.so.4", (LibraryFunction[]){CURL_FUNCTIONS(LIBRARY_ROW)}, …)

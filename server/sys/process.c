@@ -17,12 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define FIRST_DESCRIPTOR 3
 #define STACK_BYTES      (32u << 10) // of the child until it is another program
+#define LONG_TURN_NS     100000000u  // the longest that the kernel takes
+#define SHORT_TURN_NS    1000000u    // longer than most ticks
 
 #ifndef __has_feature
 #define __has_feature(feature) 0
@@ -254,6 +257,33 @@ void process_wait(Process *process, int *code)
     }
     *code = code_of(status);
     forget(process);
+}
+
+// --- sharing the processors ----------------------------------------------------------------------
+
+// As the kernel has it; not every libc declares it.
+typedef struct SchedulerAttributes {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_ns, deadline_ns, period_ns; // the first is the length of a turn
+} SchedulerAttributes;
+_Static_assert(sizeof(SchedulerAttributes) == 48, "the first version of it");
+
+void process_set_turns(pid_t pid, ProcessTurns turns)
+{
+    const bool is_long = turns == PROCESS_TURNS_LONG;
+    errno = 0;
+    const int nice = getpriority(PRIO_PROCESS, (id_t)pid);
+    if (pid <= 0 || errno != 0) {
+        return;
+    }
+    const SchedulerAttributes attributes = {.size = sizeof attributes,
+                                            .policy = is_long ? SCHED_BATCH : SCHED_OTHER,
+                                            .nice = nice,
+                                            .runtime_ns = is_long ? LONG_TURN_NS : SHORT_TURN_NS};
+    (void)syscall(SYS_sched_setattr, pid, &attributes, 0); // it runs without it too
 }
 
 uint64_t process_resident_bytes(pid_t pid)

@@ -37,5 +37,11 @@ MUST_USE Status process_start(const ProcessConfig *config, Process *out);
 bool process_ended(Process *process, int *code);
 void process_kill(Process *process, int signal);
 void process_wait(Process *process, int *code);
+// How it takes turns with others on the processors, at the nice value that it has. Long ones are
+// for work that is not urgent: it interrupts nobody who is awake. Short ones are for who computes
+// little and has to begin in time; kernels before 6.12 do not know them and leave everything as it
+// is.
+typedef enum ProcessTurns { PROCESS_TURNS_LONG, PROCESS_TURNS_SHORT } ProcessTurns;
+void process_set_turns(pid_t pid, ProcessTurns turns);
 // Resident memory of a process; 0: unknown.
 uint64_t process_resident_bytes(pid_t pid);

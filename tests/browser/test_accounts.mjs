@@ -19,7 +19,9 @@ const SITE = `http://${HOST}:${PORT}`;
 const folder = mkdtempSync(join(tmpdir(), 'sandlot-accounts-'));
 
 const ip = (...words) => execFileSync('ip', words, { stdio: 'pipe' });
-const inside = (name, ...words) => ['netns', 'exec', name, ...words];
+// Not `ip netns exec`, which mounts, and fails where the root directory is no mount point.
+const inside = (name, ...words) => [`--net=/run/netns/${name}`, '--', ...words];
+const run = (name, ...words) => execFileSync('nsenter', inside(name, ...words), { stdio: 'pipe' });
 
 let server = null;
 let output = '';
@@ -31,9 +33,9 @@ function connectNamespaces() {
         'peer', 'name', 'sl-school', 'netns', SCHOOL);
     for (const [name, link, address] of [[SERVER, 'sl-server', HOST],
         [SCHOOL, 'sl-school', '10.77.77.2']]) {
-        ip('-n', name, 'addr', 'add', `${address}/24`, 'dev', link);
-        ip('-n', name, 'link', 'set', link, 'up');
-        ip('-n', name, 'link', 'set', 'lo', 'up');
+        run(name, 'ip', 'addr', 'add', `${address}/24`, 'dev', link);
+        run(name, 'ip', 'link', 'set', link, 'up');
+        run(name, 'ip', 'link', 'set', 'lo', 'up');
     }
 }
 
@@ -49,7 +51,7 @@ function removeNamespaces() {
 
 // What another machine gets; curl, because the test itself is on neither of them.
 function ask(...words) {
-    return execFileSync('ip', inside(SCHOOL, 'curl', '-s', '--max-time', '10', ...words),
+    return execFileSync('nsenter', inside(SCHOOL, 'curl', '-s', '--max-time', '10', ...words),
         { encoding: 'utf8' });
 }
 
@@ -62,7 +64,7 @@ before(async () => {
     }
     removeNamespaces();
     connectNamespaces();
-    server = spawn('ip', inside(SERVER, program, 'up', '--data', join(folder, 'data'), '--places',
+    server = spawn('nsenter', inside(SERVER, program, 'up', '--data', join(folder, 'data'), '--places',
         dirname(place), '--web', web, '--allow-weak-jail', '--registration', 'open'), {
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...process.env, HOST, PORT: String(PORT), SECRET_KEY: 'a-key-of-this-test-alone-1' },
@@ -79,7 +81,7 @@ before(async () => {
     }).catch((error) => { throw new Error(`${error.message}\n${output}`); });
     // The browser is on the other machine.
     const wrapper = join(folder, 'chromium');
-    writeFileSync(wrapper, `#!/bin/sh\nexec ip netns exec ${SCHOOL} ` +
+    writeFileSync(wrapper, `#!/bin/sh\nexec nsenter ${inside(SCHOOL).join(' ')} ` +
         `${process.env.CHROMIUM ?? '/usr/bin/chromium'} "$@"\n`);
     chmodSync(wrapper, 0o755);
     await openBrowser(wrapper);

@@ -4,7 +4,7 @@ and the time, and tries again after a fall."""
 import math
 import time
 
-from support import Player, check
+from support import PATIENCE, Player, check
 
 # Platforms end here; who jumps within the last metre before them reaches the next one.
 EDGES = (15.0, 19.0, 23.0, 27.0)
@@ -17,7 +17,7 @@ class Runner(Player):
         self.tick, self.tick_at = 0, time.monotonic()
         super().__init__(world, name)
 
-    def hear(self, seconds=10.0):
+    def hear(self, seconds=10.0 * PATIENCE):
         message = super().hear(seconds)
         tick = message.get("payload", {}).get("tick")
         if message["kind"] == "snapshot" and tick is not None:

@@ -270,7 +270,7 @@ class Client:
         body = self.bodies.get(self.entity)
         return body.p if body else None
 
-    def walk_to(self, target, seconds=15.0, near=0.02):
+    def walk_to(self, target, seconds=60.0, near=0.02):
         """Walks to (x, z): fast with `up`, the last bit with less and less of `move`."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -288,7 +288,7 @@ class Client:
                 self.play(0.05, move=[0, max(0.04, min(1.0, left / 2.0))])
         raise ProtocolError(f"at {self.p} and not at {target} after {seconds} s")
 
-    def wait(self, condition, what, seconds=10.0):
+    def wait(self, condition, what, seconds=40.0):
         end = time.monotonic() + seconds
         while not condition():
             expect(time.monotonic() < end, f"not within {seconds} s: {what}")

@@ -288,7 +288,7 @@ class Player:
                                      "feature": feature, "action": action, "payload": payload}))
         return self.seq
 
-    def hear(self, seconds=10.0):
+    def hear(self, seconds=10.0 * PATIENCE):
         try:
             message = json.loads(self.socket.receive(seconds))
         except Closed as end:
@@ -308,7 +308,7 @@ class Player:
             self.events.append(message)
         return message
 
-    def wait(self, kind, action=None, seconds=10.0):
+    def wait(self, kind, action=None, seconds=10.0 * PATIENCE):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             message = self.hear(end - time.monotonic())

@@ -14,7 +14,7 @@ import time
 import urllib.parse
 
 from hosts import enter
-from support import Closed, check, run, wait_until
+from support import PATIENCE, Closed, check, run, wait_until
 from test_up import Up
 
 PASSWORD = "a fine long password"
@@ -75,8 +75,8 @@ class People(Up):
     def operator(self):
         """The session_token of the operator, who opened registration to everybody."""
         token = self.register("boss", invitation=self.operator_token())["session_token"]
-        status, answer = self.post("/api/registration", {"registration": "open"}, token)
-        check((status, answer) == (200, {"registration": "open"}), answer)
+        status, answer = self.post("/admin/settings", {"registration": "open"}, token, "PUT")
+        check(status == 200 and answer["registration"] == "open", answer)
         return token
 
     def who(self, token):
@@ -131,7 +131,7 @@ def test_accounts_register_and_sign_in(program, _places, folder):
         check(up.operator_token() is None, "the operator's link is printed again")
         check(up.who(made["session_token"])["username"] == "ann", "a restart ended a sign-in")
         check(up.who(token) is None, "a restart brought a sign-in back")
-        check(up.post("/api/registration", method="GET")[1] == {"registration": "open"}, "closed")
+        check(up.post("/api/registration", method="GET")[0] == 404, "one route switches it: /admin/settings")
     finally:
         up.kill()
 
@@ -256,7 +256,7 @@ def test_accounts_recovery_and_links(program, _places, folder):
         check(up.post("/api/account/recover", {"username": "ann", "code": ann["recovery_codes"][0],
                                                "new": "yet another one"})[0] == 401, "old codes")
         # Invitations.
-        check(up.post("/api/registration", {"registration": "invite"}, boss)[0] == 200, "not closed")
+        check(up.post("/admin/settings", {"registration": "invite"}, boss, "PUT")[0] == 200, "not closed")
         link = up.post("/api/invitations", {"role": "teacher"}, boss)[1]["link"]
         teacher = up.register("smith", invitation=link.split("=")[1])["session_token"]
         check(up.who(teacher)["roles"] == ["teacher"], up.who(teacher))
@@ -401,9 +401,20 @@ def test_accounts_forms(program, _places, folder):
         check(status == 303 and cookie_of(headers), headers)
         boss = up.post("/login", {"username": "boss", "password": PASSWORD})[1]["session_token"]
         link = up.post("/api/invitations", {"role": "operator"}, boss)[1]["link"].split("=")[1]
-        text = up.request("GET", f"/account?link={link}",
-                          headers={"Cookie": cookie_of(headers)})[2].decode()
-        check("sign out here, then open the link again" in text, text)
+        cookie = cookie_of(headers)
+        text = up.request("GET", f"/account?link={link}", headers={"Cookie": cookie})[2].decode()
+        check("signed in as boss" in text and "Sign out and go on" in text and link in text
+              and 'action="/register"' not in text, text)
+        # The button signs out and goes on with the link; nothing else in its place leads elsewhere.
+        for wrong in ("//evil.example", "x" * 44, "a&b=c", "%0d%0aX: y"):
+            _, headers, _ = up.form("/logout", {"link": wrong})
+            check(headers["Location"] == "/account", headers)
+        status, headers, _ = up.form("/logout", {"link": link}, cookie)
+        check((status, headers["Location"]) == (303, f"/account?link={link}")
+              and "Max-Age=0" in headers["Set-Cookie"], headers)
+        check(up.page("/api/account", cookie=cookie, method="GET")[0] == 401, "still signed in")
+        text = up.request("GET", headers["Location"])[2].decode()
+        check('action="/register"' in text and link in text, text)
         # An empty password makes no guest; a member with a typing error neither.
         for body, code in (({"username": "x", "password": ""}, "invalid_password"),
                            ({"usernam": "x"}, "unknown_member")):
@@ -567,6 +578,57 @@ def test_accounts_guessing_is_limited(program, _places, folder):
             statuses.append(up.post("/login", {"username": f"no{i}", "password": PASSWORD})[0])
         check(statuses[0] == 401 and statuses[-1] == 429, f"{statuses}")
         check(up.post("/login", {"username": "bob", "password": PASSWORD})[0] == 429, "the address")
+    finally:
+        up.kill()
+
+
+def sign_in_by_page(up, name, password, cookie=None):
+    """Status, and all cookies that were set."""
+    link = http.client.HTTPConnection("127.0.0.1", up.port, timeout=30 * PATIENCE)
+    headers = {"Origin": up.origin, "X-Sandlot": "1", "Content-Type": "application/json",
+               **({"Cookie": cookie} if cookie else {})}
+    link.request("POST", "/login", json.dumps({"username": name, "password": password}), headers)
+    answer = link.getresponse()
+    answer.read()
+    link.close()
+    return answer.status, answer.headers.get_all("Set-Cookie") or []
+
+
+def test_accounts_guessing_locks_out_no_known_device(program, _places, folder):
+    """Strangers lock a name out, but not for a device that signed in to it before."""
+    up = People(program, folder)
+    try:
+        up.operator()
+        up.register("ann")
+        up.register("bob")
+        status, cookies = sign_in_by_page(up, "ann", PASSWORD)
+        check(status == 200 and len(cookies) == 2, cookies)
+        found = next(one for one in cookies if one.startswith("sandlot-device="))
+        check(re.fullmatch(r"sandlot-device=[A-Za-z0-9_-]{43}\.[0-9a-f]{64}; Path=/; HttpOnly; SameSite=Lax; "
+                           r"Max-Age=31536000", found), found)
+        ann = found.split(";")[0]
+        bob = next(one for one in sign_in_by_page(up, "bob", PASSWORD)[1] if "device" in one).split(";")[0]
+        check(len(up.page("/login", {"username": "Guest"})[1]["Set-Cookie"].split("sandlot")) == 2,
+              "a guest's device is nobody's")
+        for _ in range(10):
+            check(up.post("/login", {"username": "ann", "password": "guessed"})[0] == 401, "a guess")
+        forged = ann[:-1] + ("0" if ann[-1] != "0" else "1")
+        swapped = ann.split(".")[0] + "." + bob.split(".")[1]
+        for cookie in (None, bob, forged, swapped, ann[:-2], f"{ann}; {bob}", "sandlot-device="):
+            check(sign_in_by_page(up, "ann", PASSWORD, cookie)[0] == 429, f"locked out: {cookie}")
+        check(sign_in_by_page(up, "ann", PASSWORD, ann)[0] == 200, "the owner's device is not")
+        # It has ten of its own, and takes none of those of others.
+        statuses = [sign_in_by_page(up, "bob", "guessed", bob)[0] for _ in range(12)]
+        check(statuses == [401] * 10 + [429] * 2, statuses)
+        check(up.post("/login", {"username": "bob", "password": PASSWORD})[0] == 200, "others are not locked out")
+        check(sign_in_by_page(up, "bob", PASSWORD, bob)[0] == 429, "the device is")
+        # It holds after a restart, and signs nobody in.
+        check(up.page("/api/account", cookie=ann, method="GET")[0] == 401, "it is no sign-in")
+        up.stop()
+        up = People(program, folder)
+        for _ in range(10):
+            up.post("/login", {"username": "ann", "password": "guessed"})
+        check(sign_in_by_page(up, "ann", PASSWORD, ann)[0] == 200, "after a restart")
     finally:
         up.kill()
 

@@ -15,7 +15,7 @@ import sys
 import time
 
 from protocol_client import Line, expect, join
-from support import World, run, wait_until
+from support import PATIENCE, World, run, wait_until
 
 # Codes that no client can cause from outside, and why.
 NOT_FROM_OUTSIDE = {
@@ -112,7 +112,7 @@ class Session:
                  {"lastSnapshot": self.last_snapshot if self.acknowledges else 0,
                   "inputs": [{"seq": self.input_seq, **held}]}, seq=0)
 
-    def until(self, wanted, what, seconds=10.0):
+    def until(self, wanted, what, seconds=10.0 * PATIENCE):
         end = time.monotonic() + seconds
         while time.monotonic() < end and self.line.close_code is None:
             message = self.hear(end - time.monotonic())
@@ -126,7 +126,7 @@ class Session:
         while time.monotonic() < end and self.line.close_code is None:
             self.hear(end - time.monotonic())
 
-    def error(self, seconds=10.0):
+    def error(self, seconds=10.0 * PATIENCE):
         """The next error, and whether the session really ended with it."""
         error = self.until(lambda m: m["kind"] == "error", "an error", seconds)["payload"]
         self.listen(5.0 if error["fatal"] else 0.2)
@@ -135,7 +135,7 @@ class Session:
         expect(not ended or self.line.close_code in (1000, 1001), f"{self.line.close_code}")
         return error
 
-    def answer(self, feature, action, payload, seconds=10.0):
+    def answer(self, feature, action, payload, seconds=10.0 * PATIENCE):
         """The ACK or ERROR of a command, and what was heard before it."""
         before = len(self.heard)
         seq = self.say(feature, action, payload)

@@ -279,7 +279,7 @@ def host_report(server):
 PLAIN = {name: (lambda server: Ask()) for name in [
     "GET /healthz", "GET /health", "GET /api/health", "GET /readyz", "GET /metrics",
     "GET /api/openapi.json", "GET /api/docs", "GET /api/assets", "GET /api/session",
-    "GET /api/registration", "GET /account", "GET /account.css"]}
+    "GET /account", "GET /account.css"]}
 OPERATOR = {name: (lambda server: Ask("operator")) for name in [
     "GET /admin/servers", "GET /admin/sessions", "POST /admin/cleanup", "GET /admin/ban",
     "GET /admin/mute", "GET /admin/drain", "POST /admin/drain", "DELETE /admin/drain",
@@ -318,7 +318,6 @@ GOOD = {
     "POST /api/accounts/{name}/reset": lambda server: Ask("operator", name="ann"),
     "POST /api/accounts/{name}/roles": lambda server: Ask("operator", {"roles": "player"},
                                                          name="ann"),
-    "POST /api/registration": lambda server: Ask("operator", {"registration": "open"}),
     "POST /api/worlds": own_world,
     "POST /api/worlds/{world_id}/guests": lambda server: Ask(
         "account", {"username": "boss"}, world_id=server.own_world()),
@@ -458,7 +457,6 @@ CONFLICT = {
     "DELETE /api/accounts/{name}": lambda server: Ask("operator", name="boss"),
     "POST /api/accounts/{name}/reset": "the new link takes the place of the old one",
     "POST /api/accounts/{name}/roles": lambda server: Ask("operator", {"roles": "player"}, name="boss"),
-    "POST /api/registration": "it says how it shall be: the last one wins",
     "POST /join": lambda server: Ask(account_with_worlds(server), {}),
     "POST /api/worlds": lambda server: Ask(account_with_worlds(server), {}),
     "POST /world/{world_id}": running_world,
@@ -594,7 +592,7 @@ LIMITED = {
 AT_ONCE = {
     "GET /healthz", "GET /health", "GET /api/health", "GET /readyz", "GET /api/openapi.json",
     "GET /api/docs", "GET /blob/{sha256}", "GET /packed/{number}/{sha256}", "GET /api/session",
-    "GET /api/account", "GET /api/registration", "GET /account.css", "GET /api/assets",
+    "GET /api/account", "GET /account.css", "GET /api/assets",
     "GET /api/jobs/{id}", "DELETE /api/jobs/{id}", "GET /api/account/sign-ins", "GET /admin/host-keys",
     "GET /admin/settings", "GET /admin/ban", "GET /admin/mute",
 }
@@ -818,7 +816,7 @@ class Matrix:
                 endpoint, "forbidden", self.send(endpoint, plain, token=server.tokens["guest"]),
                 {403}))
         marks.append(self.forged(endpoint, ask))
-        marks.append(self.expect(endpoint, "method", self.send(endpoint, plain, method="PATCH",
+        marks.append(self.expect(endpoint, "method", self.send(endpoint, plain, method="LOCK",
                                                                body=None), {405}))
         marks.append(self.unknown(endpoint))
         self.rows[endpoint.name] = marks

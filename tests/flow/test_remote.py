@@ -10,6 +10,7 @@ import os
 import random
 import re
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -308,11 +309,37 @@ def test_remote_key_revoked(program, places, folder):
         kill_all(remote, plane)
 
 
+def test_remote_a_place_that_is_not_open(program, places, folder):
+    """A host gets the place of its world though nobody plays it at the control plane, and goes on when
+    the control plane was restarted and has not opened it."""
+    plane = remote = None
+    try:
+        place = write_meadow(folder + "/places")
+        shutil.copytree(place, folder + "/places/pond", ignore=shutil.ignore_patterns(".sandlot"))
+        plane = ControlPlane(program, place, folder + "/data")
+        port, key = plane.port, plane.key()["key"]
+        remote = Remote(program, f"http://127.0.0.1:{port}", key, "--place-id", "place_pond",
+                        "--lease", "60")
+        check(any("place_pond: revision 1 is open" in text for text in plane.lines), plane.lines)
+        check(port_of(plane.join_world()) == remote.port, "players are led there")
+        plane.kill()
+        plane = again(lambda: ControlPlane(program, place, folder + "/data", port))
+        wait_until(lambda: any("place_pond: revision 1 is open" in text for text in plane.lines),
+                   "its batches open the place", 60)
+        wait_until(lambda: port_of(plane.join_world()) == remote.port, "players are led there again", 60)
+        check(remote.process.poll() is None, remote.lines)
+        status, _ = plane.ask("GET", "/api/hosts/place/place_pond?hash=" + 64 * "0", token=key)
+        check(status == 404, f"{status}: another form")
+        plane.stop()
+    finally:
+        kill_all(remote, plane)
+
+
 def of_world(rows, world=WORLD):
     return next((row for row in rows if row["world_id"] == world), None)
 
 
-def heard(player, words, seconds=15):
+def heard(player, words, seconds=60):
     """The player was told something with these words."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

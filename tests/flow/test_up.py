@@ -157,7 +157,8 @@ def test_up_a_broken_place_keeps_nobody_down(program, places, folder):
     subprocess.run([program, "new", os.path.join(own, "typed"), "--typescript"], check=True,
                    stdout=subprocess.DEVNULL)
     up = Up(program, folder, "--places", own,
-            variables={"GODOT_PATH": "/usr/bin/godot", "SANDLOT_NODE": "/nowhere/node"})
+            variables={"GODOT_PATH": "/usr/bin/godot", "SANDLOT_NODE": "/nowhere/node",
+                       "SANDLOT_HOST_KEY": "of another command"})
     try:
         check("place   place_island: Island (default)" in "\n".join(up.said), up.said)
         check(sum(line.startswith("place ") for line in up.said) == 1, up.said)

@@ -8,7 +8,7 @@ import os
 import sys
 
 from hosts import Room, enter, leave
-from support import PATIENCE, Failure, Player, check, run, wait_until
+from support import PATIENCE, Closed, Failure, Player, check, run, wait_until
 from test_up import SECRET, Up, one_place
 
 KEY = {"SECRET_KEY": SECRET}
@@ -166,6 +166,54 @@ def test_worlds_private(program, places, folder):
         bo.up = ann.up = up
         ann.refused(403, "forbidden", "POST", "/join", {"world_id": made["world_id"]})
         check(bo.get(f"/api/rooms/{made['world_id']}")["name"] == "Den", "after a restart")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_worlds_private_code_changes(program, places, folder):
+    """When an invitation is taken back, the code that the invited one knew is worth nothing."""
+    up = started(program, places, folder, "--registration", "open")
+    try:
+        def account(name):
+            made = Guest(up, name)
+            status, answer = made.ask("POST", "/register", {"username": name, "password": "a fine password"})
+            check(status == 200, answer)
+            made.token = answer["session_token"]
+            return made
+
+        bo, ann, eve = account("bo1"), account("ann"), account("eve")
+        _, made = bo.ask("POST", "/api/worlds", {"name": "Den", "private": True})
+        world, code = made["world_id"], made["room_code"]
+        guests = f"/api/worlds/{world}/guests"
+        for name in ("ann", "eve"):
+            status, answer = bo.ask("POST", guests, {"username": name})
+            check((status, answer["room_code"]) == (200, code), answer)
+        player = eve.play(room_code=code)
+        status, answer = bo.ask("DELETE", f"{guests}/eve")
+        new = answer["room_code"]
+        check(status == 200 and len(new) == 10 and new != code, answer)
+        wait_until(lambda: bo.get(f"/api/rooms/{world}")["roomCode"] == new, "the world has it")
+        try:
+            player.listen(10 * PATIENCE)
+            check(False, "eve is still there")
+        except Closed:
+            pass
+        eve.refused(404, "not_found", "POST", "/join", {"room_code": code})
+        eve.refused(404, "not_found", "GET", f"/api/rooms/{code}")
+        eve.refused(403, "forbidden", "POST", "/join", {"world_id": world})
+        check(up.request("GET", f"/api/rooms/{code}/ws")[0] == 404, "nor by its socket")
+        # Those who are invited join by the id, and by the new code, also the world that runs.
+        check(ann.join(world_id=world)["room_code"] == new, "ann is invited")
+        ann.play(room_code=new).walk(0.5)
+        check(bo.join(world_id=world)["room_code"] == new, "its owner")
+        bo.refused(404, "not_found", "DELETE", f"{guests}/eve")
+        check(bo.get(f"/api/rooms/{world}")["roomCode"] == new, "it changes with an invitation alone")
+        up.stop()
+        up = Up(program, folder, "--places", os.path.join(folder, "own"))
+        bo.up = ann.up = eve.up = up
+        check(bo.get(f"/api/rooms/{world}")["roomCode"] == new, "after a restart")
+        eve.refused(404, "not_found", "GET", f"/api/rooms/{code}")
         up.stop()
     finally:
         up.kill()

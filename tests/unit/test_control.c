@@ -11,6 +11,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/store_fixture.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -398,6 +399,82 @@ TEST(sessions_of_an_account_are_bounded)
         CHECK_INT(account_make_token(control, &who, "bot", SCOPE_PLAY, token, hash), ACCOUNT_OK);
     }
     CHECK_INT(account_make_token(control, &who, "bot", SCOPE_PLAY, token, hash), ACCOUNT_TOO_MANY);
+    control_destroy(control);
+    fixture_end(&fixture);
+}
+
+typedef struct Demotion {
+    Control *control;
+    const char *name;
+    AccountResult result;
+} Demotion;
+
+static void *demote(void *user)
+{
+    Demotion *demotion = user;
+    demotion->result = account_set_roles(demotion->control, demotion->name, 0);
+    return NULL;
+}
+
+TEST(two_operators_who_demote_each_other_leave_one)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    now_ms = 1000 * HOUR_MS;
+    Control *control = open_people(&fixture);
+    REQUIRE(control != NULL);
+    AccountGiven given;
+    CHECK_INT(make_account(control, "ann", &nobody, &given), ACCOUNT_OK);
+    CHECK_INT(make_account(control, "bob", &nobody, &given), ACCOUNT_OK);
+    for (uint32_t i = 0; i < 50; i++) {
+        CHECK_INT(account_set_roles(control, "ann", ROLE_OPERATOR), ACCOUNT_OK);
+        CHECK_INT(account_set_roles(control, "bob", ROLE_OPERATOR), ACCOUNT_OK);
+        Demotion both[2] = {{control, "ann", ACCOUNT_OK}, {control, "bob", ACCOUNT_OK}};
+        pthread_t threads[2];
+        for (uint32_t k = 0; k < 2; k++) {
+            REQUIRE(pthread_create(&threads[k], NULL, demote, &both[k]) == 0);
+        }
+        for (uint32_t k = 0; k < 2; k++) {
+            (void)pthread_join(threads[k], NULL);
+        }
+        uint64_t count = 0;
+        CHECK_OK(store_account_count(fixture.store, ROLE_OPERATOR, &count));
+        CHECK_INT(count, 1);
+        const bool is_first = both[0].result == ACCOUNT_OK;
+        CHECK_INT(both[is_first ? 0 : 1].result, ACCOUNT_OK);
+        CHECK_INT(both[is_first ? 1 : 0].result, ACCOUNT_LAST_OPERATOR);
+    }
+    control_destroy(control);
+    fixture_end(&fixture);
+}
+
+TEST(a_known_device_has_its_own_count)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    now_ms = 1000 * HOUR_MS;
+    Control *control = open_people(&fixture);
+    REQUIRE(control != NULL);
+    AccountGiven ann, bob, given;
+    CHECK_INT(make_account(control, "ann", &nobody, &ann), ACCOUNT_OK);
+    CHECK_INT(make_account(control, "bob", &nobody, &bob), ACCOUNT_OK);
+    char device[DEVICE_TEXT_BYTES], other[DEVICE_TEXT_BYTES];
+    account_device_make(control, ann.who.account, device);
+    account_device_make(control, bob.who.account, other);
+    const AccountAsk stranger = {.address = 1}, owner = {.address = 2, .device = device},
+                     neighbour = {.address = 3, .device = other};
+    for (uint32_t i = 0; i < 10; i++) {
+        CHECK_INT(account_sign_in(control, "ann", "guess", &stranger, &given), ACCOUNT_WRONG);
+    }
+    CHECK_INT(account_sign_in(control, "ann", "a fine password", &stranger, &given),
+              ACCOUNT_LIMITED);
+    CHECK_INT(account_sign_in(control, "ann", "a fine password", &neighbour, &given),
+              ACCOUNT_LIMITED); // of another account
+    CHECK_INT(account_sign_in(control, "ann", "a fine password", &owner, &given), ACCOUNT_OK);
+    for (uint32_t i = 0; i < 10; i++) {
+        CHECK_INT(account_sign_in(control, "ann", "guess", &owner, &given), ACCOUNT_WRONG);
+    }
+    CHECK_INT(account_sign_in(control, "ann", "a fine password", &owner, &given), ACCOUNT_LIMITED);
     control_destroy(control);
     fixture_end(&fixture);
 }

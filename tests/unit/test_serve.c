@@ -4,6 +4,7 @@
 #include "server/host/serve/journal_writer.h"
 #include "server/host/serve/mailbox.h"
 #include "server/host/serve/rooms.h"
+#include "server/host/serve/time_text.h"
 
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 // --- journals -----------------------------------------------------------------------------------
@@ -85,6 +87,31 @@ TEST(a_journal_that_cannot_be_written_disturbs_no_other)
 }
 
 // --- rooms --------------------------------------------------------------------------------------
+
+// As strftime would write it.
+TEST(times_are_utc)
+{
+    static const uint64_t times[] = {0,
+                                     999,
+                                     951782399999, // the last moment of February 28th, 2000
+                                     951782400000, // a leap day
+                                     1700000000123,
+                                     4102444800000, // 2100
+                                     253402300799999};
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        char text[TIME_TEXT_BYTES], wanted[TIME_TEXT_BYTES];
+        const time_t seconds = (time_t)(times[i] / 1000);
+        struct tm parts;
+        CHECK(gmtime_r(&seconds, &parts) != NULL);
+        const size_t at = strftime(wanted, sizeof wanted, "%Y-%m-%dT%H:%M:%S", &parts);
+        snprintf(wanted + at, sizeof wanted - at, ".%03uZ", (unsigned)(times[i] % 1000));
+        time_text(times[i], text);
+        CHECK_TEXT(text, wanted);
+    }
+    char text[TIME_TEXT_BYTES];
+    time_text(UINT64_MAX, text);
+    CHECK_TEXT(text, "9999-12-31T23:59:59.999Z");
+}
 
 TEST(rooms_are_found_by_id_and_code)
 {

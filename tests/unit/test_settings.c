@@ -292,7 +292,7 @@ TEST(an_unknown_name_says_the_nearest)
     folder = test_folder_make();
     write_file("sandlot.conf", "poort = 1\nprot = 1\n");
     Settings *settings = settings_of(LIST("--prot", "1", "--chek-config", "--frobnicate"),
-                                     LIST("SANDLOT_PROT=1", "SANDLOT_MODEL_KEY=x", "PROT=1"));
+                                     LIST("SANDLOT_PROT=1", "SANDLOT_HOST_KEY=x", "PROT=1"));
     const char *said = faults_of(settings);
     CHECK_INT(settings_fault_count(settings), 6);
     CHECK(strstr(said, "sandlot.conf:1: there is no setting \"poort\"; did you mean \"port\"?"));

@@ -341,12 +341,12 @@ static void make_digits(double value, int significant, int places, Digits *d)
 }
 
 // --- layouts ------------------------------------------------------------------------------------
-typedef struct Text {
+typedef struct NumberText {
     char body[NUMBER_TEXT_BYTES];
     int length;
-} Text;
+} NumberText;
 
-static void put(Text *t, char c)
+static void put(NumberText *t, char c)
 {
     ASSERT(t->length < NUMBER_TEXT_BYTES - 1);
     t->body[t->length++] = c;
@@ -357,7 +357,7 @@ static char digit_at(const Digits *d, int index)
     return index >= 0 && index < d->count ? d->text[index] : '0';
 }
 
-static void put_exponent(Text *t, char letter, int exponent, int digits_min)
+static void put_exponent(NumberText *t, char letter, int exponent, int digits_min)
 {
     char digits[8];
     put(t, letter);
@@ -371,7 +371,7 @@ static void put_exponent(Text *t, char letter, int exponent, int digits_min)
     }
 }
 
-static void put_fixed(Text *t, const Digits *d, int places, bool point)
+static void put_fixed(NumberText *t, const Digits *d, int places, bool point)
 {
     if (d->point <= 0) {
         put(t, '0');
@@ -387,7 +387,7 @@ static void put_fixed(Text *t, const Digits *d, int places, bool point)
     }
 }
 
-static void put_scientific(Text *t, const Digits *d, int places, bool point, char letter)
+static void put_scientific(NumberText *t, const Digits *d, int places, bool point, char letter)
 {
     put(t, digit_at(d, 0));
     if (places > 0 || point) {
@@ -400,7 +400,7 @@ static void put_scientific(Text *t, const Digits *d, int places, bool point, cha
 }
 
 // g: the shorter of the two, without trailing zeros unless '#'.
-static void put_general(Text *t, Digits *d, int significant, const Conversion *c)
+static void put_general(NumberText *t, Digits *d, int significant, const Conversion *c)
 {
     const int exponent = d->count == 0 ? 0 : d->point - 1;
     if (!c->alternate) {
@@ -419,7 +419,7 @@ static void put_general(Text *t, Digits *d, int significant, const Conversion *c
     }
 }
 
-static void put_hexadecimal(Text *t, double value, const Conversion *c)
+static void put_hexadecimal(NumberText *t, double value, const Conversion *c)
 {
     const char *digits = c->upper ? "0123456789ABCDEF" : "0123456789abcdef";
     uint64_t mantissa;
@@ -456,7 +456,7 @@ static void put_hexadecimal(Text *t, double value, const Conversion *c)
     put_exponent(t, c->upper ? 'P' : 'p', exponent, 1);
 }
 
-static void put_value(Text *t, double value, const Conversion *c)
+static void put_value(NumberText *t, double value, const Conversion *c)
 {
     Digits d = {.count = 0, .point = 0};
     const int precision = c->precision < 0 ? 6 : c->precision;
@@ -490,7 +490,7 @@ static void put_value(Text *t, double value, const Conversion *c)
 size_t number_format(double value, const char *conversion, char out[NUMBER_TEXT_BYTES])
 {
     Conversion c = read_conversion(conversion);
-    Text t;
+    NumberText t;
     t.length = 0;
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);

@@ -5,11 +5,8 @@
 #define _GNU_SOURCE
 #include "server/build/soul/model_http.h"
 
-#include "server/sys/library.h"
+#include "server/sys/curl_library.h"
 
-#define CURL_DISABLE_TYPECHECK // its macros would call the functions by name
-#include <curl/curl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,44 +17,6 @@ typedef struct Transfer {
     size_t header_bytes;
     bool is_too_large, is_cancelled;
 } Transfer;
-
-#define CURL_FUNCTIONS(X)  \
-    X(curl_global_init)    \
-    X(curl_url)            \
-    X(curl_url_get)        \
-    X(curl_url_set)        \
-    X(curl_url_cleanup)    \
-    X(curl_free)           \
-    X(curl_slist_append)   \
-    X(curl_slist_free_all) \
-    X(curl_easy_init)      \
-    X(curl_easy_setopt)    \
-    X(curl_easy_getinfo)   \
-    X(curl_easy_perform)   \
-    X(curl_easy_strerror)  \
-    X(curl_easy_cleanup)
-
-static struct {
-    CURL_FUNCTIONS(LIBRARY_FIELD)
-} lib;
-static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
-static bool curl_is_ready;
-
-static void start_curl(void)
-{
-#define CURL_ROW(function) {#function, &lib.function},
-    static const LibraryFunction functions[] = {CURL_FUNCTIONS(CURL_ROW)};
-#undef CURL_ROW
-    curl_is_ready = library_open("libcurl.so.4", functions,
-                                 sizeof functions / sizeof functions[0]) == STATUS_OK &&
-                    lib.curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-}
-
-static bool has_curl(void)
-{
-    (void)pthread_once(&curl_once, start_curl);
-    return curl_is_ready;
-}
 
 // --- what comes back ----------------------------------------------------------------------------
 
@@ -113,16 +72,16 @@ static bool is_header_text(const char *text)
 static char *url_part(CURLU *url, CURLUPart part)
 {
     char *text = NULL;
-    return lib.curl_url_get(url, part, &text, 0) == CURLUE_OK ? text : NULL;
+    return curl_lib.curl_url_get(url, part, &text, 0) == CURLUE_OK ? text : NULL;
 }
 
 HttpEnd model_http_host(const char *text, char host[MODEL_HOST_BYTES])
 {
-    if (!has_curl()) {
+    if (!curl_library_open()) {
         return HTTP_NO_LIBRARY;
     }
-    CURLU *url = lib.curl_url();
-    bool is_good = url != NULL && lib.curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK;
+    CURLU *url = curl_lib.curl_url();
+    bool is_good = url != NULL && curl_lib.curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK;
     if (is_good) {
         char *scheme = url_part(url, CURLUPART_SCHEME), *name = url_part(url, CURLUPART_HOST);
         char *port = url_part(url, CURLUPART_PORT), *user = url_part(url, CURLUPART_USER);
@@ -132,18 +91,18 @@ HttpEnd model_http_host(const char *text, char host[MODEL_HOST_BYTES])
             snprintf(host, MODEL_HOST_BYTES, "%.100s%s%.6s", name, port != NULL ? ":" : "",
                      port != NULL ? port : "");
         }
-        lib.curl_free(scheme);
-        lib.curl_free(name);
-        lib.curl_free(port);
-        lib.curl_free(user);
+        curl_lib.curl_free(scheme);
+        curl_lib.curl_free(name);
+        curl_lib.curl_free(port);
+        curl_lib.curl_free(user);
     }
-    lib.curl_url_cleanup(url);
+    curl_lib.curl_url_cleanup(url);
     return is_good ? HTTP_ANSWERED : HTTP_BAD_URL;
 }
 
 static bool add_header(struct curl_slist **list, const char *line)
 {
-    struct curl_slist *more = lib.curl_slist_append(*list, line);
+    struct curl_slist *more = curl_lib.curl_slist_append(*list, line);
     *list = more != NULL ? more : *list;
     return more != NULL;
 }
@@ -165,29 +124,29 @@ static void set_options(CURL *curl, Transfer *transfer, const struct curl_slist 
 {
     const HttpAsk *ask = transfer->ask;
     const bool is_plain = strncmp(ask->url, "http:", 5) == 0;
-    lib.curl_easy_setopt(curl, CURLOPT_URL, ask->url);
-    lib.curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    lib.curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-    lib.curl_easy_setopt(curl, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-    lib.curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_URL, ask->url);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_lib.curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     if (is_plain) {
-        lib.curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+        curl_lib.curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
     }
-    lib.curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    lib.curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)MODEL_CONNECT_MS);
-    lib.curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)ask->timeout_ms);
-    lib.curl_easy_setopt(curl, CURLOPT_MAXFILESIZE, (long)MODEL_REPLY_BYTES_MAX);
-    lib.curl_easy_setopt(curl, CURLOPT_USERAGENT, "sandlot");
-    lib.curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-    lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)ask->body_bytes);
-    lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDS, ask->body); // and so a POST
-    lib.curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
-    lib.curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer);
-    lib.curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
-    lib.curl_easy_setopt(curl, CURLOPT_HEADERDATA, transfer);
-    lib.curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    lib.curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_around);
-    lib.curl_easy_setopt(curl, CURLOPT_XFERINFODATA, transfer);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)MODEL_CONNECT_MS);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)ask->timeout_ms);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_MAXFILESIZE, (long)MODEL_REPLY_BYTES_MAX);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_USERAGENT, "sandlot");
+    curl_lib.curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)ask->body_bytes);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDS, ask->body); // and so a POST
+    curl_lib.curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_HEADERDATA, transfer);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_around);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_XFERINFODATA, transfer);
 }
 
 static HttpEnd end_of(const Transfer *transfer, CURLcode code)
@@ -223,13 +182,13 @@ static HttpEnd end_of(const Transfer *transfer, CURLcode code)
 static void read_facts(CURL *curl, HttpReply *reply)
 {
     static const char json[] = "application/json";
-    lib.curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply->status);
+    curl_lib.curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply->status);
     const char *type = NULL;
-    lib.curl_easy_getinfo(curl, CURLINFO_CONTENT_TYPE, &type);
+    curl_lib.curl_easy_getinfo(curl, CURLINFO_CONTENT_TYPE, &type);
     reply->is_json = type != NULL && strncasecmp(type, json, sizeof json - 1) == 0 &&
                      strchr("; \t", type[sizeof json - 1]) != NULL; // its end counts as found
     curl_off_t seconds = 0;
-    lib.curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &seconds);
+    curl_lib.curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &seconds);
     const curl_off_t week = 7 * 24 * 3600;
     seconds = seconds < 0 ? 0 : seconds > week ? week : seconds;
     reply->retry_after_ms = (uint64_t)seconds * 1000;
@@ -248,17 +207,17 @@ HttpEnd model_http_post(const HttpAsk *ask, HttpReply *reply)
     }
     Transfer transfer = {.ask = ask, .reply = reply};
     struct curl_slist *headers = NULL;
-    CURL *curl = lib.curl_easy_init();
+    CURL *curl = curl_lib.curl_easy_init();
     HttpEnd end = HTTP_OUT_OF_LUCK;
     if (curl != NULL && make_headers(ask->key, &headers)) {
         set_options(curl, &transfer, headers);
-        const CURLcode code = lib.curl_easy_perform(curl);
+        const CURLcode code = curl_lib.curl_easy_perform(curl);
         end = end_of(&transfer, code);
-        snprintf(reply->problem, sizeof reply->problem, "%s", lib.curl_easy_strerror(code));
+        snprintf(reply->problem, sizeof reply->problem, "%s", curl_lib.curl_easy_strerror(code));
         read_facts(curl, reply);
     }
-    lib.curl_slist_free_all(headers);
-    lib.curl_easy_cleanup(curl);
+    curl_lib.curl_slist_free_all(headers);
+    curl_lib.curl_easy_cleanup(curl);
     return end;
 }
 

@@ -1,6 +1,7 @@
 // See access.h.
 #include "server/host/serve/access.h"
 
+#include "server/control/account.h"
 #include "server/control/control.h"
 #include "server/host/serve/http_order.h"
 #include "server/host/serve/http_routes.h"
@@ -50,6 +51,28 @@ bool serve_set_cookie(const void *user, const char *token, char *out, size_t byt
         snprintf(out, bytes, "%s=%s; Path=/; HttpOnly; SameSite=Lax%s%s", cookie_name(serve), token,
                  serve->is_https ? "; Secure" : "", token[0] == '\0' ? "; Max-Age=0" : "");
     return length > 0 && (size_t)length < bytes;
+}
+
+static const char *device_name(const Serve *serve)
+{
+    return serve->is_https ? "__Host-sandlot-device" : "sandlot-device";
+}
+
+bool serve_set_device_cookie(const void *user, const char *text, char *out, size_t bytes)
+{
+    const Serve *serve = user;
+    const int length =
+        snprintf(out, bytes, "%s=%s; Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000%s",
+                 device_name(serve), text, serve->is_https ? "; Secure" : "");
+    return length > 0 && (size_t)length < bytes;
+}
+
+const char *serve_device(const void *user, HttpRequest *request)
+{
+    char *text = arena_alloc(http_arena(request), DEVICE_TEXT_BYTES);
+    const bool has =
+        text != NULL && http_cookie(request, device_name(user), text, DEVICE_TEXT_BYTES);
+    return has ? text : NULL;
 }
 
 // --- who it is ----------------------------------------------------------------------------------

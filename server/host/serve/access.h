@@ -35,3 +35,6 @@ const StoreHostKey *serve_host_key(const HttpRequest *request);
 bool serve_has_cookie(const HttpRequest *request);
 // The Set-Cookie that signs in, or out with token "". False: it does not fit.
 bool serve_set_cookie(const void *serve, const char *token, char *out, size_t bytes);
+// The cookie of a device on which somebody signed in (account.h): to set it, and what was shown.
+bool serve_set_device_cookie(const void *serve, const char *text, char *out, size_t bytes);
+const char *serve_device(const void *serve, HttpRequest *request); // NULL: none

@@ -168,6 +168,19 @@ static void put_codes(ByteWriter *out, const AccountGiven *given)
     html_put(out, "</ul></section>\n");
 }
 
+// A link that makes an account, opened by somebody who has one.
+static void put_sign_out_first(ByteWriter *out, const AccountPage *page)
+{
+    put_form(out, "/logout",
+             (page->link_row->roles & ROLE_OPERATOR) != 0 ? "This link makes an operator's account"
+                                                          : "This link makes a new account");
+    html_put(out, "<p>You are signed in as ");
+    html_put_escaped(out, page->who->name);
+    html_put(out, ". Sign out to register the new account; this one stays as it is.</p>\n");
+    put_hidden(out, "link", page->link);
+    put_end(out, "Sign out and go on");
+}
+
 static void put_forms(ByteWriter *out, const AccountPage *page)
 {
     const StoreLink *link = page->link_row;
@@ -177,11 +190,7 @@ static void put_forms(ByteWriter *out, const AccountPage *page)
         return;
     }
     if (!is_guest && link != NULL) {
-        html_put(out, "<section role=\"alert\">This link makes a new account");
-        html_put(out, (link->roles & ROLE_OPERATOR) != 0 ? ", an operator's" : "");
-        html_put(out,
-                 ". You have an account: sign out here, then open the link again and register.");
-        html_put(out, "</section>\n");
+        put_sign_out_first(out, page);
     }
     if (page->who != NULL) {
         put_who(out, page);

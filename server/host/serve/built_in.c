@@ -11,8 +11,10 @@
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #define NOTES           "from the folder at start"
 #define STAMP_BYTES_MAX 96
@@ -137,6 +139,14 @@ static Status try_build(Folder *folder, const StoreRevision *revision)
     return status;
 }
 
+static Status set_live(Folder *folder, uint32_t number)
+{
+    const Status status = store_channel_set(folder->serve->store, folder->place_id, STORE_LIVE,
+                                            number, clock_unix_ms(), NULL);
+    folder->package.live = status == STATUS_OK ? number : folder->package.live;
+    return status;
+}
+
 static Status add_revision(Folder *folder, StoreRevision *revision)
 {
     Store *store = folder->serve->store;
@@ -145,15 +155,14 @@ static Status add_revision(Folder *folder, StoreRevision *revision)
         status = store_revision_add(store, revision, UINT64_MAX);
     }
     if (status == STATUS_OK) {
-        status = store_channel_set(store, folder->place_id, STORE_LIVE, revision->revision,
-                                   clock_unix_ms(), NULL);
+        status = set_live(folder, revision->revision);
     }
     if (status != STATUS_OK) {
         snprintf(folder->reason, sizeof folder->reason, "its revision cannot be stored: %s",
                  status_text(status));
         return status;
     }
-    folder->package.live = folder->package.last_revision = revision->revision;
+    folder->package.last_revision = revision->revision;
     serve_log(LOG_INFO, "places", "%s: revision %u, from %s", folder->place_id, revision->revision,
               folder->path);
     return STATUS_OK;
@@ -171,7 +180,10 @@ static Status publish(Folder *folder, Stamp *stamp)
     if (status == STATUS_OK) {
         sha256_of(folder->game.data, folder->game.bytes, revision.package_hash);
     }
-    if (status == STATUS_OK && !is_newest(folder, revision.package_hash)) {
+    const bool is_same = status == STATUS_OK && is_newest(folder, revision.package_hash);
+    if (is_same && folder->package.live == 0) { // its folder was gone, and is back
+        status = set_live(folder, folder->package.last_revision);
+    } else if (status == STATUS_OK && !is_same) {
         status = blob_put(folder->serve->blobs, folder->game.data, folder->game.bytes,
                           revision.package_hash);
         status = status == STATUS_OK ? try_build(folder, &revision) : status;
@@ -272,6 +284,7 @@ static Status open_default(Serve *serve)
                      : status;
         if (status == STATUS_OK) {
             place->place->needs_ticket = package.visibility == STORE_PRIVATE;
+            atomic_store(&place->is_private, package.visibility == STORE_PRIVATE);
             place->place->is_hidden = package.visibility != STORE_LISTED;
             places_put(serve, place);
             serve_place_changed(serve, place_id); // who is kept out is looked at too
@@ -282,6 +295,50 @@ static Status open_default(Serve *serve)
                   reason[0] != '\0' ? reason : status_text(status));
     }
     return STATUS_MALFORMED;
+}
+
+static bool is_given(const Serve *serve, const char *place_id)
+{
+    char given[65];
+    for (uint32_t i = 0; serve->config.places[i] != NULL; i++) {
+        serve_place_id(serve->config.places[i], given);
+        if (strcmp(given, place_id) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A place whose folder is gone is not played any more. Its worlds and revisions stay, and it is
+// played again when the folder is back.
+static void take_back(Serve *serve, const char *place_id)
+{
+    char path[SERVE_PATH_BYTES];
+    const Status status =
+        store_channel_set(serve->store, place_id, STORE_LIVE, 0, clock_unix_ms(), NULL);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+        return; // at the next start
+    }
+    serve_log(LOG_INFO, "places", "%s is not played any more: its folder is gone", place_id);
+    if (stamp_path(serve, place_id, path)) {
+        (void)unlink(path);
+    }
+}
+
+static void take_back_gone(Serve *serve)
+{
+    char folder[SERVE_PATH_BYTES];
+    DIR *list = serve_join_path(folder, serve->data, "stamps") ? opendir(folder) : NULL;
+    const struct dirent *entry;
+    while (list != NULL && (entry = readdir(list)) != NULL) {
+        if (entry->d_name[0] != '.' && strlen(entry->d_name) < 65 &&
+            !is_given(serve, entry->d_name)) {
+            take_back(serve, entry->d_name);
+        }
+    }
+    if (list != NULL) {
+        closedir(list);
+    }
 }
 
 Status serve_built_in_open(Serve *serve)
@@ -298,5 +355,6 @@ Status serve_built_in_open(Serve *serve)
             return status;
         }
     }
+    take_back_gone(serve);
     return open_default(serve);
 }

@@ -21,8 +21,9 @@
 #define PASSWORD_CHANGED "the password of this account was changed; sign in and join again"
 #define FORM_TYPE        "application/x-www-form-urlencoded"
 #define HTML_TYPE        "text/html; charset=utf-8"
+#define ACCOUNT_LINK     "/account?link="
 #define JSON_ARENA_BYTES (32u << 10)
-#define COOKIE_BYTES     160
+#define COOKIE_BYTES     256
 #define LINK_BYTES       400
 #define INVITATION_H     (7 * 24)
 #define INVITATION_H_MAX (365 * 24)
@@ -148,9 +149,10 @@ const char *serve_account_member(AccountBody *body, const char *name, size_t byt
     return text;
 }
 
-AccountAsk serve_account_ask(const Serve *serve, const HttpRequest *request)
+AccountAsk serve_account_ask(const Serve *serve, HttpRequest *request)
 {
     return (AccountAsk){.who = serve_who(request),
+                        .device = serve_device(serve, request),
                         .address = http_address(request),
                         .is_local = serve_is_development(serve, request)};
 }
@@ -274,6 +276,20 @@ static void write_codes(JsonWriter *json, const AccountGiven *given)
     json_write_array_end(json);
 }
 
+// So that guessing by others does not lock this device out (account.h).
+static void set_device(HttpRequest *request, HttpResponse *response, const Identity *who)
+{
+    Serve *serve = http_user(request);
+    char text[DEVICE_TEXT_BYTES];
+    char *cookie = arena_alloc(http_arena(request), COOKIE_BYTES);
+    if (!who->is_guest && cookie != NULL) {
+        account_device_make(serve->control, who->account, text);
+        if (serve_set_device_cookie(serve, text, cookie, COOKIE_BYTES)) {
+            response->set_device_cookie = cookie;
+        }
+    }
+}
+
 static void answer_signed_in(HttpRequest *request, HttpResponse *response, const AccountBody *body,
                              const AccountGiven *given)
 {
@@ -301,6 +317,7 @@ static void answer_signed_in(HttpRequest *request, HttpResponse *response, const
     }
     if (body->is_browser) {
         serve_account_cookie(request, response, given->token);
+        set_device(request, response, &given->who);
     }
 }
 
@@ -393,6 +410,20 @@ void serve_account_post_register(void *user, HttpRequest *request, HttpResponse 
     answer_given(request, response, &body, result, &given, made.link);
 }
 
+// Whoever was signed in as somebody else goes on with the link that they had opened.
+static const char *after_logout(HttpRequest *request, const char *link)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    const size_t bytes = strlen(link);
+    char *page = arena_alloc(http_arena(request), sizeof ACCOUNT_LINK + TOKEN_TEXT_BYTES);
+    if (bytes == 0 || bytes >= TOKEN_TEXT_BYTES || strspn(link, letters) != bytes || page == NULL) {
+        return "/account";
+    }
+    snprintf(page, sizeof ACCOUNT_LINK + TOKEN_TEXT_BYTES, ACCOUNT_LINK "%s", link);
+    return page;
+}
+
 void serve_account_post_logout(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
@@ -407,7 +438,7 @@ void serve_account_post_logout(void *user, HttpRequest *request, HttpResponse *r
         return;
     }
     if (body.is_form) {
-        see_other(response, "/account");
+        see_other(response, after_logout(request, serve_account_member(&body, "link", 64)));
     } else {
         serve_account_done(request, response);
     }
@@ -826,49 +857,6 @@ void serve_account_post_roles(void *user, HttpRequest *request, HttpResponse *re
     } else {
         serve_account_failed(request, response, &body, result, 0, "");
     }
-}
-
-// --- who may register ---------------------------------------------------------------------------
-
-void serve_account_get_registration(void *user, HttpRequest *request, HttpResponse *response)
-{
-    if (serve_account_refuse(request, response)) {
-        return;
-    }
-    Serve *serve = user;
-    ServeAnswer answer;
-    serve_answer_begin(&answer, request);
-    json_write_object_begin(&answer.json);
-    serve_write_member(&answer.json, "registration",
-                       control_registration_is_open(serve->control) ? "open" : "invite");
-    json_write_object_end(&answer.json);
-    serve_answer_end(&answer, response);
-}
-
-void serve_account_post_registration(void *user, HttpRequest *request, HttpResponse *response)
-{
-    Serve *serve = user;
-    AccountBody body;
-    if (!serve_account_body(request, response, &body)) {
-        return;
-    }
-    const char *text = serve_account_member(&body, "registration", NAME_TEXT_BYTES);
-    if (serve_account_refuse_bad(request, response, &body)) {
-        return;
-    }
-    const bool is_open = strcmp(text, "open") == 0;
-    if (!is_open && strcmp(text, "invite") != 0) {
-        http_fail(request, response, 400, "malformed", "registration is open or invite");
-        return;
-    }
-    if (!serve_account_record(request, response, "registration", 0, text)) {
-        return;
-    }
-    if (control_set_registration(serve->control, is_open) != STATUS_OK) {
-        serve_account_failed(request, response, &body, ACCOUNT_UNAVAILABLE, 0, "");
-        return;
-    }
-    serve_account_get_registration(user, request, response);
 }
 
 // --- the page -----------------------------------------------------------------------------------

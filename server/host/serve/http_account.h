@@ -19,8 +19,6 @@ void serve_account_post_token(void *user, HttpRequest *request, HttpResponse *re
 void serve_account_post_invitation(void *user, HttpRequest *request, HttpResponse *response);
 void serve_account_post_reset(void *user, HttpRequest *request, HttpResponse *response);
 void serve_account_post_roles(void *user, HttpRequest *request, HttpResponse *response);
-void serve_account_get_registration(void *user, HttpRequest *request, HttpResponse *response);
-void serve_account_post_registration(void *user, HttpRequest *request, HttpResponse *response);
 void serve_account_get_page(void *user, HttpRequest *request, HttpResponse *response);
 void serve_account_get_style(void *user, HttpRequest *request, HttpResponse *response);
 
@@ -63,10 +61,10 @@ void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *r
      .takes = "username password shown_name? invitation?",                                         \
      .gives = "session_token? client_id username user_id:integer recovery_codes:array",            \
      .fails = "400 403 409 410 429 503"},                                                          \
-    {"POST", "/logout", serve_account_post_logout,                                                 \
-     .blocks = true, .access = ACCESS_ANYONE, .is_form = true,                                     \
+    {"POST", "/logout", serve_account_post_logout, .body_max = SERVE_BODY_BYTES,                   \
+     .blocks = true, .access = ACCESS_ANYONE, .is_form = true, .takes = "link?",                   \
      .summary = "End the sign-in that comes with the request", .gives = "status",                  \
-     .fails = "401 403 503"},                                                                      \
+     .fails = "400 401 403 503"},                                                                  \
     {"GET", "/api/account", .handler = serve_account_get, .access = ACCESS_SIGNED_IN,              \
      .summary = "Who you are",                                                                     \
      .gives = "user_id:integer username shown_name is_guest:boolean roles:array scopes:array",     \
@@ -108,13 +106,6 @@ void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *r
      .body_max = SERVE_ACCOUNT_BODY_BYTES, .blocks = true, .access = ACCESS_OPERATOR,              \
      .summary = "Set the roles of an account, separated by spaces", .takes = "roles",              \
      .gives = "status", .fails = "400 401 403 404 409 503"},                                           \
-    {"GET", "/api/registration", .handler = serve_account_get_registration,                        \
-     .access = ACCESS_ANYONE, .summary = "May anybody register (open), or who was invited?",       \
-     .gives = "registration", .fails = "401"},                                                     \
-    {"POST", "/api/registration", serve_account_post_registration,                                 \
-     .body_max = SERVE_ACCOUNT_BODY_BYTES, .blocks = true, .access = ACCESS_OPERATOR,              \
-     .summary = "Open registration to everybody, or to who was invited (invite)",                  \
-     .takes = "registration", .gives = "registration", .fails = "400 401 403 503"},                \
     {"GET", "/account", .handler = serve_account_get_page, .blocks = true,                         \
      .access = ACCESS_ANYONE, .summary = "The page to sign in, without JavaScript",                \
      .takes = "link? done?", .gives = "text/html",                                                 \

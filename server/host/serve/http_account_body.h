@@ -21,7 +21,7 @@ const char *serve_account_member(AccountBody *body, const char *name, size_t byt
 // True: a text was bad, and the response says so.
 bool serve_account_refuse_bad(HttpRequest *request, HttpResponse *response,
                               const AccountBody *body);
-AccountAsk serve_account_ask(const Serve *serve, const HttpRequest *request);
+AccountAsk serve_account_ask(const Serve *serve, HttpRequest *request);
 // On the page if it was a form; `link`: the token of the link that the form was for.
 void serve_account_failed(HttpRequest *request, HttpResponse *response, const AccountBody *body,
                           AccountResult result, uint32_t wait_s, const char *link);

@@ -5,7 +5,7 @@
 #include "server/host/serve/http_admin.h"
 
 #include "core/base/utf8.h"
-#include "server/host/serve/http_place.h"
+#include "server/host/serve/collect.h"
 #include "server/host/serve/remote_worlds.h"
 #include "server/host/serve/time_text.h"
 #include "server/sys/clock.h"
@@ -450,11 +450,17 @@ void serve_admin_post_cleanup(void *user, HttpRequest *request, HttpResponse *re
 {
     Serve *serve = user;
     StoreSwept swept = {0};
+    Collected collected;
     if (!serve_record(serve, "cleanup", request, response)) {
         return;
     }
     if (serve->control != NULL && control_sweep(serve->control, &swept) != STATUS_OK) {
         http_fail(request, response, 503, "unavailable", "nothing could be removed; try again");
+        return;
+    }
+    const Status status = serve_collect(serve, &collected);
+    if (status != STATUS_OK && status != STATUS_EXISTS) { // a backup keeps all blobs
+        http_fail(request, response, 503, "unavailable", "not all could be removed; try again");
         return;
     }
     ServeAnswer answer;
@@ -463,7 +469,9 @@ void serve_admin_post_cleanup(void *user, HttpRequest *request, HttpResponse *re
     serve_write_number(&answer.json, "sign_ins", swept.sign_ins);
     serve_write_number(&answer.json, "guests", swept.guests);
     serve_write_number(&answer.json, "links", swept.links);
-    serve_write_number(&answer.json, "places", place_sweep(serve));
+    serve_write_number(&answer.json, "places", collected.places);
+    serve_write_number(&answer.json, "blobs", collected.blobs.removed);
+    serve_write_number(&answer.json, "blob_bytes", collected.blobs.bytes);
     json_write_object_end(&answer.json);
     serve_answer_end(&answer, response);
 }

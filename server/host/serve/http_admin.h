@@ -66,7 +66,7 @@ void serve_logs_stop(Serve *serve); // after the HTTP server has stopped
      .takes = "account?", .gives = "sessions:array total:integer sockets:integer", \
      .summary = "Sign-ins that are valid, without their tokens"}, \
     {"POST", "/admin/cleanup", .handler = serve_admin_post_cleanup, .access = ACCESS_MACHINE, \
-     .blocks = true, .gives = "sign_ins:integer guests:integer links:integer places:integer", \
+     .blocks = true, .gives = "sign_ins:integer guests:integer links:integer places:integer blobs:integer blob_bytes:integer", \
      .summary = "Forgets ended sign-ins, unused links, and guests who left nothing"}, \
     {"POST", "/admin/kick", serve_admin_post_kick, .body_max = SERVE_BODY_BYTES, \
      .access = ACCESS_MACHINE, .takes = "account world_id? reason?", .gives = "worlds:integer", \

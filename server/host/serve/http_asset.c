@@ -19,6 +19,7 @@
 
 #define STREAMS_MAX       512           // descriptors that are open at once
 #define WANTED_PLACES_MAX 8             // that are asked for one asset
+#define USES_MAX          16            // of one blob that are looked at
 #define JUDGED_NS         1000000000ull // how long the word about a file that was just written counts
 
 // What is known of a file that is not as the build saw it.
@@ -172,7 +173,7 @@ static bool answer_file(ServePlace *place, uint32_t number, HttpResponse *respon
     }
     atomic_fetch_add(&stream_count, 1);
     fill(response, asset->info.kind, (size_t)asset->bytes);
-    response->stream = (HttpStream){read_stream, end_stream, stream};
+    response->stream = (HttpStream){.read = read_stream, .end = end_stream, .user = stream};
     return true;
 }
 
@@ -224,31 +225,8 @@ static bool answer_from(ServePlace *place, const uint8_t hash[SHA256_BYTES], Htt
     return false;
 }
 
-void serve_asset_blob(void *user, HttpRequest *request, HttpResponse *response)
-{
-    const Serve *serve = user;
-    const char *name = http_path_part(request, 0);
-    WantedAsset wanted = {.not_in_count = 0};
-    if (atomic_load(&stream_count) >= STREAMS_MAX) {
-        http_fail(request, response, 503, "busy", "too many assets are being sent; try again");
-        return;
-    }
-    const bool is_hash = name != NULL && blob_parse(name, strlen(name), wanted.hash) == STATUS_OK;
-    ServePlace *place = is_hash ? places_find(serve, has_asset, &wanted) : NULL;
-    while (place != NULL) {
-        if (answer_from(place, wanted.hash, response)) {
-            return;
-        }
-        wanted.not_in[wanted.not_in_count++] = place;
-        serve_place_release(place);
-        const bool is_more = wanted.not_in_count < WANTED_PLACES_MAX;
-        place = is_more ? places_find(serve, has_asset, &wanted) : NULL;
-    }
-    http_fail(request, response, 404, "not_found", "there is no such blob");
-}
-
 // What players get of it is for those who may play it.
-static bool may_play(const Serve *serve, const HttpRequest *request, const char *place_id)
+bool serve_may_play(const Serve *serve, const HttpRequest *request, const char *place_id)
 {
     char package_id[PLACE_KEY_BYTES];
     StorePackage package;
@@ -260,13 +238,116 @@ static bool may_play(const Serve *serve, const HttpRequest *request, const char 
             (rights & (place_id_is_beta(place_id) ? RIGHT_TEST : RIGHT_PLAY)) != 0);
 }
 
+// Of a picture that was checked when it came: PNG, or else JPEG.
+static PackageKind picture_kind(int file)
+{
+    uint8_t first = 0;
+    return pread(file, &first, 1, 0) == 1 && first == 0x89 ? KIND_PNG : KIND_JPEG;
+}
+
+// The asset of a place that is loaded. The response is filled if this is true.
+static bool answer_asset(const Serve *serve, HttpRequest *request, HttpResponse *response,
+                         WantedAsset *wanted)
+{
+    ServePlace *place = places_find(serve, has_asset, wanted);
+    while (place != NULL) {
+        const bool is_private = atomic_load(&place->is_private);
+        const bool is_allowed =
+            !is_private || serve_may_play(serve, request, place->place->place_id);
+        if (is_allowed && answer_from(place, wanted->hash, response)) {
+            response->cache = is_private ? SERVE_BLOB_PRIVATE : SERVE_BLOB_CACHE;
+            return true;
+        }
+        wanted->not_in[wanted->not_in_count++] = place;
+        serve_place_release(place);
+        const bool is_more = wanted->not_in_count < WANTED_PLACES_MAX;
+        place = is_more ? places_find(serve, has_asset, wanted) : NULL;
+    }
+    return false;
+}
+
+// What a use lets somebody do with the blob: pictures are for who may see the package, the rest for
+// who may play, read or edit it.
+static Right right_for(StoreBlobPurpose purpose)
+{
+    switch (purpose) {
+    case STORE_BLOB_PICTURE:
+    case STORE_BLOB_THUMBNAIL:
+        return RIGHT_SEE;
+    case STORE_BLOB_PLAYED:
+    case STORE_BLOB_CLIENT_MANIFEST:
+        return RIGHT_PLAY;
+    case STORE_BLOB_DRAFT:
+        return RIGHT_EDIT;
+    default:
+        return RIGHT_READ;
+    }
+}
+
+// May they have it, by any of its uses? *is_public: anybody may.
+static bool may_have(Serve *serve, const HttpRequest *request, const uint8_t hash[SHA256_BYTES],
+                     bool *is_public, bool *is_picture)
+{
+    StoreBlobUse uses[USES_MAX];
+    uint32_t count = 0;
+    bool is_allowed = false;
+    if (store_blob_uses(serve->store, hash, uses, USES_MAX, &count) != STATUS_OK) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count && !*is_public; i++) {
+        StorePackage package;
+        uint32_t rights = 0;
+        const Right right = right_for(uses[i].purpose);
+        const bool is_seen = rights_find(serve->store, uses[i].package_id, serve_who(request),
+                                         &package, &rights) == STATUS_OK &&
+                             (rights & right) != 0;
+        is_allowed = is_allowed || is_seen;
+        *is_public = is_seen && (rights_of(&package, STORE_NOBODY, NULL) & right) != 0;
+        *is_picture = *is_picture || (is_seen && right == RIGHT_SEE);
+    }
+    return is_allowed;
+}
+
+// What the store keeps and no place that is loaded has: pictures, packages, drafts.
+static bool answer_stored(Serve *serve, HttpRequest *request, HttpResponse *response,
+                          const uint8_t hash[SHA256_BYTES])
+{
+    int file = -1;
+    uint64_t bytes = 0;
+    bool is_public = false, is_picture = false;
+    if (serve->control == NULL || !may_have(serve, request, hash, &is_public, &is_picture) ||
+        blob_file(serve->blobs, hash, &file, &bytes) != STATUS_OK) {
+        return false;
+    }
+    fill(response, is_picture ? picture_kind(file) : KIND_BIN, (size_t)bytes);
+    response->cache = is_public ? SERVE_BLOB_CACHE : SERVE_BLOB_PRIVATE;
+    response->stream = (HttpStream){.is_file = true, .file = file};
+    return true;
+}
+
+void serve_asset_blob(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    const char *name = http_path_part(request, 0);
+    WantedAsset wanted = {.not_in_count = 0};
+    if (atomic_load(&stream_count) >= STREAMS_MAX) {
+        http_fail(request, response, 503, "busy", "too many assets are being sent; try again");
+        return;
+    }
+    const bool is_hash = name != NULL && blob_parse(name, strlen(name), wanted.hash) == STATUS_OK;
+    if (!is_hash || (!answer_asset(serve, request, response, &wanted) &&
+                     !answer_stored(serve, request, response, wanted.hash))) {
+        http_fail(request, response, 404, "not_found", "there is no such blob");
+    }
+}
+
 // GET /api/assets?place=ID; without one, of the default place.
 void serve_asset_list(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
     const char *wanted = http_query(request, "place");
     wanted = wanted != NULL ? wanted : serve->default_place;
-    ServePlace *place = strlen(wanted) < PLACE_KEY_BYTES && may_play(serve, request, wanted)
+    ServePlace *place = strlen(wanted) < PLACE_KEY_BYTES && serve_may_play(serve, request, wanted)
                             ? places_find_id(serve, wanted)
                             : NULL;
     const BuildResult *built = place != NULL ? &place->place->built : NULL;

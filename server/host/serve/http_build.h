@@ -52,4 +52,3 @@ void serve_build_delete_job(void *user, HttpRequest *request, HttpResponse *resp
     }
 
 // clang-format on
-

@@ -76,7 +76,7 @@ static void answer_files(const Serve *serve, HttpRequest *request, HttpResponse 
     json_write_array_end(&json);
     if (used != NULL) {
         serve_write_number(&json, "bytes_used", *used);
-        serve_write_number(&json, "bytes_allowed", place_bytes_max(serve));
+        serve_write_number(&json, "bytes_allowed", serve_account_bytes_max(serve));
     }
     json_write_object_end(&json);
     if (json_writer_finish(&json) != STATUS_OK) {
@@ -232,7 +232,7 @@ static Status make_package(Serve *serve, const Identity *who, const char *title,
     snprintf(out->title, sizeof out->title, "%s", title);
     for (uint32_t i = 0; i < ID_TRIES && status == STATUS_EXISTS; i++) {
         place_make_id(title, out->package_id);
-        status = store_package_make(serve->store, out, PLACES_PER_ACCOUNT_MAX);
+        status = store_package_make(serve->store, out, PACKAGES_PER_ACCOUNT_MAX);
     }
     return status;
 }
@@ -687,7 +687,8 @@ static void publish(Serve *serve, HttpRequest *request, HttpResponse *response, 
     if (!place_build_reserve(serve, revision->maker_id, revision->job_id, request, response)) {
         return;
     }
-    const Status status = store_revision_add(serve->store, revision, place_bytes_max(serve));
+    const Status status =
+        store_revision_add(serve->store, revision, serve_account_bytes_max(serve));
     if (status != STATUS_OK) {
         job_drop(serve_jobs(serve), revision->job_id);
     }

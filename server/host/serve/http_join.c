@@ -140,13 +140,49 @@ void serve_refuse_socket(void *user, HostSocket *socket)
     free(socket->already);
 }
 
-void serve_take_socket(void *user, const MailSocket *mail)
+typedef struct SocketWish {
+    PlaceWish wish; // first
+    MailSocket mail;
+} SocketWish;
+
+static void give_socket(Serve *serve, const MailSocket *mail)
 {
-    Serve *serve = user;
     HostSocket socket = mail->socket;
     if (host_socket(serve->host, mail->world, &socket) != STATUS_OK) {
         serve_refuse_socket(serve, &socket);
     }
+}
+
+static void socket_place_is_open(PlaceWish *wish)
+{
+    SocketWish *wait = (SocketWish *)wish;
+    if (wish->refusal == PLACE_FINE) {
+        give_socket(wish->serve, &wait->mail);
+    } else {
+        serve_refuse_socket(wish->serve, &wait->mail.socket);
+    }
+    free(wait);
+}
+
+// In development a socket starts a world by itself, so its place is opened too. Elsewhere whoever
+// has a ticket has had both done.
+void serve_take_socket(void *user, const MailSocket *mail)
+{
+    Serve *serve = user;
+    const HostWorld *world = host_world(serve->host, mail->world);
+    const bool is_closed = world != NULL && host_world_view(world).place == NULL;
+    SocketWish *wait = NULL;
+    if (is_closed && serve->development && serve->control != NULL) {
+        wait = malloc(sizeof *wait);
+    }
+    if (wait == NULL) {
+        give_socket(serve, mail);
+        return;
+    }
+    *wait = (SocketWish){.wish = {.has_every_right = true, .then = socket_place_is_open},
+                         .mail = *mail};
+    memcpy(wait->wish.place_id, host_world_view(world).row->place_id, sizeof wait->wish.place_id);
+    places_wish(serve, &wait->wish);
 }
 
 // Whose socket it is: by the cookie or header, or by what stands in the address. 0: nobody's, or a
@@ -487,8 +523,10 @@ static void write_join(const PendingJoin *pending, JsonWriter *json, const HostJ
     char id[32], address[512], key[65];
     client_id(&pending->join.who, id);
     sha256_hex(pending->serve->key.public_half, key); // 32 bytes as hex digits
+    // Another machine knows the code that the world had when it registered.
     snprintf(address, sizeof address, "%s/api/rooms/%s/ws",
-             answer->address != NULL ? answer->address : server, view.row->room_code);
+             answer->address != NULL ? answer->address : server,
+             answer->address != NULL ? view.row->world_id : view.row->room_code);
     json_write_object_begin(json);
     serve_write_member(json, "server_address", address);
     if (pending->token[0] != '\0') { // not for a browser, whose cookie no script may read
@@ -544,6 +582,35 @@ void serve_refuse_join(HttpRequest *request, HttpResponse *response, const Serve
         return;
     }
     refusal = answers[refusal].code != NULL ? refusal : REFUSED_UNAVAILABLE;
+    http_fail(request, response, answers[refusal].status, answers[refusal].code,
+              answers[refusal].message);
+}
+
+void places_refuse(HttpRequest *request, HttpResponse *response, PlaceRefusal refusal,
+                   bool is_world)
+{
+    static const struct {
+        uint32_t status;
+        const char *code, *message;
+    } answers[PLACE_REFUSAL_COUNT] = {
+        [PLACE_NONE] = {404, "not_found", "there is no such place here"},
+        [PLACE_BETA_DENIED] = {403, "beta_denied", "only the team of this place plays its beta"},
+        [PLACE_KEPT_OUT] = {403, "kept_out", "the team of this place does not let you in"},
+        [PLACE_REMOVED] = {403, "removed", "an operator has removed this place; nobody plays it"},
+        [PLACE_TRASHED] = {409, "trashed", "this place is in the trash; restore it to play it"},
+        [PLACE_UNPUBLISHED] = {409, "not_published",
+                               "this place has no revision to play yet; its team must promote one"},
+        [PLACE_BROKEN] = {502, "broken",
+                          "this place cannot be built any more; its team must publish a revision "
+                          "that can"},
+        [PLACE_FULL] = {503, "full",
+                        "this server has as many places open as it can; try again later"},
+        [PLACE_BUSY] = {503, "unavailable", "the place cannot be opened now; try again"},
+        [PLACE_STOPPING] = {503, "stopping", "this server is going down"}};
+    if (is_world && (refusal == PLACE_NONE || refusal == PLACE_BETA_DENIED)) {
+        http_fail(request, response, 404, "not_found", "there is no such world here");
+        return;
+    }
     http_fail(request, response, answers[refusal].status, answers[refusal].code,
               answers[refusal].message);
 }

@@ -50,7 +50,12 @@ static AccountResult delete_person(Serve *serve, uint64_t account)
     StoreAccount row;
     Status status = store_account_find(serve->store, account, &row);
     if (status == STATUS_OK) {
-        const AccountResult result = account_is_last_operator(serve->control, &row);
+        // The role goes first: the transaction that takes it knows whether it is the last one.
+        const bool is_operator = (row.roles & ROLE_OPERATOR) != 0;
+        const AccountResult result =
+            is_operator
+                ? account_set_roles(serve->control, row.name, row.roles & ~(uint32_t)ROLE_OPERATOR)
+                : ACCOUNT_OK;
         if (result != ACCOUNT_OK) {
             return result;
         }
@@ -156,7 +161,7 @@ static Status export_person(const Serve *serve, uint64_t account, HttpResponse *
         free(file);
         return status;
     }
-    response->stream = (HttpStream){read_export, end_export, file};
+    response->stream = (HttpStream){.read = read_export, .end = end_export, .user = file};
     response->is_attachment = true;
     return STATUS_OK;
 }

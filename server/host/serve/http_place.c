@@ -5,6 +5,7 @@
 
 #include "core/base/text.h"
 #include "server/host/serve/body.h"
+#include "server/host/serve/http_listing.h"
 #include "server/host/serve/place_build.h"
 #include "server/host/serve/time_text.h"
 #include "server/store/store_person.h"
@@ -17,13 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_BYTES    (128u << 10) // a description whose every byte is escaped, and a team
-#define LIST_MAX      100
-#define LIST_BYTES    (256u << 10)
-#define SLUG_BYTES    33
-#define MS_PER_DAY    86400000ull
-#define SWEEP_NS      3600000000000ull
-#define SWEPT_AT_ONCE 1000
+#define PAGE_BYTES (128u << 10) // a description whose every byte is escaped, and a team
+#define LIST_MAX   100
+#define LIST_BYTES (256u << 10)
+#define SLUG_BYTES 33
 
 // --- what all of them need ----------------------------------------------------------------------
 
@@ -47,6 +45,7 @@ bool place_enter(Serve *serve, HttpRequest *request, HttpResponse *response, uin
         http_fail(request, response, 403, "denied",
                   (needs & RIGHT_OWN) != 0    ? "this is for the owner of the place"
                   : (needs & RIGHT_EDIT) != 0 ? "this is for those who work on the place"
+                  : (needs & RIGHT_PLAY) != 0 ? "you may not play this place"
                                               : "the sources of this place are not open");
         return false;
     }
@@ -110,13 +109,6 @@ void place_refuse_store(HttpRequest *request, HttpResponse *response, Status sta
     }
 }
 
-uint64_t place_bytes_max(const Serve *serve)
-{
-    const uint64_t mb =
-        serve->config.account_mb != 0 ? serve->config.account_mb : ACCOUNT_MB_DEFAULT;
-    return mb << 20;
-}
-
 void place_refuse_quota(Serve *serve, uint64_t account, uint64_t wanted, HttpRequest *request,
                         HttpResponse *response)
 {
@@ -126,7 +118,7 @@ void place_refuse_quota(Serve *serve, uint64_t account, uint64_t wanted, HttpReq
     snprintf(text, sizeof text,
              "%" PRIu64 " bytes do not fit: %" PRIu64 " of %" PRIu64
              " bytes are used; delete places or pictures, or ask the operator for more",
-             wanted, used, place_bytes_max(serve));
+             wanted, used, serve_account_bytes_max(serve));
     http_fail(request, response, 413, "quota", text);
 }
 
@@ -277,7 +269,7 @@ static void write_short(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
     serve_write_number(json, "version", package->version);
 }
 
-void place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
+uint64_t place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
 {
     json_write_object_begin(json);
     write_short(serve, ask, json);
@@ -289,20 +281,24 @@ void place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
     if ((ask->rights & RIGHT_EDIT) != 0 || (ask->package.flags & STORE_PACKAGE_REMOVED) != 0) {
         serve_write_moderation(serve, json, ask->package.package_id);
     }
+    const uint64_t counts = listing_write_counts(serve, json, ask->package.package_id);
     json_write_object_end(json);
+    return counts;
 }
 
-// The tag is of the row and of what whoever asks may do.
+// The tag is of the row, of what whoever asks may do, and of how much it is played, which changes
+// without another version.
 static void answer_page(Serve *serve, HttpRequest *request, HttpResponse *response,
                         const PlaceAsk *ask)
 {
     ServeAnswer answer;
     char *tag = arena_alloc(http_arena(request), 64);
     place_answer_begin(&answer, request, PAGE_BYTES);
-    place_write(serve, ask, &answer.json);
+    const uint64_t counts = place_write(serve, ask, &answer.json);
     place_answer_end(&answer, response);
     if (tag != NULL) {
-        snprintf(tag, 64, "\"%" PRIu64 ".%x\"", ask->package.version, ask->rights);
+        snprintf(tag, 64, "\"%" PRIu64 ".%x.%" PRIx64 "\"", ask->package.version, ask->rights,
+                 counts);
         response->tag = tag;
     }
 }
@@ -387,6 +383,7 @@ void serve_patch_place(void *user, HttpRequest *request, HttpResponse *response)
         matches(request, response, &ask.package) &&
         read_patch(user, request, response, &ask.package) &&
         change(user, request, response, &ask.package)) {
+        place_build_changed(user, ask.package.package_id); // who may play it, and who finds it
         answer_page(user, request, response, &ask);
     }
 }
@@ -438,37 +435,6 @@ void serve_restore_place(void *user, HttpRequest *request, HttpResponse *respons
         status_ignore(rights_find(serve->store, ask.package.package_id, serve_who(request),
                                   &ask.package, &ask.rights)); // as it was just written
         answer_page(serve, request, response, &ask);
-    }
-}
-
-uint32_t place_sweep(Serve *serve)
-{
-    StorePackage package;
-    uint32_t count = 0;
-    const uint64_t now = clock_unix_ms(), days = TRASH_DAYS * MS_PER_DAY;
-    while (serve->control != NULL && now > days && count < SWEPT_AT_ONCE &&
-           store_package_trashed(serve->store, now - days, &package) == STATUS_OK &&
-           store_package_delete(serve->store, package.package_id) == STATUS_OK) {
-        serve_log(LOG_INFO, "places", "%s was in the trash for %u days and is deleted",
-                  package.package_id, (unsigned)TRASH_DAYS);
-        count += 1;
-    }
-    return count;
-}
-
-static void sweep(void *user, bool is_cancelled)
-{
-    if (!is_cancelled) {
-        (void)place_sweep(user);
-    }
-}
-
-void place_step(Serve *serve)
-{
-    const uint64_t now = clock_ns();
-    if (serve->control != NULL && (serve->swept_ns == 0 || now - serve->swept_ns >= SWEEP_NS)) {
-        serve->swept_ns = now;
-        status_ignore(work_pool_submit(serve->pool, sweep, serve)); // or an hour later
     }
 }
 
@@ -550,11 +516,11 @@ void serve_get_quota(void *user, HttpRequest *request, HttpResponse *response)
     const Identity *who = serve_who(request);
     uint64_t used = 0;
     uint32_t count = 0;
-    StorePackage *packages = malloc(PLACES_PER_ACCOUNT_MAX * sizeof *packages);
+    StorePackage *packages = malloc(PACKAGES_PER_ACCOUNT_MAX * sizeof *packages);
     http_keep(request, packages);
     Status status = packages == NULL ? STATUS_LIMIT
                                      : store_packages_of(serve->store, who->account, "", packages,
-                                                         PLACES_PER_ACCOUNT_MAX, &count);
+                                                         PACKAGES_PER_ACCOUNT_MAX, &count);
     if (status == STATUS_OK) {
         status = store_account_bytes(serve->store, who->account, &used);
     }
@@ -566,8 +532,8 @@ void serve_get_quota(void *user, HttpRequest *request, HttpResponse *response)
     place_answer_begin(&answer, request, LIST_BYTES);
     json_write_object_begin(&answer.json);
     serve_write_number(&answer.json, "bytes_used", used);
-    serve_write_number(&answer.json, "bytes_max", place_bytes_max(serve));
-    serve_write_number(&answer.json, "places_max", PLACES_PER_ACCOUNT_MAX);
+    serve_write_number(&answer.json, "bytes_max", serve_account_bytes_max(serve));
+    serve_write_number(&answer.json, "places_max", PACKAGES_PER_ACCOUNT_MAX);
     json_write_name(&answer.json, "places");
     json_write_array_begin(&answer.json);
     for (uint32_t i = 0; i < count; i++) {
@@ -637,7 +603,7 @@ void serve_post_channel(void *user, HttpRequest *request, HttpResponse *response
     }
     serve_log(LOG_INFO, "places", "%s: %s names r%u in place of r%u", ask.package.package_id, name,
               number, before);
-    if (channel == STORE_LIVE && number != before) {
+    if (number != before) {
         place_build_changed(serve, ask.package.package_id);
     }
     ServeAnswer answer;

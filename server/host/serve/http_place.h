@@ -6,6 +6,7 @@
 #include "core/base/limits.h"
 #include "server/build/package/package.h"
 #include "server/control/rights.h"
+#include "server/host/serve/http_listing.h"
 #include "server/host/serve/http_routes.h"
 
 // --- for the files of places --------------------------------------------------------------------
@@ -26,7 +27,6 @@ void place_answer_begin(ServeAnswer *answer, HttpRequest *request, size_t bytes)
 void place_answer_end(ServeAnswer *answer, HttpResponse *response);
 void place_write_revision_id(JsonWriter *json, const char *name, uint32_t revision); // 0: null
 void place_refuse_store(HttpRequest *request, HttpResponse *response, Status status);
-uint64_t place_bytes_max(const Serve *serve); // of an account
 // How much is used and allowed (413).
 void place_refuse_quota(Serve *serve, uint64_t account, uint64_t wanted, HttpRequest *request,
                         HttpResponse *response);
@@ -36,10 +36,8 @@ void place_make_id(const char *title, char out[65]);
 bool place_check_title(HttpRequest *request, HttpResponse *response, const char *title);
 const char *place_visibility_name(StoreVisibility visibility);
 bool place_visibility_read(const char *text, StoreVisibility *out);
-void place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json); // the whole page
-// Deletes what has been in the trash for TRASH_DAYS; returns how many. Waits for the disk.
-uint32_t place_sweep(Serve *serve);
-void place_step(Serve *serve); // on the main thread: sweeps once an hour
+// The whole page; gives a hash of what changes without another version of the row.
+uint64_t place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json);
 
 // --- handlers -----------------------------------------------------------------------------------
 
@@ -79,7 +77,8 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
 #define SERVE_PLACE_PAGE                                                                          \
     "place_id title description creator:any visibility open:boolean revisions:integer live:any "  \
     "beta:any forked_from:any created_at updated_at updated_s:integer trashed_at:any "            \
-    "removed:boolean moderation?:any pictures:array rights:array team?:array version:integer"
+    "removed:boolean moderation?:any pictures:array rights:array team?:array version:integer "                    \
+    SERVE_LISTING_COUNTS
 #define SERVE_REVISION                                                                            \
     "revision_id state notes maker:any created_at bytes:integer sha256:any job_id:any reason:any "\
     "live:boolean beta:boolean"
@@ -166,7 +165,7 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
     {"PUT", "/api/places/*/pictures/*", serve_put_picture, .blocks = true,                        \
      .names = "place_id number", .body_max = PICTURE_BYTES_MAX, .access = ACCESS_ACCOUNT,         \
      .takes = "application/octet-stream", .gives = "place_id number:integer sha256",              \
-     .fails = "404 409 507", .summary = "Puts a screenshot, PNG or JPEG, on the page"},           \
+     .fails = "404 507", .summary = "Puts a screenshot, PNG or JPEG, on the page"},               \
     {"DELETE", "/api/places/*/pictures/*", .handler = serve_delete_picture, .blocks = true,       \
      .names = "place_id number", .access = ACCESS_ACCOUNT, .gives = "place_id number:integer",    \
      .fails = "404", .summary = "Takes a screenshot off the page"}

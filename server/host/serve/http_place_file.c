@@ -147,7 +147,8 @@ static void put_stream(HttpResponse *response, int file, uint64_t bytes)
     response->is_attachment = true;
     response->content_security_policy = "sandbox";
     response->cache = "private, no-cache";
-    response->stream = (HttpStream){read_stream, end_stream, (void *)(intptr_t)file};
+    response->stream =
+        (HttpStream){.read = read_stream, .end = end_stream, .user = (void *)(intptr_t)file};
 }
 
 static char *tag_of(HttpRequest *request, const uint8_t hash[SHA256_BYTES])
@@ -438,7 +439,7 @@ static void set_picture(Serve *serve, HttpRequest *request, HttpResponse *respon
 {
     char hex[2 * SHA256_BYTES + 1] = "";
     const Status status = store_picture_set(serve->store, ask->package.package_id, number, hash,
-                                            bytes, place_bytes_max(serve));
+                                            bytes, serve_account_bytes_max(serve));
     if (status == STATUS_LIMIT) {
         place_refuse_quota(serve, ask->package.owner_id, bytes, request, response);
     } else if (status == STATUS_NOT_FOUND) {

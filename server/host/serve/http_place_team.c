@@ -174,8 +174,9 @@ void serve_delete_team(void *user, HttpRequest *request, HttpResponse *response)
 static bool give(Serve *serve, HttpRequest *request, HttpResponse *response, const char *place_id,
                  uint64_t to, bool is_forced)
 {
-    const Status status = store_package_give(serve->store, place_id, to, is_forced,
-                                             PLACES_PER_ACCOUNT_MAX, place_bytes_max(serve));
+    const Status status =
+        store_package_give(serve->store, place_id, to, is_forced, PACKAGES_PER_ACCOUNT_MAX,
+                           serve_account_bytes_max(serve));
     if (status == STATUS_DENIED || status == STATUS_NOT_FOUND) {
         http_fail(request, response, 404, "not_found", "this place is not offered to you");
     } else if (status == STATUS_LIMIT) {

@@ -208,7 +208,8 @@ static Status add(Serve *serve, HttpRequest *request, HttpResponse *response,
                   const StorePackage *package, StoreRevision *revision)
 {
     memcpy(revision->package_id, package->package_id, sizeof revision->package_id);
-    const Status status = store_revision_add(serve->store, revision, place_bytes_max(serve));
+    const Status status =
+        store_revision_add(serve->store, revision, serve_account_bytes_max(serve));
     if (status == STATUS_LIMIT) {
         place_refuse_quota(serve, package->owner_id, revision->package_bytes, request, response);
     } else if (status == STATUS_NOT_FOUND) {
@@ -236,8 +237,8 @@ static void store_upload(Upload *upload, HttpRequest *request, HttpResponse *res
     } else if (is_new) {
         const StorePublish wish = {.package = package,
                                    .revision = revision,
-                                   .count_max = PLACES_PER_ACCOUNT_MAX,
-                                   .bytes_max = place_bytes_max(serve)};
+                                   .count_max = PACKAGES_PER_ACCOUNT_MAX,
+                                   .bytes_max = serve_account_bytes_max(serve)};
         status = publish(serve, request, response, &wish);
     } else {
         status = add(serve, request, response, package, revision);
@@ -362,8 +363,8 @@ void serve_post_fork(void *user, HttpRequest *request, HttpResponse *response)
     }
     const StorePublish wish = {.package = &package,
                                .revision = &revision,
-                               .count_max = PLACES_PER_ACCOUNT_MAX,
-                               .bytes_max = place_bytes_max(serve),
+                               .count_max = PACKAGES_PER_ACCOUNT_MAX,
+                               .bytes_max = serve_account_bytes_max(serve),
                                .source = &source};
     if (publish(serve, request, response, &wish) != STATUS_OK) {
         job_drop(serve_jobs(serve), revision.job_id);

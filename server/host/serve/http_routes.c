@@ -11,6 +11,7 @@
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_draft.h"
 #include "server/host/serve/http_host.h"
+#include "server/host/serve/http_listing.h"
 #include "server/host/serve/http_order.h"
 #include "server/host/serve/http_place.h"
 #include "server/host/serve/metrics.h"
@@ -194,6 +195,7 @@ static bool answer_metrics(void *user, HttpDeferred *deferred, HttpResponse *res
     metrics.routes = serve_routes(&metrics.route_count);
     if (serve->control != NULL) {
         metrics.control = control_stats(serve->control);
+        metrics.listing = listing_feed_stats(serve->feed);
     }
     collect_worlds(serve, &metrics);
     ByteWriter writer = byte_writer(serve_text(serve), SERVE_TEXT_BYTES);
@@ -263,27 +265,14 @@ static bool has_packed(void *user, const ServePlace *place)
     return wanted->rune != UINT32_MAX && built->runes[wanted->rune].packed != NULL;
 }
 
-// GET /packed/<number>/<hash of the rune>. Not at the address of the rune: what stands between us
-// and a client keeps answers by their addresses, and must never take one for the other.
-static void get_packed(void *user, HttpRequest *request, HttpResponse *response)
-{
-    Wanted wanted = {.number = http_path_part(request, 0)};
-    ServePlace *place =
-        read_hash(request, 1, &wanted) ? places_find(user, has_packed, &wanted) : NULL;
-    if (place == NULL) {
-        http_fail(request, response, 404, "not_found", "there is no such rune, packed like this");
-        return;
-    }
-    const BuildRune *rune = &place->place->built.runes[wanted.rune];
-    serve_place_send(place, rune->packed, rune->packed_count, response);
-    put_blob(response);
-}
-
 // Of runes only those that clients are told of: one of the server's is as unknown as any other.
 static bool has_in_memory(void *user, const ServePlace *place)
 {
     Wanted *wanted = user;
     wanted->rune = UINT32_MAX;
+    if (wanted->number != NULL) {
+        return has_packed(user, place);
+    }
     if (memcmp(wanted->hash, place->place->scene_hash, sizeof wanted->hash) == 0) {
         return true;
     }
@@ -291,20 +280,86 @@ static bool has_in_memory(void *user, const ServePlace *place)
     return wanted->rune != UINT32_MAX;
 }
 
+static bool has_in_public(void *user, const ServePlace *place)
+{
+    return !atomic_load(&place->is_private) && has_in_memory(user, place);
+}
+
+// The reference is the response's.
+static void send_wanted(ServePlace *place, const Wanted *wanted, HttpRequest *request,
+                        HttpResponse *response)
+{
+    const BuildResult *built = &place->place->built;
+    if (wanted->number != NULL) {
+        const BuildRune *rune = &built->runes[wanted->rune];
+        serve_place_send(place, rune->packed, rune->packed_count, response);
+    } else if (wanted->rune != UINT32_MAX) {
+        send_rune(place, wanted->rune, request, response);
+    } else {
+        serve_place_send(place, built->stripped, built->stripped_bytes, response);
+    }
+    put_blob(response);
+}
+
+// On the pool: of a place that is not for everybody.
+static bool answer_private(Serve *serve, Wanted *wanted, HttpRequest *request,
+                           HttpResponse *response)
+{
+    ServePlace *place = places_find(serve, has_in_memory, wanted);
+    if (place == NULL) {
+        return false;
+    }
+    if (!serve_may_play(serve, request, place->place->place_id)) {
+        serve_place_release(place);
+        return false;
+    }
+    const bool is_private = atomic_load(&place->is_private);
+    send_wanted(place, wanted, request, response);
+    response->cache = is_private ? SERVE_BLOB_PRIVATE : SERVE_BLOB_CACHE;
+    return true;
+}
+
+static void get_other_blob(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Wanted wanted = {0};
+    if (!read_hash(request, 0, &wanted)) {
+        http_fail(request, response, 404, "not_found", "there is no such blob");
+    } else if (!answer_private(user, &wanted, request, response)) {
+        serve_asset_blob(user, request, response);
+    }
+}
+
 static void get_blob(void *user, HttpRequest *request, HttpResponse *response)
 {
     Wanted wanted = {0};
     ServePlace *place =
-        read_hash(request, 0, &wanted) ? places_find(user, has_in_memory, &wanted) : NULL;
-    if (place == NULL) {
-        http_work(request, response, serve_asset_blob); // files
-    } else if (wanted.rune != UINT32_MAX) {
-        send_rune(place, wanted.rune, request, response);
-        put_blob(response);
+        read_hash(request, 0, &wanted) ? places_find(user, has_in_public, &wanted) : NULL;
+    if (place != NULL) {
+        send_wanted(place, &wanted, request, response);
     } else {
-        serve_place_send(place, place->place->built.stripped, place->place->built.stripped_bytes,
-                         response);
-        put_blob(response);
+        http_work(request, response, get_other_blob); // files, and the database
+    }
+}
+
+static void get_other_packed(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Wanted wanted = {.number = http_path_part(request, 0)};
+    if (!read_hash(request, 1, &wanted) || !answer_private(user, &wanted, request, response)) {
+        http_fail(request, response, 404, "not_found", "there is no such rune, packed like this");
+    }
+}
+
+// GET /packed/<number>/<hash of the rune>. Not at the address of the rune: what stands between us
+// and a client keeps answers by their addresses, and must never take one for the other.
+static void get_packed(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Wanted wanted = {.number = http_path_part(request, 0)};
+    ServePlace *place =
+        read_hash(request, 1, &wanted) ? places_find(user, has_in_public, &wanted) : NULL;
+    if (place != NULL) {
+        send_wanted(place, &wanted, request, response);
+    } else {
+        http_work(request, response, get_other_packed);
     }
 }
 
@@ -403,6 +458,7 @@ static const HttpRoute routes[] = {
      .summary = "Who asks, for a page: also when nobody is signed in"},
     SERVE_WORLD_ROUTES,
     SERVE_BUILD_ROUTES,
+    SERVE_LISTING_ROUTES,
     SERVE_DRAFT_ROUTES,
     SERVE_PLACE_ROUTES,
     SERVE_HOST_ROUTES,

@@ -14,12 +14,14 @@
 #include "server/host/serve/remote_worlds.h"
 #include "server/host/serve/time_text.h"
 #include "server/sys/clock.h"
+#include "server/sys/entropy.h"
 
 #include <stdio.h>
 #include <strings.h>
 
 #define WORLDS_PER_PAGE     100
 #define WORLDS_PER_PAGE_MAX 500
+#define CODE_TRIES          8
 
 // --- rooms --------------------------------------------------------------------------------------
 
@@ -381,6 +383,7 @@ typedef struct GuestChange {
     char world_id[65];
     uint64_t account;
     bool is_invited;
+    char room_code[17]; // that a private world has from now on
 } GuestChange;
 
 static void change_guest(void *user, void *what)
@@ -391,6 +394,9 @@ static void change_guest(void *user, void *what)
     if (world != NULL) {
         status_ignore(host_world_invite(world, change->account, change->is_invited));
         const StoreWorld *row = host_world_view(world).row;
+        if (!change->is_invited && row->is_private) {
+            host_world_set_code(world, change->room_code);
+        }
         if (!change->is_invited && row->is_private && row->owner_id != change->account) {
             (void)serve_kick(serve, change->account, change->world_id,
                              "your invitation to this world was taken back");
@@ -399,12 +405,25 @@ static void change_guest(void *user, void *what)
     free(change);
 }
 
-static Status store_change(Serve *serve, const GuestChange *change)
+// Whoever was invited knows the code, so a private world gets another one.
+static Status take_back(Serve *serve, GuestChange *change)
 {
-    Status status =
-        change->is_invited
-            ? store_guest_put(serve->store, change->world_id, change->account, clock_unix_ms())
-            : store_guest_delete(serve->store, change->world_id, change->account);
+    Status status = STATUS_EXISTS;
+    for (uint32_t i = 0; i < CODE_TRIES && status == STATUS_EXISTS; i++) {
+        uint8_t random[ROOM_CODE_PRIVATE];
+        entropy_fill(random, sizeof random);
+        room_code_from(random, sizeof random, change->room_code);
+        status =
+            store_guest_delete(serve->store, change->world_id, change->account, change->room_code);
+    }
+    return status;
+}
+
+static Status store_change(Serve *serve, GuestChange *change)
+{
+    Status status = change->is_invited ? store_guest_put(serve->store, change->world_id,
+                                                         change->account, clock_unix_ms())
+                                       : take_back(serve, change);
     GuestChange *told = status == STATUS_OK ? malloc(sizeof *told) : NULL;
     if (told != NULL) {
         *told = *change;
@@ -417,7 +436,7 @@ static Status store_change(Serve *serve, const GuestChange *change)
 }
 
 static void answer_guest(HttpRequest *request, HttpResponse *response, Status status,
-                         const char *world_id, const char *username)
+                         const StoreWorld *row, const char *username)
 {
     if (status == STATUS_NOT_FOUND) {
         http_fail(request, response, 404, "not_found", "this account is not invited");
@@ -429,8 +448,9 @@ static void answer_guest(HttpRequest *request, HttpResponse *response, Status st
         ServeAnswer answer;
         serve_answer_begin(&answer, request);
         json_write_object_begin(&answer.json);
-        serve_write_member(&answer.json, "world_id", world_id);
+        serve_write_member(&answer.json, "world_id", row->world_id);
         serve_write_member(&answer.json, "username", username);
+        serve_write_member(&answer.json, "room_code", row->room_code);
         json_write_object_end(&answer.json);
         serve_answer_end(&answer, response);
     }
@@ -450,7 +470,11 @@ static void invite(Serve *serve, HttpRequest *request, HttpResponse *response, c
     }
     GuestChange change = {.account = account.account_id, .is_invited = is_invited};
     memcpy(change.world_id, row.world_id, sizeof change.world_id);
-    answer_guest(request, response, store_change(serve, &change), row.world_id, account.name);
+    const Status status = store_change(serve, &change);
+    if (status == STATUS_OK && !is_invited && row.is_private) {
+        memcpy(row.room_code, change.room_code, sizeof row.room_code);
+    }
+    answer_guest(request, response, status, &row, account.name);
 }
 
 void serve_post_guest(void *user, HttpRequest *request, HttpResponse *response)

@@ -64,9 +64,9 @@ void serve_put_profiles(void *user, HttpRequest *request, HttpResponse *response
      .summary = "Makes a world of one's own"},                                                     \
     {"POST", "/api/worlds/*/guests", serve_post_guest, .names = "world_id", .blocks = true,        \
      .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN, .takes = "username",                \
-     .gives = "world_id username", .fails = "403 404 409",                                         \
+     .gives = "world_id username room_code", .fails = "403 404 409",                               \
      .summary = "Invites an account to a private world"},                                          \
     {"DELETE", "/api/worlds/*/guests/*", serve_delete_guest, .names = "world_id username",         \
-     .blocks = true, .access = ACCESS_SIGNED_IN, .gives = "world_id username", .fails = "403 404", \
-     .summary = "Takes an invitation back"}
+     .blocks = true, .access = ACCESS_SIGNED_IN, .gives = "world_id username room_code",           \
+     .fails = "403 404", .summary = "Takes an invitation back; the world's private code changes"}
 // clang-format on

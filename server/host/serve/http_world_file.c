@@ -74,7 +74,8 @@ static void export(Serve *serve, HttpRequest *request, HttpResponse *response, b
     }
     response->bytes = (size_t)bytes;
     response->is_attachment = is_export;
-    response->stream = (HttpStream){read_file, end_file, (void *)(intptr_t)file};
+    response->stream =
+        (HttpStream){.read = read_file, .end = end_file, .user = (void *)(intptr_t)file};
 }
 
 void serve_get_world(void *user, HttpRequest *request, HttpResponse *response)

@@ -27,7 +27,7 @@ typedef struct ProcessLink {
     Channel channel;
     Journal *journal; // NULL: none
     char bounds[HOST_BOUNDS_NAME_BYTES];
-    bool is_bound, has_ended;
+    bool is_bound, is_ready, has_ended;
     int code;
 } ProcessLink;
 
@@ -144,6 +144,10 @@ static Status process_take(HostLink *base, ChannelMessage *out)
 {
     ProcessLink *link = of(base);
     const Status status = is_open(link) ? channel_take(&link->channel, out) : STATUS_TRUNCATED;
+    if (status == STATUS_OK && out->type == CHANNEL_READY && !link->is_ready) {
+        link->is_ready = true;
+        process_set_turns(link->process.pid, PROCESS_TURNS_SHORT); // its ticks begin in time
+    }
     if (status == STATUS_TRUNCATED && is_open(link)) {
         (void)epoll_ctl(link->config->epoll, EPOLL_CTL_DEL, link->channel.end, NULL);
     }
@@ -266,6 +270,8 @@ Status link_process_start(const LinkConfig *config, HostWorld *world, HostLink *
         free(link);
         return status;
     }
+    // Until it is ready it computes for long, and nobody else's tick shall wait for that.
+    process_set_turns(link->process.pid, PROCESS_TURNS_LONG);
     watch(link, link->channel.end);
     if (link->process.pid_descriptor >= 0) {
         watch(link, link->process.pid_descriptor);

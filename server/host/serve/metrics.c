@@ -270,6 +270,10 @@ static void account_numbers(const Metrics *metrics, ByteWriter *writer)
     number(writer, "sign_ins_ended_total", COUNTER, "Sign-ins ended", control->ended);
     number(writer, "sign_ins_refused_total", COUNTER, "Requests with a token that is none",
            control->refused);
+    number(writer, "visits_total", COUNTER, "Players let into worlds, for the listing",
+           metrics->listing.visits);
+    number(writer, "visits_lost_total", COUNTER, "Those that could not be stored",
+           metrics->listing.visits_lost);
     number(writer, "draining", GAUGE, "Whether no worlds are started any more", metrics->draining);
 }
 

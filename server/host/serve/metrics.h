@@ -5,6 +5,7 @@
 #include "server/channel/stats.h"
 #include "server/control/control.h"
 #include "server/host/host.h"
+#include "server/host/serve/listing_feed.h"
 #include "server/net/http.h"
 #include "server/sys/disk.h"
 
@@ -30,6 +31,7 @@ typedef struct Metrics {
     HttpStats http;
     WorkPoolStats pool;
     ControlStats control;
+    ListingFeedStats listing;
     bool draining;
     HttpServer *server; // for its counts by route; NULL: none
     const HttpRoute *routes;

@@ -4,16 +4,10 @@
 
 #include "core/base/decimal.h"
 #include "core/base/utf8.h"
+#include "server/host/serve/places.h"
 #include "server/host/serve/revision_folder.h"
 #include "server/store/store_publish.h"
 #include "server/sys/clock.h"
-
-#if __has_include("server/host/serve/places.h")
-#include "server/host/serve/places.h"
-#define HAS_PLACES 1
-#else
-#define HAS_PLACES 0
-#endif
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,12 +39,7 @@ bool revision_id_read(const char *text, uint32_t *revision)
 
 void place_build_changed(Serve *serve, const char *place_id)
 {
-#if HAS_PLACES
     serve_place_changed(serve, place_id);
-#else
-    (void)serve;
-    (void)place_id;
-#endif
 }
 
 // --- the work of a job --------------------------------------------------------------------------
@@ -159,7 +148,7 @@ static Status ended(void *user, const JobStatus *status, const BuildResult *resu
         return stored;
     }
     log_end(work, status, built_ns);
-    if (built.is_live) {
+    if (built.state == STORE_REVISION_READY) { // live or beta may name it now
         place_build_changed(serve, work->revision.package_id);
     }
     return STATUS_OK;

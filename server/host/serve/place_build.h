@@ -22,7 +22,8 @@ void place_build_begin(Serve *serve, const StoreRevision *revision);
 // The job of a revision, also when the queue has forgotten it.
 void place_build_status(Serve *serve, const StoreRevision *revision, JobStatus *out);
 
-// After `live` names another revision, or the place was trashed, removed or restored.
+// After a channel names another revision, the place was trashed, removed or restored, its page was
+// changed, or its team.
 void place_build_changed(Serve *serve, const char *place_id);
 
 // "r3". False: it is no revision's id.

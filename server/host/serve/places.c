@@ -51,6 +51,7 @@ Status serve_place_create(const Serve *serve, HostPlace *place, uint32_t number,
     }
     made->place = place;
     made->number = number;
+    atomic_store(&made->is_private, number != 0); // until the store has said otherwise
     atomic_store(&made->used_ns, clock_ns());
     if (serve->control != NULL || serve->config.control) {
         serve_hosts_name_place(serve, made);
@@ -205,7 +206,7 @@ void serve_place_send(ServePlace *place, const uint8_t *bytes, size_t count, Htt
     }
     *stream = (PlaceStream){place, bytes, count};
     response->bytes = count;
-    response->stream = (HttpStream){read_stream, end_stream, stream};
+    response->stream = (HttpStream){.read = read_stream, .end = end_stream, .user = stream};
 }
 
 // --- ids ----------------------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 // With `sandlot up` a place is a package in the store. It is loaded when somebody wants to play it:
 // the revision that the channel names is unpacked (revision_folder.h), built by a thread of its
 // own, and given to the Host. Several who want it wait for one build. A place that nobody has used
-// for PLACE_UNUSED_MS is closed again. `sandlot world` and `sandlot host` have the folders that
-// they were started with, for as long as they run.
+// for a while (setting idle_place) is closed again. `sandlot world` and `sandlot host` have the
+// folders that they were started with, for as long as they run.
 //
 //   wish ──pool: rights, which revision──▶ loaded? ──yes──▶ then
 //                                            │ no
@@ -37,6 +37,7 @@ struct ServePlace {
     // that changes with it or with the signing key.
     uint8_t hash[32], revision[32];
     _Atomic uint64_t used_ns; // when somebody last asked for it
+    atomic_bool is_private;   // what players get of it is not for everybody
     bool is_retired;          // another revision took its place; with the registry's lock
 };
 
@@ -101,7 +102,7 @@ struct PlaceWish {
     uint8_t package_hash[32];
 };
 void places_wish(Serve *serve, PlaceWish *wish);
-// The answer for a refusal.
+// The answer for a refusal (http_join.c).
 void places_refuse(HttpRequest *request, HttpResponse *response, PlaceRefusal refusal,
                    bool is_world);
 void places_step(Serve *serve);

@@ -3,19 +3,16 @@
 // read before that is read again, so nobody is led to a revision that was taken back, or into a
 // place that is gone.
 #define _GNU_SOURCE
+#include "core/base/limits.h"
 #include "server/control/rights.h"
 #include "server/host/serve/places_inside.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
 
-#define WISH_TRIES_MAX   16 // changes that a wish may meet on its way
-#define OPENINGS_MAX     256
-#define PLACE_UNUSED_MS  (10u * 60 * 1000)
-#define PLACE_RETIRED_MS 60000u // players who came in with the old revision still fetch its files
-#define BROKEN_MS        10000u
-#define SWEEP_MS         1000u
-#define KEPT_OUT_MAX     1024
+#define WISH_TRIES_MAX 16 // changes that a wish may meet on its way
+#define SWEEP_MS       1000u
+#define KEPT_OUT_MAX   1024
 
 // A revision on its way into memory.
 struct PlaceOpening {
@@ -56,34 +53,6 @@ static void wake_main(const Serve *serve)
         return; // it does not run yet
     }
     status_ignore(mailbox_post(serve->mailbox, nothing, NULL));
-}
-
-// --- answers ------------------------------------------------------------------------------------
-
-void places_refuse(HttpRequest *request, HttpResponse *response, PlaceRefusal refusal,
-                   bool is_world)
-{
-    static const struct {
-        uint32_t status;
-        const char *code, *message;
-    } answers[PLACE_REFUSAL_COUNT] = {
-        [PLACE_NONE] = {404, "not_found", "there is no such place here"},
-        [PLACE_BETA_DENIED] = {403, "beta_denied", "only the team of this place plays its beta"},
-        [PLACE_KEPT_OUT] = {403, "kept_out", "the team of this place does not let you in"},
-        [PLACE_REMOVED] = {403, "removed", "an operator has removed this place; nobody plays it"},
-        [PLACE_TRASHED] = {409, "trashed", "this place is in the trash; restore it to play it"},
-        [PLACE_UNPUBLISHED] = {409, "not_published",
-                               "this place has no revision to play yet; its team must promote one"},
-        [PLACE_BROKEN] = {502, "broken",
-                          "this place cannot be built any more; its team must publish a revision "
-                          "that can"},
-        [PLACE_FULL] = {503, "full",
-                        "this server has as many places open as it can; try again later"},
-        [PLACE_BUSY] = {503, "unavailable", "the place cannot be opened now; try again"},
-        [PLACE_STOPPING] = {503, "stopping", "this server is going down"}};
-    const bool is_hidden = is_world && refusal == PLACE_NONE;
-    http_fail(request, response, answers[refusal].status, answers[refusal].code,
-              is_hidden ? "there is no such world here" : answers[refusal].message);
 }
 
 static void finish(PlaceWish *wish, PlaceRefusal refusal)
@@ -289,10 +258,15 @@ static void sweep(Serve *serve)
     count_uses(serve);
     for (uint32_t i = places->count; i > 0; i--) {
         ServePlace *place = places->all[i - 1];
-        const uint32_t limit_ms = place->is_retired ? PLACE_RETIRED_MS : PLACE_UNUSED_MS;
-        if (may_close(serve, place) && unused_ms(place) > limit_ms) {
-            close_place(serve, place, NULL);
+        const uint64_t limit_ms =
+            place->is_retired ? PLACE_RETIRED_MS : 1000ull * serve->config.idle_place_s;
+        if (!may_close(serve, place) || unused_ms(place) <= limit_ms) {
+            continue;
         }
+        if (!place->is_retired) {
+            serve_log(LOG_INFO, "places", "%s is closed: nobody plays it", place->place->place_id);
+        }
+        close_place(serve, place, NULL);
     }
 }
 
@@ -351,7 +325,7 @@ static PlaceOpening *begin_opening(Serve *serve, const char *place_id, uint32_t 
     for (const PlaceOpening *at = places->openings; at != NULL; at = at->next_open) {
         count += 1;
     }
-    if (count >= OPENINGS_MAX || !has_thread(serve)) {
+    if (count >= PLACE_OPENINGS_MAX || !has_thread(serve)) {
         return NULL;
     }
     if (host_place(serve->host, place_id) == NULL && !make_room(serve)) {
@@ -415,6 +389,7 @@ static void install(Serve *serve, PlaceOpening *opening)
     HostPlace *place = opening->place->place;
     const ServePlace *old = places_current(serve, place->place_id);
     place->needs_ticket = old == NULL || old->place->needs_ticket;
+    atomic_store(&opening->place->is_private, old == NULL || atomic_load(&old->is_private));
     place->is_hidden = old == NULL || old->place->is_hidden;
     serve_log(LOG_INFO, "places", "%s: revision %u is open", place->place_id,
               opening->place->number);
@@ -431,7 +406,7 @@ static PlaceRefusal note_broken(struct Places *places, const PlaceOpening *openi
               opening->revision.revision,
               opening->reason[0] != '\0' ? opening->reason : status_text(opening->status));
     PlaceBroken *broken = &places->broken[places->broken_next++ % PLACES_BROKEN_MAX];
-    *broken = (PlaceBroken){.until_ns = clock_ns() + BROKEN_MS * HOST_MS_NS,
+    *broken = (PlaceBroken){.until_ns = clock_ns() + PLACE_BROKEN_MS * HOST_MS_NS,
                             .refusal = is_broken ? PLACE_BROKEN : PLACE_BUSY};
     memcpy(broken->package_hash, opening->revision.package_hash, sizeof broken->package_hash);
     return broken->refusal;
@@ -632,6 +607,7 @@ static void apply_look(Serve *serve, const PackageLook *look, bool is_beta)
     }
     place->place->needs_ticket =
         is_beta || package->visibility == STORE_PRIVATE || look->kept_out_count > 0;
+    atomic_store(&place->is_private, is_beta || package->visibility == STORE_PRIVATE);
     place->place->is_hidden = is_beta || package->visibility != STORE_LISTED ||
                               (package->flags & STORE_PACKAGE_UNLISTED) != 0;
     kick_kept_out(serve, place_id, look);

@@ -3,11 +3,8 @@
 #include "server/host/serve/remote_http.h"
 
 #include "server/build/base/buffer.h"
-#include "server/sys/library.h"
+#include "server/sys/curl_library.h"
 
-#define CURL_DISABLE_TYPECHECK // its macros would call the functions by name
-#include <curl/curl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,33 +14,6 @@
 #define TOTAL_S     300 // a large place over a slow line
 #define URL_BYTES   1024
 #define HEADERS_MAX (64u << 10)
-
-#define CURL_FUNCTIONS(X)  \
-    X(curl_global_init)    \
-    X(curl_slist_append)   \
-    X(curl_slist_free_all) \
-    X(curl_easy_init)      \
-    X(curl_easy_setopt)    \
-    X(curl_easy_getinfo)   \
-    X(curl_easy_perform)   \
-    X(curl_easy_strerror)  \
-    X(curl_easy_cleanup)
-
-static struct {
-    CURL_FUNCTIONS(LIBRARY_FIELD)
-} lib;
-static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
-static bool curl_is_ready;
-
-static void start_curl(void)
-{
-#define CURL_ROW(function) {#function, &lib.function},
-    static const LibraryFunction functions[] = {CURL_FUNCTIONS(CURL_ROW)};
-#undef CURL_ROW
-    curl_is_ready = library_open("libcurl.so.4", functions,
-                                 sizeof functions / sizeof functions[0]) == STATUS_OK &&
-                    lib.curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-}
 
 struct RemoteHttp {
     CURL *curl;
@@ -92,24 +62,24 @@ static int look_around(void *user, curl_off_t a, curl_off_t b, curl_off_t c, cur
 static void set_options(RemoteHttp *http)
 {
     CURL *curl = http->curl;
-    lib.curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    lib.curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-    lib.curl_easy_setopt(curl, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-    lib.curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    lib.curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
-    lib.curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    lib.curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-    lib.curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)TOTAL_S);
-    lib.curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    lib.curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)SILENCE_S);
-    lib.curl_easy_setopt(curl, CURLOPT_USERAGENT, "sandlot");
-    lib.curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
-    lib.curl_easy_setopt(curl, CURLOPT_WRITEDATA, http);
-    lib.curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
-    lib.curl_easy_setopt(curl, CURLOPT_HEADERDATA, http);
-    lib.curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    lib.curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_around);
-    lib.curl_easy_setopt(curl, CURLOPT_XFERINFODATA, http);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_lib.curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+    curl_lib.curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)TOTAL_S);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)SILENCE_S);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_USERAGENT, "sandlot");
+    curl_lib.curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_WRITEDATA, http);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_HEADERDATA, http);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_around);
+    curl_lib.curl_easy_setopt(curl, CURLOPT_XFERINFODATA, http);
 }
 
 Status remote_http_create(const char *url, const char *key, const atomic_bool *cancel,
@@ -123,14 +93,13 @@ Status remote_http_create(const char *url, const char *key, const atomic_bool *c
     if (!is_web || bytes < 8 || bytes > 512 || !is_header_text(key)) {
         return STATUS_RANGE;
     }
-    (void)pthread_once(&curl_once, start_curl);
-    if (!curl_is_ready) {
+    if (!curl_library_open()) {
         return STATUS_NOT_FOUND;
     }
     RemoteHttp *http = calloc(1, sizeof *http);
-    CURL *curl = lib.curl_easy_init();
+    CURL *curl = curl_lib.curl_easy_init();
     if (http == NULL || curl == NULL) {
-        lib.curl_easy_cleanup(curl);
+        curl_lib.curl_easy_cleanup(curl);
         free(http);
         return STATUS_LIMIT;
     }
@@ -146,7 +115,7 @@ Status remote_http_create(const char *url, const char *key, const atomic_bool *c
 void remote_http_destroy(RemoteHttp *http)
 {
     if (http != NULL) {
-        lib.curl_easy_cleanup(http->curl);
+        curl_lib.curl_easy_cleanup(http->curl);
         explicit_bzero(http->bearer, sizeof http->bearer);
         free(http);
     }
@@ -156,7 +125,7 @@ void remote_http_destroy(RemoteHttp *http)
 
 static bool add_header(struct curl_slist **list, const char *line)
 {
-    struct curl_slist *more = lib.curl_slist_append(*list, line);
+    struct curl_slist *more = curl_lib.curl_slist_append(*list, line);
     *list = more != NULL ? more : *list;
     return more != NULL;
 }
@@ -188,25 +157,25 @@ RemoteHttpReply remote_http_ask(RemoteHttp *http, const char *path, const char *
         !add_header(&headers, "Expect:") || // no round trip before the body
         (body != NULL && !add_header(&headers, type))) {
         snprintf(reply.problem, sizeof reply.problem, "the address is too long");
-        lib.curl_slist_free_all(headers);
+        curl_lib.curl_slist_free_all(headers);
         return reply;
     }
     http->body = buffer_of(reply_bytes_max);
     http->header_bytes = 0;
-    lib.curl_easy_setopt(http->curl, CURLOPT_URL, url);
-    lib.curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, headers);
+    curl_lib.curl_easy_setopt(http->curl, CURLOPT_URL, url);
+    curl_lib.curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, headers);
     if (body != NULL) {
-        lib.curl_easy_setopt(http->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes);
-        lib.curl_easy_setopt(http->curl, CURLOPT_POSTFIELDS, body); // and so a POST
+        curl_lib.curl_easy_setopt(http->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes);
+        curl_lib.curl_easy_setopt(http->curl, CURLOPT_POSTFIELDS, body); // and so a POST
     } else {
-        lib.curl_easy_setopt(http->curl, CURLOPT_HTTPGET, 1L);
+        curl_lib.curl_easy_setopt(http->curl, CURLOPT_HTTPGET, 1L);
     }
-    const CURLcode code = lib.curl_easy_perform(http->curl);
+    const CURLcode code = curl_lib.curl_easy_perform(http->curl);
     reply.end = end_of(code);
-    lib.curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &reply.status);
-    snprintf(reply.problem, sizeof reply.problem, "%s", lib.curl_easy_strerror(code));
-    lib.curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, NULL);
-    lib.curl_slist_free_all(headers);
+    curl_lib.curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &reply.status);
+    snprintf(reply.problem, sizeof reply.problem, "%s", curl_lib.curl_easy_strerror(code));
+    curl_lib.curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, NULL);
+    curl_lib.curl_slist_free_all(headers);
     if (reply.end == REMOTE_HTTP_ANSWERED) {
         reply.body = http->body.data;
         reply.bytes = http->body.bytes;

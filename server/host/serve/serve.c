@@ -5,9 +5,11 @@
 #include "server/host/serve/serve.h"
 
 #include "server/build/base/diagnostic.h"
+#include "server/host/serve/collect.h"
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_build.h"
 #include "server/host/serve/http_host.h"
+#include "server/host/serve/http_listing.h"
 #include "server/host/serve/http_order.h"
 #include "server/host/serve/http_place.h"
 #include "server/host/serve/place_build.h"
@@ -34,7 +36,6 @@
 #define LOOK_MS         50 // the main loop looks around at least that often
 #define STOP_MS         4500
 #define EVENTS_PER_LOOK 256
-#define ROOMS_NS        (20 * HOST_MS_NS) // how old the rooms of HTTP threads may be
 
 ServeConfig serve_config_default(void)
 {
@@ -118,6 +119,7 @@ static Status make_host(Serve *serve)
                                      .log = outside_log,
                                      .start = outside_start,
                                      .joined = serve_joined,
+                                     .entered = serve_listing_entered,
                                      .made = serve_made,
                                      .refuse_socket = serve_refuse_socket,
                                      .socket_passed = outside_socket_passed,
@@ -285,21 +287,18 @@ static int open_data_quietly(Serve *serve)
 
 static void tell_rooms(Serve *serve)
 {
-    const uint64_t now = clock_ns();
-    if (now - serve->rooms_ns < ROOMS_NS) {
-        return;
-    }
-    serve->rooms_ns = now;
     atomic_store(&serve->is_ready,
                  serve->one_world != NULL
                      ? host_world_is_ready(serve->one_world) && !host_is_draining(serve->host)
                      : host_is_ready(serve->host) && host_disk(serve->host) == STORE_DISK_FINE);
-    for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
-        const HostWorld *world = host_world_at(serve->host, i);
+    HostWorld *world;
+    while ((world = host_take_changed(serve->host)) != NULL) {
         const HostWorldView view = host_world_view(world);
-        if (view.state != WORLD_MAKING) {
-            status_ignore(rooms_put(serve->rooms, i, view.row->world_id, view.row->room_code,
-                                    host_world_is_ready(world), view.row->is_private));
+        if (view.state != WORLD_MAKING &&
+            rooms_put(serve->rooms, world->number, view.row->world_id, view.row->room_code,
+                      host_world_is_ready(world), view.row->is_private) != STATUS_OK) {
+            hosted_changed(world); // no memory: later
+            return;
         }
     }
 }
@@ -411,7 +410,8 @@ static int open_serve(Serve *serve)
         return code;
     }
     watch(serve, store_descriptor(serve->store), NULL);
-    if (!open_control(serve) || serve_hosts_open(serve) != STATUS_OK) {
+    if (!open_control(serve) || serve_hosts_open(serve) != STATUS_OK ||
+        serve_listing_open(serve) != STATUS_OK) {
         return 1;
     }
     if (serve->journal[0] != '\0' &&
@@ -440,14 +440,15 @@ static void close_serve(Serve *serve)
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
     serve_jobs_stop(serve);
+    places_destroy(serve); // its thread writes into the mailbox; hosts wait for it
     mailbox_destroy(serve->mailbox);
     serve_hosts_close(serve);
     serve_remote_cancel(serve);
-    places_destroy(serve);
     control_destroy(serve->control);
     control_destroy(serve->guests);
     host_destroy(serve->host);
     journal_writer_destroy(serve->journals);
+    serve_listing_close(serve);
     serve_data_close(serve);
     serve_remote_close(serve);
     serve_report_close(serve);
@@ -518,7 +519,8 @@ static void look(Serve *serve)
     serve_logs_step(serve);
     serve_report_step(serve);
     step_control(serve);
-    place_step(serve);
+    serve_collect_step(serve);
+    serve_listing_step(serve);
 }
 
 // The address as it stands in a link. Who listens on every address is reached by the loopback one.

@@ -28,13 +28,14 @@ typedef struct ServeConfig {
     uint16_t port;                            // 0: any
     const char *name;                         // of the one world; NULL: the folder's
     const char *web;                          // root of the page; NULL: none
-    const char *journal;  // "off", a file (many: a folder), or NULL: `journal` in the data folder
-                          // (many: none)
-    uint32_t journal_mb;  // at most; then it ends
-    uint32_t player_max;  // 0: the place's
-    uint32_t world_max;   // processes at once; 0: HOST_WORLDS_MAX
-    uint32_t idle_stop_s; // 0: five minutes
-    uint32_t account_mb;  // what an account may store, in MiB; 0: ACCOUNT_MB_DEFAULT
+    const char *journal;   // "off", a file (many: a folder), or NULL: `journal` in the data folder
+                           // (many: none)
+    uint32_t journal_mb;   // at most; then it ends
+    uint32_t player_max;   // 0: the place's
+    uint32_t world_max;    // processes at once; 0: HOST_WORLDS_MAX
+    uint32_t idle_stop_s;  // 0: five minutes
+    uint32_t idle_place_s; // with `control`: until an unused place is closed
+    uint32_t account_mb;   // what an account may store, in MiB; 0: ACCOUNT_MB_DEFAULT
     // Pages of other sites that may connect, "https://play.example"; ends with NULL.
     const char *origins[SERVE_ORIGINS_MAX + 1];
     // Where players reach it, "https://play.example"; NULL: by address.

@@ -137,6 +137,13 @@ static bool find_journal(Serve *serve)
            (!serve->config.many || file_make_folders(journal) == STATUS_OK);
 }
 
+uint64_t serve_account_bytes_max(const Serve *serve)
+{
+    const uint64_t mb =
+        serve->config.account_mb != 0 ? serve->config.account_mb : ACCOUNT_MB_DEFAULT;
+    return mb << 20;
+}
+
 int serve_data_open(Serve *serve)
 {
     char path[SERVE_PATH_BYTES];
@@ -167,7 +174,7 @@ int serve_data_open(Serve *serve)
         return serve_data_failed(serve, "blobs", why_refused(serve, status, status_text(status)));
     }
     status = serve->config.control ? drafts_open(serve->data, serve->store, serve->blobs,
-                                                 place_bytes_max(serve), &serve->drafts)
+                                                 serve_account_bytes_max(serve), &serve->drafts)
                                    : STATUS_OK;
     if (status != STATUS_OK) {
         return serve_data_failed(serve, "drafts", why_refused(serve, status, status_text(status)));

@@ -35,8 +35,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define SERVE_PATH_BYTES 4096
-#define SERVE_BLOB_CACHE "public, max-age=31536000, immutable"
+#define SERVE_PATH_BYTES   4096
+#define SERVE_BLOB_CACHE   "public, max-age=31536000, immutable"
+#define SERVE_BLOB_PRIVATE "private, max-age=31536000, immutable"
 
 typedef struct ServeAssets ServeAssets;
 
@@ -93,10 +94,11 @@ typedef struct Serve {
     struct RemoteWorlds *remote_worlds; // what they report; NULL likewise
     struct ServeRemote *remote;         // NULL: this is not such a host itself
     struct ServeReport *report;         // of such a host; NULL likewise
+    struct ListingFeed *feed;           // what the listing learns from worlds; NULL: no accounts
+    struct ReadyCache *ready;           // answers of the listing; NULL: no accounts
     struct JobQueue *jobs;              // NULL until something is built; place_build.h
     pthread_mutex_t build_lock;
     uint64_t swept_ns;                              // when the trash was last emptied; main thread
-    uint64_t rooms_ns;                              // when the rooms were last told
     atomic_uint upload_count;                       // bodies that come into files now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz
     char *list_text; // what worlds are told of words and phrases, the main thread's
@@ -118,7 +120,8 @@ int serve_data_failed(const Serve *serve, const char *what, const char *why);
 // --- serve_data.c -------------------------------------------------------------------------------
 // Finds and makes the folder; NULL, or why not.
 const char *serve_data_find(Serve *serve);
-int serve_data_open(Serve *serve); // everything in it; 0, or the exit code
+uint64_t serve_account_bytes_max(const Serve *serve); // what an account may store
+int serve_data_open(Serve *serve);                    // everything in it; 0, or the exit code
 void serve_data_close(Serve *serve);
 void serve_say_damaged(const Serve *serve, const char *what);
 

@@ -74,14 +74,15 @@ static bool may_print(void)
 void serve_log_request(void *user, const HttpAnswered *answered)
 {
     (void)user;
-    if (log_format == LOG_FORMAT_TEXT) {
+    const LogLevel level = answered->status >= 500 ? LOG_WARN : LOG_INFO;
+    if (log_format == LOG_FORMAT_TEXT || level < log_level_min) {
         return;
     }
     char status[16], ms[32];
     const bool has_error = answered->status >= 400 && answered->error[0] != '\0';
     snprintf(status, sizeof status, "%u", answered->status);
     snprintf(ms, sizeof ms, "%" PRIu64 ".%" PRIu64, answered->us / 1000, answered->us % 1000 / 100);
-    LogLine line = {.level = answered->status >= 500 ? LOG_WARN : LOG_INFO,
+    LogLine line = {.level = level,
                     .area = "http",
                     .message = "request",
                     .fields = {{"request_id", answered->request_id, false},

@@ -1,0 +1,535 @@
+// See http_listing.h. Lists are the same for everybody, so their answers are kept ready
+// (ready_cache.h) and asked for on the HTTP thread; what is not ready is made on the pool.
+#define _GNU_SOURCE
+#include "server/host/serve/http_listing.h"
+
+#include "core/base/hash.h"
+#include "core/base/text.h"
+#include "server/host/serve/body.h"
+#include "server/host/serve/ready_cache.h"
+#include "server/host/serve/time_text.h"
+#include "server/sys/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ROWS_DEFAULT   24
+#define ROW_BYTES      4096 // of JSON at most: a title and a description whose every byte is escaped
+#define QUERY_BYTES    200
+#define TAGS_SHOWN_MAX 200
+#define NS_PER_MS      1000000ull
+
+// --- the feed -----------------------------------------------------------------------------------
+
+Status serve_listing_open(Serve *serve)
+{
+    if (serve->control == NULL) {
+        return STATUS_OK;
+    }
+    // A full disk is no reason not to start: what was listed stays listed.
+    status_ignore(store_listing_require_approval(serve->store, control_approves(serve->control)));
+    const Status status = listing_feed_create(serve->store, &serve->feed);
+    return status == STATUS_OK ? ready_cache_create(&serve->ready) : status;
+}
+
+void serve_listing_step(Serve *serve)
+{
+    if (serve->feed != NULL) {
+        listing_feed_step(serve->feed, serve->host, serve->pool, clock_ns(), clock_unix_ms());
+    }
+}
+
+void serve_listing_close(Serve *serve)
+{
+    listing_feed_destroy(serve->feed, clock_unix_ms());
+    ready_cache_destroy(serve->ready);
+}
+
+void serve_listing_entered(void *user, const HostWorld *world, const Ticket *who)
+{
+    const Serve *serve = user;
+    if (serve->feed != NULL) {
+        listing_feed_enter(serve->feed, host_world_view(world).row->place_id, who->account,
+                           clock_unix_ms());
+    }
+}
+
+// --- answers ------------------------------------------------------------------------------------
+
+bool listing_answer_begin(ListingAnswer *answer, HttpRequest *request, HttpResponse *response,
+                          uint32_t rows)
+{
+    const size_t bytes = (rows + 1) * (size_t)ROW_BYTES;
+    answer->request = request;
+    answer->text = malloc(bytes + READY_TAG_BYTES);
+    http_keep(request, answer->text);
+    if (answer->text == NULL) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+        return false;
+    }
+    answer->writer = byte_writer(answer->text, bytes);
+    answer->json = json_writer(&answer->writer, 0);
+    json_write_object_begin(&answer->json);
+    return true;
+}
+
+bool listing_answer_end(ListingAnswer *answer, HttpResponse *response)
+{
+    json_write_object_end(&answer->json);
+    if (json_writer_finish(&answer->json) != STATUS_OK) {
+        http_fail(answer->request, response, 500, "too_large", "the answer does not fit");
+        return false;
+    }
+    response->body = answer->text;
+    response->body_is_static = true; // it is the request's
+    response->bytes = answer->writer.at;
+    return true;
+}
+
+bool listing_refuse(HttpRequest *request, HttpResponse *response, Status status)
+{
+    if (status == STATUS_NOT_FOUND) {
+        http_fail(request, response, 404, "not_found", "there is no such place here");
+    } else if (status == STATUS_MALFORMED) {
+        http_fail(request, response, 400, "malformed",
+                  "after must be what `next` of the page before said");
+    } else if (status != STATUS_OK) {
+        http_fail(request, response, 503, "unavailable", "it cannot be read now; try again");
+    }
+    return status != STATUS_OK;
+}
+
+bool listing_read_limit(HttpRequest *request, HttpResponse *response, uint32_t *limit)
+{
+    uint64_t number = ROWS_DEFAULT;
+    if (!serve_query_number(request, "limit", LISTING_PAGE_MAX, &number) || number == 0) {
+        http_fail(request, response, 400, "malformed", "limit is a number from 1 to 100");
+        return false;
+    }
+    *limit = (uint32_t)number;
+    return true;
+}
+
+// --- rows ---------------------------------------------------------------------------------------
+
+static void write_time(JsonWriter *json, const char *name, uint64_t unix_ms)
+{
+    char text[TIME_TEXT_BYTES];
+    time_text(unix_ms, text);
+    serve_write_member(json, name, unix_ms > 0 ? text : NULL);
+}
+
+static void write_tags(JsonWriter *json, const char *tags)
+{
+    json_write_name(json, "tags");
+    json_write_array_begin(json);
+    for (const char *at = tags; *at != '\0';) {
+        const size_t bytes = strcspn(at, " ");
+        json_write_text_bytes(json, at, bytes);
+        at += bytes + (at[bytes] == ' ');
+    }
+    json_write_array_end(json);
+}
+
+void listing_write_row(Serve *serve, JsonWriter *json, const StoreListing *row)
+{
+    char address[128] = "", creator[32];
+    if (row->has_thumbnail) {
+        snprintf(address, sizeof address, "/api/places/%s/pictures/0", row->package_id);
+    }
+    serve_account_text(row->owner_id, false, creator);
+    json_write_object_begin(json);
+    serve_write_member(json, "id", row->package_id);
+    serve_write_member(json, "title", row->title);
+    serve_write_member(json, "description", row->summary);
+    serve_write_member(json, "thumbnail", row->has_thumbnail ? address : NULL);
+    serve_write_member(json, "creator", row->creator[0] != '\0' ? row->creator : NULL);
+    serve_write_member(json, "creator_id", creator);
+    serve_write_number(json, "players", listing_feed_players(serve->feed, row->package_id));
+    serve_write_number(json, "visits", row->counts.visits);
+    serve_write_number(json, "unique_players", row->counts.players);
+    serve_write_number(json, "votes_up", row->counts.votes_up);
+    serve_write_number(json, "votes_down", row->counts.votes_down);
+    write_time(json, "updated_at", row->updated_unix_ms);
+    write_time(json, "published_at", row->published_unix_ms);
+    write_tags(json, row->tags);
+    json_write_name(json, "open");
+    json_write_bool(json, row->is_open);
+    json_write_object_end(json);
+}
+
+// {"tick_ms": 2.1, "players": 50}, or null.
+static void write_cost(JsonWriter *json, const StoreCounts *counts)
+{
+    json_write_name(json, "cost");
+    if (counts->cost_players == 0) {
+        json_write_null(json);
+        return;
+    }
+    json_write_object_begin(json);
+    json_write_name(json, "tick_ms");
+    json_write_number(json, (double)counts->cost_us / 1000);
+    serve_write_number(json, "players", counts->cost_players);
+    json_write_object_end(json);
+}
+
+uint64_t listing_write_counts(Serve *serve, JsonWriter *json, const char *place_id)
+{
+    StoreListing row;
+    const size_t from = json->out->at;
+    if (store_listing_find(serve->store, place_id, &row) != STATUS_OK) {
+        memset(&row, 0, sizeof row);
+    }
+    serve_write_number(json, "players",
+                       serve->feed != NULL ? listing_feed_players(serve->feed, place_id) : 0);
+    serve_write_number(json, "visits", row.counts.visits);
+    serve_write_number(json, "unique_players", row.counts.players);
+    serve_write_number(json, "seconds_played", row.counts.seconds);
+    serve_write_number(json, "peak_players", row.counts.peak);
+    serve_write_number(json, "votes_up", row.counts.votes_up);
+    serve_write_number(json, "votes_down", row.counts.votes_down);
+    serve_write_number(json, "favourites", row.counts.favourites);
+    write_cost(json, &row.counts);
+    write_tags(json, row.tags);
+    write_time(json, "published_at", row.published_unix_ms);
+    Hash64 hash = HASH64_INIT;
+    hash_bytes(&hash, json->out->data + from, json->out->at - from);
+    return hash.state;
+}
+
+// --- what is kept ready -------------------------------------------------------------------------
+
+// The question, in one line. False: it is too long to be kept.
+static bool key_of(const HttpRequest *request, char out[READY_KEY_BYTES])
+{
+    static const char *const names[] = {"sort",  "q",     "tag",       "creator",
+                                        "limit", "after", "collection"};
+    size_t at = (size_t)snprintf(out, READY_KEY_BYTES, "%s", http_route(request)->path);
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && at < READY_KEY_BYTES; i++) {
+        const char *value = http_query(request, names[i]);
+        if (value != NULL) {
+            at +=
+                (size_t)snprintf(out + at, READY_KEY_BYTES - at, "\n%c%s", (char)('a' + i), value);
+        }
+    }
+    return at < READY_KEY_BYTES;
+}
+
+// Asks again each time, and gets 304 if nothing has changed.
+static void put_headers(HttpResponse *response, const char *tag)
+{
+    response->cache = "no-cache";
+    response->tag = tag;
+}
+
+static void refuse_without_accounts(HttpRequest *request, HttpResponse *response)
+{
+    http_fail(request, response, 404, "not_found",
+              "this server has no listing; `sandlot up` has one");
+}
+
+// On the HTTP thread: what is ready, or the pool's answer.
+static void answer_ready(Serve *serve, HttpRequest *request, HttpResponse *response,
+                         HttpHandler make)
+{
+    char key[READY_KEY_BYTES];
+    ReadyAnswer ready;
+    if (serve->ready == NULL) {
+        refuse_without_accounts(request, response);
+        return;
+    }
+    if (!key_of(request, key) ||
+        !ready_cache_find(serve->ready, key, store_listing_generation(serve->store),
+                          clock_ns() / NS_PER_MS, &ready)) {
+        http_work(request, response, make);
+        return;
+    }
+    http_keep(request, ready.bytes);
+    response->body = ready.bytes;
+    response->bytes = ready.count;
+    response->body_is_static = true;
+    put_headers(response, ready.tag);
+}
+
+// An answer of the pool, which is kept. The generation is that of before it was read.
+static void answer_keep(Serve *serve, ListingAnswer *answer, HttpResponse *response,
+                        uint64_t generation)
+{
+    char key[READY_KEY_BYTES];
+    char *tag = (char *)answer->text + answer->writer.capacity; // there is room behind it
+    if (!listing_answer_end(answer, response)) {
+        return;
+    }
+    ready_tag(response->body, response->bytes, tag);
+    if (key_of(answer->request, key)) {
+        ready_cache_put(serve->ready, key, generation, clock_ns() / NS_PER_MS, response->body,
+                        response->bytes, tag);
+    }
+    put_headers(response, tag);
+}
+
+// --- places -------------------------------------------------------------------------------------
+
+// A creator whom nobody knows has no places.
+#define CREATOR_UNKNOWN UINT64_MAX
+
+static uint64_t creator_of(Serve *serve, const char *text)
+{
+    StoreAccount account;
+    uint64_t number = 0;
+    if (text == NULL) {
+        return 0;
+    }
+    if (strlen(text) < STORE_NAME_BYTES &&
+        store_account_by_name(serve->store, text, &account) == STATUS_OK) {
+        return account.account_id;
+    }
+    return serve_account_read(text, &number) ? number : CREATOR_UNKNOWN;
+}
+
+static bool query_is_good(HttpRequest *request, HttpResponse *response, const char *words,
+                          const char *tag)
+{
+    const bool are_words =
+        words == NULL || (strlen(words) <= QUERY_BYTES && text_is_valid(words, strlen(words)));
+    if (!are_words || (tag != NULL && !store_tag_is_valid(tag))) {
+        http_fail(request, response, 400, "malformed",
+                  !are_words ? "q is a text of at most 200 bytes"
+                             : "a tag has 1 to 24 letters of a-z, 0-9 and -");
+        return false;
+    }
+    return true;
+}
+
+// False: the response says what is wrong.
+static bool read_query(Serve *serve, HttpRequest *request, HttpResponse *response,
+                       StoreListQuery *out)
+{
+    const char *sort = http_query(request, "sort");
+    out->words = http_query(request, "q");
+    out->tag = http_query(request, "tag");
+    out->after = http_query(request, "after");
+    if (sort != NULL && strcmp(sort, "popular") != 0 && strcmp(sort, "new") != 0) {
+        http_fail(request, response, 400, "malformed", "sort is popular, new or featured");
+        return false;
+    }
+    out->sort = sort != NULL && strcmp(sort, "new") == 0 ? STORE_NEW : STORE_POPULAR;
+    out->creator_id = creator_of(serve, http_query(request, "creator"));
+    return query_is_good(request, response, out->words, out->tag);
+}
+
+static bool is_featured(const HttpRequest *request)
+{
+    const char *sort = http_query(request, "sort");
+    return sort != NULL && strcmp(sort, "featured") == 0;
+}
+
+// The places of a collection, in the operator's order. False: the response says what is wrong.
+static bool read_featured(Serve *serve, HttpRequest *request, HttpResponse *response,
+                          StoreListing *rows, uint32_t limit, uint32_t *count,
+                          char next[LISTING_CURSOR_BYTES])
+{
+    const char *name = http_query(request, "collection");
+    if (http_query(request, "q") != NULL || http_query(request, "tag") != NULL ||
+        http_query(request, "creator") != NULL ||
+        (name != NULL && !store_collection_name_is_valid(name))) {
+        http_fail(request, response, 400, "malformed",
+                  "featured places are those of a collection; q, tag and creator are for the other "
+                  "orders");
+        return false;
+    }
+    return !listing_refuse(request, response,
+                           store_collection(serve->store, name != NULL ? name : "featured",
+                                            http_query(request, "after"), limit, rows, count,
+                                            next));
+}
+
+static bool read_rows(Serve *serve, HttpRequest *request, HttpResponse *response, uint32_t limit,
+                      StoreListing *rows, uint32_t *count, char next[LISTING_CURSOR_BYTES])
+{
+    StoreListQuery query = {.limit = limit};
+    if (is_featured(request)) {
+        return read_featured(serve, request, response, rows, limit, count, next);
+    }
+    return read_query(serve, request, response, &query) &&
+           !listing_refuse(request, response,
+                           store_listing(serve->store, &query, rows, count, next));
+}
+
+static void make_places(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    const uint64_t generation = store_listing_generation(serve->store);
+    char next[LISTING_CURSOR_BYTES] = "";
+    uint32_t count = 0, limit = 0;
+    ListingAnswer answer;
+    if (!listing_read_limit(request, response, &limit)) {
+        return;
+    }
+    StoreListing *rows = malloc(limit * sizeof *rows);
+    http_keep(request, rows);
+    if (rows == NULL) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+        return;
+    }
+    if (!read_rows(serve, request, response, limit, rows, &count, next) ||
+        !listing_answer_begin(&answer, request, response, count)) {
+        return;
+    }
+    json_write_name(&answer.json, "places");
+    json_write_array_begin(&answer.json);
+    for (uint32_t i = 0; i < count; i++) {
+        listing_write_row(serve, &answer.json, &rows[i]);
+    }
+    json_write_array_end(&answer.json);
+    serve_write_member(&answer.json, "next", next[0] != '\0' ? next : NULL);
+    answer_keep(serve, &answer, response, generation);
+}
+
+void serve_get_places(void *user, HttpRequest *request, HttpResponse *response)
+{
+    answer_ready(user, request, response, make_places);
+}
+
+// --- tags ---------------------------------------------------------------------------------------
+
+static void make_tags(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    const uint64_t generation = store_listing_generation(serve->store);
+    StoreTagCount *tags = malloc(TAGS_SHOWN_MAX * sizeof *tags);
+    uint32_t count = 0;
+    ListingAnswer answer;
+    http_keep(request, tags);
+    const Status status =
+        tags != NULL ? store_tag_counts(serve->store, tags, TAGS_SHOWN_MAX, &count) : STATUS_LIMIT;
+    if (listing_refuse(request, response, status) ||
+        !listing_answer_begin(&answer, request, response, count)) {
+        return;
+    }
+    json_write_name(&answer.json, "tags");
+    json_write_array_begin(&answer.json);
+    for (uint32_t i = 0; i < count; i++) {
+        json_write_object_begin(&answer.json);
+        serve_write_member(&answer.json, "tag", tags[i].tag);
+        serve_write_number(&answer.json, "places", tags[i].places);
+        json_write_object_end(&answer.json);
+    }
+    json_write_array_end(&answer.json);
+    answer_keep(serve, &answer, response, generation);
+}
+
+void serve_get_tags(void *user, HttpRequest *request, HttpResponse *response)
+{
+    answer_ready(user, request, response, make_tags);
+}
+
+// --- collections --------------------------------------------------------------------------------
+
+static void make_collections(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    const uint64_t generation = store_listing_generation(serve->store);
+    StoreCollection *rows = malloc(COLLECTIONS_MAX * sizeof *rows);
+    uint32_t count = 0;
+    ListingAnswer answer;
+    http_keep(request, rows);
+    const Status status = rows != NULL
+                              ? store_collections(serve->store, rows, COLLECTIONS_MAX, &count)
+                              : STATUS_LIMIT;
+    if (listing_refuse(request, response, status) ||
+        !listing_answer_begin(&answer, request, response, count)) {
+        return;
+    }
+    json_write_name(&answer.json, "collections");
+    json_write_array_begin(&answer.json);
+    for (uint32_t i = 0; i < count; i++) {
+        json_write_object_begin(&answer.json);
+        serve_write_member(&answer.json, "name", rows[i].name);
+        serve_write_member(&answer.json, "title", rows[i].title);
+        serve_write_number(&answer.json, "places", rows[i].places);
+        json_write_object_end(&answer.json);
+    }
+    json_write_array_end(&answer.json);
+    answer_keep(serve, &answer, response, generation);
+}
+
+void serve_get_collections(void *user, HttpRequest *request, HttpResponse *response)
+{
+    answer_ready(user, request, response, make_collections);
+}
+
+// The ids of the body. False: the response says what is wrong.
+static bool read_places(HttpRequest *request, HttpResponse *response, const JsonNode *body,
+                        char (*out)[65], uint32_t *count)
+{
+    JsonError error = {0};
+    *count = 0;
+    const JsonNode *item =
+        json_read_array(json_read_member(body, "places", &error), 0, COLLECTION_PLACES_MAX, &error);
+    for (; item != NULL && error.status == STATUS_OK; item = item->next) {
+        const char *id = json_read_text(item, 64, &error);
+        if (error.status == STATUS_OK) {
+            snprintf(out[(*count)++], 65, "%s", id);
+        }
+    }
+    if (error.status != STATUS_OK) {
+        http_fail(request, response, 400, "malformed", "places are up to 100 ids of places");
+    }
+    return error.status == STATUS_OK;
+}
+
+static void refuse_collection(HttpRequest *request, HttpResponse *response, Status status,
+                              const char *unknown)
+{
+    char text[128];
+    snprintf(text, sizeof text, "there is no place %s", unknown);
+    if (status == STATUS_NOT_FOUND) {
+        http_fail(request, response, 404, "not_found", text);
+    } else if (status == STATUS_LIMIT) {
+        http_fail(request, response, 409, "too_many", "there are 64 collections already");
+    } else {
+        http_fail(request, response, 503, "unavailable", "it could not be stored; try again");
+    }
+}
+
+void serve_put_collection(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    const char *name = http_path_part(request, 0);
+    char title[STORE_TITLE_BYTES] = "";
+    uint32_t count = 0, unknown = 0;
+    const JsonNode *body = serve_body_object(request, response);
+    char(*places)[65] = arena_alloc(http_arena(request), COLLECTION_PLACES_MAX * sizeof *places);
+    if (body == NULL || places == NULL) {
+        return; // the arena has room for both
+    }
+    if (serve->control == NULL) {
+        refuse_without_accounts(request, response);
+        return;
+    }
+    if (!store_collection_name_is_valid(name)) {
+        http_fail(request, response, 400, "malformed",
+                  "the name of a collection has 1 to 32 letters of a-z, 0-9 and -");
+        return;
+    }
+    if (!serve_body_text(request, response, body, "title", title, sizeof title) ||
+        !read_places(request, response, body, places, &count) ||
+        !serve_record(serve, "collection", request, response)) {
+        return;
+    }
+    const Status status = store_collection_put(
+        serve->store, name, title, (const char(*)[65])(const void *)places, count, &unknown);
+    if (status != STATUS_OK) {
+        refuse_collection(request, response, status, count > 0 ? places[unknown] : "");
+        return;
+    }
+    ServeAnswer answer;
+    serve_answer_begin(&answer, request);
+    json_write_object_begin(&answer.json);
+    serve_write_member(&answer.json, "name", name);
+    serve_write_member(&answer.json, "title", title);
+    serve_write_number(&answer.json, "places", count);
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
+}

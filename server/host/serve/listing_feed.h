@@ -1,0 +1,44 @@
+// What the listing learns from running worlds, and what it shows of them. The main thread notes who
+// comes in, and looks at the worlds once a second; every few seconds a thread of the pool writes
+// what came together into the store (store_plays_add), so the main thread never waits. A process
+// that is killed loses what it had not written yet: a few seconds.
+//
+// HTTP threads ask how many play a place, and which of its worlds have room: as of the last second.
+//
+// Worlds that hosts on other machines run are not in it.
+#pragma once
+
+#include "server/host/host.h"
+#include "server/host/host_world.h"
+#include "server/sys/work_pool.h"
+
+typedef struct ListingFeed ListingFeed;
+
+typedef struct LiveWorld {
+    char place_id[65];
+    char room_code[17], world_id[65], name[129];
+    uint32_t players, player_max;
+    uint64_t created_unix_ms, up_s;
+    bool is_private;
+} LiveWorld;
+
+typedef struct ListingFeedStats {
+    uint64_t visits, visits_lost; // lost: too many waited, or the disk refused
+} ListingFeedStats;
+
+MUST_USE Status listing_feed_create(Store *store, ListingFeed **out);
+// Writes what is left; the pool is gone by then. NULL is allowed.
+void listing_feed_destroy(ListingFeed *feed, uint64_t unix_ms);
+
+// --- on the main thread -------------------------------------------------------------------------
+void listing_feed_enter(ListingFeed *feed, const char *place_id, uint64_t account,
+                        uint64_t unix_ms);
+void listing_feed_step(ListingFeed *feed, Host *host, WorkPool *pool, uint64_t now_ns,
+                       uint64_t unix_ms);
+
+// --- on any thread ------------------------------------------------------------------------------
+uint32_t listing_feed_players(ListingFeed *feed, const char *place_id);
+// Public worlds of the place with room for more, by room code, from behind that one on.
+uint32_t listing_feed_worlds(ListingFeed *feed, const char *place_id, const char *after,
+                             LiveWorld *out, uint32_t max);
+ListingFeedStats listing_feed_stats(ListingFeed *feed);
