@@ -142,7 +142,7 @@ typedef struct HostOutside {
     // filled in; STATUS_DENIED: nobody). NULL: there are no accounts.
     void (*rules)(void *user, uint64_t account, const char *world_id, HostRules *out);
     MUST_USE Status (*who)(void *user, const char *token, size_t bytes, Ticket *out);
-    // A player is let into a world of this host. May be NULL.
+    // A player is let into a world of this host, or led to one of another host. May be NULL.
     void (*entered)(void *user, const HostWorld *world, const Ticket *who);
     // What may be said in a world of that place, whose chat an account does not want to see (at
     // most max; returns how many), and a report by a player. May be NULL.

@@ -6,7 +6,9 @@
 #include "core/base/hash.h"
 #include "core/base/text.h"
 #include "server/host/serve/body.h"
+#include "server/host/serve/http_remote.h"
 #include "server/host/serve/ready_cache.h"
+#include "server/host/serve/remote_worlds.h"
 #include "server/host/serve/time_text.h"
 #include "server/sys/clock.h"
 
@@ -32,11 +34,52 @@ Status serve_listing_open(Serve *serve)
     return status == STATUS_OK ? ready_cache_create(&serve->ready) : status;
 }
 
+typedef struct Others {
+    Serve *serve;
+    LiveWorld *worlds; // REMOTE_HOSTS_MAX
+    uint32_t count;
+} Others;
+
+// What its host says, who may lie: never more players than a world can have.
+static void add_other(void *user, const char *world_id, const RemoteReport *report)
+{
+    Others *others = user;
+    const HostWorld *world = host_world(others->serve->host, world_id);
+    if (world == NULL || host_world_link(world) != NULL || report->state != WORLD_RUNNING) {
+        return;
+    }
+    LiveWorld *live = &others->worlds[others->count++];
+    listing_live_of(world, live);
+    live->up_s = report->uptime_s;
+    live->players = report->players < WORLD_PLAYERS_MAX ? report->players : WORLD_PLAYERS_MAX;
+    if (live->player_max > 0 && live->players > live->player_max) {
+        live->players = live->player_max;
+    }
+}
+
+static void look(Serve *serve, uint64_t now_ns)
+{
+    Others others = {.serve = serve};
+    if (serve->remote_worlds != NULL) {
+        others.worlds = malloc(REMOTE_HOSTS_MAX * sizeof *others.worlds);
+    }
+    if (others.worlds != NULL) {
+        remote_worlds_each(serve, add_other, &others);
+    }
+    listing_feed_look(serve->feed, serve->host, others.worlds, others.count, now_ns);
+    free(others.worlds);
+}
+
 void serve_listing_step(Serve *serve)
 {
-    if (serve->feed != NULL) {
-        listing_feed_step(serve->feed, serve->host, serve->pool, clock_ns(), clock_unix_ms());
+    const uint64_t now_ns = clock_ns();
+    if (serve->feed == NULL) {
+        return;
     }
+    if (listing_feed_is_due(serve->feed, now_ns)) {
+        look(serve, now_ns);
+    }
+    listing_feed_flush(serve->feed, serve->pool, now_ns, clock_unix_ms());
 }
 
 void serve_listing_close(Serve *serve)
