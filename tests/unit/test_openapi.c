@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint8_t text[OPENAPI_BYTES_MAX], memory[32u << 20];
+static uint8_t text[OPENAPI_BYTES_MAX], memory[8u << 20];
 
 static const JsonNode *describe(const HttpRoute *routes, uint32_t count)
 {
