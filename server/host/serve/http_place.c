@@ -1,6 +1,7 @@
 // See http_place.h. All of this waits for the disk, and runs on the pool.
 #define _GNU_SOURCE
 #include "server/host/serve/http_place.h"
+#include "server/host/serve/http_order.h"
 
 #include "core/base/text.h"
 #include "server/host/serve/body.h"
@@ -134,7 +135,8 @@ bool place_check_title(HttpRequest *request, HttpResponse *response, const char 
                   "a title is one line of 1 to 128 bytes that neither begins nor ends with a "
                   "space");
     }
-    return is_good;
+    return is_good &&
+           !serve_refuse_words(http_user(request), request, response, "the title", title);
 }
 
 static const char *const visibility_names[] = {"private", "unlisted", "listed"};
@@ -275,6 +277,10 @@ uint64_t place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
     serve_write_member(json, "forked_from",
                        ask->package.forked_from[0] != '\0' ? ask->package.forked_from : NULL);
     write_pictures(serve, json, ask->package.package_id);
+    // Of a removed one nobody else sees the page.
+    if ((ask->rights & RIGHT_EDIT) != 0 || (ask->package.flags & STORE_PACKAGE_REMOVED) != 0) {
+        serve_write_moderation(serve, json, ask->package.package_id);
+    }
     const uint64_t counts = listing_write_counts(serve, json, ask->package.package_id);
     json_write_object_end(json);
     return counts;
@@ -339,7 +345,8 @@ static bool change(Serve *serve, HttpRequest *request, HttpResponse *response,
     return status == STATUS_OK;
 }
 
-static bool read_patch(HttpRequest *request, HttpResponse *response, StorePackage *package)
+static bool read_patch(const Serve *serve, HttpRequest *request, HttpResponse *response,
+                       StorePackage *package)
 {
     char visibility[16] = "";
     const bool was_open = (package->flags & STORE_PACKAGE_OPEN) != 0;
@@ -356,6 +363,10 @@ static bool read_patch(HttpRequest *request, HttpResponse *response, StorePackag
     if (json_find(body, "title") != NULL && !place_check_title(request, response, package->title)) {
         return false;
     }
+    if (json_find(body, "description") != NULL &&
+        serve_refuse_words(serve, request, response, "the description", package->description)) {
+        return false;
+    }
     if (visibility[0] != '\0' && !place_visibility_read(visibility, &package->visibility)) {
         http_fail(request, response, 400, "malformed", "visibility is private, unlisted or listed");
         return false;
@@ -369,7 +380,8 @@ void serve_patch_place(void *user, HttpRequest *request, HttpResponse *response)
 {
     PlaceAsk ask;
     if (place_enter(user, request, response, RIGHT_EDIT, &ask) &&
-        matches(request, response, &ask.package) && read_patch(request, response, &ask.package) &&
+        matches(request, response, &ask.package) &&
+        read_patch(user, request, response, &ask.package) &&
         change(user, request, response, &ask.package)) {
         place_build_changed(user, ask.package.package_id); // who may play it, and who finds it
         answer_page(user, request, response, &ask);
