@@ -10,6 +10,8 @@
 
 #define KEY "/api/places"
 
+static bool was_old; // the last answer
+
 static bool find(ReadyCache *cache, const char *key, uint64_t generation, uint64_t now_ms,
                  const char *wanted)
 {
@@ -19,6 +21,7 @@ static bool find(ReadyCache *cache, const char *key, uint64_t generation, uint64
         CHECK_INT(answer.count, strlen(wanted));
         CHECK(memcmp(answer.bytes, wanted, answer.count) == 0);
         CHECK_TEXT(answer.tag, "\"tag\"");
+        was_old = answer.is_old;
         free(answer.bytes);
     }
     return is_found;
@@ -30,18 +33,18 @@ static void put(ReadyCache *cache, const char *key, uint64_t generation, uint64_
     ready_cache_put(cache, key, generation, now_ms, (const uint8_t *)text, strlen(text), "\"tag\"");
 }
 
-TEST(an_answer_is_renewed_by_one_and_given_to_the_others_meanwhile)
+TEST(an_answer_is_renewed_for_one_and_given_to_all_meanwhile)
 {
     ReadyCache *cache = NULL;
     CHECK_OK(ready_cache_create(&cache));
     const uint64_t begin = 100000;
     CHECK(!find(cache, KEY, 1, begin, ""));
     put(cache, KEY, 1, begin, "old");
-    CHECK(find(cache, KEY, 1, begin + READY_FRESH_MS - 1, "old"));
-    CHECK(!find(cache, KEY, 1, begin + READY_FRESH_MS, "old")); // this one makes it anew
-    CHECK(find(cache, KEY, 1, begin + READY_FRESH_MS, "old"));
-    CHECK(find(cache, KEY, 1, begin + READY_STALE_MS - 1, "old"));
-    CHECK(!find(cache, KEY, 1, begin + READY_STALE_MS, "old")); // whoever renews it takes too long
+    CHECK(find(cache, KEY, 1, begin + READY_FRESH_MS - 1, "old") && !was_old);
+    CHECK(find(cache, KEY, 1, begin + READY_FRESH_MS, "old") && was_old); // it is made anew for it
+    CHECK(find(cache, KEY, 1, begin + READY_FRESH_MS, "old") && !was_old);
+    CHECK(find(cache, KEY, 1, begin + READY_STALE_MS - 1, "old") && !was_old);
+    CHECK(!find(cache, KEY, 1, begin + READY_STALE_MS, "old")); // whoever makes it takes too long
     put(cache, KEY, 1, begin + READY_STALE_MS, "new");
     CHECK(find(cache, KEY, 1, begin + READY_STALE_MS, "new"));
     ready_cache_destroy(cache);
