@@ -142,8 +142,8 @@ static uint32_t read_known(const char *path, Known out[SERVERS_MAX])
     for (char *line = strsep(&rest, "\n"); line != NULL && count < SERVERS_MAX;
          line = strsep(&rest, "\n")) {
         Known *known = &out[count];
-        count += sscanf(line, " \"%255[-a-zA-Z0-9.:/_]\": \"%64[-a-zA-Z0-9_]\"", known->url,
-                        known->place_id) == 2;
+        count +=
+            sscanf(line, " \"%255[^\"]\": \"%64[-a-zA-Z0-9_]\"", known->url, known->place_id) == 2;
     }
     free(text);
     return count;
