@@ -101,7 +101,6 @@ static const struct {
     {409, "it conflicts with what is there, or with what runs"},
     {412, "somebody else has changed it meanwhile"},
     {410, "it was there, and is used up or expired"},
-    {412, "it is not what If-Match names any more"},
     {413, "the body is larger than this address takes"},
     {415, "the body is of a type that this address does not take"},
     {416, "the range begins behind the end"},
