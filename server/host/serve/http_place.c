@@ -7,6 +7,7 @@
 #include "server/host/serve/body.h"
 #include "server/host/serve/http_listing.h"
 #include "server/host/serve/place_build.h"
+#include "server/host/serve/places.h"
 #include "server/host/serve/time_text.h"
 #include "server/store/store_person.h"
 #include "server/store/store_publish.h"
@@ -383,7 +384,7 @@ void serve_patch_place(void *user, HttpRequest *request, HttpResponse *response)
         matches(request, response, &ask.package) &&
         read_patch(user, request, response, &ask.package) &&
         change(user, request, response, &ask.package)) {
-        place_build_changed(user, ask.package.package_id); // who may play it, and who finds it
+        serve_place_changed(user, ask.package.package_id); // who may play it, and who finds it
         answer_page(user, request, response, &ask);
     }
 }
@@ -410,7 +411,7 @@ void serve_delete_place(void *user, HttpRequest *request, HttpResponse *response
         if (!change(serve, request, response, &ask.package)) {
             return;
         }
-        place_build_changed(serve, ask.package.package_id);
+        serve_place_changed(serve, ask.package.package_id);
     }
     ServeAnswer answer;
     serve_answer_begin(&answer, request);
@@ -434,7 +435,7 @@ void serve_restore_place(void *user, HttpRequest *request, HttpResponse *respons
     }
     ask.package.trashed_unix_ms = 0;
     if (change(serve, request, response, &ask.package)) {
-        place_build_changed(serve, ask.package.package_id);
+        serve_place_changed(serve, ask.package.package_id);
         status_ignore(rights_find(serve->store, ask.package.package_id, serve_who(request),
                                   &ask.package, &ask.rights)); // as it was just written
         answer_page(serve, request, response, &ask);
@@ -604,10 +605,9 @@ void serve_post_channel(void *user, HttpRequest *request, HttpResponse *response
         refuse_channel(request, response, status);
         return;
     }
-    serve_log(LOG_INFO, "places", "%s: %s names r%u in place of r%u", ask.package.package_id, name,
-              number, before);
+    place_build_record(serve, serve_who(request)->account, ask.package.package_id, name, number);
     if (number != before) {
-        place_build_changed(serve, ask.package.package_id);
+        serve_place_changed(serve, ask.package.package_id);
     }
     ServeAnswer answer;
     serve_answer_begin(&answer, request);
