@@ -1,6 +1,7 @@
 // Everything that is stored about a person: what is found, given out and deleted, and what stays.
 #define _GNU_SOURCE
 #include "server/store/store_account.h"
+#include "server/store/store_package.h"
 #include "server/store/store_person.h"
 
 #include "core/base/json.h"
@@ -196,16 +197,18 @@ TEST(what_a_person_owned_is_the_built_in_accounts)
                         .owner_id = BOB,
                         .maker_id = ANN};
     CHECK_OK(store_world_put(fixture.store, &other));
-    CHECK(fixture_sql(&fixture, "INSERT INTO places(place_id, owner_id, name, created_unix_ms, "
-                                "checksum) VALUES(x'70', 17171, x'41', 1, 0), "
-                                "(x'71', 171710, x'41', 1, 0)"));
+    StorePackage anns = {.package_id = "anns", .kind = STORE_PLACE, .owner_id = ANN};
+    StorePackage bobs = {.package_id = "bobs", .kind = STORE_PLACE, .owner_id = BOB};
+    CHECK_OK(store_package_make(fixture.store, &anns, 9));
+    CHECK_OK(store_package_make(fixture.store, &bobs, 9));
     CHECK_OK(store_person_delete(fixture.store, ANN));
     CHECK_OK(store_world_find(fixture.store, "mine", &world));
     CHECK(world.owner_id == STORE_BUILT_IN_ACCOUNT && world.maker_id == BOB && world.is_private);
     CHECK_OK(store_world_find(fixture.store, "other", &other));
     CHECK(other.owner_id == BOB && other.maker_id == 0 && !other.is_private);
-    CHECK_INT(fixture_number(&fixture, "SELECT owner_id FROM places WHERE place_id = x'70'"), 1);
-    CHECK_INT(fixture_number(&fixture, "SELECT owner_id FROM places WHERE place_id = x'71'"), BOB);
+    CHECK_OK(store_package_find(fixture.store, "anns", &anns));
+    CHECK_OK(store_package_find(fixture.store, "bobs", &bobs));
+    CHECK(anns.owner_id == STORE_BUILT_IN_ACCOUNT && bobs.owner_id == BOB);
     fixture_end(&fixture);
 }
 

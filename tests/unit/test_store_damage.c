@@ -579,7 +579,8 @@ TEST(a_first_start_may_fail)
     }
     Status status = STATUS_BLOCKED;
     uint32_t after = 0;
-    for (; status != STATUS_OK && after < 200 && test_is_passing(); after += after < 8 ? 1 : 6) {
+    for (; status != STATUS_OK && after < 4000 && test_is_passing();
+         after += after < 8 ? 1 : after / 8 + 1) {
         struct stat file;
         remove_database(&fixture);
         failing_disk_arm(after, UINT32_MAX, SQLITE_FULL);
