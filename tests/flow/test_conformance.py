@@ -26,6 +26,7 @@ NOT_FROM_OUTSIDE = {
     "banned": "an operator's act; test_admin.py",
     "forbidden": "there are private worlds only with accounts; test_worlds.py",
     "address_full": "guests on a loopback address are not counted in development; unit test of sessions",
+    "chat_restricted": "there are chat rules only with accounts; test_moderate.py",
     "internal": "a fault of the server itself",
     "exists": "no command answers with it today",
     "mismatch": "no command answers with it today",

@@ -399,7 +399,7 @@ void serve_delete_place(void *user, HttpRequest *request, HttpResponse *response
         return;
     }
     if (ask.package.owner_id == STORE_BUILT_IN_ACCOUNT) {
-        http_fail(request, response, 403, "built_in",
+        http_fail(request, response, 409, "built_in",
                   "this place came with the server; remove its folder instead");
         return;
     }

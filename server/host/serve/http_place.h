@@ -106,7 +106,8 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
      .summary = "Changes the page of a place; with If-Match only if nobody else did"},            \
     {"DELETE", "/api/places/*", .handler = serve_delete_place, .blocks = true,                    \
      .names = "place_id", .access = ACCESS_ACCOUNT, .gives = "place_id trashed_at",               \
-     .fails = "404 412", .summary = "Puts a place into the trash, from which it can be restored"},\
+     .fails = "404 409 412",                                                                      \
+     .summary = "Puts a place into the trash, from which it can be restored"},                    \
     {"POST", "/api/places/*/restore", .handler = serve_restore_place, .blocks = true,             \
      .names = "place_id", .access = ACCESS_ACCOUNT, .gives = SERVE_PLACE_PAGE,                    \
      .fails = "404 409 412", .summary = "Takes a place out of the trash"},                            \
