@@ -1,13 +1,23 @@
 // What tools/bench_control and tools/bench_listing need beside the program: the least that an HTTP
-// server of the same library does ("hello"), and a database with many worlds ("fill") or many
-// places that are listed ("places").
+// server of the same library does ("hello"), the least that sends a file ("file"), and a database
+// with many worlds ("fill") or many places that are listed ("places").
+#define _GNU_SOURCE
 #include "server/store/store_listing.h"
 
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <microhttpd.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 static enum MHD_Result say_hello(void *user, struct MHD_Connection *connection, const char *url,
                                  const char *method, const char *version, const char *data,
@@ -46,6 +56,57 @@ static int hello(void)
     (void)getchar();
     MHD_stop_daemon(daemon);
     return EXIT_SUCCESS;
+}
+
+// --- the least that sends a file ----------------------------------------------------------------
+
+// Answers every request of one connection, each a GET in one piece, with the whole file.
+static void *send_files(void *user)
+{
+    const int *both = user; // the connection, the file
+    char request[4096], head[128];
+    struct stat about;
+    bool is_fine = fstat(both[1], &about) == 0;
+    const int bytes = snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Length: %lld\r\n\r\n",
+                               (long long)about.st_size);
+    while (is_fine && recv(both[0], request, sizeof request, 0) > 0) {
+        off_t at = 0;
+        is_fine = send(both[0], head, (size_t)bytes, MSG_MORE) == bytes;
+        while (is_fine && at < about.st_size) {
+            is_fine = sendfile(both[0], both[1], &at, (size_t)(about.st_size - at)) > 0;
+        }
+    }
+    close(both[0]);
+    free(user);
+    return NULL;
+}
+
+// Until it is killed.
+static int file_server(const char *path)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t bytes = sizeof address;
+    const int file = open(path, O_RDONLY), server = socket(AF_INET, SOCK_STREAM, 0);
+    if (file < 0 || bind(server, (struct sockaddr *)&address, bytes) != 0 ||
+        listen(server, 64) != 0 || getsockname(server, (struct sockaddr *)&address, &bytes) != 0) {
+        return EXIT_FAILURE;
+    }
+    signal(SIGPIPE, SIG_IGN); // clients come and go
+    printf("%u\n", ntohs(address.sin_port));
+    fflush(stdout);
+    for (;;) {
+        pthread_t thread;
+        int *both = malloc(2 * sizeof *both);
+        if (both == NULL) {
+            return EXIT_FAILURE;
+        }
+        both[0] = accept(server, NULL, NULL);
+        both[1] = file;
+        if (both[0] < 0 || pthread_create(&thread, NULL, send_files, both) != 0) {
+            return EXIT_FAILURE;
+        }
+        pthread_detach(thread);
+    }
 }
 
 // NULL: the reason is on standard error.
@@ -194,7 +255,10 @@ int main(int argc, char **argv)
     if (argc >= 4 && strcmp(argv[1], "places") == 0) {
         return places(argv[2], (uint32_t)strtoul(argv[3], NULL, 10), argv + 4);
     }
-    fprintf(stderr, "usage: control_helper hello | fill DATABASE COUNT | "
+    if (argc == 3 && strcmp(argv[1], "file") == 0) {
+        return file_server(argv[2]);
+    }
+    fprintf(stderr, "usage: control_helper hello | file PATH | fill DATABASE COUNT | "
                     "places DATABASE COUNT [ID]...\n");
     return 2;
 }

@@ -171,8 +171,14 @@ static bool answer_file(ServePlace *place, uint32_t number, HttpResponse *respon
         free(stream);
         return false;
     }
-    atomic_fetch_add(&stream_count, 1);
     fill(response, asset->info.kind, (size_t)asset->bytes);
+    if (place->number != 0) { // nobody writes into the folder of a revision
+        response->stream = (HttpStream){.is_file = true, .file = file};
+        free(stream);
+        serve_place_release(place);
+        return true;
+    }
+    atomic_fetch_add(&stream_count, 1);
     response->stream = (HttpStream){.read = read_stream, .end = end_stream, .user = stream};
     return true;
 }
