@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/host/serve/collect.h"
 
+#include "server/build/pipeline/build_version.h"
 #include "server/draft/draft_walk.h"
 #include "server/host/serve/places.h"
 #include "server/store/backup_lock.h"
@@ -11,6 +12,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MS_PER_DAY    86400000ull
 #define SWEEP_NS      3600000000000ull
@@ -47,6 +49,15 @@ static bool is_in_folder(void *user, const ServePlace *place)
     return bytes >= wanted && strcmp(place->place->folder + bytes - wanted, user) == 0;
 }
 
+// The number that builds of the folder had; nothing is built there again.
+static void remove_version(const Serve *serve, const char *folder)
+{
+    char path[BUILD_VERSION_PATH_BYTES];
+    if (build_version_path(serve->build_key, folder, path) == STATUS_OK) {
+        (void)unlink(path); // it may never have been built
+    }
+}
+
 // Folders of packages that are gone, unless worlds still run with them.
 static void remove_unpacked(const Serve *serve)
 {
@@ -63,6 +74,7 @@ static void remove_unpacked(const Serve *serve)
         }
         ServePlace *place = places_find(serve, is_in_folder, name);
         if (place == NULL) {
+            remove_version(serve, path);
             draft_walk_remove(path);
         }
         serve_place_release(place);

@@ -136,9 +136,7 @@ void serve_put_team(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     if (put_role(serve, request, response, &ask.package, account.account_id, role)) {
-        if (role == STORE_BLOCKED) { // who is in one of its worlds leaves it
-            serve_place_changed(serve, ask.package.package_id);
-        }
+        serve_place_changed(serve, ask.package.package_id); // who is kept out leaves its worlds
         answer_person(serve, request, response, account.account_id, role);
     }
 }
@@ -166,6 +164,7 @@ void serve_delete_team(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     if (put_role(serve, request, response, &ask.package, account.account_id, STORE_NOBODY)) {
+        serve_place_changed(serve, ask.package.package_id);
         answer_person(serve, request, response, account.account_id, STORE_NOBODY);
     }
 }
