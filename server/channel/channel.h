@@ -59,6 +59,8 @@ typedef enum ChannelType {
     CHANNEL_CLOSED,  // a socket is over: its number in CONNECT
     CHANNEL_HEARD,   // COMMAND_HEARD: account, heard, text
     CHANNEL_REPORT,  // COMMAND_REPORT: account, other, reason and text
+    // To the world again.
+    CHANNEL_CLOSE, // u64 number, as in CONNECT: that socket shall end
     CHANNEL_TYPE_COUNT
 } ChannelType;
 

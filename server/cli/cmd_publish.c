@@ -111,10 +111,14 @@ static uint64_t ms_since(uint64_t begin_ns)
 
 // --- which place --------------------------------------------------------------------------------
 
-// <place>/.sandlot/publish.json: {"https://play.example": "place_obby-k3x9ab"}
+// <place>/.sandlot/publish.json, one server in a line. The folder may come from a stranger, so only
+// lines as we write them are read, and nothing else of the file.
+//
+//   {
+//     "https://play.example": "place_obby-k3x9ab"
+//   }
 typedef struct Known {
-    void *memory;
-    const JsonNode *root; // NULL: there is no such file yet
+    char url[TOOL_URL_BYTES], place_id[ID_BYTES];
 } Known;
 
 static bool known_path(const Publish *publish, char out[PLACE_HOME_PATH_BYTES], const char **why)
@@ -126,31 +130,23 @@ static bool known_path(const Publish *publish, char out[PLACE_HOME_PATH_BYTES], 
                PLACE_HOME_PATH_BYTES;
 }
 
-// False: the file is there and cannot be understood.
-static bool read_known(const char *path, Known *out)
+static uint32_t read_known(const char *path, Known out[SERVERS_MAX])
 {
     uint8_t *text = NULL;
     size_t bytes = 0;
-    Arena arena;
-    *out = (Known){0};
-    const Status status = file_read(path, FILE_BYTES_MAX, &text, &bytes);
-    if (status == STATUS_NOT_FOUND) {
-        return true;
+    uint32_t count = 0;
+    if (file_read(path, FILE_BYTES_MAX, &text, &bytes) != STATUS_OK) {
+        return 0;
     }
-    const size_t capacity = 4 * FILE_BYTES_MAX;
-    out->memory = status == STATUS_OK ? malloc(capacity) : NULL;
-    bool is_good = false;
-    if (out->memory != NULL) {
-        arena_init(&arena, out->memory, capacity);
-        const JsonConfig config = {.arena = &arena,
-                                   .bytes_max = FILE_BYTES_MAX,
-                                   .node_count_max = SERVERS_MAX + 1,
-                                   .depth_max = 2};
-        is_good = json_parse(&config, (const char *)text, bytes, &out->root, NULL) == STATUS_OK &&
-                  out->root->kind == JSON_OBJECT;
+    char *rest = (char *)text;
+    for (char *line = strsep(&rest, "\n"); line != NULL && count < SERVERS_MAX;
+         line = strsep(&rest, "\n")) {
+        Known *known = &out[count];
+        count +=
+            sscanf(line, " \"%255[^\"]\": \"%64[-a-zA-Z0-9_]\"", known->url, known->place_id) == 2;
     }
     free(text);
-    return is_good;
+    return count;
 }
 
 // The place of the option, or of the last time. EXIT_OK, or what is wrong was printed.
@@ -158,7 +154,7 @@ static int find_place(Publish *publish)
 {
     char path[PLACE_HOME_PATH_BYTES];
     const char *why;
-    Known known;
+    static Known known[SERVERS_MAX];
     if (publish->place != NULL) {
         snprintf(publish->place_id, sizeof publish->place_id, "%s", publish->place);
         return EXIT_OK;
@@ -166,15 +162,13 @@ static int find_place(Publish *publish)
     if (!known_path(publish, path, &why)) {
         return tool_fail(&publish->client, "%s/.sandlot: %s", publish->folder, why);
     }
-    const bool is_good = read_known(path, &known);
-    if (is_good && known.root != NULL) {
-        snprintf(publish->place_id, sizeof publish->place_id, "%s",
-                 tool_text(known.root, publish->client.url));
+    const uint32_t count = read_known(path, known);
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(known[i].url, publish->client.url) == 0) {
+            memcpy(publish->place_id, known[i].place_id, sizeof publish->place_id);
+        }
     }
-    free(known.memory);
-    return is_good ? EXIT_OK
-                   : tool_fail(&publish->client, "%s: cannot be read; remove it, and say --place",
-                               path);
+    return EXIT_OK;
 }
 
 // Keeps which place it is on this server, beside those on others.
@@ -182,30 +176,27 @@ static int keep_place(Publish *publish)
 {
     char path[PLACE_HOME_PATH_BYTES];
     const char *why;
-    Known known = {0};
-    if (!known_path(publish, path, &why) || !read_known(path, &known)) {
-        free(known.memory);
-        return tool_fail(&publish->client, "%s/.sandlot/publish.json cannot be written",
-                         publish->folder);
+    static Known known[SERVERS_MAX];
+    if (!known_path(publish, path, &why)) {
+        return tool_fail(&publish->client, "%s/.sandlot: %s", publish->folder, why);
     }
-    char *text = malloc(FILE_BYTES_MAX);
-    ByteWriter writer = byte_writer(text, text != NULL ? FILE_BYTES_MAX : 0);
-    JsonWriter json = json_writer(&writer, 2);
-    json_write_object_begin(&json);
-    const JsonNode *node = known.root != NULL ? known.root->first : NULL;
-    for (; node != NULL; node = node->next) {
-        if (node->kind == JSON_STRING && strcmp(node->name, publish->client.url) != 0) {
-            json_write_name(&json, node->name);
-            json_write_text(&json, node->text);
+    Buffer text = buffer_of(FILE_BYTES_MAX);
+    char line[TOOL_URL_BYTES + ID_BYTES + 16];
+    const uint32_t count = read_known(path, known);
+    buffer_put(&text, "{\n", 2);
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(known[i].url, publish->client.url) != 0) {
+            const int bytes =
+                snprintf(line, sizeof line, "  \"%s\": \"%s\",\n", known[i].url, known[i].place_id);
+            buffer_put(&text, line, (size_t)bytes);
         }
     }
-    json_write_name(&json, publish->client.url);
-    json_write_text(&json, publish->place_id);
-    json_write_object_end(&json);
-    const bool is_kept = json_writer_finish(&json) == STATUS_OK &&
-                         file_write_shared(path, text, writer.at) == STATUS_OK;
-    free(text);
-    free(known.memory);
+    const int bytes = snprintf(line, sizeof line, "  \"%s\": \"%s\"\n}\n", publish->client.url,
+                               publish->place_id);
+    buffer_put(&text, line, (size_t)bytes);
+    const bool is_kept =
+        text.status == STATUS_OK && file_write_shared(path, text.data, text.bytes) == STATUS_OK;
+    buffer_free(&text);
     return is_kept ? EXIT_OK
                    : tool_fail(&publish->client, "%s cannot be written: %s", path, strerror(errno));
 }

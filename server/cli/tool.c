@@ -5,10 +5,8 @@
 
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
-#include "server/sys/library.h"
+#include "server/sys/curl_library.h"
 
-#define CURL_DISABLE_TYPECHECK // its macros would call the functions by name
-#include <curl/curl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,36 +17,6 @@
 #define CONNECT_MS      10000
 #define SLOW_BYTES      1024 // an upload may take long, but not be slower than this for so long:
 #define SLOW_S          60
-
-#define CURL_FUNCTIONS(X)  \
-    X(curl_global_init)    \
-    X(curl_slist_append)   \
-    X(curl_slist_free_all) \
-    X(curl_easy_init)      \
-    X(curl_easy_setopt)    \
-    X(curl_easy_getinfo)   \
-    X(curl_easy_perform)   \
-    X(curl_easy_strerror)  \
-    X(curl_easy_cleanup)
-
-static struct {
-    CURL_FUNCTIONS(LIBRARY_FIELD)
-} lib;
-
-static bool has_curl(void)
-{
-#define CURL_ROW(function) {#function, &lib.function},
-    static const LibraryFunction functions[] = {CURL_FUNCTIONS(CURL_ROW)};
-#undef CURL_ROW
-    static bool is_ready, was_tried;
-    if (!was_tried) {
-        was_tried = true;
-        is_ready = library_open("libcurl.so.4", functions,
-                                sizeof functions / sizeof functions[0]) == STATUS_OK &&
-                   lib.curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-    }
-    return is_ready;
-}
 
 int tool_fail(const Tool *client, const char *format, ...)
 {
@@ -72,7 +40,7 @@ static size_t take_body(char *data, size_t one, size_t bytes, void *user)
 
 static bool add_header(struct curl_slist **list, const char *line)
 {
-    struct curl_slist *more = lib.curl_slist_append(*list, line);
+    struct curl_slist *more = curl_lib.curl_slist_append(*list, line);
     *list = more != NULL ? more : *list;
     return more != NULL;
 }
@@ -112,19 +80,19 @@ static int take_progress(void *user, curl_off_t down_total, curl_off_t down, cur
 static void set_body(CURL *curl, const Question *question)
 {
     if (question->body != NULL) {
-        lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)question->bytes);
-        lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDS, question->body);
+        curl_lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)question->bytes);
+        curl_lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDS, question->body);
     }
     if (question->is_upload) {
-        lib.curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long)SLOW_BYTES);
-        lib.curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)SLOW_S);
+        curl_lib.curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long)SLOW_BYTES);
+        curl_lib.curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)SLOW_S);
     } else {
-        lib.curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)ANSWER_MS);
+        curl_lib.curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)ANSWER_MS);
     }
     if (question->progress != NULL) {
-        lib.curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-        lib.curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, take_progress);
-        lib.curl_easy_setopt(curl, CURLOPT_XFERINFODATA, question);
+        curl_lib.curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+        curl_lib.curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, take_progress);
+        curl_lib.curl_easy_setopt(curl, CURLOPT_XFERINFODATA, question);
     }
 }
 
@@ -132,31 +100,31 @@ static CURLcode perform(const Tool *client, const Question *question, ToolReply 
 {
     char url[TOOL_URL_BYTES + 8192];
     struct curl_slist *headers = NULL;
-    CURL *curl = lib.curl_easy_init();
+    CURL *curl = curl_lib.curl_easy_init();
     CURLcode code = CURLE_OUT_OF_MEMORY;
     snprintf(url, sizeof url, "%s%s", client->url, question->path);
     if (curl != NULL && make_headers(client, question->is_upload, &headers)) {
-        lib.curl_easy_setopt(curl, CURLOPT_URL, url);
-        lib.curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-        lib.curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-        lib.curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-        lib.curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+        curl_lib.curl_easy_setopt(curl, CURLOPT_URL, url);
+        curl_lib.curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+        curl_lib.curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+        curl_lib.curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+        curl_lib.curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
         if (strncmp(url, "http:", 5) == 0) { // no proxy reads a token
-            lib.curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+            curl_lib.curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
         }
-        lib.curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-        lib.curl_easy_setopt(curl, CURLOPT_USERAGENT, "sandlot");
-        lib.curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, question->method);
+        curl_lib.curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+        curl_lib.curl_easy_setopt(curl, CURLOPT_USERAGENT, "sandlot");
+        curl_lib.curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, question->method);
         set_body(curl, question);
-        lib.curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-        lib.curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
-        lib.curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply->body);
-        code = lib.curl_easy_perform(curl);
-        lib.curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply->status);
+        curl_lib.curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+        curl_lib.curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+        curl_lib.curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply->body);
+        code = curl_lib.curl_easy_perform(curl);
+        curl_lib.curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply->status);
     }
-    lib.curl_slist_free_all(headers);
+    curl_lib.curl_slist_free_all(headers);
     if (curl != NULL) {
-        lib.curl_easy_cleanup(curl);
+        curl_lib.curl_easy_cleanup(curl);
     }
     return code;
 }
@@ -190,12 +158,12 @@ static int explain(const Tool *client, const ToolReply *reply)
 static int ask(const Tool *client, const Question *question, ToolReply *reply)
 {
     *reply = (ToolReply){.body = buffer_of(REPLY_BYTES_MAX)};
-    if (!has_curl()) {
+    if (!curl_library_open()) {
         return tool_fail(client, "libcurl is not on this machine; install libcurl4");
     }
     const CURLcode code = perform(client, question, reply);
     if (code != CURLE_OK) {
-        return tool_fail(client, "%s: %s", client->url, lib.curl_easy_strerror(code));
+        return tool_fail(client, "%s: %s", client->url, curl_lib.curl_easy_strerror(code));
     }
     const bool is_json = parse(reply);
     if (reply->status >= 200 && reply->status < 300 && is_json) {

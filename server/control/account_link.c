@@ -119,10 +119,12 @@ bool control_approves(Control *control)
 Status control_set_approves(Control *control, bool approves)
 {
     char reason[SETTINGS_REASON_BYTES];
-    const Status status = control->config.data == NULL
-                              ? STATUS_OK
-                              : settings_operator_set(control->config.data, "approve_listing",
-                                                      approves ? "yes" : "no", reason);
+    Status status = control->config.data == NULL
+                        ? STATUS_OK
+                        : settings_operator_set(control->config.data, "approve_listing",
+                                                approves ? "yes" : "no", reason);
+    status = status == STATUS_OK ? store_listing_require_approval(control->config.store, approves)
+                                 : status;
     if (status == STATUS_OK) {
         pthread_mutex_lock(&control->lock);
         control->approves = approves;

@@ -1,5 +1,6 @@
 // See control.h.
 #include "server/control/control_inside.h"
+#include "server/store/store_listing.h"
 
 #include "core/base/check.h"
 #include "core/base/utf8.h"
@@ -47,7 +48,11 @@ static Status open_control(Control *control)
     status = status == STATUS_OK ? sign_ins_read(control) : status;
     status = status == STATUS_OK ? bans_read(control) : status;
     status = status == STATUS_OK ? chat_read(control) : status;
+    status = status == STATUS_OK ? address_bans_read(control) : status;
     control->approves = control->config.approves;
+    if (status == STATUS_OK && !control->config.guests_only) {
+        status = store_listing_require_approval(control->config.store, control->approves);
+    }
     status = status == STATUS_OK ? host_keys_read(control) : status;
     control->is_open = control->config.is_open;
     return status;
@@ -82,6 +87,7 @@ void control_destroy(Control *control)
         attempts_destroy(control->attempts);
         bans_free(control);
         chat_free(control);
+        address_bans_free(control);
         pthread_mutex_destroy(&control->lock);
         for (uint32_t i = 0; i < CONTROL_STRIPES; i++) {
             pthread_mutex_destroy(&control->stripes[i]);

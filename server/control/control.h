@@ -13,6 +13,7 @@
 // Functions that say so wait for the disk, and are for threads of the pool.
 #pragma once
 
+#include "server/control/address_bans.h"
 #include "server/control/bans.h"
 #include "server/control/chat.h"
 #include "server/control/identity.h"

@@ -46,6 +46,7 @@ struct Control {
     uint32_t deleted_next;
     struct Bans *bans;
     struct Chat *chat;
+    struct AddressBans *address_bans;
     bool approves;            // an operator approves places before they are listed
     uint64_t expired_unix_ms; // when old evidence was last removed
 };
@@ -65,6 +66,10 @@ void bans_free(Control *control);
 // --- chat.c -------------------------------------------------------------------------------------
 MUST_USE Status chat_read(Control *control);
 void chat_free(Control *control);
+
+// --- address_bans.c -----------------------------------------------------------------------------
+MUST_USE Status address_bans_read(Control *control);
+void address_bans_free(Control *control);
 
 // --- person.c -----------------------------------------------------------------------------------
 // Those who were deleted a short while ago: a world may have written about them since.

@@ -142,7 +142,7 @@ typedef struct HostOutside {
     // filled in; STATUS_DENIED: nobody). NULL: there are no accounts.
     void (*rules)(void *user, uint64_t account, const char *world_id, HostRules *out);
     MUST_USE Status (*who)(void *user, const char *token, size_t bytes, Ticket *out);
-    // A player is let into a world of this host. May be NULL.
+    // A player is let into a world of this host, or led to one of another host. May be NULL.
     void (*entered)(void *user, const HostWorld *world, const Ticket *who);
     // What may be said in a world of that place, whose chat an account does not want to see (at
     // most max; returns how many), and a report by a player. May be NULL.
@@ -239,6 +239,8 @@ uint32_t host_kick(Host *host, uint64_t account, const char *world, const char *
 // Until then the account's chat is refused; 0: it may chat again.
 uint32_t host_mute(Host *host, uint64_t account, const char *world, uint64_t until_unix_ms,
                    const char *reason);
+// The world process of that life (host_world_life) closes the socket with that number.
+void host_close_socket(Host *host, uint64_t life, uint64_t number);
 uint32_t host_announce(Host *host, const char *world, const char *text);
 // The account's characters were changed in the store: a world that it is in hears of them (a row).
 void host_profiles_changed(Host *host, uint64_t account, const uint8_t *row, size_t bytes);

@@ -60,6 +60,10 @@ static uint32_t entry_flags(const Ticket *ticket)
 void hosted_send_auth(HostWorld *world, uint64_t connection, const Ticket *ticket,
                       const uint8_t *profiles, size_t bytes)
 {
+    if (hosted_refuse_banned(world, connection, ticket->account)) { // since they were asked about
+        world->host->counts.tickets_refused += 1;
+        return;
+    }
     const Entry entry = {.type = ENTRY_AUTH,
                          .connection = connection,
                          .flags = entry_flags(ticket),
@@ -105,7 +109,7 @@ static void admit_signed_in(HostWorld *world, uint64_t connection, const Ticket 
     if (world->row.is_private && !host_world_is_open_to(world, who)) {
         error = error_name(ERROR_FORBIDDEN);
         why = "this world is private; ask for its code or an invitation";
-    } else if (world->place->needs_ticket) {
+    } else if (world->place->needs_ticket && !hosted_take_given(world, who->account)) {
         error = error_name(ERROR_FORBIDDEN);
         why = "not everybody may play this place; join it first";
     } else if (hosted_session_count(world) >= world->place->numbers.player_max &&

@@ -79,6 +79,7 @@ void host_world_set_code(HostWorld *world, const char *room_code)
     host_index_remove(world);
     snprintf(world->row.room_code, sizeof world->row.room_code, "%s", room_code);
     host_index_add(world);
+    hosted_changed(world);
 }
 
 HostWorld *host_world(Host *host, const char *name)

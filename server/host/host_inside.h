@@ -29,6 +29,7 @@
 #define HOST_DAMAGED_MAX     16 // lines of the log about damaged DataStore entries
 #define HOST_ADMISSIONS_MAX  4096
 #define HOST_MOVES_MAX       1024
+#define HOST_GIVEN_MAX       4096
 #define HOST_INVITED_SECONDS (TICKET_MS / 1000 + 2)
 #define HOST_ACCOUNTS        65536 // that are remembered with the world they were in
 
@@ -148,6 +149,12 @@ typedef struct HostAdmission {
     Ticket ticket;
 } HostAdmission;
 
+// Who was given a ticket for a world and has not used it, for those who show their sign-in there.
+typedef struct HostGiven {
+    uint64_t account, until_unix_ms;
+    const HostWorld *world;
+} HostGiven;
+
 typedef struct AccountPlace {
     uint64_t account; // 0: free
     HostWorld *world;
@@ -176,7 +183,8 @@ struct Host {
     uint32_t move_count;
     HostAdmission *admissions; // HOST_ADMISSIONS_MAX
     uint32_t admission_next;
-    AccountPlace *accounts; // HOST_ACCOUNTS, by hash; the older one gives way
+    AccountPlace *accounts;          // HOST_ACCOUNTS, by hash; the older one gives way
+    HostGiven given[HOST_GIVEN_MAX]; // by account; the older one gives way
     uint64_t stepped_ns;
 
     // The lease.
@@ -293,6 +301,8 @@ bool hosted_is_empty(const HostWorld *world);
 // --- host_join.c --------------------------------------------------------------------------------
 uint32_t hosted_invited(const HostWorld *world); // tickets that can still be used
 void hosted_invite_used(HostWorld *world, const Ticket *ticket);
+// Was this account given a ticket that could be used now? Once.
+bool hosted_take_given(HostWorld *world, uint64_t account);
 void host_joins_answer(HostWorld *world); // it runs
 void host_joins_lead(HostWorld *world);   // another host runs it: to that one
 void host_joins_refuse(HostWorld *world, HostRefusal refusal);

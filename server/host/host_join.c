@@ -58,8 +58,20 @@ static void invite(HostWorld *world, uint64_t expires_unix_ms)
     world->invited[at].count += 1;
 }
 
+bool hosted_take_given(HostWorld *world, uint64_t account)
+{
+    HostGiven *given = &world->host->given[account % HOST_GIVEN_MAX];
+    const bool is_given = given->account == account && given->world == world &&
+                          given->until_unix_ms > host_unix_ms(world->host);
+    if (is_given) {
+        *given = (HostGiven){0};
+    }
+    return is_given;
+}
+
 void hosted_invite_used(HostWorld *world, const Ticket *ticket)
 {
+    (void)hosted_take_given(world, ticket->account);
     const uint64_t second = ticket->expires_unix_ms / 1000;
     const uint32_t at = (uint32_t)(second % HOST_INVITED_SECONDS);
     if (world->invited[at].second == second && world->invited[at].count > 0) {
@@ -98,6 +110,10 @@ static void give_ticket(HostWorld *world, const HostJoin *join, const StoreHeld 
     }
     if (held == NULL) { // the other one counts who comes to it
         invite(world, ticket.expires_unix_ms);
+        host->given[ticket.account % HOST_GIVEN_MAX] =
+            (HostGiven){ticket.account, ticket.expires_unix_ms, world};
+    } else if (outside->entered != NULL) { // and might say that anybody did
+        outside->entered(outside->user, world, &ticket);
     }
     host->counts.tickets_given += 1;
     outside->joined(outside->user, join->tag, &answer);

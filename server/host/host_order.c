@@ -96,6 +96,20 @@ uint32_t host_mute(Host *host, uint64_t account, const char *where, uint64_t unt
     return send_orders(host, where, "mute", text);
 }
 
+void host_close_socket(Host *host, uint64_t life, uint64_t number)
+{
+    uint8_t bytes[sizeof number];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    byte_write_u64(&writer, number);
+    for (uint32_t i = 0; i < host->world_count; i++) {
+        HostWorld *world = host->worlds[i];
+        if (hosted_has_process(world) && host_world_life(world) == life) {
+            // A world that does not read its channel is ended by the next entry.
+            status_ignore(world->link->face->put(world->link, CHANNEL_CLOSE, bytes, writer.at, -1));
+        }
+    }
+}
+
 uint32_t host_announce(Host *host, const char *where, const char *text)
 {
     return send_orders(host, where, "say", text);
@@ -172,7 +186,7 @@ static void tell_rule(HostWorld *world, uint64_t connection, uint64_t account, C
 // Of what was never told, nothing need be told while it is nothing: a world begins without rules.
 static void tell_chat(HostWorld *world, bool is_new)
 {
-    HostChat chat = {.rule = CHAT_FREE};
+    HostChat chat = {.rule = CHAT_FREE, .words = "", .phrases = ""};
     const HostOutside *outside = &world->host->config.outside;
     if (outside->chat != NULL) {
         outside->chat(outside->user, world->row.place_id, &chat);

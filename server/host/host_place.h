@@ -20,7 +20,7 @@ struct HostPlace {
     atomic_uint more_references; // beyond the first
     // The host's thread alone, and they may change.
     uint32_t use_count; // host_count_uses
-    bool needs_ticket;  // not everybody may play it: a sign-in alone does not let anybody in
+    bool needs_ticket;  // not everybody may play it: a sign-in lets in who was given a ticket
     bool is_hidden;     // its worlds are in no list
     char place_id[65];
     char folder[4096];

@@ -531,6 +531,14 @@ void http_socket_pass(HttpServer *server, uint64_t number, uint64_t owner)
     }
 }
 
+void http_sockets_of(HttpServer *server, const HttpPeerRange *range, HttpSocketSink sink,
+                     void *user)
+{
+    if (server != NULL && server->sockets != NULL) {
+        http_sockets_each(server->sockets, range, sink, user);
+    }
+}
+
 void http_socket_over(HttpServer *server, uint64_t number, uint64_t owner)
 {
     if (server != NULL && server->sockets != NULL) {

@@ -19,6 +19,8 @@
 #include "server/net/http_rules.h"
 #include "server/sys/work_pool.h"
 
+#include "server/net/http_client.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -211,6 +213,8 @@ void http_keep(HttpRequest *request, void *memory);
 bool http_is_loopback(const HttpRequest *request);
 // A number for where it comes from (IPv6: for its first 64 bits); 0: unknown.
 uint64_t http_address(const HttpRequest *request);
+HttpPeer http_peer(const HttpRequest *request);      // the whole address; zeros: unknown
+bool http_socket_wanted(const HttpRequest *request); // it asks for an upgrade
 // Does it say that it was passed on? Behind a proxy on the same machine everybody comes from a
 // loopback address. HTTP/1.0 counts: nginx speaks it unless it is told otherwise, and adds nothing.
 bool http_is_forwarded(const HttpRequest *request);
@@ -254,3 +258,8 @@ uint64_t http_socket_number(const HttpRequest *request);
 void http_socket_pass(HttpServer *server, uint64_t number, uint64_t owner);
 void http_socket_over(HttpServer *server, uint64_t number, uint64_t owner);
 void http_socket_over_all(HttpServer *server, uint64_t owner); // the process has ended
+// Every socket that was passed on and comes from this range (IPv6: whose first 64 bits may). The
+// sink must not call the server.
+typedef void (*HttpSocketSink)(void *user, uint64_t number, uint64_t owner);
+void http_sockets_of(HttpServer *server, const HttpPeerRange *range, HttpSocketSink sink,
+                     void *user);

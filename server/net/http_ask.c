@@ -229,12 +229,23 @@ void http_find_client(HttpRequest *request)
                                  read_forwarded(request));
     }
     request->client = http_peer_key(&found.client);
+    request->peer = found.client;
     request->is_loopback = found.is_known && http_peer_is_loopback(&found.client);
 }
 
 bool http_is_loopback(const HttpRequest *request)
 {
     return request->is_loopback;
+}
+
+HttpPeer http_peer(const HttpRequest *request)
+{
+    return request->peer;
+}
+
+bool http_socket_wanted(const HttpRequest *request)
+{
+    return http_header(request, "Upgrade") != NULL;
 }
 
 uint64_t http_address(const HttpRequest *request)

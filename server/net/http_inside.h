@@ -83,6 +83,7 @@ struct HttpRequest {
     bool has_reply;  // it was given to libmicrohttpd
     HttpParts parts;
     uint64_t client; // its address, as http_address gives it
+    HttpPeer peer;   // the same, whole
     bool is_loopback;
     uint8_t *body;
     size_t body_bytes, body_capacity;

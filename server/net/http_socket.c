@@ -8,11 +8,13 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_SLOTS 64
 
 typedef struct Slot {
     uint64_t address, account, owner; // address 0: it counts for the account
+    uint64_t from;                    // the address in any case
     uint32_t generation;              // raised when it is taken; never 0 for one that is used
     bool used;
 } Slot;
@@ -82,13 +84,17 @@ static Slot *find_slot(HttpSockets *sockets, uint64_t address, uint64_t account)
 
 Status http_sockets_add(HttpSockets *sockets, uint64_t address, uint64_t account, uint64_t *number)
 {
+    const uint64_t from = address;
     address = account != 0 ? 0 : address;
     pthread_mutex_lock(&sockets->lock);
     Slot *slot = find_slot(sockets, address, account);
     if (slot != NULL) {
         const uint32_t generation = slot->generation + 1 > 0 ? slot->generation + 1 : 1;
-        *slot =
-            (Slot){.address = address, .account = account, .generation = generation, .used = true};
+        *slot = (Slot){.address = address,
+                       .account = account,
+                       .from = from,
+                       .generation = generation,
+                       .used = true};
         sockets->used += 1;
         *number = (uint64_t)generation << 32 | (uint32_t)(slot - sockets->slots);
     }
@@ -147,4 +153,33 @@ uint32_t http_sockets_count(HttpSockets *sockets)
     const uint32_t used = sockets->used;
     pthread_mutex_unlock(&sockets->lock);
     return used;
+}
+
+// An IPv4 address is its own key; of an IPv6 one the key is the first half.
+static bool may_have(const HttpPeerRange *range, uint64_t key)
+{
+    HttpPeer peer = http_peer_v4((uint32_t)key);
+    HttpPeerRange wide = *range;
+    if (key > UINT32_MAX) {
+        peer = (HttpPeer){{0}};
+        for (uint32_t i = 0; i < 8; i++) {
+            peer.bytes[i] = (uint8_t)(key >> (56 - 8 * i));
+        }
+        wide.bits = wide.bits < 64 ? wide.bits : 64;
+        memset(wide.first.bytes + 8, 0, 8);
+    }
+    return http_peer_range_has(&wide, 1, &peer);
+}
+
+void http_sockets_each(HttpSockets *sockets, const HttpPeerRange *range,
+                       void (*sink)(void *user, uint64_t number, uint64_t owner), void *user)
+{
+    pthread_mutex_lock(&sockets->lock);
+    for (uint32_t i = 0; i < sockets->capacity; i++) {
+        const Slot *slot = &sockets->slots[i];
+        if (slot->used && slot->owner != 0 && may_have(range, slot->from)) {
+            sink(user, (uint64_t)slot->generation << 32 | i, slot->owner);
+        }
+    }
+    pthread_mutex_unlock(&sockets->lock);
 }

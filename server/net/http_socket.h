@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/base/status.h"
+#include "server/net/http_client.h"
 
 #include <stdint.h>
 
@@ -21,3 +22,6 @@ void http_sockets_own(HttpSockets *sockets, uint64_t number, uint64_t owner);
 void http_sockets_remove(HttpSockets *sockets, uint64_t number, uint64_t owner);
 void http_sockets_remove_all(HttpSockets *sockets, uint64_t owner);
 uint32_t http_sockets_count(HttpSockets *sockets);
+// Those with an owner that come from this range; by the key of their address (http_peer_key).
+void http_sockets_each(HttpSockets *sockets, const HttpPeerRange *range,
+                       void (*sink)(void *user, uint64_t number, uint64_t owner), void *user);

@@ -24,6 +24,7 @@
 #define PAUSED_STATS_NS    (NS_PER_SECOND * 10) // nothing in them changes but processor time
 #define CLOSE_NORMAL       1000
 #define CLOSE_GOING_AWAY   1001
+#define CLOSE_POLICY       1008
 #define NS_PER_SECOND      1000000000ull
 #define HASH_EVERY_SECONDS 1
 
@@ -224,6 +225,10 @@ static void take_message(WorldLoop *loop, ChannelMessage *message)
         sockets_add(loop->sockets, message->descriptor, &from, message->bytes + reader.at,
                     message->count - reader.at, loop->now_ms);
         message->descriptor = -1;
+    }
+    if (message->type == CHANNEL_CLOSE && message->count == sizeof(uint64_t)) {
+        ByteReader reader = byte_reader(message->bytes, message->count);
+        sockets_close_number(loop->sockets, byte_read_u64(&reader), CLOSE_POLICY);
     }
     if (message->descriptor >= 0) {
         close(message->descriptor);

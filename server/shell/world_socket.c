@@ -214,6 +214,17 @@ void sockets_close(Sockets *sockets, uint64_t connection, uint16_t close_code)
     }
 }
 
+void sockets_close_number(Sockets *sockets, uint64_t number, uint16_t close_code)
+{
+    for (uint32_t i = 0; i < sockets->slot_max && number != 0; i++) {
+        Socket *socket = &sockets->slots[i];
+        if (socket->state != SOCKET_FREE && socket->from.number == number) {
+            say_goodbye(sockets, socket, close_code, sockets->now_ms);
+            return;
+        }
+    }
+}
+
 // --- receiving ----------------------------------------------------------------------------------
 
 static bool give_message(Sockets *sockets, Socket *socket, const WebsocketEvent *event)

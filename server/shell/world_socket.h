@@ -59,6 +59,7 @@ void sockets_drain(Sockets *sockets, uint64_t now_ms);
 void sockets_flush(Sockets *sockets, uint64_t now_ms);
 // Closes it after everything queued for it is sent. An unknown connection is no error.
 void sockets_close(Sockets *sockets, uint64_t connection, uint16_t close_code);
+void sockets_close_number(Sockets *sockets, uint64_t number, uint16_t close_code); // the host's
 // Sends pings and checks timeouts of every `parts`th socket; call it for all parts in turn within a
 // second.
 void sockets_check(Sockets *sockets, uint32_t part, uint32_t parts, uint64_t now_ms);

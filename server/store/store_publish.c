@@ -124,9 +124,11 @@ static Status renew_package(Sql *sql, StoreBuilt *built, const char *channel)
                      built->number > package.live;
     if (built->is_live) {
         package.live = built->number;
+        memcpy(built->channel, "live", sizeof "live");
         package_show_thumbnail(sql, built->package_id, built->number);
     } else if (strcmp(channel, "beta") == 0 && built->number > package.beta) {
         package.beta = built->number;
+        memcpy(built->channel, "beta", sizeof "beta");
     }
     package.version += 1;
     package.updated_unix_ms = built->now_unix_ms;

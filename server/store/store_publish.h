@@ -35,7 +35,9 @@ typedef struct StoreBuilt {
     StoreBlobRef blobs[STORE_BUILT_BLOBS_MAX]; // manifests, thumbnail, spells
     uint32_t blob_count;
     uint64_t now_unix_ms;
-    bool is_live; // filled in: the channel live names it now
+    // Filled in: the channel that names it now, "" for none, and whether that is live.
+    char channel[8];
+    bool is_live;
 } StoreBuilt;
 // How its build ended; a ready one goes to the channel that was asked for. STATUS_MISMATCH: it had
 // ended already; STATUS_NOT_FOUND: it was deleted meanwhile.

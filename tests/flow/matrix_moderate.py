@@ -46,7 +46,24 @@ def blocked(server):
     return Ask("account", account=name)
 
 
+def acting(server):
+    _, place = shared(server)
+    return Ask("operator", {"act": "approve"}, id=place)
+
+
+def banned_range(server):
+    server.ranges = getattr(server, "ranges", 0) + 1
+    text = f"203.0.{server.ranges % 256}.0/24"
+    server.post("/admin/bans/addresses", {"range": text}, "operator")
+    return Ask("operator", query={"range": text})
+
+
 GOOD = {
+    "GET /admin/approvals": lambda server: Ask("operator"),
+    "POST /admin/packages/{id}": acting,
+    "GET /admin/bans/addresses": lambda server: Ask("operator"),
+    "POST /admin/bans/addresses": lambda server: Ask("operator", {"range": "203.0.113.0/24"}),
+    "DELETE /admin/bans/addresses": banned_range,
     "POST /api/reports": reporting,
     "GET /admin/reports": lambda server: Ask("operator"),
     "GET /admin/reports/{id}": lambda server: Ask("operator", id=report(server)),
@@ -64,6 +81,11 @@ GOOD = {
 }
 
 CONFLICT = {
+    "GET /admin/approvals": without_accounts(),
+    "POST /admin/packages/{id}": without_accounts({"act": "restore"}, id="place_island"),
+    "GET /admin/bans/addresses": without_accounts(),
+    "POST /admin/bans/addresses": lambda server: Ask("operator", {"range": "127.0.0.0/8"}),  # one's own
+    "DELETE /admin/bans/addresses": without_accounts(query={"range": "203.0.113.0/24"}),
     "POST /api/reports": without_accounts({"reason": "spam", "world_id": "w"}, True),
     "GET /admin/reports": without_accounts(),
     "GET /admin/reports/{id}": without_accounts(id=1),
@@ -80,4 +102,4 @@ CONFLICT = {
 }
 
 LIMITED = {"POST /api/reports": many_reports}
-AT_ONCE = {"GET /api/chat", "GET /admin/words", "GET /admin/phrases"}
+AT_ONCE = {"GET /admin/bans/addresses", "GET /api/chat", "GET /admin/words", "GET /admin/phrases"}

@@ -454,6 +454,7 @@ SAMPLES = {
     "script.ScriptRequest": {"script_paths": ["Workspace/Nothing"]},
     "script.ScriptVerify": {"script_path": "Workspace/Nothing"},
     "chat.say": {"text": "hi"},
+    "moderation.report": {"reason": "other"},
     "session.respawn": {},
     "session.blob_request": {"hash": "sha256:" + "0" * 64},
 }

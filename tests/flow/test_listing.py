@@ -258,7 +258,7 @@ def test_listing_bench(program, _places, _folder):
                            os.path.dirname(program), "--places", "300", "--seconds", "1", "--json"],
                           capture_output=True, text=True, timeout=200 * PATIENCE)
     rows = {row["bench"]: row["value"] for row in map(json.loads, done.stdout.splitlines())}
-    check(len(rows) == 11 and rows["listing.errors"] == 0, f"{done.stdout}{done.stderr}")
+    check(len(rows) == 12 and rows["listing.errors"] == 0, f"{done.stdout}{done.stderr}")
     check(all(value > 0 for name, value in rows.items()
               if name != "listing.errors" and not name.endswith("_cpu")), f"{rows}")
 

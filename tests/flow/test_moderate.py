@@ -1,14 +1,15 @@
 """Keeping order: reports with evidence, chat rules that the world enforces, people who block others,
 the operator's lists."""
 
+import http.client
 import json
 import sys
 import time
 
 from hosts import enter
-from support import PATIENCE, Failure, check, run, wait_until
-from test_accounts import code_of
-from test_admin import PLACE, ask, begin, guest
+from support import PATIENCE, Closed, Failure, WebSocket, check, run, wait_until
+from test_accounts import People, code_of
+from test_admin import PLACE, SECRET, ask, begin, guest
 
 
 class Talkers:
@@ -59,7 +60,11 @@ class Talkers:
         wait_until(once, f"{text!r} is answered with {code}")
 
     def texts(self, player):
-        return [event["payload"]["text"] for event in player.events if event["feature"] == "chat"]
+        found = []
+        for snapshot in player.snapshots:
+            said = snapshot["payload"].get("features", {}).get("chat", {}).get("said", [])
+            found += [event["text"] for event in said]
+        return found
 
     def hears(self, player, text):
         end = time.monotonic() + 5 * PATIENCE
@@ -72,12 +77,17 @@ class Talkers:
 
 def put(up, path, text, token):
     """A list as text."""
-    status, _, body = up.request("PUT", path, text.encode(),
-                                 {"Authorization": f"Bearer {token}", "Content-Type": "text/plain"})
-    return status, json.loads(body)
+    link = http.client.HTTPConnection("127.0.0.1", up.port, timeout=20 * PATIENCE)
+    try:
+        link.request("PUT", path, text.encode(),
+                     {"Authorization": f"Bearer {token}", "Content-Type": "text/plain"})
+        answer = link.getresponse()
+        return answer.status, json.loads(answer.read())
+    finally:
+        link.close()
 
 
-def test_reports(program, _places, folder):
+def test_moderate_reports(program, _places, folder):
     """From a page and from the game; what was said before is in them, and only operators read it."""
     up, boss = begin(program, folder)
     try:
@@ -129,14 +139,14 @@ def test_reports(program, _places, folder):
         # The person's own data has what they said and reported, and not who reported them.
         export = json.loads(up.request("GET", "/api/account/export", None,
                                        {"Authorization": f"Bearer {bo['session_token']}"})[2])
-        check([line["text"] for line in export["said"] if line["kind"] == 1] == ["something rude"] * 2
-              and export["reports"] == [], export["said"])
+        check({line["text"] for line in export["said"] if line["kind"] == 1} == {"something rude"}
+              and export["reports"] == [], export)
         up.stop()
     finally:
         up.kill()
 
 
-def test_chat_rules(program, _places, folder):
+def test_moderate_chat_rules(program, _places, folder):
     """The world enforces them, in a JSON session too; a change reaches those who play."""
     up, boss = begin(program, folder)
     try:
@@ -174,7 +184,7 @@ def test_chat_rules(program, _places, folder):
         up.kill()
 
 
-def test_blocks(program, _places, folder):
+def test_moderate_blocks(program, _places, folder):
     """Whoever blocks somebody does not hear them, now and when they come later."""
     up, boss = begin(program, folder)
     try:
@@ -205,7 +215,7 @@ def test_blocks(program, _places, folder):
         up.kill()
 
 
-def test_words(program, _places, folder):
+def test_moderate_words(program, _places, folder):
     """Stars in chat; names with such a word are refused."""
     up, boss = begin(program, folder)
     try:
@@ -230,6 +240,106 @@ def test_words(program, _places, folder):
         up.stop()
     finally:
         up.kill()
+
+
+def test_moderate_acts(program, _places, folder):
+    """A place is removed and put back, the owner reads why; a place waits to be approved."""
+    up, boss = begin(program, folder)
+    try:
+        talk = Talkers(up)
+        player = talk.enter(guest(up, "bo")["session_token"])
+        world = player.world_id
+        for body in ({"act": "remove"}, {"act": "explode", "reason": "x"}):
+            check(code_of(up.post(f"/admin/packages/{PLACE}", body, boss)) == (400, "malformed"), body)
+        check(code_of(up.post("/admin/packages/place_none", {"act": "restore"}, boss))
+              == (404, "not_found"), "no such place")
+        answer = ask(up, "POST", f"/admin/packages/{PLACE}", {"act": "remove", "reason": "spam"}, boss)
+        check(answer["moderation"]["state"] == "removed" and answer["moderation"]["reason"] == "spam", answer)
+        page = ask(up, "GET", f"/api/places/{PLACE}", None, boss)
+        check(page["removed"] and page["moderation"]["reason"] == "spam", page)
+        wait_until(lambda: world not in {one["world_id"] for one in
+                                         ask(up, "GET", "/admin/servers", None, boss)["servers"]},
+                   "its worlds stop")
+        token = guest(up, "cy")["session_token"]
+        check(up.post("/join", {"place_id": PLACE}, token)[0] in (403, 404), "it can be played")
+        ask(up, "POST", f"/admin/packages/{PLACE}", {"act": "restore"}, boss)
+        check(up.post("/join", {"place_id": PLACE}, token)[0] == 200, "it is not back")
+        check(ask(up, "GET", f"/api/places/{PLACE}", None, boss)["moderation"] is None, "moderation")
+        # Approval.
+        ask(up, "PUT", "/admin/settings", {"approve_listing": "yes"}, boss)
+        ask(up, "POST", f"/admin/packages/{PLACE}", {"act": "refuse", "reason": "no picture"}, boss)
+        waiting = ask(up, "GET", "/admin/approvals", None, boss)
+        check(PLACE not in [one["package_id"] for one in waiting["approvals"]], waiting)
+        ask(up, "POST", f"/admin/packages/{PLACE}", {"act": "approve"}, boss)
+        actions = [row["action"] for row in ask(up, "GET", "/admin/audit", None, boss)["audit"]]
+        check(actions[:5] == ["approve", "refuse", "settings", "restore", "remove"], actions)
+        check(up.post(f"/admin/packages/{PLACE}", {"act": "restore"}, token)[0] == 403, "anybody acts")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_moderate_addresses(program, _places, folder):
+    """Nobody comes in from a banned range, and who plays from there is cut off."""
+    up = People(program, folder, "--trusted-proxy", "127.0.0.1", variables=SECRET)
+    boss = up.operator()
+
+    def from_range(method, path, body=None, token=None):
+        headers = {"X-Forwarded-For": "203.0.113.7", "Content-Type": "application/json",
+                   **({"Authorization": f"Bearer {token}"} if token else {})}
+        status, _, text = up.request(method, path, body, headers)
+        return status, json.loads(text)
+    try:
+        status, bo = from_range("POST", "/login", {"username": "bo"})
+        check(status == 200, bo)
+        status, joined = from_range("POST", "/join", {"place_id": PLACE}, bo["session_token"])
+        check(status == 200, joined)
+        link = WebSocket(up.port, path_of(joined), headers=["X-Forwarded-For: 203.0.113.7"])
+        check(link.status == 101, link.head)
+        link.send(json.dumps({"v": 2, "kind": "command", "seq": 1, "feature": "session",
+                              "action": "handshake", "payload": {"ticket": joined["ticket"]}}))
+        link.receive(10 * PATIENCE)
+        for text in ("203.0.113.7/24", "x", "300.0.0.0/8"):
+            check(code_of(up.post("/admin/bans/addresses", {"range": text}, boss)) == (400, "malformed"), text)
+        check(code_of(up.post("/admin/bans/addresses", {"range": "127.0.0.0/8"}, boss))
+              == (409, "yourself"), "one's own address")
+        made = ask(up, "POST", "/admin/bans/addresses",
+                   {"range": "203.0.113.0/24", "reason": "spam", "minutes": 5}, boss)
+        check(made["range"] == "203.0.113.0/24" and made["until"], made)
+        check(closes(link), "who plays from there goes on")
+        for method, path, body in (("POST", "/login", {"username": "cy"}),
+                                   ("POST", "/register", {"username": "cyd", "password": "long enough 7"}),
+                                   ("POST", "/join", {"place_id": PLACE})):
+            status, answer = from_range(method, path, body, bo["session_token"] if path == "/join" else None)
+            check(status == 403 and answer["error"]["code"] == "banned"
+                  and "spam" in answer["error"]["message"], (path, answer))
+        check(WebSocket(up.port, path_of(joined), headers=["X-Forwarded-For: 203.0.113.7"]).status == 403,
+              "a socket is opened")
+        check(up.post("/login", {"username": "dee"})[0] == 200, "others are refused")
+        check(from_range("GET", "/api/session")[0] == 200, "nothing can be read")
+        check(from_range("POST", "/admin/announce", {"text": "hi"}, boss)[0] == 200, "an operator is refused")
+        check(ask(up, "GET", "/admin/bans/addresses", None, boss)["total"] == 1, "it is not listed")
+        ask(up, "DELETE", "/admin/bans/addresses?range=203.0.113.0/24", None, boss)
+        check(from_range("POST", "/login", {"username": "cy"})[0] == 200, "it still holds")
+        ask(up, "POST", "/admin/bans/addresses", {"range": "2001:DB8::/32"}, boss)
+        check(ask(up, "GET", "/admin/bans/addresses", None, boss)["bans"][0]["range"] == "2001:db8::/32", "v6")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def path_of(joined):
+    return "/" + joined["server_address"].split("/", 3)[3]
+
+
+def closes(link):
+    end = time.monotonic() + 10 * PATIENCE
+    try:
+        while time.monotonic() < end:
+            link.receive(2 * PATIENCE)
+    except (Closed, TimeoutError, OSError) as error:
+        return isinstance(error, Closed)
+    return False
 
 
 if __name__ == "__main__":

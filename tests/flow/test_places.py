@@ -11,12 +11,12 @@ import sys
 import threading
 import time
 
-from hosts import leave
-from support import Closed, PATIENCE, check, run, wait_until
+from hosts import Room, leave
+from support import Closed, PATIENCE, Player, check, run, wait_until
 from test_accounts import People
 from test_up import Up, one_place
 from test_world import build_something, structures
-from test_worlds import Guest
+from test_worlds import Guest, refused_handshake
 
 
 def own_places(places, folder):
@@ -375,6 +375,9 @@ def test_places_rights(program, places, folder):
         eve.refused(404, "not_found", "POST", "/api/worlds", place)
         eve.refused(404, "not_found", "GET", f"/api/assets?place={all_.place_id}")
         check(world["world_id"] not in [w["worldId"] for w in eve.get("/worlds")["worlds"]], "it is listed")
+        check("forbidden" in refused_handshake(Room(up, world), session=eve.token), "by a sign-in")
+        Player(Room(up, ann.join(**place)), session=ann.token).close()
+        check("forbidden" in refused_handshake(Room(up, world), session=ann.token), "once")
 
         # The beta.
         status, answer = ann.ask("PUT", f"/api/places/{all_.place_id}/team/bob", {"role": "tester"})

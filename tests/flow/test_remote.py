@@ -21,7 +21,7 @@ import time
 
 from bots import Bots, write_meadow
 from hosts import Host, leave
-from support import Closed, Failure, Player, World, check, run, wait_until
+from support import PATIENCE, Closed, Failure, Player, World, check, run, wait_until
 from test_kill import check_database
 
 KILLS = int(os.environ.get("SANDLOT_REMOTE_KILLS", "5"))
@@ -168,6 +168,12 @@ def test_remote_play(program, places, folder):
         player = Player(remote, ticket=answer["ticket"])
         player.walk(1)
         check(player.position() is not None, "the player sees itself")
+        # The listing counts who is led there, and shows the players that the host reports.
+        page = f"/api/places/{answer['place_id']}"
+        def counted():
+            place = json.loads(plane.request("GET", page)[2])
+            return place.get("players") == 1 and place["visits"] == 1
+        wait_until(counted, "the player is counted", 20 * PATIENCE)
         # A ticket is good once, and only there.
         for world in (remote, plane):
             world.room = answer["room_code"]

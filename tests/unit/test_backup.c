@@ -145,6 +145,9 @@ static uint64_t fill(StoreFixture *fixture, uint8_t hash[32])
     snprintf(path, sizeof path, "%s/cache", fixture->folder);
     CHECK(mkdir(path, 0700) == 0);
     write_file(fixture->folder, "cache/x", "left out");
+    snprintf(path, sizeof path, "%s/unpacked", fixture->folder);
+    CHECK_OK(file_make_folders(path));
+    write_file(fixture->folder, "unpacked/x", "left out");
     snprintf(path, sizeof path, "%s/link", fixture->folder);
     CHECK(symlink("/etc/passwd", path) == 0);
     return epoch;
@@ -201,6 +204,7 @@ TEST(what_is_restored_is_what_was_there)
     CHECK(file_is(places.other, "ticket.key", "key") && file_is(places.other, "host.id", "id"));
     CHECK(file_is(places.other, "unknown.conf", "a = 1\n"));
     CHECK(!is_there(places.other, "journal") && !is_there(places.other, "cache"));
+    CHECK(!is_there(places.other, "unpacked"));
     CHECK(!is_there(places.other, "link"));
     BlobStore *blobs = NULL;
     REQUIRE(blob_open(places.other, &blobs) == STATUS_OK);

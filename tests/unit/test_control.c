@@ -582,3 +582,59 @@ TEST(what_was_deleted_is_deleted_again)
     control_destroy(control);
     fixture_end(&fixture);
 }
+
+TEST(chat_rules_blocks_and_lists_outlive_a_restart)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    now_ms = 1000 * HOUR_MS;
+    Control *control = open_control(&fixture);
+    REQUIRE(control != NULL);
+    uint32_t line = 0;
+    StoreChatRule rule = {.scope = STORE_CHAT_PLACE, .subject = "place_a", .rule = CHAT_PHRASES};
+    CHECK_OK(control_set_chat_rule(control, &rule));
+    CHECK_INT(control_chat_in(control, "place_a"), CHAT_PHRASES);
+    CHECK_INT(control_chat_in(control, "place_b"), CHAT_FREE);
+    CHECK_OK(control_set_chat(control, CHAT_OFF));
+    CHECK_INT(control_chat_in(control, "place_a"), CHAT_OFF); // the strictest
+    CHECK_OK(control_block(control, 7, 8));
+    CHECK_OK(control_block(control, 7, 8));
+    CHECK_OK(control_block(control, 7, 5));
+    CHECK_OK(control_set_list(control, STORE_LIST_WORDS, "troll\n", 6, 1, &line));
+    CHECK(control_has_word(control, "Tr0ll") && !control_has_word(control, "trolley"));
+    CHECK_INT(control_set_list(control, STORE_LIST_WORDS, "ok\nx\n", 5, 1, &line),
+              STATUS_MALFORMED);
+    CHECK_INT(line, 2);
+    CHECK_INT(control_set_list(control, STORE_LIST_PHRASES, "a\n b\n", 5, 1, &line),
+              STATUS_MALFORMED);
+    ControlChatChange change;
+    CHECK(control_take_chat_change(control, &change) && change.kind == CHAT_CHANGED_WORLDS);
+    CHECK_TEXT(change.place_id, "place_a");
+    uint32_t more = 0;
+    while (control_take_chat_change(control, &change)) {
+        more += 1;
+    }
+    CHECK_INT(more, 4);
+    StoreAddressBan ban = {.range = "192.0.2.0/24", .until_unix_ms = STORE_BAN_FOREVER};
+    CHECK_OK(control_ban_addresses(control, &ban));
+    control_destroy(control);
+    control = open_control(&fixture);
+    REQUIRE(control != NULL);
+    StoreBlock blocks[4];
+    CHECK_INT(control_blocks(control, 7, blocks, 4), 2);
+    CHECK(blocks[0].blocked_id == 5 && blocks[1].blocked_id == 8);
+    CHECK_INT(control_chat_rule(control, STORE_CHAT_PLACE, 0, "place_a"), CHAT_PHRASES);
+    CHECK(control_has_word(control, "troll"));
+    HttpPeer peer = http_peer_v4(0xc0000205);
+    CHECK(control_find_address_ban(control, &peer, &ban));
+    peer = http_peer_v4(0xc0000305);
+    CHECK(!control_find_address_ban(control, &peer, &ban));
+    CHECK_OK(control_unban_addresses(control, "192.0.2.0/24"));
+    CHECK_INT(control_unban_addresses(control, "192.0.2.0/24"), STATUS_NOT_FOUND);
+    CHECK_OK(control_unblock(control, 7, 8));
+    CHECK_INT(control_blocks(control, 7, blocks, 4), 1);
+    control_forget_blocks(control, 5);
+    CHECK_INT(control_blocks(control, 7, blocks, 4), 0);
+    control_destroy(control);
+    fixture_end(&fixture);
+}

@@ -418,3 +418,104 @@ TEST(a_place_goes_while_a_world_of_it_is_made)
     CHECK(!made->wanted && made->place == NULL);
     end();
 }
+
+// --- evidence -----------------------------------------------------------------------------------
+
+static void hear_line(HostWorld *world, uint64_t account, const char *text)
+{
+    hosted_heard(world, &(ChannelReport){.account = account,
+                                         .heard = HEARD_SAID,
+                                         .bytes = (const uint8_t *)text,
+                                         .byte_count = strlen(text)});
+}
+
+typedef struct Lines {
+    uint32_t count, known;
+    size_t bytes;
+    char first[8], last[8];
+} Lines;
+
+static void take_heard(void *user, const HostHeard *heard)
+{
+    Lines *lines = user;
+    char *to = lines->count == 0 ? lines->first : lines->last;
+    const size_t bytes = heard->text.bytes < 7 ? heard->text.bytes : 7;
+    memcpy(to, heard->text.data, bytes);
+    to[bytes] = '\0';
+    lines->count += 1;
+    lines->known += heard->is_known;
+    lines->bytes += heard->text.bytes;
+}
+
+static Lines lines_of(HostWorld *world)
+{
+    Lines lines = {0};
+    host_evidence(world, take_heard, &lines);
+    return lines;
+}
+
+TEST(evidence_is_bounded_and_forgets)
+{
+    static char long_line[CHAT_BYTES_MAX + 1];
+    begin(4, 8);
+    HostWorld *world = add_world("world_a", "AAAAAA", true);
+    HostWorld *other = add_world("world_b", "BBBBBB", true);
+    host_account_note(world, 5);
+    hear_line(world, 5, "one");
+    hear_line(world, 6, "two\x1b"); // the world says so; nobody has let them in
+    Lines lines = lines_of(world);
+    CHECK(lines.count == 2 && lines.known == 1 && strcmp(lines.last, "two") == 0);
+    CHECK_INT(lines_of(other).count, 0);
+    fixture.now_ms += EVIDENCE_MS / 2;
+    hear_line(world, 5, "three");
+    fixture.now_ms += EVIDENCE_MS / 2 + 1;
+    lines = lines_of(world);
+    CHECK(lines.count == 1 && strcmp(lines.first, "three") == 0);
+    memset(long_line, 'x', CHAT_BYTES_MAX);
+    for (uint32_t i = 0; i < 4000; i++) {
+        hear_line(world, 5, long_line);
+    }
+    hear_line(world, 5, "last");
+    lines = lines_of(world);
+    CHECK(lines.bytes <= EVIDENCE_BYTES_MAX && lines.bytes > EVIDENCE_BYTES_MAX / 2);
+    CHECK_TEXT(lines.last, "last");
+    CHECK_INT(fixture.host->evidence_bytes, EVIDENCE_BYTES_MAX);
+    fixture.now_ms += 2 * EVIDENCE_MS;
+    host_evidence_step(fixture.host);
+    CHECK(world->evidence == NULL && fixture.host->evidence_bytes == 0);
+    end();
+}
+
+static uint32_t reports_heard;
+static void fake_reported(void *user, HostWorld *world, const HostReport *report)
+{
+    (void)user, (void)world;
+    reports_heard += report->reporter == 5 && report->account == 9 &&
+                     text_is(report->reason, "spam") && text_is(report->text, "a b");
+}
+
+static void say_report(HostWorld *world, uint64_t reporter, const char *text)
+{
+    hosted_reported(world, &(ChannelReport){.account = reporter,
+                                            .other = 9,
+                                            .bytes = (const uint8_t *)text,
+                                            .byte_count = strlen(text)});
+}
+
+TEST(a_world_reports_for_those_who_are_in_it)
+{
+    begin(4, 8);
+    HostWorld *world = add_world("world_a", "AAAAAA", true);
+    fixture.host->config.outside.reported = fake_reported;
+    host_account_note(world, 5);
+    reports_heard = 0;
+    say_report(world, 5, "spam\na\nb");
+    CHECK_INT(reports_heard, 1);
+    say_report(world, 6, "spam\na\nb"); // not here
+    say_report(world, 5, "envy\na\nb"); // no reason
+    say_report(world, 5, "spam");
+    say_report(world, 5, "");
+    CHECK_INT(reports_heard, 1);
+    CHECK_INT(host_counts(fixture.host)->reports_refused, 4);
+    end();
+}

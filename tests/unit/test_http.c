@@ -175,7 +175,7 @@ static void get_stream(void *user, HttpRequest *request, HttpResponse *response)
     (void)user;
     void *breaks = http_query(request, "breaks") != NULL ? &taken : NULL;
     response->bytes = STREAM_BYTES;
-    response->stream = (HttpStream){read_digits, end_digits, breaks};
+    response->stream = (HttpStream){.read = read_digits, .end = end_digits, .user = breaks};
     response->is_attachment = true;
     streams_begun += 1;
 }

@@ -317,7 +317,7 @@ static void complete_stream(HttpDeferred *handle)
 {
     HttpResponse response = http_response_default();
     response.bytes = STREAM_BYTES;
-    response.stream = (HttpStream){read_digits, end_digits, NULL};
+    response.stream = (HttpStream){.read = read_digits, .end = end_digits, .user = NULL};
     streams_begun += 1;
     http_complete(handle, &response);
 }

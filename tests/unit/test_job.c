@@ -429,3 +429,167 @@ TEST(a_crowd_of_callers)
         test_folder_remove(&places[i]);
     }
 }
+
+// --- jobs that make their folder ----------------------------------------------------------------
+
+typedef struct Made {
+    const char *folder; // NULL: refused
+    Status end;         // of `ended`
+    atomic_uint ended, released, order;
+    JobState state;
+    bool had_result;
+} Made;
+
+static atomic_uint next_order;
+
+static Status make_folder(void *user, const atomic_bool *cancel, char folder[PATH_MAX],
+                          char reason[WORKER_REASON_BYTES])
+{
+    Made *made = user;
+    made->order = ++next_order;
+    if (atomic_load(cancel)) {
+        return STATUS_DENIED;
+    }
+    if (made->folder == NULL) {
+        snprintf(reason, WORKER_REASON_BYTES, "a/b.lua: dotdot: it leads out");
+        return STATUS_MALFORMED;
+    }
+    snprintf(folder, PATH_MAX, "%s", made->folder);
+    return STATUS_OK;
+}
+
+static Status take_end(void *user, const JobStatus *status, const BuildResult *result,
+                       char reason[WORKER_REASON_BYTES])
+{
+    Made *made = user;
+    made->state = status->state;
+    made->had_result = result != NULL;
+    made->ended += 1;
+    snprintf(reason, WORKER_REASON_BYTES, "the disk is full");
+    return made->end;
+}
+
+static void take_release(void *user)
+{
+    ((Made *)user)->released += 1;
+}
+
+static Status begin(JobQueue *queue, uint64_t account, Made *made, char id[JOB_ID_BYTES])
+{
+    const JobWork work = {make_folder, take_end, take_release, made};
+    id[0] = '\0';
+    const Status status = job_reserve(queue, account, 4, id);
+    if (status == STATUS_OK) {
+        job_begin(queue, id, "r3", &work);
+    }
+    return status;
+}
+
+TEST(a_job_that_makes_its_folder_has_its_end_written_down)
+{
+    const TestFolder place = test_folder_make();
+    JobQueue *queue = make_queue(1);
+    Made good = {.folder = place.path}, bad = {0},
+         lost = {.folder = place.path, .end = STATUS_BLOCKED};
+    char id[JOB_ID_BYTES];
+    CHECK_OK(begin(queue, 5, &good, id));
+    CHECK_INT(ended(queue, id), JOB_DONE);
+    CHECK(good.ended == 1 && good.state == JOB_DONE && good.had_result);
+    CHECK_TEXT(status_of()->result_id, "r3");
+    CHECK_OK(begin(queue, 5, &bad, id));
+    CHECK_INT(ended(queue, id), JOB_FAILED);
+    CHECK_TEXT(status_of()->reason, "a/b.lua: dotdot: it leads out");
+    CHECK(bad.ended == 1 && bad.state == JOB_FAILED && !bad.had_result);
+    CHECK_OK(begin(queue, 5, &lost, id)); // whose end cannot be written
+    CHECK_INT(ended(queue, id), JOB_FAILED);
+    CHECK_TEXT(status_of()->reason, "the disk is full");
+    end_queue(queue);
+    CHECK(good.released == 1 && bad.released == 1 && lost.released == 1);
+    test_folder_remove(&place);
+}
+
+TEST(accounts_take_turns_and_have_so_many_jobs)
+{
+    const TestFolder place = test_folder_make(), first = test_folder_make();
+    JobQueue *queue = make_queue(1);
+    Made ann[4] = {{.folder = place.path}, {.folder = place.path}, {.folder = place.path}};
+    Made bob[2] = {{.folder = place.path}, {.folder = place.path}}, more = {.folder = place.path};
+    char ids[6][JOB_ID_BYTES], id[JOB_ID_BYTES], before[JOB_ID_BYTES];
+    bool joined;
+    fake_builder_set(STATUS_OK, 0, true);
+    REQUIRE(job_start(queue, first.path, false, before, &joined) == STATUS_OK);
+    fake_builder_wait_began(1);
+    atomic_store(&next_order, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        CHECK_OK(begin(queue, 5, &ann[i], ids[i]));
+    }
+    CHECK_OK(begin(queue, 6, &bob[0], ids[3]));
+    CHECK_OK(begin(queue, 6, &bob[1], ids[4]));
+    ann[3].folder = place.path;
+    CHECK_OK(begin(queue, 5, &ann[3], ids[5]));
+    CHECK_INT(begin(queue, 5, &more, id), STATUS_DENIED);
+    fake_builder_set(STATUS_OK, 0, false);
+    for (uint32_t i = 0; i < 6; i++) {
+        CHECK_INT(ended(queue, ids[i]), JOB_DONE);
+    }
+    // ann, bob, ann, bob, and what ann has left.
+    const uint32_t want[] = {1, 3, 5, 2, 4, 6};
+    for (uint32_t i = 0; i < 3; i++) {
+        CHECK_INT(ann[i].order, want[i]);
+    }
+    CHECK(bob[0].order == want[3] && bob[1].order == want[4] && ann[3].order == want[5]);
+    CHECK_OK(begin(queue, 5, &more, id)); // there is room again
+    CHECK_INT(ended(queue, id), JOB_DONE);
+    end_queue(queue);
+    test_folder_remove(&place);
+    test_folder_remove(&first);
+}
+
+TEST(a_reserved_job_waits_and_can_be_dropped_or_cancelled)
+{
+    const TestFolder place = test_folder_make();
+    JobQueue *queue = make_queue(1);
+    Made made = {.folder = place.path}, late = {.folder = place.path};
+    const JobWork work = {make_folder, take_end, take_release, &made};
+    char id[JOB_ID_BYTES] = "", ids[JOBS_WAIT_MAX][JOB_ID_BYTES];
+    CHECK_OK(job_reserve(queue, 5, 4, id));
+    CHECK_INT(job_wait(queue, id, 20, status_of()), STATUS_TRUNCATED);
+    job_drop(queue, id);
+    CHECK_INT(job_status(queue, id, status_of()), STATUS_NOT_FOUND);
+    // All slots are bounded, whoever has them; one of an earlier life is not counted.
+    for (uint32_t i = 0; i < JOBS_WAIT_MAX; i++) {
+        ids[i][0] = '\0';
+        CHECK_OK(job_reserve(queue, 100 + i, 4, ids[i]));
+    }
+    id[0] = '\0';
+    CHECK_INT(job_reserve(queue, 5, 4, id), STATUS_LIMIT);
+    snprintf(id, sizeof id, "%032x", 77u);
+    CHECK_OK(job_reserve(queue, 5, 0, id));
+    job_begin(queue, id, "r1", &work);
+    CHECK_INT(ended(queue, id), JOB_DONE);
+    // Cancelled before it begins: its end is written all the same.
+    const JobWork cancelled = {make_folder, take_end, take_release, &late};
+    CHECK_OK(job_cancel(queue, ids[0]));
+    job_begin(queue, ids[0], "r1", &cancelled);
+    CHECK_INT(ended(queue, ids[0]), JOB_CANCELLED);
+    CHECK(late.ended == 1 && late.state == JOB_CANCELLED);
+    end_queue(queue);
+    CHECK(made.released == 1 && late.released == 1);
+    test_folder_remove(&place);
+}
+
+TEST(a_queue_that_ends_leaves_the_work_for_the_next_life)
+{
+    const TestFolder place = test_folder_make();
+    JobQueue *queue = make_queue(1);
+    Made running = {.folder = place.path}, waiting = {.folder = place.path};
+    char id[JOB_ID_BYTES];
+    fake_builder_set(STATUS_OK, 0, true);
+    CHECK_OK(begin(queue, 5, &running, id));
+    fake_builder_wait_began(1);
+    CHECK_OK(begin(queue, 5, &waiting, id));
+    end_queue(queue);
+    CHECK(running.ended == 0 && waiting.ended == 0); // nobody wrote that they failed
+    CHECK(running.released == 1 && waiting.released == 1);
+    test_folder_remove(&place);
+}

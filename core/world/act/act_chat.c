@@ -94,7 +94,9 @@ Status chat_set_phrases(Acts *acts, const void *lines, size_t bytes)
     if (!text_is_valid(lines, bytes)) {
         return STATUS_MALFORMED;
     }
-    memcpy(acts->chat->phrases, lines, bytes);
+    if (bytes > 0) {
+        memcpy(acts->chat->phrases, lines, bytes);
+    }
     acts->chat->phrase_bytes = (uint32_t)bytes;
     return STATUS_OK;
 }
@@ -105,7 +107,9 @@ Status chat_set_words(Acts *acts, const void *lines, size_t bytes)
     const Status status = word_list_set(&acts->chat->words, lines, bytes, &line);
     if (status == STATUS_OK) {
         Hash64 hash = HASH64_INIT;
-        hash_bytes(&hash, lines, bytes);
+        if (bytes > 0) {
+            hash_bytes(&hash, lines, bytes);
+        }
         acts->chat->words_hash = hash.state;
     }
     return status;

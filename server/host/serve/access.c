@@ -3,6 +3,7 @@
 
 #include "server/control/account.h"
 #include "server/control/control.h"
+#include "server/host/serve/http_order.h"
 #include "server/host/serve/http_routes.h"
 
 #include <stdio.h>
@@ -239,6 +240,9 @@ bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpR
     }
     http_set_note(request, entered);
     const Identity *who = entered != NULL ? &entered->who : NULL;
+    if (serve_refuse_address(serve, route, request, response, who)) {
+        return false;
+    }
     if (!has_scope(who, (Access)route->access) ||
         !is_allowed(serve, (Access)route->access, request, who)) {
         refuse(request, response, (Access)route->access, who);

@@ -29,6 +29,13 @@ void serve_person_delete_other(void *user, HttpRequest *request, HttpResponse *r
 void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *response);
 
 // clang-format off
+#define SERVE_EXPORTED                                                                             \
+    "account:array sign_ins:array bans:array presence:array checkpoints:array "                    \
+    "characters:array active_characters:array worlds:array invited_to:array "                      \
+    "packages:array teams:array drafts:array favourites:array votes:array "                        \
+    "played:array reports:array said:array chat_rule:array blocks:array "                          \
+    "audit:array datastore:array"
+
 #define SERVE_PERSON_ROUTES                                                                        \
     {"DELETE", "/api/account", serve_person_delete, .body_max = SERVE_ACCOUNT_BODY_BYTES,          \
      .blocks = true, .is_slow = true, .access = ACCESS_SELF,                                                        \
@@ -36,9 +43,7 @@ void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *r
      .takes = "password?", .gives = "status", .fails = "404 409 429"},                                 \
     {"GET", "/api/account/export", .handler = serve_person_export, .blocks = true,                 \
      .access = ACCESS_SELF, .summary = "Everything that is stored about you",                      \
-     .gives = "account:array sign_ins:array bans:array presence:array checkpoints:array "          \
-              "characters:array active_characters:array worlds:array invited_to:array "            \
-              "packages:array teams:array drafts:array audit:array datastore:array", .fails = "404 416"},                     \
+     .gives = SERVE_EXPORTED, .fails = "404 416"},                                              \
     {"DELETE", "/api/accounts/*", .handler = serve_person_delete_other, .blocks = true,            \
      .names = "name", .access = ACCESS_OPERATOR,                                                   \
      .summary = "Delete everything about somebody, by account name, or ~ and the user id",         \
@@ -46,9 +51,7 @@ void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *r
     {"GET", "/api/accounts/*/export", .handler = serve_person_export_other, .blocks = true,        \
      .names = "name", .access = ACCESS_OPERATOR,                                                   \
      .summary = "Everything that is stored about somebody, by name, or ~ and the user id",         \
-     .gives = "account:array sign_ins:array bans:array presence:array checkpoints:array "          \
-              "characters:array active_characters:array worlds:array invited_to:array "            \
-              "packages:array teams:array drafts:array audit:array datastore:array", .fails = "404 416"}
+     .gives = SERVE_EXPORTED, .fails = "404 416"}
 
 #define SERVE_ACCOUNT_ROUTES                                                                       \
     {"POST", "/register", serve_account_post_register, .body_max = SERVE_ACCOUNT_BODY_BYTES,       \

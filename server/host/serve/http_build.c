@@ -526,6 +526,10 @@ static void answer_saved(Serve *serve, HttpRequest *request, HttpResponse *respo
 
 static void answer_job(Serve *serve, HttpRequest *request, HttpResponse *response, bool is_cancel)
 {
+    if (is_cancel && !http_origin_is_allowed(request)) {
+        http_fail(request, response, 403, "origin", "this page may not ask here");
+        return;
+    }
     if (answer_revision(serve, request, response, is_cancel)) {
         return;
     }

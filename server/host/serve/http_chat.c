@@ -23,6 +23,7 @@ void serve_chat(void *user, const char *place_id, HostChat *out)
         serve->list_text = malloc(2 * CONTROL_LIST_BYTES);
     }
     *out = (HostChat){.rule = control_chat_in(serve->control, place_id)};
+    out->words = out->phrases = "";
     if (serve->list_text == NULL) {
         return;
     }
@@ -352,7 +353,8 @@ void serve_admin_put_list(void *user, HttpRequest *request, HttpResponse *respon
     if (serve_refuse_without_accounts(serve, request, response)) {
         return;
     }
-    const char *text = (const char *)http_body(request, &bytes);
+    const char *body = (const char *)http_body(request, &bytes);
+    const char *text = bytes > 0 ? body : "";
     if (!text_is_valid(text, bytes)) {
         http_fail(request, response, 400, "malformed", "the list is UTF-8, one entry per line");
         return;

@@ -11,6 +11,21 @@ void serve_admin_get_report(void *user, HttpRequest *request, HttpResponse *resp
 void serve_admin_post_report(void *user, HttpRequest *request, HttpResponse *response);
 void serve_reported(void *user, HostWorld *world, const HostReport *report); // HostOutside
 
+// --- http_act.c ---------------------------------------------------------------------------------
+void serve_admin_post_package(void *user, HttpRequest *request, HttpResponse *response);
+void serve_admin_get_approvals(void *user, HttpRequest *request, HttpResponse *response);
+// "moderation": what an operator did about it last and why, for its owner; null: nothing. On the
+// pool.
+void serve_write_moderation(Serve *serve, JsonWriter *json, const char *package_id);
+
+// --- http_address.c -----------------------------------------------------------------------------
+void serve_admin_get_addresses(void *user, HttpRequest *request, HttpResponse *response);
+void serve_admin_post_address(void *user, HttpRequest *request, HttpResponse *response);
+void serve_admin_delete_address(void *user, HttpRequest *request, HttpResponse *response);
+// From a banned address? True: the response says so.
+bool serve_refuse_address(const Serve *serve, const HttpRoute *route, HttpRequest *request,
+                          HttpResponse *response, const Identity *who);
+
 // --- http_chat.c --------------------------------------------------------------------------------
 void serve_get_chat(void *user, HttpRequest *request, HttpResponse *response);
 void serve_put_place_chat(void *user, HttpRequest *request, HttpResponse *response);
@@ -54,6 +69,25 @@ bool serve_is_plain_line(const char *text);
      .access = ACCESS_MACHINE, .blocks = true, .takes = "state note?", \
      .gives = SERVE_ORDER_REPORT, .fails = "404 409", \
      .summary = "Closes a report as dismissed or acted, or opens it again"}, \
+    {"GET", "/admin/bans/addresses", .handler = serve_admin_get_addresses, \
+     .access = ACCESS_MACHINE, .gives = "bans:array total:integer", .fails = "409", \
+     .summary = "Ranges of addresses from which nobody comes in"}, \
+    {"POST", "/admin/bans/addresses", serve_admin_post_address, .body_max = SERVE_BODY_BYTES, \
+     .access = ACCESS_MACHINE, .blocks = true, \
+     .takes = "range minutes?:integer reason? force?:boolean", \
+     .gives = "range until:any reason by:any since", .fails = "409", \
+     .summary = "Nobody comes in from these addresses, and who plays from there is cut off"}, \
+    {"DELETE", "/admin/bans/addresses", .handler = serve_admin_delete_address, \
+     .access = ACCESS_MACHINE, .blocks = true, .takes = "range", .gives = "range", \
+     .fails = "404 409", .summary = "Lifts such a ban"}, \
+    {"POST", "/admin/packages/*", serve_admin_post_package, .body_max = SERVE_BODY_BYTES, \
+     .access = ACCESS_MACHINE, .blocks = true, .takes = "act reason?", \
+     .gives = "package_id moderation:any", .fails = "404 409", \
+     .summary = "Unlists, removes, restores, approves or refuses a place or spell; the owner reads why"}, \
+    {"GET", "/admin/approvals", .handler = serve_admin_get_approvals, .access = ACCESS_MACHINE, \
+     .blocks = true, .takes = "after? limit?:integer", .gives = "approvals:array next:any", \
+     .fails = "409", \
+     .summary = "Places that wait to be approved before they are listed; next goes on as after="}, \
     {"GET", "/api/chat", .handler = serve_get_chat, .takes = "place_id?", \
      .gives = "rule phrases:array", \
      .summary = "What may be said: by everybody, in a place, and by who asks; the phrases"}, \

@@ -1,11 +1,13 @@
 // See http_place.h. All of this waits for the disk, and runs on the pool.
 #define _GNU_SOURCE
 #include "server/host/serve/http_place.h"
+#include "server/host/serve/http_order.h"
 
 #include "core/base/text.h"
 #include "server/host/serve/body.h"
 #include "server/host/serve/http_listing.h"
 #include "server/host/serve/place_build.h"
+#include "server/host/serve/places.h"
 #include "server/host/serve/spell_use.h"
 #include "server/host/serve/time_text.h"
 #include "server/store/store_person.h"
@@ -145,7 +147,8 @@ bool place_check_title(HttpRequest *request, HttpResponse *response, const char 
                   "a title is one line of 1 to 128 bytes that neither begins nor ends with a "
                   "space");
     }
-    return is_good;
+    return is_good &&
+           !serve_refuse_words(http_user(request), request, response, "the title", title);
 }
 
 static const char *const visibility_names[] = {"private", "unlisted", "listed"};
@@ -286,6 +289,10 @@ uint64_t place_write(Serve *serve, const PlaceAsk *ask, const Identity *who, Jso
     serve_write_member(json, "forked_from",
                        ask->package.forked_from[0] != '\0' ? ask->package.forked_from : NULL);
     write_pictures(serve, json, ask->package.package_id);
+    // Of a removed one nobody else sees the page.
+    if ((ask->rights & RIGHT_EDIT) != 0 || (ask->package.flags & STORE_PACKAGE_REMOVED) != 0) {
+        serve_write_moderation(serve, json, ask->package.package_id);
+    }
     uint64_t counts = listing_write_counts(serve, json, ask->package.package_id);
     counts ^= spell_write_updates(serve, ask, who, json);
     json_write_object_end(json);
@@ -350,7 +357,8 @@ static bool change(Serve *serve, HttpRequest *request, HttpResponse *response,
     return status == STATUS_OK;
 }
 
-bool place_read_patch(HttpRequest *request, HttpResponse *response, StorePackage *package)
+bool place_read_patch(const Serve *serve, HttpRequest *request, HttpResponse *response,
+                      StorePackage *package)
 {
     char visibility[16] = "";
     const bool was_open = (package->flags & STORE_PACKAGE_OPEN) != 0;
@@ -367,6 +375,10 @@ bool place_read_patch(HttpRequest *request, HttpResponse *response, StorePackage
     if (json_find(body, "title") != NULL && !place_check_title(request, response, package->title)) {
         return false;
     }
+    if (json_find(body, "description") != NULL &&
+        serve_refuse_words(serve, request, response, "the description", package->description)) {
+        return false;
+    }
     if (visibility[0] != '\0' && !place_visibility_read(visibility, &package->visibility)) {
         http_fail(request, response, 400, "malformed", "visibility is private, unlisted or listed");
         return false;
@@ -381,9 +393,9 @@ void serve_patch_place(void *user, HttpRequest *request, HttpResponse *response)
     PlaceAsk ask;
     if (place_enter(user, request, response, RIGHT_EDIT, &ask) &&
         place_matches(request, response, &ask.package) &&
-        place_read_patch(request, response, &ask.package) &&
+        place_read_patch(user, request, response, &ask.package) &&
         change(user, request, response, &ask.package)) {
-        place_build_changed(user, ask.package.package_id); // who may play it, and who finds it
+        serve_place_changed(user, ask.package.package_id); // who may play it, and who finds it
         answer_page(user, request, response, &ask);
     }
 }
@@ -398,8 +410,11 @@ void serve_delete_place(void *user, HttpRequest *request, HttpResponse *response
         return;
     }
     if (ask.package.owner_id == STORE_BUILT_IN_ACCOUNT) {
-        http_fail(request, response, 409, "built_in",
+        http_fail(request, response, 403, "built_in",
                   "this place came with the server; remove its folder instead");
+        return;
+    }
+    if (!matches(request, response, &ask.package)) {
         return;
     }
     if (ask.package.trashed_unix_ms == 0) {
@@ -407,7 +422,7 @@ void serve_delete_place(void *user, HttpRequest *request, HttpResponse *response
         if (!change(serve, request, response, &ask.package)) {
             return;
         }
-        place_build_changed(serve, ask.package.package_id);
+        serve_place_changed(serve, ask.package.package_id);
     }
     ServeAnswer answer;
     serve_answer_begin(&answer, request);
@@ -431,7 +446,7 @@ void serve_restore_place(void *user, HttpRequest *request, HttpResponse *respons
     }
     ask.package.trashed_unix_ms = 0;
     if (change(serve, request, response, &ask.package)) {
-        place_build_changed(serve, ask.package.package_id);
+        serve_place_changed(serve, ask.package.package_id);
         status_ignore(rights_find(serve->store, ask.package.package_id, serve_who(request),
                                   &ask.package, &ask.rights)); // as it was just written
         answer_page(serve, request, response, &ask);
@@ -601,10 +616,9 @@ void serve_post_channel(void *user, HttpRequest *request, HttpResponse *response
         refuse_channel(request, response, status);
         return;
     }
-    serve_log(LOG_INFO, "places", "%s: %s names r%u in place of r%u", ask.package.package_id, name,
-              number, before);
+    place_build_record(serve, serve_who(request)->account, ask.package.package_id, name, number);
     if (number != before) {
-        place_build_changed(serve, ask.package.package_id);
+        serve_place_changed(serve, ask.package.package_id);
     }
     ServeAnswer answer;
     serve_answer_begin(&answer, request);

@@ -37,7 +37,8 @@ bool place_check_title(HttpRequest *request, HttpResponse *response, const char 
 // False: If-Match names another version, and the response says so.
 bool place_matches(HttpRequest *request, HttpResponse *response, const StorePackage *package);
 // What a PATCH changes. False: the response says what is wrong.
-bool place_read_patch(HttpRequest *request, HttpResponse *response, StorePackage *package);
+bool place_read_patch(const Serve *serve, HttpRequest *request, HttpResponse *response,
+                      StorePackage *package);
 // A blob as a download. False: the response says why not.
 bool place_put_blob(Serve *serve, HttpRequest *request, HttpResponse *response,
                     const uint8_t hash[SHA256_BYTES]);
@@ -84,7 +85,7 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
 #define SERVE_PLACE_PAGE                                                                          \
     "place_id title description creator:any visibility open:boolean revisions:integer live:any "  \
     "beta:any forked_from:any created_at updated_at updated_s:integer trashed_at:any "            \
-    "removed:boolean pictures:array rights:array team?:array version:integer "                    \
+    "removed:boolean moderation?:any pictures:array rights:array team?:array version:integer "                    \
     "spell_updates:array "                                                                       \
     SERVE_LISTING_COUNTS
 #define SERVE_REVISION                                                                            \
@@ -114,10 +115,10 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
      .summary = "Changes the page of a place; with If-Match only if nobody else did"},            \
     {"DELETE", "/api/places/*", .handler = serve_delete_place, .blocks = true,                    \
      .names = "place_id", .access = ACCESS_ACCOUNT, .gives = "place_id trashed_at",               \
-     .fails = "404 409", .summary = "Puts a place into the trash, from which it can be restored"},\
+     .fails = "404 412", .summary = "Puts a place into the trash, from which it can be restored"},\
     {"POST", "/api/places/*/restore", .handler = serve_restore_place, .blocks = true,             \
      .names = "place_id", .access = ACCESS_ACCOUNT, .gives = SERVE_PLACE_PAGE,                    \
-     .fails = "404 409", .summary = "Takes a place out of the trash"},                            \
+     .fails = "404 409 412", .summary = "Takes a place out of the trash"},                            \
     {"POST", "/api/places/*/revisions", serve_post_revision, .blocks = true, .names = "place_id", \
      .access = ACCESS_CREATOR, .body_max = PACKAGE_BYTES_MAX, .body_taker = &serve_package_body,  \
      .takes = "application/octet-stream", .query = "notes channel?",                              \

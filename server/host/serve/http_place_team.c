@@ -3,6 +3,7 @@
 #include "server/host/serve/body.h"
 #include "server/host/serve/http_place.h"
 #include "server/host/serve/place_build.h"
+#include "server/host/serve/places.h"
 #include "server/store/store_person.h"
 #include "server/store/store_publish.h"
 #include "server/sys/clock.h"
@@ -136,7 +137,7 @@ void serve_put_team(void *user, HttpRequest *request, HttpResponse *response)
     }
     if (put_role(serve, request, response, &ask.package, account.account_id, role)) {
         if (role == STORE_BLOCKED) { // who is in one of its worlds leaves it
-            place_build_changed(serve, ask.package.package_id);
+            serve_place_changed(serve, ask.package.package_id);
         }
         answer_person(serve, request, response, account.account_id, role);
     }

@@ -463,7 +463,7 @@ void serve_patch_spell(void *user, HttpRequest *request, HttpResponse *response)
     PlaceAsk ask;
     if (place_enter(user, request, response, RIGHT_EDIT, &ask) &&
         place_matches(request, response, &ask.package) &&
-        place_read_patch(request, response, &ask.package)) {
+        place_read_patch(user, request, response, &ask.package)) {
         change(user, request, response, &ask);
     }
 }

@@ -8,6 +8,7 @@
 #include "core/base/name_text.h"
 #include "core/base/text.h"
 #include "server/host/serve/body.h"
+#include "server/host/serve/http_order.h"
 #include "server/host/serve/http_routes.h"
 #include "server/host/serve/places.h"
 #include "server/host/serve/remote_worlds.h"
@@ -296,6 +297,9 @@ static bool read_make(HttpRequest *request, HttpResponse *response, HostMake *ma
     }
     if (make->name[0] != '\0' && !name_text_is_valid(make->name, strlen(make->name))) {
         http_fail(request, response, 400, "invalid_name", NAME_TEXT_RULE);
+        return false;
+    }
+    if (serve_refuse_words(http_user(request), request, response, "the name", make->name)) {
         return false;
     }
     return true;

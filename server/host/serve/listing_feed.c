@@ -246,26 +246,40 @@ static void note_cost(ListingFeed *feed, Tally *tally, const HostWorld *world, u
     *last = (Clocked){host_world_life(world), stats->work_us, stats->ticks};
 }
 
+void listing_live_of(const HostWorld *world, LiveWorld *out)
+{
+    const HostWorldView view = host_world_view(world);
+    *out = (LiveWorld){.player_max = view.player_max,
+                       .created_unix_ms = view.row->created_unix_ms,
+                       .up_s = view.up_ns / 1000000000ull,
+                       .is_private = view.row->is_private};
+    snprintf(out->place_id, sizeof out->place_id, "%s", view.row->place_id);
+    snprintf(out->room_code, sizeof out->room_code, "%s", view.row->room_code);
+    snprintf(out->world_id, sizeof out->world_id, "%s", view.row->world_id);
+    snprintf(out->name, sizeof out->name, "%s", view.row->name);
+}
+
+// NULL: nobody is there.
+static Tally *note_players(ListingFeed *feed, const LiveWorld *live, uint64_t passed_ms)
+{
+    Tally *tally = live->players > 0 ? tally_of(feed, live->place_id) : NULL;
+    if (tally != NULL) {
+        tally->is_active = true;
+        tally->now += live->players;
+        tally->played_ms += live->players * passed_ms;
+    }
+    return tally;
+}
+
 static void look_at(ListingFeed *feed, const HostWorld *world, uint32_t number, uint64_t passed_ms,
                     LiveWorld *live)
 {
     const HostWorldView view = host_world_view(world);
-    const uint32_t players = view.players < view.player_max ? view.players : view.player_max;
-    *live = (LiveWorld){.players = players,
-                        .player_max = view.player_max,
-                        .created_unix_ms = view.row->created_unix_ms,
-                        .up_s = view.up_ns / 1000000000ull,
-                        .is_private = view.row->is_private};
-    snprintf(live->place_id, sizeof live->place_id, "%s", view.row->place_id);
-    snprintf(live->room_code, sizeof live->room_code, "%s", view.row->room_code);
-    snprintf(live->world_id, sizeof live->world_id, "%s", view.row->world_id);
-    snprintf(live->name, sizeof live->name, "%s", view.row->name);
-    Tally *tally = players > 0 ? tally_of(feed, live->place_id) : NULL;
+    listing_live_of(world, live);
+    live->players = view.players < view.player_max ? view.players : view.player_max;
+    Tally *tally = note_players(feed, live, passed_ms);
     if (tally != NULL) {
-        tally->is_active = true;
-        tally->now += players;
-        tally->played_ms += players * passed_ms;
-        note_cost(feed, tally, world, number, players);
+        note_cost(feed, tally, world, number, live->players);
     }
 }
 
@@ -287,13 +301,14 @@ static void show(ListingFeed *feed, LiveWorld *live, uint32_t count)
     free(old);
 }
 
-static void look(ListingFeed *feed, Host *host, uint64_t passed_ms)
+static void look(ListingFeed *feed, Host *host, const LiveWorld *others, uint32_t other_count,
+                 uint64_t passed_ms)
 {
     uint32_t running = 0, count = 0;
     for (uint32_t i = 0; i < host_world_count(host); i++) {
         running += host_world_is_ready(host_world_at(host, i));
     }
-    LiveWorld *live = malloc((running + 1) * sizeof *live);
+    LiveWorld *live = malloc((running + other_count + 1) * sizeof *live);
     if (live == NULL) {
         return; // what was there a second ago stays
     }
@@ -303,6 +318,10 @@ static void look(ListingFeed *feed, Host *host, uint64_t passed_ms)
             look_at(feed, world, i, passed_ms, &live[count++]);
         }
     }
+    for (uint32_t i = 0; i < other_count; i++) {
+        live[count++] = others[i];
+        (void)note_players(feed, &others[i], passed_ms);
+    }
     for (uint32_t i = 0; i < feed->tally_count; i++) {
         Tally *tally = &feed->tallies[i];
         tally->peak = tally->now > tally->peak ? tally->now : tally->peak;
@@ -311,14 +330,21 @@ static void look(ListingFeed *feed, Host *host, uint64_t passed_ms)
     show(feed, live, count);
 }
 
-void listing_feed_step(ListingFeed *feed, Host *host, WorkPool *pool, uint64_t now_ns,
-                       uint64_t unix_ms)
+bool listing_feed_is_due(const ListingFeed *feed, uint64_t now_ns)
 {
-    if (now_ns - feed->looked_ns >= LOOK_NS) {
-        const uint64_t passed_ms = feed->looked_ns == 0 ? 0 : (now_ns - feed->looked_ns) / 1000000;
-        feed->looked_ns = now_ns;
-        look(feed, host, passed_ms < LOOK_MS_MAX ? passed_ms : LOOK_MS_MAX);
-    }
+    return now_ns - feed->looked_ns >= LOOK_NS;
+}
+
+void listing_feed_look(ListingFeed *feed, Host *host, const LiveWorld *others, uint32_t other_count,
+                       uint64_t now_ns)
+{
+    const uint64_t passed_ms = feed->looked_ns == 0 ? 0 : (now_ns - feed->looked_ns) / 1000000;
+    feed->looked_ns = now_ns;
+    look(feed, host, others, other_count, passed_ms < LOOK_MS_MAX ? passed_ms : LOOK_MS_MAX);
+}
+
+void listing_feed_flush(ListingFeed *feed, WorkPool *pool, uint64_t now_ns, uint64_t unix_ms)
+{
     if (now_ns - feed->flushed_ns >= FLUSH_NS) {
         feed->flushed_ns = now_ns;
         flush(feed, pool, unix_ms);

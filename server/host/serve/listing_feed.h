@@ -5,7 +5,8 @@
 //
 // HTTP threads ask how many play a place, and which of its worlds have room: as of the last second.
 //
-// Worlds that hosts on other machines run are not in it.
+// Of worlds on other machines it knows what their hosts report; who comes into them is counted when
+// they are led there, because a host might say that anybody came.
 #pragma once
 
 #include "server/host/host.h"
@@ -33,8 +34,14 @@ void listing_feed_destroy(ListingFeed *feed, uint64_t unix_ms);
 // --- on the main thread -------------------------------------------------------------------------
 void listing_feed_enter(ListingFeed *feed, const char *place_id, uint64_t account,
                         uint64_t unix_ms);
-void listing_feed_step(ListingFeed *feed, Host *host, WorkPool *pool, uint64_t now_ns,
-                       uint64_t unix_ms);
+// True: a second has passed. Then the worlds of this process are looked at, with those of other
+// machines.
+bool listing_feed_is_due(const ListingFeed *feed, uint64_t now_ns);
+void listing_feed_look(ListingFeed *feed, Host *host, const LiveWorld *others, uint32_t other_count,
+                       uint64_t now_ns);
+// Lets the pool write what came together, every few seconds.
+void listing_feed_flush(ListingFeed *feed, WorkPool *pool, uint64_t now_ns, uint64_t unix_ms);
+void listing_live_of(const HostWorld *world, LiveWorld *out); // but for its players
 
 // --- on any thread ------------------------------------------------------------------------------
 uint32_t listing_feed_players(ListingFeed *feed, const char *place_id);

@@ -101,7 +101,6 @@ static const struct {
     {409, "it conflicts with what is there, or with what runs"},
     {412, "somebody else has changed it meanwhile"},
     {410, "it was there, and is used up or expired"},
-    {412, "it is not what If-Match names any more"},
     {413, "the body is larger than this address takes"},
     {415, "the body is of a type that this address does not take"},
     {416, "the range begins behind the end"},
@@ -456,6 +455,9 @@ static void page_route(ByteWriter *out, const HttpRoute *route)
     if (route->takes != NULL) {
         put_row(out, route->body_max > 0 ? "body" : "query", route->takes);
     }
+    if (route->query != NULL) {
+        put_row(out, "query", route->query);
+    }
     if (route->gives != NULL) {
         put_row(out, "answer", route->gives);
     }
@@ -534,7 +536,7 @@ Status openapi_check(const HttpRoute *route, char *reason, size_t bytes)
         wrong = "it has no summary";
     } else if (route->gives == NULL && is_for_programs(route)) {
         wrong = "it does not say what it gives";
-    } else if (!openapi_words_are_valid(route->takes) ||
+    } else if (!openapi_words_are_valid(route->takes) || !openapi_words_are_valid(route->query) ||
                !openapi_words_are_valid(openapi_answer(route).text)) {
         wrong = "a member of what it takes or gives is no name, or its type is unknown";
     } else if (!statuses_are_known(route->fails)) {

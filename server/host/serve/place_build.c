@@ -2,13 +2,13 @@
 #define _GNU_SOURCE
 #include "server/host/serve/place_build.h"
 
-#include "core/base/decimal.h"
 #include "core/base/utf8.h"
 #include "core/script/vm/vm.h"
 #include "server/build/place/place_file.h"
 #include "server/host/serve/places.h"
 #include "server/host/serve/revision_folder.h"
 #include "server/host/serve/spell_use.h"
+#include "server/store/store_audit.h"
 #include "server/store/store_publish.h"
 #include "server/sys/clock.h"
 
@@ -40,9 +40,16 @@ bool revision_id_read(const char *text, uint32_t *revision)
     return strcmp(again, text) == 0;
 }
 
-void place_build_changed(Serve *serve, const char *place_id)
+void place_build_record(Serve *serve, uint64_t account, const char *place_id, const char *channel,
+                        uint32_t number)
 {
-    serve_place_changed(serve, place_id);
+    StoreAudit row = {.unix_ms = clock_unix_ms(), .account_id = account};
+    snprintf(row.action, sizeof row.action, "channel");
+    snprintf(row.detail, sizeof row.detail, "place_id=%s channel=%s revision=%u", place_id, channel,
+             number);
+    if (store_audit_add(serve->store, &row) != STATUS_OK) {
+        serve_log(LOG_WARN, "places", "not in the audit: %s", row.detail);
+    }
 }
 
 // --- the work of a job --------------------------------------------------------------------------
@@ -194,8 +201,12 @@ static Status ended(void *user, const JobStatus *status, const BuildResult *resu
         return stored;
     }
     log_end(work, status, built_ns);
+    if (built.channel[0] != '\0') {
+        place_build_record(serve, work->revision.maker_id, work->revision.package_id, built.channel,
+                           work->revision.revision);
+    }
     if (built.state == STORE_REVISION_READY && !work->is_spell) { // live or beta may name it now
-        place_build_changed(serve, work->revision.package_id);
+        serve_place_changed(serve, work->revision.package_id);
     }
     return STATUS_OK;
 }

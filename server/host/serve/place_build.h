@@ -26,6 +26,11 @@ void place_build_status(Serve *serve, const StoreRevision *revision, JobStatus *
 // changed, or its team.
 void place_build_changed(Serve *serve, const char *place_id);
 
+// What a channel names from now on, for the audit: who was live when. Without room for it the
+// channel is changed all the same.
+void place_build_record(Serve *serve, uint64_t account, const char *place_id, const char *channel,
+                        uint32_t number);
+
 // "r3". False: it is no revision's id.
 #define REVISION_ID_BYTES 12
 void revision_id_write(uint32_t revision, char out[REVISION_ID_BYTES]);

@@ -6,6 +6,7 @@
 #include "core/base/limits.h"
 #include "server/control/rights.h"
 #include "server/host/serve/places_inside.h"
+#include "server/host/serve/remote_worlds.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
@@ -563,12 +564,14 @@ static void kick_kept_out(Serve *serve, const char *place_id, const PackageLook 
     for (uint32_t i = 0; i < host_world_count(serve->host) && look->kept_out_count > 0; i++) {
         const HostWorld *world = host_world_at(serve->host, i);
         const StoreWorld *row = host_world_view(world).row;
-        if (strcmp(row->place_id, place_id) != 0 || host_world_link(world) == NULL) {
+        const bool runs =
+            host_world_link(world) != NULL || remote_world_report(serve, world) != NULL;
+        if (strcmp(row->place_id, place_id) != 0 || !runs) {
             continue;
         }
         for (uint32_t k = 0; k < look->kept_out_count; k++) {
-            (void)host_kick(serve->host, look->kept_out[k], row->world_id,
-                            "the team of this place does not let you in");
+            (void)serve_kick(serve, look->kept_out[k], row->world_id,
+                             "the team of this place does not let you in");
         }
     }
 }

@@ -55,17 +55,18 @@ static Slot *slot_of(ReadyCache *cache, const char *key)
     return &cache->slots[hash.state % READY_ANSWERS_MAX];
 }
 
-// The lock is held.
-static bool is_good(Slot *slot, uint64_t generation, uint64_t now_ms)
+static bool is_good(const Slot *slot, uint64_t generation, uint64_t now_ms)
 {
-    if (slot->generation != generation || now_ms - slot->made_ms >= READY_STALE_MS) {
-        return false;
-    }
-    if (now_ms - slot->made_ms < READY_FRESH_MS || now_ms - slot->renewed_ms < READY_FRESH_MS) {
-        return true;
-    }
-    slot->renewed_ms = now_ms; // whoever asks now makes it anew
-    return false;
+    return slot->generation == generation && now_ms - slot->made_ms < READY_STALE_MS;
+}
+
+// Is it time to make it anew, and has nobody gone to do that? The lock is held.
+static bool is_old(Slot *slot, uint64_t now_ms)
+{
+    const bool is_time =
+        now_ms - slot->made_ms >= READY_FRESH_MS && now_ms - slot->renewed_ms >= READY_FRESH_MS;
+    slot->renewed_ms = is_time ? now_ms : slot->renewed_ms;
+    return is_time;
 }
 
 bool ready_cache_find(ReadyCache *cache, const char *key, uint64_t generation, uint64_t now_ms,
@@ -82,6 +83,7 @@ bool ready_cache_find(ReadyCache *cache, const char *key, uint64_t generation, u
             memcpy(out->bytes + slot->count, slot->tag, sizeof slot->tag);
             out->count = slot->count;
             out->tag = (const char *)out->bytes + slot->count;
+            out->is_old = is_old(slot, now_ms);
         }
     }
     pthread_mutex_unlock(&cache->lock);

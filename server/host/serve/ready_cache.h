@@ -2,8 +2,8 @@
 // and those are given out on the HTTP thread without asking the database.
 //
 // An answer is as good as new for READY_FRESH_MS, if what it was made from has not changed since
-// (the generation). After that one request makes it anew, and the others get the old one meanwhile,
-// for READY_STALE_MS at most. What was changed is never shown old.
+// (the generation). After that one request has it made anew, and all get the old one meanwhile, for
+// READY_STALE_MS at most. What was changed is never shown old.
 #pragma once
 
 #include "core/base/status.h"
@@ -22,6 +22,7 @@ typedef struct ReadyAnswer {
     uint8_t *bytes; // from malloc; the caller's
     size_t count;
     const char *tag; // with its quotes; in the same memory
+    bool is_old;     // whoever gets this has it made anew, for others
 } ReadyAnswer;
 
 MUST_USE Status ready_cache_create(ReadyCache **out);

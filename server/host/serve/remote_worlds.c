@@ -156,6 +156,16 @@ const RemoteReport *remote_world_report(const Serve *serve, const HostWorld *wor
     return found != NULL ? &found->report : NULL;
 }
 
+void remote_worlds_each(const Serve *serve, RemoteEach each, void *user)
+{
+    for (uint32_t i = 0; serve->remote_worlds != NULL && i < REMOTE_HOSTS_MAX; i++) {
+        const RemoteWorld *world = serve->remote_worlds->items[i];
+        if (is_heard(world)) {
+            each(user, world->world_id, &world->report);
+        }
+    }
+}
+
 void remote_world_end(Serve *serve, const char *world_id)
 {
     RemoteWorld *world = find(serve, world_id);

@@ -29,6 +29,9 @@ void remote_worlds_destroy(RemoteWorlds *worlds); // NULL is allowed
 
 // NULL: no host on another machine has reported it lately, or it runs here.
 const RemoteReport *remote_world_report(const Serve *serve, const HostWorld *world);
+// All that were reported lately.
+typedef void (*RemoteEach)(void *user, const char *world_id, const RemoteReport *report);
+void remote_worlds_each(const Serve *serve, RemoteEach each, void *user);
 // The host has given it back.
 void remote_world_end(Serve *serve, const char *world_id);
 // The world that a host said this account came into last; NULL: none said so.

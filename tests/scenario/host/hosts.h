@@ -147,6 +147,7 @@ typedef struct Pass {
     char world_id[65], room_code[17];
     bool is_ticket, is_extra, was_ended; // was_ended: the sign-in had ended before it was shown
     bool is_again;                       // it is used once more afterwards
+    bool is_muted;                       // as the world was told before it let them in
     uint32_t admitted;
     uint64_t same; // number of the pass that showed the same ticket first
 } Pass;

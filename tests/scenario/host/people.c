@@ -361,7 +361,8 @@ static void add_session(StubProcess *process, const Entry *entry, bool is_extra)
         session->account = entry->number;
         session->connection = entry->connection;
         session->since_us = process->hosts->now_us;
-        session->is_muted = false;
+        const Pass *pass = people_pass(process->hosts, entry->connection);
+        session->is_muted = pass != NULL && pass->is_muted;
     }
 }
 
@@ -402,6 +403,10 @@ void people_ordered(StubProcess *process, const Entry *entry)
     char text[256] = "", *end = NULL;
     memcpy(text, entry->bytes, entry->byte_count < 255 ? entry->byte_count : 255);
     StubSession *session = find_session(process, strtoull(text, &end, 10));
+    Pass *pass = &process->hosts->passes[entry->connection % TICKETS_MAX];
+    if (is_order(entry, "mute") && entry->connection != 0 && pass->number == entry->connection) {
+        pass->is_muted = strtoull(end, NULL, 10) != 0; // before they are let in
+    }
     if (session == NULL) {
         return;
     }
