@@ -145,8 +145,12 @@ def test_spells_hostile_and_at_once(program, places, folder):
     up = Publisher(program, places, folder)
     try:
         up.begin("ann", "bob")
-        for code in ("return (", "\0\0\0", "\x1bLua", "local x <const> = 1; x = 2", "goto nowhere"):
+        for code in ("return (", "local x <const> = 1; x = 2", "goto nowhere", "while true do end",
+                     "return string.rep('x', 1 << 40)"):
             build(up, "ann", "bad", code, "failed")
+        for code in ("\0\0\0", "\x1bLua"):  # no text, so no file of a package
+            status, answer = up.ask("POST", "/api/spells/bad/build", {"code": code}, "ann")
+            check((status, answer["error"]["code"]) == (400, "invalid_spell"), answer)
         answers = []
 
         def begin(who, spell):

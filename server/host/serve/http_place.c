@@ -414,7 +414,7 @@ void serve_delete_place(void *user, HttpRequest *request, HttpResponse *response
                   "this place came with the server; remove its folder instead");
         return;
     }
-    if (!matches(request, response, &ask.package)) {
+    if (!place_matches(request, response, &ask.package)) {
         return;
     }
     if (ask.package.trashed_unix_ms == 0) {

@@ -388,6 +388,7 @@ void serve_post_spell_publish(void *user, HttpRequest *request, HttpResponse *re
     } else if (status != STATUS_OK) {
         place_refuse_store(request, response, status);
     } else {
+        place_build_record(serve, serve_who(request)->account, spell_id, channel, number);
         ServeAnswer answer;
         place_answer_begin(&answer, request, PAGE_BYTES);
         json_write_object_begin(&answer.json);
