@@ -47,13 +47,12 @@ Status place_open(Serve *serve, const StoreRevision *revision, const char *place
                   const atomic_bool *cancel, ServePlace **out, char reason[WORKER_REASON_BYTES])
 {
     char folder[SERVE_PATH_BYTES], spells[SERVE_PATH_BYTES] = "";
-    SpellRecord record;
     BuildResult built = {0};
     HostPlace *place = NULL;
     reason[0] = '\0';
     Status status = revision_folder_make(serve, revision, cancel, folder, reason);
     if (status == STATUS_OK) {
-        status = spell_use_revision(serve, revision, folder, &record, spells, reason);
+        status = spell_use_again(serve, revision->package_id, revision->revision, spells, reason);
     }
     if (status == STATUS_NOT_FOUND || status == STATUS_MISMATCH) {
         status = STATUS_MALFORMED; // the package is lost or damaged: trying again does not help

@@ -337,25 +337,32 @@ Status spell_use_revision(Serve *serve, const StoreRevision *revision, const cha
     if (status != STATUS_OK || out->list.count == 0) {
         return status;
     }
-    if (revision->state == STORE_REVISION_READY) {
-        status = read_record(serve, revision->package_id, revision->revision, out, reason);
-        if (status != STATUS_OK || out->bytes == 0) {
-            return status; // none: it was built before there were spells
-        }
-    } else {
-        Taking *taking = calloc(1, sizeof *taking);
-        if (taking == NULL) {
-            return STATUS_LIMIT;
-        }
-        *taking = (Taking){.serve = serve,
-                           .job_id = revision->job_id,
-                           .place_id = revision->package_id,
-                           .maker = revision->maker_id,
-                           .reason = reason};
-        status = take(taking, folder, revision->revision, out);
-        free(taking);
+    Taking *taking = calloc(1, sizeof *taking);
+    if (taking == NULL) {
+        return STATUS_LIMIT;
     }
+    *taking = (Taking){.serve = serve,
+                       .job_id = revision->job_id,
+                       .place_id = revision->package_id,
+                       .maker = revision->maker_id,
+                       .reason = reason};
+    status = take(taking, folder, revision->revision, out);
+    free(taking);
     return status == STATUS_OK ? make_folder(serve, out, spells, reason) : status;
+}
+
+Status spell_use_again(Serve *serve, const char *place_id, uint32_t number,
+                       char spells[SERVE_PATH_BYTES], char reason[WORKER_REASON_BYTES])
+{
+    SpellRecord *record = malloc(sizeof *record);
+    Status status =
+        record != NULL ? read_record(serve, place_id, number, record, reason) : STATUS_LIMIT;
+    spells[0] = '\0';
+    if (status == STATUS_OK && record->bytes > 0) {
+        status = make_folder(serve, record, spells, reason);
+    }
+    free(record);
+    return status;
 }
 
 // The lock of a draft says what was taken. If somebody else writes it at this moment, theirs stays,

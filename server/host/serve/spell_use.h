@@ -19,11 +19,15 @@ typedef struct SpellRecord {
     uint64_t bytes;             // 0: it uses none
 } SpellRecord;
 
-// Of a revision whose package is in `folder`; `spells` is "" if it uses none. STATUS_MALFORMED:
+// Of a revision that is built, whose package is in `folder`; `spells` is "" if it uses none.
+// STATUS_MALFORMED:
 // `reason` says which spell it may not use, or what is wrong with the lock.
 MUST_USE Status spell_use_revision(Serve *serve, const StoreRevision *revision, const char *folder,
                                    SpellRecord *out, char spells[SERVE_PATH_BYTES],
                                    char reason[WORKER_REASON_BYTES]);
+// The same as then, of one that is ready.
+MUST_USE Status spell_use_again(Serve *serve, const char *place_id, uint32_t number,
+                                char spells[SERVE_PATH_BYTES], char reason[WORKER_REASON_BYTES]);
 // Of a draft, whose lock is written if something new was taken: a JobSpells of the Serve.
 Status spell_use_draft(void *serve, const char *job_id, const char *place, uint64_t account,
                        char spells[PATH_MAX], char reason[WORKER_REASON_BYTES]);
