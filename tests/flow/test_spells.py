@@ -4,13 +4,15 @@ keeps what was taken, and who may use what."""
 import hashlib
 import io
 import json
+import os
+import subprocess
 import sys
 import threading
 import zipfile
 
 from model_server import KEY, ModelServer, lua
 from publish import SCENE, Publisher
-from support import check, run
+from support import PATIENCE, check, run
 
 CODE = "local fire = {}\nfunction fire.name() return 'one' end\nreturn fire\n"
 GAME = "local fire = require('ReplicatedStorage/spells/fire')\nprint(fire.name())\n"
@@ -344,6 +346,26 @@ def test_spells_draft(program, places, folder):
         check(lock["spells"]["fire"]["revision"] == "r2", lock)
     finally:
         up.stop()
+
+
+def test_spells_without_accounts(program, _places, folder):
+    """`sandlot build` reads the copies in .sandlot/spells; a script of the place's own under that name is
+    an error."""
+    place = os.path.join(folder, "place")
+    with zipfile.ZipFile(io.BytesIO(spelled({"fire": "live"}))) as archive:
+        archive.extractall(place)
+
+    def built():
+        return subprocess.run([program, "build", place], capture_output=True, text=True, check=False,
+                              timeout=60 * PATIENCE)
+    answer = built()
+    check(answer.returncode != 0 and "ReplicatedStorage/spells/fire" in answer.stdout + answer.stderr, answer)
+    for path in (".sandlot/spells", "ReplicatedStorage/spells"):
+        os.makedirs(os.path.join(place, path), exist_ok=True)
+        with open(os.path.join(place, path, "fire.lua"), "w", encoding="utf-8") as file:
+            file.write(CODE)
+        answer = built()
+        check((answer.returncode == 0) == path.startswith("."), answer)
 
 
 if __name__ == "__main__":
