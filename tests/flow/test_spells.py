@@ -265,7 +265,8 @@ def test_spells_lock(program, places, folder):
         before = module_of(up, "bob", other, "r1")
         again = up.publish("bob", spelled({"fire": "live"}), other)["revision_id"]
         check(module_of(up, "bob", other, again) == before, "it kept what it had")
-        failed(up, "bob", spelled({"fire": "live"}))
+        for who in ("ann", "bob"):
+            check("no spell fire" in failed(up, who, spelled({"fire": "live"})), "it is taken from the trash")
         up.good("POST", "/api/spells/fire/restore", who="ann")
         check(up.ask("POST", "/api/spells/fire/restore", who="ann")[0] == 409, "not in the trash")
 
