@@ -316,6 +316,8 @@
 #define PACKAGES_PER_ACCOUNT_MAX 200
 #define ACCOUNT_MB_DEFAULT       1024 // `account_mb` of the settings
 #define PACKAGE_PEOPLE_MAX       256
+#define SPELLS_PER_PLACE_MAX     16
+#define SPELL_METADATA_BYTES_MAX (16u << 10)
 #define PICTURES_MAX             9 // the thumbnail, and screenshots
 #define PICTURE_BYTES_MAX        (4u << 20)
 #define DRAFT_FILE_BYTES_MAX     (64u << 20) // as the largest file of a package

@@ -49,7 +49,10 @@ typedef enum StoreBlobPurpose {
     STORE_BLOB_DRAFT = 4,    // a file of the draft or of its history
     STORE_BLOB_MANIFEST = 5, // whole, of a revision; number: the revision, as of these:
     STORE_BLOB_CLIENT_MANIFEST = 6,
-    STORE_BLOB_THUMBNAIL = 7 // becomes picture 0 when the revision is live
+    STORE_BLOB_THUMBNAIL = 7, // becomes picture 0 when the revision is live
+    STORE_BLOB_MODULE = 8,    // the Lua of a spell, as it was given or made
+    STORE_BLOB_SPELLS = 9,    // which spells a revision of a place was built with (spell_list.h)
+    STORE_BLOB_SPELL = 10     // the module of each of those
 } StoreBlobPurpose;
 
 typedef enum StoreChannel { STORE_BETA, STORE_LIVE } StoreChannel;

@@ -2,6 +2,7 @@
 // process dies. They wait for the disk.
 #pragma once
 
+#include "core/base/limits.h"
 #include "server/store/store_package.h"
 
 typedef struct StoreBlobRef {
@@ -22,7 +23,7 @@ typedef struct StorePublish {
 // STATUS_EXISTS, STATUS_LIMIT (*is_bytes: of bytes, else of packages), STATUS_MALFORMED.
 MUST_USE Status store_package_publish(Store *store, const StorePublish *publish, bool *is_bytes);
 
-#define STORE_BUILT_BLOBS_MAX 4
+#define STORE_BUILT_BLOBS_MAX (4 + SPELLS_PER_PLACE_MAX)
 typedef struct StoreBuilt {
     const char *package_id;
     uint32_t number;
@@ -31,7 +32,7 @@ typedef struct StoreBuilt {
     const char *title; // of a package that has none yet; NULL: it stays so
     // Its package was refused: the blob is not used any more.
     bool drops_package;
-    StoreBlobRef blobs[STORE_BUILT_BLOBS_MAX]; // manifests and thumbnail
+    StoreBlobRef blobs[STORE_BUILT_BLOBS_MAX]; // manifests, thumbnail, spells
     uint32_t blob_count;
     uint64_t now_unix_ms;
     // Filled in: the channel that names it now, "" for none, and whether that is live.

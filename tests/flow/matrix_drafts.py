@@ -76,7 +76,7 @@ def drafted_already(server):
     return Ask(name, {}, place_id=place)
 
 
-def one_too_many(server):
+def one_too_many(server, kind=1):
     """An account has at most a two hundred places. These are nothing, but they count."""
     name = server.account()
     server.post(f"/api/accounts/{name}/roles", {"roles": "creator"}, "operator")
@@ -85,7 +85,7 @@ def one_too_many(server):
         columns = [row[1] for row in database.execute("PRAGMA table_info(packages)")]
         database.execute("BEGIN IMMEDIATE")
         for number in range(200):
-            given = {"package_id": f"none-{owner}-{number}".encode(), "owner_id": owner, "kind": 1,
+            given = {"package_id": f"none-{owner}-{number}".encode(), "owner_id": owner, "kind": kind,
                      **{text: b"" for text in ("title", "description", "forked_from")}}
             database.execute(f"INSERT INTO packages VALUES ({','.join('?' * len(columns))})",
                              [given.get(column, 0) for column in columns])

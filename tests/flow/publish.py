@@ -39,9 +39,9 @@ def package(name="Test Place", **files):
 class Publisher(People):
     """A server with an operator, and requests of creators."""
 
-    def __init__(self, program, places, folder, *options, tokens=None):
+    def __init__(self, program, places, folder, *options, tokens=None, variables=None):
         super().__init__(program, folder, "--places", small_places(places, folder), *options,
-                         variables=SECRET)
+                         variables={**SECRET, **(variables or {})})
         self.tokens = tokens or {}
 
     def begin(self, *creators):

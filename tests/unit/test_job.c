@@ -443,9 +443,10 @@ typedef struct Made {
 static atomic_uint next_order;
 
 static Status make_folder(void *user, const atomic_bool *cancel, char folder[PATH_MAX],
-                          char reason[WORKER_REASON_BYTES])
+                          char spells[PATH_MAX], char reason[WORKER_REASON_BYTES])
 {
     Made *made = user;
+    (void)spells; // none
     made->order = ++next_order;
     if (atomic_load(cancel)) {
         return STATUS_DENIED;

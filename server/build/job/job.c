@@ -47,7 +47,8 @@ typedef struct Job {
     bool is_held;     // reserved, or somebody is cancelling it
     bool has_work;
     JobWork work;
-    char *place; // NULL: its work makes it
+    char *place;  // NULL: its work makes it
+    char *spells; // folder; NULL: none
     bool force, writes;
     bool has_stamp; // of the folder just before the build read it
     uint8_t stamp[SHA256_BYTES];
@@ -67,6 +68,8 @@ struct JobQueue {
     BuildConfig config;
     JobTold told; // may be NULL
     void *told_user;
+    JobSpells find_spells; // may be NULL
+    void *spells_user;
     pthread_mutex_t lock; // for everything below
     uint32_t limit_ms;
     pthread_cond_t work;  // something waits, or a place is free again
@@ -111,6 +114,7 @@ static void forget(Job *job)
         job->work.release(job->work.user);
     }
     free(job->place);
+    free(job->spells);
     *job = (Job){0};
 }
 
@@ -168,6 +172,19 @@ __attribute__((format(printf, 2, 3))) static void log_line(JobStatus *status, co
     while (length >= (int)LOG_BYTES && bytes > 0 && !utf8_is_valid(line, bytes)) {
         line[--bytes] = '\0'; // remove a cut character; at most three times for valid text
     }
+}
+
+void job_note(JobQueue *queue, const char *id, const char *text)
+{
+    pthread_mutex_lock(&queue->lock);
+    Job *job = find_job(queue, id);
+    if (job != NULL && !has_ended(job)) {
+        if (job->status.log_count == 0) { // the stage that it is in; on_progress tells changes
+            log_line(&job->status, "%s", build_stage_name(job->status.stage));
+        }
+        log_line(&job->status, "%s", text);
+    }
+    pthread_mutex_unlock(&queue->lock);
 }
 
 static void end_job(JobQueue *queue, Job *job, JobState state)
@@ -386,17 +403,35 @@ static void take_stamp(JobQueue *queue, Job *job)
 // The folder of a job that makes its own.
 static Status prepare(JobQueue *queue, Job *job, char reason[WORKER_REASON_BYTES])
 {
-    char *folder = malloc(PATH_MAX);
-    if (folder == NULL) {
-        return STATUS_LIMIT;
+    char *folder = calloc(1, PATH_MAX), *spells = calloc(1, PATH_MAX);
+    Status status = folder != NULL && spells != NULL ? STATUS_OK : STATUS_LIMIT;
+    if (status == STATUS_OK) {
+        status = job->work.prepare(job->work.user, &job->cancel, folder, spells, reason);
     }
-    const Status status = job->work.prepare(job->work.user, &job->cancel, folder, reason);
     pthread_mutex_lock(&queue->lock);
     if (status == STATUS_OK) {
         job->place = folder;
+        job->spells = spells;
     } else {
         free(folder);
+        free(spells);
     }
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
+
+// Of a folder that was there before. What the spells are stands in it, so this comes before the
+// files are looked at.
+static Status prepare_spells(JobQueue *queue, Job *job, char reason[WORKER_REASON_BYTES])
+{
+    char *spells = queue->find_spells != NULL ? calloc(1, PATH_MAX) : NULL;
+    if (spells == NULL) {
+        return queue->find_spells != NULL ? STATUS_LIMIT : STATUS_OK;
+    }
+    const Status status = queue->find_spells(queue->spells_user, job->status.id, job->place,
+                                             job->account, spells, reason);
+    pthread_mutex_lock(&queue->lock);
+    job->spells = spells;
     pthread_mutex_unlock(&queue->lock);
     return status;
 }
@@ -408,6 +443,7 @@ static Status build_it(JobQueue *queue, Builder **builder, Job *job, BuildResult
     if (job->has_work) {
         status = prepare(queue, job, reason);
     } else {
+        status = prepare_spells(queue, job, reason);
         take_stamp(queue, job);
     }
     if (status == STATUS_OK && *builder == NULL) {
@@ -419,7 +455,9 @@ static Status build_it(JobQueue *queue, Builder **builder, Job *job, BuildResult
         return status;
     }
     // A revision never changes, and its runes are packed for the players that follow.
+    const bool has_spells = job->spells != NULL && job->spells[0] != '\0';
     const BuildRequest request = {.place = job->place,
+                                  .spells = has_spells ? job->spells : NULL,
                                   .force = job->force,
                                   .write = queue->config.cache == NULL || job->writes,
                                   .update = !job->has_work,
@@ -444,7 +482,8 @@ static void run_job(JobQueue *queue, Builder **builder, Job *job)
     if (status != STATUS_OK && reason[0] == '\0') {
         snprintf(reason, sizeof reason, "%s", status_text(status));
     }
-    const bool is_refused = job->has_work && status == STATUS_MALFORMED; // a package, by its rules
+    // A package, by its rules, or its spells.
+    const bool is_refused = status == STATUS_MALFORMED;
     if (status != STATUS_OK && !is_of_place(status, &result) && !is_refused &&
         !atomic_load(&job->cancel) && queue->told != NULL) {
         queue->told(queue->told_user, reason);
@@ -510,6 +549,12 @@ Status job_queue_create(const BuildConfig *config, uint32_t at_a_time, JobQueue 
     }
     *out = queue;
     return STATUS_OK;
+}
+
+void job_queue_spells(JobQueue *queue, JobSpells spells, void *user)
+{
+    queue->find_spells = spells;
+    queue->spells_user = user;
 }
 
 void job_queue_limit(JobQueue *queue, uint32_t ms)

@@ -53,6 +53,14 @@ void job_queue_limit(JobQueue *queue, uint32_t ms);
 // paths of this machine. Called by the build threads. Set it before the first job.
 typedef void (*JobTold)(void *user, const char *reason);
 void job_queue_listen(JobQueue *queue, JobTold told, void *user);
+// Asked by the build thread before it builds a folder that was there before, such as a draft, for
+// the folder of the spells that it uses; "": none. What is not STATUS_OK is how the job fails. Set
+// it before the first job.
+typedef Status (*JobSpells)(void *user, const char *id, const char *place, uint64_t account,
+                            char spells[PATH_MAX], char reason[WORKER_REASON_BYTES]);
+void job_queue_spells(JobQueue *queue, JobSpells spells, void *user);
+// One more line in the log of a job that has not ended.
+void job_note(JobQueue *queue, const char *id, const char *text);
 void job_queue_destroy(JobQueue *queue); // cancels running builds and waits for them
 // STATUS_LIMIT: too many jobs wait; STATUS_NOT_FOUND: no such folder. *joined: it is an existing
 // job that waits, or that runs and has read every file as it is now. Builds of one place never run
@@ -75,9 +83,10 @@ MUST_USE Status job_status(JobQueue *queue, const char *id, JobStatus *out);
 // A job whose folder is made by its own thread, and whose end somebody writes down: a revision of a
 // package. All three are called by that thread, or by who cancels it.
 typedef struct JobWork {
-    // STATUS_OK: the folder, which must not change. STATUS_DENIED: cancelled. Else `reason`.
+    // STATUS_OK: the folder, which must not change, and that of its spells, if it uses any.
+    // STATUS_DENIED: cancelled. Else `reason`.
     Status (*prepare)(void *user, const atomic_bool *cancel, char folder[PATH_MAX],
-                      char reason[WORKER_REASON_BYTES]);
+                      char spells[PATH_MAX], char reason[WORKER_REASON_BYTES]);
     // How it ended, before anybody who asks is told. `result` is NULL unless it is done. Not
     // STATUS_OK: it has failed, and `reason` says why. It is not called if the queue ends.
     Status (*ended)(void *user, const JobStatus *status, const BuildResult *result,

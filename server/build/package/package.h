@@ -31,6 +31,9 @@ MUST_USE Status package_read(const BuildContext *context, const uint8_t *bytes, 
                              PlaceFolder *out);
 // Reads the folder (assets included), checks it as a reader would, and packs it.
 MUST_USE Status package_write(const BuildContext *context, const char *folder, Buffer *out);
+// The same of files in memory, in the order of their paths.
+MUST_USE Status package_write_files(const BuildContext *context, const PlaceFolder *files,
+                                    Buffer *out);
 // Into a folder that must not exist or be empty; all or nothing.
 MUST_USE Status package_unpack(const PlaceFolder *files, const char *folder,
                                char reason[WORKER_REASON_BYTES]);

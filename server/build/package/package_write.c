@@ -191,18 +191,12 @@ static Status check_folder(const PlaceFolder *folder, char reason[WORKER_REASON_
     return STATUS_OK;
 }
 
-Status package_pack(const BuildContext *context, const char *folder, Buffer *out, PackageInfo *info)
+static Status pack_files(const BuildContext *context, const PlaceFolder *files, Buffer *out,
+                         PackageInfo *info)
 {
-    PlaceFolder files = {0};
     Buffer zip = buffer_of(PACKAGE_BYTES_MAX);
-    Status status = place_folder_read_all(folder, &files, context->reason);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    leave_out_skipped(&files);
-    status = check_folder(&files, context->reason);
-    status = status == STATUS_OK ? write_zip(context, &files, &zip) : status;
-    place_folder_free(&files);
+    Status status = check_folder(files, context->reason);
+    status = status == STATUS_OK ? write_zip(context, files, &zip) : status;
     if (status == STATUS_OK) {
         status = package_open(context, zip.data, zip.bytes, false, info);
     }
@@ -212,6 +206,29 @@ Status package_pack(const BuildContext *context, const char *folder, Buffer *out
     }
     *out = zip;
     return STATUS_OK;
+}
+
+Status package_pack(const BuildContext *context, const char *folder, Buffer *out, PackageInfo *info)
+{
+    PlaceFolder files = {0};
+    Status status = place_folder_read_all(folder, &files, context->reason);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    leave_out_skipped(&files);
+    status = pack_files(context, &files, out, info);
+    place_folder_free(&files);
+    return status;
+}
+
+Status package_write_files(const BuildContext *context, const PlaceFolder *files, Buffer *out)
+{
+    PackageInfo info;
+    const Status status = pack_files(context, files, out, &info);
+    if (status == STATUS_OK) {
+        package_info_free(&info);
+    }
+    return status;
 }
 
 Status package_write(const BuildContext *context, const char *folder, Buffer *out)

@@ -208,8 +208,13 @@ static const char *last_name(const char *path)
 static Status read_place(Build *build)
 {
     build_progress(build, BUILD_READ, 0, 0, last_name(build->request->place));
-    Status status = place_folder_read_diagnosed(build->request->place, &build->folder,
-                                                &build->result->diagnostics, build->context.reason);
+    char spells[BUILD_PATH_BYTES];
+    const int bytes = snprintf(spells, sizeof spells, "%s/.sandlot/spells", build->request->place);
+    const char *given = build->request->spells;
+    const char *own = bytes > 0 && (size_t)bytes < sizeof spells ? spells : NULL;
+    Status status = place_folder_read_with_spells(
+        build->request->place, given != NULL ? given : own, &build->folder,
+        &build->result->diagnostics, build->context.reason);
     build->is_incomplete = status == STATUS_MALFORMED;
     if (status != STATUS_OK && (!build->is_incomplete || !is_place(&build->folder))) {
         return status;
@@ -286,6 +291,20 @@ static Status scan(Build *build)
     return STATUS_OK;
 }
 
+static bool copy_lua(const GeneratedLua *from, BuildRune *to)
+{
+    if (from->lua == NULL) {
+        return true;
+    }
+    to->lua = malloc(from->lua_bytes + 1);
+    if (to->lua != NULL) {
+        memcpy(to->lua, from->lua, from->lua_bytes);
+        to->lua[from->lua_bytes] = '\0';
+        to->lua_bytes = from->lua_bytes;
+    }
+    return to->lua != NULL;
+}
+
 // Moves the runes into the result; the items keep the rest.
 static Status give_runes(Build *build)
 {
@@ -317,6 +336,9 @@ static Status give_runes(Build *build)
         const bool is_library = item->soul == NULL;
         sha256_of(is_library ? (const void *)item->generated.lua : item->source,
                   is_library ? item->generated.lua_bytes : item->source_bytes, rune->code_hash);
+        if (item->language == SOUL_PLAIN && !copy_lua(&item->generated, rune)) {
+            return refuse_build(build, STATUS_LIMIT, item->file, "out of memory");
+        }
     }
     return STATUS_OK;
 }
@@ -505,6 +527,7 @@ void build_result_free(BuildResult *result)
         free(result->runes[i].bytes);
         free(result->runes[i].packed);
         free(result->runes[i].zstd);
+        free(result->runes[i].lua);
     }
     free(result->runes);
     free(result->whole);

@@ -55,7 +55,10 @@ typedef struct BuildProgress {
 
 typedef struct BuildRequest {
     const char *place; // folder
-    bool force;        // ignore the cache
+    // The folder with the modules of the spells that it uses; NULL: <place>/.sandlot/spells, if it
+    // is there.
+    const char *spells;
+    bool force;  // ignore the cache
     bool write;  // write the artifacts; without it only the version is recorded, beside the key
     bool update; // update the references in the scene; `write` does so in any case
     bool pack;   // also compress the runes for players
@@ -75,6 +78,8 @@ typedef struct BuildRune {
     uint8_t code_hash[32]; // SHA-256 of the source's bytes: scriptRef.codeHash
     uint8_t *bytes;
     size_t count;
+    char *lua; // of a .soul: the Lua that was made of it; NULL otherwise
+    size_t lua_bytes;
     // For replicated scripts, if it was requested (ask_rune_pack.h); NULL: it does not get smaller.
     uint8_t *packed, *zstd;
     size_t packed_count, zstd_count;

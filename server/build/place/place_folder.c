@@ -25,6 +25,7 @@ typedef struct Walk {
     PlaceFolder *folder;
     bool takes_all, takes_hidden;
     DiagnosticList *diagnostics; // NULL: the first fault ends it
+    const char *spells;          // a folder, or NULL
     uint32_t capacity;
     char *reason;
 } Walk;
@@ -247,6 +248,14 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const PlaceFile *)a)->path, ((const PlaceFile *)b)->path);
 }
 
+static Status walk_spells(Walk *walk)
+{
+    const int folder = walk->spells != NULL
+                           ? open(walk->spells, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+                           : -1;
+    return folder >= 0 ? walk_folder(walk, folder, PLACE_SPELLS, 2) : STATUS_OK;
+}
+
 static Status read_folder(const char *path, Walk walk, PlaceFolder *out)
 {
     PlaceFolder folder = {0};
@@ -257,6 +266,7 @@ static Status read_folder(const char *path, Walk walk, PlaceFolder *out)
         return refuse_folder(&walk, STATUS_NOT_FOUND, path, strerror(errno));
     }
     Status status = walk_folder(&walk, descriptor, "", 0);
+    status = status == STATUS_OK ? walk_spells(&walk) : status;
     const bool is_told = walk.diagnostics != NULL && walk.diagnostics->error_count > errors_before;
     if (status == STATUS_OK && is_told) {
         status = STATUS_MALFORMED;
@@ -281,6 +291,13 @@ Status place_folder_read_diagnosed(const char *path, PlaceFolder *out, Diagnosti
                                    char reason[WORKER_REASON_BYTES])
 {
     const Walk walk = {.diagnostics = diagnostics, .reason = reason};
+    return read_folder(path, walk, out);
+}
+
+Status place_folder_read_with_spells(const char *path, const char *spells, PlaceFolder *out,
+                                     DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES])
+{
+    const Walk walk = {.diagnostics = diagnostics, .spells = spells, .reason = reason};
     return read_folder(path, walk, out);
 }
 

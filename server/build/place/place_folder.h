@@ -27,6 +27,12 @@ MUST_USE Status place_folder_read(const char *path, PlaceFolder *out,
 MUST_USE Status place_folder_read_diagnosed(const char *path, PlaceFolder *out,
                                             DiagnosticList *diagnostics,
                                             char reason[WORKER_REASON_BYTES]);
+// The same, and the modules of spells: the scripts in the folder `spells`, as if they were in
+// PLACE_SPELLS of the place. That folder need not exist.
+#define PLACE_SPELLS "ReplicatedStorage/spells"
+MUST_USE Status place_folder_read_with_spells(const char *path, const char *spells,
+                                              PlaceFolder *out, DiagnosticList *diagnostics,
+                                              char reason[WORKER_REASON_BYTES]);
 // Every file, assets and notes included, for packing. Anything but regular files and folders is
 // rejected.
 MUST_USE Status place_folder_read_all(const char *path, PlaceFolder *out,

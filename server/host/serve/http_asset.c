@@ -274,7 +274,7 @@ static bool answer_asset(const Serve *serve, HttpRequest *request, HttpResponse 
 
 // What a use lets somebody do with the blob: pictures are for who may see the package, the rest for
 // who may play, read or edit it.
-static Right right_for(StoreBlobPurpose purpose)
+static uint32_t right_for(StoreBlobPurpose purpose)
 {
     switch (purpose) {
     case STORE_BLOB_PICTURE:
@@ -283,6 +283,9 @@ static Right right_for(StoreBlobPurpose purpose)
     case STORE_BLOB_PLAYED:
     case STORE_BLOB_CLIENT_MANIFEST:
         return RIGHT_PLAY;
+    case STORE_BLOB_SPELLS:
+    case STORE_BLOB_SPELL: // who may read a place may not therefore read the spells it uses
+        return 0;
     case STORE_BLOB_DRAFT:
         return RIGHT_EDIT;
     default:
@@ -303,7 +306,7 @@ static bool may_have(Serve *serve, const HttpRequest *request, const uint8_t has
     for (uint32_t i = 0; i < count && !*is_public; i++) {
         StorePackage package;
         uint32_t rights = 0;
-        const Right right = right_for(uses[i].purpose);
+        const uint32_t right = right_for(uses[i].purpose);
         const bool is_seen = rights_find(serve->store, uses[i].package_id, serve_who(request),
                                          &package, &rights) == STATUS_OK &&
                              (rights & right) != 0;

@@ -8,6 +8,7 @@
 #include "server/host/serve/http_listing.h"
 #include "server/host/serve/place_build.h"
 #include "server/host/serve/places.h"
+#include "server/host/serve/spell_use.h"
 #include "server/host/serve/time_text.h"
 #include "server/store/store_person.h"
 #include "server/store/store_publish.h"
@@ -26,16 +27,26 @@
 
 // --- what all of them need ----------------------------------------------------------------------
 
+// Routes of spells are answered by the same handlers, and never with a place.
+static StorePackageKind kind_of(const HttpRequest *request)
+{
+    static const char spells[] = "/api/spells/";
+    return strncmp(http_route(request)->path, spells, sizeof spells - 1) == 0 ? STORE_SPELL
+                                                                              : STORE_PLACE;
+}
+
 bool place_enter(Serve *serve, HttpRequest *request, HttpResponse *response, uint32_t needs,
                  PlaceAsk *out)
 {
     const char *place_id = http_path_part(request, 0);
+    const StorePackageKind kind = kind_of(request);
     const Status status =
         serve->control == NULL || place_id == NULL || strlen(place_id) > 64
             ? STATUS_NOT_FOUND
             : rights_find(serve->store, place_id, serve_who(request), &out->package, &out->rights);
-    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && out->package.kind != STORE_PLACE)) {
-        http_fail(request, response, 404, "not_found", "there is no such place");
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && out->package.kind != kind)) {
+        http_fail(request, response, 404, "not_found",
+                  kind == STORE_SPELL ? "there is no such spell" : "there is no such place");
         return false;
     }
     if (status != STATUS_OK) {
@@ -44,10 +55,10 @@ bool place_enter(Serve *serve, HttpRequest *request, HttpResponse *response, uin
     }
     if ((out->rights & needs) != needs) {
         http_fail(request, response, 403, "denied",
-                  (needs & RIGHT_OWN) != 0    ? "this is for the owner of the place"
-                  : (needs & RIGHT_EDIT) != 0 ? "this is for those who work on the place"
+                  (needs & RIGHT_OWN) != 0    ? "this is for the owner"
+                  : (needs & RIGHT_EDIT) != 0 ? "this is for those who work on it"
                   : (needs & RIGHT_PLAY) != 0 ? "you may not play this place"
-                                              : "the sources of this place are not open");
+                                              : "the sources are not open");
         return false;
     }
     return true;
@@ -270,7 +281,7 @@ static void write_short(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
     serve_write_number(json, "version", package->version);
 }
 
-uint64_t place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
+uint64_t place_write(Serve *serve, const PlaceAsk *ask, const Identity *who, JsonWriter *json)
 {
     json_write_object_begin(json);
     write_short(serve, ask, json);
@@ -282,7 +293,8 @@ uint64_t place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
     if ((ask->rights & RIGHT_EDIT) != 0 || (ask->package.flags & STORE_PACKAGE_REMOVED) != 0) {
         serve_write_moderation(serve, json, ask->package.package_id);
     }
-    const uint64_t counts = listing_write_counts(serve, json, ask->package.package_id);
+    uint64_t counts = listing_write_counts(serve, json, ask->package.package_id);
+    counts ^= spell_write_updates(serve, ask, who, json);
     json_write_object_end(json);
     return counts;
 }
@@ -295,7 +307,7 @@ static void answer_page(Serve *serve, HttpRequest *request, HttpResponse *respon
     ServeAnswer answer;
     char *tag = arena_alloc(http_arena(request), 64);
     place_answer_begin(&answer, request, PAGE_BYTES);
-    const uint64_t counts = place_write(serve, ask, &answer.json);
+    const uint64_t counts = place_write(serve, ask, serve_who(request), &answer.json);
     place_answer_end(&answer, response);
     if (tag != NULL) {
         snprintf(tag, 64, "\"%" PRIu64 ".%x.%" PRIx64 "\"", ask->package.version, ask->rights,
@@ -314,8 +326,7 @@ void serve_get_place(void *user, HttpRequest *request, HttpResponse *response)
 
 // --- changing it --------------------------------------------------------------------------------
 
-// False: If-Match names another version, and the response says so.
-static bool matches(HttpRequest *request, HttpResponse *response, const StorePackage *package)
+bool place_matches(HttpRequest *request, HttpResponse *response, const StorePackage *package)
 {
     const char *wanted = http_header(request, "If-Match");
     char mine[32];
@@ -346,8 +357,8 @@ static bool change(Serve *serve, HttpRequest *request, HttpResponse *response,
     return status == STATUS_OK;
 }
 
-static bool read_patch(const Serve *serve, HttpRequest *request, HttpResponse *response,
-                       StorePackage *package)
+bool place_read_patch(const Serve *serve, HttpRequest *request, HttpResponse *response,
+                      StorePackage *package)
 {
     char visibility[16] = "";
     const bool was_open = (package->flags & STORE_PACKAGE_OPEN) != 0;
@@ -381,8 +392,8 @@ void serve_patch_place(void *user, HttpRequest *request, HttpResponse *response)
 {
     PlaceAsk ask;
     if (place_enter(user, request, response, RIGHT_EDIT, &ask) &&
-        matches(request, response, &ask.package) &&
-        read_patch(user, request, response, &ask.package) &&
+        place_matches(request, response, &ask.package) &&
+        place_read_patch(user, request, response, &ask.package) &&
         change(user, request, response, &ask.package)) {
         serve_place_changed(user, ask.package.package_id); // who may play it, and who finds it
         answer_page(user, request, response, &ask);
@@ -403,7 +414,7 @@ void serve_delete_place(void *user, HttpRequest *request, HttpResponse *response
                   "this place came with the server; remove its folder instead");
         return;
     }
-    if (!matches(request, response, &ask.package)) {
+    if (!place_matches(request, response, &ask.package)) {
         return;
     }
     if (ask.package.trashed_unix_ms == 0) {

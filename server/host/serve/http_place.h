@@ -34,10 +34,18 @@ void place_refuse_quota(Serve *serve, uint64_t account, uint64_t wanted, HttpReq
 void place_make_id(const char *title, char out[65]);
 // 1 to 128 bytes of text in one line. False: the response says so.
 bool place_check_title(HttpRequest *request, HttpResponse *response, const char *title);
+// False: If-Match names another version, and the response says so.
+bool place_matches(HttpRequest *request, HttpResponse *response, const StorePackage *package);
+// What a PATCH changes. False: the response says what is wrong.
+bool place_read_patch(const Serve *serve, HttpRequest *request, HttpResponse *response,
+                      StorePackage *package);
+// A blob as a download. False: the response says why not.
+bool place_put_blob(Serve *serve, HttpRequest *request, HttpResponse *response,
+                    const uint8_t hash[SHA256_BYTES]);
 const char *place_visibility_name(StoreVisibility visibility);
 bool place_visibility_read(const char *text, StoreVisibility *out);
 // The whole page; gives a hash of what changes without another version of the row.
-uint64_t place_write(Serve *serve, const PlaceAsk *ask, JsonWriter *json);
+uint64_t place_write(Serve *serve, const PlaceAsk *ask, const Identity *who, JsonWriter *json);
 
 // --- handlers -----------------------------------------------------------------------------------
 
@@ -78,6 +86,7 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
     "place_id title description creator:any visibility open:boolean revisions:integer live:any "  \
     "beta:any forked_from:any created_at updated_at updated_s:integer trashed_at:any "            \
     "removed:boolean moderation?:any pictures:array rights:array team?:array version:integer "                    \
+    "spell_updates:array "                                                                       \
     SERVE_LISTING_COUNTS
 #define SERVE_REVISION                                                                            \
     "revision_id state notes maker:any created_at bytes:integer sha256:any job_id:any reason:any "\

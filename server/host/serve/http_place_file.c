@@ -162,8 +162,8 @@ static char *tag_of(HttpRequest *request, const uint8_t hash[SHA256_BYTES])
     return tag;
 }
 
-static bool put_blob(Serve *serve, HttpRequest *request, HttpResponse *response,
-                     const uint8_t hash[SHA256_BYTES])
+bool place_put_blob(Serve *serve, HttpRequest *request, HttpResponse *response,
+                    const uint8_t hash[SHA256_BYTES])
 {
     int file;
     uint64_t bytes;
@@ -266,7 +266,7 @@ void serve_get_package(void *user, HttpRequest *request, HttpResponse *response)
     if (place_enter(serve, request, response, RIGHT_READ, &ask) &&
         find_wanted(serve, request, response, &ask.package, &revision) &&
         is_kept(serve, request, response, &revision)) {
-        (void)put_blob(serve, request, response, revision.package_hash);
+        (void)place_put_blob(serve, request, response, revision.package_hash);
     }
 }
 
@@ -386,7 +386,7 @@ void serve_get_picture(void *user, HttpRequest *request, HttpResponse *response)
         http_fail(request, response, 404, "not_found", "there is no such picture");
         return;
     }
-    if (put_blob(serve, request, response, blob.hash)) {
+    if (place_put_blob(serve, request, response, blob.hash)) {
         (void)read_stream(response->stream.user, 0, head, sizeof head);
         response->content_type = head[0] == 0xff ? "image/jpeg" : "image/png";
         response->is_attachment = false; // it was decoded before, and is a picture

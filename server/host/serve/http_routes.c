@@ -14,6 +14,7 @@
 #include "server/host/serve/http_listing.h"
 #include "server/host/serve/http_order.h"
 #include "server/host/serve/http_place.h"
+#include "server/host/serve/http_spell.h"
 #include "server/host/serve/metrics.h"
 #include "server/host/serve/openapi.h"
 #include "server/host/serve/places.h"
@@ -461,6 +462,7 @@ static const HttpRoute routes[] = {
     SERVE_LISTING_ROUTES,
     SERVE_DRAFT_ROUTES,
     SERVE_PLACE_ROUTES,
+    SERVE_SPELL_ROUTES,
     SERVE_HOST_ROUTES,
     SERVE_ADMIN_ROUTES,
     SERVE_ORDER_ROUTES,

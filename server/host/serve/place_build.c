@@ -3,8 +3,11 @@
 #include "server/host/serve/place_build.h"
 
 #include "core/base/utf8.h"
+#include "core/script/vm/vm.h"
+#include "server/build/place/place_file.h"
 #include "server/host/serve/places.h"
 #include "server/host/serve/revision_folder.h"
+#include "server/host/serve/spell_use.h"
 #include "server/store/store_audit.h"
 #include "server/store/store_publish.h"
 #include "server/sys/clock.h"
@@ -54,19 +57,29 @@ void place_build_record(Serve *serve, uint64_t account, const char *place_id, co
 typedef struct Work {
     Serve *serve;
     StoreRevision revision;
+    bool is_spell;
     bool is_refused; // its package
+    SpellRecord spells;
     uint64_t begin_ns, ready_ns;
 } Work;
 
 static Status prepare(void *user, const atomic_bool *cancel, char folder[PATH_MAX],
-                      char reason[WORKER_REASON_BYTES])
+                      char spells[PATH_MAX], char reason[WORKER_REASON_BYTES])
 {
     Work *work = user;
+    StorePackage package;
     _Static_assert(SERVE_PATH_BYTES <= PATH_MAX, "the folder fits");
     work->begin_ns = clock_ns();
-    const Status status =
-        revision_folder_make(work->serve, &work->revision, cancel, folder, reason);
+    Status status = revision_folder_make(work->serve, &work->revision, cancel, folder, reason);
     work->is_refused = status == STATUS_MALFORMED;
+    if (status == STATUS_OK) {
+        status = store_package_find(work->serve->store, work->revision.package_id, &package);
+        work->is_spell = status == STATUS_OK && package.kind == STORE_SPELL;
+    }
+    if (status == STATUS_OK && !work->is_spell) {
+        status =
+            spell_use_revision(work->serve, &work->revision, folder, &work->spells, spells, reason);
+    }
     work->ready_ns = clock_ns();
     return status;
 }
@@ -87,8 +100,37 @@ static Status keep_blob(Serve *serve, StoreBuilt *built, StoreBlobPurpose purpos
     return status;
 }
 
-static Status keep_blobs(Serve *serve, StoreBuilt *built, const BuildResult *result)
+// The Lua of a spell: what was made of its .soul, or the file itself.
+static Status keep_module(Serve *serve, StoreBuilt *built, const BuildResult *result)
 {
+    char path[2 * SPELL_ID_BYTES], folder[SERVE_PATH_BYTES], reason[WORKER_REASON_BYTES];
+    uint8_t *text = NULL;
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < result->rune_count; i++) {
+        if (result->runes[i].lua != NULL) {
+            return keep_blob(serve, built, STORE_BLOB_MODULE, result->runes[i].lua,
+                             result->runes[i].lua_bytes);
+        }
+    }
+    StoreRevision revision;
+    Status status = store_revision_find(serve->store, built->package_id, built->number, &revision);
+    if (status == STATUS_OK) {
+        status = revision_folder_open(serve, &revision, folder, reason);
+    }
+    if (status == STATUS_OK) {
+        snprintf(path, sizeof path, "ReplicatedStorage/%s.lua", built->package_id);
+        status = place_file_read(folder, path, VM_SOURCE_BYTES_MAX, &text, &bytes);
+    }
+    if (status == STATUS_OK) {
+        status = keep_blob(serve, built, STORE_BLOB_MODULE, text, bytes);
+    }
+    free(text);
+    return status;
+}
+
+static Status keep_blobs(const Work *work, StoreBuilt *built, const BuildResult *result)
+{
+    Serve *serve = work->serve;
     Status status =
         keep_blob(serve, built, STORE_BLOB_MANIFEST, result->manifest, result->manifest_bytes);
     if (status == STATUS_OK) {
@@ -99,6 +141,10 @@ static Status keep_blobs(Serve *serve, StoreBuilt *built, const BuildResult *res
         status = keep_blob(serve, built, STORE_BLOB_THUMBNAIL, result->thumbnail,
                            result->thumbnail_bytes);
     }
+    if (status == STATUS_OK && work->is_spell) {
+        return keep_module(serve, built, result);
+    }
+    spell_use_keep(&work->spells, built);
     return status;
 }
 
@@ -144,7 +190,7 @@ static Status ended(void *user, const JobStatus *status, const BuildResult *resu
     if (status->state != JOB_DONE) {
         write_reason(status, text);
     }
-    Status stored = result != NULL ? keep_blobs(serve, &built, result) : STATUS_OK;
+    Status stored = result != NULL ? keep_blobs(work, &built, result) : STATUS_OK;
     if (stored == STATUS_OK) {
         stored = store_revision_built(serve->store, &built);
     }
@@ -159,7 +205,7 @@ static Status ended(void *user, const JobStatus *status, const BuildResult *resu
         place_build_record(serve, work->revision.maker_id, work->revision.package_id, built.channel,
                            work->revision.revision);
     }
-    if (built.state == STORE_REVISION_READY) { // live or beta may name it now
+    if (built.state == STORE_REVISION_READY && !work->is_spell) { // live or beta may name it now
         serve_place_changed(serve, work->revision.package_id);
     }
     return STATUS_OK;
@@ -188,6 +234,9 @@ JobQueue *serve_jobs(Serve *serve)
         const uint32_t at_a_time = serve->config.many ? JOBS_AT_A_TIME : 1;
         if (job_queue_create(&config, at_a_time, &serve->jobs) == STATUS_OK) {
             job_queue_listen(serve->jobs, log_failure, NULL);
+            if (serve->control != NULL) {
+                job_queue_spells(serve->jobs, spell_use_draft, serve);
+            }
         }
     }
     JobQueue *queue = serve->jobs;

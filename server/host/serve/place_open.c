@@ -1,6 +1,8 @@
 // See places.h: from a revision in the store to a place that worlds can run with.
+#define _GNU_SOURCE
 #include "server/host/serve/places.h"
 #include "server/host/serve/revision_folder.h"
+#include "server/host/serve/spell_use.h"
 
 #include <stdio.h>
 
@@ -20,11 +22,14 @@ static void say_error(const BuildResult *built, char reason[WORKER_REASON_BYTES]
     }
 }
 
-static Status build(const Serve *serve, const char *folder, const atomic_bool *cancel,
-                    BuildResult *built, char reason[WORKER_REASON_BYTES])
+static Status build(const Serve *serve, const char *folder, const char *spells,
+                    const atomic_bool *cancel, BuildResult *built, char reason[WORKER_REASON_BYTES])
 {
     const BuildConfig config = serve_build_config(serve);
-    const BuildRequest request = {.place = folder, .pack = true, .cancel = cancel};
+    const BuildRequest request = {.place = folder,
+                                  .spells = spells[0] != '\0' ? spells : NULL,
+                                  .pack = true,
+                                  .cancel = cancel};
     Builder *builder = NULL;
     Status status = builder_create(&config, &builder);
     if (status != STATUS_OK) {
@@ -41,16 +46,19 @@ static Status build(const Serve *serve, const char *folder, const atomic_bool *c
 Status place_open(Serve *serve, const StoreRevision *revision, const char *place_id,
                   const atomic_bool *cancel, ServePlace **out, char reason[WORKER_REASON_BYTES])
 {
-    char folder[SERVE_PATH_BYTES];
+    char folder[SERVE_PATH_BYTES], spells[SERVE_PATH_BYTES] = "";
     BuildResult built = {0};
     HostPlace *place = NULL;
     reason[0] = '\0';
     Status status = revision_folder_make(serve, revision, cancel, folder, reason);
+    if (status == STATUS_OK) {
+        status = spell_use_again(serve, revision->package_id, revision->revision, spells, reason);
+    }
     if (status == STATUS_NOT_FOUND || status == STATUS_MISMATCH) {
         status = STATUS_MALFORMED; // the package is lost or damaged: trying again does not help
     }
     if (status == STATUS_OK) {
-        status = build(serve, folder, cancel, &built, reason);
+        status = build(serve, folder, spells, cancel, &built, reason);
     }
     if (status == STATUS_OK) {
         const HostPlaceConfig config = {.place_id = place_id,

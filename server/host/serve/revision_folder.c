@@ -104,17 +104,38 @@ static Status make_folder(Serve *serve, const StoreRevision *revision, const ato
     return status;
 }
 
-Status revision_folder_make(Serve *serve, const StoreRevision *revision, const atomic_bool *cancel,
-                            char out[SERVE_PATH_BYTES], char reason[WORKER_REASON_BYTES])
+static Status name_folder(const Serve *serve, const uint8_t hash[SHA256_BYTES],
+                          char path[SERVE_PATH_BYTES], char reason[WORKER_REASON_BYTES])
 {
-    char name[96] = "unpacked/", path[SERVE_PATH_BYTES];
+    char name[96] = "unpacked/";
     if (!serve_join_path(path, serve->data, "unpacked") || file_make_folders(path) != STATUS_OK) {
         snprintf(reason, WORKER_REASON_BYTES, "the folder of unpacked places cannot be made");
         return STATUS_BLOCKED;
     }
-    sha256_hex(revision->package_hash, name + strlen(name));
-    if (!serve_join_path(path, serve->data, name)) {
-        return STATUS_RANGE;
+    sha256_hex(hash, name + strlen(name));
+    return serve_join_path(path, serve->data, name) ? STATUS_OK : STATUS_RANGE;
+}
+
+Status revision_folder_fill(Serve *serve, const uint8_t hash[SHA256_BYTES],
+                            const PlaceFolder *files, char out[SERVE_PATH_BYTES],
+                            char reason[WORKER_REASON_BYTES])
+{
+    Status status = name_folder(serve, hash, out, reason);
+    if (status == STATUS_OK) {
+        const uint32_t slot = begin_making(hash);
+        status = is_folder(out) ? STATUS_OK : package_unpack(files, out, reason);
+        end_making(slot);
+    }
+    return status;
+}
+
+Status revision_folder_make(Serve *serve, const StoreRevision *revision, const atomic_bool *cancel,
+                            char out[SERVE_PATH_BYTES], char reason[WORKER_REASON_BYTES])
+{
+    char path[SERVE_PATH_BYTES];
+    const Status named = name_folder(serve, revision->package_hash, path, reason);
+    if (named != STATUS_OK) {
+        return named;
     }
     const uint32_t slot = begin_making(revision->package_hash);
     const Status status = make_folder(serve, revision, cancel, path, reason);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "server/build/base/reason.h"
+#include "server/build/place/place_folder.h"
 #include "server/host/serve/serve_inside.h"
 #include "server/store/store_package.h"
 
@@ -12,6 +13,10 @@
 // STATUS_NOT_FOUND: the blob is gone. STATUS_DENIED: cancelled (`cancel` may be NULL).
 MUST_USE Status revision_folder_make(Serve *serve, const StoreRevision *revision,
                                      const atomic_bool *cancel, char out[SERVE_PATH_BYTES],
+                                     char reason[WORKER_REASON_BYTES]);
+// The folder <data>/unpacked/<hash> with these files, which that blob stands for.
+MUST_USE Status revision_folder_fill(Serve *serve, const uint8_t hash[SHA256_BYTES],
+                                     const PlaceFolder *files, char out[SERVE_PATH_BYTES],
                                      char reason[WORKER_REASON_BYTES]);
 MUST_USE Status revision_folder_open(Serve *serve, const StoreRevision *revision,
                                      char out[SERVE_PATH_BYTES], char reason[WORKER_REASON_BYTES]);

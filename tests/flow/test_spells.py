@@ -1,0 +1,373 @@
+"""Spells: the document's flow from build to publish, places that are built with them, the lock that
+keeps what was taken, and who may use what."""
+
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+import zipfile
+
+from model_server import KEY, ModelServer, lua
+from publish import SCENE, Publisher
+from support import PATIENCE, check, run
+
+CODE = "local fire = {}\nfunction fire.name() return 'one' end\nreturn fire\n"
+GAME = "local fire = require('ReplicatedStorage/spells/fire')\nprint(fire.name())\n"
+
+
+def spelled(spells, lock=None, script=GAME, name="Spelled"):
+    """A .game file of a place that uses spells."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("place.json", json.dumps({"format": 1, "name": name, "spells": spells}))
+        archive.writestr("scene.json", SCENE)
+        archive.writestr("ServerScriptService/Game.lua", script)
+        if lock is not None:
+            archive.writestr("spells.lock.json", lock if isinstance(lock, str) else json.dumps(lock))
+    return out.getvalue()
+
+
+def build(up, who, spell, code=CODE, wanted="done", **more):
+    """The job of a build, once it has ended."""
+    made = up.good("POST", f"/api/spells/{spell}/build", {"prompt": "", "code": code, **more}, who)
+    check(set(made) == {"job_id", "spell_id"} and made["spell_id"] == spell, made)
+    job = up.job(who, made["job_id"])
+    check(job["status"] == wanted, job)
+    return job
+
+
+def publish(up, who, spell, revision, channel="live"):
+    return up.good("POST", f"/api/spells/{spell}/publish",
+                   {"revision_id": revision, "channel": channel}, who)
+
+
+def module_of(up, who, place, revision, spell="fire"):
+    """What the manifest of a place's revision says of the module."""
+    manifest = up.good("GET", f"/api/places/{place}/revisions/{revision}/manifest", who=who)
+    found = [one for one in json_walk(manifest) if one.get("path") == f"ReplicatedStorage/spells/{spell}.lua"]
+    check(len(found) == 1, f"no module of {spell} in {manifest}")
+    return found[0]
+
+
+def json_walk(node):
+    if isinstance(node, dict):
+        yield node
+    for one in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from json_walk(one)
+
+
+def failed(up, who, data, place=None):
+    """Why the build of a place fails."""
+    status, answer = up.upload(who, data, place)
+    check(status == 202, answer)
+    job = up.job(who, answer["job_id"])
+    check(job["status"] == "failed", job)
+    return job["reason"]
+
+
+def test_spells_document(program, places, folder):
+    """Every endpoint, as the document has it."""
+    up = Publisher(program, places, folder)
+    try:
+        up.begin("ann", "bob")
+        job = build(up, "ann", "fire", options={"metadata": {"author": "Ann", "cost": 3}})
+        check(job["result_revision_id"] == "r1" and job["progress_pct"] == 100 and job["stage"], job)
+        said = publish(up, "ann", "fire", "r1", "beta")
+        manifest = up.good("GET", "/api/spells/fire/revisions/r1/manifest", who="ann")
+        check(said == {"spell_id": "fire", "revision_id": "r1", "channel": "beta",
+                       "manifest": manifest} and manifest, said)
+        rows = up.good("GET", "/api/spells/fire/revisions", who="ann")["revisions"]
+        check([(one["revision_id"], one["state"], one["beta"]) for one in rows] == [("r1", "ready", True)],
+              rows)
+        status, _, text = up.raw("GET", "/api/spells/fire/revisions/r1/files/ReplicatedStorage/fire.lua",
+                                 who="ann")
+        check((status, text) == (200, CODE.encode()), text)
+        status, _, text = up.raw("GET", "/api/spells/fire/revisions/r1/files/metadata.json", who="ann")
+        check(json.loads(text) == {"author": "Ann", "cost": 3}, text)
+        listed = up.good("GET", "/api/spells/fire/revisions/r1/files", who="ann")["files"]
+        check("ReplicatedStorage/fire.lua" in [one["path"] for one in listed], listed)
+
+        # A spell is no place, and a place no spell.
+        check(up.ask("GET", "/api/places/fire", who="ann")[0] == 404, "a spell is no place")
+        check(up.ask("GET", "/api/spells/place_island", who="boss")[0] == 404, "a place is no spell")
+        check(up.ask("POST", "/join", {"place_id": "fire"}, "ann")[0] == 404, "nobody plays a spell")
+
+        # What is no spell.
+        for spell in ("place_x", "a.b", "x" * 65, "%2e%2e"):
+            status, answer = up.ask("POST", f"/api/spells/{spell}/build", {"code": CODE}, "ann")
+            check(status == 404, f"{spell}: {status} {answer}")
+        for body in ({}, {"code": "", "prompt": ""}, {"code": 7}, {"code": CODE, "options": 1},
+                     {"code": CODE, "options": {"metadata": []}}, {"code": CODE, "options": {"meta": 1}},
+                     {"cod": CODE}):
+            status, answer = up.ask("POST", "/api/spells/other/build", body, "ann")
+            check(status == 400, f"{body}: {status} {answer}")
+        check(up.ask("POST", "/api/spells/other/build", {"code": "x" * (256 * 1024 + 1)}, "ann")[0] == 413,
+              "too much code")
+        check(up.ask("POST", "/api/spells/other/build",
+                     {"code": CODE, "options": {"metadata": {"a": "x" * 20000}}}, "ann")[0] == 413, "too much")
+        check(up.ask("GET", "/api/spells/other", who="ann")[0] == 404, "nothing was made of those")
+
+        # Others know nothing of a private one; of an unlisted one they see, and change nothing.
+        for method, path, body in (("GET", "", None), ("GET", "/revisions", None), ("PATCH", "", {}),
+                                   ("GET", "/revisions/r1/manifest", None), ("DELETE", "", None),
+                                   ("GET", "/revisions/r1/files/place.json", None),
+                                   ("POST", "/build", {"code": CODE}),
+                                   ("POST", "/publish", {"revision_id": "r1", "channel": "live"})):
+            status, answer = up.ask(method, f"/api/spells/fire{path}", body, "bob")
+            check(status == 404, f"{method} {path}: {status} {answer}")
+        up.good("PATCH", "/api/spells/fire", {"visibility": "unlisted"}, "ann")
+        publish(up, "ann", "fire", "r1")
+        check(up.good("GET", "/api/spells/fire", who="bob")["live"] == "r1", "it is to be seen")
+        for method, path, body in (("PATCH", "", {"title": "mine"}), ("POST", "/build", {"code": CODE}),
+                                   ("DELETE", "", None), ("GET", "/revisions/r1/files/place.json", None)):
+            status, answer = up.ask(method, f"/api/spells/fire{path}", body, "bob")
+            check(status == 403, f"{method} {path}: {status} {answer}")
+        up.good("PATCH", "/api/spells/fire", {"open": True}, "ann")
+        check(up.raw("GET", "/api/spells/fire/revisions/r1/files/place.json", who="bob")[0] == 200, "open")
+
+        # Revisions that are none, and one that is not ready.
+        check(up.ask("POST", "/api/spells/fire/publish", {"revision_id": "r9", "channel": "live"},
+                     "ann")[0] == 404, "no such revision")
+        check(up.ask("POST", "/api/spells/fire/publish", {"revision_id": "r1", "channel": "x"},
+                     "ann")[0] == 400, "no such channel")
+        job = build(up, "ann", "fire", "local = 1", "failed")
+        check(any("fire" in line and "error" in line for line in job["log"]), job)
+        check(up.ask("POST", "/api/spells/fire/publish", {"revision_id": "r2", "channel": "live"},
+                     "ann")[0] == 409, "it has failed")
+    finally:
+        up.stop()
+
+
+def test_spells_hostile_and_at_once(program, places, folder):
+    """Code that never ends or breaks the rules is a failed job; two builds at once are two revisions, and
+    two who want the same new id at once are one owner and one who is refused."""
+    up = Publisher(program, places, folder)
+    try:
+        up.begin("ann", "bob")
+        for code in ("return (", "local x <const> = 1; x = 2", "goto nowhere"):
+            build(up, "ann", "bad", code, "failed")
+        for code in ("\0\0\0", "\x1bLua"):  # no text, so no file of a package
+            status, answer = up.ask("POST", "/api/spells/bad/build", {"code": code}, "ann")
+            check((status, answer["error"]["code"]) == (400, "invalid_spell"), answer)
+        # What it does is tried out with who requires it.
+        build(up, "ann", "endless", "while true do end")
+        made = up.publish("ann", spelled({"endless": "r1"}, script="require('ReplicatedStorage/spells/endless')"))
+        job = up.job("ann", made["job_id"])
+        check(job["warnings"] > 0 and any("ran for more than" in line for line in job["log"]), job)
+        answers = []
+
+        def begin(who, spell):
+            answers.append((who, up.ask("POST", f"/api/spells/{spell}/build", {"code": CODE}, who)))
+        for makers, spell in ((("ann", "ann"), "twice"), (("ann", "bob"), "mine")):
+            answers.clear()
+            threads = [threading.Thread(target=begin, args=(who, spell)) for who in makers]
+            for one in threads:
+                one.start()
+            for one in threads:
+                one.join()
+            if spell == "twice":
+                check([status for _, (status, _) in answers] == [202, 202], answers)
+                ended = sorted(up.job(who, answer["job_id"])["result_revision_id"]
+                               for who, (_, answer) in answers)
+                check(ended == ["r1", "r2"], ended)
+            else:
+                check(sorted(status for _, (status, _) in answers) == [202, 404], answers)
+    finally:
+        up.stop()
+
+
+def test_spells_prompt(program, places, folder):
+    """A prompt without code is a .soul; a place is built with the Lua that was made of it, and nobody asks
+    the model again."""
+    with ModelServer(lua(CODE)) as model:
+        up = Publisher(program, places, folder, variables={
+            "SANDLOT_MODEL_URL": model.url, "SANDLOT_MODEL_KEY": KEY, "SANDLOT_MODEL": "test-model"})
+        try:
+            up.begin("ann")
+            build(up, "ann", "fire", "", prompt="a module fire whose name() is one")
+            path = "/api/spells/fire/revisions/r1/files/ReplicatedStorage/fire"
+            status, _, text = up.raw("GET", f"{path}.soul", who="ann")
+            check((status, text) == (200, b"a module fire whose name() is one"), text)
+            status, _, made = up.raw("GET", f"{path}.lua", who="ann")
+            check(status == 200 and b"function fire.name()" in made, made)
+            publish(up, "ann", "fire", "r1")
+            asked = len(model.seen)
+            place = up.publish("ann", spelled({"fire": "live"}))["place_id"]
+            module_of(up, "ann", place, "r1")
+            check(len(model.seen) == asked, "the model is asked again")
+        finally:
+            up.stop()
+
+
+def test_spells_lock(program, places, folder):
+    """What was taken stays, over new revisions of the spell and of the place, until somebody asks for
+    another; also when the spell is gone."""
+    up = Publisher(program, places, folder)
+    try:
+        up.begin("ann", "bob")
+        build(up, "ann", "fire")
+        check("no live revision" in failed(up, "ann", spelled({"fire": "live"})), "nothing is live yet")
+        publish(up, "ann", "fire", "r1")
+        place = up.publish("ann", spelled({"fire": "live"}), channel="live")["place_id"]
+        first = module_of(up, "ann", place, "r1")
+        page = up.good("GET", f"/api/places/{place}", who="ann")
+        check(page["spell_updates"] == [], page)
+        up.good("POST", "/join", {"place_id": place}, "ann")
+
+        # A new revision is offered, and not taken.
+        build(up, "ann", "fire", CODE.replace("one", "two"))
+        publish(up, "ann", "fire", "r2")
+        status, answer = up.upload("ann", spelled({"fire": "live"}), place)
+        job = up.job("ann", answer["job_id"])
+        check(status == 202 and job["status"] == "done", job)
+        check(any("r1 stays" in line and "r2" in line for line in job["log"]), job["log"])
+        check(module_of(up, "ann", place, "r2") == first, "the module has changed by itself")
+        page = up.good("GET", f"/api/places/{place}", who="ann")
+        check(page["spell_updates"] == [{"spell_id": "fire", "revision_id": "r1", "update": "r2"}], page)
+
+        # By its name it is taken, and by a lock that does not have it.
+        up.publish("ann", spelled({"fire": "r2"}), place)
+        check(module_of(up, "ann", place, "r3") != first, "r2 was asked for")
+        up.publish("ann", spelled({"fire": "r1"}), place)
+        check(module_of(up, "ann", place, "r4") == first, "r1 was asked for")
+        up.publish("ann", spelled({"fire": "live"}, {"spells": {}}), place)
+        check(module_of(up, "ann", place, "r5") != first, "the lock was emptied")
+        check(up.good("GET", f"/api/places/{place}", who="ann")["spell_updates"] == [], "all is new")
+
+        # A lock that lies.
+        zero = {"wanted": "live", "revision": "r1", "sha256": "0" * 64, "module": "0" * 64}
+        for lock, why in (({"spells": {"fire": zero}}, "hashes"), ("{", "no JSON"),
+                          ({"spells": {"fire": {"revision": "r1"}}}, "wanted"), ("x" * 20000, "16 KiB")):
+            reason = failed(up, "ann", spelled({"fire": "live"}, lock), place)
+            check("spells.lock.json" in reason, f"{why}: {reason}")
+        for spells in ([], 7, {"fire": "r0"}, {"fire": 1}, {"../x": "live"}, {"place_island": "live"},
+                       {f"s{i}": "live" for i in range(17)}):
+            reason = failed(up, "ann", spelled(spells), place)
+            check("place.json" in reason, f"{spells}: {reason}")
+
+        # Another creator may not use a private one, whatever their lock says.
+        reason = failed(up, "bob", spelled({"fire": "live"}))
+        check("no spell fire that you may use" in reason, reason)
+        up.good("PATCH", "/api/spells/fire", {"visibility": "unlisted"}, "ann")
+        other = up.publish("bob", spelled({"fire": "live"}))["place_id"]
+        check("no spell fire" in failed(up, "bob", spelled({"fire": "r1"}), other), "r1 is not public")
+
+        # In the trash: places that have it keep it, nobody else gets it, and it is not offered.
+        build(up, "ann", "fire", CODE.replace("one", "three"))
+        publish(up, "ann", "fire", "r3")
+        check(len(up.good("GET", f"/api/places/{other}", who="bob")["spell_updates"]) == 1, "r3 is offered")
+        up.good("DELETE", "/api/spells/fire", who="ann")
+        check(up.ask("GET", "/api/spells/fire", who="bob")[0] == 404, "it is in the trash")
+        check(up.good("GET", f"/api/places/{other}", who="bob")["spell_updates"] == [], "it is offered")
+        before = module_of(up, "bob", other, "r1")
+        again = up.publish("bob", spelled({"fire": "live"}), other)["revision_id"]
+        check(module_of(up, "bob", other, again) == before, "it kept what it had")
+        for who in ("ann", "bob"):
+            check("no spell fire" in failed(up, who, spelled({"fire": "live"})), "it is taken from the trash")
+        up.good("POST", "/api/spells/fire/restore", who="ann")
+        check(up.ask("POST", "/api/spells/fire/restore", who="ann")[0] == 409, "not in the trash")
+
+        # The next life runs with the same.
+        up.stop()
+        up = Publisher(program, places, folder, tokens=up.tokens)
+        up.good("POST", "/join", {"place_id": place}, "ann")
+    finally:
+        up.stop()
+
+
+def test_spells_secret(program, places, folder):
+    """Who may read a place may not therefore read the spells that it uses."""
+    up = Publisher(program, places, folder)
+    try:
+        up.begin("ann", "bob")
+        marker = "local secret = 'marker-4711'\n" + CODE
+        build(up, "ann", "fire", marker)
+        publish(up, "ann", "fire", "r1")
+        place = up.publish("ann", spelled({"fire": "live"}), channel="live")["place_id"]
+        up.good("PATCH", f"/api/places/{place}", {"visibility": "listed", "open": True}, "ann")
+        files = up.good("GET", f"/api/places/{place}/revisions/r1/files", who="bob")["files"]
+        check(not [one for one in files if "spells/" in one["path"]], files)
+        module = hashlib.sha256(marker.encode()).hexdigest()
+        check(up.raw("GET", f"/blob/{module}", who="bob")[0] == 404, "the module is to be had by its hash")
+        check(up.raw("GET", f"/blob/{module}", who="ann")[0] == 200, "its owner reads it")
+        # A fork is built by who forks, who may not use the spell.
+        fork = up.good("POST", f"/api/places/{place}/fork", {}, "bob")
+        check(up.job("bob", fork["job_id"])["status"] == "failed", "a fork uses a spell that is private")
+    finally:
+        up.stop()
+
+
+def test_spells_draft(program, places, folder):
+    """A draft is built with its spells; its lock is one of its files, the module is none."""
+    up = Publisher(program, places, folder)
+    try:
+        up.begin("ann")
+        build(up, "ann", "fire")
+        publish(up, "ann", "fire", "r1")
+        place = up.good("POST", "/api/drafts", {"title": "Drafted"}, "ann")["place_id"]
+        address = f"/api/places/{place}/draft"
+
+        def put(path, text):
+            _, headers, _ = up.raw("GET", f"{address}/files/{path}", who="ann")
+            known = {"If-Match": headers["ETag"]} if "ETag" in headers else {"If-None-Match": "*"}
+            status, _, answer = up.raw("PUT", f"{address}/files/{path}", text, "ann", **known)
+            check(status == 200, answer)
+
+        def save(code, known=None):
+            made = up.good("POST", "/api/script/save",
+                           {"id": f"{place}/ServerScriptService/Game.lua", "code": code,
+                            "knownHash": known}, "ann")
+            return made["hash"], up.job("ann", made["job_id"])
+
+        document = json.loads(up.raw("GET", f"{address}/files/place.json", who="ann")[2])
+        put("place.json", json.dumps({**document, "spells": {"fire": "live"}}))
+        known, job = save(GAME)
+        check(job["status"] == "done", job)
+        files = [one["path"] for one in up.good("GET", address, who="ann")["files"]]
+        check("spells.lock.json" in files and not [one for one in files if "spells/" in one], files)
+        lock = up.raw("GET", f"{address}/files/spells.lock.json", who="ann")[2]
+        check(json.loads(lock)["spells"]["fire"]["revision"] == "r1", lock)
+
+        build(up, "ann", "fire", CODE.replace("one", "two"))
+        publish(up, "ann", "fire", "r2")
+        known, job = save(GAME + "-- more\n", known)
+        check(job["status"] == "done" and any("r1 stays" in line for line in job["log"]), job)
+        check(up.raw("GET", f"{address}/files/spells.lock.json", who="ann")[2] == lock, "the lock has changed")
+        made = up.good("POST", f"{address}/publish", {"notes": "first"}, "ann")
+        check(up.job("ann", made["job_id"])["status"] == "done", made)
+        check(up.good("GET", f"/api/places/{place}", who="ann")["spell_updates"][0]["revision_id"] == "r1",
+              "the revision took what the draft has")
+        put("spells.lock.json", "{}")
+        _, job = save(GAME + "-- even more\n", known)
+        check(job["status"] == "done", job)
+        lock = json.loads(up.raw("GET", f"{address}/files/spells.lock.json", who="ann")[2])
+        check(lock["spells"]["fire"]["revision"] == "r2", lock)
+    finally:
+        up.stop()
+
+
+def test_spells_without_accounts(program, _places, folder):
+    """`sandlot build` reads the copies in .sandlot/spells; a script of the place's own under that name is
+    an error."""
+    place = os.path.join(folder, "place")
+    with zipfile.ZipFile(io.BytesIO(spelled({"fire": "live"}))) as archive:
+        archive.extractall(place)
+
+    def built():
+        return subprocess.run([program, "build", place], capture_output=True, text=True, check=False,
+                              timeout=60 * PATIENCE)
+    answer = built()
+    check(answer.returncode != 0 and "ReplicatedStorage/spells/fire" in answer.stdout + answer.stderr, answer)
+    for path in (".sandlot/spells", "ReplicatedStorage/spells"):
+        os.makedirs(os.path.join(place, path), exist_ok=True)
+        with open(os.path.join(place, path, "fire.lua"), "w", encoding="utf-8") as file:
+            file.write(CODE)
+        answer = built()
+        check((answer.returncode == 0) == path.startswith("."), answer)
+
+
+if __name__ == "__main__":
+    sys.exit(run(dict(globals()), sys.argv))
