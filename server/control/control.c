@@ -47,6 +47,7 @@ static Status open_control(Control *control)
     status = status == STATUS_OK ? sign_ins_read(control) : status;
     status = status == STATUS_OK ? bans_read(control) : status;
     status = status == STATUS_OK ? chat_read(control) : status;
+    status = status == STATUS_OK ? classes_read(control) : status;
     control->approves = control->config.approves;
     status = status == STATUS_OK ? host_keys_read(control) : status;
     control->is_open = control->config.is_open;
@@ -82,6 +83,7 @@ void control_destroy(Control *control)
         attempts_destroy(control->attempts);
         bans_free(control);
         chat_free(control);
+        classes_free(control);
         pthread_mutex_destroy(&control->lock);
         for (uint32_t i = 0; i < CONTROL_STRIPES; i++) {
             pthread_mutex_destroy(&control->stripes[i]);

@@ -38,7 +38,7 @@ void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *r
      .access = ACCESS_SELF, .summary = "Everything that is stored about you",                      \
      .gives = "account:array sign_ins:array bans:array presence:array checkpoints:array "          \
               "characters:array active_characters:array worlds:array invited_to:array "            \
-              "packages:array teams:array drafts:array audit:array datastore:array", .fails = "404 416"},                     \
+              "packages:array teams:array drafts:array classes:array pupil_of:array audit:array datastore:array", .fails = "404 416"},                     \
     {"DELETE", "/api/accounts/*", .handler = serve_person_delete_other, .blocks = true,            \
      .names = "name", .access = ACCESS_OPERATOR,                                                   \
      .summary = "Delete everything about somebody, by account name, or ~ and the user id",         \
@@ -48,7 +48,7 @@ void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *r
      .summary = "Everything that is stored about somebody, by name, or ~ and the user id",         \
      .gives = "account:array sign_ins:array bans:array presence:array checkpoints:array "          \
               "characters:array active_characters:array worlds:array invited_to:array "            \
-              "packages:array teams:array drafts:array audit:array datastore:array", .fails = "404 416"}
+              "packages:array teams:array drafts:array classes:array pupil_of:array audit:array datastore:array", .fails = "404 416"}
 
 #define SERVE_ACCOUNT_ROUTES                                                                       \
     {"POST", "/register", serve_account_post_register, .body_max = SERVE_ACCOUNT_BODY_BYTES,       \
