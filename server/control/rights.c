@@ -108,3 +108,16 @@ Status rights_find(Store *store, const char *package_id, const Identity *who, St
     }
     return (*rights & RIGHT_SEE) != 0 ? STATUS_OK : STATUS_NOT_FOUND;
 }
+
+Status rights_team(Store *store, const StorePackage *package, uint64_t account)
+{
+    StoreClass class;
+    StorePupil pupil;
+    if ((package->flags & STORE_PACKAGE_CLASS) == 0) {
+        return STATUS_OK;
+    }
+    Status status = store_class_of(store, package->package_id, &class);
+    status =
+        status == STATUS_OK ? store_pupil_find(store, class.class_id, account, &pupil) : status;
+    return status == STATUS_NOT_FOUND ? STATUS_DENIED : status;
+}

@@ -43,6 +43,9 @@ uint32_t rights_of(const StorePackage *package, StorePackageRole role, ClassPart
                    const Identity *who);
 // May they lead this class: is it theirs, and are they still a teacher, or an operator?
 bool rights_teaches(const StoreClass *class, const Identity *who);
+// May this account be in the team of the package? Of one that is a class's, its pupils alone.
+// STATUS_DENIED: no. Waits for the disk.
+MUST_USE Status rights_team(Store *store, const StorePackage *package, uint64_t account);
 // The package and what `who` may do with it. STATUS_NOT_FOUND: none, or they may not even see it.
 // Waits for the disk.
 MUST_USE Status rights_find(Store *store, const char *package_id, const Identity *who,

@@ -200,13 +200,15 @@ def test_classes_crawl(program, _places, folder):
         victim = sign_in(up, pupils[0]["code"])
         good(ask(up, "PUT", f"/api/places/{place}/draft/files/secret.md", victim, marks["text"].encode(),
                  If_None_Match="*"))
-        # Its owner shows it to all the world, and adds the other pupil to the team.
+        # Its owner shows it to all the world, but cannot let the other pupil into the team.
         good(ask(up, "PATCH", f"/api/places/{place}", victim,
                  {"visibility": "listed", "open": True, "description": marks["text"]}))
         publish(up, victim, place)
         _, others = school_class(up, lee, "6c", ["Spy"])
         spy = sign_in(up, others[0]["code"])
-        ask(up, "PUT", f"/api/places/{place}/team/{others[0]['username']}", victim, {"role": "editor"})
+        for refused in (ask(up, "PUT", f"/api/places/{place}/team/{others[0]['username']}", victim, {"role": "editor"}),
+                        ask(up, "POST", f"/api/places/{place}/give", victim, {"account": others[0]["username"]})):
+            check((refused[0], code_of(refused)) == (409, "class_closed"), refused)
         room = good(ask(up, "POST", "/join", victim, {"place_id": place}))
         parts = {None: [place, made, str(pupils[0]["account"])], "place_id": [place], "class_id": [made],
                  "account": [str(pupils[0]["account"]), pupils[0]["username"]], "name": [pupils[0]["username"]],
