@@ -357,7 +357,7 @@ Status store_package_change(Store *store, StorePackage *package)
 static Status package_delete(Store *store, Sql *sql, void *package_id)
 {
     (void)store;
-    static const SqlName names[] = {SQL_REVISIONS_DELETE, SQL_PACKAGE_PEOPLE_DELETE,
+    static const SqlName names[] = {SQL_REVISIONS_DELETE,   SQL_PACKAGE_PEOPLE_DELETE,
                                     SQL_PACKAGE_ACT_DELETE, SQL_BLOB_USES_DELETE,
                                     SQL_CLASS_PLACE_DELETE, SQL_PACKAGE_DELETE};
     bool was_there = false;

@@ -67,7 +67,7 @@ bool class_record_reading(Serve *serve, HttpRequest *request, HttpResponse *resp
      .body_max = SERVE_CLASS_BODY_BYTES, .access = ACCESS_ACCOUNT, .blocks = true,                 \
      .takes = "title place_id? template?",                                                         \
      .gives = "handout given:integer had:integer failed:integer reason:any",                       \
-     .fails = "404 409 503 507",                                                                   \
+     .fails = "404 503 507",                                                                   \
      .summary = "Gives every pupil who has it not yet a place of their own, with a draft"},        \
     {"GET", "/api/classes/*/places", .handler = serve_get_class_places, .names = "class_id",       \
      .access = ACCESS_ACCOUNT, .blocks = true, .takes = "after? limit?:integer",                   \
