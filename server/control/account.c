@@ -1,6 +1,7 @@
 // See account.h. Whatever is decided from the account's row is decided again in the transaction
 // that changes it (StoreAccountChange.was): two requests at once cannot both win, and a password
 // that was changed meanwhile lets nobody in.
+#include "server/control/class.h"
 #include "server/control/control_inside.h"
 
 #include "core/base/check.h"
@@ -13,6 +14,7 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 // --- devices ------------------------------------------------------------------------------------
 
@@ -58,6 +60,7 @@ static bool device_is_known(Control *control, const char *name, const char *devi
 typedef enum Guess {
     GUESS_PASSWORD = 'p',
     GUESS_CODE = 'c',
+    GUESS_PUPIL = 'u', // a code of a class
     GUESS_OWN = 'o',
     GUESS_DEVICE = 'd'
 } Guess;
@@ -172,7 +175,8 @@ static void fold_names(const StoreAccount *account, char folded[2][NAME_FOLD_BYT
 // --- recovery codes -----------------------------------------------------------------------------
 
 // As people type it: cases, spaces and dashes do not matter.
-static void hash_code(const Control *control, const char *code, uint8_t out[TOKEN_HASH_BYTES])
+static void hash_code(const Control *control, const char *purpose, const char *code,
+                      uint8_t out[TOKEN_HASH_BYTES])
 {
     char plain[64];
     size_t to = 0;
@@ -183,25 +187,29 @@ static void hash_code(const Control *control, const char *code, uint8_t out[TOKE
         }
     }
     plain[to] = '\0';
-    token_hash(control->config.secret, "recovery", plain, out);
+    token_hash(control->config.secret, purpose, plain, out);
     sodium_memzero(plain, sizeof plain);
 }
 
 // Twelve letters of 32: nobody guesses 60 bits.
-static void make_codes(const Control *control, AccountGiven *given,
-                       uint8_t hashes[STORE_RECOVERY_CODES][TOKEN_HASH_BYTES])
+static void make_code(char code[RECOVERY_TEXT_BYTES])
 {
     static const char letters[] = "abcdefghjkmnpqrstuvwxyz123456789";
     _Static_assert(sizeof letters - 1 == 32, "five bits each");
+    uint8_t random[12];
+    entropy_fill(random, sizeof random);
+    for (uint32_t at = 0, letter = 0; letter < sizeof random; at++) {
+        code[at] = at % 5 == 4 ? '-' : letters[random[letter++] & 31];
+    }
+    code[RECOVERY_TEXT_BYTES - 1] = '\0';
+}
+
+static void make_codes(const Control *control, AccountGiven *given,
+                       uint8_t hashes[STORE_RECOVERY_CODES][TOKEN_HASH_BYTES])
+{
     for (uint32_t i = 0; i < STORE_RECOVERY_CODES; i++) {
-        uint8_t random[12];
-        char *code = given->codes[i];
-        entropy_fill(random, sizeof random);
-        for (uint32_t at = 0, letter = 0; letter < sizeof random; at++) {
-            code[at] = at % 5 == 4 ? '-' : letters[random[letter++] & 31];
-        }
-        code[RECOVERY_TEXT_BYTES - 1] = '\0';
-        hash_code(control, code, hashes[i]);
+        make_code(given->codes[i]);
+        hash_code(control, "recovery", given->codes[i], hashes[i]);
     }
 }
 
@@ -495,7 +503,7 @@ AccountResult account_recover(Control *control, const char *name, const char *co
     if (!take_attempt(control, name, GUESS_CODE, ask, given)) {
         return ACCOUNT_LIMITED;
     }
-    hash_code(control, code, hash);
+    hash_code(control, "recovery", code, hash);
     Status status = store_account_by_name(control->config.store, name, &was);
     status = status == STATUS_OK ? store_recovery_find(control->config.store, was.account_id, hash)
                                  : status;
@@ -580,6 +588,119 @@ AccountResult account_set_roles(Control *control, const char *name, uint32_t rol
     account = was;
     account.roles = roles & ROLES_ALL;
     StoreAccountChange change = {.account = &account, .was = &was, .last_keeps = ROLE_OPERATOR};
+    return apply_locked(control, &change, &given);
+}
+
+// --- pupils -------------------------------------------------------------------------------------
+
+// The code alone says who it is; a name that is given too must be theirs. Whatever is wrong costs
+// the same: one look for the hash. A code without a name is counted for the address alone, because
+// there is nobody else to count it for.
+AccountResult account_sign_in_code(Control *control, const char *name, const char *code,
+                                   const AccountAsk *ask, AccountGiven *given)
+{
+    StorePupil pupil;
+    StoreAccount account;
+    uint8_t hash[TOKEN_HASH_BYTES];
+    *given = (AccountGiven){0};
+    const bool is_counted =
+        name[0] != '\0' ? take_attempt(control, name, GUESS_PUPIL, ask, given)
+                        : attempts_take(control->attempts, ATTEMPT_ADDRESS, &ask->address,
+                                        sizeof ask->address, control_now(control), &given->wait_s);
+    if (!is_counted) {
+        return ACCOUNT_LIMITED;
+    }
+    hash_code(control, "class", code, hash);
+    Status status = store_pupil_by_code(control->config.store, hash, &pupil);
+    if (status == STATUS_OK) {
+        status = store_account_find(control->config.store, pupil.account_id, &account);
+    }
+    if (status == STATUS_NOT_FOUND ||
+        (status == STATUS_OK && name[0] != '\0' && strcasecmp(name, account.name) != 0)) {
+        return ACCOUNT_WRONG;
+    }
+    if (name[0] != '\0') {
+        give_back_attempt(control, name, GUESS_PUPIL, ask);
+    } else {
+        attempts_give_back(control->attempts, ATTEMPT_ADDRESS, &ask->address, sizeof ask->address);
+    }
+    return status == STATUS_OK ? begin_session(control, &account, ask, given) : ACCOUNT_UNAVAILABLE;
+}
+
+static void begin_pupil(const Control *control, const char *class_id, uint64_t account,
+                        StorePupil *pupil, char code[RECOVERY_TEXT_BYTES])
+{
+    *pupil = (StorePupil){.account_id = account, .created_unix_ms = control_now(control)};
+    snprintf(pupil->class_id, sizeof pupil->class_id, "%s", class_id);
+    make_code(code);
+    hash_code(control, "class", code, pupil->code_hash);
+}
+
+AccountResult account_check_pupil(Control *control, const char *shown_name)
+{
+    return check_shown(control, shown_name);
+}
+
+AccountResult account_add_pupil(Control *control, const StoreClass *class, const char *shown_name,
+                                ClassPupil *out)
+{
+    AccountGiven given;
+    StorePupil pupil;
+    const uint64_t now = control_now(control);
+    AccountResult result = check_shown(control, shown_name);
+    *out = (ClassPupil){.account = {.account_id = control_new_account(),
+                                    .created_unix_ms = now,
+                                    .seen_unix_ms = now}};
+    if (result != ACCOUNT_OK) {
+        return result;
+    }
+    StoreAccountChange change = {.account = &out->account, .pupil = &pupil};
+    begin_pupil(control, class->class_id, out->account.account_id, &pupil, out->code);
+    result = ACCOUNT_NAME_TAKEN;
+    for (uint32_t i = 0; i < 3 && result == ACCOUNT_NAME_TAKEN; i++) { // somebody may be quicker
+        char folded[2][NAME_FOLD_BYTES];
+        if (!class_choose_names(control, class, shown_name, &out->account)) {
+            break;
+        }
+        fold_names(&out->account, folded, &change);
+        result = apply_locked(control, &change, &given);
+    }
+    return result != ACCOUNT_OK
+               ? result
+               : result_of(class_add_pupil(control, class->class_id, out->account.account_id));
+}
+
+AccountResult account_reset_pupil(Control *control, const char *class_id, uint64_t account,
+                                  ClassPupil *out)
+{
+    StorePupil pupil;
+    StoreAccount was;
+    AccountGiven given;
+    Status status = store_pupil_find(control->config.store, class_id, account, &pupil);
+    status =
+        status == STATUS_OK ? store_account_find(control->config.store, account, &was) : status;
+    if (status != STATUS_OK) {
+        return status == STATUS_NOT_FOUND ? ACCOUNT_NOT_FOUND : ACCOUNT_UNAVAILABLE;
+    }
+    begin_pupil(control, class_id, account, &pupil, out->code);
+    out->account = was;
+    StoreAccountChange change = {.account = &was, .was = &was, .ends_all = true, .pupil = &pupil};
+    return apply_locked(control, &change, &given);
+}
+
+AccountResult account_remove_pupil(Control *control, const char *class_id, uint64_t account)
+{
+    StoreAccount was;
+    AccountGiven given;
+    const Status status = store_pupil_remove(control->config.store, class_id, account);
+    if (status != STATUS_OK) {
+        return status == STATUS_NOT_FOUND ? ACCOUNT_NOT_FOUND : ACCOUNT_UNAVAILABLE;
+    }
+    class_forget_pupil(control, class_id, account);
+    if (store_account_find(control->config.store, account, &was) != STATUS_OK) {
+        return ACCOUNT_OK;
+    }
+    StoreAccountChange change = {.account = &was, .was = &was, .ends_all = true};
     return apply_locked(control, &change, &given);
 }
 

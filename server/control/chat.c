@@ -200,8 +200,29 @@ ChatRule control_chat_rule(Control *control, StoreChatScope scope, uint64_t acco
 
 ChatRule control_chat_in(Control *control, const char *place_id)
 {
-    return chat_rule_stricter(control_chat(control),
-                              control_chat_rule(control, STORE_CHAT_PLACE, 0, place_id));
+    const ChatRule rule = chat_rule_stricter(
+        control_chat(control), control_chat_rule(control, STORE_CHAT_PLACE, 0, place_id));
+    return chat_rule_stricter(rule, class_rule_in(control, place_id));
+}
+
+ChatRule control_chat_of(Control *control, uint64_t account)
+{
+    return chat_rule_stricter(control_chat_rule(control, STORE_CHAT_ACCOUNT, account, ""),
+                              class_rule_of(control, account));
+}
+
+void chat_note_pupil(Control *control, uint64_t account)
+{
+    pthread_mutex_lock(&control->lock);
+    note_change(control->chat, CHAT_CHANGED_RULE, account, "");
+    pthread_mutex_unlock(&control->lock);
+}
+
+void chat_note_place(Control *control, const char *place_id)
+{
+    pthread_mutex_lock(&control->lock);
+    note_change(control->chat, CHAT_CHANGED_WORLDS, 0, place_id);
+    pthread_mutex_unlock(&control->lock);
 }
 
 // --- blocks -------------------------------------------------------------------------------------

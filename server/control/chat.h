@@ -5,8 +5,8 @@
 //   installation   the setting `chat`               place    its owner and editors
 //   class          its teacher                      account  an operator or a teacher
 //
-// The strictest holds: in a world that of the installation and the place, which everybody there is
-// held to, and then that of each player.
+// The strictest holds: in a world that of the installation, the place and the place's class, which
+// everybody there is held to, and then that of each player: their own, and that of their class.
 #pragma once
 
 #include "core/base/word_list.h"
@@ -22,7 +22,8 @@ MUST_USE Status control_set_chat_rule(Control *control, const StoreChatRule *rul
 ChatRule control_chat(Control *control);
 ChatRule control_chat_rule(Control *control, StoreChatScope scope, uint64_t account,
                            const char *subject);
-ChatRule control_chat_in(Control *control, const char *place_id); // installation and place
+ChatRule control_chat_in(Control *control, const char *place_id); // installation, place, class
+ChatRule control_chat_of(Control *control, uint64_t account);     // their own and their class's
 
 // --- blocks -------------------------------------------------------------------------------------
 // These wait for the disk. STATUS_LIMIT: BLOCKS_PER_ACCOUNT_MAX. Both may be done twice.

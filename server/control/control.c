@@ -49,6 +49,7 @@ static Status open_control(Control *control)
     status = status == STATUS_OK ? bans_read(control) : status;
     status = status == STATUS_OK ? chat_read(control) : status;
     status = status == STATUS_OK ? address_bans_read(control) : status;
+    status = status == STATUS_OK ? classes_read(control) : status;
     control->approves = control->config.approves;
     if (status == STATUS_OK && !control->config.guests_only) {
         status = store_listing_require_approval(control->config.store, control->approves);
@@ -88,6 +89,7 @@ void control_destroy(Control *control)
         bans_free(control);
         chat_free(control);
         address_bans_free(control);
+        classes_free(control);
         pthread_mutex_destroy(&control->lock);
         for (uint32_t i = 0; i < CONTROL_STRIPES; i++) {
             pthread_mutex_destroy(&control->stripes[i]);

@@ -5,6 +5,7 @@
 //   sign_in.c    sign-ins: all that are valid are in memory, and each change is in the store first
 //   host_key.h   keys of hosts on other machines
 //   bans.h       who may not come in, or not talk
+//   class.h      classes of a school: pupils, their codes, and what holds for them
 //   chat.h       what may be said, and by whom it is not heard
 //   identity.h   who somebody is who shows a token: the one place that decides
 //   account.h    registering, passwords, links

@@ -47,6 +47,7 @@ struct Control {
     struct Bans *bans;
     struct Chat *chat;
     struct AddressBans *address_bans;
+    struct Classes *classes;
     bool approves;            // an operator approves places before they are listed
     uint64_t expired_unix_ms; // when old evidence was last removed
 };
@@ -66,6 +67,23 @@ void bans_free(Control *control);
 // --- chat.c -------------------------------------------------------------------------------------
 MUST_USE Status chat_read(Control *control);
 void chat_free(Control *control);
+
+void chat_note_pupil(Control *control, uint64_t account); // their rule has changed
+void chat_note_place(Control *control, const char *place_id);
+
+// --- class.c ------------------------------------------------------------------------------------
+MUST_USE Status classes_read(Control *control);
+void classes_free(Control *control);
+void class_forget_pupil(Control *control, const char *class_id, uint64_t account); // NULL: of all
+MUST_USE Status class_add_pupil(Control *control, const char *class_id, uint64_t account);
+// A name and a shown name of a pupil that nobody has. They are numbered apart, so that Anna stays
+// Anna where she can. False: all are taken.
+struct StoreClass;
+bool class_choose_names(Control *control, const struct StoreClass *class, const char *shown_name,
+                        StoreAccount *account);
+// The strictest rule of the account's classes, and of the place's class.
+ChatRule class_rule_of(Control *control, uint64_t account);
+ChatRule class_rule_in(Control *control, const char *place_id);
 
 // --- address_bans.c -----------------------------------------------------------------------------
 MUST_USE Status address_bans_read(Control *control);

@@ -46,6 +46,7 @@ Status control_delete_person(Control *control, uint64_t account)
     if (status == STATUS_OK) {
         sign_ins_forget(control, account, NULL);
         control_forget_blocks(control, account);
+        class_forget_pupil(control, NULL, account);
     }
     pthread_mutex_unlock(stripe);
     if (status == STATUS_OK) {

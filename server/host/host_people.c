@@ -25,7 +25,7 @@ void host_people_rules(Control *control, uint64_t account, const char *world_id,
         out->muted_until_unix_ms = ban.until_unix_ms;
         memcpy(out->mute_reason, ban.reason, sizeof ban.reason);
     }
-    out->chat = control_chat_rule(control, STORE_CHAT_ACCOUNT, account, "");
+    out->chat = control_chat_of(control, account);
 }
 
 Status host_people_who(Control *control, const char *token, size_t bytes, Ticket *out)

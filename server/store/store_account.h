@@ -49,6 +49,7 @@ typedef struct StoreAccountChange {
     const uint8_t *keeps;
     const uint8_t (*codes)[STORE_TOKEN_BYTES]; // in place of the recovery codes that it has
     const uint8_t *code, *link;                // that are used up by this
+    const struct StorePupil *pupil;            // of a class (store_class.h), with a new code
     // Roles that the last account that has them does not lose: STATUS_DENIED.
     uint32_t last_keeps;
     uint64_t now_unix_ms;

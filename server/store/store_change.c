@@ -265,6 +265,9 @@ static Status account_change(Store *store, Sql *sql, void *user)
     write_names(sql, change);
     write_codes(sql, change);
     write_sign_ins(sql, change);
+    if (change->pupil != NULL) {
+        class_write_pupil(sql, change->pupil);
+    }
     if (change->link != NULL) {
         run_with_hash(sql, SQL_LINK_DELETE, change->link);
     }

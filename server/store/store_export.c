@@ -41,6 +41,8 @@ static const struct {
                 {"reports", SQL_PERSON_REPORTS, TABLE_REPORTS},
                 {"said", SQL_PERSON_LINES, TABLE_REPORT_LINES},
                 {"chat_rule", SQL_PERSON_CHAT_RULE, TABLE_CHAT_RULES},
+                {"classes", SQL_PERSON_CLASSES, TABLE_CLASSES},
+                {"pupil_of", SQL_PERSON_PUPIL, TABLE_CLASS_PUPILS},
                 {"blocks", SQL_PERSON_BLOCKS, TABLE_BLOCKS},
                 {"audit", SQL_PERSON_AUDIT, TABLE_AUDIT}};
 
@@ -58,8 +60,8 @@ static const SqlTableInfo *info_of(SqlTable table)
 // report is theirs.
 static bool is_shown(const char *column)
 {
-    static const char *const hidden[] = {"password", "token_hash", "checksum",
-                                         "name_key", "note",       "handler_id"};
+    static const char *const hidden[] = {"password", "token_hash", "checksum", "name_key",
+                                         "note",     "handler_id", "code_hash"};
     for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
         if (strcmp(column, hidden[i]) == 0) {
             return false;

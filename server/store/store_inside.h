@@ -304,6 +304,11 @@ void listing_write_counts_row(Sql *sql, const char *package_id, const StoreCount
 // --- store_play.c -------------------------------------------------------------------------------
 void play_forget_person(Sql *sql, uint64_t account); // votes, favourites, plays
 
+// --- store_class.c ------------------------------------------------------------------------------
+struct StorePupil;
+void class_write_pupil(Sql *sql, const struct StorePupil *pupil);
+void class_give(Sql *sql, uint64_t account); // all of a teacher, to the built-in account
+
 // --- store_report.c -----------------------------------------------------------------------------
 void report_forget_maker(Sql *sql, uint64_t account); // reports stay, without who made them
 

@@ -145,7 +145,7 @@ uint64_t store_listing_generation(Store *store)
 
 bool listing_shows(const StorePackage *package, bool needs_approval)
 {
-    const uint32_t hidden = STORE_PACKAGE_REMOVED | STORE_PACKAGE_UNLISTED;
+    const uint32_t hidden = STORE_PACKAGE_REMOVED | STORE_PACKAGE_UNLISTED | STORE_PACKAGE_CLASS;
     return package->kind == STORE_PLACE && package->visibility == STORE_LISTED &&
            (package->flags & hidden) == 0 && package->trashed_unix_ms == 0 && package->live != 0 &&
            (!needs_approval || (package->flags & STORE_PACKAGE_APPROVED) != 0);

@@ -357,9 +357,9 @@ Status store_package_change(Store *store, StorePackage *package)
 static Status package_delete(Store *store, Sql *sql, void *package_id)
 {
     (void)store;
-    static const SqlName names[] = {SQL_REVISIONS_DELETE, SQL_PACKAGE_PEOPLE_DELETE,
+    static const SqlName names[] = {SQL_REVISIONS_DELETE,   SQL_PACKAGE_PEOPLE_DELETE,
                                     SQL_PACKAGE_ACT_DELETE, SQL_BLOB_USES_DELETE,
-                                    SQL_PACKAGE_DELETE};
+                                    SQL_CLASS_PLACE_DELETE, SQL_PACKAGE_DELETE};
     bool was_there = false;
     draft_delete(sql, package_id);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

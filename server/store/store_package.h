@@ -24,7 +24,8 @@ typedef enum StorePackageFlag {
     STORE_PACKAGE_OPEN = 1 << 0,     // its sources are for everybody who may see it
     STORE_PACKAGE_APPROVED = 1 << 1, // by an operator, to be listed where that is needed
     STORE_PACKAGE_REMOVED = 1 << 2,  // by an operator: nobody plays it
-    STORE_PACKAGE_UNLISTED = 1 << 3  // by an operator: it is found by its address alone
+    STORE_PACKAGE_UNLISTED = 1 << 3, // by an operator: it is found by its address alone
+    STORE_PACKAGE_CLASS = 1 << 4     // it is a class's, and closed to others (store_class.h)
 } StorePackageFlag;
 
 typedef enum StoreRevisionState {

@@ -15,11 +15,11 @@ from test_admin import PLACE, SECRET, ask, begin, guest
 class Talkers:
     """Players who are kept in the game while one of them is asked: all acknowledge what they get."""
 
-    def __init__(self, up):
-        self.up, self.all = up, []
+    def __init__(self, up, place=PLACE):
+        self.up, self.place, self.all = up, place, []
 
     def enter(self, token):
-        player = enter(self.up, token=token, place_id=PLACE)
+        player = enter(self.up, token=token, place_id=self.place)
         player.heard, inner = [], player.hear
 
         def hear(seconds=10.0):

@@ -162,23 +162,26 @@ TEST(rights_follow_from_owner_team_and_visibility)
     const Identity tool = {
         .account = 9, .roles = ROLE_OPERATOR, .kind = SIGN_IN_TOKEN, .scope = SCOPE_PLAY};
     StorePackage package = package_of("obby", 7);
-    CHECK_INT(rights_of(&package, STORE_NOBODY, &owner), RIGHTS_ALL);
-    CHECK_INT(rights_of(&package, STORE_NOBODY, &operator), RIGHTS_ALL);
-    CHECK_INT(rights_of(&package, STORE_NOBODY, &tool), RIGHT_SEE | RIGHT_PLAY);
-    CHECK_INT(rights_of(&package, STORE_NOBODY, NULL), RIGHT_SEE | RIGHT_PLAY);
-    CHECK_INT(rights_of(&package, STORE_EDITOR, &other), RIGHTS_ALL & ~RIGHT_OWN);
-    CHECK_INT(rights_of(&package, STORE_BLOCKED, &other), RIGHT_SEE);
+    CHECK_INT(rights_of(&package, STORE_NOBODY, CLASS_NOBODY, &owner), RIGHTS_ALL);
+    CHECK_INT(rights_of(&package, STORE_NOBODY, CLASS_NOBODY, &operator), RIGHTS_ALL);
+    CHECK_INT(rights_of(&package, STORE_NOBODY, CLASS_NOBODY, &tool), RIGHT_SEE | RIGHT_PLAY);
+    CHECK_INT(rights_of(&package, STORE_NOBODY, CLASS_NOBODY, NULL), RIGHT_SEE | RIGHT_PLAY);
+    CHECK_INT(rights_of(&package, STORE_EDITOR, CLASS_NOBODY, &other), RIGHTS_ALL & ~RIGHT_OWN);
+    CHECK_INT(rights_of(&package, STORE_BLOCKED, CLASS_NOBODY, &other), RIGHT_SEE);
     package.flags = STORE_PACKAGE_OPEN;
-    CHECK_INT(rights_of(&package, STORE_NOBODY, &other), RIGHT_SEE | RIGHT_PLAY | RIGHT_READ);
+    CHECK_INT(rights_of(&package, STORE_NOBODY, CLASS_NOBODY, &other),
+              RIGHT_SEE | RIGHT_PLAY | RIGHT_READ);
     package.visibility = STORE_PRIVATE;
-    CHECK_INT(rights_of(&package, STORE_NOBODY, &other), 0);
-    CHECK_INT(rights_of(&package, STORE_TESTER, &other), RIGHT_SEE | RIGHT_PLAY | RIGHT_TEST);
+    CHECK_INT(rights_of(&package, STORE_NOBODY, CLASS_NOBODY, &other), 0);
+    CHECK_INT(rights_of(&package, STORE_TESTER, CLASS_NOBODY, &other),
+              RIGHT_SEE | RIGHT_PLAY | RIGHT_TEST);
     package.visibility = STORE_LISTED;
     package.flags = STORE_PACKAGE_REMOVED;
-    CHECK_INT(rights_of(&package, STORE_EDITOR, &other), 0);
-    CHECK_INT(rights_of(&package, STORE_NOBODY, &owner), RIGHT_SEE | RIGHT_READ);
+    CHECK_INT(rights_of(&package, STORE_EDITOR, CLASS_NOBODY, &other), 0);
+    CHECK_INT(rights_of(&package, STORE_NOBODY, CLASS_NOBODY, &owner), RIGHT_SEE | RIGHT_READ);
     package.flags = 0;
     package.trashed_unix_ms = 1;
-    CHECK_INT(rights_of(&package, STORE_EDITOR, &other), 0);
-    CHECK_INT(rights_of(&package, STORE_NOBODY, &owner), RIGHT_SEE | RIGHT_READ | RIGHT_OWN);
+    CHECK_INT(rights_of(&package, STORE_EDITOR, CLASS_NOBODY, &other), 0);
+    CHECK_INT(rights_of(&package, STORE_NOBODY, CLASS_NOBODY, &owner),
+              RIGHT_SEE | RIGHT_READ | RIGHT_OWN);
 }

@@ -5,6 +5,7 @@
 
 #include "core/base/limits.h"
 #include "core/base/name_text.h"
+#include "server/control/class.h"
 #include "server/control/password.h"
 #include "server/host/serve/account_page.h"
 #include "server/host/serve/body.h"
@@ -370,6 +371,7 @@ void serve_account_post_login(void *user, HttpRequest *request, HttpResponse *re
     }
     const char *name = serve_account_member(&body, "username", NAME_TEXT_BYTES);
     const char *password = serve_account_member(&body, "password", PASSWORD_BYTES_MAX);
+    const char *code = serve_account_member(&body, "code", NAME_TEXT_BYTES);
     if (name[0] == '\0') {
         name = serve_account_member(&body, "name", NAME_TEXT_BYTES);
     }
@@ -383,9 +385,10 @@ void serve_account_post_login(void *user, HttpRequest *request, HttpResponse *re
     }
     const AccountAsk ask = serve_account_ask(serve, request);
     AccountGiven given = {0};
-    const AccountResult result = password[0] != '\0'
-                                     ? account_sign_in(serve->control, name, password, &ask, &given)
-                                     : sign_in_guest(serve, request, name, &ask, &given);
+    const AccountResult result =
+        code[0] != '\0'       ? account_sign_in_code(serve->control, name, code, &ask, &given)
+        : password[0] != '\0' ? account_sign_in(serve->control, name, password, &ask, &given)
+                              : sign_in_guest(serve, request, name, &ask, &given);
     answer_given(request, response, &body, result, &given, "");
 }
 

@@ -32,7 +32,7 @@ void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *r
 #define SERVE_EXPORTED                                                                             \
     "account:array sign_ins:array bans:array presence:array checkpoints:array "                    \
     "characters:array active_characters:array worlds:array invited_to:array "                      \
-    "packages:array teams:array drafts:array favourites:array votes:array "                        \
+    "packages:array teams:array drafts:array classes:array pupil_of:array favourites:array votes:array "                        \
     "played:array reports:array said:array chat_rule:array blocks:array "                          \
     "audit:array datastore:array"
 

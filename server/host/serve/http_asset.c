@@ -311,7 +311,8 @@ static bool may_have(Serve *serve, const HttpRequest *request, const uint8_t has
                                          &package, &rights) == STATUS_OK &&
                              (rights & right) != 0;
         is_allowed = is_allowed || is_seen;
-        *is_public = is_seen && (rights_of(&package, STORE_NOBODY, NULL) & right) != 0;
+        *is_public =
+            is_seen && (rights_of(&package, STORE_NOBODY, CLASS_NOBODY, NULL) & right) != 0;
         *is_picture = *is_picture || (is_seen && right == RIGHT_SEE);
     }
     return is_allowed;

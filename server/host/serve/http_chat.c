@@ -5,6 +5,7 @@
 #include "server/host/serve/body.h"
 #include "server/host/serve/http_admin.h"
 #include "server/host/serve/http_order.h"
+#include "server/host/serve/places.h"
 #include "server/sys/clock.h"
 
 #include "core/base/text.h"
@@ -22,7 +23,9 @@ void serve_chat(void *user, const char *place_id, HostChat *out)
     if (serve->list_text == NULL) {
         serve->list_text = malloc(2 * CONTROL_LIST_BYTES);
     }
-    *out = (HostChat){.rule = control_chat_in(serve->control, place_id)};
+    char package_id[PLACE_KEY_BYTES];
+    place_id_package(place_id, package_id); // what holds for a place holds for its beta
+    *out = (HostChat){.rule = control_chat_in(serve->control, package_id)};
     out->words = out->phrases = "";
     if (serve->list_text == NULL) {
         return;
@@ -174,8 +177,7 @@ void serve_get_chat(void *user, HttpRequest *request, HttpResponse *response)
     if (serve->control != NULL) {
         rule = control_chat_in(serve->control, place_id != NULL ? place_id : "");
         if (who != NULL) {
-            rule = chat_rule_stricter(
-                rule, control_chat_rule(serve->control, STORE_CHAT_ACCOUNT, who->account, ""));
+            rule = chat_rule_stricter(rule, control_chat_of(serve->control, who->account));
         }
         bytes = control_list_read(serve->control, STORE_LIST_PHRASES, text);
     }

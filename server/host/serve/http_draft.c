@@ -6,6 +6,7 @@
 #include "server/build/package/package.h"
 #include "server/build/place/template.h"
 #include "server/host/serve/body.h"
+#include "server/host/serve/http_class.h"
 #include "server/host/serve/http_place.h"
 #include "server/host/serve/http_routes.h"
 #include "server/host/serve/place_build.h"
@@ -303,6 +304,14 @@ void serve_post_draft(void *user, HttpRequest *request, HttpResponse *response)
 
 // --- reading ------------------------------------------------------------------------------------
 
+// A teacher who reads the draft of a pupil is written into the audit.
+static bool enter_reading(Serve *serve, HttpRequest *request, HttpResponse *response, PlaceAsk *ask)
+{
+    return place_enter(serve, request, response, RIGHT_DRAFT, ask) &&
+           ((ask->rights & RIGHT_EDIT) != 0 ||
+            class_record_reading(serve, request, response, ask->package.package_id));
+}
+
 void serve_get_draft(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
@@ -310,7 +319,7 @@ void serve_get_draft(void *user, HttpRequest *request, HttpResponse *response)
     StoreDraftFile *files = NULL;
     uint32_t count = 0;
     uint64_t used = 0;
-    if (!place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
+    if (!enter_reading(serve, request, response, &ask)) {
         return;
     }
     Status status = draft_list(serve->drafts, ask.package.package_id, &files, &count);
@@ -350,7 +359,7 @@ void serve_get_draft_file(void *user, HttpRequest *request, HttpResponse *respon
     uint8_t *data = NULL;
     size_t bytes = 0;
     const char *path = path_of(request, response);
-    if (path == NULL || !place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
+    if (path == NULL || !enter_reading(serve, request, response, &ask)) {
         return;
     }
     const Status status =
@@ -401,7 +410,7 @@ void serve_get_draft_history(void *user, HttpRequest *request, HttpResponse *res
     PlaceAsk ask;
     uint64_t version = 0, below = STORE_VERSION_ALL, limit = 50;
     const char *path = path_of(request, response);
-    if (path == NULL || !place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
+    if (path == NULL || !enter_reading(serve, request, response, &ask)) {
         return;
     }
     if (!serve_query_number(request, "version", STORE_VERSION_ALL - 1, &version) ||

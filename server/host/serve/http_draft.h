@@ -1,5 +1,5 @@
-// Drafts over HTTP: a place's files while it is being made. For those who may edit it, and nobody
-// else; see docs/HTTP.md.
+// Drafts over HTTP: a place's files while it is being made. For those who may edit it, and for the
+// teacher of a class to read; see docs/HTTP.md.
 #pragma once
 
 #include "core/base/limits.h"

@@ -596,6 +596,9 @@ void places_refuse(HttpRequest *request, HttpResponse *response, PlaceRefusal re
         [PLACE_NONE] = {404, "not_found", "there is no such place here"},
         [PLACE_BETA_DENIED] = {403, "beta_denied", "only the team of this place plays its beta"},
         [PLACE_KEPT_OUT] = {403, "kept_out", "the team of this place does not let you in"},
+        [PLACE_PAUSED] = {403, "class_paused",
+                          "the class of this place pauses; wait for the "
+                          "teacher"},
         [PLACE_REMOVED] = {403, "removed", "an operator has removed this place; nobody plays it"},
         [PLACE_TRASHED] = {409, "trashed", "this place is in the trash; restore it to play it"},
         [PLACE_UNPUBLISHED] = {409, "not_published",

@@ -42,7 +42,7 @@ void serve_kick_soon(Serve *serve, uint64_t account, const char *reason)
     }
 }
 
-static AccountResult delete_person(Serve *serve, uint64_t account)
+AccountResult serve_delete_person(Serve *serve, uint64_t account)
 {
     if (account <= STORE_BUILT_IN_ACCOUNT) {
         return ACCOUNT_NOT_FOUND;
@@ -98,7 +98,7 @@ void serve_person_delete(void *user, HttpRequest *request, HttpResponse *respons
     const AccountAsk ask = serve_account_ask(serve, request);
     AccountResult result =
         ask.who->is_guest ? ACCOUNT_OK : account_confirm(serve->control, password, &ask, &given);
-    result = result == ACCOUNT_OK ? delete_person(serve, ask.who->account) : result;
+    result = result == ACCOUNT_OK ? serve_delete_person(serve, ask.who->account) : result;
     if (result != ACCOUNT_OK) {
         serve_account_failed(request, response, &body, result, given.wait_s, "");
         return;
@@ -201,7 +201,7 @@ void serve_person_delete_other(void *user, HttpRequest *request, HttpResponse *r
         if (!serve_account_record(request, response, "account.delete", account, "")) {
             return;
         }
-        result = delete_person(serve, account);
+        result = serve_delete_person(serve, account);
     }
     if (result == ACCOUNT_OK) {
         serve_account_done(request, response);

@@ -55,8 +55,9 @@ bool place_enter(Serve *serve, HttpRequest *request, HttpResponse *response, uin
     }
     if ((out->rights & needs) != needs) {
         http_fail(request, response, 403, "denied",
-                  (needs & RIGHT_OWN) != 0    ? "this is for the owner"
-                  : (needs & RIGHT_EDIT) != 0 ? "this is for those who work on it"
+                  (needs & RIGHT_OWN) != 0 ? "this is for the owner"
+                  : (needs & (RIGHT_EDIT | RIGHT_DRAFT)) != 0
+                      ? "this is for those who work on it"
                   : (needs & RIGHT_PLAY) != 0 ? "you may not play this place"
                                               : "the sources are not open");
         return false;
@@ -228,10 +229,10 @@ static void write_creator(Serve *serve, JsonWriter *json, uint64_t owner)
 
 static void write_rights(JsonWriter *json, uint32_t rights)
 {
-    static const char *const names[] = {"see", "play", "test", "read", "edit", "own"};
+    static const char *const names[] = {"see", "play", "test", "read", "edit", "own", "draft"};
     json_write_name(json, "rights");
     json_write_array_begin(json);
-    for (uint32_t i = 0; i < 6; i++) {
+    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if ((rights & 1u << i) != 0) {
             json_write_text(json, names[i]);
         }

@@ -98,9 +98,15 @@ static bool put_role(Serve *serve, HttpRequest *request, HttpResponse *response,
     StorePackagePerson person = {
         .account_id = account, .role = role, .created_unix_ms = clock_unix_ms()};
     memcpy(person.package_id, package->package_id, sizeof person.package_id);
-    const Status status = store_package_person_put(serve->store, &person, PACKAGE_PEOPLE_MAX);
+    Status status = role == STORE_NOBODY ? STATUS_OK : rights_team(serve->store, package, account);
+    status = status == STATUS_OK
+                 ? store_package_person_put(serve->store, &person, PACKAGE_PEOPLE_MAX)
+                 : status;
     if (status == STATUS_NOT_FOUND) {
         http_fail(request, response, 404, "not_found", "this account is not of the team");
+    } else if (status == STATUS_DENIED) {
+        http_fail(request, response, 409, "class_closed",
+                  "this place is a class's, and this account is no pupil of it");
     } else if (status == STATUS_LIMIT) {
         http_fail(request, response, 409, "too_many", "256 accounts are in the team already");
     } else if (status != STATUS_OK) {

@@ -2,6 +2,7 @@
 // touch only what never changes; what concerns worlds is answered on the main thread (mailbox.h).
 #define _GNU_SOURCE
 #include "server/host/serve/http_routes.h"
+#include "server/host/serve/http_class.h"
 #include "server/host/serve/http_world.h"
 
 #include "core/base/sha256.h"
@@ -466,9 +467,11 @@ static const HttpRoute routes[] = {
     SERVE_HOST_ROUTES,
     SERVE_ADMIN_ROUTES,
     SERVE_ORDER_ROUTES,
+    SERVE_CLASS_ROUTES,
     {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES, .is_form = true,
-     .summary = "Sign in with a password, or as a guest without one",
-     .takes = "username? password?", .gives = "session_token? client_id username user_id?:integer",
+     .summary = "Sign in with a password, by a code of a class, or as a guest without either",
+     .takes = "username? password? code?",
+     .gives = "session_token? client_id username user_id?:integer",
      .fails = "400 401 403 409 429 503"},
     SERVE_ACCOUNT_ROUTES,
     SERVE_PERSON_ROUTES,

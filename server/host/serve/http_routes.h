@@ -1,6 +1,7 @@
 // What the files of HTTP answers share.
 #pragma once
 
+#include "server/control/account.h"
 #include "server/host/serve/access.h"
 #include "server/host/serve/serve_inside.h"
 
@@ -82,6 +83,8 @@ void serve_server_name(const Serve *serve, const HttpRequest *request, char *out
 // http_person.c
 // Whoever is in a world with this account leaves it, soon. The reason is a constant.
 void serve_kick_soon(Serve *serve, uint64_t account, const char *reason);
+// With everything that is stored about them. Waits for the disk.
+AccountResult serve_delete_person(Serve *serve, uint64_t account);
 
 // http_join.c
 void serve_get_socket(void *user, HttpRequest *request, HttpResponse *response);

@@ -75,6 +75,7 @@ typedef enum PlaceRefusal {
     PLACE_NONE,        // there is none, or they may not know of it
     PLACE_BETA_DENIED, // only its team plays the beta
     PLACE_KEPT_OUT,    // its team does not let them in
+    PLACE_PAUSED,      // its class is
     PLACE_REMOVED,     // by an operator
     PLACE_TRASHED,
     PLACE_UNPUBLISHED, // the channel names no revision

@@ -38,6 +38,7 @@ struct PackageLook {
     Status status;
     StorePackage package;
     uint8_t live_hash[32], beta_hash[32]; // of what the channels name, if they name something
+    bool is_paused;                       // its class is
     uint64_t kept_out[KEPT_OUT_MAX];      // accounts
     uint32_t kept_out_count;
 };
@@ -65,7 +66,15 @@ static void finish(PlaceWish *wish, PlaceRefusal refusal)
 
 // --- what the store says; on the pool -----------------------------------------------------------
 
-static PlaceRefusal refusal_of(const StorePackage *package, uint32_t rights, bool is_beta)
+static bool is_paused(Store *store, const StorePackage *package)
+{
+    StoreClass class;
+    return (package->flags & STORE_PACKAGE_CLASS) != 0 &&
+           store_class_of(store, package->package_id, &class) == STATUS_OK && class.is_paused;
+}
+
+static PlaceRefusal refusal_of(Store *store, const StorePackage *package, uint32_t rights,
+                               bool is_beta)
 {
     if ((rights & (is_beta ? RIGHT_TEST : RIGHT_PLAY)) != 0) {
         return PLACE_FINE;
@@ -75,6 +84,9 @@ static PlaceRefusal refusal_of(const StorePackage *package, uint32_t rights, boo
     }
     if ((package->flags & STORE_PACKAGE_REMOVED) != 0) {
         return PLACE_REMOVED;
+    }
+    if (is_paused(store, package)) {
+        return PLACE_PAUSED;
     }
     return is_beta && (rights & RIGHT_PLAY) != 0 ? PLACE_BETA_DENIED : PLACE_KEPT_OUT;
 }
@@ -92,8 +104,9 @@ static PlaceRefusal ask_store(PlaceWish *wish)
                         ? store_package_find(store, package_id, &package)
                         : rights_find(store, package_id, wish->who, &package, &rights);
     if (status == STATUS_OK && wish->has_every_right) {
-        const bool is_gone =
-            package.trashed_unix_ms != 0 || (package.flags & STORE_PACKAGE_REMOVED) != 0;
+        const bool is_gone = package.trashed_unix_ms != 0 ||
+                             (package.flags & STORE_PACKAGE_REMOVED) != 0 ||
+                             is_paused(store, &package);
         rights = is_gone ? RIGHT_SEE : RIGHTS_ALL;
     }
     if (status != STATUS_OK || package.kind != STORE_PLACE) {
@@ -101,7 +114,7 @@ static PlaceRefusal ask_store(PlaceWish *wish)
                    ? PLACE_NONE
                    : PLACE_BUSY;
     }
-    const PlaceRefusal refusal = refusal_of(&package, rights, is_beta);
+    const PlaceRefusal refusal = refusal_of(store, &package, rights, is_beta);
     wish->number = is_beta ? package.beta : package.live;
     if (refusal != PLACE_FINE || wish->is_only_asking) {
         return refusal;
@@ -501,6 +514,7 @@ static void look_at(void *user, bool is_cancelled)
     if (!is_cancelled) {
         look->status = store_package_find(look->serve->store, look->package_id, &look->package);
         if (look->status == STATUS_OK) {
+            look->is_paused = is_paused(look->serve->store, &look->package);
             read_kept_out(look->serve->store, look);
             read_hash(look->serve->store, look, look->package.live, look->live_hash);
             read_hash(look->serve->store, look, look->package.beta, look->beta_hash);
@@ -599,19 +613,25 @@ static void apply_look(Serve *serve, const PackageLook *look, bool is_beta)
     const bool is_there = look->status == STATUS_OK;
     const bool is_removed = is_there && (package->flags & STORE_PACKAGE_REMOVED) != 0;
     const bool is_trashed = is_there && package->trashed_unix_ms != 0;
+    const bool is_paused_now = is_there && look->is_paused;
     const uint32_t number = !is_there ? 0 : is_beta ? package->beta : package->live;
-    if (is_removed || is_trashed || number == 0) {
+    if (is_removed || is_trashed || is_paused_now || number == 0) {
         serve_log(LOG_INFO, "places", "%s is closed: it was %s", place_id,
-                  is_removed   ? "removed"
-                  : is_trashed ? "thrown away"
-                               : "taken back");
-        close_place(serve, place, is_removed ? "this place was removed" : "this place was closed");
+                  is_removed      ? "removed"
+                  : is_trashed    ? "thrown away"
+                  : is_paused_now ? "paused with its class"
+                                  : "taken back");
+        close_place(serve, place,
+                    is_removed      ? "this place was removed"
+                    : is_paused_now ? "your class pauses"
+                                    : "this place was closed");
         return;
     }
-    place->place->needs_ticket =
-        is_beta || package->visibility == STORE_PRIVATE || look->kept_out_count > 0;
-    atomic_store(&place->is_private, is_beta || package->visibility == STORE_PRIVATE);
-    place->place->is_hidden = is_beta || package->visibility != STORE_LISTED ||
+    const bool is_closed = is_beta || package->visibility == STORE_PRIVATE ||
+                           (package->flags & STORE_PACKAGE_CLASS) != 0;
+    place->place->needs_ticket = is_closed || look->kept_out_count > 0;
+    atomic_store(&place->is_private, is_closed);
+    place->place->is_hidden = is_closed || package->visibility != STORE_LISTED ||
                               (package->flags & STORE_PACKAGE_UNLISTED) != 0;
     kick_kept_out(serve, place_id, look);
     if (number != place->number) {

@@ -625,12 +625,20 @@ int serve_run(const ServeConfig *config)
     serve_log_open(config->log_format, config->log_level);
     serve->epoll = serve->signals = serve->lock_file = -1;
     pthread_mutex_init(&serve->build_lock, NULL);
+    pthread_mutex_init(&serve->read_lock, NULL);
+    for (uint32_t i = 0; i < SERVE_CLASS_LOCKS; i++) {
+        pthread_mutex_init(&serve->class_locks[i], NULL);
+    }
     int code = open_serve(serve);
     if (code == 0) {
         code = run(serve);
     }
     close_serve(serve);
     pthread_mutex_destroy(&serve->build_lock);
+    pthread_mutex_destroy(&serve->read_lock);
+    for (uint32_t i = 0; i < SERVE_CLASS_LOCKS; i++) {
+        pthread_mutex_destroy(&serve->class_locks[i]);
+    }
     free(serve);
     return code;
 }

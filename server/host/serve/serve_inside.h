@@ -10,6 +10,7 @@
 //   http_routes.c  what HTTP is answered; http_join.c: who comes in; http_asset.c, http_build.c
 //   access.c       who may ask what; openapi.c: the description of all routes
 //   http_place*.c  places and their revisions; place_build.c: their builds
+//   http_class.c   classes of a school; http_handout.c: what their pupils get
 //   http_admin.c   what operators ask; http_logs.c: the log from afar
 //   access.c       who may ask what
 //   http_host.c    what hosts on other machines are answered
@@ -55,6 +56,14 @@ typedef struct ServeBuiltIn {
     char place_id[65], title[129];
 } ServeBuiltIn;
 
+// A teacher who read a draft, as the audit says (http_class.c).
+typedef struct ServeDraftRead {
+    uint64_t account, hour;
+    char place_id[65];
+} ServeDraftRead;
+#define SERVE_DRAFT_READS 512
+#define SERVE_CLASS_LOCKS 16
+
 typedef struct Serve {
     ServeConfig config;
     const char *command; // "sandlot world", for messages
@@ -98,6 +107,10 @@ typedef struct Serve {
     struct ReadyCache *ready;           // answers of the listing; NULL: no accounts
     struct JobQueue *jobs;              // NULL until something is built; place_build.h
     pthread_mutex_t build_lock;
+    pthread_mutex_t class_locks[SERVE_CLASS_LOCKS]; // by class: one change at a time
+    pthread_mutex_t read_lock;                      // draft_reads
+    ServeDraftRead draft_reads[SERVE_DRAFT_READS];
+    uint32_t draft_read_next;
     uint64_t swept_ns;                              // when the trash was last emptied; main thread
     atomic_uint upload_count;                       // bodies that come into files now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz

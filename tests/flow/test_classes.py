@@ -1,0 +1,305 @@
+"""Classes: a teacher makes thirty accounts from a list of names, hands out a template, reads what the
+pupils make of it, and nobody outside of the class learns anything."""
+
+import json
+import re
+import sys
+import urllib.parse
+
+from hosts import enter
+from support import PATIENCE, Closed, check, run, wait_until
+from test_accounts import PASSWORD, People
+from test_drafts import SECRET, ask, code_of, good, tag_of
+from test_moderate import Talkers
+
+CODE = re.compile(r"^[a-hjkmnp-z1-9]{4}-[a-hjkmnp-z1-9]{4}-[a-hjkmnp-z1-9]{4}$")
+NAMES = ["Anna", "Bert", "Anna", "Zoë", "Ωμέγα", "李", "Jean-Luc", "O'Neil"] + [f"Kid {i}" for i in range(22)]
+
+
+def teacher(up, boss, name):
+    token = up.register(name)["session_token"]
+    status, answer = up.post(f"/api/accounts/{name}/roles", {"roles": "teacher creator"}, boss)
+    check(status == 200, answer)
+    return token
+
+
+def school_class(up, who, name, names):
+    """The class's id, and its pupils with their codes."""
+    made = good(ask(up, "POST", "/api/classes", who, {"name": name}))["class_id"]
+    return made, good(ask(up, "POST", f"/api/classes/{made}/pupils", who, {"names": names}))["pupils"]
+
+
+def sign_in(up, code, **more):
+    return good(ask(up, "POST", "/login", None, {"code": code, **more}))["session_token"]
+
+
+def hand_out(up, who, made, **what):
+    return good(ask(up, "POST", f"/api/classes/{made}/handout", who, what))
+
+
+def places_of(up, who, made):
+    """By account name."""
+    places, after = {}, ""
+    while after is not None:
+        page = good(ask(up, "GET", f"/api/classes/{made}/places?limit=7&after={after}", who))
+        places.update({place["username"]: place["place_id"] for place in page["places"]})
+        after = page["next"]
+    return places
+
+
+def audit(up, boss, action):
+    rows = good(ask(up, "GET", "/admin/audit", boss))["audit"]
+    return [row for row in rows if row["action"] == action]
+
+
+def publish(up, who, place):
+    made = good(ask(up, "POST", f"/api/places/{place}/draft/publish", who,
+                    {"notes": "first", "channel": "live"}), 202)
+    at = f"/api/places/{place}/revisions/{made['revision_id']}"
+    wait_until(lambda: good(ask(up, "GET", at, who))["state"] == "ready", "it is built", 60)
+
+
+def test_classes(program, _places, folder):
+    up = People(program, folder, variables=SECRET)
+    try:
+        boss = up.operator()
+        kim, lee = teacher(up, boss, "kim"), teacher(up, boss, "lee")
+        check(ask(up, "POST", "/api/classes", up.register("cyd")["session_token"], {"name": "x"})[0] == 403,
+              "who is no teacher makes no classes")
+        made, pupils = school_class(up, kim, "5b", NAMES)
+        check([one["name"] for one in pupils] == NAMES, "not everybody, or in another order")
+        check(len({one["username"].lower() for one in pupils}) == 30, "two have the same name")
+        check(all(CODE.match(one["code"]) for one in pupils), pupils)
+        check(len({one["code"] for one in pupils}) == 30, "two have the same code")
+        listed = good(ask(up, "GET", f"/api/classes/{made}", kim))
+        check(len(listed["pupils"]) == 30 and "code" not in json.dumps(listed["pupils"]), listed)
+        check([one["class_id"] for one in good(ask(up, "GET", "/api/classes", kim))["classes"]] == [made],
+              "one's classes")
+        with open(f"{folder}/data/sandlot.db", "rb") as file:
+            stored = file.read()
+        plain = pupils[0]["code"]
+        check(not any(text.encode() in stored for text in (plain, plain.replace("-", ""))),
+              "a code is on the disk")
+
+        # By the code alone, as it is typed, or with the name; not by another's name.
+        anna, bert = sign_in(up, plain.upper().replace("-", " ")), sign_in(up, pupils[1]["code"])
+        check(up.who(anna)["username"] == pupils[0]["username"] and up.who(anna)["roles"] == [], up.who(anna))
+        sign_in(up, plain, username=pupils[0]["username"])
+        wrong = ask(up, "POST", "/login", None, {"code": plain, "username": pupils[1]["username"]})
+        check((wrong[0], code_of(wrong)) == (401, "wrong_credentials"), wrong)
+        check(ask(up, "POST", "/login", None, {"code": "aaaa-aaaa-aaaa"})[0] == 401, "no such code")
+        check(ask(up, "POST", "/api/drafts", anna, {"title": "x"})[0] == 403, "pupils get their places")
+
+        # A template for everybody, once; those who come later get it the next time.
+        given = hand_out(up, kim, made, title="Our town", template="blank")
+        check((given["given"], given["had"], given["failed"]) == (30, 0, 0), given)
+        more = good(ask(up, "POST", f"/api/classes/{made}/pupils", kim, {"names": ["Late"]}))["pupils"][0]
+        again = hand_out(up, kim, made, title="Our town", template="blank")
+        check((again["given"], again["had"], again["handout"]) == (1, 30, given["handout"]), again)
+        places = places_of(up, kim, made)
+        check(len(places) == 31 and len(set(places.values())) == 31, places)
+
+        # Each pupil writes in their own, and nobody else in it.
+        mine, theirs = places[pupils[0]["username"]], places[pupils[1]["username"]]
+        at = f"/api/places/{mine}/draft"
+        good(ask(up, "PUT", f"{at}/files/notes.md", anna, b"Anna was here", If_None_Match="*"))
+        check(ask(up, "GET", at, bert)[0] == 404, "another pupil reads it")
+        check(ask(up, "GET", f"/api/places/{mine}", bert)[0] == 404, "another pupil sees it")
+
+        # The teacher reads it, which is in the audit once, and writes nothing.
+        for path in (at, f"{at}/files/notes.md", f"{at}/history/notes.md", f"{at}/history/notes.md?version=1"):
+            check(ask(up, "GET", path, kim)[0] == 200, f"{path} is not for the teacher")
+        check(ask(up, "GET", f"{at}/files/notes.md", kim)[2] == b"Anna was here", "another text")
+        rows = audit(up, boss, "read draft")
+        check([row["detail"] for row in rows] == [mine], rows)
+        for method, path, body in (("PUT", f"{at}/files/notes.md", b"x"), ("DELETE", f"{at}/files/notes.md", None),
+                                   ("POST", f"{at}/publish", {"notes": "x"}),
+                                   ("PATCH", f"/api/places/{mine}", {"title": "x"}),
+                                   ("DELETE", f"/api/places/{mine}", None)):
+            status = ask(up, method, path, kim, body, If_Match=tag_of(b"Anna was here"))[0]
+            check(status == 403, f"{method} {path}: {status}")
+
+        # Another teacher, and a pupil of another class: nothing is there.
+        other, others = school_class(up, lee, "6c", ["Anna"])
+        outside = sign_in(up, others[0]["code"])
+        calls = [("GET", f"/api/classes/{made}", None), ("DELETE", f"/api/classes/{made}", None),
+                 ("POST", f"/api/classes/{made}/pupils", {"names": ["x"]}),
+                 ("DELETE", f"/api/classes/{made}/pupils/{pupils[0]['account']}", None),
+                 ("POST", f"/api/classes/{made}/pupils/{pupils[0]['account']}/code", None),
+                 ("POST", f"/api/classes/{made}/handout", {"title": "x"}),
+                 ("GET", f"/api/classes/{made}/places", None), ("PUT", f"/api/classes/{made}/chat", {"rule": "off"}),
+                 ("POST", f"/api/classes/{made}/pause", None), ("POST", f"/api/classes/{made}/resume", None),
+                 ("GET", f"/api/places/{mine}", None), ("GET", at, None), ("GET", f"{at}/files/notes.md", None),
+                 ("GET", f"{at}/history/notes.md", None), ("POST", "/join", {"place_id": mine})]
+        for who in (lee, outside):
+            for method, path, body in calls:
+                status = ask(up, method, path, who, body)[0]
+                check(status == 404, f"{method} {path}: {status}")
+        # A pupil of one class is none of another.
+        check(ask(up, "POST", f"/api/classes/{other}/pupils/{pupils[0]['account']}/code", lee)[0] == 404,
+              "another class's pupil has a new code")
+
+        # From a place of the teacher: its draft, as it is.
+        own = good(ask(up, "POST", "/api/drafts", kim, {"title": "Bridge"}))["place_id"]
+        good(ask(up, "PUT", f"/api/places/{own}/draft/files/task.md", kim, b"Build a bridge.", If_None_Match="*"))
+        check(hand_out(up, kim, made, title="Bridge", place_id=own)["given"] == 31, "not everybody has it")
+        bridge = places_of(up, kim, made)[more["username"]]
+        late = sign_in(up, more["code"])
+        titles = {one["title"]: one["place_id"] for one in good(ask(up, "GET", "/api/me/places", late))["places"]}
+        check(set(titles) == {"Our town", "Bridge"} and bridge in titles.values(), titles)
+        check(ask(up, "GET", f"/api/places/{titles['Bridge']}/draft/files/task.md", late)[2] == b"Build a bridge.",
+              "another text")
+        check(ask(up, "POST", f"/api/classes/{other}/handout", lee, {"title": "x", "place_id": own})[0] == 404,
+              "somebody else's place is handed out")
+
+        # A new code ends the old one and the sign-ins. A pupil who leaves keeps the account.
+        fresh = good(ask(up, "POST", f"/api/classes/{made}/pupils/{pupils[0]['username']}/code", kim))["code"]
+        check(up.who(anna) is None, "the sign-in goes on")
+        check(ask(up, "POST", "/login", None, {"code": plain})[0] == 401, "the old code is good")
+        anna = sign_in(up, fresh)
+        check(ask(up, "GET", f"{at}/files/notes.md", anna)[0] == 200, "her place is not hers")
+        good(ask(up, "DELETE", f"/api/classes/{made}/pupils/{more['account']}?accounts=delete", kim))
+        check(ask(up, "GET", f"/admin/users/{more['username']}", boss)[0] == 404, "the account is there")
+        good(ask(up, "DELETE", f"/api/classes/{made}", kim))
+        check(ask(up, "GET", f"/api/classes/{made}", kim)[0] == 404, "the class is there")
+        check(up.who(anna) is None and ask(up, "POST", "/login", None, {"code": fresh})[0] == 401,
+              "a code of a class that is gone")
+        check(ask(up, "GET", at, kim)[0] == 404, "the teacher of no class reads a draft")
+        check(ask(up, "GET", f"/admin/users/{pupils[0]['username']}", boss)[0] == 200, "the account is gone")
+    finally:
+        up.kill()
+
+
+# --- a crawl ----------------------------------------------------------------------------------------
+
+def fill(path, parts):
+    """The path with every brace filled by each of those."""
+    names = re.findall(r"{(\w+)}", path)
+    if not names:
+        return [path]
+    found = []
+    for number in range(max(len(parts.get(name, parts[None])) for name in names)):
+        one = path
+        for name in names:
+            values = parts.get(name, parts[None])
+            one = one.replace(f"{{{name}}}", urllib.parse.quote(values[number % len(values)], safe="/"), 1)
+        found.append(one)
+    return found
+
+
+def test_classes_crawl(program, _places, folder):
+    """Every route, as a pupil, with all ids of another class: nothing of it is in any answer."""
+    up = People(program, folder, variables=SECRET)
+    try:
+        boss = up.operator()
+        kim, lee = teacher(up, boss, "kim"), teacher(up, boss, "lee")
+        marks = {"name": "Markname", "class": "Markclass", "title": "Marktitle", "text": "Marktext"}
+        made, pupils = school_class(up, kim, marks["class"], [marks["name"]])
+        hand_out(up, kim, made, title=marks["title"])
+        place = places_of(up, kim, made)[pupils[0]["username"]]
+        victim = sign_in(up, pupils[0]["code"])
+        good(ask(up, "PUT", f"/api/places/{place}/draft/files/secret.md", victim, marks["text"].encode(),
+                 If_None_Match="*"))
+        # Its owner shows it to all the world, but cannot let the other pupil into the team.
+        good(ask(up, "PATCH", f"/api/places/{place}", victim,
+                 {"visibility": "listed", "open": True, "description": marks["text"]}))
+        publish(up, victim, place)
+        _, others = school_class(up, lee, "6c", ["Spy"])
+        spy = sign_in(up, others[0]["code"])
+        for refused in (ask(up, "PUT", f"/api/places/{place}/team/{others[0]['username']}", victim, {"role": "editor"}),
+                        ask(up, "POST", f"/api/places/{place}/give", victim, {"account": others[0]["username"]})):
+            check((refused[0], code_of(refused)) == (409, "class_closed"), refused)
+        room = good(ask(up, "POST", "/join", victim, {"place_id": place}))
+        parts = {None: [place, made, str(pupils[0]["account"])], "place_id": [place], "class_id": [made],
+                 "account": [str(pupils[0]["account"]), pupils[0]["username"]], "name": [pupils[0]["username"]],
+                 "path": ["secret.md", "place.json"], "revision_id": ["r1"], "number": ["0"], "channel": ["live"],
+                 "hash": [tag_of(marks["text"].encode()).strip('"')]}
+        routes = good(ask(up, "GET", "/api/openapi.json"))["paths"]
+        count = 0
+        for path, methods in routes.items():
+            if "get" not in methods or "logs" in path:
+                continue
+            for address in fill(path, {**parts, None: [*parts[None], room["world_id"], room["room_code"]]}):
+                for query in ("", f"?q={marks['title']}", f"?place_id={place}", "?version=1"):
+                    status, headers, body = ask(up, "GET", address + query, spy)
+                    count += 1
+                    text = body.decode("utf-8", "replace") + json.dumps(headers)
+                    for what, mark in marks.items():
+                        if query.endswith(mark):
+                            text = text.replace(query, "")
+                        check(mark.lower() not in text.lower(), f"the {what} is in GET {address}{query} ({status})")
+        for path, methods in routes.items():
+            if not re.search("{(place_id|class_id|id)}", path):
+                continue
+            for method in (one for one in methods if one != "get"):
+                for address in fill(path, parts):
+                    status, headers, body = ask(up, method.upper(), address, spy, {})
+                    count += 1
+                    text = body.decode("utf-8", "replace") + json.dumps(headers)
+                    for what, mark in marks.items():
+                        check(mark.lower() not in text.lower(), f"the {what} is in {method} {address} ({status})")
+                    check(status >= 400, f"{method} {address} says {status}")
+        check(count > 300, f"only {count} requests")
+        # The owner and the teacher find it by the same addresses: the crawl looked at the right ones.
+        for who in (victim, kim):
+            check(marks["text"].encode() in ask(up, "GET", f"/api/places/{place}/draft/files/secret.md", who)[2],
+                  "nobody finds it")
+        check(ask(up, "POST", "/join", spy, {"place_id": place})[0] == 404, "an outsider comes in")
+        check(ask(up, "POST", "/join", spy, {"world_id": room["world_id"]})[0] == 404, "an outsider comes in")
+    finally:
+        up.kill()
+
+
+# --- worlds -----------------------------------------------------------------------------------------
+
+def test_classes_worlds(program, _places, folder):
+    """Pupils play each other's places where these are shown; the teacher's chat rule holds; a pause stops
+    all of it, and nobody comes in until it ends."""
+    up = People(program, folder, variables=SECRET)
+    try:
+        boss = up.operator()
+        kim = teacher(up, boss, "kim")
+        made, pupils = school_class(up, kim, "5b", ["Anna", "Bert"])
+        anna, bert = (sign_in(up, one["code"]) for one in pupils)
+        hand_out(up, kim, made, title="Our town")
+        place = places_of(up, kim, made)[pupils[0]["username"]]
+        publish(up, anna, place)
+        wish = {"place_id": place}
+        check(ask(up, "POST", "/join", bert, wish)[0] == 404, "it is private")
+        check(ask(up, "POST", "/join", kim, wish)[0] == 200, "the teacher plays it")
+        good(ask(up, "PATCH", f"/api/places/{place}", anna, {"visibility": "unlisted"}))
+        talk = Talkers(up, place)
+        first, second = talk.enter(anna), talk.enter(bert)
+        check(first.world_id == second.world_id, "two worlds")
+        check(talk.say(first, "hello") is None, "chat is free at first")
+        check(good(ask(up, "PUT", f"/api/classes/{made}/chat", kim, {"rule": "off"}))["chat"] == "off", "rule")
+        talk.says_at_last(first, "still here", "chat_restricted")
+        check(good(ask(up, "GET", "/api/chat", bert))["rule"] == "off", "it holds for pupils everywhere")
+        ask(up, "PUT", f"/api/places/{place}/chat", anna, {"rule": "free"})
+        check(talk.say(first, "and now") == "chat_restricted", "the owner undoes the teacher's rule")
+        good(ask(up, "PUT", f"/api/classes/{made}/chat", kim, {"rule": "free"}))
+        talk.says_at_last(first, "again", None)
+
+        check(good(ask(up, "POST", f"/api/classes/{made}/pause", kim))["paused"] is True, "it does not pause")
+
+        def is_out(player):
+            try:
+                player.listen(0.2)
+                return False
+            except Closed:
+                return True
+        wait_until(lambda: is_out(first) and is_out(second), "all are out", 15 * PATIENCE)
+        for who in (anna, bert, kim):
+            for one in (wish, {"world_id": first.world_id}):
+                refused = ask(up, "POST", "/join", who, one)
+                check((refused[0], code_of(refused)) == (403, "class_paused"), refused)
+        check(ask(up, "GET", f"/api/places/{place}/draft", anna)[0] == 200, "work goes on")
+        good(ask(up, "POST", f"/api/classes/{made}/resume", kim))
+        back = enter(up, anna, "anna", **wish)
+        back.close()
+    finally:
+        up.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(run(dict(globals()), sys.argv))

@@ -1,0 +1,318 @@
+// Classes of a school: what is stored, codes that pupils sign in with, who may do what with a place
+// that is a class's, and what may be said there.
+#define _GNU_SOURCE
+#include "server/control/class.h"
+#include "server/control/control.h"
+#include "server/control/rights.h"
+#include "server/store/store_person.h"
+
+#include "core/base/limits.h"
+#include "tests/support/test.h"
+#include "tests/unit/store_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t now_ms = 1000;
+
+static uint64_t test_now(void *user)
+{
+    (void)user;
+    return now_ms;
+}
+
+static Control *open_control(StoreFixture *fixture)
+{
+    ControlConfig config = {.store = fixture->store, .secret = {7}, .unix_ms = test_now};
+    Control *control = NULL;
+    CHECK_OK(control_create(&config, &control));
+    return control;
+}
+
+static StoreClass class_of(const char *id, uint64_t teacher)
+{
+    StoreClass class = {.teacher_id = teacher, .created_unix_ms = 5};
+    snprintf(class.class_id, sizeof class.class_id, "%s", id);
+    snprintf(class.name, sizeof class.name, "5b");
+    return class;
+}
+
+static StorePackage place_of(const char *id, uint64_t owner)
+{
+    StorePackage package = {.kind = STORE_PLACE, .owner_id = owner};
+    snprintf(package.package_id, sizeof package.package_id, "%s", id);
+    snprintf(package.title, sizeof package.title, "The %s", id);
+    return package;
+}
+
+TEST(classes_are_stored_and_given_away_with_their_teacher)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    StoreClass first = class_of("class_a", 7), second = class_of("class_b", 7), found[4];
+    uint32_t count = 0;
+    CHECK_OK(store_class_make(fixture.store, &first, 2));
+    CHECK_INT(store_class_make(fixture.store, &first, 2), STATUS_EXISTS);
+    CHECK_OK(store_class_make(fixture.store, &second, 2));
+    StoreClass third = class_of("class_c", 7), bad = class_of("../x", 8);
+    CHECK_INT(store_class_make(fixture.store, &third, 2), STATUS_LIMIT);
+    CHECK_INT(store_class_make(fixture.store, &bad, 2), STATUS_MALFORMED);
+    CHECK_OK(store_class_pause(fixture.store, "class_b", true));
+    CHECK_INT(store_class_pause(fixture.store, "class_none", true), STATUS_NOT_FOUND);
+    CHECK_OK(store_classes(fixture.store, 7, "class_a", found, 4, &count));
+    REQUIRE(count == 1);
+    CHECK(found[0].is_paused && strcmp(found[0].class_id, "class_b") == 0);
+    CHECK_OK(store_classes(fixture.store, 8, "", found, 4, &count));
+    CHECK_INT(count, 0);
+    CHECK_OK(store_person_delete(fixture.store, 7));
+    CHECK_OK(store_class_find(fixture.store, "class_b", &found[0]));
+    CHECK(found[0].teacher_id == STORE_BUILT_IN_ACCOUNT && found[0].is_paused);
+    CHECK_OK(store_class_delete(fixture.store, "class_a"));
+    CHECK_INT(store_class_delete(fixture.store, "class_a"), STATUS_NOT_FOUND);
+    fixture_end(&fixture);
+}
+
+TEST(pupils_sign_in_by_their_code_and_nothing_else)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    Control *control = open_control(&fixture);
+    REQUIRE(control != NULL);
+    const StoreClass class = class_of("class_a", 7);
+    CHECK_OK(store_class_make(fixture.store, &class, 9));
+    ClassPupil anna, other, again;
+    CHECK_INT(account_add_pupil(control, &class, "Anna", &anna), ACCOUNT_OK);
+    CHECK_INT(account_add_pupil(control, &class, "Anna", &other), ACCOUNT_OK);
+    CHECK_TEXT(anna.account.name, "5b-anna");
+    CHECK_TEXT(anna.account.shown_name, "Anna");
+    CHECK_TEXT(other.account.name, "5b-anna2");
+    CHECK_TEXT(other.account.shown_name, "Anna 2");
+    CHECK_INT(anna.account.roles, 0);
+    CHECK_INT(account_add_pupil(control, &class, "~x", &again), ACCOUNT_BAD_SHOWN_NAME);
+    CHECK_INT(account_add_pupil(control, &class, "Ωμέγα", &again), ACCOUNT_OK);
+    CHECK(name_is_valid(again.account.name));
+
+    const AccountAsk ask = {.address = 5};
+    AccountGiven given;
+    char typed[RECOVERY_TEXT_BYTES];
+    for (size_t i = 0; i < sizeof typed; i++) { // as children type it
+        const char letter = anna.code[i];
+        typed[i] = letter == '-'                    ? ' '
+                   : letter >= 'a' && letter <= 'z' ? (char)(letter - 32)
+                                                    : letter;
+    }
+    CHECK_INT(account_sign_in_code(control, "", typed, &ask, &given), ACCOUNT_OK);
+    CHECK_INT(given.who.account, anna.account.account_id);
+    CHECK_INT(account_sign_in_code(control, "5B-Anna", anna.code, &ask, &given), ACCOUNT_OK);
+    CHECK_INT(account_sign_in_code(control, "5b-anna2", anna.code, &ask, &given), ACCOUNT_WRONG);
+    CHECK_INT(account_sign_in_code(control, "", "aaaa-aaaa-aaaa", &ask, &given), ACCOUNT_WRONG);
+    CHECK_INT(account_sign_in_code(control, "nobody", "aaaa-aaaa-aaaa", &ask, &given),
+              ACCOUNT_WRONG);
+
+    // A new code ends the old one and every sign-in.
+    Identity who;
+    char token[TOKEN_TEXT_BYTES];
+    CHECK_INT(account_sign_in_code(control, "", anna.code, &ask, &given), ACCOUNT_OK);
+    memcpy(token, given.token, sizeof token);
+    CHECK_INT(account_reset_pupil(control, "class_a", anna.account.account_id, &again), ACCOUNT_OK);
+    CHECK_INT(identity_of_token(control, token, &who), STATUS_DENIED);
+    CHECK_INT(account_sign_in_code(control, "", anna.code, &ask, &given), ACCOUNT_WRONG);
+    CHECK_INT(account_sign_in_code(control, "", again.code, &ask, &given), ACCOUNT_OK);
+    CHECK_INT(account_reset_pupil(control, "class_b", anna.account.account_id, &again),
+              ACCOUNT_NOT_FOUND);
+    CHECK_INT(account_remove_pupil(control, "class_a", anna.account.account_id), ACCOUNT_OK);
+    CHECK_INT(account_sign_in_code(control, "", again.code, &ask, &given), ACCOUNT_WRONG);
+    CHECK_INT(account_remove_pupil(control, "class_a", anna.account.account_id), ACCOUNT_NOT_FOUND);
+    StoreAccount kept;
+    CHECK_OK(store_account_find(fixture.store, anna.account.account_id, &kept));
+    control_destroy(control);
+    fixture_end(&fixture);
+}
+
+TEST(guessing_codes_is_limited_like_guessing_passwords)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    Control *control = open_control(&fixture);
+    REQUIRE(control != NULL);
+    const StoreClass class = class_of("class_a", 7);
+    ClassPupil anna;
+    AccountGiven given;
+    CHECK_OK(store_class_make(fixture.store, &class, 9));
+    CHECK_INT(account_add_pupil(control, &class, "Anna", &anna), ACCOUNT_OK);
+    for (uint32_t i = 0; i < FAILURES_PER_NAME_MAX; i++) {
+        const AccountAsk ask = {.address = 100 + i};
+        CHECK_INT(account_sign_in_code(control, anna.account.name, "aaaa", &ask, &given),
+                  ACCOUNT_WRONG);
+    }
+    const AccountAsk fresh = {.address = 50}, same = {.address = 60};
+    CHECK_INT(account_sign_in_code(control, anna.account.name, anna.code, &fresh, &given),
+              ACCOUNT_LIMITED);
+    CHECK_INT(account_sign_in_code(control, "", anna.code, &fresh, &given), ACCOUNT_OK);
+    for (uint32_t i = 0; i < FAILURES_PER_ADDRESS_MAX; i++) {
+        CHECK_INT(account_sign_in_code(control, "", "aaaa", &same, &given), ACCOUNT_WRONG);
+    }
+    CHECK_INT(account_sign_in_code(control, "", anna.code, &same, &given), ACCOUNT_LIMITED);
+    CHECK_INT(account_sign_in_code(control, "", anna.code, &fresh, &given), ACCOUNT_OK);
+    control_destroy(control);
+    fixture_end(&fixture);
+}
+
+TEST(a_place_of_a_class_is_closed_to_people_outside)
+{
+    const Identity owner = {.account = 7}, other = {.account = 8};
+    const Identity operator= {.account = 9, .roles = ROLE_OPERATOR};
+    StorePackage package = place_of("place_a", 7);
+    const uint32_t teacher = RIGHT_SEE | RIGHT_PLAY | RIGHT_TEST | RIGHT_READ | RIGHT_DRAFT;
+    package.flags = STORE_PACKAGE_CLASS;
+    for (StoreVisibility i = STORE_PRIVATE; i <= STORE_LISTED; i++) {
+        package.visibility = i;
+        CHECK_INT(rights_of(&package, STORE_NOBODY, CLASS_NOBODY, &owner), RIGHTS_ALL);
+        CHECK_INT(rights_of(&package, STORE_NOBODY, CLASS_NOBODY, &operator), RIGHTS_ALL);
+        CHECK_INT(rights_of(&package, STORE_NOBODY, CLASS_TEACHER, &other), teacher);
+        CHECK_INT(rights_of(&package, STORE_BLOCKED, CLASS_TEACHER, &other), teacher);
+        CHECK_INT(rights_of(&package, STORE_NOBODY, CLASS_PUPIL, &other),
+                  i == STORE_PRIVATE ? 0 : RIGHT_SEE | RIGHT_PLAY);
+        CHECK_INT(rights_of(&package, STORE_NOBODY, CLASS_NOBODY, &other), 0);
+        CHECK_INT(rights_of(&package, STORE_EDITOR, CLASS_NOBODY, &other), 0);
+        CHECK_INT(rights_of(&package, STORE_NOBODY, CLASS_NOBODY, NULL), 0);
+    }
+    package.flags |= STORE_PACKAGE_REMOVED;
+    CHECK_INT(rights_of(&package, STORE_NOBODY, CLASS_TEACHER, &other), 0);
+    package.flags = 0;
+    CHECK_INT(rights_of(&package, STORE_NOBODY, CLASS_TEACHER, &other), RIGHT_SEE | RIGHT_PLAY);
+    // Who is no teacher any more, or shows a token for playing, leads nothing.
+    const StoreClass class = class_of("class_a", 8);
+    Identity leads = {.account = 8, .roles = ROLE_TEACHER};
+    CHECK(rights_teaches(&class, &leads) && rights_teaches(&class, &operator));
+    leads.kind = SIGN_IN_TOKEN;
+    leads.scope = SCOPE_PLAY | SCOPE_CREATE;
+    CHECK(!rights_teaches(&class, &leads) && !rights_teaches(&class, &other));
+    CHECK(!rights_teaches(&class, NULL));
+}
+
+TEST(rights_are_found_with_the_class_and_end_with_it)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    Control *control = open_control(&fixture);
+    REQUIRE(control != NULL);
+    const StoreClass class = class_of("class_a", 7);
+    ClassPupil anna, bert;
+    CHECK_OK(store_class_make(fixture.store, &class, 9));
+    CHECK_INT(account_add_pupil(control, &class, "Anna", &anna), ACCOUNT_OK);
+    CHECK_INT(account_add_pupil(control, &class, "Bert", &bert), ACCOUNT_OK);
+    StorePackage place = place_of("place_a", anna.account.account_id), found;
+    place.visibility = STORE_LISTED;
+    CHECK_OK(store_class_place_make(fixture.store, &place, "class_a", "h1", 9));
+    CHECK_INT(store_class_place_make(fixture.store, &place, "class_a", "h1", 9), STATUS_EXISTS);
+    CHECK_OK(store_class_handed(fixture.store, "class_a", "h1", anna.account.account_id, &found));
+    CHECK_INT(store_class_handed(fixture.store, "class_a", "h1", bert.account.account_id, &found),
+              STATUS_NOT_FOUND);
+    CHECK_INT(store_class_handed(fixture.store, "class_a", "h2", anna.account.account_id, &found),
+              STATUS_NOT_FOUND);
+
+    uint32_t rights = 0;
+    const Identity teacher = {.account = 7, .roles = ROLE_TEACHER}, stranger = {.account = 99};
+    const Identity other_teacher = {.account = 98, .roles = ROLE_TEACHER};
+    const Identity pupil = {.account = bert.account.account_id};
+    const Identity owner = {.account = anna.account.account_id};
+    CHECK_OK(rights_find(fixture.store, "place_a", &teacher, &found, &rights));
+    CHECK((rights & RIGHT_DRAFT) != 0 && (rights & RIGHT_EDIT) == 0);
+    CHECK_OK(rights_find(fixture.store, "place_a", &pupil, &found, &rights));
+    CHECK_INT(rights, RIGHT_SEE | RIGHT_PLAY);
+    CHECK_INT(rights_find(fixture.store, "place_a", &stranger, &found, &rights), STATUS_NOT_FOUND);
+    CHECK_INT(rights_find(fixture.store, "place_a", &other_teacher, &found, &rights),
+              STATUS_NOT_FOUND);
+    CHECK_INT(rights_find(fixture.store, "place_a", NULL, &found, &rights), STATUS_NOT_FOUND);
+    CHECK_OK(store_class_pause(fixture.store, "class_a", true));
+    CHECK_OK(rights_find(fixture.store, "place_a", &owner, &found, &rights));
+    CHECK_INT(rights, RIGHTS_ALL & ~(RIGHT_PLAY | RIGHT_TEST));
+    CHECK_OK(rights_find(fixture.store, "place_a", &pupil, &found, &rights));
+    CHECK_INT(rights, RIGHT_SEE);
+    CHECK_OK(store_class_pause(fixture.store, "class_a", false));
+
+    // Without its class it stays closed.
+    CHECK_OK(control_delete_class(control, "class_a"));
+    CHECK_OK(rights_find(fixture.store, "place_a", &owner, &found, &rights));
+    CHECK_INT(rights, RIGHTS_ALL);
+    CHECK_INT(rights_find(fixture.store, "place_a", &teacher, &found, &rights), STATUS_NOT_FOUND);
+    CHECK_INT(rights_find(fixture.store, "place_a", &pupil, &found, &rights), STATUS_NOT_FOUND);
+    AccountGiven given;
+    const AccountAsk ask = {.address = 5};
+    CHECK_INT(account_sign_in_code(control, "", bert.code, &ask, &given), ACCOUNT_WRONG);
+    CHECK_OK(store_package_delete(fixture.store, "place_a"));
+    CHECK_INT(
+        fixture_number(&fixture, "SELECT count(*) FROM class_places WHERE length(class_id) > 0"),
+        0);
+    control_destroy(control);
+    fixture_end(&fixture);
+}
+
+TEST(the_rule_of_a_class_holds_in_its_places_and_for_its_pupils)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    Control *control = open_control(&fixture);
+    REQUIRE(control != NULL);
+    const StoreClass class = class_of("class_a", 7);
+    ClassPupil anna;
+    CHECK_OK(store_class_make(fixture.store, &class, 9));
+    CHECK_INT(account_add_pupil(control, &class, "Anna", &anna), ACCOUNT_OK);
+    const uint64_t account = anna.account.account_id;
+    StorePackage place = place_of("place_a", account);
+    CHECK_OK(store_class_place_make(fixture.store, &place, "class_a", "h1", 9));
+    CHECK_OK(control_class_place(control, "class_a", "place_a"));
+    StoreChatRule rule = {.scope = STORE_CHAT_CLASS, .subject = "class_a", .rule = CHAT_OFF};
+    CHECK_INT(control_chat_in(control, "place_a"), CHAT_FREE);
+    CHECK_OK(control_set_class_chat(control, &rule));
+    for (uint32_t i = 0; i < 2; i++) { // the second time as it was read from the disk
+        CHECK_INT(control_chat_in(control, "place_a"), CHAT_OFF);
+        CHECK_INT(control_chat_in(control, "place_b"), CHAT_FREE);
+        CHECK_INT(control_chat_of(control, account), CHAT_OFF);
+        CHECK_INT(control_chat_of(control, 99), CHAT_FREE);
+        control_destroy(control);
+        control = open_control(&fixture);
+        REQUIRE(control != NULL);
+    }
+    CHECK_OK(control_set_class_chat(control, &rule));
+    ControlChatChange change;
+    bool heard_worlds = false, heard_pupil = false;
+    while (control_take_chat_change(control, &change)) {
+        heard_worlds = heard_worlds || change.kind == CHAT_CHANGED_WORLDS;
+        heard_pupil =
+            heard_pupil || (change.kind == CHAT_CHANGED_RULE && change.account == account);
+    }
+    CHECK(heard_worlds && heard_pupil);
+    CHECK_INT(account_remove_pupil(control, "class_a", account), ACCOUNT_OK);
+    CHECK_INT(control_chat_of(control, account), CHAT_FREE);
+    CHECK_OK(control_delete_class(control, "class_a"));
+    CHECK_INT(control_chat_in(control, "place_a"), CHAT_FREE);
+    control_destroy(control);
+    fixture_end(&fixture);
+}
+
+TEST(a_pupil_is_exported_without_the_code_and_deleted_with_it)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    Control *control = open_control(&fixture);
+    REQUIRE(control != NULL);
+    const StoreClass class = class_of("class_a", 7);
+    ClassPupil anna;
+    CHECK_OK(store_class_make(fixture.store, &class, 9));
+    CHECK_INT(account_add_pupil(control, &class, "Anna", &anna), ACCOUNT_OK);
+    char text[16384] = "";
+    FILE *out = fmemopen(text, sizeof text - 1, "w");
+    REQUIRE(out != NULL);
+    CHECK_OK(store_person_export(fixture.store, anna.account.account_id, out));
+    fclose(out);
+    CHECK(strstr(text, "\"pupil_of\":[\n{\"class_id\":\"class_a\"") != NULL);
+    CHECK(strstr(text, "code_hash") == NULL);
+    CHECK_OK(control_delete_person(control, anna.account.account_id));
+    CHECK_INT(
+        fixture_number(&fixture, "SELECT count(*) FROM class_pupils WHERE length(class_id) > 0"),
+        0);
+    control_destroy(control);
+    fixture_end(&fixture);
+}
