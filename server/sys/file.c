@@ -158,7 +158,8 @@ static Status write_whole(const char *path, const void *data, size_t bytes, mode
     if (!may_replace(path)) {
         return STATUS_BLOCKED;
     }
-    const int length = snprintf(temporary, sizeof temporary, "%s.%d", path, (int)getpid());
+    // By thread: two builds of the same package write the same file at once.
+    const int length = snprintf(temporary, sizeof temporary, "%s.%d", path, (int)gettid());
     if (length < 0 || (size_t)length >= sizeof temporary) {
         return STATUS_RANGE;
     }
