@@ -314,6 +314,8 @@
 // Places that people publish. Bytes are those of all blobs that an account's packages use:
 // packages, pictures, drafts and their history.
 #define PACKAGES_PER_ACCOUNT_MAX 200
+#define CLASSES_PER_TEACHER_MAX  100
+#define CLASS_PUPILS_MAX         100
 #define ACCOUNT_MB_DEFAULT       1024 // `account_mb` of the settings
 #define PACKAGE_PEOPLE_MAX       256
 #define SPELLS_PER_PLACE_MAX     16

@@ -603,6 +603,9 @@ AccountResult account_sign_in_code(Control *control, const char *name, const cha
     StoreAccount account;
     uint8_t hash[TOKEN_HASH_BYTES];
     *given = (AccountGiven){0};
+    if (strlen(name) >= STORE_NAME_BYTES) {
+        return ACCOUNT_WRONG; // no account has it
+    }
     const bool is_counted =
         name[0] != '\0' ? take_attempt(control, name, GUESS_PUPIL, ask, given)
                         : attempts_take(control->attempts, ATTEMPT_ADDRESS, &ask->address,

@@ -7,9 +7,7 @@
 #include "server/store/store_account.h"
 #include "server/store/store_package.h"
 
-#define STORE_HANDOUT_BYTES     33
-#define CLASSES_PER_TEACHER_MAX 100
-#define CLASS_PUPILS_MAX        100
+#define STORE_HANDOUT_BYTES 33
 
 typedef struct StoreClass {
     char class_id[65];

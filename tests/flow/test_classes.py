@@ -88,6 +88,10 @@ def test_classes(program, _places, folder):
         wrong = ask(up, "POST", "/login", None, {"code": plain, "username": pupils[1]["username"]})
         check((wrong[0], code_of(wrong)) == (401, "wrong_credentials"), wrong)
         check(ask(up, "POST", "/login", None, {"code": "aaaa-aaaa-aaaa"})[0] == 401, "no such code")
+        check(ask(up, "POST", "/login", None, {"code": ""})[0] == 400, "an empty code makes a guest")
+        check('name="code"' in ask(up, "GET", "/account")[2].decode(), "the page has no place for a code")
+        status, headers, _ = up.form("/login", {"code": plain})
+        check(status == 303 and "sandlot=" in headers["Set-Cookie"], headers)
         check(ask(up, "POST", "/api/drafts", anna, {"title": "x"})[0] == 403, "pupils get their places")
 
         # A template for everybody, once; those who come later get it the next time.

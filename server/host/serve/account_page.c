@@ -82,6 +82,13 @@ static void put_sign_in(ByteWriter *out)
     put_end(out, "Sign in");
 }
 
+static void put_code(ByteWriter *out)
+{
+    put_form(out, "/login", "Sign in with the code of your class");
+    put_input(out, "Code", "name=\"code\" required autocomplete=\"off\" maxlength=\"40\"");
+    put_end(out, "Sign in");
+}
+
 static void put_guest(ByteWriter *out)
 {
     put_form(out, "/login", "Play as a guest");
@@ -200,6 +207,7 @@ static void put_forms(ByteWriter *out, const AccountPage *page)
     }
     if (is_guest && link == NULL) {
         put_sign_in(out);
+        put_code(out);
         if (page->who == NULL) {
             put_guest(out);
         }

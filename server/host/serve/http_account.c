@@ -347,17 +347,17 @@ static AccountResult sign_in_guest(Serve *serve, const HttpRequest *request, con
     return result;
 }
 
-// A password that is there and empty: a program that lost it must not become a guest.
-static bool has_empty_password(const AccountBody *body)
+// A password or a code that is there and empty: a program that lost it must not become a guest.
+static bool has_empty(const AccountBody *body, const char *member)
 {
     for (const char *at = body->form; at != NULL && *at != '\0';) {
         const char *value = at + strlen(at) + 1;
-        if (strcmp(at, "password") == 0) {
+        if (strcmp(at, member) == 0) {
             return value[0] == '\0';
         }
         at = value + strlen(value) + 1;
     }
-    const JsonNode *node = body->root != NULL ? json_find(body->root, "password") : NULL;
+    const JsonNode *node = body->root != NULL ? json_find(body->root, member) : NULL;
     return node != NULL && node->kind == JSON_STRING && node->count == 0;
 }
 
@@ -378,9 +378,9 @@ void serve_account_post_login(void *user, HttpRequest *request, HttpResponse *re
     if (serve_account_refuse_bad(request, response, &body)) {
         return;
     }
-    if (name[0] != '\0' && has_empty_password(&body)) {
+    if ((name[0] != '\0' && has_empty(&body, "password")) || has_empty(&body, "code")) {
         http_fail(request, response, 400, "invalid_password",
-                  "the password is empty; a guest signs in without the member");
+                  "the password or the code is empty; a guest signs in without the member");
         return;
     }
     const AccountAsk ask = serve_account_ask(serve, request);
