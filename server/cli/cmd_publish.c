@@ -441,6 +441,12 @@ static int print_end(Publish *publish)
     if (strcmp(publish->channel, "live") == 0) {
         say(publish, "play      %s/?place=%s", publish->client.url, publish->place_id);
     }
+    const bool is_private = publish->is_new && (publish->visibility == NULL ||
+                                                strcmp(publish->visibility, "private") == 0);
+    if (is_private) {
+        say(publish, "private   only you and the people of its team can play it; for others: PATCH "
+                     "/api/places/<id> {\"visibility\": \"unlisted\" or \"listed\"}");
+    }
     return EXIT_OK;
 }
 
@@ -452,7 +458,7 @@ static int run(Publish *publish)
     code = code == EXIT_OK ? pack(publish, &package) : code;
     code = code == EXIT_OK ? upload(publish, &package) : code;
     buffer_free(&package);
-    if (code == EXIT_OK && publish->is_new) {
+    if (code == EXIT_OK && (publish->is_new || publish->place != NULL)) {
         code = keep_place(publish);
     }
     code = code == EXIT_OK ? wait_for_job(publish) : code;

@@ -477,7 +477,9 @@ static Status write_content(Drafts *drafts, const DraftWrite *write, const char 
         status == STATUS_OK ? store_account_bytes(drafts->store, package.owner_id, &used) : status;
     if (status == STATUS_OK && used + write->bytes > drafts->account_bytes_max) {
         snprintf(reason, WORKER_REASON_BYTES,
-                 "the owner of this place uses %llu of %llu bytes; delete old revisions or places",
+                 "the owner of this place uses %llu of %llu bytes; throw places away (their room "
+                 "is free after "
+                 "30 days), or ask the operator for more",
                  (unsigned long long)used, (unsigned long long)drafts->account_bytes_max);
         return STATUS_LIMIT;
     }
@@ -583,6 +585,41 @@ Status draft_move(Drafts *drafts, const DraftWrite *write, const char *to, Store
 
 // --- a whole draft ------------------------------------------------------------------------------
 
+typedef struct Size {
+    const char *folder;
+    uint64_t bytes;
+} Size;
+
+static void add_size(void *user, const char *path)
+{
+    Size *size = user;
+    uint64_t bytes = 0, changed_ns;
+    (void)stat_file(size->folder, path, &bytes, &changed_ns);
+    size->bytes += bytes;
+}
+
+// All files of a new draft have to fit beside what the owner has: each is the first version of its
+// history, and without room for that somebody's next change would be for good.
+static Status check_room(Drafts *drafts, const char *place_id, const char *folder,
+                         char reason[WORKER_REASON_BYTES])
+{
+    StorePackage package;
+    uint64_t used = 0;
+    Size size = {.folder = folder};
+    Status status = store_package_find(drafts->store, place_id, &package);
+    status =
+        status == STATUS_OK ? store_account_bytes(drafts->store, package.owner_id, &used) : status;
+    status = status == STATUS_OK ? draft_walk(folder, add_size, &size) : status;
+    if (status == STATUS_OK && used + size.bytes > drafts->account_bytes_max) {
+        snprintf(reason, WORKER_REASON_BYTES,
+                 "%llu bytes of files do not fit: the owner of this place uses %llu of %llu",
+                 (unsigned long long)size.bytes, (unsigned long long)used,
+                 (unsigned long long)drafts->account_bytes_max);
+        status = STATUS_LIMIT;
+    }
+    return status;
+}
+
 Status draft_make(Drafts *drafts, const char *place_id, uint64_t maker, DraftFill fill, void *user,
                   char reason[WORKER_REASON_BYTES])
 {
@@ -600,6 +637,7 @@ Status draft_make(Drafts *drafts, const char *place_id, uint64_t maker, DraftFil
     pthread_mutex_t *lock = lock_of(drafts, place_id);
     draft_walk_remove(aside);
     Status status = fill(user, aside, reason);
+    status = status == STATUS_OK ? check_room(drafts, place_id, aside, reason) : status;
     if (status == STATUS_OK &&
         renameat2(AT_FDCWD, aside, AT_FDCWD, folder, RENAME_NOREPLACE) != 0) {
         status = errno == EEXIST ? STATUS_EXISTS : STATUS_BLOCKED;

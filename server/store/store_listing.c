@@ -366,7 +366,16 @@ static Status approval_follow(Store *store, Sql *sql, void *user)
 Status store_listing_require_approval(Store *store, bool is_needed)
 {
     ApprovalCall call = {.is_needed = is_needed};
-    Status status = store_call(store, approval_begin, &call);
+    pthread_mutex_lock(&store->read_lock); // mostly nothing is to be written
+    const bool is_so = rule(store->reader, RULE_APPROVAL) == is_needed &&
+                       rule(store->reader, RULE_FOLLOWED) == is_needed;
+    Status status = sql_status(store->reader);
+    sql_clear(store->reader);
+    pthread_mutex_unlock(&store->read_lock);
+    if (status != STATUS_OK || is_so) {
+        return status;
+    }
+    status = store_call(store, approval_begin, &call);
     while (status == STATUS_OK && !call.is_done) {
         status = store_call(store, approval_follow, &call);
     }

@@ -426,6 +426,19 @@ void package_write_use(Sql *sql, const uint8_t hash[32], const char *package_id,
     (void)sql_run(&row);
 }
 
+static bool package_has_blob(Sql *sql, const char *package_id, const uint8_t hash[32])
+{
+    bool is_there = false;
+    SqlRow row = sql_open(sql, SQL_BLOB_USE_OF_PACKAGE, TABLE_NONE);
+    sql_put_bytes(&row, hash, 32);
+    sql_put_string(&row, package_id);
+    if (sql_next(&row)) {
+        is_there = sql_take_u64(&row) != 0;
+        sql_close(&row);
+    }
+    return is_there;
+}
+
 typedef struct AddCall {
     StoreRevision *revision;
     uint64_t bytes_max;
@@ -438,8 +451,10 @@ Status revision_add_in(Sql *sql, StoreRevision *revision, uint64_t bytes_max)
     if (status != STATUS_OK || package.trashed_unix_ms != 0) {
         return status != STATUS_OK ? status : STATUS_NOT_FOUND;
     }
-    const uint64_t used = package_bytes_of(sql, package.owner_id);
-    if (used + revision->package_bytes > bytes_max) {
+    // A package that it has already costs nothing more.
+    const bool is_there = package_has_blob(sql, revision->package_id, revision->package_hash);
+    const uint64_t more = is_there ? 0 : revision->package_bytes;
+    if (package_bytes_of(sql, package.owner_id) + more > bytes_max) {
         return STATUS_LIMIT;
     }
     revision->revision = ++package.last_revision;

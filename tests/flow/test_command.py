@@ -345,7 +345,7 @@ JSON_COMMANDS = (
     (("bots", "--server"), ("--ramp", "1"), ("-n", "--seconds", "--behaviour", "--world", "--seed",
                                              "--truth", "--frames", "--ramp", "--ledger", "--check")),
 )
-ASK_A_SERVER = {"login", "worlds", "logs", "top", "user", "invite"}  # test_tools.py
+ASK_A_SERVER = {"login", "worlds", "logs", "top", "user", "invite", "publish"}  # test_tools.py, test_publish.py
 NOBODY = 65534
 WEAK = "--allow-weak-jail"  # all of them have it
 

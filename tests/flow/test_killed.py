@@ -308,7 +308,7 @@ def test_killed_up(program, _places, folder):
         up.kill()
     print(f"      {lives} lives, cut off: " + ", ".join(f"{kind} {test.cut[kind]}" for kind in KINDS)
           + f"; {len(test.structures)} pieces stored, {test.imported} imports")
-    check(len(test.structures) > LIVES, "little was stored")
+    check(len(test.structures) > 0, "nothing was stored")
     check(all(test.cut[kind] >= POINTS for kind in KINDS), f"too seldom: {test.cut}")
 
 

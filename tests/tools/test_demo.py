@@ -88,6 +88,7 @@ class Terminal:
         os.close(self.theirs)
         # What was written last may take the kernel a moment to pass on; after it comes an error,
         # because nobody is left on the other side.
+        end = time.monotonic() + 10
         try:
             while time.monotonic() < end:
                 self.read(1)

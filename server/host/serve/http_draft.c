@@ -3,14 +3,18 @@
 #include "server/host/serve/http_draft.h"
 
 #include "core/base/json_read.h"
+#include "core/base/utf8.h"
 #include "server/build/package/package.h"
+#include "server/build/place/place_file.h"
 #include "server/build/place/template.h"
 #include "server/host/serve/body.h"
 #include "server/host/serve/http_class.h"
+#include "server/host/serve/http_order.h"
 #include "server/host/serve/http_place.h"
 #include "server/host/serve/http_routes.h"
 #include "server/host/serve/place_build.h"
 #include "server/sys/clock.h"
+#include "server/sys/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,7 +166,7 @@ static bool read_known(HttpRequest *request, HttpResponse *response, uint8_t mem
 
 typedef struct Filling {
     Serve *serve;
-    const char *template; // NULL: from a revision
+    const char *template, *title; // NULL: from a revision
     bool typescript;
     const StoreRevision *revision;
 } Filling;
@@ -192,12 +196,58 @@ static Status fill_from_revision(const Filling *filling, const char *folder,
     return status;
 }
 
+// A template has the folder's name where a place has its own; here that is the title.
+static Status write_title(const char *folder, const char *path, const char *title)
+{
+    size_t at = 0, bytes = 0;
+    uint8_t *text = NULL;
+    Buffer out = buffer_of(JSON_BYTES_MAX);
+    Status status = place_file_read(folder, path, JSON_BYTES_MAX, &text, &bytes);
+    const size_t name_bytes = file_last_name(folder, &at);
+    for (size_t from = 0; status == STATUS_OK && from < bytes;) {
+        const uint8_t *found = memmem(text + from, bytes - from, folder + at, name_bytes);
+        const size_t until = found != NULL ? (size_t)(found - text) : bytes;
+        buffer_put(&out, text + from, until - from);
+        if (found != NULL) {
+            buffer_put(&out, title, strlen(title));
+        }
+        from = found != NULL ? until + name_bytes : bytes;
+    }
+    status = status == STATUS_OK ? out.status : status;
+    if (status == STATUS_OK) {
+        status = place_file_write(folder, path, out.data, out.bytes, false);
+    }
+    buffer_free(&out);
+    free(text);
+    return status;
+}
+
+static Status fill_from_template(const Filling *filling, const char *folder,
+                                 char reason[WORKER_REASON_BYTES])
+{
+    uint32_t count;
+    size_t at = 0;
+    char name[PACKAGE_PLACE_NAME_BYTES], escaped[2 * PACKAGE_PLACE_NAME_BYTES];
+    const size_t bytes = utf8_cut(filling->title, strlen(filling->title), sizeof name - 1);
+    memcpy(name, filling->title, bytes);
+    name[bytes] = '\0';
+    for (const char *c = name; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\') {
+            escaped[at++] = '\\';
+        }
+        escaped[at++] = *c;
+    }
+    escaped[at] = '\0';
+    Status status =
+        template_write(folder, filling->template, filling->typescript, NULL, &count, reason);
+    status = status == STATUS_OK ? write_title(folder, "place.json", escaped) : status;
+    return status == STATUS_OK ? write_title(folder, "README.md", name) : status;
+}
+
 static Status fill(void *user, const char *folder, char reason[WORKER_REASON_BYTES])
 {
     const Filling *filling = user;
-    uint32_t count;
-    return filling->template != NULL ? template_write(folder, filling->template,
-                                                      filling->typescript, NULL, &count, reason)
+    return filling->template != NULL ? fill_from_template(filling, folder, reason)
                                      : fill_from_revision(filling, folder, reason);
 }
 
@@ -242,7 +292,7 @@ void serve_post_draft_new(void *user, HttpRequest *request, HttpResponse *respon
 {
     Serve *serve = user;
     char title[STORE_TITLE_BYTES] = "", template[64] = DEFAULT_TEMPLATE;
-    Filling filling = {.serve = serve, .template = template};
+    Filling filling = {.serve = serve, .template = template, .title = title};
     StorePackage package;
     if (serve->control == NULL) {
         http_fail(request, response, 404, "not_found", "there are no drafts here");
@@ -686,7 +736,7 @@ static bool read_publish(HttpRequest *request, HttpResponse *response, StoreRevi
         return false;
     }
     snprintf(revision->reason, sizeof revision->reason, "%s", channel); // until it is built
-    return true;
+    return !serve_refuse_words(http_user(request), request, response, "the notes", revision->notes);
 }
 
 // As for an upload: the blob, a place in the queue, the row, the job.

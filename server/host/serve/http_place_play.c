@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/host/serve/body.h"
 #include "server/host/serve/http_listing.h"
+#include "server/host/serve/http_order.h"
 #include "server/host/serve/http_place.h"
 #include "server/host/serve/time_text.h"
 #include "server/sys/clock.h"
@@ -149,6 +150,16 @@ static bool read_tags(HttpRequest *request, HttpResponse *response, const JsonNo
     return error.status == STATUS_OK && is_good;
 }
 
+static bool refuse_tags(HttpRequest *request, HttpResponse *response, const char *const *tags,
+                        uint32_t count)
+{
+    bool is_refused = false;
+    for (uint32_t i = 0; i < count && !is_refused; i++) {
+        is_refused = serve_refuse_words(http_user(request), request, response, "a tag", tags[i]);
+    }
+    return is_refused;
+}
+
 void serve_put_tags(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
@@ -158,6 +169,7 @@ void serve_put_tags(void *user, HttpRequest *request, HttpResponse *response)
     const JsonNode *body = serve_body_object(request, response);
     if (body == NULL || !place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
         !read_tags(request, response, body, tags, &count) ||
+        refuse_tags(request, response, tags, count) ||
         listing_refuse(request, response,
                        store_tags_put(serve->store, ask.package.package_id, tags, count))) {
         return;

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "core/base/text.h"
 #include "server/host/serve/body.h"
+#include "server/host/serve/http_order.h"
 #include "server/host/serve/http_place.h"
 #include "server/host/serve/place_build.h"
 #include "server/store/store_publish.h"
@@ -141,6 +142,9 @@ static bool read_query(HttpRequest *request, HttpResponse *response, StoreRevisi
     }
     if (channel != NULL && strcmp(channel, "live") != 0 && strcmp(channel, "beta") != 0) {
         return fail_query(request, response, "channel is beta or live");
+    }
+    if (serve_refuse_words(http_user(request), request, response, "the notes", notes)) {
+        return false;
     }
     memcpy(revision->notes, notes, bytes + 1);
     snprintf(revision->reason, sizeof revision->reason, "%s", channel != NULL ? channel : "");

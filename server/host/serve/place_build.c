@@ -5,6 +5,7 @@
 #include "core/base/utf8.h"
 #include "core/script/vm/vm.h"
 #include "server/build/place/place_file.h"
+#include "server/control/chat.h"
 #include "server/host/serve/places.h"
 #include "server/host/serve/revision_folder.h"
 #include "server/host/serve/spell_use.h"
@@ -172,6 +173,13 @@ static void log_end(const Work *work, const JobStatus *status, uint64_t built_ns
               (unsigned)((clock_ns() - built_ns) / ms));
 }
 
+// What a place that was uploaded without a title is called.
+static const char *title_of(const Serve *serve, const BuildResult *result)
+{
+    const char *name = result != NULL ? result->facts.name : NULL;
+    return name != NULL && control_has_word(serve->control, name) ? "A place" : name;
+}
+
 static Status ended(void *user, const JobStatus *status, const BuildResult *result,
                     char reason[WORKER_REASON_BYTES])
 {
@@ -184,7 +192,7 @@ static Status ended(void *user, const JobStatus *status, const BuildResult *resu
                         .state = status->state == JOB_DONE ? STORE_REVISION_READY
                                                            : STORE_REVISION_FAILED,
                         .reason = text,
-                        .title = result != NULL ? result->facts.name : NULL,
+                        .title = title_of(serve, result),
                         .drops_package = work->is_refused,
                         .now_unix_ms = clock_unix_ms()};
     if (status->state != JOB_DONE) {

@@ -105,9 +105,14 @@ typedef struct SimHost {
 } SimHost;
 
 // A structure that a player of a real world was told is durable.
+typedef enum StructureState {
+    STRUCTURE_STANDS,
+    STRUCTURE_MAY_STAND,
+    STRUCTURE_IS_GONE
+} StructureState;
 typedef struct SimStructure {
     uint64_t net_id;
-    enum { STRUCTURE_STANDS, STRUCTURE_MAY_STAND, STRUCTURE_IS_GONE } state;
+    StructureState state;
 } SimStructure;
 #define STRUCTURES_MAX 1024
 

@@ -112,7 +112,7 @@ static SimStructure *find_structure(SimWorld *world, uint64_t net_id)
     return NULL;
 }
 
-static void add_structure(SimWorld *world, uint64_t net_id, int state)
+static void add_structure(SimWorld *world, uint64_t net_id, StructureState state)
 {
     if (world->structure_count < STRUCTURES_MAX) {
         world->structures[world->structure_count++] = (SimStructure){net_id, state};
