@@ -61,6 +61,8 @@ def test_drafts(program, _places, folder):
         made = good(ask(up, "POST", "/api/drafts", ann, {"title": "Lava Run"}))
         place = made["place_id"]
         check(place.startswith("place_lava-run-"), place)
+        about = json.loads(ask(up, "GET", f"/api/places/{place}/draft/files/place.json", ann)[2])
+        check(about["name"] == "Lava Run", about)
         check("place.json" in [one["path"] for one in made["files"]], made)
         address = f"/api/places/{place}/draft"
         check(os.path.isfile(os.path.join(folder, "data", "drafts", place, "place.json")), "no folder")

@@ -199,7 +199,7 @@ def test_publish_team(program, places, folder):
         check(up.ask("PUT", f"{path}/team/ann", {"role": "editor"}, "ann")[0] == 409, "the owner")
         check(up.ask("PUT", f"{path}/team/sam", {"role": "king"}, "ann")[0] == 400, "a king")
         rights = {name: up.ask("GET", path, who=name) for name in ("eddy", "tess", "bogdan", "sam")}
-        check(rights["eddy"][1]["rights"] == ["see", "play", "test", "read", "edit"], rights)
+        check(rights["eddy"][1]["rights"] == ["see", "play", "test", "read", "edit", "draft"], rights)
         check(rights["tess"][1]["rights"] == ["see", "play", "test"], rights)
         check(rights["bogdan"][0] == rights["sam"][0] == 404, rights)
         # What they may do.

@@ -236,6 +236,33 @@ TEST(the_owners_room_bounds_a_draft_and_its_history)
     draft_end(&fixture);
 }
 
+static Status fill_too_much(void *user, const char *folder, char reason[WORKER_REASON_BYTES])
+{
+    char path[4200];
+    static char text[ROOM];
+    (void)user, (void)reason;
+    memset(text, 'x', sizeof text);
+    snprintf(path, sizeof path, "%s/notes.txt", folder);
+    const Status status = file_make_folders(folder);
+    return status == STATUS_OK ? file_write_shared(path, text, sizeof text) : status;
+}
+
+TEST(a_draft_that_does_not_fit_is_not_made)
+{
+    DraftFixture fixture;
+    REQUIRE(draft_begin(&fixture));
+    StorePackage package = {.package_id = "large", .kind = STORE_PLACE, .owner_id = 7};
+    CHECK_OK(store_package_make(fixture.store.store, &package, 9));
+    CHECK_INT(draft_make(fixture.drafts, "large", 7, fill_too_much, NULL, fixture.reason),
+              STATUS_LIMIT);
+    CHECK(strstr(fixture.reason, "do not fit") != NULL);
+    CHECK(!draft_exists(fixture.drafts, "large"));
+    char path[128];
+    snprintf(path, sizeof path, "%s/drafts/.new-large", fixture.folder);
+    CHECK(access(path, F_OK) != 0);
+    draft_end(&fixture);
+}
+
 TEST(a_link_leads_nowhere)
 {
     DraftFixture fixture;
