@@ -25,9 +25,10 @@ static Status explain(const Sql *sql, Status status, const char *what, char *rea
 }
 
 // --- guards -------------------------------------------------------------------------------------
-// A row that is nobody's stands in every table, under the smallest key. A page that was replaced by
-// an empty one takes it along; SQLite's own check finds nothing wrong with an empty table. The
-// tables of profiles have none: what is missing there is made again.
+// A row that is nobody's stands in every table, under the smallest key, with the table's number as
+// its checksum. A page that was replaced by an empty one, or by one of another table, takes it
+// along; SQLite's own check finds nothing wrong with either. The tables of profiles have none: what
+// is missing there is made again.
 
 static bool is_guarded(const SqlTableInfo *table)
 {
@@ -57,8 +58,10 @@ static void put_guards(Sql *sql)
         const SqlTableInfo *table = sql_table_at(i);
         if (is_guarded(table)) {
             guard_key(table, names, values);
-            snprintf(text, sizeof text, "INSERT INTO %s(%s) VALUES(%s) ON CONFLICT DO NOTHING",
-                     table->name, names, values);
+            snprintf(text, sizeof text,
+                     "INSERT INTO %s(%s, checksum) VALUES(%s, %d) "
+                     "ON CONFLICT(%s) DO UPDATE SET checksum = %d",
+                     table->name, names, values, (int)table->table, names, (int)table->table);
             sql_exec(sql, text);
         }
     }
@@ -73,8 +76,8 @@ static Status check_guards(Sql *sql, char *reason, size_t reason_bytes)
             continue;
         }
         guard_key(table, names, values);
-        snprintf(text, sizeof text, "SELECT count(*) FROM %s WHERE (%s) = (%s)", table->name, names,
-                 values);
+        snprintf(text, sizeof text, "SELECT count(*) FROM %s WHERE (%s) = (%s) AND checksum = %d",
+                 table->name, names, values, (int)table->table);
         if (sql_number(sql, text) != 1) {
             snprintf(reason, reason_bytes, "the database is damaged: rows of %s are lost",
                      table->name);

@@ -387,17 +387,6 @@ static void check_opened(StoreFixture *fixture, const RowList want[2], RowList *
     outcome->whole += !damaged && !repaired;
 }
 
-// Any page but that of an empty table: a table whose only page became such a one is an empty table,
-// and nothing in the file says otherwise.
-static const uint8_t *full_page(Rng *rng, const uint8_t *data, size_t count)
-{
-    const uint8_t *page;
-    do {
-        page = data + rng_below(rng, (uint32_t)(count / 4096)) * 4096ull;
-    } while (page != data && page[3] == 0 && page[4] == 0); // cells; the first page has a header
-    return page;
-}
-
 static void damage(Rng *rng, uint8_t *data, size_t *count)
 {
     const size_t at = rng_below(rng, (uint32_t)*count);
@@ -406,7 +395,8 @@ static void damage(Rng *rng, uint8_t *data, size_t *count)
         memset(data + at / 512 * 512, 0, 512);
         return;
     case 1: // a page of another place
-        memcpy(data + at / 4096 * 4096, full_page(rng, data, *count), 4096);
+        memcpy(data + at / 4096 * 4096, data + rng_below(rng, (uint32_t)(*count / 4096)) * 4096ull,
+               4096);
         return;
     case 2:
         *count = at;
