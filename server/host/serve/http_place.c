@@ -55,11 +55,10 @@ bool place_enter(Serve *serve, HttpRequest *request, HttpResponse *response, uin
     }
     if ((out->rights & needs) != needs) {
         http_fail(request, response, 403, "denied",
-                  (needs & RIGHT_OWN) != 0 ? "this is for the owner"
-                  : (needs & (RIGHT_EDIT | RIGHT_DRAFT)) != 0
-                      ? "this is for those who work on it"
-                  : (needs & RIGHT_PLAY) != 0 ? "you may not play this place"
-                                              : "the sources are not open");
+                  (needs & RIGHT_OWN) != 0                    ? "this is for the owner"
+                  : (needs & (RIGHT_EDIT | RIGHT_DRAFT)) != 0 ? "this is for those who work on it"
+                  : (needs & RIGHT_PLAY) != 0                 ? "you may not play this place"
+                                                              : "the sources are not open");
         return false;
     }
     return true;
