@@ -102,4 +102,4 @@ CONFLICT = {
 }
 
 LIMITED = {"POST /api/reports": many_reports}
-AT_ONCE = {"GET /admin/bans/addresses", "GET /api/chat", "GET /admin/words", "GET /admin/phrases"}
+AT_ONCE = {"GET /admin/bans/addresses", "GET /admin/words", "GET /admin/phrases"}

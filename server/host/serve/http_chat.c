@@ -175,7 +175,12 @@ void serve_get_chat(void *user, HttpRequest *request, HttpResponse *response)
     }
     size_t bytes = 0;
     if (serve->control != NULL) {
-        rule = control_chat_in(serve->control, place_id != NULL ? place_id : "");
+        // Who may not see a place does not learn from its rule that it is there.
+        StorePackage package;
+        uint32_t rights = 0;
+        const bool is_seen = place_id != NULL && rights_find(serve->store, place_id, who, &package,
+                                                             &rights) == STATUS_OK;
+        rule = control_chat_in(serve->control, is_seen ? place_id : "");
         if (who != NULL) {
             rule = chat_rule_stricter(rule, control_chat_of(serve->control, who->account));
         }

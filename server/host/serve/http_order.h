@@ -88,7 +88,7 @@ bool serve_is_plain_line(const char *text);
      .blocks = true, .takes = "after? limit?:integer", .gives = "approvals:array next:any", \
      .fails = "409", \
      .summary = "Places that wait to be approved before they are listed; next goes on as after="}, \
-    {"GET", "/api/chat", .handler = serve_get_chat, .takes = "place_id?", \
+    {"GET", "/api/chat", .handler = serve_get_chat, .blocks = true, .takes = "place_id?", \
      .gives = "rule phrases:array", \
      .summary = "What may be said: by everybody, in a place, and by who asks; the phrases"}, \
     {"PUT", "/api/places/*/chat", serve_put_place_chat, .body_max = SERVE_BODY_BYTES, \

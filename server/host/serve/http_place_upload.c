@@ -350,6 +350,11 @@ void serve_post_fork(void *user, HttpRequest *request, HttpResponse *response)
         !find_source(serve, request, response, &ask.package, revision_id, &source)) {
         return;
     }
+    if ((ask.package.flags & STORE_PACKAGE_REMOVED) != 0 &&
+        (serve_who(request)->roles & ROLE_OPERATOR) == 0) { // it would be back under another name
+        http_fail(request, response, 403, "removed", "this place was removed by an operator");
+        return;
+    }
     if (package.title[0] == '\0') {
         memcpy(package.title, ask.package.title, sizeof package.title);
     } else if (!place_check_title(request, response, package.title)) {
