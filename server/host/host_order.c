@@ -29,11 +29,12 @@ static void send_order(HostWorld *world, const char *name, const char *text)
 }
 
 // A paused world has nobody in it, and an order would wake it. Who was let in since it said so is
-// in it all the same.
+// in it all the same. One that stops has people in it until its process has ended.
 static bool has_somebody(const HostWorld *world)
 {
     const bool is_paused = world->stats.paused != 0 && world->admitted[0] + world->admitted[1] == 0;
-    return world->state == WORLD_RUNNING && hosted_has_process(world) && !is_paused;
+    const bool is_up = world->state == WORLD_RUNNING || world->state == WORLD_STOPPING;
+    return is_up && hosted_has_process(world) && !is_paused;
 }
 
 static uint32_t send_orders(Host *host, const char *where, const char *name, const char *text)
