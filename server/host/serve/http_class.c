@@ -350,7 +350,7 @@ void serve_delete_class(void *user, HttpRequest *request, HttpResponse *response
 static bool check_names(Serve *serve, HttpRequest *request, HttpResponse *response,
                         const JsonNode *names, uint32_t room)
 {
-    char text[200];
+    char text[256];
     if (names == NULL || names->kind != JSON_ARRAY || names->count == 0) {
         http_fail(request, response, 400, "malformed", "names is a list of at least one name");
         return false;
