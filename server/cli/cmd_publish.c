@@ -410,7 +410,7 @@ static void write_end(JsonWriter *json, const void *what)
 {
     const Publish *publish = what;
     char link[TOOL_URL_BYTES + 2 * ID_BYTES];
-    snprintf(link, sizeof link, "%s/?place=%s", publish->client.url, publish->place_id);
+    snprintf(link, sizeof link, "%s/place/%s", publish->client.url, publish->place_id);
     command_json_bool(json, "ok", true);
     command_json_text(json, "place_id", publish->place_id);
     command_json_text(json, "revision_id", publish->revision_id);
@@ -439,7 +439,7 @@ static int print_end(Publish *publish)
         " ms, server %" PRIu64 " ms",
         publish->build_ms, publish->pack_ms, publish->upload_ms, publish->server_ms);
     if (strcmp(publish->channel, "live") == 0) {
-        say(publish, "play      %s/?place=%s", publish->client.url, publish->place_id);
+        say(publish, "play      %s/place/%s", publish->client.url, publish->place_id);
     }
     const bool is_private = publish->is_new && (publish->visibility == NULL ||
                                                 strcmp(publish->visibility, "private") == 0);

@@ -72,19 +72,6 @@ static void write_place(Sql *sql, const char *package_id, const char *class_id, 
     (void)sql_run(&row);
 }
 
-static Status read_end(Store *store, Status status, uint64_t damaged)
-{
-    status = sql_status(store->reader) != STATUS_OK ? sql_status(store->reader) : status;
-    sql_clear(store->reader);
-    pthread_mutex_unlock(&store->read_lock);
-    if (damaged > 0 || status == STATUS_MALFORMED) {
-        pthread_mutex_lock(&store->lock);
-        store->stats.damaged += damaged > 0 ? damaged : 1;
-        pthread_mutex_unlock(&store->lock);
-    }
-    return status;
-}
-
 // The one row of a statement.
 #define TAKE_ONE(row, take, out, status)                           \
     if (sql_next(&(row))) {                                        \
@@ -154,8 +141,8 @@ Status store_class_find(Store *store, const char *class_id, StoreClass *out)
     if (!store_id_is_valid(class_id)) {
         return STATUS_NOT_FOUND;
     }
-    pthread_mutex_lock(&store->read_lock);
-    return read_end(store, class_by_id(store->reader, class_id, out), 0);
+    store_read_begin(store);
+    return store_read_end(store, class_by_id(store->reader, class_id, out), 0);
 }
 
 Status store_classes(Store *store, uint64_t teacher, const char *after, StoreClass *out,
@@ -163,7 +150,7 @@ Status store_classes(Store *store, uint64_t teacher, const char *after, StoreCla
 {
     uint64_t damaged = 0;
     *count = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row =
         sql_open(store->reader, teacher != 0 ? SQL_CLASS_LIST : SQL_CLASS_LIST_ALL, TABLE_NONE);
     if (teacher != 0) {
@@ -172,7 +159,7 @@ Status store_classes(Store *store, uint64_t teacher, const char *after, StoreCla
     sql_put_string(&row, after);
     sql_put_u64(&row, max);
     TAKE_ALL(row, take_class, out, count, damaged)
-    return read_end(store, STATUS_OK, damaged);
+    return store_read_end(store, STATUS_OK, damaged);
 }
 
 static Status class_pause(Store *store, Sql *sql, void *user)
@@ -258,33 +245,33 @@ Status store_pupils(Store *store, const char *class_id, StorePupil *out, uint32_
 {
     uint64_t damaged = 0;
     *count = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_PUPIL_LIST, TABLE_NONE);
     sql_put_string(&row, class_id);
     sql_put_u64(&row, max);
     TAKE_ALL(row, take_pupil, out, count, damaged)
-    return read_end(store, STATUS_OK, damaged);
+    return store_read_end(store, STATUS_OK, damaged);
 }
 
 Status store_pupil_find(Store *store, const char *class_id, uint64_t account, StorePupil *out)
 {
     Status status = STATUS_NOT_FOUND;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_PUPIL_FIND, TABLE_NONE);
     sql_put_string(&row, class_id);
     sql_put_u64(&row, account);
     TAKE_ONE(row, take_pupil, out, status)
-    return read_end(store, status, 0);
+    return store_read_end(store, status, 0);
 }
 
 Status store_pupil_by_code(Store *store, const uint8_t hash[STORE_TOKEN_BYTES], StorePupil *out)
 {
     Status status = STATUS_NOT_FOUND;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_PUPIL_BY_CODE, TABLE_NONE);
     sql_put_bytes(&row, hash, STORE_TOKEN_BYTES);
     TAKE_ONE(row, take_pupil, out, status)
-    return read_end(store, status, 0);
+    return store_read_end(store, status, 0);
 }
 
 static Status pupil_remove(Store *store, Sql *sql, void *user)
@@ -310,7 +297,7 @@ Status store_pupil_remove(Store *store, const char *class_id, uint64_t account)
 Status store_pupils_all(Store *store, StorePupilSink sink, void *user)
 {
     uint64_t damaged = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_PUPIL_ALL, TABLE_NONE);
     while (sql_next(&row)) {
         StorePupil pupil;
@@ -320,7 +307,7 @@ Status store_pupils_all(Store *store, StorePupilSink sink, void *user)
             damaged += 1;
         }
     }
-    return read_end(store, STATUS_OK, damaged);
+    return store_read_end(store, STATUS_OK, damaged);
 }
 
 // --- places -------------------------------------------------------------------------------------
@@ -358,13 +345,13 @@ Status store_class_handed(Store *store, const char *class_id, const char *handou
                           StorePackage *out)
 {
     Status status = STATUS_NOT_FOUND;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_CLASS_HANDED, TABLE_NONE);
     sql_put_string(&row, class_id);
     sql_put_string(&row, handout);
     sql_put_u64(&row, account);
     TAKE_ONE(row, package_take, out, status)
-    return read_end(store, status, 0);
+    return store_read_end(store, status, 0);
 }
 
 Status store_class_places(Store *store, const char *class_id, const char *after, StorePackage *out,
@@ -372,29 +359,29 @@ Status store_class_places(Store *store, const char *class_id, const char *after,
 {
     uint64_t damaged = 0;
     *count = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_CLASS_PLACE_LIST, TABLE_NONE);
     sql_put_string(&row, class_id);
     sql_put_string(&row, after);
     sql_put_u64(&row, max);
     TAKE_ALL(row, package_take, out, count, damaged)
-    return read_end(store, STATUS_OK, damaged);
+    return store_read_end(store, STATUS_OK, damaged);
 }
 
 Status store_class_of(Store *store, const char *package_id, StoreClass *out)
 {
     Status status = STATUS_NOT_FOUND;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_CLASS_OF_PLACE, TABLE_NONE);
     sql_put_string(&row, package_id);
     TAKE_ONE(row, take_class, out, status)
-    return read_end(store, status, 0);
+    return store_read_end(store, status, 0);
 }
 
 Status store_class_places_all(Store *store, StoreClassPlaceSink sink, void *user)
 {
     uint64_t damaged = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_CLASS_PLACE_ALL, TABLE_NONE);
     while (sql_next(&row)) {
         char package_id[65], class_id[65], handout[STORE_HANDOUT_BYTES];
@@ -409,5 +396,5 @@ Status store_class_places_all(Store *store, StoreClassPlaceSink sink, void *user
             damaged += 1;
         }
     }
-    return read_end(store, STATUS_OK, damaged);
+    return store_read_end(store, STATUS_OK, damaged);
 }

@@ -221,25 +221,17 @@ void draft_forget_maker(Sql *sql, uint64_t account)
 
 // --- asking -------------------------------------------------------------------------------------
 
-static Status end_read(Store *store, Status status)
-{
-    status = sql_status(store->reader) != STATUS_OK ? sql_status(store->reader) : status;
-    sql_clear(store->reader);
-    pthread_mutex_unlock(&store->read_lock);
-    return status;
-}
-
 Status store_draft_file(Store *store, const char *package_id, const char *path, StoreDraftFile *out)
 {
-    pthread_mutex_lock(&store->read_lock);
-    return end_read(store, find_file(store->reader, package_id, path, out));
+    store_read_begin(store);
+    return store_read_end(store, find_file(store->reader, package_id, path, out), 0);
 }
 
 Status store_draft_files(Store *store, const char *package_id, StoreDraftFile *out, uint32_t max,
                          uint32_t *count)
 {
     *count = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_DRAFT_FILE_LIST, TABLE_NONE);
     sql_put_string(&row, package_id);
     while (*count < max && sql_next(&row)) {
@@ -248,7 +240,7 @@ Status store_draft_files(Store *store, const char *package_id, StoreDraftFile *o
     if (*count == max && max > 0) {
         sql_close(&row);
     }
-    return end_read(store, STATUS_OK);
+    return store_read_end(store, STATUS_OK, 0);
 }
 
 Status store_draft_versions(Store *store, const char *package_id, const char *path, uint32_t below,
@@ -256,12 +248,12 @@ Status store_draft_versions(Store *store, const char *package_id, const char *pa
 {
     VersionRow rows[STORE_DRAFT_VERSIONS];
     max = max < STORE_DRAFT_VERSIONS ? max : STORE_DRAFT_VERSIONS;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     *count = list_versions(store->reader, package_id, path, below, rows, max);
     for (uint32_t i = 0; i < *count; i++) {
         out[i] = rows[i].version;
     }
-    return end_read(store, STATUS_OK);
+    return store_read_end(store, STATUS_OK, 0);
 }
 
 Status store_draft_version(Store *store, const char *package_id, const char *path, uint32_t version,
@@ -269,7 +261,7 @@ Status store_draft_version(Store *store, const char *package_id, const char *pat
 {
     VersionRow found;
     Status status = STATUS_NOT_FOUND;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_DRAFT_VERSION_FIND, TABLE_NONE);
     sql_put_string(&row, package_id);
     sql_put_string(&row, path);
@@ -278,7 +270,7 @@ Status store_draft_version(Store *store, const char *package_id, const char *pat
         status = take_version(&row, &found) ? STATUS_OK : STATUS_MALFORMED;
         sql_close(&row);
     }
-    status = end_read(store, status);
+    status = store_read_end(store, status, 0);
     if (status == STATUS_OK) {
         *out = found.version;
     }

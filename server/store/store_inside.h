@@ -173,6 +173,10 @@ void queue_finish(Store *store); // commits what waits
 void queue_free(Store *store);
 // Runs it in the next transaction, and waits until that is on disk.
 Status store_call(Store *store, JobCall call, void *user);
+// Around questions to the reader. The end gives what went wrong with it, else the status; rows that
+// were damaged are counted, and a damaged answer is one.
+void store_read_begin(Store *store);
+Status store_read_end(Store *store, Status status, uint64_t damaged);
 
 // --- store_open.c -------------------------------------------------------------------------------
 MUST_USE Status store_sync_folder_of(const char *path);

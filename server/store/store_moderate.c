@@ -7,17 +7,6 @@
 
 #include <string.h>
 
-static Status read_end(Store *store, uint64_t damaged)
-{
-    const Status status = sql_status(store->reader);
-    sql_clear(store->reader);
-    pthread_mutex_unlock(&store->read_lock);
-    pthread_mutex_lock(&store->lock);
-    store->stats.damaged += damaged;
-    pthread_mutex_unlock(&store->lock);
-    return status;
-}
-
 // --- packages -----------------------------------------------------------------------------------
 
 static bool take_act(SqlRow *row, StorePackageAct *out)
@@ -70,14 +59,14 @@ Status store_package_act_find(Store *store, const char *package_id, StorePackage
 {
     StorePackageAct act = {0};
     bool is_damaged = false;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_PACKAGE_ACT_FIND, TABLE_NONE);
     sql_put_string(&row, package_id);
     if (sql_next(&row)) {
         is_damaged = !take_act(&row, &act);
         sql_close(&row);
     }
-    const Status status = read_end(store, is_damaged);
+    const Status status = store_read_end(store, STATUS_OK, is_damaged);
     *out = act;
     return status;
 }
@@ -87,7 +76,7 @@ Status store_approvals(Store *store, const char *after, StorePackage *out, uint3
 {
     uint64_t damaged = 0;
     *count = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_APPROVAL_LIST, TABLE_NONE);
     sql_put_string(&row, after);
     sql_put_u64(&row, max);
@@ -99,7 +88,7 @@ Status store_approvals(Store *store, const char *after, StorePackage *out, uint3
         }
     }
     sql_close(&row);
-    return read_end(store, damaged);
+    return store_read_end(store, STATUS_OK, damaged);
 }
 
 // --- chat rules ---------------------------------------------------------------------------------
@@ -160,7 +149,7 @@ Status store_chat_rule_put(Store *store, const StoreChatRule *rule)
 Status store_chat_rules(Store *store, StoreChatRuleSink sink, void *user)
 {
     uint64_t damaged = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_CHAT_RULE_ALL, TABLE_NONE);
     while (sql_next(&row)) {
         StoreChatRule rule;
@@ -170,7 +159,7 @@ Status store_chat_rules(Store *store, StoreChatRuleSink sink, void *user)
             damaged += 1;
         }
     }
-    return read_end(store, damaged);
+    return store_read_end(store, STATUS_OK, damaged);
 }
 
 // --- people whom others block -------------------------------------------------------------------
@@ -215,7 +204,7 @@ Status store_block_delete(Store *store, uint64_t account_id, uint64_t blocked_id
 Status store_blocks(Store *store, StoreBlockSink sink, void *user)
 {
     uint64_t damaged = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_BLOCK_ALL, TABLE_NONE);
     while (sql_next(&row)) {
         StoreBlock block;
@@ -229,7 +218,7 @@ Status store_blocks(Store *store, StoreBlockSink sink, void *user)
             damaged += 1;
         }
     }
-    return read_end(store, damaged);
+    return store_read_end(store, STATUS_OK, damaged);
 }
 
 // --- ranges of addresses ------------------------------------------------------------------------
@@ -297,7 +286,7 @@ Status store_address_ban_delete(Store *store, const char *range)
 Status store_address_bans(Store *store, StoreAddressBanSink sink, void *user)
 {
     uint64_t damaged = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_ADDRESS_BAN_ALL, TABLE_NONE);
     while (sql_next(&row)) {
         StoreAddressBan ban;
@@ -307,7 +296,7 @@ Status store_address_bans(Store *store, StoreAddressBanSink sink, void *user)
             damaged += 1;
         }
     }
-    return read_end(store, damaged);
+    return store_read_end(store, STATUS_OK, damaged);
 }
 
 // --- lists --------------------------------------------------------------------------------------
@@ -344,7 +333,7 @@ Status store_list_find(Store *store, StoreList list, char *out, size_t capacity,
 {
     bool is_damaged = false;
     *bytes = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_TEXT_LIST_FIND, TABLE_NONE);
     sql_put_u64(&row, list);
     if (sql_next(&row)) {
@@ -359,5 +348,5 @@ Status store_list_find(Store *store, StoreList list, char *out, size_t capacity,
         *bytes = is_damaged ? 0 : found;
         sql_close(&row);
     }
-    return read_end(store, is_damaged);
+    return store_read_end(store, STATUS_OK, is_damaged);
 }

@@ -157,48 +157,29 @@ Status package_person_find(Sql *sql, const char *package_id, uint64_t account,
     FIND_ONE(row, take_person, out);
 }
 
-static void begin_read(Store *store)
-{
-    pthread_mutex_lock(&store->read_lock);
-}
-
-// What was damaged is counted.
-static Status end_read(Store *store, Status status, uint64_t damaged)
-{
-    status = sql_status(store->reader) != STATUS_OK ? sql_status(store->reader) : status;
-    sql_clear(store->reader);
-    pthread_mutex_unlock(&store->read_lock);
-    if (damaged > 0 || status == STATUS_MALFORMED) {
-        pthread_mutex_lock(&store->lock);
-        store->stats.damaged += damaged > 0 ? damaged : 1;
-        pthread_mutex_unlock(&store->lock);
-    }
-    return status;
-}
-
 Status store_package_find(Store *store, const char *package_id, StorePackage *out)
 {
-    begin_read(store);
-    return end_read(store, package_by_id(store->reader, package_id, out), 0);
+    store_read_begin(store);
+    return store_read_end(store, package_by_id(store->reader, package_id, out), 0);
 }
 
 Status store_revision_find(Store *store, const char *package_id, uint32_t number,
                            StoreRevision *out)
 {
-    begin_read(store);
-    return end_read(store, revision_row_find(store->reader, package_id, number, out), 0);
+    store_read_begin(store);
+    return store_read_end(store, revision_row_find(store->reader, package_id, number, out), 0);
 }
 
 Status store_revision_by_job(Store *store, const char *job_id, StoreRevision *out)
 {
-    begin_read(store);
-    return end_read(store, find_by_job(store->reader, job_id, out), 0);
+    store_read_begin(store);
+    return store_read_end(store, find_by_job(store->reader, job_id, out), 0);
 }
 
 Status store_package_trashed(Store *store, uint64_t before_unix_ms, StorePackage *out)
 {
-    begin_read(store);
-    return end_read(store, find_trashed(store->reader, before_unix_ms, out), 0);
+    store_read_begin(store);
+    return store_read_end(store, find_trashed(store->reader, before_unix_ms, out), 0);
 }
 
 Status store_packages_of(Store *store, uint64_t account, const char *after, StorePackage *out,
@@ -206,7 +187,7 @@ Status store_packages_of(Store *store, uint64_t account, const char *after, Stor
 {
     uint64_t damaged = 0;
     *count = 0;
-    begin_read(store);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_PACKAGE_LIST, TABLE_NONE);
     sql_put_u64(&row, account);
     sql_put_string(&row, after);
@@ -218,7 +199,7 @@ Status store_packages_of(Store *store, uint64_t account, const char *after, Stor
             damaged += 1;
         }
     }
-    return end_read(store, STATUS_OK, damaged);
+    return store_read_end(store, STATUS_OK, damaged);
 }
 
 Status store_revisions(Store *store, const char *package_id, uint32_t below, StoreRevision *out,
@@ -226,7 +207,7 @@ Status store_revisions(Store *store, const char *package_id, uint32_t below, Sto
 {
     uint64_t damaged = 0;
     *count = 0;
-    begin_read(store);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_REVISION_LIST, TABLE_NONE);
     sql_put_string(&row, package_id);
     sql_put_u64(&row, below);
@@ -238,14 +219,14 @@ Status store_revisions(Store *store, const char *package_id, uint32_t below, Sto
             damaged += 1;
         }
     }
-    return end_read(store, STATUS_OK, damaged);
+    return store_read_end(store, STATUS_OK, damaged);
 }
 
 Status store_revisions_building(Store *store, StoreRevisionSink sink, void *user)
 {
     uint64_t damaged = 0;
     StoreRevision revision;
-    begin_read(store);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_REVISION_BUILDING, TABLE_NONE);
     while (sql_next(&row)) {
         if (take_revision(&row, &revision)) {
@@ -254,7 +235,7 @@ Status store_revisions_building(Store *store, StoreRevisionSink sink, void *user
             damaged += 1;
         }
     }
-    return end_read(store, STATUS_OK, damaged);
+    return store_read_end(store, STATUS_OK, damaged);
 }
 
 // --- packages -----------------------------------------------------------------------------------
@@ -642,10 +623,10 @@ Status store_package_role(Store *store, const char *package_id, uint64_t account
                           StorePackageRole *role)
 {
     StorePackagePerson person = {.role = STORE_NOBODY};
-    begin_read(store);
+    store_read_begin(store);
     Status status = package_person_find(store->reader, package_id, account, &person);
     const bool is_none = status == STATUS_NOT_FOUND;
-    status = end_read(store, is_none ? STATUS_OK : status, 0);
+    status = store_read_end(store, is_none ? STATUS_OK : status, 0);
     if (status == STATUS_OK) {
         *role = is_none ? STORE_NOBODY : person.role;
     }
@@ -656,19 +637,19 @@ Status store_package_people(Store *store, const char *package_id, StorePackagePe
                             uint32_t max, uint32_t *count)
 {
     uint64_t damaged = 0;
-    begin_read(store);
+    store_read_begin(store);
     const uint32_t all = read_people(store->reader, package_id, out, max, &damaged);
     *count = all < max ? all : max;
-    return end_read(store, STATUS_OK, damaged);
+    return store_read_end(store, STATUS_OK, damaged);
 }
 
 // --- what it takes ------------------------------------------------------------------------------
 
 Status store_account_bytes(Store *store, uint64_t account, uint64_t *bytes)
 {
-    begin_read(store);
+    store_read_begin(store);
     *bytes = package_bytes_of(store->reader, account);
-    return end_read(store, STATUS_OK, 0);
+    return store_read_end(store, STATUS_OK, 0);
 }
 
 typedef struct UseCall {
@@ -712,7 +693,7 @@ Status store_blob_uses(Store *store, const uint8_t hash[32], StoreBlobUse *out, 
 {
     uint64_t damaged = 0;
     *count = 0;
-    begin_read(store);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_BLOB_USES_OF, TABLE_NONE);
     sql_put_bytes(&row, hash, 32);
     bool is_more = sql_next(&row);
@@ -726,7 +707,7 @@ Status store_blob_uses(Store *store, const uint8_t hash[32], StoreBlobUse *out, 
     if (is_more) {
         sql_close(&row);
     }
-    return end_read(store, *count > 0 ? STATUS_OK : STATUS_NOT_FOUND, damaged);
+    return store_read_end(store, *count > 0 ? STATUS_OK : STATUS_NOT_FOUND, damaged);
 }
 
 typedef struct ForgetCall {
@@ -748,14 +729,14 @@ static Status blob_forget(Store *store, Sql *sql, void *user)
 Status store_blob_forget(Store *store, const uint8_t hash[32], bool *is_used)
 {
     ForgetCall call = {hash, true};
-    begin_read(store);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_BLOB_USE_ANY, TABLE_NONE);
     sql_put_bytes(&row, hash, 32);
     if (sql_next(&row)) {
         call.is_used = sql_take_u64(&row) != 0;
         sql_close(&row);
     }
-    Status status = end_read(store, STATUS_OK, 0);
+    Status status = store_read_end(store, STATUS_OK, 0);
     if (status == STATUS_OK && !call.is_used) {
         status = store_call(store, blob_forget, &call);
     }

@@ -224,21 +224,13 @@ Status store_picture_set(Store *store, const char *package_id, uint32_t number, 
 
 // --- reading ------------------------------------------------------------------------------------
 
-static Status end_read(Store *store, Status status)
-{
-    status = sql_status(store->reader) != STATUS_OK ? sql_status(store->reader) : status;
-    sql_clear(store->reader);
-    pthread_mutex_unlock(&store->read_lock);
-    return status;
-}
-
 Status store_blob_used(Store *store, const char *package_id, StoreBlobPurpose purpose,
                        uint32_t number, StoreBlobRef *out)
 {
     StoreBlobRef found;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     const Status status =
-        end_read(store, find_use(store->reader, package_id, purpose, number, &found));
+        store_read_end(store, find_use(store->reader, package_id, purpose, number, &found), 0);
     if (status == STATUS_OK) {
         *out = found;
     }
@@ -249,27 +241,27 @@ Status store_pictures(Store *store, const char *package_id, uint32_t *numbers, u
                       uint32_t *count)
 {
     *count = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_PICTURE_NUMBERS, TABLE_NONE);
     sql_put_string(&row, package_id);
     sql_put_u64(&row, max);
     while (sql_next(&row)) {
         numbers[(*count)++] = (uint32_t)sql_take_u64(&row);
     }
-    return end_read(store, STATUS_OK);
+    return store_read_end(store, STATUS_OK, 0);
 }
 
 Status store_package_bytes(Store *store, const char *package_id, uint64_t *bytes)
 {
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     *bytes = bytes_of(store->reader, package_id);
-    return end_read(store, STATUS_OK);
+    return store_read_end(store, STATUS_OK, 0);
 }
 
 Status store_place_data(Store *store, const char *place_id, uint64_t *keys, uint64_t *bytes)
 {
     *keys = *bytes = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_USE_FIND, TABLE_NONE);
     sql_put_string(&row, place_id);
     Status status = STATUS_OK;
@@ -282,7 +274,7 @@ Status store_place_data(Store *store, const char *place_id, uint64_t *keys, uint
         status = sql_take_checksum(&row) ? STATUS_OK : STATUS_MALFORMED;
         sql_close(&row);
     }
-    return end_read(store, status);
+    return store_read_end(store, status, 0);
 }
 
 // --- giving it away -----------------------------------------------------------------------------

@@ -285,6 +285,26 @@ void queue_free(Store *store)
     close(store->event);
 }
 
+// --- reading ------------------------------------------------------------------------------------
+
+void store_read_begin(Store *store)
+{
+    pthread_mutex_lock(&store->read_lock);
+}
+
+Status store_read_end(Store *store, Status status, uint64_t damaged)
+{
+    status = sql_status(store->reader) != STATUS_OK ? sql_status(store->reader) : status;
+    sql_clear(store->reader);
+    pthread_mutex_unlock(&store->read_lock);
+    if (damaged > 0 || status == STATUS_MALFORMED) {
+        pthread_mutex_lock(&store->lock);
+        store->stats.damaged += damaged > 0 ? damaged : 1;
+        pthread_mutex_unlock(&store->lock);
+    }
+    return status;
+}
+
 // --- going in -----------------------------------------------------------------------------------
 
 Status store_call(Store *store, JobCall call, void *user)

@@ -226,22 +226,11 @@ void report_forget_maker(Sql *sql, uint64_t account)
 
 // --- reading ------------------------------------------------------------------------------------
 
-static Status read_end(Store *store, uint64_t damaged)
-{
-    const Status status = sql_status(store->reader);
-    sql_clear(store->reader);
-    pthread_mutex_unlock(&store->read_lock);
-    pthread_mutex_lock(&store->lock);
-    store->stats.damaged += damaged;
-    pthread_mutex_unlock(&store->lock);
-    return status;
-}
-
 Status store_report_find(Store *store, uint64_t report_id, StoreReport *out)
 {
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     const Status found = find(store->reader, report_id, out);
-    const Status status = read_end(store, found == STATUS_MALFORMED);
+    const Status status = store_read_end(store, STATUS_OK, found == STATUS_MALFORMED);
     return status != STATUS_OK ? status : found;
 }
 
@@ -250,7 +239,7 @@ Status store_reports(Store *store, StoreReportState state, uint64_t below, Store
 {
     uint64_t damaged = 0;
     *count = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row =
         sql_open(store->reader, state == STORE_REPORT_ANY ? SQL_REPORT_LIST_ALL : SQL_REPORT_LIST,
                  TABLE_NONE);
@@ -267,7 +256,7 @@ Status store_reports(Store *store, StoreReportState state, uint64_t below, Store
         }
     }
     sql_close(&row);
-    return read_end(store, damaged);
+    return store_read_end(store, STATUS_OK, damaged);
 }
 
 Status store_report_lines(Store *store, uint64_t report_id, StoreReportLine *out, uint32_t max,
@@ -275,7 +264,7 @@ Status store_report_lines(Store *store, uint64_t report_id, StoreReportLine *out
 {
     uint64_t damaged = 0;
     *count = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_REPORT_LINES_OF, TABLE_NONE);
     sql_put_u64(&row, report_id);
     while (*count < max && sql_next(&row)) {
@@ -286,5 +275,5 @@ Status store_report_lines(Store *store, uint64_t report_id, StoreReportLine *out
         }
     }
     sql_close(&row);
-    return read_end(store, damaged);
+    return store_read_end(store, STATUS_OK, damaged);
 }

@@ -49,7 +49,7 @@ def test_publish_command(program, places, folder):
         print(said, f"from the command to ready: {took:.2f} s")
         with open(os.path.join(place, ".sandlot", "publish.json"), encoding="utf-8") as file:
             place_id = json.load(file)[tool.url]
-        check(place_id.startswith("place_") and f"/?place={place_id}" in said, said)
+        check(place_id.startswith("place_") and f"/place/{place_id}" in said, said)
         page = up.good("GET", f"/api/places/{place_id}", who="ann")
         check((page["live"], page["beta"], page["revisions"]) == ("r1", None, 1), page)
         # It is played.

@@ -523,7 +523,7 @@ static void get_docs(void *user, HttpRequest *request, HttpResponse *response)
 
 // --- the server ---------------------------------------------------------------------------------
 
-static const char *const pages[] = {"/play/*", NULL};
+static const char *const pages[] = {"/play/*", "/place/*", NULL};
 
 Status serve_http_start(Serve *serve)
 {

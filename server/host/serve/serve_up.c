@@ -117,7 +117,7 @@ static void print_next(const Serve *serve, const char *address, unsigned port)
     } else {
         // By the place, so that friends who open it meet in one world.
         diagnostic_print(stdout,
-                         "  play     open %s?place=%s in a browser, in two windows if you like",
+                         "  play     open %splace/%s in a browser, in two windows if you like",
                          link, serve->default_place);
     }
     printf("  create   `sandlot new mygame --template obby`, then `sandlot world mygame`\n");

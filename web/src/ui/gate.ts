@@ -19,6 +19,12 @@ function roomOfAddress(): string {
         new URLSearchParams(location.search).get('room') ?? '';
 }
 
+// `/place/place_obby-k3x9ab`, or `?place=…`.
+function placeOfAddress(): string {
+    return /^\/place\/([^/]+)$/.exec(location.pathname)?.[1] ??
+        new URLSearchParams(location.search).get('place') ?? '';
+}
+
 export class Gate {
     private readonly gate = element('gate', HTMLElement);
     private readonly form = element('join', HTMLFormElement);
@@ -36,7 +42,7 @@ export class Gate {
     private readonly leave = element('leave', HTMLParagraphElement);
     private readonly join: (wish: Wish) => void;
     private room = roomOfAddress();
-    private place = new URLSearchParams(location.search).get('place') ?? '';
+    private place = placeOfAddress();
     private hasAccounts = false;
     private signedIn = false;
     private wasPlaying = false;
