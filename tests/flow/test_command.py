@@ -254,7 +254,8 @@ def test_build_says_each_thing_once(program, _places, folder):
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=110, check=False)
         said = re.sub(r" \(\d+ ms\)\n$", "", done.stdout).rstrip("\n")
         check(done.returncode == (0 if out else 1) and said == (out or ""), f"{number}: {done}")
-        lines = done.stderr.splitlines()
+        # A build that takes a second shows its progress, which a busy machine makes of any build.
+        lines = [line for line in done.stderr.splitlines() if not line.startswith("build: ")]
         check(len(lines) == len(errors) and all(line.startswith(error) for line, error in zip(lines, errors)),
               f"{number}: {done.stderr}")
         check(out is None or "--verify" in options or done.stdout.endswith(" ms)\n"), done.stdout)
