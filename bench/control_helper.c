@@ -2,7 +2,7 @@
 // server of the same library does ("hello"), the least that sends a file ("file"), and a database
 // with many worlds ("fill") or many places that are listed ("places").
 #define _GNU_SOURCE
-#include "server/store/store_listing.h"
+#include "server/store/place/store_listing.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -8,8 +8,8 @@
 #include "server/backup/backup_list.h"
 #include "server/backup/backup_tar.h"
 #include "server/control/deletion_log.h"
+#include "server/store/people/store_person.h"
 #include "server/store/store.h"
-#include "server/store/store_person.h"
 #include "server/sys/file.h"
 
 #include <dirent.h>

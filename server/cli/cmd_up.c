@@ -4,9 +4,9 @@
 #include "core/base/sha256.h"
 #include "server/build/base/diagnostic.h"
 #include "server/cli/command.h"
-#include "server/control/settings.h"
-#include "server/host/serve/serve.h"
-#include "server/host/serve/serve_log.h"
+#include "server/control/settings/settings.h"
+#include "server/serve/operate/serve_log.h"
+#include "server/serve/serve.h"
 
 #include <dirent.h>
 #include <stdio.h>

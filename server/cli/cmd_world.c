@@ -2,8 +2,8 @@
 // many places.
 #include "server/build/base/diagnostic.h"
 #include "server/cli/command.h"
-#include "server/host/serve/serve.h"
 #include "server/net/http_client.h"
+#include "server/serve/serve.h"
 #include "server/sys/program.h"
 
 #include <stdio.h>

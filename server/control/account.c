@@ -1,8 +1,8 @@
 // See account.h. Whatever is decided from the account's row is decided again in the transaction
 // that changes it (StoreAccountChange.was): two requests at once cannot both win, and a password
 // that was changed meanwhile lets nobody in.
-#include "server/control/class.h"
 #include "server/control/control_inside.h"
+#include "server/control/order/class.h"
 
 #include "core/base/check.h"
 #include "core/base/limits.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "server/control/identity.h"
-#include "server/store/store_account.h"
+#include "server/store/people/store_account.h"
 
 typedef enum AccountResult {
     ACCOUNT_OK,

@@ -1,7 +1,7 @@
 // Links that are good once, and who may register. See account.h.
 #include "server/control/control_inside.h"
-#include "server/control/settings.h"
-#include "server/store/store_listing.h"
+#include "server/control/settings/settings.h"
+#include "server/store/place/store_listing.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // See control.h.
 #include "server/control/control_inside.h"
-#include "server/store/store_listing.h"
+#include "server/store/place/store_listing.h"
 
 #include "core/base/check.h"
 #include "core/base/utf8.h"

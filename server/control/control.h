@@ -14,13 +14,13 @@
 // Functions that say so wait for the disk, and are for threads of the pool.
 #pragma once
 
-#include "server/control/address_bans.h"
-#include "server/control/bans.h"
-#include "server/control/chat.h"
 #include "server/control/identity.h"
 #include "server/control/name.h"
-#include "server/store/store_account.h"
-#include "server/store/store_audit.h"
+#include "server/control/order/address_bans.h"
+#include "server/control/order/bans.h"
+#include "server/control/order/chat.h"
+#include "server/store/people/store_account.h"
+#include "server/store/people/store_audit.h"
 
 typedef struct Control Control;
 

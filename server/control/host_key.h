@@ -4,7 +4,7 @@
 #pragma once
 
 #include "server/control/token.h"
-#include "server/store/store_host_key.h"
+#include "server/store/people/store_host_key.h"
 
 #define HOST_KEYS_MAX 1024
 

@@ -3,7 +3,7 @@
 
 #include "core/base/status.h"
 #include "server/control/token.h"
-#include "server/store/store_account.h"
+#include "server/store/people/store_account.h"
 
 typedef enum Role {
     ROLE_CREATOR = 1 << 0,

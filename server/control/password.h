@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/status.h"
-#include "server/store/store_account.h"
+#include "server/store/people/store_account.h"
 
 #include <stdbool.h>
 

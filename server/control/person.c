@@ -1,8 +1,8 @@
 // Deleting everything about a person. See account.h.
 #include "server/control/control_inside.h"
 
-#include "server/control/bans.h"
-#include "server/store/store_person.h"
+#include "server/control/order/bans.h"
+#include "server/store/people/store_person.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 // Only when one was last used is written later, at most once a minute, and may be lost with the
 // process.
 #include "server/control/control_inside.h"
-#include "server/store/store_report.h"
+#include "server/store/people/store_report.h"
 
 #include "core/base/check.h"
 #include "core/base/limits.h"

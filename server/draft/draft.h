@@ -9,8 +9,8 @@
 #pragma once
 
 #include "server/build/base/reason.h"
-#include "server/store/blob.h"
-#include "server/store/store_draft.h"
+#include "server/store/place/blob.h"
+#include "server/store/place/store_draft.h"
 
 #define DRAFT_FILES_MAX  4000 // as a package may have
 #define DRAFT_PATH_BYTES 4096

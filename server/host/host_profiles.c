@@ -4,7 +4,7 @@
 #include "server/host/host_inside.h"
 
 #include "core/world/save/row.h"
-#include "server/store/store_profile.h"
+#include "server/store/world/store_profile.h"
 
 static uint32_t free_admission(Host *host)
 {

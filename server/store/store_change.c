@@ -1,7 +1,7 @@
 // Changes to accounts that are one transaction, and what they use up: names, links, recovery codes.
 // See store_account.h.
 #define _GNU_SOURCE
-#include "server/store/store_account.h"
+#include "server/store/people/store_account.h"
 
 #include "server/store/store_inside.h"
 

@@ -1,12 +1,12 @@
 // What is stored about a person, as JSON: see store_person.h. Rows are written as the tables have
 // them, column by column, so that a column that is added later is exported too.
 #define _GNU_SOURCE
-#include "server/store/store_person.h"
+#include "server/store/people/store_person.h"
 
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
-#include "server/store/sql_driver.h"
-#include "server/store/store_person_inside.h"
+#include "server/store/people/store_person_inside.h"
+#include "server/store/sql/sql_driver.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,9 +8,9 @@
 
 #include "core/script/trial/memory_store.h"
 #include "core/world/save/row.h"
-#include "server/store/sql.h"
+#include "server/store/place/store_package.h"
+#include "server/store/sql/sql.h"
 #include "server/store/store.h"
-#include "server/store/store_package.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -9,7 +9,7 @@
 #include "server/store/store_inside.h"
 
 #include "core/base/check.h"
-#include "server/store/sql_driver.h"
+#include "server/store/sql/sql_driver.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "core/base/check.h"
 #include "server/store/backup_lock.h"
-#include "server/store/store_profile.h"
+#include "server/store/world/store_profile.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -315,7 +315,7 @@ def test_up_settings_are_documented(_program, places, _folder):
     """The table in docs/OPERATIONS.md has the rows of settings.def: names, defaults, flags and
     variables."""
     root = os.path.dirname(places)
-    with open(os.path.join(root, "server/control/settings.def"), encoding="utf-8") as file:
+    with open(os.path.join(root, "server/control/settings/settings.def"), encoding="utf-8") as file:
         text = file.read()
     rows = re.findall(r'^SETTING\(\w+, "(\w+)", \w+, \w+,\s+\w+,\s+(?:NULL|"[^"]*"),\s+("[^"]*"),\s+'
                       r'(NULL|"[^"]*"),\s+("[^"]*"),\s+(NULL|"[^"]*"),\s+(?:true|false),\s+(true|false)',

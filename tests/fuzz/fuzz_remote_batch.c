@@ -1,7 +1,7 @@
 // What hosts on other machines send to a control plane, and its replies: any bytes are a batch, a
 // reply or an error status. What is accepted is written again as the same bytes.
 #include "core/base/check.h"
-#include "server/store/remote_batch.h"
+#include "server/store/world/remote_batch.h"
 
 #include <stdlib.h>
 #include <string.h>

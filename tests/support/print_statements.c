@@ -1,6 +1,6 @@
 // Prints the store's tables, indexes and statements for PostgreSQL: CREATE TABLE, CREATE INDEX, and
 // PREPARE with the types of the parameters. test_postgresql.py gives them to a real server.
-#include "server/store/sql_driver.h"
+#include "server/store/sql/sql_driver.h"
 
 #include <stdio.h>
 

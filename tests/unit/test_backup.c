@@ -7,7 +7,7 @@
 #include "server/backup/backup_tar.h"
 #include "server/control/deletion_log.h"
 #include "server/store/backup_lock.h"
-#include "server/store/blob.h"
+#include "server/store/place/blob.h"
 #include "server/store/store_copy.h"
 #include "server/sys/file.h"
 #include "tests/support/test.h"

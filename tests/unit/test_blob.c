@@ -1,7 +1,7 @@
 // Files by their hash: each is written completely or not at all, compared when read, and no name
 // leads outside the folder.
 #define _GNU_SOURCE
-#include "server/store/blob.h"
+#include "server/store/place/blob.h"
 
 #include "tests/support/test.h"
 #include "tests/unit/store_fixture.h"

@@ -1,10 +1,10 @@
 // Classes of a school: what is stored, codes that pupils sign in with, who may do what with a place
 // that is a class's, and what may be said there.
 #define _GNU_SOURCE
-#include "server/control/class.h"
 #include "server/control/control.h"
-#include "server/control/rights.h"
-#include "server/store/store_person.h"
+#include "server/control/order/class.h"
+#include "server/control/order/rights.h"
+#include "server/store/people/store_person.h"
 
 #include "core/base/limits.h"
 #include "tests/support/test.h"

@@ -1,9 +1,9 @@
 // Guests and sign-ins of the control plane: in memory, on disk, and when they end.
 #include "server/control/account.h"
 #include "server/control/attempt.h"
-#include "server/control/bans.h"
 #include "server/control/control.h"
 #include "server/control/name.h"
+#include "server/control/order/bans.h"
 
 #include "core/base/limits.h"
 #include "core/base/rng.h"

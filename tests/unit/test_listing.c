@@ -1,10 +1,10 @@
 // The listing in the store: what is shown, in which order, search, votes, favourites, and how much
 // places are played.
 #define _GNU_SOURCE
-#include "server/store/popularity.h"
-#include "server/store/search_words.h"
-#include "server/store/store_listing.h"
-#include "server/store/store_person.h"
+#include "server/store/people/store_person.h"
+#include "server/store/place/popularity.h"
+#include "server/store/place/search_words.h"
+#include "server/store/place/store_listing.h"
 
 #include "core/base/rng.h"
 #include "tests/support/test.h"

@@ -1,7 +1,7 @@
 // Lines of the log: their three forms, and that no text can break out of its value.
 #include "core/base/json_read.h"
 #include "core/base/utf8.h"
-#include "server/host/serve/log_line.h"
+#include "server/serve/operate/log_line.h"
 #include "tests/support/test.h"
 
 #include <stdlib.h>

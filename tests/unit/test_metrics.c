@@ -1,7 +1,7 @@
 // The text of /metrics.
-#include "server/host/serve/metrics.h"
+#include "server/serve/operate/metrics.h"
 
-#include "server/host/serve/http_routes.h"
+#include "server/serve/http/http_routes.h"
 #include "server/store/store.h"
 #include "tests/support/test.h"
 

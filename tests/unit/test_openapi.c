@@ -1,10 +1,10 @@
 // The description of the API: it is the table of routes, no more and no less, and every route
 // describes itself.
 #define _GNU_SOURCE
-#include "server/host/serve/openapi.h"
+#include "server/serve/http/openapi.h"
 
 #include "core/base/json_read.h"
-#include "server/host/serve/http_routes.h"
+#include "server/serve/http/http_routes.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>

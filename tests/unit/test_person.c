@@ -1,8 +1,8 @@
 // Everything that is stored about a person: what is found, given out and deleted, and what stays.
 #define _GNU_SOURCE
-#include "server/store/store_account.h"
-#include "server/store/store_package.h"
-#include "server/store/store_person.h"
+#include "server/store/people/store_account.h"
+#include "server/store/people/store_person.h"
+#include "server/store/place/store_package.h"
 
 #include "core/base/json.h"
 #include "tests/support/test.h"

@@ -1,5 +1,5 @@
 // Answers that are kept ready: how long they are given out, and what ends that.
-#include "server/host/serve/ready_cache.h"
+#include "server/serve/listing/ready_cache.h"
 
 #include "core/base/limits.h"
 #include "tests/support/test.h"

@@ -1,10 +1,10 @@
 // What the threads of a host share: journals that one thread writes for all worlds, the list of
 // rooms, and the mailbox by which HTTP threads reach the main thread.
 #define _GNU_SOURCE
-#include "server/host/serve/journal_writer.h"
-#include "server/host/serve/mailbox.h"
-#include "server/host/serve/rooms.h"
-#include "server/host/serve/time_text.h"
+#include "server/serve/http/time_text.h"
+#include "server/serve/journal_writer.h"
+#include "server/serve/mailbox.h"
+#include "server/serve/rooms.h"
 
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"

@@ -1,7 +1,7 @@
 // The settings of `sandlot up`. Most tests go through every row of settings.def, so that a new row
 // is tested without a new test.
 #define _GNU_SOURCE
-#include "server/control/settings.h"
+#include "server/control/settings/settings.h"
 #include "server/sys/file.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"

@@ -1,7 +1,7 @@
 // The store: rows are read back as they were written, leases fence, hostile saves leave nothing
 // behind, and old or damaged character profiles become valid ones.
 #define _GNU_SOURCE
-#include "server/store/sql.h"
+#include "server/store/sql/sql.h"
 #include "tests/unit/store_fixture.h"
 
 #include "tests/support/test.h"

@@ -1,6 +1,6 @@
 // What operators did, in the store: numbered, read back page by page; and what a sweep removes.
-#include "server/store/store_account.h"
-#include "server/store/store_audit.h"
+#include "server/store/people/store_account.h"
+#include "server/store/people/store_audit.h"
 
 #include "tests/support/test.h"
 #include "tests/unit/store_fixture.h"

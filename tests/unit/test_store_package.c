@@ -1,8 +1,8 @@
 // Packages in the store: rows, numbers of revisions, channels, teams, what they take; and who may
 // do what with them.
-#include "server/control/rights.h"
-#include "server/store/store_package.h"
-#include "server/store/store_person.h"
+#include "server/control/order/rights.h"
+#include "server/store/people/store_person.h"
+#include "server/store/place/store_package.h"
 
 #include "tests/support/test.h"
 #include "tests/unit/store_fixture.h"

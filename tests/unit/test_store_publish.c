@@ -1,6 +1,6 @@
 // Steps of publishing: each is done whole or not at all.
-#include "server/store/store_person.h"
-#include "server/store/store_publish.h"
+#include "server/store/people/store_person.h"
+#include "server/store/place/store_publish.h"
 
 #include "tests/support/test.h"
 #include "tests/unit/store_fixture.h"

@@ -5,8 +5,8 @@
 #include "core/base/check.h"
 #include "core/base/rng.h"
 #include "core/world/save/row.h"
-#include "server/store/store_host_key.h"
-#include "server/store/store_remote.h"
+#include "server/store/people/store_host_key.h"
+#include "server/store/world/store_remote.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 // Reports, their evidence, and what else keeps order, in the store: read back, swept away, and gone
 // with a person.
 #define _GNU_SOURCE
-#include "server/store/store_account.h"
-#include "server/store/store_moderate.h"
-#include "server/store/store_person.h"
-#include "server/store/store_report.h"
+#include "server/store/people/store_account.h"
+#include "server/store/people/store_moderate.h"
+#include "server/store/people/store_person.h"
+#include "server/store/people/store_report.h"
 
 #include "core/world/save/command.h"
 #include "tests/support/test.h"

@@ -1,0 +1,247 @@
+// See class.h. There are some thousands of pupils and places at most, which are looked through one
+// by one: only whoever comes into a world or changes a rule asks.
+#include "server/control/order/class.h"
+
+#include "core/base/utf8.h"
+#include "server/control/control_inside.h"
+#include "server/sys/entropy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENTRIES_MAX     (1u << 20)
+#define PUPIL_TRIES_MAX 1000 // numbers behind a name
+
+// An account or a place, and its class.
+typedef struct Entry {
+    uint64_t account;  // 0: a place
+    char place_id[65]; // "": an account
+    char class_id[65];
+} Entry;
+
+struct Classes {
+    pthread_mutex_t lock;
+    Entry *entries;
+    uint32_t count, capacity;
+};
+
+static Status add(struct Classes *classes, const char *class_id, uint64_t account,
+                  const char *place_id)
+{
+    if (classes->count == classes->capacity) {
+        const uint32_t more = 2 * classes->capacity + 64;
+        Entry *grown = more <= ENTRIES_MAX ? realloc(classes->entries, more * sizeof *grown) : NULL;
+        if (grown == NULL) {
+            return STATUS_LIMIT;
+        }
+        classes->entries = grown;
+        classes->capacity = more;
+    }
+    Entry *entry = &classes->entries[classes->count++];
+    *entry = (Entry){.account = account};
+    memcpy(entry->place_id, place_id, strlen(place_id) + 1);
+    memcpy(entry->class_id, class_id, strlen(class_id) + 1);
+    return STATUS_OK;
+}
+
+// --- names --------------------------------------------------------------------------------------
+
+// "5b-anna", "5b-anna2", and so on; what is no ASCII letter or digit is left out.
+static void pupil_name(const char *class_name, const char *shown, uint32_t number,
+                       char out[STORE_NAME_BYTES])
+{
+    char ending[16] = "";
+    size_t at = 0;
+    if (number > 1) {
+        snprintf(ending, sizeof ending, "%u", number);
+    }
+    const size_t room = NAME_LETTERS_MAX - strlen(ending);
+    for (uint32_t part = 0; part < 2; part++) {
+        const char *text = part == 0 ? class_name : shown;
+        const size_t end = part == 0 ? 8 : room;
+        for (; *text != '\0' && at < end; text++) {
+            const char letter = *text >= 'A' && *text <= 'Z' ? (char)(*text + ('a' - 'A')) : *text;
+            const bool is_kept =
+                (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9');
+            out[at] = letter;
+            at += is_kept;
+        }
+        if (part == 0) {
+            out[at++] = '-';
+        }
+    }
+    snprintf(out + at, STORE_NAME_BYTES - at, "%s", ending);
+    if (strlen(out) < NAME_LETTERS_MIN || !name_is_valid(out)) {
+        snprintf(out, STORE_NAME_BYTES, "pupil-%u", (unsigned)(entropy_u64() % 1000000000));
+    }
+}
+
+static void pupil_shown(const char *shown, uint32_t number, char out[STORE_SHOWN_BYTES])
+{
+    char ending[16] = "";
+    if (number > 1) {
+        snprintf(ending, sizeof ending, " %u", number);
+    }
+    const size_t bytes = utf8_cut(shown, strlen(shown), STORE_SHOWN_BYTES - 1 - strlen(ending));
+    snprintf(out, STORE_SHOWN_BYTES, "%.*s%s", (int)bytes, shown, ending);
+}
+
+// Does somebody have a name that looks like it? If the store cannot say, the transaction will.
+static bool is_taken(Control *control, const char *name)
+{
+    char folded[NAME_FOLD_BYTES];
+    uint64_t owner = 0;
+    name_fold(name, folded);
+    return name_is_reserved(folded) ||
+           (store_name_find(control->config.store, folded, &owner) == STATUS_OK && owner != 0);
+}
+
+bool class_choose_names(Control *control, const StoreClass *class, const char *shown_name,
+                        StoreAccount *account)
+{
+    uint32_t name = 1, shown = 1;
+    pupil_shown(shown_name, shown, account->shown_name);
+    while (is_taken(control, account->shown_name) && shown < PUPIL_TRIES_MAX) {
+        pupil_shown(shown_name, ++shown, account->shown_name);
+    }
+    pupil_name(class->name, shown_name, name, account->name);
+    while (is_taken(control, account->name) && name < PUPIL_TRIES_MAX) {
+        pupil_name(class->name, shown_name, ++name, account->name);
+    }
+    return name < PUPIL_TRIES_MAX && shown < PUPIL_TRIES_MAX;
+}
+
+// --- the beginning and the end ------------------------------------------------------------------
+
+static void read_pupil(void *user, const char *class_id, uint64_t account)
+{
+    status_ignore(add(user, class_id, account, ""));
+}
+
+static void read_place(void *user, const char *class_id, const char *package_id)
+{
+    status_ignore(add(user, class_id, 0, package_id));
+}
+
+Status classes_read(Control *control)
+{
+    control->classes = calloc(1, sizeof *control->classes);
+    if (control->classes == NULL) {
+        return STATUS_LIMIT;
+    }
+    pthread_mutex_init(&control->classes->lock, NULL);
+    const Status status = store_pupils_all(control->config.store, read_pupil, control->classes);
+    return status == STATUS_OK
+               ? store_class_places_all(control->config.store, read_place, control->classes)
+               : status;
+}
+
+void classes_free(Control *control)
+{
+    if (control->classes != NULL) {
+        pthread_mutex_destroy(&control->classes->lock);
+        free(control->classes->entries);
+        free(control->classes);
+    }
+}
+
+// --- changes ------------------------------------------------------------------------------------
+
+Status class_add_pupil(Control *control, const char *class_id, uint64_t account)
+{
+    pthread_mutex_lock(&control->classes->lock);
+    const Status status = add(control->classes, class_id, account, "");
+    pthread_mutex_unlock(&control->classes->lock);
+    return status;
+}
+
+void class_forget_pupil(Control *control, const char *class_id, uint64_t account)
+{
+    struct Classes *classes = control->classes;
+    uint32_t kept = 0;
+    pthread_mutex_lock(&classes->lock);
+    for (uint32_t i = 0; i < classes->count; i++) {
+        const Entry *entry = &classes->entries[i];
+        const bool is_gone = entry->account == account && account != 0 &&
+                             (class_id == NULL || strcmp(entry->class_id, class_id) == 0);
+        if (!is_gone) {
+            classes->entries[kept++] = *entry;
+        }
+    }
+    classes->count = kept;
+    pthread_mutex_unlock(&classes->lock);
+    chat_note_pupil(control, account);
+}
+
+Status control_class_place(Control *control, const char *class_id, const char *place_id)
+{
+    pthread_mutex_lock(&control->classes->lock);
+    const Status status = add(control->classes, class_id, 0, place_id);
+    pthread_mutex_unlock(&control->classes->lock);
+    chat_note_place(control, place_id);
+    return status;
+}
+
+// --- chat ---------------------------------------------------------------------------------------
+
+// The strictest of the classes that the account or the place is in.
+static ChatRule strictest(Control *control, uint64_t account, const char *place_id)
+{
+    struct Classes *classes = control->classes;
+    ChatRule rule = CHAT_FREE;
+    pthread_mutex_lock(&classes->lock);
+    for (uint32_t i = 0; i < classes->count; i++) {
+        const Entry *entry = &classes->entries[i];
+        if (entry->account == account && strcmp(entry->place_id, place_id) == 0) {
+            rule = chat_rule_stricter(
+                rule, control_chat_rule(control, STORE_CHAT_CLASS, 0, entry->class_id));
+        }
+    }
+    pthread_mutex_unlock(&classes->lock);
+    return rule;
+}
+
+ChatRule class_rule_of(Control *control, uint64_t account)
+{
+    return account != 0 ? strictest(control, account, "") : CHAT_FREE;
+}
+
+ChatRule class_rule_in(Control *control, const char *place_id)
+{
+    return place_id[0] != '\0' ? strictest(control, 0, place_id) : CHAT_FREE;
+}
+
+// Worlds hear of the rule by itself; pupils who are in worlds of others one by one.
+static void note_pupils(Control *control, const char *class_id)
+{
+    struct Classes *classes = control->classes;
+    pthread_mutex_lock(&classes->lock);
+    for (uint32_t i = 0; i < classes->count; i++) {
+        const Entry *entry = &classes->entries[i];
+        if (entry->account != 0 && strcmp(entry->class_id, class_id) == 0) {
+            chat_note_pupil(control, entry->account);
+        }
+    }
+    pthread_mutex_unlock(&classes->lock);
+}
+
+Status control_set_class_chat(Control *control, const StoreChatRule *rule)
+{
+    const Status status = control_set_chat_rule(control, rule);
+    if (status == STATUS_OK) {
+        note_pupils(control, rule->subject);
+    }
+    return status;
+}
+
+Status control_delete_class(Control *control, const char *class_id)
+{
+    StoreChatRule rule = {.scope = STORE_CHAT_CLASS, .rule = CHAT_FREE};
+    const Status status = store_class_delete(control->config.store, class_id);
+    if (status == STATUS_OK) {
+        memcpy(rule.subject, class_id, strlen(class_id) + 1);
+        status_ignore(control_set_chat_rule(control, &rule)); // it is gone from the disk already
+    }
+    return status;
+}

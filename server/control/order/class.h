@@ -1,0 +1,37 @@
+// Classes of a school. What is stored is in store_class.h; who may do what is in rights.h. Which
+// class an account or a place belongs to is in memory too, because worlds ask for chat rules at any
+// time and must not wait.
+#pragma once
+
+#include "server/control/account.h"
+#include "server/control/order/chat.h"
+#include "server/store/people/store_class.h"
+
+// A pupil with a code, given out once: only its hash is kept.
+typedef struct ClassPupil {
+    StoreAccount account;
+    char code[RECOVERY_TEXT_BYTES];
+} ClassPupil;
+
+// All of these wait for the disk.
+// By the code of a pupil; with a name only if it is theirs ("": none was given).
+AccountResult account_sign_in_code(Control *control, const char *name, const char *code,
+                                   const AccountAsk *ask, AccountGiven *given);
+// May a pupil be called so?
+AccountResult account_check_pupil(Control *control, const char *shown_name);
+// A new account, whose name is made from that of the class; numbers are added until both names are
+// nobody else's.
+AccountResult account_add_pupil(Control *control, const StoreClass *class, const char *shown_name,
+                                ClassPupil *out);
+// Another code; all sign-ins of the pupil end. ACCOUNT_NOT_FOUND: no pupil of the class.
+AccountResult account_reset_pupil(Control *control, const char *class_id, uint64_t account,
+                                  ClassPupil *out);
+// Ends the code and all sign-ins; the account stays.
+AccountResult account_remove_pupil(Control *control, const char *class_id, uint64_t account);
+
+// After store_class_place_make: worlds of the place hear of the class's chat rule.
+MUST_USE Status control_class_place(Control *control, const char *class_id, const char *place_id);
+// What may be said in the class's places and by its pupils, wherever they are.
+MUST_USE Status control_set_class_chat(Control *control, const StoreChatRule *rule);
+// With its chat rule; the pupils were removed before. As store_class_delete.
+MUST_USE Status control_delete_class(Control *control, const char *class_id);

@@ -1,0 +1,186 @@
+// One value of a setting: whether it is valid, and how it is kept.
+#include "server/control/settings/settings_inside.h"
+#include "server/net/http_client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SEPARATORS ", \t"
+
+bool setting_number(const char *text, uint32_t low, uint32_t high, uint32_t *out)
+{
+    const size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || digits > 9 || text[digits] != '\0') {
+        return false;
+    }
+    const unsigned long number = strtoul(text, NULL, 10);
+    if (number < low || number > high) {
+        return false;
+    }
+    *out = (uint32_t)number;
+    return true;
+}
+
+bool setting_split(SettingValue *value)
+{
+    uint32_t count = 0;
+    memcpy(value->split, value->text, sizeof value->split);
+    value->items[0] = NULL;
+    for (char *at = value->split + strspn(value->split, SEPARATORS); *at != '\0';) {
+        char *end = at + strcspn(at, SEPARATORS);
+        if (count == SETTING_ITEMS_MAX) {
+            return false;
+        }
+        value->items[count++] = at;
+        value->items[count] = NULL;
+        if (*end != '\0') {
+            *end++ = '\0';
+        }
+        at = end + strspn(end, SEPARATORS);
+    }
+    return true;
+}
+
+// A numeric address; "localhost" is the one that it usually means.
+static bool check_address(const char *given, char out[SETTING_TEXT_BYTES])
+{
+    HttpPeer peer;
+    const bool is_name = strcmp(given, "localhost") == 0;
+    const char *address = is_name ? "127.0.0.1" : given;
+    if (!http_peer_parse(address, strlen(address), &peer) || strchr(address, '[') != NULL ||
+        (strchr(address, '.') != NULL && strchr(address, ':') != NULL)) { // with a port
+        return false;
+    }
+    snprintf(out, SETTING_TEXT_BYTES, "%s", address);
+    return true;
+}
+
+// A scheme and a host without a path, because that is what browsers send.
+static bool is_origin(const char *text)
+{
+    const char *host = strstr(text, "://");
+    return host != NULL && host > text && host[3] != '\0' && strchr(host + 3, '/') == NULL;
+}
+
+static bool is_proxy(const char *text)
+{
+    HttpPeerRange range;
+    return http_peer_range_parse(text, &range);
+}
+
+static bool check_list(const char *given, bool (*is_item)(const char *), const char *what,
+                       char why[SETTINGS_REASON_BYTES])
+{
+    static const char none[] = "";
+    SettingValue *list = calloc(1, sizeof *list);
+    const char *wrong = list == NULL ? none : NULL;
+    if (list != NULL) {
+        snprintf(list->text, sizeof list->text, "%s", given);
+        wrong = setting_split(list) ? NULL : none;
+        for (uint32_t i = 0; wrong == NULL && list->items[i] != NULL; i++) {
+            wrong = is_item(list->items[i]) ? NULL : list->items[i];
+        }
+    }
+    if (wrong == none) {
+        snprintf(why, SETTINGS_REASON_BYTES, "a list has at most %d items", SETTING_ITEMS_MAX);
+    } else if (wrong != NULL) {
+        snprintf(why, SETTINGS_REASON_BYTES, "\"%.100s\" is not %s", wrong, what);
+    }
+    const bool is_good = wrong == NULL;
+    free(list);
+    return is_good;
+}
+
+static bool has_word(const char *words, const char *given)
+{
+    const size_t bytes = strlen(given);
+    for (const char *at = words; at != NULL;) {
+        if (strncmp(at, given, bytes) == 0 && (at[bytes] == '|' || at[bytes] == '\0')) {
+            return true;
+        }
+        at = strchr(at, '|');
+        at = at != NULL ? at + 1 : NULL;
+    }
+    return false;
+}
+
+// How values of a switch may be written; kept is the first column.
+static bool check_switch(const char *given, char out[SETTING_TEXT_BYTES])
+{
+    static const char *const words[][4] = {{"yes", "true", "on", "1"}, {"no", "false", "off", "0"}};
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t k = 0; k < 4; k++) {
+            if (strcmp(words[i][k], given) == 0) {
+                snprintf(out, SETTING_TEXT_BYTES, "%s", words[i][0]);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool is_secret_text(const SettingRow *row, const char *given)
+{
+    const size_t bytes = strlen(given);
+    bool is_shown = true; // a key with a space or a line end in it was cut from something
+    for (const char *at = given; *at != '\0'; at++) {
+        is_shown = is_shown && *at > ' ' && *at <= '~';
+    }
+    return is_shown && bytes >= row->low && bytes <= row->high;
+}
+
+static bool is_name(const char *given)
+{
+    return strchr(given, '/') == NULL && given[0] != '.';
+}
+
+static bool refuse(const char *given, const char *what, char why[SETTINGS_REASON_BYTES])
+{
+    snprintf(why, SETTINGS_REASON_BYTES, "\"%.100s\" is not %s", given, what);
+    return false;
+}
+
+bool setting_check(const SettingRow *row, const char *given, char out[SETTING_TEXT_BYTES],
+                   char why[SETTINGS_REASON_BYTES])
+{
+    char what[200];
+    uint32_t number;
+    HttpSite site;
+    if (strlen(given) >= SETTING_TEXT_BYTES) {
+        snprintf(why, SETTINGS_REASON_BYTES, "the value is too long");
+        return false;
+    }
+    snprintf(out, SETTING_TEXT_BYTES, "%s", given);
+    switch (row->kind) {
+    case SETTING_KIND_ADDRESS:
+        return check_address(given, out) ||
+               refuse(given, "an IP address such as 127.0.0.1, 0.0.0.0 or ::", why);
+    case SETTING_KIND_NUMBER:
+        snprintf(what, sizeof what, "a number from %u to %u", row->low, row->high);
+        return setting_number(given, row->low, row->high, &number) || refuse(given, what, why);
+    case SETTING_KIND_FOLDER:
+        return true;
+    case SETTING_KIND_NAME:
+        return is_name(given) || refuse(given, "the name of a folder", why);
+    case SETTING_KIND_URL:
+        return http_site_parse(given, &site) ||
+               refuse(given, "an address such as https://play.example, without a path", why);
+    case SETTING_KIND_ORIGIN_LIST:
+        return check_list(given, is_origin, "a site such as https://club.example, without a path",
+                          why);
+    case SETTING_KIND_PROXY_LIST:
+        return check_list(given, is_proxy, "an address or a range such as 10.0.0.0/8", why);
+    case SETTING_KIND_SECRET:
+        snprintf(why, SETTINGS_REASON_BYTES,
+                 "a secret key has %u to %u letters, digits and signs without spaces; "
+                 "`sandlot up --new-secret-key` makes one",
+                 row->low, row->high);
+        return is_secret_text(row, given);
+    case SETTING_KIND_CHOICE:
+        snprintf(what, sizeof what, "one of %.150s", row->words);
+        return has_word(row->words, given) || refuse(given, what, why);
+    case SETTING_KIND_SWITCH:
+        return check_switch(given, out) || refuse(given, "yes or no", why);
+    }
+    return false;
+}

@@ -1,0 +1,252 @@
+// See access.h.
+#include "server/serve/http/access.h"
+
+#include "server/control/account.h"
+#include "server/control/control.h"
+#include "server/serve/http/http_routes.h"
+#include "server/serve/order/http_order.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+#define BEARER "Bearer "
+
+typedef struct Entered {
+    Identity who; // nobody, if it is a host
+    bool has_cookie;
+    bool is_host;
+    StoreHostKey host_key;
+} Entered;
+
+const Identity *serve_who(const HttpRequest *request)
+{
+    const Entered *entered = http_note(request);
+    return entered != NULL && !entered->is_host ? &entered->who : NULL;
+}
+
+const StoreHostKey *serve_host_key(const HttpRequest *request)
+{
+    const Entered *entered = http_note(request);
+    return entered != NULL && entered->is_host ? &entered->host_key : NULL;
+}
+
+bool serve_has_cookie(const HttpRequest *request)
+{
+    const Entered *entered = http_note(request);
+    return entered != NULL && entered->has_cookie;
+}
+
+// --- the cookie ---------------------------------------------------------------------------------
+
+// The prefix makes browsers refuse a cookie of that name which a neighbouring site has set.
+static const char *cookie_name(const Serve *serve)
+{
+    return serve->is_https ? "__Host-sandlot" : "sandlot";
+}
+
+bool serve_set_cookie(const void *user, const char *token, char *out, size_t bytes)
+{
+    const Serve *serve = user;
+    const int length =
+        snprintf(out, bytes, "%s=%s; Path=/; HttpOnly; SameSite=Lax%s%s", cookie_name(serve), token,
+                 serve->is_https ? "; Secure" : "", token[0] == '\0' ? "; Max-Age=0" : "");
+    return length > 0 && (size_t)length < bytes;
+}
+
+static const char *device_name(const Serve *serve)
+{
+    return serve->is_https ? "__Host-sandlot-device" : "sandlot-device";
+}
+
+bool serve_set_device_cookie(const void *user, const char *text, char *out, size_t bytes)
+{
+    const Serve *serve = user;
+    const int length =
+        snprintf(out, bytes, "%s=%s; Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000%s",
+                 device_name(serve), text, serve->is_https ? "; Secure" : "");
+    return length > 0 && (size_t)length < bytes;
+}
+
+const char *serve_device(const void *user, HttpRequest *request)
+{
+    char *text = arena_alloc(http_arena(request), DEVICE_TEXT_BYTES);
+    const bool has =
+        text != NULL && http_cookie(request, device_name(user), text, DEVICE_TEXT_BYTES);
+    return has ? text : NULL;
+}
+
+// --- who it is ----------------------------------------------------------------------------------
+
+// False: it shows a sign-in that is none (any more).
+static bool find_who(const Serve *serve, HttpRequest *request, Entered **out)
+{
+    char cookie[TOKEN_TEXT_BYTES];
+    const char *header = http_header(request, "Authorization");
+    const bool has_bearer = header != NULL && strncasecmp(header, BEARER, sizeof BEARER - 1) == 0;
+    const bool has_cookie =
+        header == NULL && http_cookie(request, cookie_name(serve), cookie, sizeof cookie);
+    if (!has_bearer && !has_cookie) {
+        return header == NULL;
+    }
+    Entered *entered = arena_alloc(http_arena(request), sizeof *entered);
+    if (entered == NULL) {
+        return false;
+    }
+    const char *token = has_bearer ? header + sizeof BEARER - 1 : cookie;
+    const Status status = identity_of_token(serve->control, token, &entered->who);
+    entered->has_cookie = has_cookie;
+    *out = status == STATUS_OK ? entered : NULL;
+    return status == STATUS_OK || has_cookie; // an old cookie is as good as none
+}
+
+// A page of another site could send this with the cookie of whoever looks at it. Ours send a header
+// that it cannot, or are forms, for which Origin must do.
+static bool is_forged(const HttpRoute *route, const HttpRequest *request, const Entered *entered)
+{
+    if (entered == NULL || !entered->has_cookie || strcmp(route->method, "GET") == 0) {
+        return false;
+    }
+    return http_header(request, "Origin") == NULL || !http_origin_is_allowed(request) ||
+           (!route->is_form && http_header(request, ACCESS_HEADER) == NULL);
+}
+
+bool serve_is_development(const Serve *serve, const HttpRequest *request)
+{
+    return serve->development && http_is_loopback(request) && !http_is_forwarded(request);
+}
+
+// --- what it may --------------------------------------------------------------------------------
+
+static bool has_role(const Identity *who, uint32_t role)
+{
+    return who != NULL && (who->roles & (role | ROLE_OPERATOR)) != 0;
+}
+
+// What a tool does with a token stays within the token's scope.
+static bool has_scope(const Identity *who, Access access)
+{
+    static const uint32_t needs[ACCESS_COUNT] = {
+        [ACCESS_SIGNED_IN] = SCOPE_PLAY, [ACCESS_ACCOUNT] = SCOPE_PLAY,
+        [ACCESS_CREATOR] = SCOPE_CREATE, [ACCESS_TEACHER] = SCOPE_OPERATE,
+        [ACCESS_LOCAL] = SCOPE_OPERATE,  [ACCESS_OPERATOR] = SCOPE_OPERATE,
+        [ACCESS_MACHINE] = SCOPE_OPERATE};
+    if (who == NULL || who->kind != SIGN_IN_TOKEN) {
+        return true;
+    }
+    return access != ACCESS_SELF && (who->scope & needs[access]) == needs[access];
+}
+
+static bool is_allowed(const Serve *serve, Access access, const HttpRequest *request,
+                       const Identity *who)
+{
+    const bool develops = serve_is_development(serve, request);
+    switch (access) {
+    case ACCESS_ANYONE:
+        return true;
+    case ACCESS_SIGNED_IN:
+    case ACCESS_SELF:
+        return who != NULL;
+    case ACCESS_ACCOUNT:
+        return who != NULL && !who->is_guest;
+    case ACCESS_CREATOR:
+        return has_role(who, ROLE_CREATOR) || (develops && who != NULL);
+    case ACCESS_TEACHER:
+        return has_role(who, ROLE_TEACHER);
+    case ACCESS_LOCAL:
+        return has_role(who, ROLE_OPERATOR) ||
+               (http_is_loopback(request) && !http_is_forwarded(request));
+    case ACCESS_OPERATOR:
+        return has_role(who, ROLE_OPERATOR);
+    case ACCESS_MACHINE:
+        return has_role(who, ROLE_OPERATOR) || (develops && http_origin_is_allowed(request));
+    case ACCESS_HOST: // decided before
+    case ACCESS_COUNT:
+        break;
+    }
+    return false;
+}
+
+// A host key is no sign-in, and a sign-in no host key.
+static bool enter_host(const Serve *serve, HttpRequest *request, HttpResponse *response)
+{
+    const char *header = http_header(request, "Authorization");
+    Entered *entered = arena_alloc(http_arena(request), sizeof *entered);
+    if (entered == NULL || header == NULL || strncasecmp(header, BEARER, sizeof BEARER - 1) != 0) {
+        http_fail(request, response, 401, "auth_required",
+                  "this is for hosts: send `Authorization: Bearer <host key>`");
+        return false;
+    }
+    *entered = (Entered){.is_host = true};
+    if (host_key_of_token(serve->control, header + sizeof BEARER - 1, &entered->host_key) !=
+        STATUS_OK) {
+        http_fail(request, response, 401, "auth_failed",
+                  "this host key is not valid (any more); ask an operator for a new one");
+        return false;
+    }
+    http_set_note(request, entered);
+    return true;
+}
+
+static void refuse(HttpRequest *request, HttpResponse *response, Access access, const Identity *who)
+{
+    static const char *const needs[ACCESS_COUNT] = {
+        [ACCESS_ACCOUNT] = "this needs an account; register, and you keep what you have",
+        [ACCESS_CREATOR] = "this needs an account that may create; ask an operator",
+        [ACCESS_TEACHER] = "this is for teachers; ask an operator",
+        [ACCESS_LOCAL] = "this is for operators, and for this machine",
+        [ACCESS_OPERATOR] = "this is for operators",
+        [ACCESS_MACHINE] = "this is for operators"};
+    if (who == NULL) {
+        http_fail(request, response, 401, "auth_required",
+                  "sign in first: POST /login gives a guest's session_token, to be sent as "
+                  "`Authorization: Bearer <session_token>`");
+    } else if (!has_scope(who, access)) {
+        http_fail(request, response, 403, "scope",
+                  access == ACCESS_SELF
+                      ? "a token of a tool cannot do this; sign in with the password"
+                      : "this token has another scope; make one with the scope that is needed");
+    } else {
+        http_fail(request, response, 403, "denied", needs[access]);
+    }
+}
+
+bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpResponse *response)
+{
+    const Serve *serve = user;
+    Entered *entered = NULL;
+    if (serve->control == NULL) { // without accounts handlers decide, but for operators' routes
+        const bool is_open = route->access < ACCESS_OPERATOR ||
+                             is_allowed(serve, (Access)route->access, request, NULL);
+        if (!is_open) {
+            http_fail(request, response, 403, "denied",
+                      "this server has no accounts, so it answers this on its own machine alone, "
+                      "in development");
+        }
+        return is_open;
+    }
+    if (route->access == ACCESS_HOST) {
+        return enter_host(serve, request, response);
+    }
+    if (!find_who(serve, request, &entered)) {
+        http_fail(request, response, 401, "auth_failed",
+                  "this sign-in is not valid (any more); sign in again");
+        return false;
+    }
+    if (is_forged(route, request, entered)) {
+        http_fail(request, response, 403, "origin",
+                  "a request with a cookie must come from our own page: Origin, and the "
+                  "header " ACCESS_HEADER);
+        return false;
+    }
+    http_set_note(request, entered);
+    const Identity *who = entered != NULL ? &entered->who : NULL;
+    if (serve_refuse_address(serve, route, request, response, who)) {
+        return false;
+    }
+    if (!has_scope(who, (Access)route->access) ||
+        !is_allowed(serve, (Access)route->access, request, who)) {
+        refuse(request, response, (Access)route->access, who);
+        return false;
+    }
+    return true;
+}

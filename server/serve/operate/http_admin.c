@@ -1,0 +1,477 @@
+// See http_admin.h. What concerns worlds is answered on the main thread. What changes something
+// goes first to the pool, which writes it into the audit, and only then to the main thread: nothing
+// is done that is not written down.
+#define _GNU_SOURCE
+#include "server/serve/operate/http_admin.h"
+
+#include "core/base/utf8.h"
+#include "server/serve/collect.h"
+#include "server/serve/http/time_text.h"
+#include "server/serve/remote/remote_worlds.h"
+#include "server/sys/clock.h"
+#include "server/sys/process.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SESSIONS_MAX 1000
+#define AUDIT_MAX    200
+#define ANSWER_MAX   (4u << 20)
+#define STOP_REASON  "an operator stopped this world"
+
+// --- numbers and texts --------------------------------------------------------------------------
+
+bool serve_query_number(const HttpRequest *request, const char *name, uint64_t high, uint64_t *out)
+{
+    const char *text = http_query(request, name);
+    if (text == NULL) {
+        return true;
+    }
+    const size_t bytes = strlen(text);
+    if (bytes == 0 || bytes > 19 || strspn(text, "0123456789") != bytes) {
+        return false;
+    }
+    const uint64_t number = strtoull(text, NULL, 10);
+    if (number > high) {
+        return false;
+    }
+    *out = number;
+    return true;
+}
+
+void serve_write_time(JsonWriter *json, const char *name, uint64_t unix_ms)
+{
+    char text[TIME_TEXT_BYTES];
+    time_text(unix_ms, text);
+    serve_write_member(json, name, text);
+}
+
+void serve_account_text(uint64_t account, bool is_guest, char out[32])
+{
+    snprintf(out, 32, "%s_%" PRIx64, is_guest ? "guest" : "user", account);
+}
+
+bool serve_account_read(const char *text, uint64_t *account)
+{
+    const char *digits = strchr(text, '_');
+    digits = digits != NULL ? digits + 1 : text;
+    const bool is_hex = digits != text; // user_1f, or 31
+    char *end = NULL;
+    const size_t bytes = strlen(digits);
+    if (bytes == 0 || bytes > 19 ||
+        strspn(digits, is_hex ? "0123456789abcdef" : "0123456789") != bytes) {
+        return false;
+    }
+    *account = strtoull(digits, &end, is_hex ? 16 : 10);
+    return *account != 0;
+}
+
+// A large answer in memory of its own.
+typedef struct Answer {
+    uint8_t *text;
+    ByteWriter writer;
+    JsonWriter json;
+} Answer;
+
+static bool answer_begin(Answer *answer, HttpRequest *request, HttpResponse *response)
+{
+    answer->text = malloc(ANSWER_MAX);
+    if (answer->text == NULL) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+        return false;
+    }
+    http_keep(request, answer->text);
+    answer->writer = byte_writer(answer->text, ANSWER_MAX);
+    answer->json = json_writer(&answer->writer, 0);
+    json_write_object_begin(&answer->json);
+    return true;
+}
+
+static void answer_end(Answer *answer, HttpRequest *request, HttpResponse *response)
+{
+    json_write_object_end(&answer->json);
+    if (json_writer_finish(&answer->json) != STATUS_OK) {
+        http_fail(request, response, 500, "too_large", "the answer does not fit");
+        return;
+    }
+    response->body = answer->text;
+    response->bytes = answer->writer.at;
+    response->body_is_static = true;
+}
+
+// --- the audit ----------------------------------------------------------------------------------
+
+// What it is about: the address's own part, and the body as it came.
+static void describe(const HttpRequest *request, char out[STORE_DETAIL_BYTES])
+{
+    size_t bytes = 0;
+    const char *part = http_path_part(request, 0), *account = http_query(request, "account");
+    const uint8_t *body = http_body(request, &bytes);
+    snprintf(out, STORE_DETAIL_BYTES, "%s%s%s%.*s", part != NULL ? part : "",
+             account != NULL ? account : "", bytes > 0 && part != NULL ? " " : "",
+             (int)(bytes < STORE_DETAIL_BYTES ? bytes : STORE_DETAIL_BYTES),
+             body != NULL ? (const char *)body : "");
+    utf8_clean(out);
+}
+
+bool serve_record(Serve *serve, const char *action, HttpRequest *request, HttpResponse *response)
+{
+    const Identity *who = serve_who(request);
+    StoreAudit row = {.unix_ms = clock_unix_ms(), .account_id = who != NULL ? who->account : 0};
+    snprintf(row.action, sizeof row.action, "%s", action);
+    describe(request, row.detail);
+    const Status status = store_audit_add(serve->store, &row);
+    if (status != STATUS_OK) {
+        http_fail(request, response, 503, "unavailable",
+                  "this could not be written into the audit, so it was not done; try again");
+        return false;
+    }
+    serve_log(LOG_INFO, "admin", "%s by %" PRIu64 ": %.120s", action, row.account_id, row.detail);
+    return true;
+}
+
+typedef struct Act {
+    Serve *serve;
+    HttpDeferred *deferred;
+    const char *action;
+    MailHandler handler;
+} Act;
+
+static void run_act(void *user, bool is_cancelled)
+{
+    const Act act = *(Act *)user; // it is the request's, and gone with it
+    HttpResponse response = http_response_default();
+    HttpRequest *request = http_deferred_request(act.deferred);
+    if (is_cancelled) {
+        http_fail(request, &response, 503, "stopping", "this server is going down");
+    } else if (serve_record(act.serve, act.action, request, &response)) {
+        mailbox_pass(act.serve->mailbox, act.deferred, act.handler);
+        return;
+    }
+    http_complete(act.deferred, &response);
+}
+
+void serve_act(Serve *serve, const char *action, MailHandler handler, HttpRequest *request,
+               HttpResponse *response)
+{
+    Act *act = arena_alloc(http_arena(request), sizeof *act);
+    HttpDeferred *deferred = act != NULL ? http_defer(request, response) : NULL;
+    if (deferred == NULL) {
+        if (act == NULL) {
+            http_fail(request, response, 503, "busy", "out of memory; try again");
+        }
+        return;
+    }
+    *act = (Act){serve, deferred, action, handler};
+    if (work_pool_submit(serve->pool, run_act, act) != STATUS_OK) {
+        HttpResponse busy = http_response_default();
+        http_fail(request, &busy, 503, "busy", "too much work waits; try again");
+        http_complete(deferred, &busy);
+    }
+}
+
+void serve_admin_get_audit(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    uint64_t below = STORE_AUDIT_ALL, limit = 50;
+    uint32_t count = 0;
+    if (!serve_query_number(request, "before", STORE_AUDIT_ALL, &below) ||
+        !serve_query_number(request, "limit", AUDIT_MAX, &limit) || limit == 0) {
+        http_fail(request, response, 400, "malformed",
+                  "before is the number of a row, limit 1 to 200");
+        return;
+    }
+    StoreAudit *rows = malloc(limit * sizeof *rows);
+    http_keep(request, rows);
+    Answer answer;
+    if (rows == NULL ||
+        store_audit_read(serve->store, below, rows, (uint32_t)limit, &count) != STATUS_OK) {
+        http_fail(request, response, 503, "unavailable", "the audit cannot be read; try again");
+        return;
+    }
+    if (!answer_begin(&answer, request, response)) {
+        return;
+    }
+    json_write_name(&answer.json, "audit");
+    json_write_array_begin(&answer.json);
+    for (uint32_t i = 0; i < count; i++) {
+        json_write_object_begin(&answer.json);
+        serve_write_number(&answer.json, "id", rows[i].audit_id);
+        serve_write_time(&answer.json, "time", rows[i].unix_ms);
+        char who[32];
+        serve_account_text(rows[i].account_id, false, who);
+        serve_write_member(&answer.json, "account", rows[i].account_id != 0 ? who : NULL);
+        serve_write_member(&answer.json, "action", rows[i].action);
+        serve_write_member(&answer.json, "detail", rows[i].detail);
+        json_write_object_end(&answer.json);
+    }
+    json_write_array_end(&answer.json);
+    json_write_name(&answer.json, "next");
+    if (count == limit) {
+        json_write_integer(&answer.json, (int64_t)rows[count - 1].audit_id);
+    } else {
+        json_write_null(&answer.json);
+    }
+    answer_end(&answer, request, response);
+}
+
+// --- worlds -------------------------------------------------------------------------------------
+
+static void write_server(JsonWriter *json, const HostWorld *world, const RemoteReport *reported,
+                         const char *server)
+{
+    const HostWorldView view = host_world_view(world);
+    const HostLink *link = host_world_link(world);
+    const pid_t pid = link != NULL ? link_process_pid(link) : 0;
+    const RemoteReport here = {.state = view.state,
+                               .players = view.players,
+                               .tick = view.stats->tick,
+                               .late_p99_us = view.stats->late_p99_us,
+                               .work_max_us = view.stats->work_max_us,
+                               .memory_bytes = pid != 0 ? process_resident_bytes(pid) : 0,
+                               .uptime_s = view.up_ns / HOST_SECOND_NS,
+                               .crashes = view.crashes};
+    const RemoteReport *now = reported != NULL ? reported : &here;
+    char address[512];
+    snprintf(address, sizeof address, "%s/api/rooms/%s/ws", server, view.row->room_code);
+    json_write_object_begin(json);
+    serve_write_member(json, "id", view.row->world_id);
+    serve_write_member(json, "world_id", view.row->world_id);
+    serve_write_member(json, "room_code", view.row->room_code);
+    serve_write_member(json, "name", view.row->name);
+    serve_write_member(json, "place_id", view.row->place_id);
+    serve_write_member(json, "state", serve_state_name(now->state));
+    serve_write_number(json, "players", now->players);
+    serve_write_number(json, "player_max", view.player_max);
+    serve_write_number(json, "pid", (uint64_t)pid);
+    serve_write_number(json, "uptime_seconds", now->uptime_s);
+    serve_write_number(json, "memory_bytes", now->memory_bytes);
+    serve_write_number(json, "tick", now->tick);
+    json_write_name(json, "tick_p99_ms");
+    json_write_number(json, (double)now->late_p99_us / 1000);
+    json_write_name(json, "tick_work_max_ms");
+    json_write_number(json, (double)now->work_max_us / 1000);
+    serve_write_number(json, "crashes", now->crashes);
+    serve_write_member(json, "server_address", reported != NULL ? NULL : address);
+    serve_write_member(json, "reported_by", reported != NULL ? reported->host_id : NULL);
+    json_write_object_end(json);
+}
+
+static bool answer_servers(void *user, HttpDeferred *deferred, HttpResponse *response)
+{
+    Serve *serve = user;
+    HttpRequest *request = http_deferred_request(deferred);
+    char server[320];
+    serve_server_name(serve, request, server, sizeof server);
+    Answer answer;
+    if (!answer_begin(&answer, request, response)) {
+        return true;
+    }
+    json_write_name(&answer.json, "servers");
+    json_write_array_begin(&answer.json);
+    for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
+        const HostWorld *world = host_world_at(serve->host, i);
+        const RemoteReport *reported = remote_world_report(serve, world);
+        if (host_world_link(world) != NULL || reported != NULL) {
+            write_server(&answer.json, world, reported, server);
+        }
+    }
+    json_write_array_end(&answer.json);
+    answer_end(&answer, request, response);
+    return true;
+}
+
+void serve_admin_get_servers(void *user, HttpRequest *request, HttpResponse *response)
+{
+    mailbox_ask(((Serve *)user)->mailbox, request, response, answer_servers);
+}
+
+// On another machine the next report of its host is answered with the order.
+static bool stop_elsewhere(Serve *serve, const HostWorld *world, HttpRequest *request,
+                           HttpResponse *response)
+{
+    const Status status = remote_world_stop(serve, world, STOP_REASON);
+    if (status == STATUS_LIMIT) {
+        http_fail(request, response, 503, "busy",
+                  "too many orders wait for the machine that runs this world; try again");
+    } else if (status != STATUS_OK) {
+        http_fail(request, response, 409, "not_running", "the world does not run");
+    }
+    return status == STATUS_OK;
+}
+
+static bool stop_server(void *user, HttpDeferred *deferred, HttpResponse *response)
+{
+    Serve *serve = user;
+    HttpRequest *request = http_deferred_request(deferred);
+    HostWorld *world = host_world(serve->host, http_path_part(request, 0));
+    if (world == NULL) {
+        http_fail(request, response, 404, "not_found", "there is no such world here");
+        return true;
+    }
+    if (serve->one_world != NULL) {
+        http_fail(request, response, 409, "one_world",
+                  "this server is this world; stop the server instead");
+        return true;
+    }
+    const bool is_here = host_world_link(world) != NULL;
+    if (is_here) {
+        host_world_stop(world, STOP_REASON);
+    } else if (!stop_elsewhere(serve, world, request, response)) {
+        return true;
+    }
+    ServeAnswer answer;
+    serve_answer_begin(&answer, request);
+    json_write_object_begin(&answer.json);
+    serve_write_member(&answer.json, "world_id", host_world_view(world).row->world_id);
+    serve_write_member(&answer.json, "state",
+                       serve_state_name(is_here ? host_world_view(world).state : WORLD_STOPPING));
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
+    return true;
+}
+
+void serve_admin_delete_server(void *user, HttpRequest *request, HttpResponse *response)
+{
+    serve_act(user, "stop", stop_server, request, response);
+}
+
+// --- draining -----------------------------------------------------------------------------------
+
+static bool answer_drain(void *user, HttpDeferred *deferred, HttpResponse *response)
+{
+    const Serve *serve = user;
+    ServeAnswer answer;
+    serve_answer_begin(&answer, http_deferred_request(deferred));
+    json_write_object_begin(&answer.json);
+    json_write_name(&answer.json, "draining");
+    json_write_bool(&answer.json, host_is_draining(serve->host));
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
+    return true;
+}
+
+static bool begin_drain(void *user, HttpDeferred *deferred, HttpResponse *response)
+{
+    Serve *serve = user;
+    host_drain(serve->host, true);
+    atomic_store(&serve->is_draining, true);
+    atomic_store(&serve->is_ready, false); // from now on, not from the next look
+    return answer_drain(user, deferred, response);
+}
+
+static bool end_drain(void *user, HttpDeferred *deferred, HttpResponse *response)
+{
+    Serve *serve = user;
+    host_drain(serve->host, false);
+    atomic_store(&serve->is_draining, false);
+    return answer_drain(user, deferred, response);
+}
+
+void serve_admin_get_drain(void *user, HttpRequest *request, HttpResponse *response)
+{
+    mailbox_ask(((Serve *)user)->mailbox, request, response, answer_drain);
+}
+
+void serve_admin_post_drain(void *user, HttpRequest *request, HttpResponse *response)
+{
+    serve_act(user, "drain", begin_drain, request, response);
+}
+
+void serve_admin_delete_drain(void *user, HttpRequest *request, HttpResponse *response)
+{
+    serve_act(user, "undrain", end_drain, request, response);
+}
+
+// --- sign-ins -----------------------------------------------------------------------------------
+
+static void write_session(const Serve *serve, JsonWriter *json, const ControlSignIn *sign_in)
+{
+    char id[32];
+    const HostWorld *here = host_account_world(serve->host, sign_in->who.account);
+    const char *elsewhere = remote_world_of(serve, sign_in->who.account);
+    serve_account_text(sign_in->who.account, sign_in->who.is_guest, id);
+    json_write_object_begin(json);
+    serve_write_member(json, "account", id);
+    serve_write_member(json, "username", sign_in->who.shown_name);
+    json_write_name(json, "guest");
+    json_write_bool(json, sign_in->who.is_guest);
+    serve_write_member(json, "kind", sign_in->who.kind == SIGN_IN_TOKEN ? "token" : "session");
+    serve_write_member(json, "token_name",
+                       sign_in->token_name[0] != '\0' ? sign_in->token_name : NULL);
+    serve_write_time(json, "since", sign_in->created_unix_ms);
+    serve_write_time(json, "last_used", sign_in->used_unix_ms);
+    serve_write_time(json, "expires", sign_in->expires_unix_ms);
+    serve_write_member(json, "world_id",
+                       here != NULL ? host_world_view(here).row->world_id : elsewhere);
+    json_write_name(json, "is_reported");
+    json_write_bool(json, here == NULL && elsewhere != NULL);
+    json_write_object_end(json);
+}
+
+static bool answer_sessions(void *user, HttpDeferred *deferred, HttpResponse *response)
+{
+    const Serve *serve = user;
+    HttpRequest *request = http_deferred_request(deferred);
+    const char *wanted = http_query(request, "account");
+    uint64_t account = 0;
+    if (wanted != NULL && !serve_account_read(wanted, &account)) {
+        http_fail(request, response, 400, "malformed", "account is a client_id, as user_1f");
+        return true;
+    }
+    ControlSignIn *rows = malloc(SESSIONS_MAX * sizeof *rows);
+    Answer answer;
+    http_keep(request, rows);
+    if (rows == NULL || !answer_begin(&answer, request, response)) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+        return true;
+    }
+    const uint32_t total =
+        serve->control != NULL ? control_sign_ins(serve->control, account, rows, SESSIONS_MAX) : 0;
+    json_write_name(&answer.json, "sessions");
+    json_write_array_begin(&answer.json);
+    for (uint32_t i = 0; i < total && i < SESSIONS_MAX; i++) {
+        write_session(serve, &answer.json, &rows[i]);
+    }
+    json_write_array_end(&answer.json);
+    serve_write_number(&answer.json, "total", total);
+    serve_write_number(&answer.json, "sockets", http_stats(serve->http).sockets);
+    answer_end(&answer, request, response);
+    return true;
+}
+
+void serve_admin_get_sessions(void *user, HttpRequest *request, HttpResponse *response)
+{
+    mailbox_ask(((Serve *)user)->mailbox, request, response, answer_sessions);
+}
+
+void serve_admin_post_cleanup(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    StoreSwept swept = {0};
+    Collected collected;
+    if (!serve_record(serve, "cleanup", request, response)) {
+        return;
+    }
+    if (serve->control != NULL && control_sweep(serve->control, &swept) != STATUS_OK) {
+        http_fail(request, response, 503, "unavailable", "nothing could be removed; try again");
+        return;
+    }
+    const Status status = serve_collect(serve, &collected);
+    if (status != STATUS_OK && status != STATUS_EXISTS) { // a backup keeps all blobs
+        http_fail(request, response, 503, "unavailable", "not all could be removed; try again");
+        return;
+    }
+    ServeAnswer answer;
+    serve_answer_begin(&answer, request);
+    json_write_object_begin(&answer.json);
+    serve_write_number(&answer.json, "sign_ins", swept.sign_ins);
+    serve_write_number(&answer.json, "guests", swept.guests);
+    serve_write_number(&answer.json, "links", swept.links);
+    serve_write_number(&answer.json, "places", collected.places);
+    serve_write_number(&answer.json, "blobs", collected.blobs.removed);
+    serve_write_number(&answer.json, "blob_bytes", collected.blobs.bytes);
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
+}

@@ -1,0 +1,55 @@
+// The inside of places.h, for its files alone.
+#pragma once
+
+#include "server/serve/place/places.h"
+
+// With those that were replaced and that worlds still run with.
+#define PLACES_MAX (2 * HOST_PLACES_MAX)
+
+typedef struct PlaceOpening PlaceOpening;
+typedef struct PackageLook PackageLook;
+
+// A revision that could not be built a moment ago: it is not tried again at once.
+typedef struct PlaceBroken {
+    uint8_t package_hash[32];
+    uint64_t until_ns;
+    PlaceRefusal refusal;
+} PlaceBroken;
+#define PLACES_BROKEN_MAX  32
+#define PLACES_CHANGED_MAX 64
+
+struct Places {
+    pthread_rwlock_t lock; // of `all`, which the main thread alone changes
+    ServePlace *all[PLACES_MAX];
+    uint32_t count;
+
+    pthread_mutex_t mutex; // of what follows
+    pthread_cond_t wake;
+    PlaceOpening *first, *last; // wait for the thread
+    PlaceOpening *opened;
+    PlaceWish *arrived; // from the pool
+    PackageLook *looked;
+    char changed[PLACES_CHANGED_MAX][PLACE_KEY_BYTES];
+    uint32_t changed_count;
+    bool all_changed; // more than fit
+    bool ends;
+
+    atomic_bool cancel;            // ends the build that runs
+    _Atomic uint64_t change_count; // rises before a change is told
+    pthread_t thread;
+    bool has_thread;
+
+    // The main thread's.
+    PlaceOpening *openings; // all that are not done
+    PlaceBroken broken[PLACES_BROKEN_MAX];
+    uint32_t broken_next;
+    uint64_t swept_ns;
+    bool looks_again; // a package could not be looked at; in the next sweep
+};
+
+// --- places.c -----------------------------------------------------------------------------------
+void places_remove(Serve *serve, ServePlace *place);                  // on the main thread
+ServePlace *places_current(const Serve *serve, const char *place_id); // the same; no reference
+
+// --- places_wish.c ------------------------------------------------------------------------------
+void places_wishes_end(Serve *serve);

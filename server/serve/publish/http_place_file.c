@@ -1,0 +1,493 @@
+// Revisions of places, what is in them, and pictures. Everything that people have sent is given as
+// a download that no browser shows as a page.
+#define _GNU_SOURCE
+#include "server/build/place/place_file.h"
+#include "server/serve/http/time_text.h"
+#include "server/serve/place/place_build.h"
+#include "server/serve/place/revision_folder.h"
+#include "server/serve/publish/http_place.h"
+#include "server/store/place/store_publish.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LIST_MAX       100
+#define REVISION_BYTES (32u << 10) // notes and a reason whose every byte is escaped
+#define FILES_BYTES    (2u << 20)
+
+// --- what they are ------------------------------------------------------------------------------
+
+static void write_revision(Serve *serve, JsonWriter *json, const PlaceAsk *ask,
+                           const StoreRevision *revision)
+{
+    static const char *const states[] = {[STORE_REVISION_BUILDING] = "building",
+                                         [STORE_REVISION_READY] = "ready",
+                                         [STORE_REVISION_FAILED] = "failed"};
+    char created[TIME_TEXT_BYTES], hex[2 * SHA256_BYTES + 1];
+    StoreAccount maker;
+    const bool reads = (ask->rights & RIGHT_READ) != 0;
+    const bool has_maker =
+        store_account_find(serve->store, revision->maker_id, &maker) == STATUS_OK;
+    time_text(revision->created_unix_ms, created);
+    sha256_hex(revision->package_hash, hex);
+    json_write_object_begin(json);
+    place_write_revision_id(json, "revision_id", revision->revision);
+    serve_write_member(json, "state", states[revision->state]);
+    serve_write_member(json, "notes", revision->notes);
+    serve_write_member(json, "maker", has_maker ? maker.name : NULL);
+    serve_write_member(json, "created_at", created);
+    serve_write_number(json, "bytes", revision->package_bytes);
+    serve_write_member(json, "sha256", reads ? hex : NULL);
+    serve_write_member(json, "job_id", reads ? revision->job_id : NULL);
+    serve_write_member(json, "reason",
+                       reads && revision->state == STORE_REVISION_FAILED ? revision->reason : NULL);
+    json_write_name(json, "live");
+    json_write_bool(json, revision->revision == ask->package.live);
+    json_write_name(json, "beta");
+    json_write_bool(json,
+                    revision->revision == ask->package.beta && (ask->rights & RIGHT_TEST) != 0);
+    json_write_object_end(json);
+}
+
+static bool read_page(HttpRequest *request, HttpResponse *response, uint64_t *limit,
+                      uint32_t *below)
+{
+    const char *after = http_query(request, "after");
+    *limit = LIST_MAX;
+    *below = STORE_REVISION_ALL;
+    if (serve_query_number(request, "limit", LIST_MAX, limit) && *limit > 0 &&
+        (after == NULL || revision_id_read(after, below))) {
+        return true;
+    }
+    http_fail(request, response, 400, "malformed",
+              "limit is a number from 1 to 100, after the id of a revision");
+    return false;
+}
+
+void serve_get_revisions(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    PlaceAsk ask;
+    uint64_t limit;
+    uint32_t below, count = 0, shown = 0, last = 0;
+    if (!place_enter(serve, request, response, RIGHT_SEE, &ask) ||
+        !read_page(request, response, &limit, &below)) {
+        return;
+    }
+    StoreRevision *revisions = malloc((limit + 1) * sizeof *revisions);
+    http_keep(request, revisions);
+    const bool reads = (ask.rights & RIGHT_READ) != 0;
+    Status status = STATUS_OK;
+    if (revisions == NULL) {
+        status = STATUS_LIMIT;
+    } else if (reads) {
+        status = store_revisions(serve->store, ask.package.package_id, below, revisions,
+                                 (uint32_t)limit + 1, &count);
+    } else if (ask.package.live != 0 && ask.package.live < below) {
+        status =
+            store_revision_find(serve->store, ask.package.package_id, ask.package.live, revisions);
+        count = status == STATUS_OK;
+    }
+    if (status != STATUS_OK) {
+        place_refuse_store(request, response, status);
+        return;
+    }
+    ServeAnswer answer;
+    place_answer_begin(&answer, request, (limit + 1) * REVISION_BYTES);
+    json_write_object_begin(&answer.json);
+    json_write_name(&answer.json, "revisions");
+    json_write_array_begin(&answer.json);
+    for (; shown < count && shown < limit; shown++) {
+        write_revision(serve, &answer.json, &ask, &revisions[shown]);
+        last = revisions[shown].revision;
+    }
+    json_write_array_end(&answer.json);
+    place_write_revision_id(&answer.json, "next", count > limit ? last : 0);
+    json_write_object_end(&answer.json);
+    place_answer_end(&answer, response);
+}
+
+void serve_get_revision(void *user, HttpRequest *request, HttpResponse *response)
+{
+    PlaceAsk ask;
+    StoreRevision revision;
+    if (place_enter_revision(user, request, response, RIGHT_SEE, &ask, &revision)) {
+        ServeAnswer answer;
+        place_answer_begin(&answer, request, REVISION_BYTES);
+        write_revision(user, &answer.json, &ask, &revision);
+        place_answer_end(&answer, response);
+    }
+}
+
+// --- blobs --------------------------------------------------------------------------------------
+
+static int64_t read_stream(void *user, uint64_t at, void *out, size_t bytes)
+{
+    ssize_t got;
+    do {
+        got = pread((int)(intptr_t)user, out, bytes, (off_t)at);
+    } while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static void end_stream(void *user)
+{
+    close((int)(intptr_t)user);
+}
+
+// A stranger's bytes: never a page, and kept by nobody on the way.
+static void put_stream(HttpResponse *response, int file, uint64_t bytes)
+{
+    response->content_type = "application/octet-stream";
+    response->bytes = (size_t)bytes;
+    response->is_attachment = true;
+    response->content_security_policy = "sandbox";
+    response->cache = "private, no-cache";
+    response->stream =
+        (HttpStream){.read = read_stream, .end = end_stream, .user = (void *)(intptr_t)file};
+}
+
+static char *tag_of(HttpRequest *request, const uint8_t hash[SHA256_BYTES])
+{
+    char hex[2 * SHA256_BYTES + 1];
+    char *tag = arena_alloc(http_arena(request), sizeof hex + 2);
+    sha256_hex(hash, hex);
+    if (tag != NULL) {
+        snprintf(tag, sizeof hex + 2, "\"%s\"", hex);
+    }
+    return tag;
+}
+
+bool place_put_blob(Serve *serve, HttpRequest *request, HttpResponse *response,
+                    const uint8_t hash[SHA256_BYTES])
+{
+    int file;
+    uint64_t bytes;
+    const Status status = blob_file(serve->blobs, hash, &file, &bytes);
+    if (status == STATUS_NOT_FOUND) {
+        http_fail(request, response, 404, "not_found", "this is not kept any more");
+    } else if (status != STATUS_OK) {
+        place_refuse_store(request, response, status);
+    } else {
+        put_stream(response, file, bytes);
+        response->tag = tag_of(request, hash);
+    }
+    return status == STATUS_OK;
+}
+
+void serve_get_manifest(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    PlaceAsk ask;
+    StoreRevision revision;
+    StoreBlobRef blob;
+    uint8_t *text = NULL;
+    size_t bytes = 0;
+    if (!place_enter_revision(serve, request, response, RIGHT_SEE, &ask, &revision)) {
+        return;
+    }
+    if ((ask.rights & (RIGHT_READ | RIGHT_PLAY)) == 0) {
+        http_fail(request, response, 403, "denied", "you may not play this place");
+        return;
+    }
+    const StoreBlobPurpose purpose =
+        (ask.rights & RIGHT_READ) != 0 ? STORE_BLOB_MANIFEST : STORE_BLOB_CLIENT_MANIFEST;
+    Status status =
+        store_blob_used(serve->store, ask.package.package_id, purpose, revision.revision, &blob);
+    if (status == STATUS_OK) {
+        status = blob_read(serve->blobs, blob.hash, MANIFEST_BYTES_MAX, &text, &bytes);
+    }
+    http_keep(request, text);
+    if (status == STATUS_NOT_FOUND) {
+        http_fail(request, response, 404, "not_found",
+                  "this revision has no manifest: its build has not ended, or has failed");
+    } else if (status != STATUS_OK) {
+        place_refuse_store(request, response, status);
+    } else {
+        response->body = text;
+        response->bytes = bytes;
+        response->body_is_static = true;
+        response->tag = tag_of(request, blob.hash);
+        response->cache = "private, no-cache";
+    }
+}
+
+// The revision of the query, or the newest that is ready.
+static bool find_wanted(Serve *serve, HttpRequest *request, HttpResponse *response,
+                        const StorePackage *package, StoreRevision *out)
+{
+    const char *text = http_query(request, "revision");
+    uint32_t number = package->last_revision;
+    Status status = STATUS_NOT_FOUND;
+    if (text != NULL && !revision_id_read(text, &number)) {
+        http_fail(request, response, 400, "malformed", "revision is one such as r3");
+        return false;
+    }
+    for (uint32_t tries = 0; tries < LIST_MAX && number > 0; tries++, number--) {
+        status = store_revision_find(serve->store, package->package_id, number, out);
+        if (text != NULL || (status == STATUS_OK && out->state == STORE_REVISION_READY)) {
+            break;
+        }
+        status = status == STATUS_OK ? STATUS_NOT_FOUND : status;
+    }
+    if (status == STATUS_NOT_FOUND) {
+        http_fail(request, response, 404, "not_found", "there is no such revision");
+    } else if (status != STATUS_OK) {
+        place_refuse_store(request, response, status);
+    }
+    return status == STATUS_OK;
+}
+
+// A package that was refused is not kept.
+static bool is_kept(Serve *serve, HttpRequest *request, HttpResponse *response,
+                    const StoreRevision *revision)
+{
+    StoreBlobRef blob;
+    const Status status = store_blob_used(serve->store, revision->package_id, STORE_BLOB_PACKAGE,
+                                          revision->revision, &blob);
+    if (status == STATUS_NOT_FOUND) {
+        http_fail(request, response, 404, "not_found",
+                  "the package of this revision was refused and is not kept");
+    } else if (status != STATUS_OK) {
+        place_refuse_store(request, response, status);
+    }
+    return status == STATUS_OK;
+}
+
+void serve_get_package(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    PlaceAsk ask;
+    StoreRevision revision;
+    if (place_enter(serve, request, response, RIGHT_READ, &ask) &&
+        find_wanted(serve, request, response, &ask.package, &revision) &&
+        is_kept(serve, request, response, &revision)) {
+        (void)place_put_blob(serve, request, response, revision.package_hash);
+    }
+}
+
+// --- files --------------------------------------------------------------------------------------
+
+// The folder of a revision; false: the response says why not.
+static bool open_folder(Serve *serve, HttpRequest *request, HttpResponse *response,
+                        const StoreRevision *revision, char folder[SERVE_PATH_BYTES])
+{
+    char reason[WORKER_REASON_BYTES] = "";
+    if (!is_kept(serve, request, response, revision)) {
+        return false;
+    }
+    const Status status = revision_folder_open(serve, revision, folder, reason);
+    if (status == STATUS_MALFORMED || status == STATUS_NOT_FOUND) {
+        http_fail(request, response, 404, "not_found", "the files of this revision are not kept");
+    } else if (status != STATUS_OK) {
+        place_refuse_store(request, response, STATUS_BLOCKED);
+    }
+    return status == STATUS_OK;
+}
+
+static void write_file(JsonWriter *json, const PlaceFile *file)
+{
+    PackageKind kind;
+    char reason[WORKER_REASON_BYTES];
+    json_write_object_begin(json);
+    serve_write_member(json, "path", file->path);
+    serve_write_number(json, "bytes", file->bytes);
+    serve_write_member(json, "kind",
+                       package_kind_of(file->path, &kind, reason) == STATUS_OK
+                           ? package_kind_name(kind)
+                           : "other");
+    json_write_object_end(json);
+}
+
+void serve_get_files(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    PlaceAsk ask;
+    StoreRevision revision;
+    PlaceFolder files = {0};
+    char folder[SERVE_PATH_BYTES], reason[WORKER_REASON_BYTES] = "";
+    if (!place_enter_revision(serve, request, response, RIGHT_READ, &ask, &revision) ||
+        !open_folder(serve, request, response, &revision, folder)) {
+        return;
+    }
+    if (place_folder_read_all(folder, &files, reason) != STATUS_OK) {
+        place_refuse_store(request, response, STATUS_BLOCKED);
+        return;
+    }
+    ServeAnswer answer;
+    place_answer_begin(&answer, request, FILES_BYTES);
+    json_write_object_begin(&answer.json);
+    json_write_name(&answer.json, "files");
+    json_write_array_begin(&answer.json);
+    for (uint32_t i = 0; i < files.file_count; i++) {
+        write_file(&answer.json, &files.files[i]);
+    }
+    json_write_array_end(&answer.json);
+    json_write_object_end(&answer.json);
+    place_answer_end(&answer, response);
+    place_folder_free(&files);
+}
+
+void serve_get_file(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    PlaceAsk ask;
+    StoreRevision revision;
+    char folder[SERVE_PATH_BYTES];
+    struct stat about;
+    int file = -1;
+    if (!place_enter_revision(serve, request, response, RIGHT_READ, &ask, &revision) ||
+        !open_folder(serve, request, response, &revision, folder)) {
+        return;
+    }
+    const Status status = place_file_open(folder, http_path_part(request, 2), &file);
+    if (status != STATUS_OK || fstat(file, &about) != 0) {
+        if (status == STATUS_OK) {
+            close(file);
+        }
+        http_fail(request, response, 404, "not_found", "there is no such file in this revision");
+        return;
+    }
+    put_stream(response, file, (uint64_t)about.st_size);
+}
+
+// --- pictures -----------------------------------------------------------------------------------
+
+static bool read_number(HttpRequest *request, HttpResponse *response, uint32_t first,
+                        uint32_t *number)
+{
+    const char *text = http_path_part(request, 1);
+    if (strlen(text) == 1 && text[0] >= '0' + (char)first && text[0] < '0' + PICTURES_MAX) {
+        *number = (uint32_t)(text[0] - '0');
+        return true;
+    }
+    http_fail(request, response, 404, "not_found",
+              "pictures have the numbers 0, the thumbnail, to 8");
+    return false;
+}
+
+void serve_get_picture(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    PlaceAsk ask;
+    StoreBlobRef blob;
+    uint32_t number;
+    uint8_t head[2] = {0};
+    if (!place_enter(serve, request, response, RIGHT_SEE, &ask) ||
+        !read_number(request, response, 0, &number)) {
+        return;
+    }
+    if (store_blob_used(serve->store, ask.package.package_id, STORE_BLOB_PICTURE, number, &blob) !=
+        STATUS_OK) {
+        http_fail(request, response, 404, "not_found", "there is no such picture");
+        return;
+    }
+    if (place_put_blob(serve, request, response, blob.hash)) {
+        (void)read_stream(response->stream.user, 0, head, sizeof head);
+        response->content_type = head[0] == 0xff ? "image/jpeg" : "image/png";
+        response->is_attachment = false; // it was decoded before, and is a picture
+    }
+}
+
+// Only the jailed worker decodes it.
+static Status check_picture(const Serve *serve, const uint8_t *bytes, size_t count,
+                            char reason[WORKER_REASON_BYTES])
+{
+    const bool is_jpeg = count > 2 && bytes[0] == 0xff && bytes[1] == 0xd8;
+    const char *path = is_jpeg ? "assets/picture.jpg" : "assets/picture.png";
+    WorkerConfig config = worker_config_default();
+    Worker *worker = NULL;
+    AssetInfo info;
+    Buffer question = buffer_of(WORKER_REQUEST_MAX), reply = {0};
+    config.allow_weak_jail = serve->config.allow_weak_jail;
+    package_asset_request(path, bytes, count, 0, &question);
+    Status status = question.status == STATUS_OK ? worker_create(&config, &worker) : STATUS_BLOCKED;
+    if (status == STATUS_OK) {
+        status = worker_call(worker, WORKER_ASSET, question.data, question.bytes, &reply, reason);
+    }
+    if (status == STATUS_OK) {
+        status = package_asset_read(&reply, is_jpeg ? KIND_JPEG : KIND_PNG, &info, NULL);
+    }
+    worker_destroy(worker);
+    buffer_free(&question);
+    buffer_free(&reply);
+    return status;
+}
+
+static void answer_picture(HttpRequest *request, HttpResponse *response, const char *place_id,
+                           uint32_t number, const char *hex)
+{
+    ServeAnswer answer;
+    serve_answer_begin(&answer, request);
+    json_write_object_begin(&answer.json);
+    serve_write_member(&answer.json, "place_id", place_id);
+    serve_write_number(&answer.json, "number", number);
+    if (hex != NULL) {
+        serve_write_member(&answer.json, "sha256", hex);
+    }
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
+}
+
+// The row refuses, or the response says what is stored.
+static void set_picture(Serve *serve, HttpRequest *request, HttpResponse *response,
+                        const PlaceAsk *ask, uint32_t number, const uint8_t *hash, uint64_t bytes)
+{
+    char hex[2 * SHA256_BYTES + 1] = "";
+    const Status status = store_picture_set(serve->store, ask->package.package_id, number, hash,
+                                            bytes, serve_account_bytes_max(serve));
+    if (status == STATUS_LIMIT) {
+        place_refuse_quota(serve, ask->package.owner_id, bytes, request, response);
+    } else if (status == STATUS_NOT_FOUND) {
+        http_fail(request, response, 404, "not_found", "there is no such picture");
+    } else if (status != STATUS_OK) {
+        place_refuse_store(request, response, status);
+    } else {
+        if (hash != NULL) {
+            sha256_hex(hash, hex);
+        }
+        answer_picture(request, response, ask->package.package_id, number,
+                       hash != NULL ? hex : NULL);
+    }
+}
+
+void serve_put_picture(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    PlaceAsk ask;
+    uint32_t number;
+    size_t bytes;
+    uint8_t hash[SHA256_BYTES];
+    char reason[WORKER_REASON_BYTES] = "";
+    const uint8_t *body = http_body(request, &bytes);
+    if (!place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
+        !read_number(request, response, 1, &number) ||
+        serve_refuse_upload(serve, serve->data, request, response)) {
+        return;
+    }
+    const Status checked = check_picture(serve, body, bytes, reason);
+    if (checked == STATUS_BLOCKED || checked == STATUS_DENIED) {
+        place_refuse_store(request, response, STATUS_BLOCKED);
+    } else if (checked != STATUS_OK) {
+        http_fail(request, response, 400, "no_picture",
+                  reason[0] != '\0' ? reason : "this is neither a PNG nor a JPEG");
+    } else if (blob_put(serve->blobs, body, bytes, hash) != STATUS_OK) {
+        http_fail(request, response, 507, "disk_full", "the disk takes no more; try later");
+    } else {
+        set_picture(serve, request, response, &ask, number, hash, bytes);
+    }
+}
+
+void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *response)
+{
+    PlaceAsk ask;
+    uint32_t number;
+    if (place_enter(user, request, response, RIGHT_EDIT, &ask) &&
+        read_number(request, response, 1, &number)) {
+        set_picture(user, request, response, &ask, number, NULL, 0);
+    }
+}

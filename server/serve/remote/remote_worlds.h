@@ -1,0 +1,50 @@
+// Worlds that run on other machines, as a control plane knows them: what their hosts report once a
+// second (POST /api/hosts/report), and orders that wait for them. On the main thread.
+//
+// An order has a number, is sent until the host reports that number as done, and is gone when the
+// world ends there, or another process runs it. A host does what it is told in the order of the
+// numbers, so nothing is lost with an answer and nothing is done twice. Bans and mutes are looked
+// up for everybody whom a host reports as let in; a host that this process hears from for the first
+// time reports all of them.
+//
+// A host may lie about its world. It speaks only of one whose lease it holds, everything it says is
+// bounded, and whoever shows it says that it was reported.
+#pragma once
+
+#include "server/serve/serve_inside.h"
+
+typedef struct RemoteWorlds RemoteWorlds;
+
+// What a host said last of its world.
+typedef struct RemoteReport {
+    char host_id[65];
+    HostWorldState state;
+    uint32_t players;
+    uint64_t tick, late_p99_us, work_max_us;
+    uint64_t memory_bytes, uptime_s, crashes;
+} RemoteReport;
+
+MUST_USE Status remote_worlds_create(RemoteWorlds **out);
+void remote_worlds_destroy(RemoteWorlds *worlds); // NULL is allowed
+
+// NULL: no host on another machine has reported it lately, or it runs here.
+const RemoteReport *remote_world_report(const Serve *serve, const HostWorld *world);
+// All that were reported lately.
+typedef void (*RemoteEach)(void *user, const char *world_id, const RemoteReport *report);
+void remote_worlds_each(const Serve *serve, RemoteEach each, void *user);
+// The host has given it back.
+void remote_world_end(Serve *serve, const char *world_id);
+// The world that a host said this account came into last; NULL: none said so.
+const char *remote_world_of(const Serve *serve, uint64_t account);
+
+// To the worlds of this process and to those of other machines; `where` is an id or room code, "":
+// all of them. How many were told.
+typedef struct RemoteTold {
+    uint32_t told;
+    uint32_t busy; // too many orders wait for these, so they were not told
+} RemoteTold;
+RemoteTold serve_kick(Serve *serve, uint64_t account, const char *where, const char *reason);
+RemoteTold serve_announce(Serve *serve, const char *where, const char *text);
+void serve_rules_changed(Serve *serve, uint64_t account, const char *where);
+// STATUS_NOT_FOUND: it runs on no other machine. STATUS_LIMIT: too many orders wait for it.
+MUST_USE Status remote_world_stop(Serve *serve, const HostWorld *world, const char *reason);

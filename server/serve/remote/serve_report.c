@@ -1,0 +1,238 @@
+// What a host on another machine says of its world to the control plane, once a second, and does as
+// it is answered (remote_worlds.h has the other side). One report is under way at a time, on the
+// pool; what was ordered is done on the main thread before the next one says so. Orders have
+// rising numbers: one that was done is never done again.
+#define _GNU_SOURCE
+#include "core/base/json_read.h"
+#include "core/base/limits.h"
+#include "server/serve/operate/http_admin.h"
+#include "server/serve/remote/remote_http.h"
+#include "server/serve/remote/serve_remote.h"
+#include "server/sys/clock.h"
+#include "server/sys/process.h"
+
+#include <stdio.h>
+
+#define REPORT_BYTES     (16u << 10)
+#define ANSWER_BYTES     (256u << 10)
+#define ANSWER_NODES_MAX 512
+#define ARENA_BYTES      (256u << 10)
+#define STOP_MS          4500
+
+typedef enum ReportState { REPORT_NONE, REPORT_SENT, REPORT_ANSWERED } ReportState;
+
+struct ServeReport {
+    RemoteHttp *http;
+    atomic_bool cancel;
+    atomic_int state; // ReportState; while it is SENT, all that follows is the pool's
+    uint64_t sent_ns;
+    char text[REPORT_BYTES];
+    size_t bytes;
+    uint64_t accounts[REMOTE_ACCOUNTS_PER_REPORT]; // in that report
+    uint32_t account_count;
+    uint64_t done; // the last order
+    RemoteHttpReply reply;
+    uint8_t arena[ARENA_BYTES];
+};
+
+Status serve_report_open(Serve *serve, const char *key)
+{
+    struct ServeReport *report = calloc(1, sizeof *report);
+    if (report == NULL) {
+        return STATUS_LIMIT;
+    }
+    serve->report = report;
+    return remote_http_create(serve->config.control_plane, key, &report->cancel, &report->http);
+}
+
+void serve_report_stop(Serve *serve)
+{
+    if (serve->report != NULL) {
+        atomic_store(&serve->report->cancel, true);
+    }
+}
+
+void serve_report_close(Serve *serve)
+{
+    if (serve->report != NULL) {
+        remote_http_destroy(serve->report->http);
+        free(serve->report->reply.body);
+        free(serve->report);
+        serve->report = NULL;
+    }
+}
+
+// --- what is said -------------------------------------------------------------------------------
+
+static void write_accounts(struct ServeReport *report, JsonWriter *json)
+{
+    json_write_name(json, "accounts");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < report->account_count; i++) {
+        char id[32];
+        serve_account_text(report->accounts[i], false, id);
+        json_write_text(json, id);
+    }
+    json_write_array_end(json);
+}
+
+static bool write_report(Serve *serve)
+{
+    struct ServeReport *report = serve->report;
+    const HostWorldView view = host_world_view(serve->one_world);
+    const HostLink *link = host_world_link(serve->one_world);
+    char boot[2 * TICKET_BOOT_BYTES + 1];
+    for (size_t i = 0; i < TICKET_BOOT_BYTES; i++) {
+        snprintf(boot + 2 * i, 3, "%02x", serve->boot[i]);
+    }
+    report->account_count =
+        host_accounts_new(serve->host, report->accounts, REMOTE_ACCOUNTS_PER_REPORT);
+    ByteWriter writer = byte_writer(report->text, sizeof report->text);
+    JsonWriter json = json_writer(&writer, 0);
+    json_write_object_begin(&json);
+    serve_write_member(&json, "world_id", view.row->world_id);
+    serve_write_member(&json, "boot", boot);
+    serve_write_number(&json, "done", report->done);
+    serve_write_member(&json, "state", serve_state_name(view.state));
+    serve_write_number(&json, "players", view.players);
+    serve_write_number(&json, "tick", view.stats->tick);
+    serve_write_number(&json, "late_p99_us", view.stats->late_p99_us);
+    serve_write_number(&json, "work_max_us", view.stats->work_max_us);
+    serve_write_number(&json, "memory_bytes", process_resident_bytes(link_process_pid(link)));
+    serve_write_number(&json, "uptime_seconds", view.up_ns / HOST_SECOND_NS);
+    serve_write_number(&json, "crashes", view.crashes);
+    write_accounts(report, &json);
+    json_write_object_end(&json);
+    report->bytes = writer.at;
+    return json_writer_finish(&json) == STATUS_OK;
+}
+
+static void run_report(void *user, bool is_cancelled)
+{
+    struct ServeReport *report = user;
+    if (!is_cancelled) {
+        report->reply = remote_http_ask(report->http, "/api/hosts/report", "application/json",
+                                        report->text, report->bytes, ANSWER_BYTES);
+    }
+    atomic_store(&report->state, REPORT_ANSWERED);
+}
+
+// --- what is done -------------------------------------------------------------------------------
+
+typedef struct Order {
+    uint64_t number, account, until_unix_ms;
+    const char *name, *text;
+} Order;
+
+static Order read_order(const JsonNode *node, JsonError *error)
+{
+    const JsonNode *account = json_find(node, "account"), *until = json_find(node, "until_unix_ms");
+    Order order = {.until_unix_ms = HOST_BAN_FOREVER};
+    const int64_t most = (int64_t)1 << 53;
+    order.number =
+        (uint64_t)json_read_integer(json_read_member(node, "number", error), 1, most, error);
+    order.name = json_read_text(json_read_member(node, "order", error), 32, error);
+    order.text = json_read_text(json_read_member(node, "text", error), 512, error);
+    if (until != NULL && until->kind != JSON_NULL) {
+        order.until_unix_ms = (uint64_t)json_read_integer(until, 0, most, error);
+    }
+    if (account != NULL && account->kind != JSON_NULL &&
+        !serve_account_read(json_read_text(account, 31, error), &order.account)) {
+        error->status = STATUS_MALFORMED;
+    }
+    return order;
+}
+
+// As an operator does it where the world is of the same process.
+static void do_order(Serve *serve, const Order *order)
+{
+    serve_log(LOG_INFO, "host", "the control plane orders: %.16s: %.120s", order->name,
+              order->text);
+    if (strcmp(order->name, "kick") == 0) {
+        (void)host_kick(serve->host, order->account, "", order->text);
+    } else if (strcmp(order->name, "mute") == 0) {
+        (void)host_mute(serve->host, order->account, "", order->until_unix_ms, order->text);
+    } else if (strcmp(order->name, "announce") == 0) {
+        (void)host_announce(serve->host, "", order->text);
+    } else if (strcmp(order->name, "stop") == 0) {
+        host_world_stop(serve->one_world, order->text);
+        atomic_store(&serve->is_stopping, true);
+        host_stop(serve->host, STOP_MS); // this process is its world
+    }
+}
+
+static void do_orders(Serve *serve, const JsonNode *root)
+{
+    struct ServeReport *report = serve->report;
+    JsonError error = {0};
+    const bool drains = json_read_bool(json_read_member(root, "draining", &error), &error);
+    const bool again = json_read_bool(json_read_member(root, "again", &error), &error);
+    const JsonNode *node = json_read_array(json_read_member(root, "orders", &error), 0,
+                                           REMOTE_ORDERS_PER_ANSWER, &error);
+    if (error.status != STATUS_OK) {
+        return;
+    }
+    host_accounts_known(serve->host, report->accounts, report->account_count);
+    if (again) {
+        host_accounts_unknown(serve->host);
+    }
+    host_drain(serve->host, drains);
+    atomic_store(&serve->is_draining, drains);
+    for (; node != NULL; node = node->next) {
+        const Order order = read_order(node, &error);
+        if (error.status != STATUS_OK) {
+            serve_log(LOG_WARN, "host", "the control plane's orders make no sense");
+            return;
+        }
+        if (order.number > report->done) {
+            report->done = order.number;
+            do_order(serve, &order);
+        }
+    }
+}
+
+static void take_answer(Serve *serve)
+{
+    struct ServeReport *report = serve->report;
+    const RemoteHttpReply *reply = &report->reply;
+    if (reply->end == REMOTE_HTTP_ANSWERED && reply->status == 200) {
+        const JsonNode *root = NULL;
+        Arena arena;
+        arena_init(&arena, report->arena, sizeof report->arena);
+        const JsonConfig config = {.arena = &arena,
+                                   .bytes_max = ANSWER_BYTES,
+                                   .node_count_max = ANSWER_NODES_MAX,
+                                   .depth_max = 8};
+        if (json_parse(&config, (const char *)reply->body, reply->bytes, &root, NULL) ==
+            STATUS_OK) {
+            do_orders(serve, root);
+        }
+    }
+    free(report->reply.body);
+    report->reply = (RemoteHttpReply){.body = NULL};
+}
+
+// A control plane that is away is asked again a second later; the store says so in the log.
+void serve_report_step(Serve *serve)
+{
+    struct ServeReport *report = serve->report;
+    if (report == NULL || atomic_load(&report->state) == REPORT_SENT) {
+        return;
+    }
+    if (atomic_load(&report->state) == REPORT_ANSWERED) {
+        take_answer(serve);
+        atomic_store(&report->state, REPORT_NONE);
+    }
+    const uint64_t now = clock_ns();
+    if (now - report->sent_ns < REMOTE_REPORT_MS * HOST_MS_NS || serve->one_world == NULL ||
+        host_world_link(serve->one_world) == NULL || host_is_stopping(serve->host)) {
+        return;
+    }
+    report->sent_ns = now;
+    if (write_report(serve)) {
+        atomic_store(&report->state, REPORT_SENT);
+        if (work_pool_submit(serve->pool, run_report, report) != STATUS_OK) {
+            atomic_store(&report->state, REPORT_NONE);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+// What only `sandlot up` has: the key for stored sign-ins, and what it tells the person who started
+// it.
+#define _GNU_SOURCE
+#include "server/build/base/diagnostic.h"
+#include "server/control/account.h"
+#include "server/serve/serve_inside.h"
+#include "server/sys/entropy.h"
+#include "server/sys/file.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#define SECRET_FILE       "secret.key"
+#define SHOWN_ADDRESS_MAX 4
+
+// The operator's key, or a random one that is made at the first start and kept. The data folder is
+// locked, so nobody else makes one at the same time.
+int serve_secret_open(Serve *serve)
+{
+    char path[SERVE_PATH_BYTES];
+    uint8_t *bytes = NULL;
+    size_t count = 0;
+    if (serve->config.has_secret) {
+        memcpy(serve->secret_key, serve->config.secret_key, sizeof serve->secret_key);
+        return 0;
+    }
+    if (!serve_join_path(path, serve->data, SECRET_FILE)) {
+        return serve_data_failed(serve, SECRET_FILE, "the path is too long");
+    }
+    Status status =
+        file_read_own(path, S_IRWXG | S_IRWXO, sizeof serve->secret_key, &bytes, &count);
+    if (status == STATUS_OK) {
+        status = count == sizeof serve->secret_key ? STATUS_OK : STATUS_MALFORMED;
+        if (status == STATUS_OK) {
+            memcpy(serve->secret_key, bytes, sizeof serve->secret_key);
+        }
+        free(bytes);
+    } else if (status == STATUS_NOT_FOUND) {
+        entropy_fill(serve->secret_key, sizeof serve->secret_key);
+        status = file_write_private(path, serve->secret_key, sizeof serve->secret_key);
+    }
+    if (status == STATUS_OK) {
+        return 0;
+    }
+    return serve_data_failed(
+        serve, SECRET_FILE,
+        status == STATUS_DENIED ? "it must be yours and readable by nobody else; `chmod 600` it"
+        : status == STATUS_MALFORMED ? "it is damaged; remove it, and everybody signs in again"
+                                     : status_text(status));
+}
+
+// --- what is printed ----------------------------------------------------------------------------
+
+// The addresses under which other machines reach one that listens on all of them.
+static void print_network(unsigned port)
+{
+    struct ifaddrs *all = NULL;
+    uint32_t shown = 0;
+    if (getifaddrs(&all) != 0) {
+        return;
+    }
+    for (const struct ifaddrs *at = all; at != NULL && shown < SHOWN_ADDRESS_MAX;
+         at = at->ifa_next) {
+        char text[INET_ADDRSTRLEN];
+        if (at->ifa_addr == NULL || at->ifa_addr->sa_family != AF_INET ||
+            (at->ifa_flags & IFF_LOOPBACK) != 0 || (at->ifa_flags & IFF_UP) == 0) {
+            continue;
+        }
+        const struct sockaddr_in *address = (const struct sockaddr_in *)(const void *)at->ifa_addr;
+        if (inet_ntop(AF_INET, &address->sin_addr, text, sizeof text) != NULL) {
+            printf("network http://%s:%u/\n", text, port);
+            shown += 1;
+        }
+    }
+    freeifaddrs(all);
+}
+
+static void print_served(const Serve *serve)
+{
+    for (uint32_t i = 0; i < serve->built_in_count; i++) {
+        const ServeBuiltIn *place = &serve->built_in[i];
+        const bool is_default = strcmp(place->place_id, serve->default_place) == 0;
+        diagnostic_print(stdout, "place   %s: %s%s", place->place_id, place->title,
+                         is_default ? " (default)" : "");
+    }
+    diagnostic_print(stdout, "data    %s", serve->data);
+}
+
+// At each start, until somebody has used it.
+static void print_operator_link(const Serve *serve, const char *url)
+{
+    char token[TOKEN_TEXT_BYTES];
+    if (serve->control != NULL && control_operator_link(serve->control, token) == STATUS_OK) {
+        const size_t bytes = strlen(url) - (url[strlen(url) - 1] == '/');
+        diagnostic_print(stdout, "  operator open %.*s/account?link=%s", (int)bytes, url, token);
+        printf("           to register as the operator; the link is good once\n");
+    }
+}
+
+static void print_next(const Serve *serve, const char *address, unsigned port)
+{
+    char link[256];
+    if (serve->config.public_url != NULL) {
+        const size_t bytes = strlen(serve->config.public_url);
+        const bool has_slash = bytes > 0 && serve->config.public_url[bytes - 1] == '/';
+        snprintf(link, sizeof link, "%s%s", serve->config.public_url, has_slash ? "" : "/");
+    } else {
+        snprintf(link, sizeof link, "http://%s:%u/", address, port);
+    }
+    printf("\nNext:\n");
+    print_operator_link(serve, link);
+    if (serve->config.web == NULL) {
+        printf("  pages    there are none: run `make build`, or say --web DIR\n");
+    } else {
+        // By the place, so that friends who open it meet in one world.
+        diagnostic_print(stdout,
+                         "  play     open %splace/%s in a browser, in two windows if you like",
+                         link, serve->default_place);
+    }
+    printf("  create   `sandlot new mygame --template obby`, then `sandlot world mygame`\n");
+    if (serve->development) {
+        printf(
+            "  share    `sandlot up --new-secret-key` once, then `sandlot up --host 0.0.0.0`;\n"
+            "           until then only this computer can connect, and nobody needs a password\n");
+    }
+    printf("  stop     press Ctrl-C: everything is saved first\n");
+}
+
+// In a school that is often so, but whoever runs the server shall know.
+static void warn_of_plain_http(const Serve *serve)
+{
+    if (!serve->development && !serve->is_https) {
+        serve_log(LOG_WARN, "accounts",
+                  "passwords travel readable through the network, because the public URL is not "
+                  "https; a proxy with TLS in front and public_url = https://… change that");
+    }
+}
+
+void serve_print_up(const Serve *serve, const char *address, unsigned port)
+{
+    warn_of_plain_http(serve);
+    const bool is_everywhere =
+        strcmp(serve->config.address, "0.0.0.0") == 0 || strcmp(serve->config.address, "::") == 0;
+    printf("Sandlot runs at http://%s:%u/\n", address, port);
+    if (is_everywhere) {
+        print_network(port);
+    }
+    print_served(serve);
+    print_next(serve, address, port);
+    fflush(stdout);
+}

@@ -1,0 +1,67 @@
+// Classes of a school: their teacher, their pupils with the codes that these sign in with, and the
+// places that were handed out. A place that is marked with a class has STORE_PACKAGE_CLASS, and
+// stays marked when the class is deleted: then it is its owner's and the operators' alone. These
+// wait for the disk.
+#pragma once
+
+#include "server/store/people/store_account.h"
+#include "server/store/place/store_package.h"
+
+#define STORE_HANDOUT_BYTES 33
+
+typedef struct StoreClass {
+    char class_id[65];
+    uint64_t teacher_id;
+    char name[STORE_SHOWN_BYTES];
+    bool is_paused; // nobody plays its places
+    uint64_t created_unix_ms;
+} StoreClass;
+
+// Written with the account (StoreAccountChange.pupil).
+typedef struct StorePupil {
+    char class_id[65];
+    uint64_t account_id;
+    uint8_t code_hash[STORE_TOKEN_BYTES];
+    uint64_t created_unix_ms;
+} StorePupil;
+
+// STATUS_EXISTS: the id is taken. STATUS_LIMIT: the teacher has count_max already.
+MUST_USE Status store_class_make(Store *store, const StoreClass *made, uint32_t count_max);
+// STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.
+MUST_USE Status store_class_find(Store *store, const char *class_id, StoreClass *out);
+// Those of a teacher (0: of all) by id, from behind that one on.
+MUST_USE Status store_classes(Store *store, uint64_t teacher, const char *after, StoreClass *out,
+                              uint32_t max, uint32_t *count);
+MUST_USE Status store_class_pause(Store *store, const char *class_id, bool is_paused);
+// With its pupils' rows, their codes and its chat rule. Accounts stay, and places stay marked.
+MUST_USE Status store_class_delete(Store *store, const char *class_id);
+
+// --- pupils -------------------------------------------------------------------------------------
+// By account, at most max.
+MUST_USE Status store_pupils(Store *store, const char *class_id, StorePupil *out, uint32_t max,
+                             uint32_t *count);
+MUST_USE Status store_pupil_find(Store *store, const char *class_id, uint64_t account,
+                                 StorePupil *out);
+MUST_USE Status store_pupil_by_code(Store *store, const uint8_t hash[STORE_TOKEN_BYTES],
+                                    StorePupil *out);
+// STATUS_NOT_FOUND: they are none.
+MUST_USE Status store_pupil_remove(Store *store, const char *class_id, uint64_t account);
+// All of all classes. The sink must not call the store.
+typedef void (*StorePupilSink)(void *user, const char *class_id, uint64_t account);
+MUST_USE Status store_pupils_all(Store *store, StorePupilSink sink, void *user);
+
+// --- places -------------------------------------------------------------------------------------
+// A new package that is marked with the class, both at once; `handout` tells what was handed out.
+// As store_package_make.
+MUST_USE Status store_class_place_make(Store *store, StorePackage *package, const char *class_id,
+                                       const char *handout, uint32_t count_max);
+// What this pupil got by that handout. STATUS_NOT_FOUND: nothing.
+MUST_USE Status store_class_handed(Store *store, const char *class_id, const char *handout,
+                                   uint64_t account, StorePackage *out);
+// Those that are marked with it, by id, from behind that one on.
+MUST_USE Status store_class_places(Store *store, const char *class_id, const char *after,
+                                   StorePackage *out, uint32_t max, uint32_t *count);
+// The class of a place. STATUS_NOT_FOUND: it has none (any more).
+MUST_USE Status store_class_of(Store *store, const char *package_id, StoreClass *out);
+typedef void (*StoreClassPlaceSink)(void *user, const char *class_id, const char *package_id);
+MUST_USE Status store_class_places_all(Store *store, StoreClassPlaceSink sink, void *user);

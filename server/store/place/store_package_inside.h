@@ -1,0 +1,17 @@
+// Rows of packages, for calls that change several of them at once (store_publish.c).
+#pragma once
+
+#include "server/store/place/store_package.h"
+#include "server/store/store_inside.h"
+
+bool package_is_valid(const StorePackage *package);
+bool revision_is_valid(const StoreRevision *revision);
+void package_row_write(Sql *sql, const StorePackage *package);
+Status package_make_in(Sql *sql, StorePackage *package, uint32_t count_max);
+Status revision_row_find(Sql *sql, const char *package_id, uint32_t number, StoreRevision *out);
+void revision_row_write(Sql *sql, const StoreRevision *revision);
+Status revision_add_in(Sql *sql, StoreRevision *revision, uint64_t bytes_max);
+Status package_person_find(Sql *sql, const char *package_id, uint64_t account,
+                           StorePackagePerson *out);
+// The picture of a place is that of its live revision; 0: none.
+void package_show_thumbnail(Sql *sql, const char *package_id, uint32_t number);

@@ -1,0 +1,65 @@
+// Steps of publishing that change several rows: each is done whole or not at all, wherever the
+// process dies. They wait for the disk.
+#pragma once
+
+#include "core/base/limits.h"
+#include "server/store/place/store_package.h"
+
+typedef struct StoreBlobRef {
+    StoreBlobPurpose purpose;
+    uint8_t hash[32];
+    uint64_t bytes;
+} StoreBlobRef;
+
+typedef struct StorePublish {
+    StorePackage *package;   // a new one, see store_package_make
+    StoreRevision *revision; // its first, see store_revision_add
+    uint32_t count_max;
+    uint64_t bytes_max;
+    // A fork: the revision whose blob it has. It must be there and ready, and its package not in
+    // the trash: STATUS_NOT_FOUND. NULL: no fork.
+    const StoreRevision *source;
+} StorePublish;
+// STATUS_EXISTS, STATUS_LIMIT (*is_bytes: of bytes, else of packages), STATUS_MALFORMED.
+MUST_USE Status store_package_publish(Store *store, const StorePublish *publish, bool *is_bytes);
+
+#define STORE_BUILT_BLOBS_MAX (4 + SPELLS_PER_PLACE_MAX)
+typedef struct StoreBuilt {
+    const char *package_id;
+    uint32_t number;
+    StoreRevisionState state; // READY or FAILED
+    const char *reason;
+    const char *title; // of a package that has none yet; NULL: it stays so
+    // Its package was refused: the blob is not used any more.
+    bool drops_package;
+    StoreBlobRef blobs[STORE_BUILT_BLOBS_MAX]; // manifests, thumbnail, spells
+    uint32_t blob_count;
+    uint64_t now_unix_ms;
+    // Filled in: the channel that names it now, "" for none, and whether that is live.
+    char channel[8];
+    bool is_live;
+} StoreBuilt;
+// How its build ended; a ready one goes to the channel that was asked for. STATUS_MISMATCH: it had
+// ended already; STATUS_NOT_FOUND: it was deleted meanwhile.
+MUST_USE Status store_revision_built(Store *store, StoreBuilt *built);
+
+// The blob that is used so. STATUS_NOT_FOUND.
+MUST_USE Status store_blob_used(Store *store, const char *package_id, StoreBlobPurpose purpose,
+                                uint32_t number, StoreBlobRef *out);
+// Puts it in place of what was used so; hash NULL: nothing is. bytes_max: what the owner may use in
+// all. STATUS_LIMIT; STATUS_NOT_FOUND: no package, or nothing was used so.
+MUST_USE Status store_picture_set(Store *store, const char *package_id, uint32_t number,
+                                  const uint8_t *hash, uint64_t bytes, uint64_t bytes_max);
+// Numbers of the pictures, in order.
+MUST_USE Status store_pictures(Store *store, const char *package_id, uint32_t *numbers,
+                               uint32_t max, uint32_t *count);
+// Bytes of the blobs that a package uses.
+MUST_USE Status store_package_bytes(Store *store, const char *package_id, uint64_t *bytes);
+
+// `to` owns it from now on, and who did is an editor. Unless forced, it must have been offered to
+// them: STATUS_DENIED. STATUS_LIMIT: they have count_max packages, or no room for its bytes.
+MUST_USE Status store_package_give(Store *store, const char *package_id, uint64_t to,
+                                   bool is_forced, uint32_t count_max, uint64_t bytes_max);
+// What the DataStores of a place hold.
+MUST_USE Status store_place_data(Store *store, const char *place_id, uint64_t *keys,
+                                 uint64_t *bytes);
