@@ -466,9 +466,27 @@ static bool read_limit(HttpRequest *request, HttpResponse *response, uint64_t *l
     return false;
 }
 
-void serve_get_my_places(void *user, HttpRequest *request, HttpResponse *response)
+// What somebody is to a place of their lists.
+static const char *role_of(Serve *serve, const StorePackage *package, uint64_t account)
 {
-    Serve *serve = user;
+    static const char *const names[] = {[STORE_EDITOR] = "editor",
+                                        [STORE_TESTER] = "tester",
+                                        [STORE_BLOCKED] = "blocked",
+                                        [STORE_OFFERED] = "offered"};
+    StorePackageRole role = STORE_NOBODY;
+    if (package->owner_id == account) {
+        return "owner";
+    }
+    status_ignore(store_package_role(serve->store, package->package_id, account, &role));
+    return role != STORE_NOBODY ? names[role] : NULL;
+}
+
+typedef Status (*ListPackages)(Store *store, uint64_t account, const char *after, StorePackage *out,
+                               uint32_t max, uint32_t *count);
+
+static void answer_mine(Serve *serve, HttpRequest *request, HttpResponse *response,
+                        ListPackages list)
+{
     const Identity *who = serve_who(request);
     const char *after = http_query(request, "after");
     uint64_t limit;
@@ -478,9 +496,8 @@ void serve_get_my_places(void *user, HttpRequest *request, HttpResponse *respons
     }
     StorePackage *packages = malloc((limit + 1) * sizeof *packages);
     http_keep(request, packages);
-    Status status = packages == NULL
-                        ? STATUS_LIMIT
-                        : store_packages_of(serve->store, who->account, after != NULL ? after : "",
+    Status status = packages == NULL ? STATUS_LIMIT
+                                     : list(serve->store, who->account, after != NULL ? after : "",
                                             packages, (uint32_t)limit + 1, &count);
     if (status != STATUS_OK) {
         place_refuse_store(request, response, status);
@@ -498,6 +515,7 @@ void serve_get_my_places(void *user, HttpRequest *request, HttpResponse *respons
                 STATUS_OK) {
             json_write_object_begin(&answer.json);
             write_short(serve, &ask, &answer.json);
+            serve_write_member(&answer.json, "role", role_of(serve, &ask.package, who->account));
             json_write_object_end(&answer.json);
         }
     }
@@ -505,6 +523,16 @@ void serve_get_my_places(void *user, HttpRequest *request, HttpResponse *respons
     serve_write_member(&answer.json, "next", count > limit ? packages[limit - 1].package_id : NULL);
     json_write_object_end(&answer.json);
     place_answer_end(&answer, response);
+}
+
+void serve_get_my_places(void *user, HttpRequest *request, HttpResponse *response)
+{
+    answer_mine(user, request, response, store_packages_of);
+}
+
+void serve_get_my_offers(void *user, HttpRequest *request, HttpResponse *response)
+{
+    answer_mine(user, request, response, store_packages_offered);
 }
 
 static void write_use(Serve *serve, JsonWriter *json, const StorePackage *package)
