@@ -393,6 +393,7 @@ static void ended(HostWorld *world, int code)
     hosted_hear_rest(world);
     world->link->face->free(world->link);
     world->link = NULL;
+    hosted_reload_ended(world);
     hosted_renew_place(world);
     world->gives_way = false;
     if (outside->sockets_ended != NULL) {
@@ -617,6 +618,7 @@ static void step_running(HostWorld *world)
         return;
     }
     hosted_pass_sockets(world);
+    hosted_reload_step(world);
 }
 
 // The end of a process is heard on its link (host_world_receive). To look without being told costs
@@ -636,7 +638,7 @@ static bool looks_for_end(HostWorld *world)
 static bool is_asleep(const HostWorld *world)
 {
     return world->state == WORLD_RUNNING && world->stats.paused != 0 && world->socket_count == 0 &&
-           world->saves.again_ns == 0;
+           world->saves.again_ns == 0 && !hosted_reload_is_busy(world);
 }
 
 void hosted_step(HostWorld *world)
@@ -704,6 +706,7 @@ void hosted_free(HostWorld *world)
         world->link = NULL;
     }
     refuse_sockets(world);
+    hosted_reload_free(world);
     host_place_release(world->place);
     free(world->sockets);
     free(world->scripts);
