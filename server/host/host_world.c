@@ -561,6 +561,18 @@ void host_world_stop(HostWorld *world, const char *reason)
     hosted_stop(world);
 }
 
+void host_world_restart(HostWorld *world, const char *reason)
+{
+    const bool is_up = world->state == WORLD_STARTING || world->state == WORLD_RUNNING;
+    if (!is_up || world->host->stopping) {
+        return;
+    }
+    snprintf(world->stop_reason, sizeof world->stop_reason, "%s", reason);
+    hosted_log(world, LOG_INFO, "the world starts again: %s", reason);
+    hosted_stop(world);
+    world->wanted = true; // who waits for it still does
+}
+
 // --- the step -----------------------------------------------------------------------------------
 
 void hosted_look_for_end(HostWorld *world)
