@@ -352,3 +352,12 @@
 #define CHECK_REQUIRES_MAX    1024
 #define CHECK_MODULES_MAX     1024
 #define CHECK_DIAGNOSTICS_MAX 256
+
+// What scripts cost, for people (remote_cost.h, client_cost.h): names of remotes whose bytes are
+// counted one by one; how often a client reports what its scripts cost, and with how many scripts;
+// how many scripts the world adds up, and how many different faults of clients it keeps.
+#define REMOTE_COST_ROWS        64
+#define CLIENT_COST_REPORT_MS   10000
+#define CLIENT_COST_REPORT_ROWS 16
+#define CLIENT_COST_ROWS        64
+#define CLIENT_FAULT_ROWS       8

@@ -19,6 +19,7 @@
 #include "server/serve/remote/remote_worlds.h"
 #include "server/serve/remote/serve_remote.h"
 #include "server/serve/serve_inside.h"
+#include "server/serve/world/http_world.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
@@ -438,6 +439,7 @@ static void close_serve(Serve *serve)
     http_stop(serve->http);
     dev_close(serve);
     serve_logs_stop(serve);
+    serve_scripts_stop(serve);
     serve->http = NULL; // sockets are counted no more
     serve_report_stop(serve);
     work_pool_destroy(serve->pool);
@@ -520,6 +522,7 @@ static void look(Serve *serve)
     host_step(serve->host);
     tell_rooms(serve);
     serve_logs_step(serve);
+    serve_scripts_step(serve);
     serve_report_step(serve);
     step_control(serve);
     serve_collect_step(serve);
