@@ -308,19 +308,27 @@
 #define ROOM_MISSES_MS  600000
 #define ROOM_MISS_SLOTS 4096 // addresses that are remembered
 // Worlds on other machines: orders that wait for one, orders in one answer, accounts in one report
-// of its host, and accounts that are remembered of a world. A host that has not reported for so
-// long is not counted on.
+// of its host, and accounts that are remembered of a world (more than can be in it). A host that
+// has not reported for so long is not counted on.
 #define REMOTE_ORDERS_MAX          64
 #define REMOTE_ORDERS_PER_ANSWER   16
 #define REMOTE_ACCOUNTS_PER_REPORT 256
-#define REMOTE_ACCOUNTS_MAX        256
-#define REMOTE_REPORT_MS           1000
-#define REMOTE_SILENT_MS           10000
+#define REMOTE_ACCOUNTS_MAX        4096
+// Of the control plane: who was led to such worlds, and reports whose evidence was asked for. Of a
+// host: reports that wait to be sent, and bytes of one with its evidence (EVIDENCE_BYTES_MAX with
+// every sign doubled, and 150 bytes for each line).
+#define REMOTE_LED_MAX            16384
+#define REMOTE_ASKED_MAX          256
+#define REMOTE_EVIDENCE_MAX       16
+#define REMOTE_EVIDENCE_BYTES_MAX (1u << 20)
+#define REMOTE_REPORT_MS          1000
+#define REMOTE_SILENT_MS          10000
 // Places that people publish. Bytes are those of all blobs that an account's packages use:
 // packages, pictures, drafts and their history.
 #define PACKAGES_PER_ACCOUNT_MAX 200
 #define CLASSES_PER_TEACHER_MAX  100
-#define CLASS_PUPILS_MAX         100
+#define CLASS_PUPILS_MAX         250
+#define CLASS_TEACHERS_MAX       16   // besides the first one
 #define ACCOUNT_MB_DEFAULT       1024 // `account_mb` of the settings
 #define PACKAGE_PEOPLE_MAX       256
 #define SPELLS_PER_PLACE_MAX     16

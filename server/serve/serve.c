@@ -17,6 +17,7 @@
 #include "server/serve/publish/http_place.h"
 #include "server/serve/remote/http_host.h"
 #include "server/serve/remote/remote_worlds.h"
+#include "server/serve/remote/serve_ordered.h"
 #include "server/serve/remote/serve_remote.h"
 #include "server/serve/serve_inside.h"
 #include "server/serve/world/http_world.h"
@@ -107,6 +108,14 @@ static Status outside_who(void *user, const char *token, size_t bytes, Ticket *o
     return host_people_who(serve_people(user), token, bytes, out);
 }
 
+static void outside_entered(void *user, const HostWorld *world, const Ticket *who)
+{
+    serve_listing_entered(user, world, who);
+    if (host_world_link(world) == NULL) { // a ticket for another machine
+        remote_world_led(user, host_world_view(world).row->world_id, who->account);
+    }
+}
+
 static void log_journal(const char *text)
 {
     serve_log_text(LOG_WARN, "journal", text);
@@ -121,7 +130,7 @@ static Status make_host(Serve *serve)
                                      .log = outside_log,
                                      .start = outside_start,
                                      .joined = serve_joined,
-                                     .entered = serve_listing_entered,
+                                     .entered = outside_entered,
                                      .made = serve_made,
                                      .refuse_socket = serve_refuse_socket,
                                      .socket_passed = outside_socket_passed,
@@ -149,6 +158,12 @@ static Status make_host(Serve *serve)
         config.outside.chat = serve_chat;
         config.outside.blocks = serve_blocks;
         config.outside.reported = serve_reported;
+    }
+    if (serve->ordered != NULL) {
+        config.outside.rules = serve_ordered_rules;
+        config.outside.chat = serve_ordered_chat_of;
+        config.outside.blocks = serve_ordered_blocks;
+        config.outside.reported = serve_ordered_reported;
     }
     if (serve_people(serve) != NULL) {
         config.outside.who = outside_who;

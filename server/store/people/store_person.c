@@ -228,6 +228,7 @@ static Status person_delete(Store *store, Sql *sql, void *user)
                                     SQL_PERSON_TEAMS_END,
                                     SQL_PERSON_LINES_END,
                                     SQL_PERSON_REPORTED_LINES_END,
+                                    SQL_PERSON_REPORTED_HOSTS_END,
                                     SQL_PERSON_REPORTED_END,
                                     SQL_PERSON_BLOCKS_END,
                                     SQL_PERSON_CHAT_RULE_END,
