@@ -326,6 +326,13 @@
 // Places that people publish. Bytes are those of all blobs that an account's packages use:
 // packages, pictures, drafts and their history.
 #define PACKAGES_PER_ACCOUNT_MAX 200
+// Rows cost room too: so much each for files of drafts and versions of them, and for a revision,
+// whose notes and reason may be long.
+#define ROW_CHARGE_BYTES          512
+#define REVISION_CHARGE_BYTES     4096
+#define REVISIONS_PER_PACKAGE_MAX 500
+#define REVISIONS_FAILED_MAX      20 // the newest are kept
+#define OFFER_DAYS                14 // then it is over
 #define CLASSES_PER_TEACHER_MAX  100
 #define CLASS_PUPILS_MAX         250
 #define CLASS_TEACHERS_MAX       16   // besides the first one
