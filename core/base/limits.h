@@ -13,6 +13,11 @@
 #define WORLD_PLAYERS_MAX     4000
 // A world without a session pauses after this long: its ticks stand still until somebody comes.
 #define WORLD_EMPTY_MS 10000
+// Scripts that change in a running world (ENTRY_RELOAD) are tried for this long: a set that fails
+// in this time is replaced by the last good one. A fault of a file's top level, of onStart or of
+// onReload is a failure at once; of other faults, so many are.
+#define RELOAD_TRIAL_MS   5000
+#define RELOAD_FAULTS_MAX 3
 // Guests in one world from one address (IPv6: from one /64): a class behind one router fits, one
 // machine does not fill a world.
 #define GUESTS_PER_ADDRESS_MAX 64

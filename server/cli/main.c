@@ -23,6 +23,7 @@ static const struct {
 } commands[] = {
     {"up", "run the server: accounts, pages, all places and worlds", cmd_up},
     {"new", "create a place from a template", cmd_new},
+    {"dev", "run a place and keep it up to date while you edit its files", cmd_dev},
     {"build", "compile a place's scripts and sign them", cmd_build},
     {"pack", "pack a place's folder into one .game file", cmd_pack},
     {"unpack", "unpack a .game, zip or tar into a folder", cmd_unpack},
@@ -148,7 +149,7 @@ int main(int argc, char **argv)
             const int code = commands[i].run(command_end_options(argc - 1, argv + 1), argv + 1);
             // A world does not fail because its output could not be printed.
             const bool serves = commands[i].run == cmd_up || commands[i].run == cmd_world ||
-                                commands[i].run == cmd_host;
+                                commands[i].run == cmd_host || commands[i].run == cmd_dev;
             return serves ? code : command_finish(code);
         }
     }

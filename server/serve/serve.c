@@ -10,8 +10,9 @@
 #include "server/serve/listing/http_listing.h"
 #include "server/serve/operate/http_admin.h"
 #include "server/serve/order/http_order.h"
+#include "server/serve/place/dev.h"
 #include "server/serve/place/place_build.h"
-#include "server/serve/place/places.h"
+#include "server/serve/place/place_reload.h"
 #include "server/serve/publish/http_build.h"
 #include "server/serve/publish/http_place.h"
 #include "server/serve/remote/http_host.h"
@@ -125,6 +126,7 @@ static Status make_host(Serve *serve)
                                      .socket_passed = outside_socket_passed,
                                      .socket_closed = outside_socket_closed,
                                      .sockets_ended = outside_sockets_ended,
+                                     .reloaded = serve_reloaded,
                                      .stored = serve_hosts_stored},
                          .store = serve->store,
                          .key = &serve->key,
@@ -434,6 +436,7 @@ static int open_serve(Serve *serve)
 static void close_serve(Serve *serve)
 {
     http_stop(serve->http);
+    dev_close(serve);
     serve_logs_stop(serve);
     serve->http = NULL; // sockets are counted no more
     serve_report_stop(serve);
@@ -521,6 +524,7 @@ static void look(Serve *serve)
     step_control(serve);
     serve_collect_step(serve);
     serve_listing_step(serve);
+    dev_step(serve);
 }
 
 // The address as it stands in a link. Who listens on every address is reached by the loopback one.
@@ -564,6 +568,12 @@ static void print_world(const Serve *serve, const char *address, unsigned port)
         printf("%s  http://%s:%u/\n", serve->development ? "play" : "page", address, port);
     }
     printf("join  ws://%s:%u/api/rooms/%s/ws\n", address, port, row->room_code);
+    if (serve->config.dev) {
+        diagnostic_print(stdout,
+                         "dev   %s is watched: save a file, and the world runs it; Ctrl-C "
+                         "stops it",
+                         serve->config.places[0]);
+    }
 }
 
 static void print_places(const Serve *serve, const char *address, unsigned port)
@@ -606,6 +616,10 @@ static int run(Serve *serve)
         host_world_run(serve->one_world);
     }
     print_address(serve);
+    if (dev_open(serve) != STATUS_OK) {
+        serve_log_failure(serve->command, "no thread to watch the folder");
+        return 1;
+    }
     while (!host_is_over(serve->host)) {
         look(serve);
     }
@@ -619,9 +633,10 @@ int serve_run(const ServeConfig *config)
         return 1;
     }
     serve->config = *config;
-    serve->command = config->control ? "sandlot up"
-                     : config->many  ? "sandlot host"
-                                     : "sandlot world";
+    serve->command = config->dev       ? "sandlot dev"
+                     : config->control ? "sandlot up"
+                     : config->many    ? "sandlot host"
+                                       : "sandlot world";
     serve_log_open(config->log_format, config->log_level);
     serve->epoll = serve->signals = serve->lock_file = -1;
     pthread_mutex_init(&serve->build_lock, NULL);

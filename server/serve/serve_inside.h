@@ -60,6 +60,7 @@ typedef struct Serve {
     int lock_file;
     const atomic_bool *cancel; // ends the first build
 
+    struct Dev *dev;        // NULL: this is not `sandlot dev`
     struct Places *places;  // that are loaded
     char default_place[65]; // its id
     ServeBuiltIn built_in[SERVE_PLACES_MAX];

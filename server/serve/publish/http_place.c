@@ -8,6 +8,7 @@
 #include "server/serve/http/time_text.h"
 #include "server/serve/listing/http_listing.h"
 #include "server/serve/place/place_build.h"
+#include "server/serve/place/place_reload.h"
 #include "server/serve/place/places.h"
 #include "server/serve/publish/spell_use.h"
 #include "server/store/people/store_person.h"
@@ -295,6 +296,9 @@ uint64_t place_write(Serve *serve, const PlaceAsk *ask, const Identity *who, Jso
     }
     uint64_t counts = listing_write_counts(serve, json, ask->package.package_id);
     counts ^= spell_write_updates(serve, ask, who, json);
+    if ((ask->rights & RIGHT_EDIT) != 0) {
+        counts ^= place_reload_write(serve, ask->package.package_id, json);
+    }
     json_write_object_end(json);
     return counts;
 }
