@@ -214,16 +214,35 @@ static void add_query(char *address, const char *name, const char *value)
     tool_escape(value, address + at, ADDRESS_BYTES - at);
 }
 
+// Without the spaces around it, which a title does not have.
+static void trim(const char *text, char out[PACKAGE_PLACE_NAME_BYTES])
+{
+    size_t bytes;
+    text += strspn(text, " ");
+    bytes = strlen(text);
+    while (bytes > 0 && text[bytes - 1] == ' ') {
+        bytes -= 1;
+    }
+    snprintf(out, PACKAGE_PLACE_NAME_BYTES, "%.*s", (int)bytes, text);
+}
+
 static int upload(Publish *publish, const Buffer *package)
 {
-    char address[ADDRESS_BYTES], id[3 * ID_BYTES];
+    char address[ADDRESS_BYTES], id[3 * ID_BYTES], title[PACKAGE_PLACE_NAME_BYTES];
     ToolReply reply;
     const bool is_none = strcmp(publish->channel, "none") == 0;
     const uint64_t begin = clock_ns();
     publish->is_new = publish->place_id[0] == '\0';
+    trim(publish->name, title);
+    if (publish->is_new && publish->title == NULL && title[0] == '\0') {
+        return tool_fail(&publish->client,
+                         "%s/place.json: not published: its name is empty; give it one, or use "
+                         "--title",
+                         publish->folder);
+    }
     if (publish->is_new) {
         snprintf(address, sizeof address, "/api/places");
-        add_query(address, "title", publish->title != NULL ? publish->title : publish->name);
+        add_query(address, "title", publish->title != NULL ? publish->title : title);
         add_query(address, "visibility", publish->visibility);
     } else {
         tool_escape(publish->place_id, id, sizeof id);

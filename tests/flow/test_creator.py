@@ -85,7 +85,7 @@ def test_creator_place(program, places, folder):
         check(re.search(r"^day +visits", ann("place", "stats", den, "--days", "7"), re.MULTILINE), "stats")
         check(len(json.loads(ann("place", "stats", den, "--days", "7", "--json"))["days"]) == 7, "days")
         quota = ann("place", "quota")
-        check(re.search(r"^used +\S+ \S+ of 1\S* GiB$", quota, re.MULTILINE) and place in quota, quota)
+        check(re.search(r"^used +\S+ \S+ of 1024.0 MiB$", quota, re.MULTILINE) and place in quota, quota)
         # A copy of its file; nothing is written over.
         file = os.path.join(folder, "den.game")
         ann("place", "download", den, file, "--revision", "r1")
@@ -101,6 +101,53 @@ def test_creator_place(program, places, folder):
         check("in the trash" in ann("place", "list"), ann("place", "list"))
         check("place         " in ann("place", "restore", den), "restore")
         check("not_in_trash" in ann("place", "restore", den, code=1), "twice")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_creator_publish(program, places, folder):
+    """What publish is told is done or refused, also of a place that is there; a beta has a link."""
+    up = begin(program, places, folder, "ann", "bob")
+    try:
+        ann = sign_in(program, folder, up, "ann")
+        den = write_place(folder)
+        place = json.loads(ann("publish", den, "--json"))["place_id"]
+        ann("publish", den, "--visibility", "unlisted", "--title", "Lair")
+        page = up.good("GET", f"/api/places/{place}", who="ann")
+        check((page["visibility"], page["title"]) == ("unlisted", "Lair"), page)
+        check("private, unlisted or listed" in ann("publish", den, "--visibility", "public", code=2), "a word")
+        check(up.good("GET", f"/api/places/{place}", who="ann")["revisions"] == 2, "it was sent")
+        # Of a beta the link is printed, opens the page, and lets in those who may test.
+        said = ann("publish", den, "--channel", "beta")
+        link = f"/place/{place}?channel=beta"
+        check(f"test      {ann.url}{link}\n" in said, said)
+        check(json.loads(ann("publish", den, "--channel", "beta", "--json"))["url"] == ann.url + link, "JSON")
+        wish = {"place_id": place, "channel": "beta"}
+        check(up.good("POST", "/join", wish, "ann")["place_id"] == place + "-beta", "ann tests it")
+        status, answer = up.ask("POST", "/join", wish, "bob")
+        check((status, answer["error"]["code"]) == (403, "beta_denied"), answer)
+        # A name with spaces around it becomes a title; without one, nothing is sent.
+        spaced = write_place(folder, "Spaced")
+        for name, title in (("  Wide  ", "Wide"), ("   ", None)):
+            with open(os.path.join(spaced, "place.json"), "w", encoding="utf-8") as file:
+                json.dump({"format": 1, "name": name}, file)
+            if title is None:
+                os.remove(os.path.join(spaced, ".sandlot", "publish.json"))
+                check("--title" in ann("publish", spaced, code=1), "no hint")
+                made = json.loads(ann("publish", spaced, "--title", "Named", "--json"))["place_id"]
+                title = "Named"
+            else:
+                made = json.loads(ann("publish", spaced, "--json"))["place_id"]
+            check(up.good("GET", f"/api/places/{made}", who="ann")["title"] == title, title)
+        # Packing writes over nothing.
+        game = os.path.join(folder, "it.game")
+        with open(game, "wb") as file:
+            file.write(b"mine")
+        check("--force" in ann("pack", den, "-o", game, code=1), "no hint")
+        check(open(game, "rb").read() == b"mine", "it was written over")
+        ann("pack", den, "-o", game, "--force")
+        check(open(game, "rb").read() != b"mine", "it was not packed")
         up.stop()
     finally:
         up.kill()
