@@ -322,6 +322,7 @@ MUST_USE Status client_script_open(Client *client); // the scene is there
 void client_script_close(Client *client);
 void client_script_welcome(Client *client); // a session goes on
 void client_script_step(Client *client);    // once per tick of the client
+void client_script_buttons(Client *client, uint32_t before, uint32_t after); // client_key.c
 void client_script_effects(Client *client); // messages and chat of scripts are sent
 void client_script_clear_effects(Client *client);
 void client_script_enter(Client *client, uint32_t slot, uint64_t net_id, const uint8_t *attributes,

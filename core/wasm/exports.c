@@ -630,11 +630,9 @@ EXPORT("clientStats") const void *export_client_stats(const Client *client)
 // --- client scripts -----------------------------------------------------------------------------
 // Keys and camera for scripts; the UI tree they want shown (core/script/runtime/value.h), or 0.
 EXPORT("clientKey")
-int32_t export_client_key(Client *client, const char *key, uint32_t bytes, int32_t down)
+void export_client_key(Client *client, const char *key, uint32_t bytes, int32_t down)
 {
-    View *view = client_script_view(client);
-    const Text text = {key, bytes};
-    return view == NULL ? -1 : (int32_t)view_set_key(view, text, down != 0);
+    client_set_key(client, (Text){key, bytes}, down != 0);
 }
 
 EXPORT("clientCamera")

@@ -60,6 +60,16 @@ end
 
 return Bag
 `,
+    'StarterGui/Keys.lua': `Input.Pressed:Connect(function(key) print("down " .. key) end)
+Input.Released:Connect(function(key) print("up " .. key) end)
+local told
+function onUpdate()
+    if Input.IsKeyPressed("W") and Input.IsKeyPressed("KeyW") and input.isKeyDown("w") and not told then
+        told = true
+        print("held W")
+    end
+end
+`,
     'StarterGui/Clumsy.lua': `-- The third line fails.
 function onUpdate()
     local nothing = (nil).field
@@ -255,6 +265,40 @@ test('the scripts of a folder that is dropped on the page are checked as a build
         await ada.playing(); // it went on meanwhile
         assert.deepEqual(ada.complaints, []);
     }));
+
+test('keys, buttons and actions reach scripts', () => stage(null, async ({ world, open }) => {
+    const ada = await open('Ada');
+    await runs(ada, world);
+    const says = (line) => until(`a script says "${line}"`,
+        () => ada.printed.some((said) => said.endsWith(line)));
+    // The page's name of the key, and what scripts are told: itself, and the button it stands for.
+    for (const [code, ...names] of [['KeyW', 'W'], ['Space', 'Space', 'Jump'], ['KeyE', 'E', 'Use'],
+        ['ShiftLeft', 'Shift', 'Run'], ['Digit7', '7'], ['ArrowUp', 'Up'], ['KeyQ', 'Q', 'wave']]) {
+        await ada.page.keyboard.down(code);
+        for (const name of names) {
+            await says(`down ${name}`);
+        }
+        await ada.page.keyboard.up(code);
+        for (const name of names) {
+            await says(`up ${name}`);
+        }
+    }
+    await says('held W');
+    await ada.page.mouse.move(160, 90);
+    await ada.page.mouse.down(); // the first one takes the mouse
+    await until('the page has the mouse', () =>
+        ada.page.evaluate(() => document.pointerLockElement !== null));
+    await ada.page.mouse.up();
+    await ada.page.mouse.down();
+    await says('down Fire');
+    await ada.page.mouse.up();
+    await says('up Fire');
+    // What is held when the window loses its keys goes up.
+    await ada.page.keyboard.down('KeyB');
+    await says('down B');
+    await ada.page.evaluate(() => window.dispatchEvent(new Event('blur')));
+    await says('up B');
+}));
 
 // Not a secure page: no WebCrypto there.
 test('on an address of the local network they are verified too', () =>

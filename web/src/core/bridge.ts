@@ -70,7 +70,7 @@ interface Exports {
     clientChunks(client: Handle, from: number): Address;
     clientChunkMesh(client: Handle, x: number, y: number, z: number): Address;
     clientFaults(client: Handle): Address;
-    clientKey(client: Handle, key: Address, bytes: number, down: number): number;
+    clientKey(client: Handle, key: Address, bytes: number, down: number): void;
     clientCamera(
         client: Handle, x: number, y: number, z: number,
         forwardX: number, forwardY: number, forwardZ: number,
@@ -107,6 +107,7 @@ export interface Place {
     reach: number;
     build: boolean;
     terraform: boolean;
+    actions: string[]; // the place's own buttons
     min: [number, number, number];
     max: [number, number, number];
     radius: number;

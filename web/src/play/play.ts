@@ -215,6 +215,7 @@ export class PlayPage {
 
     private open(place: Place): void {
         this.place = place;
+        this.controls.actionCount = place.actions.length;
         element('place', HTMLDivElement).textContent = place.name;
         document.title = `${place.name} · Sandlot`;
     }
