@@ -277,6 +277,22 @@ JobReload place_reload_built(void *user, const char *folder, const JobStatus *st
                                 : (JobReload){0};
 }
 
+void place_reload_draft(Serve *serve, const char *package_id, uint64_t account,
+                        char job_id[JOB_ID_BYTES])
+{
+    char place_id[PLACE_KEY_BYTES + sizeof PLACE_DRAFT_ENDING], folder[DRAFT_PATH_BYTES];
+    bool joined = false;
+    job_id[0] = '\0';
+    snprintf(place_id, sizeof place_id, "%.64s" PLACE_DRAFT_ENDING, package_id);
+    ServePlace *place = places_find_id(serve, place_id);
+    JobQueue *queue = place != NULL ? serve_jobs(serve) : NULL;
+    serve_place_release(place);
+    if (queue != NULL && draft_folder(serve->drafts, package_id, folder) == STATUS_OK) {
+        const JobWish wish = {.place = folder, .writes = true, .account = account};
+        status_ignore(job_start_for(queue, &wish, job_id, &joined)); // a later write builds it
+    }
+}
+
 // The new form of a place that is open.
 static void take_built(Serve *serve, PlaceBuilt *built)
 {
