@@ -469,8 +469,7 @@ static const char *role_of(Serve *serve, const StorePackage *package, uint64_t a
 {
     static const char *const names[] = {[STORE_EDITOR] = "editor",
                                         [STORE_TESTER] = "tester",
-                                        [STORE_BLOCKED] = "blocked",
-                                        [STORE_OFFERED] = "offered"};
+                                        [STORE_BLOCKED] = "blocked"};
     StorePackageRole role = STORE_NOBODY;
     if (package->owner_id == account) {
         return "owner";
@@ -526,11 +525,6 @@ static void answer_mine(Serve *serve, HttpRequest *request, HttpResponse *respon
 void serve_get_my_places(void *user, HttpRequest *request, HttpResponse *response)
 {
     answer_mine(user, request, response, store_packages_of);
-}
-
-void serve_get_my_offers(void *user, HttpRequest *request, HttpResponse *response)
-{
-    answer_mine(user, request, response, store_packages_offered);
 }
 
 static void write_use(Serve *serve, JsonWriter *json, const StorePackage *package)

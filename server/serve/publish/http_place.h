@@ -73,7 +73,6 @@ void serve_get_place(void *user, HttpRequest *request, HttpResponse *response);
 void serve_patch_place(void *user, HttpRequest *request, HttpResponse *response);
 void serve_restore_place(void *user, HttpRequest *request, HttpResponse *response);
 void serve_get_my_places(void *user, HttpRequest *request, HttpResponse *response);
-void serve_get_my_offers(void *user, HttpRequest *request, HttpResponse *response);
 void serve_get_quota(void *user, HttpRequest *request, HttpResponse *response);
 void serve_post_channel(void *user, HttpRequest *request, HttpResponse *response);
 // http_place_team.c
@@ -123,9 +122,6 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
     {"GET", "/api/me/places", .handler = serve_get_my_places, .blocks = true,                     \
      .access = ACCESS_ACCOUNT, .takes = "after? limit?:integer", .gives = "places:array next:any",\
      .summary = "The places that one owns or works on, also those in the trash"},                 \
-    {"GET", "/api/me/offers", .handler = serve_get_my_offers, .blocks = true,                     \
-     .access = ACCESS_ACCOUNT, .takes = "after? limit?:integer", .gives = "places:array next:any",\
-     .summary = "The places that are offered to one"},                                            \
     {"GET", "/api/me/quota", .handler = serve_get_quota, .blocks = true,                          \
      .access = ACCESS_ACCOUNT,                                                                    \
      .gives = "bytes_used:integer bytes_max:integer places_max:integer places:array",             \

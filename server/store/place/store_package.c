@@ -210,12 +210,6 @@ Status store_packages_of(Store *store, uint64_t account, const char *after, Stor
     return list_packages(store, SQL_PACKAGE_LIST, account, after, out, max, count);
 }
 
-Status store_packages_offered(Store *store, uint64_t account, const char *after, StorePackage *out,
-                              uint32_t max, uint32_t *count)
-{
-    return list_packages(store, SQL_PACKAGE_OFFERS, account, after, out, max, count);
-}
-
 Status store_revisions(Store *store, const char *package_id, uint32_t below, StoreRevision *out,
                        uint32_t max, uint32_t *count)
 {

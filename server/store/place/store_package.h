@@ -108,9 +108,6 @@ MUST_USE Status store_package_delete(Store *store, const char *package_id);
 // Those that the account owns, edits or tests, by id, from behind that one on.
 MUST_USE Status store_packages_of(Store *store, uint64_t account, const char *after,
                                   StorePackage *out, uint32_t max, uint32_t *count);
-// Those that are offered to the account, in the same way.
-MUST_USE Status store_packages_offered(Store *store, uint64_t account, const char *after,
-                                       StorePackage *out, uint32_t max, uint32_t *count);
 // One that was thrown away before that time. STATUS_NOT_FOUND: none.
 MUST_USE Status store_package_trashed(Store *store, uint64_t before_unix_ms, StorePackage *out);
 
