@@ -285,6 +285,7 @@ void client_set_input(Client *client, const ClientInput *input)
 {
     // A button that is pressed and released between two ticks still counts in the next one.
     client->pressed |= input->buttons & ~client->input.buttons;
+    client_script_buttons(client, client->input.buttons, input->buttons);
     client->input = *input;
 }
 

@@ -166,7 +166,10 @@ typedef struct ClientInput {
     float move_x, move_z, yaw, pitch;
     uint32_t buttons; // InputButton; a press between two ticks is not lost
 } ClientInput;
+// The buttons are keys for scripts too: "Jump", "Run", "Fire", "Use", and the place's actions.
 void client_set_input(Client *client, const ClientInput *input);
+// A key of the keyboard, for scripts (view_key.c). Nothing happens while no script can run.
+void client_set_key(Client *client, Text name, bool down);
 // Steps what is due, runs scripts, places the puppets, writes input messages.
 void client_update(Client *client, double now_ms);
 

@@ -17,7 +17,7 @@
 #define HEAP_BYTES_MAX (1ull << 30)
 #define TEXT_BYTES     (256u << 10)
 #define LOG_LINES      64
-#define WANTS_MAX      64 // in one answer
+#define WANTS_MAX      256 // in one answer
 
 // A module instance is one process: this is its only state.
 static struct {
@@ -503,13 +503,13 @@ static void write_want(JsonWriter *json, const ClientWant *want)
     json_write_object_end(json);
 }
 
-// What is missing, the most urgent first: a list of at most `most` (64) objects with `kind`
+// What is missing, the most urgent first: a list of at most `most` (256) objects with `kind`
 // ("scene", "manifest", "rune"), `hash`, `bytes`, `path`, `priority` (0 before the world appears, 1
 // needed, 2 a script waits for it), `fromHost` (it came damaged: neither from a cache nor from a
 // cdn).
 EXPORT("clientWants") const void *export_client_wants(const Client *client, uint32_t most)
 {
-    ClientWant wants[WANTS_MAX];
+    static ClientWant wants[WANTS_MAX];
     const uint32_t count = client_wants(client, wants, most < WANTS_MAX ? most : WANTS_MAX);
     ByteWriter writer;
     JsonWriter json = exports_begin_json(&writer);
@@ -713,11 +713,9 @@ EXPORT("clientStats") const void *export_client_stats(const Client *client)
 // --- client scripts -----------------------------------------------------------------------------
 // Keys and camera for scripts; the UI tree they want shown (core/script/runtime/value.h), or 0.
 EXPORT("clientKey")
-int32_t export_client_key(Client *client, const char *key, uint32_t bytes, int32_t down)
+void export_client_key(Client *client, const char *key, uint32_t bytes, int32_t down)
 {
-    View *view = client_script_view(client);
-    const Text text = {key, bytes};
-    return view == NULL ? -1 : (int32_t)view_set_key(view, text, down != 0);
+    client_set_key(client, (Text){key, bytes}, down != 0);
 }
 
 EXPORT("clientCamera")

@@ -94,6 +94,9 @@ Status script_host_create(const ScriptHostConfig *config, ScriptHost **out)
     host->config = *config;
     Status status = remote_create(host);
     if (status == STATUS_OK) {
+        status = client_cost_create(host);
+    }
+    if (status == STATUS_OK) {
         status = transfer_create(host);
     }
     if (status == STATUS_OK && config->has_scripts) {
@@ -121,6 +124,7 @@ void script_host_destroy(ScriptHost *host)
     heap_free(heap, host->order);
     heap_free(heap, host->scripts);
     transfer_destroy(host);
+    client_cost_destroy(host);
     remote_destroy(host);
     heap_free(heap, host);
 }

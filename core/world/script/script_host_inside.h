@@ -51,10 +51,11 @@ typedef struct SignedManifest {
 
 struct ScriptHost {
     ScriptHostConfig config;
-    ScriptSystem *system;        // NULL: this world runs no scripts
-    struct Remotes *remotes;     // remote.c
-    struct Transfers *transfers; // transfer.c
-    HostScript *scripts;         // those that run, then those that are staged
+    ScriptSystem *system;          // NULL: this world runs no scripts
+    struct Remotes *remotes;       // remote.c
+    struct ClientReports *reports; // client_cost.c
+    struct Transfers *transfers;   // transfer.c
+    HostScript *scripts;           // those that run, then those that are staged
     uint32_t script_count, staged_count;
     PathIndex index, staged_index; // of both by path
     uint32_t sent_count;           // for clients, once the staged ones have taken over
@@ -111,6 +112,10 @@ MUST_USE Status transfer_create(ScriptHost *host);
 void transfer_destroy(ScriptHost *host);
 void transfer_forget(ScriptHost *host, const Session *session);
 void transfer_forget_scripts(ScriptHost *host); // they changed
+
+// --- client_cost.c ------------------------------------------------------------------------------
+MUST_USE Status client_cost_create(ScriptHost *host);
+void client_cost_destroy(ScriptHost *host);
 
 // --- remote.c -----------------------------------------------------------------------------------
 MUST_USE Status remote_create(ScriptHost *host);

@@ -75,7 +75,7 @@ interface Exports {
     clientChunks(client: Handle, from: number): Address;
     clientChunkMesh(client: Handle, x: number, y: number, z: number): Address;
     clientFaults(client: Handle): Address;
-    clientKey(client: Handle, key: Address, bytes: number, down: number): number;
+    clientKey(client: Handle, key: Address, bytes: number, down: number): void;
     clientCamera(
         client: Handle, x: number, y: number, z: number,
         forwardX: number, forwardY: number, forwardZ: number,
@@ -129,6 +129,7 @@ export interface Place {
     reach: number;
     build: boolean;
     terraform: boolean;
+    actions: string[]; // the place's own buttons
     min: [number, number, number];
     max: [number, number, number];
     radius: number;
@@ -449,8 +450,8 @@ export class CoreClient {
         return this.raw.clientOutdated(this.handle) !== 0;
     }
 
-    // What is missing, the most urgent first; at most 64 at a time.
-    wants(most = 64): Want[] {
+    // What is missing, the most urgent first; at most 256 at a time.
+    wants(most = 256): Want[] {
         const at = this.raw.clientWants(this.handle, most);
         return at === 0 ? [] : this.core.takeJson(at) as Want[];
     }
