@@ -41,7 +41,9 @@ static bool read_query(const HttpRequest *request, MessageHandshake *out)
     } rows[] = {{"token", &out->ticket, QUERY_TOKEN_BYTES},
                 {"playerId", &out->player_id, 64},
                 {"resumeToken", &out->resume_token, 64}};
-    *out = (MessageHandshake){.version = PROTOCOL_VERSION};
+    // This program writes the handshake; the client compares the schema of the welcome.
+    *out = (MessageHandshake){
+        .version = PROTOCOL_VERSION, .schema = PROTOCOL_SCHEMA, .schema = PROTOCOL_SCHEMA};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *text = http_query(request, rows[i].name);
         if (text == NULL) {

@@ -105,7 +105,11 @@ export class Downloader {
     // What the client lacks. Those that are being fetched already may be among them.
     want(list: Want[]): void {
         this.giveHeld();
-        const added = list.filter(({ hash }) => !this.wants.has(hash));
+        const added = list.filter(({ hash, kind }) => kind !== 'manifest' && !this.wants.has(hash));
+        // The host has no manifests by hash: whoever is in the world gets them from it.
+        for (const { hash } of list.filter(({ kind }) => kind === 'manifest')) {
+            this.client.fetchOneOverWire(hash);
+        }
         for (const want of added) {
             this.wants.set(want.hash, want);
             this.count(want);
@@ -403,7 +407,7 @@ export class Downloader {
                 return;
             }
         }
-        if (!this.isOver) {
+        if (!this.isOver && !this.client.fetchOneOverWire(want.hash) && want.scene) {
             this.client.fetchOverWire(); // it stays among the wants, so it is not tried again here
         }
     }

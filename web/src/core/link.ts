@@ -220,6 +220,7 @@ export class Link {
         this.socket = null;
         const state = this.client.state();
         const reason = state === ClientState.closed ? explain(this.client.closedReason()) : null;
+        const outdated = state === ClientState.closed && this.client.outdated();
         if (state !== ClientState.idle) {
             this.client.disconnected();
         }
@@ -228,6 +229,9 @@ export class Link {
         }
         if (reason !== null && !reason.passing) {
             this.say('closed', reason.text);
+            if (outdated) {
+                this.report({ type: 'outdated' });
+            }
         } else {
             void this.retry(reason?.text ?? 'The connection was lost');
         }
