@@ -18,6 +18,9 @@ int cmd_world(int argc, char **argv);
 int cmd_host(int argc, char **argv);
 int cmd_login(int argc, char **argv);
 int cmd_publish(int argc, char **argv);
+int cmd_place(int argc, char **argv);
+int cmd_reports(int argc, char **argv);
+int cmd_moderate(int argc, char **argv);
 int cmd_worlds(int argc, char **argv);
 int cmd_logs(int argc, char **argv);
 int cmd_top(int argc, char **argv);
@@ -32,6 +35,7 @@ int cmd_unpack(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_backup(int argc, char **argv);
 int cmd_restore(int argc, char **argv);
+int cmd_export_cdn(int argc, char **argv);
 
 // "--" ends the options: it is removed, and each argument after it that starts with a dash becomes
 // a path ("-x" becomes "./-x"), so that it is not parsed as an option. Returns the new count. The

@@ -274,7 +274,7 @@ class Publisher:
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(self.source, copy)
         rename(copy, f"Form {self.version}")
-        subprocess.run([self.program, "pack", copy, "-o", game, "--allow-weak-jail"], check=True,
+        subprocess.run([self.program, "pack", copy, "-o", game, "--force", "--allow-weak-jail"], check=True,
                        stdout=subprocess.DEVNULL, timeout=60 * PATIENCE)
         with open(game, "rb") as file:
             body = file.read()

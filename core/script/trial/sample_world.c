@@ -340,9 +340,8 @@ Status sample_world_key(SampleWorld *world, Text key, bool down)
     if (status != STATUS_OK || changed.bytes == 0 || world->client == NULL) {
         return status;
     }
-    const ScriptEvent event = {.type = SCRIPT_EVENT_INPUT,
-                               .name = {changed.shown, changed.bytes},
-                               .value = down ? 1 : 0};
+    const ScriptEvent event = {
+        .type = SCRIPT_EVENT_INPUT, .name = {changed.shown, changed.bytes}, .value = down ? 1 : 0};
     return script_event(world->client, &event);
 }
 

@@ -177,6 +177,7 @@ typedef struct Filling {
     Serve *serve;
     const char *template, *title; // NULL: from a revision
     bool typescript;
+    bool replaces; // a draft that is there
     const StoreRevision *revision;
 } Filling;
 
@@ -267,8 +268,11 @@ static bool make(Filling *filling, HttpRequest *request, HttpResponse *response,
     char reason[WORKER_REASON_BYTES] = "";
     StoreDraftFile *files = NULL;
     uint32_t count = 0;
-    Status status = draft_make(serve->drafts, package->package_id, serve_who(request)->account,
-                               fill, filling, reason);
+    const uint64_t maker = serve_who(request)->account;
+    Status status =
+        filling->replaces
+            ? draft_replace(serve->drafts, package->package_id, maker, fill, filling, reason)
+            : draft_make(serve->drafts, package->package_id, maker, fill, filling, reason);
     if (status == STATUS_OK) {
         status = draft_list(serve->drafts, package->package_id, &files, &count);
     }
@@ -338,17 +342,21 @@ void serve_post_draft(void *user, HttpRequest *request, HttpResponse *response)
     PlaceAsk ask;
     StoreRevision revision;
     char id[16] = "";
+    bool replaces = false;
     const JsonNode *body = serve_body_object(request, response);
     if (body == NULL || !serve_body_text(request, response, body, "revision_id", id, sizeof id) ||
+        !serve_body_bool(request, response, body, "replace", &replaces) ||
         !place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
         serve_refuse_upload(serve, serve->data, request, response)) {
         return;
     }
-    if (draft_exists(serve->drafts, ask.package.package_id)) {
+    const bool is_there = draft_exists(serve->drafts, ask.package.package_id);
+    if (is_there && !replaces) {
         refuse(request, response, STATUS_EXISTS, "this place has a draft already");
         return;
     }
-    uint32_t number = ask.package.last_revision;
+    uint32_t number =
+        is_there && ask.package.live != 0 ? ask.package.live : ask.package.last_revision;
     if (id[0] != '\0' && !revision_id_read(id, &number)) {
         http_fail(request, response, 400, "malformed", "revision_id is like \"r3\"");
         return;
@@ -357,7 +365,7 @@ void serve_post_draft(void *user, HttpRequest *request, HttpResponse *response)
         http_fail(request, response, 404, "not_found", "there is no such revision");
         return;
     }
-    Filling filling = {.serve = serve, .revision = &revision};
+    Filling filling = {.serve = serve, .revision = &revision, .replaces = is_there};
     (void)make(&filling, request, response, &ask.package);
 }
 
@@ -767,18 +775,10 @@ static void publish(Serve *serve, HttpRequest *request, HttpResponse *response, 
         place_refuse_quota(serve, ask->package.owner_id, revision->package_bytes, request,
                            response);
     } else if (status != STATUS_OK) {
-        place_refuse_store(request, response, status);
+        place_refuse_revision(request, response, status);
     } else {
         place_build_begin(serve, revision);
-        ServeAnswer answer;
-        serve_answer_begin(&answer, request);
-        json_write_object_begin(&answer.json);
-        serve_write_member(&answer.json, "place_id", revision->package_id);
-        place_write_revision_id(&answer.json, "revision_id", revision->revision);
-        serve_write_member(&answer.json, "job_id", revision->job_id);
-        json_write_object_end(&answer.json);
-        serve_answer_end(&answer, response);
-        response->status = 202;
+        place_answer_begun(serve, request, response, &ask->package, revision);
     }
 }
 

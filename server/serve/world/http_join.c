@@ -540,6 +540,9 @@ static void write_join(const PendingJoin *pending, JsonWriter *json, const HostJ
     serve_write_member(json, "ticket", answer->ticket);
     serve_write_member(json, "signing_key", key);
     serve_write_number(json, "rune_packing", view.place->built.packing);
+    if (view.place->cdn_base[0] != '\0') {
+        serve_write_member(json, "cdn_base", view.place->cdn_base);
+    }
     json_write_object_end(json);
 }
 
