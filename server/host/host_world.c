@@ -94,6 +94,11 @@ const ScriptTable *host_world_scripts(const HostWorld *world)
     return world->scripts;
 }
 
+uint64_t host_world_scripts_version(const HostWorld *world)
+{
+    return world->scripts_version;
+}
+
 uint64_t host_world_life(const HostWorld *world)
 {
     return (uint64_t)world->incarnation << 32 | (world->number + 1);
@@ -559,6 +564,18 @@ void host_world_stop(HostWorld *world, const char *reason)
     hosted_log(world, LOG_INFO, "the world stops: %s", reason);
     host_joins_refuse(world, REFUSED_UNAVAILABLE);
     hosted_stop(world);
+}
+
+void host_world_restart(HostWorld *world, const char *reason)
+{
+    const bool is_up = world->state == WORLD_STARTING || world->state == WORLD_RUNNING;
+    if (!is_up || world->host->stopping) {
+        return;
+    }
+    snprintf(world->stop_reason, sizeof world->stop_reason, "%s", reason);
+    hosted_log(world, LOG_INFO, "the world starts again: %s", reason);
+    hosted_stop(world);
+    world->wanted = true; // who waits for it still does
 }
 
 // --- the step -----------------------------------------------------------------------------------
