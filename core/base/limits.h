@@ -341,10 +341,8 @@
 // build.
 #define SCRIPT_SOURCE_BYTES_MAX (256 << 10)
 #define RUNE_BYTES_MAX          (512u << 10)
-// Runes in one answer over HTTP (http_bundle.h), and the request for them: a hash is 64 digits, two
-// quotes and a comma.
-#define BUNDLE_RUNES_MAX  256
-#define BUNDLE_BODY_BYTES (BUNDLE_RUNES_MAX * 67 + 256)
+// Runes in one answer over HTTP (http_bundle.h).
+#define BUNDLE_RUNES_MAX 256
 // What a client keeps of runes and scenes from one visit to the next: bytes and files (a place has
 // at most 8 MiB of runes, so about eight large places fit). The page has the same numbers in
 // web/src/core/cache.ts.

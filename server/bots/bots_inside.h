@@ -55,7 +55,9 @@ typedef struct Bot {
     Client *client;
     BotsLink link;
     bool in_epoll, epoll_reads, epoll_writes;
-    bool registered; // a ticket was asked for at least once
+    bool registered;        // a ticket was asked for at least once
+    bool fetches_over_wire; // what is not kept
+    uint32_t kept_version;  // of the manifest whose runes were given to the keeper
 
     // The session.
     double playing_ms; // since when; 0: not
@@ -120,6 +122,7 @@ typedef struct Bots {
     char server[BOTS_ADDRESS_BYTES];       // numeric, if scripts run
     uint8_t signing_key[32];               // of the host, from the newest ticket
     struct RuneUnpack *unpack;             // with scripts
+    int keeper;                            // of runes; -1: none
     int epoll, timer;
     uint64_t start_ns;
     double now_ms;
@@ -172,7 +175,7 @@ bool hostile_says_hello(const Bot *bot);
 // Must be called before there is a second thread, a socket, or a byte of a script.
 MUST_USE Status bots_script_lock_in(Bots *bots, char *reason, size_t reason_bytes);
 void bots_script_configure(Bots *bots, ClientConfig *config);
-void bots_script_fetch(Bot *bot);
+void bots_script_fetch(Bots *bots, Bot *bot);
 void bots_script_look(Bots *bots, Bot *bot); // faults
 void bots_script_measure(Bots *bots);
 

@@ -15,6 +15,8 @@ const AT_ONCE_PLAYING = 2; // afterwards: downloads must not delay what happens 
 const BUNDLE_BYTES = 1024 * 1024; // of runes, unpacked, in one request
 const ALONE_MAX = 16; // so few runes are fetched one by one from cdn_base
 const BACKOFF_MS = [200, 500, 1000, 2000, 4000];
+const HOST_TRIES = 6; // without a byte, while there is a connection to the world
+const CDN_TRIES = 2;
 const READ_MAX = 64; // entries read from the cache at once
 const RUNE_BYTES_MAX = 512 * 1024; // as in core/base/limits.h
 
@@ -174,8 +176,7 @@ export class Downloader {
         if (this.isOver || !this.wants.has(want.hash)) {
             return true;
         }
-        const state = this.client.state();
-        if (state !== ClientState.fetching && state !== ClientState.playing) {
+        if (!this.isConnected()) {
             this.held.push({ want, kept, isFresh });
             return true;
         }
@@ -283,9 +284,11 @@ export class Downloader {
         }
     }
 
-    // Tries until it is done, until the server says that it is not there (false), or until it has
-    // failed too often in a row without anything arriving (false).
-    private async persist(what: string, attempt: () => Promise<void>): Promise<boolean> {
+    // Tries until it is done, until the server says that it is not there, or until it has failed too
+    // often in a row without anything arriving. While the world cannot be reached either, it waits.
+    private async persist(
+        what: string, most: number, attempt: () => Promise<void>,
+    ): Promise<'done' | 'not there' | 'failed'> {
         for (let failures = 0; !this.isOver;) {
             const before = this.progress.wireBytes;
             try {
@@ -293,23 +296,29 @@ export class Downloader {
                 this.progress.requests += 1;
                 await attempt();
                 this.progress.isWaiting = false;
-                return true;
+                return 'done';
             } catch (error) {
-                if (error instanceof NotThere || this.isOver) {
-                    return false;
+                if (error instanceof NotThere) {
+                    return 'not there';
                 }
-                failures = this.progress.wireBytes > before ? 1 : failures + 1;
-                this.progress.cuts += this.progress.wireBytes > before ? 1 : 0;
-                const pause = BACKOFF_MS[failures - 1];
-                if (pause === undefined) {
-                    return false;
+                const hasMoved = this.progress.wireBytes > before;
+                this.progress.cuts += hasMoved ? 1 : 0;
+                failures = hasMoved ? 0 : failures + (this.isConnected() ? 1 : 0);
+                if (failures >= most || this.isOver) {
+                    break;
                 }
                 this.progress.isWaiting = true;
                 this.changed();
+                const pause = BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)] ?? 0;
                 await this.rest(pause * (0.75 + Math.random() / 2));
             }
         }
-        return false;
+        return 'failed';
+    }
+
+    private isConnected(): boolean {
+        const state = this.client.state();
+        return state === ClientState.fetching || state === ClientState.playing;
     }
 
     private rest(ms: number): Promise<void> {
@@ -345,7 +354,7 @@ export class Downloader {
     private async fetchGroup(group: Want[]): Promise<void> {
         const left = new Map(group.map((want) => [want.hash, want]));
         const unusable: Want[] = [];
-        await this.persist(nameOf(group), async () => {
+        const end = await this.persist(nameOf(group), HOST_TRIES, async () => {
             const hashes = [...left.keys()];
             const headers: Record<string, string> = {
                 'Content-Type': 'application/json', 'X-Sandlot': '1',
@@ -362,8 +371,19 @@ export class Downloader {
                 this.changed();
             });
         });
+        if (end === 'failed') {
+            this.overWire();
+            return;
+        }
         for (const want of [...unusable, ...left.values()]) {
             this.add(() => this.fetchAlone(want, true));
+        }
+    }
+
+    // What is asked for over the socket stays among the wants, so that it is not tried again here.
+    private overWire(): void {
+        if (!this.isOver) {
+            this.client.fetchOverWire();
         }
     }
 
@@ -374,7 +394,7 @@ export class Downloader {
         const name = await nameOfSet(hashes);
         const unusable: Want[] = [];
         const url = `${this.sources.cdnBase}/packed/${this.sources.packing}/${name}`;
-        await this.persist(nameOf(runes), async () => {
+        await this.persist(nameOf(runes), CDN_TRIES, async () => {
             if (left.size === 0) {
                 return;
             }
@@ -395,24 +415,25 @@ export class Downloader {
         }
         const { origin, cdnBase, packing } = this.sources;
         for (const base of cdnBase !== '' ? [cdnBase, origin] : [origin]) {
+            const tries = base === cdnBase ? CDN_TRIES : HOST_TRIES;
             if (isRune && packing !== 0 &&
-                await this.fetched(want, `${base}/packed/${packing}/${want.hash}`, packing)) {
+                await this.fetched(want, `${base}/packed/${packing}/${want.hash}`, packing, tries)) {
                 return;
             }
-            if (await this.fetched(want, `${base}/blob/${want.hash}`, 0)) {
+            if (await this.fetched(want, `${base}/blob/${want.hash}`, 0, tries)) {
                 return;
             }
         }
-        if (!this.isOver) {
-            this.client.fetchOverWire(); // it stays among the wants, so it is not tried again here
-        }
+        this.overWire();
     }
 
     // Is there nothing left to do for it?
-    private async fetched(want: Want, url: string, packing: number): Promise<boolean> {
+    private async fetched(
+        want: Want, url: string, packing: number, tries: number,
+    ): Promise<boolean> {
         const partial = new Partial(want.bytes);
         let isDone = false;
-        await this.persist(want.scene ? 'the scene' : want.path, async () => {
+        await this.persist(want.scene ? 'the scene' : want.path, tries, async () => {
             const bytes = await fetchBlob(url, partial, this.ending.signal, (count) => {
                 this.arrived(count);
                 if (want.scene) {
