@@ -13,6 +13,11 @@
 #define WORLD_PLAYERS_MAX     4000
 // A world without a session pauses after this long: its ticks stand still until somebody comes.
 #define WORLD_EMPTY_MS 10000
+// Scripts that change in a running world (ENTRY_RELOAD) are tried for this long: a set that fails
+// in this time is replaced by the last good one. A fault of a file's top level, of onStart or of
+// onReload is a failure at once; of other faults, so many are.
+#define RELOAD_TRIAL_MS   5000
+#define RELOAD_FAULTS_MAX 3
 // Guests in one world from one address (IPv6: from one /64): a class behind one router fits, one
 // machine does not fill a world.
 #define GUESTS_PER_ADDRESS_MAX 64
@@ -303,19 +308,34 @@
 #define ROOM_MISSES_MS  600000
 #define ROOM_MISS_SLOTS 4096 // addresses that are remembered
 // Worlds on other machines: orders that wait for one, orders in one answer, accounts in one report
-// of its host, and accounts that are remembered of a world. A host that has not reported for so
-// long is not counted on.
+// of its host, and accounts that are remembered of a world (more than can be in it). A host that
+// has not reported for so long is not counted on.
 #define REMOTE_ORDERS_MAX          64
 #define REMOTE_ORDERS_PER_ANSWER   16
 #define REMOTE_ACCOUNTS_PER_REPORT 256
-#define REMOTE_ACCOUNTS_MAX        256
-#define REMOTE_REPORT_MS           1000
-#define REMOTE_SILENT_MS           10000
+#define REMOTE_ACCOUNTS_MAX        4096
+// Of the control plane: who was led to such worlds, and reports whose evidence was asked for. Of a
+// host: reports that wait to be sent, and bytes of one with its evidence (EVIDENCE_BYTES_MAX with
+// every sign doubled, and 150 bytes for each line).
+#define REMOTE_LED_MAX            16384
+#define REMOTE_ASKED_MAX          256
+#define REMOTE_EVIDENCE_MAX       16
+#define REMOTE_EVIDENCE_BYTES_MAX (1u << 20)
+#define REMOTE_REPORT_MS          1000
+#define REMOTE_SILENT_MS          10000
 // Places that people publish. Bytes are those of all blobs that an account's packages use:
 // packages, pictures, drafts and their history.
 #define PACKAGES_PER_ACCOUNT_MAX 200
+// Rows cost room too: so much each for files of drafts and versions of them, and for a revision,
+// whose notes and reason may be long.
+#define ROW_CHARGE_BYTES          512
+#define REVISION_CHARGE_BYTES     4096
+#define REVISIONS_PER_PACKAGE_MAX 500
+#define REVISIONS_FAILED_MAX      20 // the newest are kept
+#define OFFER_DAYS                14 // then it is over
 #define CLASSES_PER_TEACHER_MAX  100
-#define CLASS_PUPILS_MAX         100
+#define CLASS_PUPILS_MAX         250
+#define CLASS_TEACHERS_MAX       16   // besides the first one
 #define ACCOUNT_MB_DEFAULT       1024 // `account_mb` of the settings
 #define PACKAGE_PEOPLE_MAX       256
 #define SPELLS_PER_PLACE_MAX     16
@@ -354,3 +374,12 @@
 #define CHECK_REQUIRES_MAX    1024
 #define CHECK_MODULES_MAX     1024
 #define CHECK_DIAGNOSTICS_MAX 256
+
+// What scripts cost, for people (remote_cost.h, client_cost.h): names of remotes whose bytes are
+// counted one by one; how often a client reports what its scripts cost, and with how many scripts;
+// how many scripts the world adds up, and how many different faults of clients it keeps.
+#define REMOTE_COST_ROWS        64
+#define CLIENT_COST_REPORT_MS   10000
+#define CLIENT_COST_REPORT_ROWS 16
+#define CLIENT_COST_ROWS        64
+#define CLIENT_FAULT_ROWS       8

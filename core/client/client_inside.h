@@ -142,6 +142,7 @@ typedef struct ClientScript {
     bool bind_due[NET_SLOTS_MAX]; // entered; its script is bound after the next tick
     ClientInvoke invokes[CLIENT_INVOKES_MAX];
     uint32_t invoke_count;
+    struct ClientCostState *costs; // client_cost.c
 } ClientScript;
 
 // --- what is known of others before the scene is there ------------------------------------------
@@ -323,6 +324,10 @@ void client_script_close(Client *client);
 void client_script_welcome(Client *client); // a session goes on
 void client_script_step(Client *client);    // once per tick of the client
 void client_script_buttons(Client *client, uint32_t before, uint32_t after); // client_key.c
+// --- client_cost.c ------------------------------------------------------------------------------
+MUST_USE Status client_cost_open(Client *client); // with the scripts
+void client_cost_close(Client *client);
+void client_cost_step(Client *client);      // after a tick of the scripts
 void client_script_effects(Client *client); // messages and chat of scripts are sent
 void client_script_clear_effects(Client *client);
 void client_script_enter(Client *client, uint32_t slot, uint64_t net_id, const uint8_t *attributes,

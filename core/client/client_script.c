@@ -28,6 +28,10 @@ Status client_script_open(Client *client)
     config.api = &script_api;
     config.tick_rate = client->tick_rate;
     status = script_create(client->heap, &config, &script->system);
+    if (status == STATUS_OK && client_cost_open(client) != STATUS_OK) {
+        script_destroy(client->heap, script->system);
+        status = STATUS_LIMIT;
+    }
     if (status != STATUS_OK) {
         view_destroy(client->heap, script->view);
         *script = (ClientScript){0};
@@ -50,6 +54,7 @@ void client_script_close(Client *client)
 {
     ClientScript *script = &client->script;
     if (script->system != NULL) {
+        client_cost_close(client);
         script_destroy(client->heap, script->system);
         view_destroy(client->heap, script->view);
     }
@@ -256,4 +261,5 @@ void client_script_step(Client *client)
     roster_tidy(client);
     view_step(script->view);
     tell_local_ends(script);
+    client_cost_step(client);
 }

@@ -78,6 +78,9 @@ static void handle(World *world, Session *session, const Message *message)
     case MESSAGE_REMOTE_UP:
         remote_up(world->script_host, session, body);
         break;
+    case MESSAGE_SCRIPT_COSTS:
+        client_cost_take(world->script_host, session, body);
+        break;
     case MESSAGE_SCRIPT_REQUEST:
         transfer_script_request(world->script_host, session, seq, body);
         break;

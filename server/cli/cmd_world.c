@@ -4,12 +4,10 @@
 #include "server/cli/command.h"
 #include "server/net/http_client.h"
 #include "server/serve/serve.h"
-#include "server/sys/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define REMOTE_LEASE_S 30
 
@@ -180,26 +178,6 @@ static bool parse_option(ServeConfig *config, const char *name, const char *valu
     return value[0] != '\0';
 }
 
-// The page of --web, or the page that was built with this program, from any working directory.
-static bool find_page(ServeConfig *config, char found[PROGRAM_PATH_BYTES])
-{
-    char index[PROGRAM_PATH_BYTES];
-    if (config->web == NULL) {
-        config->web =
-            program_folder("build/web", "share/sandlot/web", "index.html", found) ? found : NULL;
-        return true;
-    }
-    const int length = snprintf(index, sizeof index, "%s/index.html", config->web);
-    if (length > 0 && (size_t)length < sizeof index && access(index, R_OK) == 0) {
-        return true;
-    }
-    diagnostic_print(stderr,
-                     "sandlot %s: --web %s: there is no index.html; run `make build` to "
-                     "build the page in build/web",
-                     config->many ? "host" : "world", config->web);
-    return false;
-}
-
 static bool add_place(ServeConfig *config, const char *folder)
 {
     uint32_t count = 0;
@@ -298,8 +276,8 @@ static int run(ServeConfig *config, int argc, char **argv)
     if (config->many && config->data == NULL) {
         return usage_error(config, "--data DIR is missing: where the worlds are stored", NULL);
     }
-    char page[PROGRAM_PATH_BYTES];
-    if (!find_page(config, page)) {
+    char page[COMMAND_PAGE_BYTES];
+    if (!command_find_page(config->many ? "host" : "world", &config->web, page)) {
         return EXIT_USAGE;
     }
     return serve_run(config) == 0 ? EXIT_OK : EXIT_FAILED;

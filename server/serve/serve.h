@@ -23,6 +23,7 @@
 typedef struct ServeConfig {
     const char *places[SERVE_PLACES_MAX + 1]; // folders; ends with NULL; the first is the default
     bool many;                                // any number of worlds; else one, of the first place
+    bool dev;                                 // the first place is watched (place/dev.h)
     const char *data;                         // folder; NULL: <place>/.sandlot/data
     const char *address;                      // to listen on; loopback means development
     uint16_t port;                            // 0: any

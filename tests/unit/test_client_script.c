@@ -642,6 +642,56 @@ TEST(sounds_of_the_server_go_to_the_view)
     stage_close(stage);
 }
 
+// --- costs --------------------------------------------------------------------------------------
+
+static const WireScriptCost *reported(const char *path)
+{
+    const MessageScriptCosts *report = stage_up(cast.stage, MESSAGE_SCRIPT_COSTS).body;
+    for (uint32_t i = 0; report != NULL && i < report->costs_count; i++) {
+        if (text_equal(report->costs[i].path, stage_text(path))) {
+            return &report->costs[i];
+        }
+    }
+    return NULL;
+}
+
+TEST(what_scripts_cost_is_reported)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Busy", "function onUpdate() local x = 1 + 1 end");
+    cast_add("StarterGui", "StarterGui/Bad",
+             "task.delay(12, function() error('\xff oops') end)\nfunction onStart() end");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 590);
+    CHECK(reported("StarterGui/Busy") == NULL); // not yet
+    stage_run(stage, 30);
+    const MessageScriptCosts *report = stage_up(stage, MESSAGE_SCRIPT_COSTS).body;
+    REQUIRE(report != NULL);
+    CHECK_INT(report->version, 1);
+    CHECK_INT(report->fault_path.bytes, 0);
+    REQUIRE(reported("StarterGui/Busy") != NULL);
+    const uint64_t calls = reported("StarterGui/Busy")->calls;
+    CHECK(calls > 500 && calls < 620 && reported("StarterGui/Busy")->steps > calls);
+    CHECK(reported("StarterGui/Busy")->memory_bytes > 0);
+    stage_run(stage, 600);
+    CHECK_INT(stage->up_count[MESSAGE_SCRIPT_COSTS], 2);
+    CHECK_INT(reported("StarterGui/Busy")->calls, 600); // since the last report
+    report = stage_up(stage, MESSAGE_SCRIPT_COSTS).body;
+    CHECK_BYTES(report->fault_path.data, "StarterGui/Bad", 14);
+    CHECK_INT(report->fault_line, 1);
+    CHECK(strstr(report->fault_message.data, "oops") != NULL);
+    CHECK_INT(reported("StarterGui/Bad")->faults, 1);
+    // It is told once, also if it was read by somebody else meanwhile.
+    stage_run(stage, 600);
+    report = stage_up(stage, MESSAGE_SCRIPT_COSTS).body;
+    CHECK_INT(report->fault_path.bytes, 0);
+    CHECK(reported("StarterGui/Bad") == NULL); // it has not run
+    stage_close(stage);
+}
+
 // --- reload -------------------------------------------------------------------------------------
 
 TEST(a_reload_waits_for_its_runes_and_its_tick)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define LONG_MS 60000
 
@@ -544,6 +545,69 @@ TEST(accounts_take_turns_and_have_so_many_jobs)
     end_queue(queue);
     test_folder_remove(&place);
     test_folder_remove(&first);
+}
+
+static atomic_bool is_held;
+
+// As a jailed process that looks at large pictures: nothing interrupts it.
+static Status make_slowly(void *user, const atomic_bool *cancel, char folder[PATH_MAX],
+                          char spells[PATH_MAX], char reason[WORKER_REASON_BYTES])
+{
+    while (atomic_load(&is_held)) {
+        const struct timespec time = {.tv_nsec = 1000000};
+        nanosleep(&time, NULL);
+    }
+    return make_folder(user, cancel, folder, spells, reason);
+}
+
+TEST(a_build_that_takes_long_lets_others_begin)
+{
+    const TestFolder place = test_folder_make();
+    JobQueue *queue = make_queue(1);
+    Made ann[2] = {{.folder = place.path}, {.folder = place.path}};
+    Made bob[2] = {{.folder = place.path}, {.folder = place.path}};
+    const JobWork slow = {make_slowly, take_end, take_release, &ann[0]};
+    char slow_id[JOB_ID_BYTES] = "", ids[3][JOB_ID_BYTES];
+    JobStatus *status = status_of();
+    job_queue_turn(queue, 50);
+    atomic_store(&is_held, true);
+    REQUIRE(job_reserve(queue, 5, 4, slow_id) == STATUS_OK);
+    job_begin(queue, slow_id, "r1", &slow);
+    CHECK_OK(begin(queue, 5, &ann[1], ids[0]));
+    CHECK_OK(begin(queue, 6, &bob[0], ids[1]));
+    CHECK_OK(begin(queue, 6, &bob[1], ids[2]));
+    CHECK(job_wait(queue, ids[1], 20000, status) == STATUS_OK && status->state == JOB_DONE);
+    CHECK(job_wait(queue, ids[2], 20000, status) == STATUS_OK && status->state == JOB_DONE);
+    CHECK_OK(job_status(queue, slow_id, status));
+    CHECK_INT(status->state, JOB_RUNNING);
+    CHECK_OK(job_status(queue, ids[0], status));
+    CHECK_INT(status->state, JOB_WAITING); // one's own builds wait for each other
+    atomic_store(&is_held, false);
+    CHECK_INT(ended(queue, slow_id), JOB_DONE);
+    CHECK_INT(ended(queue, ids[0]), JOB_DONE);
+    end_queue(queue);
+    test_folder_remove(&place);
+}
+
+TEST(a_shared_queue_does_not_tell_what_was_cached)
+{
+    const TestFolder place = test_folder_make();
+    JobQueue *queue = make_queue(1);
+    char id[JOB_ID_BYTES];
+    bool joined;
+    job_queue_hide_cache(queue);
+    REQUIRE(job_start(queue, place.path, false, id, &joined) == STATUS_OK);
+    CHECK_INT(ended(queue, id), JOB_DONE);
+    Buffer text = buffer_of(1u << 20);
+    job_status_json(status_of(), &text);
+    buffer_put(&text, "", 1);
+    REQUIRE(text.status == STATUS_OK);
+    CHECK(strstr((const char *)text.data, "\"status\":\"done\"") != NULL);
+    CHECK(strstr((const char *)text.data, "cached") == NULL);
+    CHECK(strstr((const char *)text.data, "compile") == NULL); // also no stage in its log
+    buffer_free(&text);
+    end_queue(queue);
+    test_folder_remove(&place);
 }
 
 TEST(a_reserved_job_waits_and_can_be_dropped_or_cancelled)

@@ -50,6 +50,9 @@ Status script_host_create(const ScriptHostConfig *config, ScriptHost **out)
     host->config = *config;
     Status status = remote_create(host);
     if (status == STATUS_OK) {
+        status = client_cost_create(host);
+    }
+    if (status == STATUS_OK) {
         status = transfer_create(host);
     }
     if (status == STATUS_OK && config->has_scripts) {
@@ -74,6 +77,7 @@ void script_host_destroy(ScriptHost *host)
     heap_free(heap, host->bytes);
     heap_free(heap, host->scripts);
     transfer_destroy(host);
+    client_cost_destroy(host);
     remote_destroy(host);
     heap_free(heap, host);
 }

@@ -3,6 +3,7 @@
 //
 //   script_host.c      scripts come in, take over, run      transfer.c  runes and the scene, in
 //   pieces script_manifest.c  what clients are told of them        remote.c    messages and calls
+//   client_cost.c      what scripts cost on clients, as clients say
 //
 // What always holds:
 // - The service in its path decides where a script runs and whether anything of it leaves the
@@ -13,6 +14,7 @@
 
 #include "core/place/place.h"
 #include "core/world/save/save.h"
+#include "core/world/script/client_cost.h"
 
 typedef struct ScriptHost ScriptHost;
 
@@ -65,6 +67,10 @@ void transfer_script_request(ScriptHost *host, Session *session, uint32_t seq,
 void transfer_blob_request(ScriptHost *host, Session *session, uint32_t seq,
                            const MessageBlobRequest *command);
 void remote_up(ScriptHost *host, Session *session, const MessageRemoteUp *command);
+
+// What a client's scripts cost it. Not answered: nobody waits for it.
+void client_cost_take(ScriptHost *host, const Session *session, const MessageScriptCosts *command);
+const ClientCosts *client_costs(const ScriptHost *host);
 
 void script_host_hash(const ScriptHost *host, Hash64 *hash);
 void remote_hash(const ScriptHost *host, Hash64 *hash);

@@ -43,10 +43,11 @@ typedef struct SignedManifest {
 
 struct ScriptHost {
     ScriptHostConfig config;
-    ScriptSystem *system;        // NULL: this world runs no scripts
-    struct Remotes *remotes;     // remote.c
-    struct Transfers *transfers; // transfer.c
-    HostScript *scripts;         // those that run, then those that are staged
+    ScriptSystem *system;          // NULL: this world runs no scripts
+    struct Remotes *remotes;       // remote.c
+    struct ClientReports *reports; // client_cost.c
+    struct Transfers *transfers;   // transfer.c
+    HostScript *scripts;           // those that run, then those that are staged
     uint32_t script_count, staged_count;
     uint8_t *bytes; // of the runes, in the same order
     size_t bytes_used;
@@ -93,6 +94,10 @@ MUST_USE Status transfer_create(ScriptHost *host);
 void transfer_destroy(ScriptHost *host);
 void transfer_forget(ScriptHost *host, const Session *session);
 void transfer_forget_scripts(ScriptHost *host); // they changed
+
+// --- client_cost.c ------------------------------------------------------------------------------
+MUST_USE Status client_cost_create(ScriptHost *host);
+void client_cost_destroy(ScriptHost *host);
 
 // --- remote.c -----------------------------------------------------------------------------------
 MUST_USE Status remote_create(ScriptHost *host);

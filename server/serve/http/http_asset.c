@@ -237,11 +237,11 @@ bool serve_may_play(const Serve *serve, const HttpRequest *request, const char *
     char package_id[PLACE_KEY_BYTES];
     StorePackage package;
     uint32_t rights = 0;
+    const uint32_t needs = place_channel_rights(place_id_channel(place_id));
     place_id_package(place_id, package_id);
-    return serve->control == NULL ||
-           (rights_find(serve->store, package_id, serve_who(request), &package, &rights) ==
-                STATUS_OK &&
-            (rights & (place_id_is_beta(place_id) ? RIGHT_TEST : RIGHT_PLAY)) != 0);
+    return serve->control == NULL || (rights_find(serve->store, package_id, serve_who(request),
+                                                  &package, &rights) == STATUS_OK &&
+                                      (rights & needs) == needs);
 }
 
 // Of a picture that was checked when it came: PNG, or else JPEG.

@@ -390,39 +390,6 @@ bool serve_refuse_stranger(const Serve *serve, HttpRequest *request, HttpRespons
     return serve_refuse_forwarded(serve, request, response);
 }
 
-// --- scripts ------------------------------------------------------------------------------------
-
-static bool answer_scripts(void *user, HttpDeferred *deferred, HttpResponse *response)
-{
-    static const ScriptTable nothing;
-    Serve *serve = user;
-    HttpRequest *request = http_deferred_request(deferred);
-    const HostWorld *world = host_world(serve->host, http_path_part(request, 0));
-    if (world == NULL) {
-        http_fail(request, response, 404, "not_found", "there is no such world here");
-        return true;
-    }
-    if (!host_world_is_ready(world)) {
-        http_fail(request, response, 503, "starting", "the world does not run yet");
-        return true;
-    }
-    const ScriptTable *table = host_world_scripts(world);
-    ByteWriter writer = byte_writer(serve_text(serve), SERVE_TEXT_BYTES);
-    JsonWriter json = json_writer(&writer, 0);
-    script_table_json(table != NULL ? table : &nothing, &json);
-    serve_text_answer(serve, &json, &writer, request, response);
-    return true;
-}
-
-// GET /api/worlds/<id>/scripts
-static void get_scripts(void *user, HttpRequest *request, HttpResponse *response)
-{
-    Serve *serve = user;
-    if (!serve_refuse_stranger(serve, request, response)) {
-        mailbox_ask(serve->mailbox, request, response, answer_scripts);
-    }
-}
-
 // --- the table ----------------------------------------------------------------------------------
 
 static void get_openapi(void *user, HttpRequest *request, HttpResponse *response);
@@ -458,9 +425,6 @@ static const HttpRoute routes[] = {
     {"GET", "/api/rooms/*/ws", .handler = serve_get_socket, .names = "code", .gives = "101",
      .takes = "token? playerId? resumeToken?", .fails = "403 404 426 429",
      .summary = "The WebSocket of a world; docs/PROTOCOL.md says what is spoken"},
-    {"GET", "/api/worlds/*/scripts", .handler = get_scripts, .fails = "403 404",
-     .gives = "tick:integer scripts:array entities:array faults:array",
-     .summary = "What the server scripts of a world cost"},
     {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN,
      .takes = "world_id? place_id? room_code? channel? username? name? debug?:boolean",
      .gives = "server_address session_token? client_id world_id place_id room_code username "

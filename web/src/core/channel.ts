@@ -11,6 +11,7 @@ export interface Join {
     origin: string;
     room: string; // '': any
     place: string; // of which any world will do; '': the default place
+    channel: string; // of that place; '': live
     name: string; // of a guest
     signedIn: boolean; // the browser has a cookie, and the name is the account's
 }

@@ -55,10 +55,13 @@ export async function signIn(origin: string, name: string): Promise<SignIn> {
 export interface Wish {
     room: string;
     place: string;
+    channel: string; // of the place; '': live
 }
 
 export async function join(origin: string, wish: Wish, token: string): Promise<Ticket> {
     const body = wish.room !== '' ? { world_id: wish.room }
-        : wish.place !== '' ? { place_id: wish.place } : {};
+        : wish.place === '' ? {}
+        : wish.channel === '' ? { place_id: wish.place }
+        : { place_id: wish.place, channel: wish.channel };
     return await post(`${origin}/join`, body, token) as Ticket;
 }

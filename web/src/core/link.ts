@@ -45,6 +45,7 @@ export class Link {
     private readonly origin: string;
     private room: string; // "": any
     private readonly place: string;
+    private readonly channel: string;
     private readonly name: string;
     private readonly report: (message: FromWorker) => void;
 
@@ -57,6 +58,7 @@ export class Link {
         this.origin = join.origin;
         this.room = join.room;
         this.place = join.place;
+        this.channel = join.channel;
         this.name = join.name;
         this.hadCookie = join.signedIn;
         this.signedIn = join.signedIn;
@@ -72,7 +74,8 @@ export class Link {
             }
             this.say(this.lostMs === 0 ? 'joining' : 'waiting',
                 this.lostMs === 0 ? 'Asking for a ticket' : 'Reconnecting');
-            const ticket = await join(this.origin, { room: this.room, place: this.place }, this.token);
+            const ticket = await join(this.origin,
+                { room: this.room, place: this.place, channel: this.channel }, this.token);
             if (!this.gone) {
                 this.room = ticket.room_code; // the same world after a cut
                 this.report({ type: 'room', code: this.room });

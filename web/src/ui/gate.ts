@@ -12,6 +12,7 @@ export interface Wish {
     name: string;
     room: string; // '': any
     place: string; // '': the default place
+    channel: string; // of that place: 'beta', or '' for what players get
     signedIn: boolean;
 }
 
@@ -25,6 +26,11 @@ function roomOfAddress(): string {
 function placeOfAddress(): string {
     return /^\/place\/([^/]+)$/.exec(location.pathname)?.[1] ??
         new URLSearchParams(location.search).get('place') ?? '';
+}
+
+// `/place/place_obby-k3x9ab?channel=beta`, for those who test it.
+function channelOfAddress(): string {
+    return new URLSearchParams(location.search).get('channel') === 'beta' ? 'beta' : '';
 }
 
 export class Gate {
@@ -48,6 +54,7 @@ export class Gate {
     private status: Status | null = null;
     private room = roomOfAddress();
     private place = placeOfAddress();
+    private readonly channel = placeOfAddress() === '' ? '' : channelOfAddress();
     private hasAccounts = false;
     private signedIn = false;
     private wasPlaying = false;
@@ -76,7 +83,9 @@ export class Gate {
         }
         this.form.hidden = true;
         this.progress.hidden = false;
-        this.join({ name, room: this.room, place: this.place, signedIn: this.signedIn });
+        this.join({
+            name, room: this.room, place: this.place, channel: this.channel, signedIn: this.signedIn,
+        });
     }
 
     // Nobody starts before this is known; without an answer they start as a guest.
