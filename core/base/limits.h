@@ -235,7 +235,8 @@
     X(CHUNK, 256, 64, "chunks of `voxel.chunk_request`")                                      \
     X(PROFILE, 4, 2, "`profile.…`")                                                           \
     X(SCRIPT, 64, 32,                                                                         \
-      "scripts of `script.ScriptRequest`, `script.ScriptVerify`, `session.blob_request`")
+      "`script.ScriptRequest` (one for each 16 scripts), `script.ScriptVerify`, "             \
+      "`script.ScriptVerifyList`, `session.blob_request`")
 
 // Inputs: those without a tick wait in a queue, a fifth of a second at 60 Hz; the last one is held
 // while none comes.
@@ -368,6 +369,14 @@
 // web/src/core/cache.ts.
 #define RUNE_STORE_BYTES_MAX (64u << 20)
 #define RUNE_STORE_FILES_MAX 16384
+// Scripts of a place that clients may have, and all their runes together. A manifest of so many, as
+// text, has about 300 bytes for each; what fits no message is fetched like a blob. The server's own
+// manifest may have as many scripts again that clients never hear of.
+#define MANIFEST_SCRIPTS_MAX   2000
+#define MANIFEST_RUNES_BYTES   (8u << 20)
+#define MANIFEST_BYTES_MAX     (2u << 20)
+#define MANIFEST_MESSAGE_BYTES (32u << 10) // as a binary message; larger ones become a blob
+#define SCRIPT_VERDICTS_MAX    256         // in one ScriptVerifyList
 // Checking a script: what is told of one (the rest is counted), modules it requires by name, the
 // scripts of one place, and diagnostics in one answer to a page.
 #define CHECK_FINDINGS_MAX    200

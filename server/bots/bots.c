@@ -110,7 +110,7 @@ static bool make_client(Bots *bots, Bot *bot)
     if (config.scripts) {
         bots_script_configure(bots, &config);
     }
-    bot->fetches_over_wire = false;
+    bot->wants_change = UINT32_MAX;
     bot->kept_version = 0;
     const Status status = client_create(&bots->heap, &config, &bot->client);
     if (status != STATUS_OK) {

@@ -114,23 +114,32 @@ static void stop_keeping(Bots *bots)
     bots->keeper = -1;
 }
 
-// What an earlier run has kept. The client checks it against the hash of its manifest.
-static void give_kept(Bots *bots, Bot *bot)
+// Runes of which it is known that none is kept.
+static bool *missing_slot(Bots *bots, const uint8_t hash[SHA256_BYTES])
 {
-    ClientWant want;
-    for (uint32_t i = 0; bots->keeper >= 0 && client_want(bot->client, i, &want);) {
-        uint8_t *data = NULL;
-        size_t bytes = 0;
-        const Status status = rune_keeper_read(bots->keeper, want.hash, &data, &bytes);
-        const bool is_given =
-            status == STATUS_OK && client_give(bot->client, data, bytes) == STATUS_OK;
-        bots->report.runes_cached += is_given;
-        i += is_given ? 0 : 1; // what was given is not wanted any more
-        free(data);
-        if (status == STATUS_BLOCKED) {
-            stop_keeping(bots);
-        }
+    uint32_t slot = 0;
+    memcpy(&slot, hash, sizeof slot);
+    return &bots->is_missing[slot % BOTS_MISSING_MAX];
+}
+
+// What an earlier run has kept. The client checks it against the hash of its manifest.
+static bool give_kept(Bots *bots, Bot *bot, const ClientWant *want)
+{
+    uint8_t *data = NULL;
+    size_t bytes = 0;
+    bool *is_missing = missing_slot(bots, want->hash);
+    if (bots->keeper < 0 || want->from_host || *is_missing) {
+        return false;
     }
+    const Status status = rune_keeper_read(bots->keeper, want->hash, &data, &bytes);
+    const bool is_given = status == STATUS_OK && client_give(bot->client, data, bytes) == STATUS_OK;
+    bots->report.runes_cached += is_given;
+    *is_missing = !is_given;
+    free(data);
+    if (status == STATUS_BLOCKED) {
+        stop_keeping(bots);
+    }
+    return is_given;
 }
 
 // One bot keeps what it runs, for all of them.
@@ -154,15 +163,19 @@ static void keep_runes(Bots *bots, Bot *bot)
 // native clients do.
 void bots_script_fetch(Bots *bots, Bot *bot)
 {
-    ClientWant want;
-    if (!bot->fetches_over_wire && client_want(bot->client, 0, &want) && !want.is_scene) {
-        give_kept(bots, bot);
-        bot->fetches_over_wire = client_want(bot->client, 0, &want);
-        if (bot->fetches_over_wire) {
-            client_fetch_over_wire(bot->client);
+    keep_runes(bots, bot);
+    if (client_wants_change(bot->client) == bot->wants_change) {
+        return;
+    }
+    const uint32_t count = client_wants(bot->client, bots->wants, BOTS_WANTS_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        const ClientWant *want = &bots->wants[i];
+        const bool is_kept = want->kind == CLIENT_WANT_RUNE && give_kept(bots, bot, want);
+        if (!is_kept && want->kind != CLIENT_WANT_SCENE) {
+            (void)client_fetch_one_over_wire(bot->client, want->hash);
         }
     }
-    keep_runes(bots, bot);
+    bot->wants_change = client_wants_change(bot->client);
 }
 
 // --- what creators want to know -----------------------------------------------------------------

@@ -36,7 +36,15 @@ function Module.update(items, factor)
 end
 return Module
 """)
-    write(folder, "StarterGui/Hello.lua", 'function onStart()\n    print("in the client")\nend\n')
+    # All are needed: a script may require 64 others, so some hubs are between.
+    hubs = range(0, count, 50)
+    for hub in hubs:
+        write(folder, f"ReplicatedStorage/Hub{hub}.lua", "".join(
+            f'require("ReplicatedStorage/Module{i:04}")\n' for i in range(hub, min(hub + 50, count)))
+            + "return 1\n")
+    write(folder, "StarterGui/Hello.lua", "".join(
+        f'require("ReplicatedStorage/Hub{hub}")\n' for hub in hubs)
+        + 'function onStart()\n    print("in the client")\nend\n')
     return folder
 
 
@@ -143,8 +151,11 @@ def test_static_files_are_what_the_host_has(program, places, folder):
                 status, headers, body = world.request("GET", f"/{path}")
                 check(status == 200 and body == read(out, path), f"{path}: {status}")
                 check(headers.get("Access-Control-Allow-Origin") == "*", f"{path}: {headers}")
-        asked = world.request("POST", f"/packed/{index['packing']}", {"runes": runes})
-        check(asked[2] == read(out, f"packed/{index['packing']}/{name}"), "the set is another")
+        asked = entries_of(world.request("POST", f"/packed/{index['packing']}", {"runes": runes})[2])
+        together = b"".join(bytes.fromhex(rune) + struct.pack("<BI", form, len(data)) + data
+                            for rune, (form, data) in zip(runes, asked))
+        check(together == read(out, f"packed/{index['packing']}/{name}"), "the set is another")
+        check(joined["rune_set"] == name, f"{joined}")
         page = world.request("GET", "/nothing")[1]
         check("connect-src 'self' ws: wss: http://127.0.0.1:9;" in page["Content-Security-Policy"],
               f"{page}")

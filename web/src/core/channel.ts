@@ -67,6 +67,8 @@ export type FromWorker =
     | { type: 'place'; place: Place; parts: Part[] } // another scene than before
     | { type: 'welcome'; player: number; resumed: boolean }
     | { type: 'room'; code: string } // there is a ticket for it
+    // After `closed`: page and world are of different versions.
+    | { type: 'outdated' }
     | { type: 'nothing' } // the answer to an input while there is no scene
     | { type: 'chunk'; x: number; y: number; z: number; version: number;
         quads: Uint8Array<ArrayBuffer> }

@@ -26,6 +26,7 @@ export interface Sources {
     token: string; // sign-in without a cookie
     cdnBase: string; // '': none
     packing: number; // how runes may come; 0: only as they are
+    runeSet: string; // the name of the file with all of them, at cdnBase; '': none
 }
 
 // What the player is shown. Bytes are those of scene and runes themselves, however they came.
@@ -41,21 +42,16 @@ export interface Progress {
     wireBytes: number; // that came by HTTP
     cuts: number; // downloads that were interrupted and continued
     current: string; // what is being fetched
-    refused: string[]; // names of what came damaged
+    refused: string[]; // names of what came damaged, from wherever
+    scriptsRefused: number; // for good: they do not run
     isWaiting: boolean; // nothing arrives at the moment; it is tried again
 }
 
 export const emptyProgress = (): Progress => ({
     sceneBytes: 0, sceneHave: 0, scripts: 0, scriptsHave: 0, runeBytes: 0, runeHave: 0, fromCache: 0,
-    requests: 0, wireBytes: 0, cuts: 0, current: '', refused: [], isWaiting: false,
+    requests: 0, wireBytes: 0, cuts: 0, current: '', refused: [], scriptsRefused: 0,
+    isWaiting: false,
 });
-
-// The name of a set of runes: the SHA-256 of their hashes, as text, sorted, a line each.
-async function nameOfSet(hashes: string[]): Promise<string> {
-    const { sha256 } = await import('@noble/hashes/sha2.js');
-    const bytes = sha256(new TextEncoder().encode(hashes.map((hash) => `${hash}\n`).join('')));
-    return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}
 
 export class Downloader {
     readonly progress: Progress = emptyProgress();
@@ -64,7 +60,7 @@ export class Downloader {
     private readonly changed: () => void; // something was given to the client
     private readonly wants = new Map<string, Want>(); // by hash, until it is here
     private readonly ending = new AbortController();
-    private sources: Sources = { origin: '', token: '', cdnBase: '', packing: 0 };
+    private sources: Sources = { origin: '', token: '', cdnBase: '', packing: 0, runeSet: '' };
     private queue: (() => Promise<void>)[] = [];
     private running = 0;
     private isPlaying = false;
@@ -107,7 +103,10 @@ export class Downloader {
     // What the client lacks. Those that are being fetched already may be among them.
     want(list: Want[]): void {
         this.giveHeld();
-        const added = list.filter(({ hash }) => !this.wants.has(hash));
+        // The text of a large manifest is signed for its world, and only the world has it.
+        list.filter(({ kind }) => kind === 'manifest').forEach(({ hash }) =>
+            this.client.fetchOneOverWire(hash));
+        const added = list.filter(({ kind, hash }) => kind !== 'manifest' && !this.wants.has(hash));
         for (const want of added) {
             this.wants.set(want.hash, want);
             this.count(want);
@@ -172,7 +171,7 @@ export class Downloader {
 
     // Is it what the client wants? If the client does not need it any more, it is done with too.
     // While the connection is cut the client takes nothing: it gets it when it is back.
-    private give(want: Want, kept: Kept, isFresh: boolean): boolean {
+    private give(want: Want, kept: Kept, isFresh: boolean, isHost = false): boolean {
         if (this.isOver || !this.wants.has(want.hash)) {
             return true;
         }
@@ -180,7 +179,9 @@ export class Downloader {
             this.held.push({ want, kept, isFresh });
             return true;
         }
-        const status = kept.packing === 0 ? this.client.give(kept.bytes)
+        // What the host itself has wrong counts: the second time the script is refused for good.
+        const status = kept.packing === 0
+            ? isHost ? this.client.giveFor(want.hash, kept.bytes) : this.client.give(kept.bytes)
             : kept.packing === this.sources.packing ? this.client.givePacked(want.hash, kept.bytes)
                 : -1;
         if (status !== 0 && this.isWanted(want.hash)) {
@@ -205,8 +206,8 @@ export class Downloader {
         }
     }
 
-    private received(want: Want, kept: Kept): boolean {
-        const isGood = this.give(want, kept, true);
+    private received(want: Want, kept: Kept, isHost = false): boolean {
+        const isGood = this.give(want, kept, true, isHost);
         if (!isGood) {
             this.progress.refused.push(want.scene ? 'the scene' : want.path);
         }
@@ -229,11 +230,11 @@ export class Downloader {
         for (const want of missing.filter(({ scene }) => scene)) {
             this.add(() => this.fetchAlone(want, false));
         }
-        const isAll = runes.length === this.client.stats().scripts;
-        if (this.sources.cdnBase !== '' && this.sources.packing !== 0 && runes.length > ALONE_MAX &&
-            isAll) {
+        const { cdnBase, packing, runeSet } = this.sources;
+        const isMost = runes.length * 2 > this.client.stats().scripts;
+        if (cdnBase !== '' && packing !== 0 && runeSet !== '' && runes.length > ALONE_MAX && isMost) {
             this.add(() => this.fetchSet(runes));
-        } else if (this.sources.cdnBase !== '' && runes.length <= ALONE_MAX) {
+        } else if (cdnBase !== '' && runes.length <= ALONE_MAX) {
             runes.forEach((want) => this.add(() => this.fetchAlone(want, true)));
         } else {
             this.addBundles(runes);
@@ -372,7 +373,7 @@ export class Downloader {
             });
         });
         if (end === 'failed') {
-            this.overWire();
+            [...unusable, ...left.values()].forEach((want) => this.overWire(want));
             return;
         }
         for (const want of [...unusable, ...left.values()]) {
@@ -381,24 +382,19 @@ export class Downloader {
     }
 
     // What is asked for over the socket stays among the wants, so that it is not tried again here.
-    private overWire(): void {
-        if (!this.isOver) {
+    private overWire(want: Want): void {
+        if (!this.isOver && !this.client.fetchOneOverWire(want.hash) && want.scene) {
             this.client.fetchOverWire();
         }
     }
 
-    // All runes of a place, one static file, whose name follows from their hashes.
+    // All runes of a place, one static file. What is not wanted of them is skipped.
     private async fetchSet(runes: Want[]): Promise<void> {
         const left = new Map(runes.map((want) => [want.hash, want]));
-        const hashes = [...left.keys()].sort();
-        const name = await nameOfSet(hashes);
         const unusable: Want[] = [];
-        const url = `${this.sources.cdnBase}/packed/${this.sources.packing}/${name}`;
+        const url = `${this.sources.cdnBase}/packed/${this.sources.packing}/${this.sources.runeSet}`;
         await this.persist(nameOf(runes), CDN_TRIES, async () => {
-            if (left.size === 0) {
-                return;
-            }
-            await fetchBundle(new Request(url, { signal: this.ending.signal }), hashes,
+            await fetchBundle(new Request(url, { signal: this.ending.signal }), null,
                 RUNE_BYTES_MAX, this.arrived, (hash, entry) => {
                     this.take(left, unusable, hash, entry);
                     this.changed();
@@ -414,7 +410,7 @@ export class Downloader {
             return;
         }
         const { origin, cdnBase, packing } = this.sources;
-        for (const base of cdnBase !== '' ? [cdnBase, origin] : [origin]) {
+        for (const base of cdnBase !== '' && !want.fromHost ? [cdnBase, origin] : [origin]) {
             const tries = base === cdnBase ? CDN_TRIES : HOST_TRIES;
             if (isRune && packing !== 0 &&
                 await this.fetched(want, `${base}/packed/${packing}/${want.hash}`, packing, tries)) {
@@ -424,7 +420,7 @@ export class Downloader {
                 return;
             }
         }
-        this.overWire();
+        this.overWire(want);
     }
 
     // Is there nothing left to do for it?
@@ -444,7 +440,8 @@ export class Downloader {
             if (packing === 0 && bytes.length !== want.bytes) {
                 throw new Error('the answer ended early');
             }
-            isDone = this.received(want, { packing, bytes });
+            const isHost = url.startsWith(`${this.sources.origin}/`);
+            isDone = this.received(want, { packing, bytes }, isHost);
         });
         return isDone || this.isOver;
     }

@@ -13,6 +13,7 @@ import { Gate, type Wish } from '../ui/gate.ts';
 import { Overlay } from '../ui/overlay.ts';
 import type { Person } from './bodies.ts';
 import { Controls } from './controls.ts';
+import { RELOAD_FAILED, reloadOnce, reloadWorked } from './reload.ts';
 import { View } from './view.ts';
 
 const MESSAGE_MS = 6000;
@@ -150,6 +151,11 @@ export class PlayPage {
                 this.loading.textContent = this.phase === 'playing'
                     ? downloadLine(message.progress) : '';
                 break;
+            case 'outdated':
+                if (!reloadOnce(sessionStorage, () => location.reload())) {
+                    this.show({ type: 'status', phase: 'closed', text: RELOAD_FAILED });
+                }
+                break;
             case 'room':
                 this.gate.entered(message.code);
                 break;
@@ -200,6 +206,9 @@ export class PlayPage {
 
     private show(status: Status): void {
         const playing = status.phase === 'playing';
+        if (playing) {
+            reloadWorked(sessionStorage);
+        }
         this.phase = status.phase;
         this.gate.show(status);
         this.hud.hidden = !playing;
