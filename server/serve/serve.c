@@ -10,6 +10,7 @@
 #include "server/serve/listing/http_listing.h"
 #include "server/serve/operate/http_admin.h"
 #include "server/serve/order/http_order.h"
+#include "server/serve/people/http_class.h"
 #include "server/serve/place/dev.h"
 #include "server/serve/place/place_build.h"
 #include "server/serve/place/place_reload.h"
@@ -335,6 +336,7 @@ static int open_http(Serve *serve)
         return 1;
     }
     place_build_recover(serve);
+    serve_handouts_recover(serve);
     return 0;
 }
 

@@ -105,6 +105,7 @@ typedef struct Serve {
     ServeDraftRead draft_reads[SERVE_DRAFT_READS];
     uint32_t draft_read_next;
     uint64_t swept_ns;                              // when the trash was last emptied; main thread
+    atomic_uint handout_count;                      // jobs that hand out places to classes
     atomic_uint upload_count;                       // bodies that come into files now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz
     char *list_text; // what worlds are told of words and phrases, the main thread's

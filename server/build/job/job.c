@@ -399,12 +399,12 @@ static JobState write_end(JobQueue *queue, Job *job, JobState state, const Build
     return state;
 }
 
-// The same for whoever brings what was built to worlds.
-static void tell_built(JobQueue *queue, Job *job, JobState state, BuildResult *result)
+// The same for whoever brings what was built to worlds. True: the result is theirs.
+static bool tell_built(JobQueue *queue, Job *job, JobState state, BuildResult *result)
 {
     JobStatus *told = queue->built != NULL && !job->has_work ? malloc(sizeof *told) : NULL;
     if (told == NULL) {
-        return;
+        return false;
     }
     job->status.reload.state = JOB_RELOAD_WAITING; // job_set_reload may come before the answer
     *told = job->status;
@@ -416,6 +416,7 @@ static void tell_built(JobQueue *queue, Job *job, JobState state, BuildResult *r
     if (reload.state != JOB_RELOAD_WAITING) {
         job->status.reload = reload;
     }
+    return reload.state == JOB_RELOAD_WAITING;
 }
 
 static void finish_job(JobQueue *queue, Job *job, Status built, BuildResult *result,
@@ -424,13 +425,13 @@ static void finish_job(JobQueue *queue, Job *job, Status built, BuildResult *res
     JobStatus *status = &job->status;
     const JobState state =
         write_end(queue, job, conclude(queue, job, built, result, reason), result);
-    tell_built(queue, job, state, result);
+    const bool is_taken = tell_built(queue, job, state, result);
     log_line(status, "%s%s%s",
              state == JOB_DONE     ? "done"
              : state == JOB_FAILED ? "failed"
                                    : "cancelled",
              state == JOB_FAILED ? ": " : "", state == JOB_FAILED ? status->reason : "");
-    if (state == JOB_DONE && !job->has_work) {
+    if (state == JOB_DONE && !job->has_work && !is_taken) {
         job->result = *result;
         job->has_result = true;
         *result = (BuildResult){0};

@@ -52,7 +52,7 @@ typedef struct JobStatus {
     char reason[WORKER_REASON_BYTES]; // failed: why; it tells nobody where things are on this
                                       // machine
     uint32_t error_count, warning_count, compiled_count, cached_count, version;
-    bool hides_cache; // see job_queue_hide_cache
+    bool hides_cache;                 // see job_queue_hide_cache
     struct {                          // scripts that were turned into Lua; at most so many
         char path[SCRIPT_PATH_BYTES]; // without its ending
         SoulLanguage language;
@@ -89,8 +89,9 @@ typedef Status (*JobSpells)(void *user, const char *id, const char *place, uint6
                             char spells[PATH_MAX], char reason[WORKER_REASON_BYTES]);
 void job_queue_spells(JobQueue *queue, JobSpells spells, void *user);
 // Called by the build thread with the end of each build of a folder that was there before, before
-// anybody who asks is told. It may take the result (and leave zeros), and says what becomes of
-// worlds that run with it. Runes are packed for players then. Set it before the first job.
+// anybody who asks is told. It says what becomes of worlds that run with it; with
+// JOB_RELOAD_WAITING it has taken the result (and left zeros), and job_set_reload says the rest.
+// Runes are packed for players then. Set it before the first job.
 typedef JobReload (*JobBuilt)(void *user, const char *place, const JobStatus *status,
                               BuildResult *result);
 void job_queue_built(JobQueue *queue, JobBuilt built, void *user);

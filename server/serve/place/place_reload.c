@@ -130,7 +130,6 @@ static bool is_same_but_scripts(const HostPlace *running, const HostPlace *place
            is_same_text(a->asset_list, a->asset_list_bytes, b->asset_list, b->asset_list_bytes);
 }
 
-// One that has only begun to start has nobody in it: it starts once more.
 static void bring(Serve *serve, HostWorld *world, HostPlace *place, PlaceReload *reload)
 {
     pthread_mutex_t *mutex = &serve->places->mutex;
@@ -142,7 +141,8 @@ static void bring(Serve *serve, HostWorld *world, HostPlace *place, PlaceReload 
             reload->result.state == JOB_RELOAD_NONE ? JOB_RELOAD_WAITING : reload->result.state;
         pthread_mutex_unlock(mutex);
         host_world_reload(world, place, reload->tag);
-    } else if (starts_again(serve, view.row)) {
+    } else if (view.state == WORLD_STARTING || starts_again(serve, view.row)) {
+        // In one that has only begun to start there is nobody yet.
         pthread_mutex_lock(mutex);
         reload->result.worlds += 1;
         reload->result.state = JOB_RESTARTED;

@@ -467,9 +467,8 @@ static bool read_limit(HttpRequest *request, HttpResponse *response, uint64_t *l
 // What somebody is to a place of their lists.
 static const char *role_of(Serve *serve, const StorePackage *package, uint64_t account)
 {
-    static const char *const names[] = {[STORE_EDITOR] = "editor",
-                                        [STORE_TESTER] = "tester",
-                                        [STORE_BLOCKED] = "blocked"};
+    static const char *const names[] = {
+        [STORE_EDITOR] = "editor", [STORE_TESTER] = "tester", [STORE_BLOCKED] = "blocked"};
     StorePackageRole role = STORE_NOBODY;
     if (package->owner_id == account) {
         return "owner";

@@ -42,8 +42,7 @@ static bool read_query(const HttpRequest *request, MessageHandshake *out)
                 {"playerId", &out->player_id, 64},
                 {"resumeToken", &out->resume_token, 64}};
     // This program writes the handshake; the client compares the schema of the welcome.
-    *out = (MessageHandshake){
-        .version = PROTOCOL_VERSION, .schema = PROTOCOL_SCHEMA, .schema = PROTOCOL_SCHEMA};
+    *out = (MessageHandshake){.version = PROTOCOL_VERSION, .schema = PROTOCOL_SCHEMA};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *text = http_query(request, rows[i].name);
         if (text == NULL) {

@@ -22,22 +22,18 @@
 // A token of a tool must be one for creating; operators' rights look at that themselves.
 static bool is_too_narrow(const Identity *who)
 {
-    return who != NULL && who->kind == SIGN_IN_TOKEN &&
-           (who->scope & (SCOPE_CREATE | SCOPE_OPERATE)) == 0;
+    return who->kind == SIGN_IN_TOKEN && (who->scope & (SCOPE_CREATE | SCOPE_OPERATE)) == 0;
 }
 
-// On the pool: it reads the database.
-static bool may_see(const Serve *serve, const HttpRequest *request)
+// Reads the database.
+static bool owns_scripts(const Serve *serve, const HttpRequest *request)
 {
     StoreWorld row;
     StorePackage package;
     uint32_t rights = 0;
     char package_id[PLACE_KEY_BYTES];
     const Identity *who = serve_who(request);
-    if (serve_is_development(serve, request) && http_origin_is_allowed(request)) {
-        return true;
-    }
-    if (serve->control == NULL || who == NULL || is_too_narrow(who) ||
+    if (is_too_narrow(who) ||
         store_world_find(serve->store, http_path_part(request, 0), &row) != STATUS_OK) {
         return false;
     }
@@ -122,13 +118,52 @@ static bool answer_scripts(void *user, HttpDeferred *deferred, HttpResponse *res
     return false;
 }
 
+typedef struct ScriptsAsk {
+    Serve *serve;
+    HttpDeferred *deferred;
+} ScriptsAsk;
+
+// On the pool.
+static void ask_store(void *user, bool is_cancelled)
+{
+    const ScriptsAsk ask = *(const ScriptsAsk *)user; // it is the request's, and gone with it
+    HttpResponse response = http_response_default();
+    HttpRequest *request = http_deferred_request(ask.deferred);
+    if (is_cancelled) {
+        http_fail(request, &response, 503, "stopping", "this server is going down");
+    } else if (owns_scripts(ask.serve, request)) {
+        mailbox_pass(ask.serve->mailbox, ask.deferred, answer_scripts);
+        return;
+    } else {
+        refuse(request, &response);
+    }
+    http_complete(ask.deferred, &response);
+}
+
 void serve_get_scripts(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
-    if (may_see(serve, request)) {
+    if (serve_is_development(serve, request) && http_origin_is_allowed(request)) {
         mailbox_ask(serve->mailbox, request, response, answer_scripts);
-    } else {
+        return;
+    }
+    if (serve->control == NULL || serve_who(request) == NULL) {
         refuse(request, response);
+        return;
+    }
+    ScriptsAsk *ask = arena_alloc(http_arena(request), sizeof *ask);
+    HttpDeferred *deferred = ask != NULL ? http_defer(request, response) : NULL;
+    if (deferred == NULL) {
+        if (ask == NULL) {
+            http_fail(request, response, 503, "busy", "out of memory; try again");
+        }
+        return; // or the response says why not
+    }
+    *ask = (ScriptsAsk){serve, deferred};
+    if (work_pool_submit(serve->pool, ask_store, ask) != STATUS_OK) {
+        HttpResponse busy = http_response_default();
+        http_fail(request, &busy, 503, "busy", "too much work waits; try again");
+        http_complete(deferred, &busy);
     }
 }
 

@@ -57,7 +57,7 @@ void serve_put_profiles(void *user, HttpRequest *request, HttpResponse *response
               "isPrivate:boolean isReported:boolean",                                              \
      .summary = "A world by its id or room code"},                                                 \
     {"GET", "/api/worlds/*/scripts", .handler = serve_get_scripts, .names = "world_id",            \
-     .blocks = true, .takes = "follow?:integer after?:integer", .fails = "404 429 503",            \
+     .takes = "follow?:integer after?:integer", .fails = "404 429 503",                            \
      .gives = "version:integer epoch:integer tick:integer scriptCount:integer scripts:array "      \
               "entities:array remotes:array faults:array clients:object",                          \
      .summary = "What the scripts of a world cost, for the owner and editors of its place"},       \
