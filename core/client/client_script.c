@@ -129,15 +129,21 @@ static void drop_missing(Client *client, const Manifest *before, const Manifest 
     }
 }
 
-// Loads and binds everything of the manifest up to that service.
-static void set_load(Client *client, Manifest *manifest, ScriptService last)
+// Loads and binds everything of the manifest that is here and at least that urgent.
+static void set_load(Client *client, Manifest *manifest, ClientPriority last)
 {
     const Manifest *before = &client->runes.current;
     const bool is_change = manifest != before && before->version != 0;
     const bool all = is_change && modules_differ(before, manifest);
     for (uint32_t i = 0; i < manifest->count; i++) {
         ClientRune *rune = &manifest->runes[i];
-        if (rune->loaded || !rune->here || rune->service > last) {
+        if (rune->loaded || rune->priority > last) {
+            continue;
+        }
+        if (!rune->here) {
+            if (rune->refused && is_change) {
+                script_invalidate(client->script.system, rune->path);
+            }
             continue;
         }
         const ClientRune *known = is_change ? rune_cache_find(before, rune->path) : NULL;
@@ -160,7 +166,7 @@ static void set_switch(Client *client)
 {
     RuneCache *cache = &client->runes;
     drop_missing(client, &cache->current, &cache->staged);
-    set_load(client, &cache->staged, SERVICE_STARTER_GUI);
+    set_load(client, &cache->staged, CLIENT_LATER);
     rune_cache_switch(client);
 }
 
@@ -170,7 +176,7 @@ static bool set_update(Client *client)
     RuneCache *cache = &client->runes;
     if (cache->current.version != 0 && (cache->current.count > 0 && !cache->current.first_done)) {
         // A new script system for a set whose runes are here.
-        set_load(client, &cache->current, SERVICE_STARTER_GUI);
+        set_load(client, &cache->current, CLIENT_LATER);
         cache->current.first_done = true;
     }
     const uint64_t now = client->merge.last.tick;
@@ -178,7 +184,7 @@ static bool set_update(Client *client)
         // A reload whose manifest has not come yet.
         return cache->reload_version <= cache->current.version || cache->reload_tick > now;
     }
-    if (rune_cache_is_ready(client, &cache->staged, SERVICE_STARTER_GUI)) {
+    if (rune_cache_is_ready(client, &cache->staged, CLIENT_NEEDED)) {
         set_switch(client);
         cache->current.first_done = true;
         return true;
@@ -186,9 +192,8 @@ static bool set_update(Client *client)
     if (cache->current.version != 0) {
         return cache->staged.at_tick > now;
     }
-    if (!cache->staged.first_done &&
-        rune_cache_is_ready(client, &cache->staged, SERVICE_REPLICATED_STORAGE)) {
-        set_load(client, &cache->staged, SERVICE_REPLICATED_STORAGE);
+    if (!cache->staged.first_done && rune_cache_is_ready(client, &cache->staged, CLIENT_FIRST)) {
+        set_load(client, &cache->staged, CLIENT_FIRST);
         cache->staged.first_done = true;
     }
     return true;

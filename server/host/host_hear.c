@@ -235,6 +235,9 @@ static void hear(HostWorld *world, const ChannelReport *report)
     case CHANNEL_REPORT:
         hosted_reported(world, report);
         break;
+    case CHANNEL_RELOADED:
+        hosted_reloaded(world, report);
+        break;
     case CHANNEL_LEFT:
         host_move_left(world, report->account);
         break;

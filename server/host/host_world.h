@@ -72,6 +72,9 @@ void host_world_yield(HostWorld *world);
 bool host_world_has_other_place(const HostWorld *world); // as below
 // It shall not; whoever is in it is told why. The next join starts it again.
 void host_world_stop(HostWorld *world, const char *reason);
+// It stops and starts again at once, with the place as it is here now and all that is stored of it;
+// whoever is in it is told why and comes back. One without a process starts so anyway.
+void host_world_restart(HostWorld *world, const char *reason);
 // What the store has of it was stored when it ran from another form of its place.
 void host_world_set_other_place(HostWorld *world);
 // What the store has of it was put there by somebody else while it did not run.

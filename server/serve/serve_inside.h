@@ -69,6 +69,7 @@ typedef struct Serve {
     int lock_file;
     const atomic_bool *cancel; // ends the first build
 
+    struct Dev *dev;        // NULL: this is not `sandlot dev`
     struct Places *places;  // that are loaded
     char default_place[65]; // its id
     ServeBuiltIn built_in[SERVE_PLACES_MAX];
@@ -94,6 +95,7 @@ typedef struct Serve {
     struct RemoteWorlds *remote_worlds; // what they report; NULL likewise
     struct ServeRemote *remote;         // NULL: this is not such a host itself
     struct ServeReport *report;         // of such a host; NULL likewise
+    struct ServeOrdered *ordered;       // what it was told; NULL likewise
     struct ListingFeed *feed;           // what the listing learns from worlds; NULL: no accounts
     struct ReadyCache *ready;           // answers of the listing; NULL: no accounts
     struct JobQueue *jobs;              // NULL until something is built; place_build.h
@@ -103,6 +105,7 @@ typedef struct Serve {
     ServeDraftRead draft_reads[SERVE_DRAFT_READS];
     uint32_t draft_read_next;
     uint64_t swept_ns;                              // when the trash was last emptied; main thread
+    atomic_uint handout_count;                      // jobs that hand out places to classes
     atomic_uint upload_count;                       // bodies that come into files now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz
     char *list_text; // what worlds are told of words and phrases, the main thread's

@@ -54,7 +54,7 @@ void remote_tick(ScriptHost *host);         // calls that got no answer in time
 void transfer_tick(ScriptHost *host);       // scene and runes, a piece where there is room
 
 // --- sessions -----------------------------------------------------------------------------------
-// A session came in: manifest, execute messages.
+// A session came in: it is sent the manifest.
 void script_host_welcome(ScriptHost *host, Session *session);
 // The client of a session is gone: drops its transfers and unanswered calls.
 void script_host_forget(ScriptHost *host, const Session *session);
@@ -62,6 +62,8 @@ void script_host_forget(ScriptHost *host, const Session *session);
 // answer.
 void script_host_verify(ScriptHost *host, Session *session, uint32_t seq,
                         const MessageScriptVerify *command);
+void script_host_verify_list(ScriptHost *host, Session *session, uint32_t seq,
+                             const MessageScriptVerifyList *command);
 void transfer_script_request(ScriptHost *host, Session *session, uint32_t seq,
                              const MessageScriptRequest *command);
 void transfer_blob_request(ScriptHost *host, Session *session, uint32_t seq,
