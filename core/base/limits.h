@@ -13,6 +13,11 @@
 #define WORLD_PLAYERS_MAX     4000
 // A world without a session pauses after this long: its ticks stand still until somebody comes.
 #define WORLD_EMPTY_MS 10000
+// Scripts that change in a running world (ENTRY_RELOAD) are tried for this long: a set that fails
+// in this time is replaced by the last good one. A fault of a file's top level, of onStart or of
+// onReload is a failure at once; of other faults, so many are.
+#define RELOAD_TRIAL_MS   5000
+#define RELOAD_FAULTS_MAX 3
 // Guests in one world from one address (IPv6: from one /64): a class behind one router fits, one
 // machine does not fill a world.
 #define GUESTS_PER_ADDRESS_MAX 64
@@ -230,7 +235,8 @@
     X(CHUNK, 256, 64, "chunks of `voxel.chunk_request`")                                      \
     X(PROFILE, 4, 2, "`profile.…`")                                                           \
     X(SCRIPT, 64, 32,                                                                         \
-      "scripts of `script.ScriptRequest`, `script.ScriptVerify`, `session.blob_request`")
+      "`script.ScriptRequest` (one for each 16 scripts), `script.ScriptVerify`, "             \
+      "`script.ScriptVerifyList`, `session.blob_request`")
 
 // Inputs: those without a tick wait in a queue, a fifth of a second at 60 Hz; the last one is held
 // while none comes.
@@ -321,20 +327,27 @@
 // Places that people publish. Bytes are those of all blobs that an account's packages use:
 // packages, pictures, drafts and their history.
 #define PACKAGES_PER_ACCOUNT_MAX 200
-#define CLASSES_PER_TEACHER_MAX  100
-#define CLASS_PUPILS_MAX         250
-#define CLASS_TEACHERS_MAX       16   // besides the first one
-#define ACCOUNT_MB_DEFAULT       1024 // `account_mb` of the settings
-#define PACKAGE_PEOPLE_MAX       256
-#define SPELLS_PER_PLACE_MAX     16
-#define SPELL_METADATA_BYTES_MAX (16u << 10)
-#define PICTURES_MAX             9 // the thumbnail, and screenshots
-#define PICTURE_BYTES_MAX        (4u << 20)
-#define DRAFT_FILE_BYTES_MAX     (64u << 20) // as the largest file of a package
-#define UPLOADS_MAX              8           // at once; of one account:
-#define UPLOADS_PER_ACCOUNT      2
-#define JOBS_PER_ACCOUNT_MAX     8  // builds that wait or run
-#define TRASH_DAYS               30 // then it is deleted
+// Rows cost room too: so much each for files of drafts and versions of them, and for a revision,
+// whose notes and reason may be long.
+#define ROW_CHARGE_BYTES          512
+#define REVISION_CHARGE_BYTES     4096
+#define REVISIONS_PER_PACKAGE_MAX 500
+#define REVISIONS_FAILED_MAX      20 // the newest are kept
+#define OFFER_DAYS                14 // then it is over
+#define CLASSES_PER_TEACHER_MAX   100
+#define CLASS_PUPILS_MAX          250
+#define CLASS_TEACHERS_MAX        16   // besides the first one
+#define ACCOUNT_MB_DEFAULT        1024 // `account_mb` of the settings
+#define PACKAGE_PEOPLE_MAX        256
+#define SPELLS_PER_PLACE_MAX      16
+#define SPELL_METADATA_BYTES_MAX  (16u << 10)
+#define PICTURES_MAX              9 // the thumbnail, and screenshots
+#define PICTURE_BYTES_MAX         (4u << 20)
+#define DRAFT_FILE_BYTES_MAX      (64u << 20) // as the largest file of a package
+#define UPLOADS_MAX               8           // at once; of one account:
+#define UPLOADS_PER_ACCOUNT       2
+#define JOBS_PER_ACCOUNT_MAX      8  // builds that wait or run
+#define TRASH_DAYS                30 // then it is deleted
 // A world as one file: all of it, and one chunk or entity in it.
 #define WORLD_FILE_BYTES_MAX (256u << 20)
 #define WORLD_ITEM_BYTES_MAX (1u << 20)
@@ -349,9 +362,35 @@
 // build.
 #define SCRIPT_SOURCE_BYTES_MAX (256 << 10)
 #define RUNE_BYTES_MAX          (512u << 10)
+// Scripts of a place that clients may have, and all their runes together. A manifest of so many, as
+// text, has about 300 bytes for each; what fits no message is fetched like a blob. The server's own
+// manifest may have as many scripts again that clients never hear of.
+#define MANIFEST_SCRIPTS_MAX   2000
+#define MANIFEST_RUNES_BYTES   (8u << 20)
+#define MANIFEST_BYTES_MAX     (2u << 20)
+#define MANIFEST_MESSAGE_BYTES (32u << 10) // as a binary message; larger ones become a blob
+#define SCRIPT_VERDICTS_MAX    256         // in one ScriptVerifyList
+// Runes in one answer over HTTP (http_bundle.h), and the request for them: a hash is 64 digits, two
+// quotes and a comma.
+#define BUNDLE_RUNES_MAX  256
+#define BUNDLE_BODY_BYTES (BUNDLE_RUNES_MAX * 67 + 256)
+// What a client keeps of runes and scenes from one visit to the next: bytes and files (a place has
+// at most 8 MiB of runes, so about eight large places fit). The page has the same numbers in
+// web/src/core/cache.ts.
+#define RUNE_STORE_BYTES_MAX (64u << 20)
+#define RUNE_STORE_FILES_MAX 16384
 // Checking a script: what is told of one (the rest is counted), modules it requires by name, the
 // scripts of one place, and diagnostics in one answer to a page.
 #define CHECK_FINDINGS_MAX    200
 #define CHECK_REQUIRES_MAX    1024
 #define CHECK_MODULES_MAX     1024
 #define CHECK_DIAGNOSTICS_MAX 256
+
+// What scripts cost, for people (remote_cost.h, client_cost.h): names of remotes whose bytes are
+// counted one by one; how often a client reports what its scripts cost, and with how many scripts;
+// how many scripts the world adds up, and how many different faults of clients it keeps.
+#define REMOTE_COST_ROWS        64
+#define CLIENT_COST_REPORT_MS   10000
+#define CLIENT_COST_REPORT_ROWS 16
+#define CLIENT_COST_ROWS        64
+#define CLIENT_FAULT_ROWS       8

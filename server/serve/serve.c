@@ -11,8 +11,9 @@
 #include "server/serve/operate/http_admin.h"
 #include "server/serve/order/http_order.h"
 #include "server/serve/people/http_class.h"
+#include "server/serve/place/dev.h"
 #include "server/serve/place/place_build.h"
-#include "server/serve/place/places.h"
+#include "server/serve/place/place_reload.h"
 #include "server/serve/publish/http_build.h"
 #include "server/serve/publish/http_place.h"
 #include "server/serve/remote/http_host.h"
@@ -20,6 +21,7 @@
 #include "server/serve/remote/serve_ordered.h"
 #include "server/serve/remote/serve_remote.h"
 #include "server/serve/serve_inside.h"
+#include "server/serve/world/http_world.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
@@ -135,6 +137,7 @@ static Status make_host(Serve *serve)
                                      .socket_passed = outside_socket_passed,
                                      .socket_closed = outside_socket_closed,
                                      .sockets_ended = outside_sockets_ended,
+                                     .reloaded = serve_reloaded,
                                      .stored = serve_hosts_stored},
                          .store = serve->store,
                          .key = &serve->key,
@@ -456,7 +459,9 @@ static int open_serve(Serve *serve)
 static void close_serve(Serve *serve)
 {
     http_stop(serve->http);
+    dev_close(serve);
     serve_logs_stop(serve);
+    serve_scripts_stop(serve);
     serve->http = NULL; // sockets are counted no more
     serve_report_stop(serve);
     work_pool_destroy(serve->pool);
@@ -539,10 +544,12 @@ static void look(Serve *serve)
     host_step(serve->host);
     tell_rooms(serve);
     serve_logs_step(serve);
+    serve_scripts_step(serve);
     serve_report_step(serve);
     step_control(serve);
     serve_collect_step(serve);
     serve_listing_step(serve);
+    dev_step(serve);
 }
 
 // The address as it stands in a link. Who listens on every address is reached by the loopback one.
@@ -586,6 +593,12 @@ static void print_world(const Serve *serve, const char *address, unsigned port)
         printf("%s  http://%s:%u/\n", serve->development ? "play" : "page", address, port);
     }
     printf("join  ws://%s:%u/api/rooms/%s/ws\n", address, port, row->room_code);
+    if (serve->config.dev) {
+        diagnostic_print(stdout,
+                         "dev   %s is watched: save a file, and the world runs it; Ctrl-C "
+                         "stops it",
+                         serve->config.places[0]);
+    }
 }
 
 static void print_places(const Serve *serve, const char *address, unsigned port)
@@ -628,6 +641,10 @@ static int run(Serve *serve)
         host_world_run(serve->one_world);
     }
     print_address(serve);
+    if (dev_open(serve) != STATUS_OK) {
+        serve_log_failure(serve->command, "no thread to watch the folder");
+        return 1;
+    }
     while (!host_is_over(serve->host)) {
         look(serve);
     }
@@ -641,9 +658,10 @@ int serve_run(const ServeConfig *config)
         return 1;
     }
     serve->config = *config;
-    serve->command = config->control ? "sandlot up"
-                     : config->many  ? "sandlot host"
-                                     : "sandlot world";
+    serve->command = config->dev       ? "sandlot dev"
+                     : config->control ? "sandlot up"
+                     : config->many    ? "sandlot host"
+                                       : "sandlot world";
     serve_log_open(config->log_format, config->log_level);
     serve->epoll = serve->signals = serve->lock_file = -1;
     pthread_mutex_init(&serve->build_lock, NULL);

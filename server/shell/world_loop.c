@@ -254,6 +254,12 @@ static bool hear_host(WorldLoop *loop)
 
 // --- commands -----------------------------------------------------------------------------------
 
+static void copy_text(ChannelReport *report, const Command *command)
+{
+    const size_t room = sizeof report->text - 1;
+    memcpy(report->text, command->bytes, command->byte_count < room ? command->byte_count : room);
+}
+
 static void report_command(WorldLoop *loop, const Command *command)
 {
     ChannelReport report = {.connection = command->connection,
@@ -288,13 +294,17 @@ static void report_command(WorldLoop *loop, const Command *command)
         report.account = command->account;
         report.other = command->other;
         break;
-    case COMMAND_STOP: {
-        const size_t room = sizeof report.text - 1;
-        report.type = CHANNEL_STOP;
-        memcpy(report.text, command->bytes,
-               command->byte_count < room ? command->byte_count : room);
+    case COMMAND_RELOAD:
+        report.type = CHANNEL_RELOADED;
+        report.reload = command->reload;
+        report.version = command->version;
+        report.tick = command->tick;
+        copy_text(&report, command);
         break;
-    }
+    case COMMAND_STOP:
+        report.type = CHANNEL_STOP;
+        copy_text(&report, command);
+        break;
     }
     const bool put = world_loop_report(loop, &report);
     ASSERT(put); // checked before
@@ -466,6 +476,7 @@ static void report_life(WorldLoop *loop)
         const ChannelReport beat = {.type = CHANNEL_BEAT, .tick = loop->tick_count};
         (void)world_loop_report(loop, &beat); // a full channel drops it
     }
+    script_report_faults(loop);
     if (loop->tick_count % loop->tick_rate == 0) {
         report_stats(loop);
     }

@@ -284,8 +284,8 @@ void account_write_sign_in(Sql *sql, SqlName name, const StoreSignIn *sign_in);
 bool package_take(SqlRow *row, StorePackage *out); // false: damaged
 // STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.
 Status package_by_id(Sql *sql, const char *package_id, StorePackage *out);
-void package_give(Sql *sql, uint64_t account);         // all of them, to the built-in account
-uint64_t package_bytes_of(Sql *sql, uint64_t account); // of all blobs that its packages use
+void package_leave(Sql *sql, uint64_t account);        // of somebody who is deleted
+uint64_t package_bytes_of(Sql *sql, uint64_t account); // of blobs and rows that its packages use
 void package_write_use(Sql *sql, const uint8_t hash[32], const char *package_id,
                        StoreBlobPurpose purpose, uint32_t number, uint64_t bytes);
 

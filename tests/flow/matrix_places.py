@@ -197,6 +197,7 @@ def many_builds(server):
 GOOD = {
     "POST /api/places": uploading,
     "GET /api/me/places": lambda server: Ask("account"),
+    "GET /api/me/offers": lambda server: Ask("account"),
     "GET /api/me/quota": lambda server: Ask("account"),
     "GET /api/places/{place_id}": of_shared(),
     "PATCH /api/places/{place_id}": of_shared({"title": "Another"}),

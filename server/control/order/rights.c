@@ -1,6 +1,9 @@
 // See rights.h.
 #include "server/control/order/rights.h"
 
+#include "server/store/place/store_publish.h"
+#include "server/sys/clock.h"
+
 static bool is_owner(const StorePackage *package, const Identity *who)
 {
     return who != NULL && who->account != 0 && who->account == package->owner_id;
@@ -60,8 +63,6 @@ uint32_t rights_of(const StorePackage *package, StorePackageRole role, ClassPart
         return RIGHTS_ALL & ~(uint32_t)RIGHT_OWN;
     case STORE_TESTER:
         return RIGHT_SEE | RIGHT_PLAY | RIGHT_TEST | rights_of_others(package, role);
-    case STORE_OFFERED:
-        return RIGHT_SEE | rights_of_others(package, role);
     default:
         return rights_of_others(package, role);
     }
@@ -86,6 +87,15 @@ static Status find_part(Store *store, const char *package_id, const Identity *wh
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
+static bool is_offered(Store *store, const StorePackage *package, const Identity *who)
+{
+    StoreOffer offer;
+    return who != NULL && package->trashed_unix_ms == 0 &&
+           (package->flags & STORE_PACKAGE_REMOVED) == 0 &&
+           store_offer_find(store, package->package_id, &offer) == STATUS_OK &&
+           offer.account_id == who->account && offer.expires_unix_ms > clock_unix_ms();
+}
+
 Status rights_find(Store *store, const char *package_id, const Identity *who, StorePackage *package,
                    uint32_t *rights)
 {
@@ -103,6 +113,9 @@ Status rights_find(Store *store, const char *package_id, const Identity *who, St
         return status;
     }
     *rights = rights_of(package, role, part, who);
+    if (*rights == 0 && is_offered(store, package, who)) {
+        *rights = RIGHT_SEE;
+    }
     if (is_paused) {
         *rights &= ~(uint32_t)(RIGHT_PLAY | RIGHT_TEST);
     }

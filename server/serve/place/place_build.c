@@ -6,7 +6,7 @@
 #include "core/script/vm/vm.h"
 #include "server/build/place/place_file.h"
 #include "server/control/order/chat.h"
-#include "server/serve/place/places.h"
+#include "server/serve/place/place_reload.h"
 #include "server/serve/place/revision_folder.h"
 #include "server/serve/publish/spell_use.h"
 #include "server/store/people/store_audit.h"
@@ -242,8 +242,10 @@ JobQueue *serve_jobs(Serve *serve)
         const uint32_t at_a_time = serve->config.many ? JOBS_AT_A_TIME : 1;
         if (job_queue_create(&config, at_a_time, &serve->jobs) == STATUS_OK) {
             job_queue_listen(serve->jobs, log_failure, NULL);
+            job_queue_built(serve->jobs, place_reload_built, serve);
             if (serve->control != NULL) {
                 job_queue_spells(serve->jobs, spell_use_draft, serve);
+                job_queue_hide_cache(serve->jobs);
             }
         }
     }
@@ -341,6 +343,7 @@ void place_build_status(Serve *serve, const StoreRevision *revision, JobStatus *
                                                                            : JOB_WAITING,
                        .queued_unix_ms = revision->created_unix_ms};
     out->stage = out->state == JOB_DONE ? BUILD_DONE : BUILD_READ;
+    out->hides_cache = true;
     snprintf(out->id, sizeof out->id, "%s", revision->job_id);
     revision_id_write(revision->revision, out->result_id);
     if (out->state == JOB_FAILED) {

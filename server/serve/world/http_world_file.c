@@ -97,9 +97,10 @@ static bool has_place(const Serve *serve, const Identity *who, const char *place
     char package_id[PLACE_KEY_BYTES];
     StorePackage package;
     uint32_t rights = 0;
+    const uint32_t needs = place_channel_rights(place_id_channel(place_id));
     place_id_package(place_id, package_id);
     return rights_find(serve->store, package_id, who, &package, &rights) == STATUS_OK &&
-           (rights & (place_id_is_beta(place_id) ? RIGHT_TEST : RIGHT_PLAY)) != 0;
+           (rights & needs) == needs;
 }
 
 // On the main thread: a row that the pool has written.

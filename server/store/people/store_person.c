@@ -226,6 +226,8 @@ static Status person_delete(Store *store, Sql *sql, void *user)
                                     SQL_RECOVERY_CLEAR,
                                     SQL_NAME_CLEAR,
                                     SQL_PERSON_TEAMS_END,
+                                    SQL_PERSON_OFFERS_END,
+                                    SQL_PERSON_PLAY_TIMES_END,
                                     SQL_PERSON_LINES_END,
                                     SQL_PERSON_REPORTED_LINES_END,
                                     SQL_PERSON_REPORTED_HOSTS_END,
@@ -249,7 +251,7 @@ static Status person_delete(Store *store, Sql *sql, void *user)
     sql_put_bytes(&sign_ins, none, sizeof none);
     (void)sql_run(&sign_ins);
     give_worlds(sql, call->account);
-    package_give(sql, call->account);
+    package_leave(sql, call->account);
     class_give(sql, call->account);
     handout_forget_maker(sql, call->account);
     draft_forget_maker(sql, call->account);
