@@ -212,7 +212,7 @@ def test_classes_crawl(program, _places, folder):
         kim, lee = teacher(up, boss, "kim"), teacher(up, boss, "lee")
         marks = {"name": "Markname", "class": "Markclass", "title": "Marktitle", "text": "Marktext"}
         made, pupils = school_class(up, kim, marks["class"], [marks["name"]])
-        hand_out(up, kim, made, title=marks["title"])
+        handed = hand_out(up, kim, made, title=marks["title"])
         place = places_of(up, kim, made)[pupils[0]["username"]]
         victim = sign_in(up, pupils[0]["code"])
         good(ask(up, "PUT", f"/api/places/{place}/draft/files/secret.md", victim, marks["text"].encode(),
@@ -230,6 +230,7 @@ def test_classes_crawl(program, _places, folder):
         parts = {None: [place, made, str(pupils[0]["account"])], "place_id": [place], "class_id": [made],
                  "account": [str(pupils[0]["account"]), pupils[0]["username"]], "name": [pupils[0]["username"]],
                  "path": ["secret.md", "place.json"], "revision_id": ["r1"], "number": ["0"], "channel": ["live"],
+                 "handout": [handed["handout"]],
                  "hash": [tag_of(marks["text"].encode()).strip('"')]}
         routes = good(ask(up, "GET", "/api/openapi.json"))["paths"]
         count = 0
