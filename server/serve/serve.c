@@ -363,6 +363,11 @@ static bool open_control(Serve *serve)
         serve_log_failure(serve->command, "the sign-ins cannot be read: %s", status_text(status));
     } else if (serve->control != NULL) {
         serve_person_open(serve);
+        if (control_chat(serve->control) == CHAT_PHRASES && !control_has_phrases(serve->control)) {
+            serve_log(LOG_WARN, "chat",
+                      "the setting chat is `phrases`, and there are none: nobody can say anything. "
+                      "PUT /admin/phrases sets them");
+        }
     }
     return status == STATUS_OK;
 }

@@ -750,9 +750,12 @@ static bool read_publish(HttpRequest *request, HttpResponse *response, StoreRevi
     }
     const bool is_channel =
         channel[0] == '\0' || strcmp(channel, "live") == 0 || strcmp(channel, "beta") == 0;
-    if (revision->notes[0] == '\0' || !is_channel) {
+    if (revision->notes[0] == '\0' || !is_channel || !name_is_plain_text(revision->notes)) {
         http_fail(request, response, 400, "malformed",
-                  is_channel ? "notes say what is new" : "channel is beta or live");
+                  is_channel
+                      ? "notes say what is new, without characters that show nothing or turn "
+                        "the direction of text"
+                      : "channel is beta or live");
         return false;
     }
     snprintf(revision->reason, sizeof revision->reason, "%s", channel); // until it is built
