@@ -8,6 +8,7 @@
 #include "server/net/http_client.h"
 #include "server/net/websocket.h"
 #include "server/serve/http/body.h"
+#include "server/serve/listing/listing_feed.h"
 #include "server/serve/http/http_routes.h"
 #include "server/serve/people/http_account.h"
 #include "server/serve/place/places.h"
@@ -808,6 +809,9 @@ static bool ask_join(void *user, HttpDeferred *deferred, HttpResponse *response)
         return true;
     }
     pending->join.address = serve_address_key(serve, request);
+    if (serve->feed != NULL && (pending->join.who.flags & TICKET_GUEST) != 0) {
+        listing_feed_from(serve->feed, pending->join.who.account, pending->join.address);
+    }
     pending->join.tag = (uint64_t)(uintptr_t)pending;
     if (!name_place(serve, &join, request, response, pending)) {
         return true;
