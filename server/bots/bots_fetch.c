@@ -254,12 +254,26 @@ static void ask_ticket(BotsFetcher *fetcher, const FetchRequest *request, BotsFe
     free(answer.body);
 }
 
+// The scene of a private place is for those who play it, and all bots play the same.
+static const char *any_token(const BotsFetcher *fetcher)
+{
+    for (uint32_t i = 0; i < fetcher->config.bot_count; i++) {
+        if (fetcher->tokens[i][0] != '\0') {
+            return fetcher->tokens[i];
+        }
+    }
+    return NULL;
+}
+
 static void ask_scene(BotsFetcher *fetcher, const FetchRequest *request, BotsFetched *fetched)
 {
     char path[80], hex[2 * SHA256_BYTES + 1];
     sha256_hex(request->hash, hex);
     snprintf(path, sizeof path, "/blob/%s", hex);
-    const BotsQuestion question = {.method = "GET", .path = path, .answer_max = BOTS_SCENE_MAX};
+    const BotsQuestion question = {.method = "GET",
+                                   .path = path,
+                                   .bearer = any_token(fetcher),
+                                   .answer_max = BOTS_SCENE_MAX};
     BotsAnswer answer;
     const Status status = bots_http_ask(&fetcher->http, &question, &answer);
     if (status != STATUS_OK) {
