@@ -28,6 +28,10 @@ Status client_script_open(Client *client)
     config.api = &script_api;
     config.tick_rate = client->tick_rate;
     status = script_create(client->heap, &config, &script->system);
+    if (status == STATUS_OK && client_cost_open(client) != STATUS_OK) {
+        script_destroy(client->heap, script->system);
+        status = STATUS_LIMIT;
+    }
     if (status != STATUS_OK) {
         view_destroy(client->heap, script->view);
         *script = (ClientScript){0};
@@ -50,6 +54,7 @@ void client_script_close(Client *client)
 {
     ClientScript *script = &client->script;
     if (script->system != NULL) {
+        client_cost_close(client);
         script_destroy(client->heap, script->system);
         view_destroy(client->heap, script->view);
     }
@@ -124,15 +129,21 @@ static void drop_missing(Client *client, const Manifest *before, const Manifest 
     }
 }
 
-// Loads and binds everything of the manifest up to that service.
-static void set_load(Client *client, Manifest *manifest, ScriptService last)
+// Loads and binds everything of the manifest that is here and at least that urgent.
+static void set_load(Client *client, Manifest *manifest, ClientPriority last)
 {
     const Manifest *before = &client->runes.current;
     const bool is_change = manifest != before && before->version != 0;
     const bool all = is_change && modules_differ(before, manifest);
     for (uint32_t i = 0; i < manifest->count; i++) {
         ClientRune *rune = &manifest->runes[i];
-        if (rune->loaded || !rune->here || rune->service > last) {
+        if (rune->loaded || rune->priority > last) {
+            continue;
+        }
+        if (!rune->here) {
+            if (rune->refused && is_change) {
+                script_invalidate(client->script.system, rune->path);
+            }
             continue;
         }
         const ClientRune *known = is_change ? rune_cache_find(before, rune->path) : NULL;
@@ -155,7 +166,7 @@ static void set_switch(Client *client)
 {
     RuneCache *cache = &client->runes;
     drop_missing(client, &cache->current, &cache->staged);
-    set_load(client, &cache->staged, SERVICE_STARTER_GUI);
+    set_load(client, &cache->staged, CLIENT_LATER);
     rune_cache_switch(client);
 }
 
@@ -165,7 +176,7 @@ static bool set_update(Client *client)
     RuneCache *cache = &client->runes;
     if (cache->current.version != 0 && (cache->current.count > 0 && !cache->current.first_done)) {
         // A new script system for a set whose runes are here.
-        set_load(client, &cache->current, SERVICE_STARTER_GUI);
+        set_load(client, &cache->current, CLIENT_LATER);
         cache->current.first_done = true;
     }
     const uint64_t now = client->merge.last.tick;
@@ -173,7 +184,7 @@ static bool set_update(Client *client)
         // A reload whose manifest has not come yet.
         return cache->reload_version <= cache->current.version || cache->reload_tick > now;
     }
-    if (rune_cache_is_ready(client, &cache->staged, SERVICE_STARTER_GUI)) {
+    if (rune_cache_is_ready(client, &cache->staged, CLIENT_NEEDED)) {
         set_switch(client);
         cache->current.first_done = true;
         return true;
@@ -181,9 +192,8 @@ static bool set_update(Client *client)
     if (cache->current.version != 0) {
         return cache->staged.at_tick > now;
     }
-    if (!cache->staged.first_done &&
-        rune_cache_is_ready(client, &cache->staged, SERVICE_REPLICATED_STORAGE)) {
-        set_load(client, &cache->staged, SERVICE_REPLICATED_STORAGE);
+    if (!cache->staged.first_done && rune_cache_is_ready(client, &cache->staged, CLIENT_FIRST)) {
+        set_load(client, &cache->staged, CLIENT_FIRST);
         cache->staged.first_done = true;
     }
     return true;
@@ -256,4 +266,5 @@ void client_script_step(Client *client)
     roster_tidy(client);
     view_step(script->view);
     tell_local_ends(script);
+    client_cost_step(client);
 }

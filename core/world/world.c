@@ -501,6 +501,11 @@ ScriptSystem *world_scripts(World *world)
     return script_host_system(world->script_host);
 }
 
+const ClientCosts *world_client_costs(const World *world)
+{
+    return client_costs(world->script_host);
+}
+
 bool world_session(const World *world, uint64_t connection, uint32_t *session)
 {
     const uint32_t slot = id_map_find(&world->sessions->connections, connection);

@@ -102,7 +102,7 @@ void bots_script_configure(Bots *bots, ClientConfig *config)
 void bots_script_fetch(Bot *bot)
 {
     ClientWant want;
-    if (client_want(bot->client, 0, &want) && !want.is_scene) {
+    if (client_want(bot->client, 0, &want) && want.kind != CLIENT_WANT_SCENE) {
         client_fetch_over_wire(bot->client);
     }
 }

@@ -98,7 +98,7 @@ static int run_list(Place *place)
 
 static int run_offers(Place *place)
 {
-    return tool_list(&place->client, "/api/me/offers", "places", "after", place_print_row);
+    return tool_list(&place->client, "/api/me/offers", "offers", "after", place_print_offer);
 }
 
 static int run_quota(Place *place)
@@ -291,16 +291,9 @@ static int run_accept(Place *place)
     return show(place, "POST", "/accept", NULL, place_print_accepted);
 }
 
-// Who is offered a place leaves its team by oneself.
 static int run_decline(Place *place)
 {
-    char name[256], rest[300];
-    ToolReply who;
-    const int code = tool_ask(&place->client, "GET", "/api/account", NULL, &who);
-    tool_escape(code == EXIT_OK ? tool_text(who.root, "username") : "", name, sizeof name);
-    snprintf(rest, sizeof rest, "/team/%s", name);
-    tool_free(&who);
-    return code == EXIT_OK ? show(place, "DELETE", rest, NULL, place_print_person) : code;
+    return show(place, "POST", "/decline", NULL, place_print_declined);
 }
 
 // --- the trash, and copies ----------------------------------------------------------------------

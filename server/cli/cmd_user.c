@@ -16,8 +16,8 @@ static void print_user_usage(FILE *out)
         "usage: sandlot user list                       all accounts\n"
         "       sandlot user show NAME                  one account\n"
         "       sandlot user role NAME ROLES            set its roles: player, creator,\n"
-        "                                               teacher, operator; several with spaces\n"
-        "                                               between them, in quotes\n"
+        "                                               teacher, operator, trusted; several\n"
+        "                                               with spaces between them, in quotes\n"
         "       sandlot user reset NAME                 make a link for a new password, good\n"
         "                                               once and for 24 hours\n"
         "       sandlot user ban NAME [--minutes N] [--reason TEXT]\n"
@@ -25,8 +25,11 @@ static void print_user_usage(FILE *out)
         "       sandlot user mute NAME [--minutes N] [--reason TEXT]\n"
         "       sandlot user unmute NAME\n"
         "       sandlot user kick NAME [--reason TEXT]  out of the worlds that run\n"
-        "       sandlot user delete NAME --yes          everything that is stored about "
-        "it\n\n" TOOL_HELP
+        "       sandlot user delete NAME --yes          everything that is stored about it. Its\n"
+        "                                               places and spells go with it, but for\n"
+        "                                               listed ones: those are in the trash for\n"
+        "                                               30 days, where an operator can restore\n"
+        "                                               them for their players\n\n" TOOL_HELP
         "\nNAME is an account's name, or a client_id such as guest_1f. For operators: sign in\n"
         "with `sandlot login` first. Exit codes: 0 done, 1 failed, 2 invalid arguments.\n");
 }

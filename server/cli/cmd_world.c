@@ -19,6 +19,8 @@
     "  --origin URL        also let pages of this site connect; may be repeated\n"            \
     "  --public-url URL    where players reach this server, such as https://play.example;\n"  \
     "                      without it only an IP address or localhost is accepted as Host\n"  \
+    "  --cdn-base URL      where scenes and scripts can be downloaded too, such as\n"         \
+    "                      https://cdn.example; see `sandlot export-cdn`\n"                   \
     "  --trusted-proxy CIDR  believe X-Forwarded-For from this address or range, such as\n"   \
     "                      127.0.0.1 or 10.0.0.0/8; may be repeated (default: nobody)\n"      \
     "  --web DIR           folder of the page to serve (default build/web, where this\n"      \
@@ -116,10 +118,10 @@ static bool add_proxy(ServeConfig *config, const char *proxy)
     return true;
 }
 
-static bool set_public_url(ServeConfig *config, const char *url)
+static bool set_site(const char **out, const char *url)
 {
     HttpSite site;
-    config->public_url = url;
+    *out = url;
     return http_site_parse(url, &site);
 }
 
@@ -144,7 +146,9 @@ static bool parse_option(ServeConfig *config, const char *name, const char *valu
     } else if (strcmp(name, "--trusted-proxy") == 0) {
         return add_proxy(config, value);
     } else if (strcmp(name, "--public-url") == 0) {
-        return set_public_url(config, value);
+        return set_site(&config->public_url, value);
+    } else if (strcmp(name, "--cdn-base") == 0) {
+        return set_site(&config->cdn_base, value);
     } else if (strcmp(name, "--port") == 0 && command_parse_u32(value, 0, 65535, &number)) {
         config->port = (uint16_t)number;
     } else if (strcmp(name, "--players") == 0 && command_parse_u32(value, 1, 4000, &number)) {

@@ -36,6 +36,7 @@ int cmd_unpack(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_backup(int argc, char **argv);
 int cmd_restore(int argc, char **argv);
+int cmd_export_cdn(int argc, char **argv);
 
 // "--" ends the options: it is removed, and each argument after it that starts with a dash becomes
 // a path ("-x" becomes "./-x"), so that it is not parsed as an option. Returns the new count. The

@@ -32,6 +32,7 @@ static const struct {
     {"host", "run many worlds of many places on one port", cmd_host},
     {"backup", "back up a data folder into one file, also while it is used", cmd_backup},
     {"restore", "make a data folder from a backup", cmd_restore},
+    {"export-cdn", "write what players download of a place as static files", cmd_export_cdn},
     {"login", "sign in to a server, for the commands below", cmd_login},
     {"publish", "build a place and put it on a server", cmd_publish},
     {"place", "list, change, roll back and share places on a server", cmd_place},

@@ -57,6 +57,19 @@ void place_print_row(const JsonNode *place)
                      or_dash(tool_text(place, "role")), tool_text(place, "title"));
 }
 
+void place_print_offer(const JsonNode *offer)
+{
+    const JsonNode *creator = json_find(offer, "creator");
+    diagnostic_print(stdout, "%-32s  from %s  until %s  %s", tool_text(offer, "place_id"),
+                     or_dash(creator != NULL ? tool_text(creator, "username") : ""),
+                     tool_text(offer, "expires_at"), tool_text(offer, "title"));
+}
+
+void place_print_declined(const JsonNode *root)
+{
+    diagnostic_print(stdout, "%s stays with its owner", tool_text(root, "place_id"));
+}
+
 static void print_moderation(const JsonNode *place)
 {
     const JsonNode *act = json_find(place, "moderation");

@@ -3,7 +3,9 @@
 
 #include "server/cli/tool.h"
 
-void place_print_row(const JsonNode *place); // of a list
+void place_print_row(const JsonNode *place);
+void place_print_offer(const JsonNode *offer);
+void place_print_declined(const JsonNode *root); // of a list
 void place_print_page(const JsonNode *place);
 void place_print_revision(const JsonNode *revision);
 void place_print_channel(const JsonNode *root);

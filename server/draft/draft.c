@@ -3,12 +3,14 @@
 #include "server/draft/draft.h"
 
 #include "core/base/hash.h"
+#include "core/base/limits.h"
 #include "server/build/package/package_rules.h"
 #include "server/build/place/place_file.h"
 #include "server/draft/draft_walk.h"
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -595,7 +597,7 @@ static void add_size(void *user, const char *path)
     Size *size = user;
     uint64_t bytes = 0, changed_ns;
     (void)stat_file(size->folder, path, &bytes, &changed_ns);
-    size->bytes += bytes;
+    size->bytes += bytes + 2 * ROW_CHARGE_BYTES; // the file, and its first version
 }
 
 // All files of a new draft have to fit beside what the owner has: each is the first version of its
@@ -620,8 +622,8 @@ static Status check_room(Drafts *drafts, const char *place_id, const char *folde
     return status;
 }
 
-Status draft_make(Drafts *drafts, const char *place_id, uint64_t maker, DraftFill fill, void *user,
-                  char reason[WORKER_REASON_BYTES])
+static Status make(Drafts *drafts, const char *place_id, uint64_t maker, bool replaces,
+                   DraftFill fill, void *user, char reason[WORKER_REASON_BYTES])
 {
     char folder[DRAFT_PATH_BYTES], aside[DRAFT_PATH_BYTES];
     StoreDraftFile *files = NULL;
@@ -630,7 +632,7 @@ Status draft_make(Drafts *drafts, const char *place_id, uint64_t maker, DraftFil
         folder_of(drafts, NEW_FOLDER, place_id, aside) != STATUS_OK) {
         return STATUS_MALFORMED;
     }
-    if (draft_exists(drafts, place_id)) {
+    if (!replaces && draft_exists(drafts, place_id)) {
         snprintf(reason, WORKER_REASON_BYTES, "this place has a draft already");
         return STATUS_EXISTS;
     }
@@ -638,9 +640,11 @@ Status draft_make(Drafts *drafts, const char *place_id, uint64_t maker, DraftFil
     draft_walk_remove(aside);
     Status status = fill(user, aside, reason);
     status = status == STATUS_OK ? check_room(drafts, place_id, aside, reason) : status;
-    if (status == STATUS_OK &&
-        renameat2(AT_FDCWD, aside, AT_FDCWD, folder, RENAME_NOREPLACE) != 0) {
-        status = errno == EEXIST ? STATUS_EXISTS : STATUS_BLOCKED;
+    if (status == STATUS_OK && renameat2(AT_FDCWD, aside, AT_FDCWD, folder,
+                                         replaces ? RENAME_EXCHANGE : RENAME_NOREPLACE) != 0) {
+        status = errno == EEXIST   ? STATUS_EXISTS
+                 : errno == ENOENT ? STATUS_NOT_FOUND
+                                   : STATUS_BLOCKED;
         snprintf(reason, WORKER_REASON_BYTES, "the draft cannot be made: %s", strerror(errno));
     }
     draft_walk_remove(aside);
@@ -650,6 +654,46 @@ Status draft_make(Drafts *drafts, const char *place_id, uint64_t maker, DraftFil
         free(files);
     }
     return status;
+}
+
+Status draft_make(Drafts *drafts, const char *place_id, uint64_t maker, DraftFill fill, void *user,
+                  char reason[WORKER_REASON_BYTES])
+{
+    return make(drafts, place_id, maker, false, fill, user, reason);
+}
+
+Status draft_replace(Drafts *drafts, const char *place_id, uint64_t maker, DraftFill fill,
+                     void *user, char reason[WORKER_REASON_BYTES])
+{
+    return make(drafts, place_id, maker, true, fill, user, reason);
+}
+
+// The folder first: what is not listed any more is in no folder, wherever the process dies.
+Status draft_discard(Drafts *drafts, const char *place_id)
+{
+    const Status removed = draft_remove(drafts, place_id);
+    if (removed != STATUS_OK && removed != STATUS_NOT_FOUND) {
+        return removed;
+    }
+    const Status status = store_draft_discard(drafts->store, place_id);
+    return status == STATUS_OK ? removed : status;
+}
+
+void drafts_sweep(Drafts *drafts)
+{
+    StorePackage package;
+    const struct dirent *entry;
+    DIR *list = opendir(drafts->folder);
+    while (list != NULL && (entry = readdir(list)) != NULL) {
+        char id[sizeof entry->d_name];
+        memcpy(id, entry->d_name, sizeof id);
+        if (is_id(id) && store_package_find(drafts->store, id, &package) == STATUS_NOT_FOUND) {
+            status_ignore(draft_remove(drafts, id)); // or the next time
+        }
+    }
+    if (list != NULL) {
+        closedir(list);
+    }
 }
 
 Status draft_remove(Drafts *drafts, const char *place_id)

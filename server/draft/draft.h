@@ -31,6 +31,14 @@ bool draft_exists(const Drafts *drafts, const char *place_id);
 typedef Status (*DraftFill)(void *user, const char *folder, char reason[WORKER_REASON_BYTES]);
 MUST_USE Status draft_make(Drafts *drafts, const char *place_id, uint64_t maker, DraftFill fill,
                            void *user, char reason[WORKER_REASON_BYTES]);
+// The same in place of one that is there: what it had stays in the history. STATUS_NOT_FOUND: there
+// is none.
+MUST_USE Status draft_replace(Drafts *drafts, const char *place_id, uint64_t maker, DraftFill fill,
+                              void *user, char reason[WORKER_REASON_BYTES]);
+// The folder and the history. STATUS_NOT_FOUND: there is none.
+MUST_USE Status draft_discard(Drafts *drafts, const char *place_id);
+// Removes the folders of packages that are gone, such as those of people who were deleted.
+void drafts_sweep(Drafts *drafts);
 // With everything in it. The history is the store's (store_package_delete).
 MUST_USE Status draft_remove(Drafts *drafts, const char *place_id);
 

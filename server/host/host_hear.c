@@ -176,6 +176,7 @@ static void hear_scripts(HostWorld *world, const ChannelReport *report)
     if (world->scripts == NULL) {
         world->scripts = malloc(sizeof *world->scripts);
     }
+    world->scripts_version += 1;
     if (world->scripts != NULL &&
         script_table_read(report->bytes, report->byte_count, world->scripts) != STATUS_OK) {
         *world->scripts = (ScriptTable){0};

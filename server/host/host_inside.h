@@ -126,9 +126,10 @@ struct HostWorld {
     char failed[CHANNEL_REASON_BYTES]; // what it said before it ended
     HostSaves saves;
     HostStats stats;
-    ScriptTable *scripts; // what its scripts cost, as it said last; NULL: nothing yet
-    uint32_t layers;      // of its jail
-    uint64_t empty_ns;    // since when nobody is in it; 0: somebody is
+    ScriptTable *scripts;     // what its scripts cost, as it said last; NULL: nothing yet
+    uint64_t scripts_version; // one more each time; also over restarts of the world
+    uint32_t layers;          // of its jail
+    uint64_t empty_ns;        // since when nobody is in it; 0: somebody is
 
     // All its lives.
     bool ever_ready;

@@ -51,6 +51,8 @@ Status host_place_create(const HostPlaceConfig *config, BuildResult *built, Host
     }
     snprintf(place->place_id, sizeof place->place_id, "%s", config->place_id);
     snprintf(place->folder, sizeof place->folder, "%s", config->folder);
+    snprintf(place->cdn_base, sizeof place->cdn_base, "%s",
+             config->cdn_base != NULL ? config->cdn_base : "");
     place->built = *built;
     *built = (BuildResult){0};
     sha256_of(place->built.stripped, place->built.stripped_bytes, place->scene_hash);
@@ -137,6 +139,7 @@ Status host_place_sign(const HostPlace *place, const SigningKey *key, uint64_t v
         const uint32_t next = (uint32_t)version_before + 1;
         list.version = next > list.version ? next : list.version;
         list.server_tick = tick;
+        list.cdn_base = text_from(place->cdn_base);
         out->version = list.version;
         ASSERT(out->version > version_before); // clients ignore a version that does not rise
         status = sign_both(key, &list, out);

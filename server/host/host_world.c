@@ -94,6 +94,11 @@ const ScriptTable *host_world_scripts(const HostWorld *world)
     return world->scripts;
 }
 
+uint64_t host_world_scripts_version(const HostWorld *world)
+{
+    return world->scripts_version;
+}
+
 uint64_t host_world_life(const HostWorld *world)
 {
     return (uint64_t)world->incarnation << 32 | (world->number + 1);

@@ -93,6 +93,7 @@ Status serve_collect(Serve *serve, Collected *out)
         return STATUS_OK;
     }
     out->places = empty_trash(serve);
+    drafts_sweep(serve->drafts);
     Status status = serve_join_path(path, serve->data, BACKUP_LOCK_NAME)
                         ? backup_lock_take(path, &lock)
                         : STATUS_RANGE;

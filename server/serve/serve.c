@@ -10,6 +10,7 @@
 #include "server/serve/listing/http_listing.h"
 #include "server/serve/operate/http_admin.h"
 #include "server/serve/order/http_order.h"
+#include "server/serve/people/http_class.h"
 #include "server/serve/place/dev.h"
 #include "server/serve/place/place_build.h"
 #include "server/serve/place/place_reload.h"
@@ -17,8 +18,10 @@
 #include "server/serve/publish/http_place.h"
 #include "server/serve/remote/http_host.h"
 #include "server/serve/remote/remote_worlds.h"
+#include "server/serve/remote/serve_ordered.h"
 #include "server/serve/remote/serve_remote.h"
 #include "server/serve/serve_inside.h"
+#include "server/serve/world/http_world.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
@@ -106,6 +109,14 @@ static Status outside_who(void *user, const char *token, size_t bytes, Ticket *o
     return host_people_who(serve_people(user), token, bytes, out);
 }
 
+static void outside_entered(void *user, const HostWorld *world, const Ticket *who)
+{
+    serve_listing_entered(user, world, who);
+    if (host_world_link(world) == NULL) { // a ticket for another machine
+        remote_world_led(user, host_world_view(world).row->world_id, who->account);
+    }
+}
+
 static void log_journal(const char *text)
 {
     serve_log_text(LOG_WARN, "journal", text);
@@ -120,7 +131,7 @@ static Status make_host(Serve *serve)
                                      .log = outside_log,
                                      .start = outside_start,
                                      .joined = serve_joined,
-                                     .entered = serve_listing_entered,
+                                     .entered = outside_entered,
                                      .made = serve_made,
                                      .refuse_socket = serve_refuse_socket,
                                      .socket_passed = outside_socket_passed,
@@ -148,6 +159,12 @@ static Status make_host(Serve *serve)
         config.outside.chat = serve_chat;
         config.outside.blocks = serve_blocks;
         config.outside.reported = serve_reported;
+    }
+    if (serve->ordered != NULL) {
+        config.outside.rules = serve_ordered_rules;
+        config.outside.chat = serve_ordered_chat_of;
+        config.outside.blocks = serve_ordered_blocks;
+        config.outside.reported = serve_ordered_reported;
     }
     if (serve_people(serve) != NULL) {
         config.outside.who = outside_who;
@@ -319,6 +336,7 @@ static int open_http(Serve *serve)
         return 1;
     }
     place_build_recover(serve);
+    serve_handouts_recover(serve);
     return 0;
 }
 
@@ -438,6 +456,7 @@ static void close_serve(Serve *serve)
     http_stop(serve->http);
     dev_close(serve);
     serve_logs_stop(serve);
+    serve_scripts_stop(serve);
     serve->http = NULL; // sockets are counted no more
     serve_report_stop(serve);
     work_pool_destroy(serve->pool);
@@ -520,6 +539,7 @@ static void look(Serve *serve)
     host_step(serve->host);
     tell_rooms(serve);
     serve_logs_step(serve);
+    serve_scripts_step(serve);
     serve_report_step(serve);
     step_control(serve);
     serve_collect_step(serve);

@@ -41,6 +41,8 @@ typedef struct ServeConfig {
     const char *origins[SERVE_ORIGINS_MAX + 1];
     // Where players reach it, "https://play.example"; NULL: by address.
     const char *public_url;
+    // Where scene and runes are too, "https://cdn.example" (`sandlot export-cdn`); NULL: nowhere.
+    const char *cdn_base;
     // Proxies whose X-Forwarded-For is believed, "10.0.0.0/8"; ends with NULL.
     const char *trusted_proxies[HTTP_TRUSTED_PROXIES_MAX + 1];
     bool allow_weak_jail;

@@ -142,7 +142,8 @@ static Status open_place(Serve *serve, Builder *builder, const char *folder)
     const HostPlaceConfig config = {.place_id = place_id,
                                     .folder = folder,
                                     .player_max = serve->config.player_max,
-                                    .development = serve->development};
+                                    .development = serve->development,
+                                    .cdn_base = serve->config.cdn_base};
     HostPlace *made = NULL;
     ServePlace *place = NULL;
     if (status == STATUS_OK) {

@@ -476,6 +476,7 @@ static void report_life(WorldLoop *loop)
         const ChannelReport beat = {.type = CHANNEL_BEAT, .tick = loop->tick_count};
         (void)world_loop_report(loop, &beat); // a full channel drops it
     }
+    script_report_faults(loop);
     if (loop->tick_count % loop->tick_rate == 0) {
         report_stats(loop);
     }

@@ -17,7 +17,7 @@
 
 #define STORE_ID_BYTES         64
 #define STORE_APPLICATION      0x534c4f54 // "SLOT": what SQLite calls the application id
-#define STORE_SCHEMA           6
+#define STORE_SCHEMA           7
 #define STORE_EPOCH_MAX        INT64_MAX           // what a column holds
 #define STORE_RESTORE_EPOCHS   (UINT64_C(1) << 32) // more than a world ever has starts in one life
 #define STORE_RESTORE_VERSIONS (1u << 20)          // of manifests: more than reloads
@@ -284,8 +284,8 @@ void account_write_sign_in(Sql *sql, SqlName name, const StoreSignIn *sign_in);
 bool package_take(SqlRow *row, StorePackage *out); // false: damaged
 // STATUS_NOT_FOUND; STATUS_MALFORMED: damaged.
 Status package_by_id(Sql *sql, const char *package_id, StorePackage *out);
-void package_give(Sql *sql, uint64_t account);         // all of them, to the built-in account
-uint64_t package_bytes_of(Sql *sql, uint64_t account); // of all blobs that its packages use
+void package_leave(Sql *sql, uint64_t account);        // of somebody who is deleted
+uint64_t package_bytes_of(Sql *sql, uint64_t account); // of blobs and rows that its packages use
 void package_write_use(Sql *sql, const uint8_t hash[32], const char *package_id,
                        StoreBlobPurpose purpose, uint32_t number, uint64_t bytes);
 
@@ -311,7 +311,9 @@ void play_forget_person(Sql *sql, uint64_t account); // votes, favourites, plays
 // --- store_class.c ------------------------------------------------------------------------------
 struct StorePupil;
 void class_write_pupil(Sql *sql, const struct StorePupil *pupil);
-void class_give(Sql *sql, uint64_t account); // all of a teacher, to the built-in account
+// All of a teacher, to the next one of the class, or to the built-in account.
+void class_give(Sql *sql, uint64_t account);
+void handout_forget_maker(Sql *sql, uint64_t account);
 
 // --- store_report.c -----------------------------------------------------------------------------
 void report_forget_maker(Sql *sql, uint64_t account); // reports stay, without who made them

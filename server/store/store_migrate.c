@@ -1,7 +1,8 @@
 // How a database file of an older version becomes one of today, in one transaction. Every
 // version before 4 kept texts as TEXT and had one lease for each world; version 1 had no character
 // profiles, and version 2 other resume tokens, which are good for minutes and not carried over.
-// Version 4 had no accounts, and characters belonged to worlds; version 5 had no packages.
+// Version 4 had no accounts, and characters belonged to worlds; version 5 had no packages; version
+// 6 had no offers of them, and one teacher for each class.
 //
 // Rows are copied with their checksums, which do not depend on whether a column was TEXT. So a row
 // that was damaged before is still told apart afterwards.
@@ -9,6 +10,7 @@
 #include "server/store/store_inside.h"
 
 #include "core/base/check.h"
+#include "core/base/limits.h"
 #include "server/store/sql/sql_driver.h"
 
 #include <stdio.h>
@@ -118,6 +120,22 @@ static void merge_profiles(Sql *sql)
                   "DROP TABLE newest");
 }
 
+// In version 6 somebody to whom a package was offered had a role of its team in place of theirs.
+static void move_offers(Sql *sql)
+{
+    char text[800];
+    snprintf(text, sizeof text,
+             "INSERT OR IGNORE INTO package_offers(package_id, account_id, created_unix_ms, "
+             "expires_unix_ms, checksum) SELECT package_id, account_id, created_unix_ms, "
+             "created_unix_ms + %llu, row_checksum(%d, package_id, account_id, created_unix_ms, "
+             "created_unix_ms + %llu) FROM package_people WHERE role = 4 AND checksum = "
+             "row_checksum(%d, package_id, account_id, role, created_unix_ms); "
+             "DELETE FROM package_people WHERE role = 4",
+             OFFER_DAYS * 86400000ull, TABLE_PACKAGE_OFFERS, OFFER_DAYS * 86400000ull,
+             TABLE_PACKAGE_PEOPLE);
+    sql_exec(sql, text);
+}
+
 void schema_make(Sql *sql, int64_t version)
 {
     char text[96];
@@ -133,6 +151,9 @@ void schema_make(Sql *sql, int64_t version)
     }
     if (version > 0 && version < 5) {
         merge_profiles(sql);
+    }
+    if (version == 6) {
+        move_offers(sql);
     }
     sql_exec(sql, "DROP TABLE IF EXISTS leases; DROP TABLE IF EXISTS resume_tokens; "
                   "DROP TABLE IF EXISTS places");

@@ -73,7 +73,7 @@ GOOD = {
 CONFLICT = {
     "POST /api/classes": one_too_many,
     "DELETE /api/classes/{class_id}": "once it is gone, it is not found",
-    "POST /api/classes/{class_id}/pupils": of_class({"names": [f"Kid {number}" for number in range(101)]}),
+    "POST /api/classes/{class_id}/pupils": of_class({"names": [f"Kid {number}" for number in range(251)]}),
     "DELETE /api/classes/{class_id}/pupils/{account}": "once they are out, they are not found",
     "POST /api/classes/{class_id}/pupils/{account}/code": "each one takes the place of the last",
     "POST /api/classes/{class_id}/handout": "again it goes to those who do not have it",

@@ -33,8 +33,18 @@ def sign_in(up, code, **more):
     return good(ask(up, "POST", "/login", None, {"code": code, **more}))["session_token"]
 
 
+def begin_handout(up, who, made, **what):
+    return good(ask(up, "POST", f"/api/classes/{made}/handout", who, what), 202)
+
+
+def end_handout(up, who, made, begun, seconds=60):
+    at = f"/api/classes/{made}/handouts/{begun['handout']}"
+    return wait_until(lambda: (lambda one: one if one["state"] != "running" else None)(
+        good(ask(up, "GET", at, who))), "it is handed out", seconds)
+
+
 def hand_out(up, who, made, **what):
-    return good(ask(up, "POST", f"/api/classes/{made}/handout", who, what))
+    return end_handout(up, who, made, begin_handout(up, who, made, **what))
 
 
 def places_of(up, who, made):

@@ -187,7 +187,6 @@ void act_world_open_options(ActWorld *act, ActStore *store, const char *place_js
     act->config = config;
     store->seq = 0;
     CHECK_OK(world_create(&act->heap, &config, &act->world));
-    heap_freeze(&act->heap);
 }
 
 void act_world_rows(ActWorld *act)
@@ -304,6 +303,9 @@ void act_world_tick(ActWorld *act, uint32_t count)
         }
         act->unix_ms += 16;
         CHECK_OK(act_world_enter(act, &(Entry){.type = ENTRY_TICK, .number = act->unix_ms}));
+        if (!act->heap.frozen) {
+            heap_freeze(&act->heap); // the scripts are in, and all that the world will ever need
+        }
         act_world_answer(act);
         for (uint32_t c = 0; c < ACT_CLIENTS; c++) {
             if (act->clients[c].connection != 0) {
@@ -330,7 +332,8 @@ ActClient *act_world_join(ActWorld *act, uint64_t account, const char *name)
         act_world_enter(act, &(Entry){.type = ENTRY_CONNECT, .connection = client->connection}));
     char ticket[32];
     snprintf(ticket, sizeof ticket, "%llu %s", (unsigned long long)account, name);
-    const MessageHandshake hello = {.version = 2, .ticket = act_text(ticket)};
+    const MessageHandshake hello = {
+        .version = 2, .schema = PROTOCOL_SCHEMA, .ticket = act_text(ticket)};
     act_world_send(act, client, MESSAGE_HANDSHAKE, &hello);
     act_world_tick(act, 8);
     CHECK_INT(client->counts[MESSAGE_WELCOME], 1);

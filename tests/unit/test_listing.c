@@ -5,6 +5,7 @@
 #include "server/store/place/popularity.h"
 #include "server/store/place/search_words.h"
 #include "server/store/place/store_listing.h"
+#include "server/store/place/store_publish.h"
 
 #include "core/base/rng.h"
 #include "tests/support/test.h"
@@ -267,6 +268,61 @@ TEST(where_approval_is_needed_only_approved_places_are_listed)
     CHECK_TEXT(ids(&fixture, all), "place-003");
     CHECK_OK(store_listing_require_approval(fixture.store, false));
     CHECK_INT(count_all(&fixture), 251);
+    end(&fixture);
+}
+
+static bool is_approved(StoreFixture *fixture, const char *id)
+{
+    return (find(fixture, id).flags & STORE_PACKAGE_APPROVED) != 0;
+}
+
+static void approve(StoreFixture *fixture, const char *id)
+{
+    StorePackage package = find(fixture, id);
+    package.flags |= STORE_PACKAGE_APPROVED;
+    change(fixture, &package);
+    CHECK(is_approved(fixture, id));
+}
+
+TEST(what_was_approved_and_changes_waits_again)
+{
+    StoreFixture fixture;
+    REQUIRE(begin(&fixture));
+    const StoreListQuery all = {.sort = STORE_NEW};
+    const uint8_t picture[32] = {1};
+    const char *const tags[] = {"fun"};
+    place(&fixture, "maze", "Maze", "");
+    CHECK_OK(store_listing_require_approval(fixture.store, true));
+    approve(&fixture, "maze");
+    CHECK_TEXT(ids(&fixture, all), "maze");
+    StorePackage package = find(&fixture, "maze");
+    package.flags |= STORE_PACKAGE_OPEN; // what nobody sees needs no approval
+    change(&fixture, &package);
+    CHECK(is_approved(&fixture, "maze"));
+    snprintf(package.title, sizeof package.title, "Something else");
+    change(&fixture, &package);
+    CHECK(!is_approved(&fixture, "maze"));
+    CHECK_TEXT(ids(&fixture, all), "");
+    approve(&fixture, "maze");
+    CHECK_OK(store_picture_set(fixture.store, "maze", 1, picture, 10, UINT32_MAX));
+    CHECK(!is_approved(&fixture, "maze"));
+    approve(&fixture, "maze");
+    CHECK_OK(store_tags_put(fixture.store, "maze", tags, 1));
+    CHECK(!is_approved(&fixture, "maze"));
+    approve(&fixture, "maze");
+    CHECK_OK(store_tags_put(fixture.store, "maze", tags, 1)); // the same
+    CHECK(is_approved(&fixture, "maze"));
+    CHECK_OK(store_channel_set(fixture.store, "maze", STORE_LIVE, 0, now_ms, NULL));
+    CHECK(!is_approved(&fixture, "maze"));
+    StoreAccount owner;
+    CHECK_OK(store_account_find(fixture.store, package.owner_id, &owner));
+    StoreAccount was = owner;
+    owner.roles |= STORE_ROLES_TRUSTED;
+    StoreAccountChange wish = {.account = &owner, .was = &was};
+    CHECK_OK(store_account_change(fixture.store, &wish));
+    approve(&fixture, "maze");
+    CHECK_OK(store_channel_set(fixture.store, "maze", STORE_LIVE, 1, now_ms, NULL));
+    CHECK(is_approved(&fixture, "maze")); // an operator trusts them
     end(&fixture);
 }
 

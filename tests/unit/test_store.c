@@ -1,6 +1,8 @@
 // The store: rows are read back as they were written, leases fence, hostile saves leave nothing
 // behind, and old or damaged character profiles become valid ones.
 #define _GNU_SOURCE
+#include "core/base/limits.h"
+#include "server/store/place/store_publish.h"
 #include "server/store/sql/sql.h"
 #include "tests/unit/store_fixture.h"
 
@@ -496,6 +498,33 @@ TEST(characters_of_the_newest_world_become_the_accounts)
     fixture_end(&fixture);
 }
 
+TEST(offers_of_version_6_are_no_part_of_the_team_any_more)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    StorePackage package = {.package_id = "obby", .kind = STORE_PLACE, .owner_id = 7};
+    StorePackagePerson person = {.package_id = "obby", .account_id = 8, .role = STORE_EDITOR};
+    StorePackageRole role = STORE_EDITOR;
+    StoreOffer offer;
+    Sql sql;
+    char reason[256];
+    CHECK_OK(store_package_make(fixture.store, &package, 2));
+    CHECK_OK(store_package_person_put(fixture.store, &person, 9));
+    fixture_close(&fixture);
+    REQUIRE(sql_connect(&sql, fixture.path, reason, sizeof reason) == STATUS_OK);
+    sql_exec(&sql, "UPDATE package_people SET role = 4, created_unix_ms = 1000, "
+                   "checksum = row_checksum(43, package_id, account_id, 4, 1000);"
+                   "DROP TABLE package_offers; DROP TABLE play_times; PRAGMA user_version = 6");
+    CHECK_OK(sql_status(&sql));
+    sql_disconnect(&sql);
+    CHECK_OK(fixture_open(&fixture));
+    CHECK_OK(store_package_role(fixture.store, "obby", 8, &role));
+    CHECK_INT(role, STORE_NOBODY);
+    CHECK_OK(store_offer_find(fixture.store, "obby", &offer));
+    CHECK(offer.account_id == 8 && offer.expires_unix_ms == 1000 + OFFER_DAYS * 86400000ull);
+    fixture_end(&fixture);
+}
+
 TEST(users_of_an_old_room_get_a_default_profile)
 {
     StoreFixture fixture;
@@ -592,9 +621,9 @@ TEST(only_a_database_of_ours_is_opened)
         Status status;
         const char *reason;
     } cases[] = {
-        {"PRAGMA user_version = 7", STATUS_UNSUPPORTED, "a later version of sandlot"},
+        {"PRAGMA user_version = 8", STATUS_UNSUPPORTED, "a later version of sandlot"},
         {"PRAGMA user_version = 0", STATUS_MALFORMED, "the version of the database"},
-        {"PRAGMA user_version = 6; PRAGMA application_id = 1", STATUS_MALFORMED, "of ours"},
+        {"PRAGMA user_version = 7; PRAGMA application_id = 1", STATUS_MALFORMED, "of ours"},
         {"PRAGMA application_id = 0x534c4f54; ALTER TABLE chunks RENAME TO chunkz",
          STATUS_MALFORMED, "column world_id of table chunks"},
         {"ALTER TABLE chunkz RENAME TO chunks; ALTER TABLE worlds RENAME place_id TO place_ie",

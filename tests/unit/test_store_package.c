@@ -1,5 +1,6 @@
 // Packages in the store: rows, numbers of revisions, channels, teams, what they take; and who may
 // do what with them.
+#include "core/base/limits.h"
 #include "server/control/order/rights.h"
 #include "server/store/people/store_person.h"
 #include "server/store/place/store_package.h"
@@ -117,7 +118,7 @@ TEST(an_account_pays_for_each_blob_of_a_package_once)
         store_blob_use(fixture.store, revision.package_hash, "obby", STORE_BLOB_DRAFT, 1, 6 * MIB));
     uint64_t bytes = 0;
     CHECK_OK(store_account_bytes(fixture.store, 7, &bytes));
-    CHECK_INT(bytes, 6 * MIB);
+    CHECK_INT(bytes, 6 * MIB + REVISION_CHARGE_BYTES);
     StoreRevision more = revision_of("obby", 2, 5 * MIB);
     CHECK_INT(store_revision_add(fixture.store, &more, 10 * MIB), STATUS_LIMIT);
     StorePackage found;
@@ -130,7 +131,7 @@ TEST(an_account_pays_for_each_blob_of_a_package_once)
     fixture_end(&fixture);
 }
 
-TEST(who_leaves_gives_their_packages_to_the_built_in_account)
+TEST(what_is_listed_of_who_leaves_goes_to_the_trash_and_the_rest_with_them)
 {
     StoreFixture fixture;
     REQUIRE(fixture_begin(&fixture));
@@ -149,9 +150,30 @@ TEST(who_leaves_gives_their_packages_to_the_built_in_account)
     CHECK_OK(store_person_delete(fixture.store, 9));
     CHECK_OK(store_package_role(fixture.store, "obby", 9, &role));
     CHECK_INT(role, STORE_NOBODY);
+    StorePackage shown = package_of("shown", 7), thrown = package_of("thrown", 7);
+    uint64_t bytes = 1;
+    for (uint32_t i = 0; i < 2; i++) {
+        StorePackage *listed = i == 0 ? &shown : &thrown;
+        StoreRevision revision = revision_of(listed->package_id, (uint8_t)(1 + i), MIB);
+        listed->visibility = STORE_LISTED;
+        CHECK_OK(store_package_make(fixture.store, listed, 9));
+        CHECK_OK(store_revision_add(fixture.store, &revision, 10 * MIB));
+        CHECK_OK(
+            store_revision_end(fixture.store, listed->package_id, 1, STORE_REVISION_READY, ""));
+        CHECK_OK(store_channel_set(fixture.store, listed->package_id, STORE_LIVE, 1, 50, NULL));
+        CHECK_OK(store_package_find(fixture.store, listed->package_id, listed));
+    }
+    thrown.trashed_unix_ms = 1000;
+    CHECK_OK(store_package_change(fixture.store, &thrown));
     CHECK_OK(store_person_delete(fixture.store, 7));
-    CHECK_OK(store_package_find(fixture.store, "obby", &found));
-    CHECK_INT(found.owner_id, STORE_BUILT_IN_ACCOUNT);
+    CHECK_INT(store_package_find(fixture.store, "obby", &found), STATUS_NOT_FOUND); // private
+    CHECK_INT(store_package_find(fixture.store, "thrown", &found), STATUS_NOT_FOUND);
+    CHECK_OK(store_package_find(fixture.store, "shown", &found));
+    CHECK(found.owner_id == STORE_BUILT_IN_ACCOUNT && found.trashed_unix_ms != 0);
+    CHECK_OK(store_account_bytes(fixture.store, 7, &bytes));
+    CHECK_INT(bytes, 0);
+    CHECK_OK(store_person_delete(fixture.store, 7)); // again: nothing more goes
+    CHECK_OK(store_package_find(fixture.store, "shown", &found));
     fixture_end(&fixture);
 }
 

@@ -181,6 +181,7 @@ static const TypeName type_names[] = {
     {"string", "string", "string"},
     {"table", "any", "table"},
     {"function", "(this: void, ...args: any[]) => any", "function"},
+    {"thread", "LuaThread", "thread"},
     {"any", "any", "any"},
 };
 
@@ -386,6 +387,8 @@ static void typescript_interface(ByteWriter *writer, const ApiRow *owner, bool f
 
 // Things of Lua that TypeScript cannot express.
 static const char lua_declarations[] =
+    "/** A coroutine. */\n"
+    "declare interface LuaThread { readonly __thread: never }\n"
     "/** Raises an error; level 1 adds the line. */\n"
     "declare function error(this: void, message: any, level?: number): never;\n"
     "/** Calls a function: [true, result], or [false, error]. */\n"

@@ -276,6 +276,15 @@ uint32_t script_faults(ScriptSystem *system, ScriptFault *out, uint32_t max)
     return given;
 }
 
+bool script_fault_last(const ScriptSystem *system, ScriptFault *out)
+{
+    const uint32_t end = system->fault_first + system->fault_count;
+    if (system->totals.fault_count > 0) {
+        *out = system->faults[(end + SCRIPT_FAULTS_MAX - 1) % SCRIPT_FAULTS_MAX];
+    }
+    return system->totals.fault_count > 0;
+}
+
 // The path goes before the text, unless an error message has it there already.
 void account_say(ScriptSystem *system, LogLevel level, const char *path, const char *text)
 {
@@ -318,21 +327,20 @@ static uint64_t cost_of(const ScriptAccount *account)
 }
 
 // Keeps the dearest accounts, dearest first; equal ones in the order they come.
-static void list_account(ScriptAccount *list, uint32_t *count, const ScriptAccount *account)
+static void list_account(ScriptAccount *list, uint32_t *count, uint32_t max,
+                         const ScriptAccount *account)
 {
     uint32_t at = *count;
     while (at > 0 && cost_of(&list[at - 1]) < cost_of(account)) {
         at -= 1;
     }
-    if (at == SCRIPT_STATS_ROWS) {
+    if (at == max) {
         return;
     }
-    if (*count < SCRIPT_STATS_ROWS) {
+    if (*count < max) {
         *count += 1;
     }
-    for (uint32_t i = *count - 1; i > at; i--) {
-        list[i] = list[i - 1];
-    }
+    memmove(&list[at + 1], &list[at], (*count - 1 - at) * sizeof *list);
     list[at] = *account;
 }
 
@@ -341,6 +349,11 @@ static ScriptState state_of(const ScriptSystem *system, const Script *script)
 {
     const bool over = script->state == SCRIPT_RUNNING && script->share.over_until > system->tick;
     return over ? SCRIPT_THROTTLED : script->state;
+}
+
+RemoteCosts *script_remotes(ScriptSystem *system)
+{
+    return &system->remotes;
 }
 
 void script_stats(const ScriptSystem *system, ScriptStats *out)
@@ -363,7 +376,7 @@ void script_stats(const ScriptSystem *system, ScriptStats *out)
         out->throttled_count += account.state == SCRIPT_THROTTLED;
         out->off_count += account.state == SCRIPT_OFF;
         snprintf(account.path, sizeof account.path, "%s", script->path);
-        list_account(out->scripts, &out->scripts_listed, &account);
+        list_account(out->scripts, &out->scripts_listed, SCRIPT_STATS_ROWS, &account);
         out->pending_loads += script->load == LOAD_PENDING;
     }
     for (uint32_t i = pool_next(&system->instances, 1); i != 0;
@@ -378,6 +391,6 @@ void script_stats(const ScriptSystem *system, ScriptStats *out)
         account.memory_bytes = vm_owned_bytes(system->vm, instance->script.index);
         account.state = state_of(system, script);
         snprintf(account.path, sizeof account.path, "%s", script->path);
-        list_account(out->entities, &out->entities_listed, &account);
+        list_account(out->entities, &out->entities_listed, SCRIPT_STATS_ENTITIES, &account);
     }
 }

@@ -104,6 +104,7 @@ Status script_create(Heap *heap, const ScriptConfig *config, ScriptSystem **out)
     system->methods = config->world->methods;
     system->rng = rng_make(config->seed, 7);
     system->call_ms_now = config->call_ms;
+    remote_costs_init(&system->remotes);
     Status status = fill_block(system, &arena);
     if (status == STATUS_OK) {
         status = vm_create(heap, &config->vm, &system->vm);

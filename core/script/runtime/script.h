@@ -25,6 +25,7 @@
 
 #include "core/base/heap.h"
 #include "core/base/log.h"
+#include "core/script/runtime/remote_cost.h"
 #include "core/script/runtime/script_world.h"
 #include "core/script/vm/vm.h"
 
@@ -204,6 +205,9 @@ typedef struct ScriptFault {
 // Faults since the last call, oldest first; a bounded ring, overwritten ones are counted.
 uint32_t script_faults(ScriptSystem *system, ScriptFault *out, uint32_t max);
 
+// The newest one, also if it was given already. False: there was none.
+bool script_fault_last(const ScriptSystem *system, ScriptFault *out);
+
 typedef enum ScriptState { SCRIPT_RUNNING, SCRIPT_THROTTLED, SCRIPT_OFF } ScriptState;
 
 typedef struct ScriptAccount {
@@ -227,7 +231,8 @@ typedef struct ScriptAccount {
     uint64_t work_skipped_count; // times that one of them stood still in a tick
 } ScriptAccount;
 
-#define SCRIPT_STATS_ROWS 20
+#define SCRIPT_STATS_ROWS     64
+#define SCRIPT_STATS_ENTITIES 20
 typedef struct ScriptStats {
     uint64_t compile_count, compile_cached_count;
     double compile_ms, exec_ms, time_ms;
@@ -239,8 +244,10 @@ typedef struct ScriptStats {
     uint32_t script_count, instance_count, coroutine_count, connection_count, timer_count;
     ScriptAccount scripts[SCRIPT_STATS_ROWS];
     uint32_t scripts_listed;
-    ScriptAccount entities[SCRIPT_STATS_ROWS];
+    ScriptAccount entities[SCRIPT_STATS_ENTITIES];
     uint32_t entities_listed;
 } ScriptStats;
 // getScriptSystemStats() of the script-system document.
 void script_stats(const ScriptSystem *system, ScriptStats *out);
+// How loud each remote is. Its owner, which sends and receives them, counts.
+RemoteCosts *script_remotes(ScriptSystem *system);

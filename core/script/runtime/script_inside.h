@@ -295,6 +295,7 @@ struct ScriptSystem {
     ScriptFault *faults; // ring
     uint32_t fault_first, fault_count;
     ScriptStats totals; // the sums; lists are filled by script_stats
+    RemoteCosts remotes;
 
     void *api_memory; // the API's own
 

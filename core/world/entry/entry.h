@@ -52,7 +52,7 @@ static inline uint32_t entry_context(RunContext context)
 }
 
 #define ENTRY_NAME_BYTES 128
-#define ENTRY_BYTES_MAX  (512 << 10)
+#define ENTRY_BYTES_MAX  (1 << 20) // a manifest of MANIFEST_SCRIPTS_MAX scripts, as text
 _Static_assert(ENTRY_BYTES_MAX >= RUNE_BYTES_MAX, "a rune enters a world as one entry");
 
 typedef struct Entry {

@@ -3,6 +3,7 @@
 //
 //   script_host.c      scripts come in, take over, run      transfer.c  runes and the scene, in
 //   pieces script_manifest.c  what clients are told of them        remote.c    messages and calls
+//   client_cost.c      what scripts cost on clients, as clients say
 //
 // What always holds:
 // - The service in its path decides where a script runs and whether anything of it leaves the
@@ -13,6 +14,7 @@
 
 #include "core/place/place.h"
 #include "core/world/save/save.h"
+#include "core/world/script/client_cost.h"
 
 typedef struct ScriptHost ScriptHost;
 
@@ -52,7 +54,7 @@ void remote_tick(ScriptHost *host);         // calls that got no answer in time
 void transfer_tick(ScriptHost *host);       // scene and runes, a piece where there is room
 
 // --- sessions -----------------------------------------------------------------------------------
-// A session came in: manifest, execute messages.
+// A session came in: it is sent the manifest.
 void script_host_welcome(ScriptHost *host, Session *session);
 // The client of a session is gone: drops its transfers and unanswered calls.
 void script_host_forget(ScriptHost *host, const Session *session);
@@ -60,11 +62,17 @@ void script_host_forget(ScriptHost *host, const Session *session);
 // answer.
 void script_host_verify(ScriptHost *host, Session *session, uint32_t seq,
                         const MessageScriptVerify *command);
+void script_host_verify_list(ScriptHost *host, Session *session, uint32_t seq,
+                             const MessageScriptVerifyList *command);
 void transfer_script_request(ScriptHost *host, Session *session, uint32_t seq,
                              const MessageScriptRequest *command);
 void transfer_blob_request(ScriptHost *host, Session *session, uint32_t seq,
                            const MessageBlobRequest *command);
 void remote_up(ScriptHost *host, Session *session, const MessageRemoteUp *command);
+
+// What a client's scripts cost it. Not answered: nobody waits for it.
+void client_cost_take(ScriptHost *host, const Session *session, const MessageScriptCosts *command);
+const ClientCosts *client_costs(const ScriptHost *host);
 
 void script_host_hash(const ScriptHost *host, Hash64 *hash);
 void remote_hash(const ScriptHost *host, Hash64 *hash);

@@ -32,7 +32,9 @@
 #include <time.h>
 
 #define THREADS_MAX   8
-#define RESULTS_KEPT  4 // whole results; they are megabytes
+#define TURN_MS       5000 // then a build makes way for those of other accounts, see may_run
+#define RETRY_MS      250  // how often a thread looks whether something may run now
+#define RESULTS_KEPT  4    // whole results; they are megabytes
 #define LOG_BYTES     sizeof((JobStatus *)0)->log[0]
 #define LOG_PROBLEMS  (JOB_LOG_LINES - 10) // the first ones count most
 #define JSON_CAPACITY (64u << 10)
@@ -53,6 +55,7 @@ typedef struct Job {
     bool has_stamp; // of the folder just before the build read it
     uint8_t stamp[SHA256_BYTES];
     atomic_bool cancel;
+    uint64_t began_ns; // to run
     uint64_t until_ns; // it runs no longer
     bool is_late;      // it ran out of time
     bool has_result;
@@ -68,12 +71,14 @@ struct JobQueue {
     BuildConfig config;
     JobTold told; // may be NULL
     void *told_user;
+    bool hides_cache;
     JobSpells find_spells; // may be NULL
     void *spells_user;
     JobBuilt built; // may be NULL
     void *built_user;
     pthread_mutex_t lock; // for everything below
-    uint32_t limit_ms;
+    uint32_t limit_ms, turn_ms;
+    uint32_t at_a_time;   // but for those that have had their turn
     pthread_cond_t work;  // something waits, or a place is free again
     pthread_cond_t ended; // some job ended
     bool stop;
@@ -181,7 +186,8 @@ void job_note(JobQueue *queue, const char *id, const char *text)
     pthread_mutex_lock(&queue->lock);
     Job *job = find_job(queue, id);
     if (job != NULL && !has_ended(job)) {
-        if (job->status.log_count == 0) { // the stage that it is in; on_progress tells changes
+        if (job->status.log_count == 0 &&
+            !job->status.hides_cache) { // the stage that it is in; on_progress tells changes
             log_line(&job->status, "%s", build_stage_name(job->status.stage));
         }
         log_line(&job->status, "%s", text);
@@ -224,8 +230,28 @@ static uint64_t last_turn(const JobQueue *queue, uint64_t account)
     return turn;
 }
 
-static Job *next_job(JobQueue *queue)
+// A build cannot be interrupted while the jailed process works for it, and large pictures take it
+// minutes. So one that has run for longer than turn_ms counts no more: others begin beside it, but
+// not of accounts that have one running, and only as many as there are threads. The kernel shares
+// the processors out among them.
+static bool may_run(const JobQueue *queue, const Job *job, uint64_t now_ns)
 {
+    uint32_t running = 0, quick = 0, own = 0;
+    for (uint32_t i = 0; i < JOBS_KEPT_MAX; i++) {
+        const Job *other = &queue->jobs[i];
+        if (is_used(other) && other->status.state == JOB_RUNNING) {
+            running += 1;
+            quick += now_ns - other->began_ns < queue->turn_ms * NS_PER_MS;
+            own += other->account == job->account;
+        }
+    }
+    return running < queue->at_a_time || (quick < queue->at_a_time && own == 0);
+}
+
+static Job *next_job(JobQueue *queue, bool *is_waiting)
+{
+    const uint64_t now_ns = clock_ns();
+    *is_waiting = false;
     Job *next = NULL;
     uint64_t next_turn = 0;
     for (uint32_t i = 0; i < JOBS_KEPT_MAX; i++) {
@@ -234,7 +260,11 @@ static Job *next_job(JobQueue *queue)
             (job->place != NULL && place_is_busy(queue, job->place))) {
             continue;
         }
+        *is_waiting = true;
         const uint64_t turn = last_turn(queue, job->account);
+        if (!may_run(queue, job, now_ns)) {
+            continue;
+        }
         if (next == NULL || turn < next_turn || (turn == next_turn && job->number < next->number)) {
             next = job;
             next_turn = turn;
@@ -254,7 +284,7 @@ static void on_progress(void *user, const BuildProgress *progress)
     pthread_mutex_lock(&watch->queue->lock);
     JobStatus *status = &watch->job->status;
     const bool is_new = status->stage != progress->stage || status->log_count == 0;
-    if (is_new && progress->stage != BUILD_DONE) { // finish_job reports that
+    if (is_new && progress->stage != BUILD_DONE && !status->hides_cache) { // finish_job does that
         log_line(status, "%s", build_stage_name(progress->stage));
     }
     status->stage = progress->stage;
@@ -369,12 +399,12 @@ static JobState write_end(JobQueue *queue, Job *job, JobState state, const Build
     return state;
 }
 
-// The same for whoever brings what was built to worlds.
-static void tell_built(JobQueue *queue, Job *job, JobState state, BuildResult *result)
+// The same for whoever brings what was built to worlds. True: the result is theirs.
+static bool tell_built(JobQueue *queue, Job *job, JobState state, BuildResult *result)
 {
     JobStatus *told = queue->built != NULL && !job->has_work ? malloc(sizeof *told) : NULL;
     if (told == NULL) {
-        return;
+        return false;
     }
     job->status.reload.state = JOB_RELOAD_WAITING; // job_set_reload may come before the answer
     *told = job->status;
@@ -386,6 +416,7 @@ static void tell_built(JobQueue *queue, Job *job, JobState state, BuildResult *r
     if (reload.state != JOB_RELOAD_WAITING) {
         job->status.reload = reload;
     }
+    return reload.state == JOB_RELOAD_WAITING;
 }
 
 static void finish_job(JobQueue *queue, Job *job, Status built, BuildResult *result,
@@ -394,13 +425,13 @@ static void finish_job(JobQueue *queue, Job *job, Status built, BuildResult *res
     JobStatus *status = &job->status;
     const JobState state =
         write_end(queue, job, conclude(queue, job, built, result, reason), result);
-    tell_built(queue, job, state, result);
+    const bool is_taken = tell_built(queue, job, state, result);
     log_line(status, "%s%s%s",
              state == JOB_DONE     ? "done"
              : state == JOB_FAILED ? "failed"
                                    : "cancelled",
              state == JOB_FAILED ? ": " : "", state == JOB_FAILED ? status->reason : "");
-    if (state == JOB_DONE && !job->has_work) {
+    if (state == JOB_DONE && !job->has_work && !is_taken) {
         job->result = *result;
         job->has_result = true;
         *result = (BuildResult){0};
@@ -496,7 +527,8 @@ static void run_job(JobQueue *queue, Builder **builder, Job *job)
 {
     job->status.state = JOB_RUNNING;
     job->turn = ++queue->turn;
-    job->until_ns = clock_ns() + queue->limit_ms * NS_PER_MS;
+    job->began_ns = clock_ns();
+    job->until_ns = job->began_ns + queue->limit_ms * NS_PER_MS;
     pthread_mutex_unlock(&queue->lock);
     char reason[WORKER_REASON_BYTES] = "";
     BuildResult result = {0};
@@ -518,6 +550,18 @@ static void run_job(JobQueue *queue, Builder **builder, Job *job)
     pthread_mutex_lock(&queue->lock);
 }
 
+static void wait_for_work(JobQueue *queue, bool is_waiting)
+{
+    if (!is_waiting) {
+        pthread_cond_wait(&queue->work, &queue->lock);
+        return;
+    }
+    const uint64_t until = clock_ns() + RETRY_MS * NS_PER_MS;
+    const struct timespec end = {.tv_sec = (time_t)(until / NS_PER_S),
+                                 .tv_nsec = (long)(until % NS_PER_S)};
+    (void)pthread_cond_timedwait(&queue->work, &queue->lock, &end);
+}
+
 static void *thread_main(void *user)
 {
     JobQueue *queue = ((JobThread *)user)->queue;
@@ -525,11 +569,12 @@ static void *thread_main(void *user)
     work_pool_lower_priority(); // and of the processes that builds start: worlds go first
     pthread_mutex_lock(&queue->lock);
     while (!queue->stop) {
-        Job *job = next_job(queue);
+        bool is_waiting;
+        Job *job = next_job(queue, &is_waiting);
         if (job != NULL) {
             run_job(queue, &builder, job);
         } else {
-            pthread_cond_wait(&queue->work, &queue->lock);
+            wait_for_work(queue, is_waiting);
         }
     }
     pthread_mutex_unlock(&queue->lock);
@@ -539,7 +584,7 @@ static void *thread_main(void *user)
 
 // --- create and destroy -------------------------------------------------------------------------
 
-static void init_ended(pthread_cond_t *condition)
+static void init_timed(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -551,16 +596,19 @@ static void init_ended(pthread_cond_t *condition)
 Status job_queue_create(const BuildConfig *config, uint32_t at_a_time, JobQueue **out)
 {
     ASSERT(at_a_time >= 1 && at_a_time <= THREADS_MAX);
+    const uint32_t thread_count = 2 * at_a_time < THREADS_MAX ? 2 * at_a_time : THREADS_MAX;
     JobQueue *queue = calloc(1, sizeof *queue);
     if (queue == NULL) {
         return STATUS_LIMIT;
     }
     queue->config = *config;
     queue->limit_ms = JOB_MS_MAX;
+    queue->turn_ms = TURN_MS;
+    queue->at_a_time = at_a_time;
     pthread_mutex_init(&queue->lock, NULL);
-    pthread_cond_init(&queue->work, NULL);
-    init_ended(&queue->ended);
-    for (uint32_t i = 0; i < at_a_time; i++) {
+    init_timed(&queue->work);
+    init_timed(&queue->ended);
+    for (uint32_t i = 0; i < thread_count; i++) {
         JobThread *thread = &queue->threads[i];
         thread->queue = queue;
         if (pthread_create(&thread->thread, NULL, thread_main, thread) != 0) {
@@ -600,6 +648,18 @@ void job_queue_limit(JobQueue *queue, uint32_t ms)
     pthread_mutex_lock(&queue->lock);
     queue->limit_ms = ms;
     pthread_mutex_unlock(&queue->lock);
+}
+
+void job_queue_turn(JobQueue *queue, uint32_t ms)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->turn_ms = ms;
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void job_queue_hide_cache(JobQueue *queue)
+{
+    queue->hides_cache = true;
 }
 
 void job_queue_listen(JobQueue *queue, JobTold told, void *user)
@@ -705,6 +765,7 @@ Status job_start_for(JobQueue *queue, const JobWish *wish, char id[JOB_ID_BYTES]
         job->force = wish->force;
         job->writes = wish->writes;
         job->account = wish->account;
+        job->status.hides_cache = queue->hides_cache;
         job->status.queued_unix_ms = clock_unix_ms();
         real = NULL; // the job owns it now
         pthread_cond_signal(&queue->work);
@@ -763,6 +824,7 @@ Status job_reserve(JobQueue *queue, uint64_t account, uint32_t account_max, char
         job->number = ++queue->number;
         job->account = account;
         job->is_held = true;
+        job->status.hides_cache = queue->hides_cache;
         job->status.queued_unix_ms = clock_unix_ms();
     }
     pthread_mutex_unlock(&queue->lock);
@@ -878,8 +940,10 @@ static uint32_t percent(const JobStatus *status)
     if (status->state == JOB_DONE) {
         return 100;
     }
-    const uint32_t share =
-        status->total > 0 && status->done <= status->total ? 100 * status->done / status->total : 0;
+    const uint32_t share = status->hides_cache ? 0
+                           : status->total > 0 && status->done <= status->total
+                               ? 100 * status->done / status->total
+                               : 0;
     return (100 * status->stage + share) / BUILD_STAGE_COUNT;
 }
 
@@ -923,9 +987,9 @@ static void write_status(const JobStatus *status, JsonWriter *json)
     member_text(json, "status", state_names[status->state]);
     member_text(json, "stage", build_stage_name(status->stage));
     member_number(json, "progress_pct", percent(status));
-    member_number(json, "done", status->done);
-    member_number(json, "total", status->total);
-    member_text(json, "item", status->item);
+    member_number(json, "done", status->hides_cache ? 0 : status->done);
+    member_number(json, "total", status->hides_cache ? 0 : status->total);
+    member_text(json, "item", status->hides_cache ? "" : status->item);
     json_write_name(json, "log");
     json_write_array_begin(json);
     for (uint32_t i = 0; i < status->log_count; i++) {
@@ -936,8 +1000,10 @@ static void write_status(const JobStatus *status, JsonWriter *json)
     member_text(json, "reason", status->reason);
     member_number(json, "errors", status->error_count);
     member_number(json, "warnings", status->warning_count);
-    member_number(json, "compiled", status->compiled_count);
-    member_number(json, "cached", status->cached_count);
+    if (!status->hides_cache) {
+        member_number(json, "compiled", status->compiled_count);
+        member_number(json, "cached", status->cached_count);
+    }
     write_made(json, status);
     member_text(json, "reload", job_reload_name(status->reload.state));
     member_number(json, "reloaded_worlds", status->reload.worlds);

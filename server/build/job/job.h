@@ -52,6 +52,7 @@ typedef struct JobStatus {
     char reason[WORKER_REASON_BYTES]; // failed: why; it tells nobody where things are on this
                                       // machine
     uint32_t error_count, warning_count, compiled_count, cached_count, version;
+    bool hides_cache;                 // see job_queue_hide_cache
     struct {                          // scripts that were turned into Lua; at most so many
         char path[SCRIPT_PATH_BYTES]; // without its ending
         SoulLanguage language;
@@ -70,10 +71,17 @@ MUST_USE Status job_queue_create(const BuildConfig *config, uint32_t at_a_time, 
 // For builds that begin from now on. A longer one is ended at its next sign of progress, and its
 // reason names the stage it was in.
 void job_queue_limit(JobQueue *queue, uint32_t ms);
+// How long a build may run before those of other accounts begin beside it, if at_a_time run: up to
+// twice as many then.
+void job_queue_turn(JobQueue *queue, uint32_t ms);
 // Receives the full reason of each failure that is not the place's fault: for the operator, with
 // paths of this machine. Called by the build threads. Set it before the first job.
 typedef void (*JobTold)(void *user, const char *reason);
 void job_queue_listen(JobQueue *queue, JobTold told, void *user);
+// Accounts share what is cached: nobody shall see by it what others have built before. So what is
+// told of a job does not say what was compiled and what was there already. Set it before the first
+// job.
+void job_queue_hide_cache(JobQueue *queue);
 // Asked by the build thread before it builds a folder that was there before, such as a draft, for
 // the folder of the spells that it uses; "": none. What is not STATUS_OK is how the job fails. Set
 // it before the first job.
@@ -81,8 +89,9 @@ typedef Status (*JobSpells)(void *user, const char *id, const char *place, uint6
                             char spells[PATH_MAX], char reason[WORKER_REASON_BYTES]);
 void job_queue_spells(JobQueue *queue, JobSpells spells, void *user);
 // Called by the build thread with the end of each build of a folder that was there before, before
-// anybody who asks is told. It may take the result (and leave zeros), and says what becomes of
-// worlds that run with it. Runes are packed for players then. Set it before the first job.
+// anybody who asks is told. It says what becomes of worlds that run with it; with
+// JOB_RELOAD_WAITING it has taken the result (and left zeros), and job_set_reload says the rest.
+// Runes are packed for players then. Set it before the first job.
 typedef JobReload (*JobBuilt)(void *user, const char *place, const JobStatus *status,
                               BuildResult *result);
 void job_queue_built(JobQueue *queue, JobBuilt built, void *user);

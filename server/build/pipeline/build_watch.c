@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define PATH_BYTES 4096
-#define QUIET_MS   60
+#define QUIET_MS   30 // what somebody waits for after every save; editors write within a few ms
 #define ROUNDS_MAX 20 // a folder that keeps changing is built anyway
 #define LOOK_MS    1000
 #define EVENTS                                                                               \

@@ -1,6 +1,9 @@
 // See rights.h.
 #include "server/control/order/rights.h"
 
+#include "server/store/place/store_publish.h"
+#include "server/sys/clock.h"
+
 static bool is_owner(const StorePackage *package, const Identity *who)
 {
     return who != NULL && who->account != 0 && who->account == package->owner_id;
@@ -25,13 +28,13 @@ static uint32_t rights_of_others(const StorePackage *package, StorePackageRole r
     return RIGHT_SEE | RIGHT_PLAY | (is_open ? RIGHT_READ : 0);
 }
 
-bool rights_teaches(const StoreClass *class, const Identity *who)
+bool rights_teaches(Store *store, const StoreClass *class, const Identity *who)
 {
     const bool is_narrow = who != NULL && who->kind == SIGN_IN_TOKEN;
-    const bool is_theirs = who != NULL && who->account != 0 && who->account == class->teacher_id &&
-                           (who->roles & ROLE_TEACHER) != 0 &&
-                           (!is_narrow || (who->scope & SCOPE_OPERATE) != 0);
-    return is_theirs || is_operator(who);
+    const bool is_teacher = who != NULL && (who->roles & ROLE_TEACHER) != 0 &&
+                            (!is_narrow || (who->scope & SCOPE_OPERATE) != 0);
+    return is_operator(who) ||
+           (is_teacher && store_class_teaches(store, class, who->account) == STATUS_OK);
 }
 
 uint32_t rights_of(const StorePackage *package, StorePackageRole role, ClassPart part,
@@ -60,8 +63,6 @@ uint32_t rights_of(const StorePackage *package, StorePackageRole role, ClassPart
         return RIGHTS_ALL & ~(uint32_t)RIGHT_OWN;
     case STORE_TESTER:
         return RIGHT_SEE | RIGHT_PLAY | RIGHT_TEST | rights_of_others(package, role);
-    case STORE_OFFERED:
-        return RIGHT_SEE | rights_of_others(package, role);
     default:
         return rights_of_others(package, role);
     }
@@ -77,13 +78,22 @@ static Status find_part(Store *store, const char *package_id, const Identity *wh
         return status == STATUS_NOT_FOUND ? STATUS_OK : status; // it was deleted
     }
     *is_paused = class.is_paused;
-    if (rights_teaches(&class, who)) {
+    if (rights_teaches(store, &class, who)) {
         *part = CLASS_TEACHER;
     } else if (who != NULL) {
         status = store_pupil_find(store, class.class_id, who->account, &pupil);
         *part = status == STATUS_OK ? CLASS_PUPIL : CLASS_NOBODY;
     }
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static bool is_offered(Store *store, const StorePackage *package, const Identity *who)
+{
+    StoreOffer offer;
+    return who != NULL && package->trashed_unix_ms == 0 &&
+           (package->flags & STORE_PACKAGE_REMOVED) == 0 &&
+           store_offer_find(store, package->package_id, &offer) == STATUS_OK &&
+           offer.account_id == who->account && offer.expires_unix_ms > clock_unix_ms();
 }
 
 Status rights_find(Store *store, const char *package_id, const Identity *who, StorePackage *package,
@@ -103,6 +113,9 @@ Status rights_find(Store *store, const char *package_id, const Identity *who, St
         return status;
     }
     *rights = rights_of(package, role, part, who);
+    if (*rights == 0 && is_offered(store, package, who)) {
+        *rights = RIGHT_SEE;
+    }
     if (is_paused) {
         *rights &= ~(uint32_t)(RIGHT_PLAY | RIGHT_TEST);
     }

@@ -7,6 +7,7 @@
 #include "server/serve/order/http_order.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 #define BEARER "Bearer "
@@ -210,11 +211,34 @@ static void refuse(HttpRequest *request, HttpResponse *response, Access access, 
     }
 }
 
+// Who is banned everywhere changes nothing here: publishes nothing, votes, reports and writes
+// nothing. What is about nobody but themselves stays theirs, deleting their account too.
+static bool refuse_banned(const Serve *serve, const HttpRoute *route, HttpRequest *request,
+                          HttpResponse *response, const Identity *who)
+{
+    StoreBan ban;
+    const bool is_checked = strcmp(route->method, "GET") != 0 && route->access != ACCESS_ANYONE &&
+                            route->access != ACCESS_SELF;
+    if (who == NULL || !is_checked ||
+        !control_find_ban(serve->control, who->account, "", BAN_ENTER, &ban)) {
+        return false;
+    }
+    HostRules rules = {.banned_until_unix_ms = ban.until_unix_ms};
+    char text[192];
+    snprintf(rules.ban_reason, sizeof rules.ban_reason, "%s", ban.reason);
+    host_ban_text(&rules, text, sizeof text);
+    http_fail(request, response, 403, "banned", text);
+    return true;
+}
+
 bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
     Entered *entered = NULL;
     if (serve->control == NULL) { // without accounts handlers decide, but for operators' routes
+        if (serve_refuse_address(serve, route, request, response, NULL)) {
+            return false;
+        }
         const bool is_open = route->access < ACCESS_OPERATOR ||
                              is_allowed(serve, (Access)route->access, request, NULL);
         if (!is_open) {
@@ -240,7 +264,8 @@ bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpR
     }
     http_set_note(request, entered);
     const Identity *who = entered != NULL ? &entered->who : NULL;
-    if (serve_refuse_address(serve, route, request, response, who)) {
+    if (serve_refuse_address(serve, route, request, response, who) ||
+        refuse_banned(serve, route, request, response, who)) {
         return false;
     }
     if (!has_scope(who, (Access)route->access) ||

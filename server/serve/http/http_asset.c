@@ -262,6 +262,7 @@ static bool answer_asset(const Serve *serve, HttpRequest *request, HttpResponse 
             !is_private || serve_may_play(serve, request, place->place->place_id);
         if (is_allowed && answer_from(place, wanted->hash, response)) {
             response->cache = is_private ? SERVE_BLOB_PRIVATE : SERVE_BLOB_CACHE;
+            response->is_for_all_sites = !is_private && serve->config.cdn_base != NULL;
             return true;
         }
         wanted->not_in[wanted->not_in_count++] = place;

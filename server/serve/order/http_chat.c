@@ -6,6 +6,7 @@
 #include "server/serve/operate/http_admin.h"
 #include "server/serve/order/http_order.h"
 #include "server/serve/place/places.h"
+#include "server/serve/remote/remote_worlds.h"
 #include "server/sys/clock.h"
 
 #include "core/base/text.h"
@@ -58,10 +59,10 @@ void serve_chat_step(Serve *serve)
             host_chat_changed(serve->host, change.place_id);
             break;
         case CHAT_CHANGED_RULE:
-            host_rules_changed(serve->host, change.account, "");
+            serve_rules_changed(serve, change.account, "");
             break;
         case CHAT_CHANGED_BLOCKS:
-            host_blocks_changed(serve->host, change.account);
+            serve_blocks_changed(serve, change.account);
             break;
         }
     }

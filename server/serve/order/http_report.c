@@ -9,6 +9,7 @@
 #include "server/serve/http/body.h"
 #include "server/serve/operate/http_admin.h"
 #include "server/serve/order/http_order.h"
+#include "server/serve/remote/remote_worlds.h"
 #include "server/store/people/store_report.h"
 #include "server/sys/clock.h"
 
@@ -55,6 +56,7 @@ typedef struct ReportJob {
     Identity who;           // of one over HTTP
     char account_text[64];  // the same: a name or client_id; "": none
     bool is_place_here;     // a place that this server runs
+    bool is_elsewhere;      // the world runs on another machine, whose host has the evidence
     StoreReport report;
     StoreReportLine *lines; // a ring of EVIDENCE_LINES_MAX: the newest stay
     uint32_t line_first, line_count;
@@ -98,6 +100,7 @@ static ReportJob *make_job(Serve *serve, HostWorld *world)
             return NULL;
         }
         host_evidence(world, take_line, job);
+        job->is_elsewhere = remote_world_report(serve, world) != NULL;
     }
     return job;
 }
@@ -155,6 +158,32 @@ static void answer_made(const StoreReport *report, HttpRequest *request, HttpRes
     response->status = 201;
 }
 
+typedef struct EvidenceAsk {
+    char world_id[65];
+    uint64_t report_id;
+} EvidenceAsk;
+
+// On the main thread.
+static void ask_evidence(void *user, void *what)
+{
+    const EvidenceAsk *ask = what;
+    remote_world_ask_evidence(user, ask->world_id, ask->report_id);
+    free(what);
+}
+
+// Without evidence a report is still one, so it is not waited for.
+static void ask_elsewhere(const ReportJob *job)
+{
+    EvidenceAsk *ask = malloc(sizeof *ask);
+    if (ask != NULL) {
+        memcpy(ask->world_id, job->report.world_id, sizeof ask->world_id);
+        ask->report_id = job->report.report_id;
+        if (mailbox_post(job->serve->mailbox, ask_evidence, ask) != STATUS_OK) {
+            free(ask);
+        }
+    }
+}
+
 static Status write_report(ReportJob *job)
 {
     turn_lines(job);
@@ -163,6 +192,9 @@ static Status write_report(ReportJob *job)
     if (status == STATUS_OK) {
         serve_log(LOG_INFO, "report", "report %llu: %s", (unsigned long long)job->report.report_id,
                   job->report.reason);
+    }
+    if (status == STATUS_OK && job->is_elsewhere) {
+        ask_elsewhere(job);
     }
     return status;
 }
@@ -266,6 +298,13 @@ static bool may_report_world(const HostWorld *world, const Identity *who)
            host_account_was_in(world, who->account);
 }
 
+static HostWorld *last_world(Serve *serve, uint64_t account)
+{
+    const char *elsewhere = remote_world_of(serve, account);
+    HostWorld *here = host_world_of(serve->host, account);
+    return here == NULL && elsewhere != NULL ? host_world(serve->host, elsewhere) : here;
+}
+
 // The evidence is that of the world which is named, or where the one who reports was last.
 static bool take_report(void *user, HttpDeferred *deferred, HttpResponse *response)
 {
@@ -277,7 +316,7 @@ static bool take_report(void *user, HttpDeferred *deferred, HttpResponse *respon
         return true;
     }
     HostWorld *world = body.world[0] != '\0' ? host_world(serve->host, body.world)
-                                             : host_world_of(serve->host, who->account);
+                                             : last_world(serve, who->account);
     if (body.world[0] != '\0' && (world == NULL || !may_report_world(world, who))) {
         http_fail(request, response, 404, "not_found", "there is no such world here");
         return true;
@@ -368,6 +407,9 @@ static void write_members(const Serve *serve, JsonWriter *json, const StoreRepor
     serve_write_member(json, "text", report->text);
     serve_write_member(json, "note", report->note);
     write_account(serve, json, "handler", report->handler_id);
+    StoreReportHost host;
+    const bool is_hosts = store_report_host(serve->store, report->report_id, &host) == STATUS_OK;
+    serve_write_member(json, "from_host", is_hosts ? host.host_id : NULL);
     serve_write_time(json, "created", report->created_unix_ms);
     if (report->handled_unix_ms != 0) {
         serve_write_time(json, "handled", report->handled_unix_ms);

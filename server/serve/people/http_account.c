@@ -507,14 +507,15 @@ void serve_account_post_recover(void *user, HttpRequest *request, HttpResponse *
 
 // --- who one is ---------------------------------------------------------------------------------
 
-static const char *const role_names[] = {"creator", "teacher", "operator"};
-static const char *const scope_names[] = {"play", "create", "operate"};
+#define NAMES_MAX 4
+static const char *const role_names[NAMES_MAX] = {"creator", "teacher", "operator", "trusted"};
+static const char *const scope_names[NAMES_MAX] = {"play", "create", "operate"};
 
 static void write_bits(JsonWriter *json, const char *name, uint32_t bits, const char *const *names)
 {
     json_write_name(json, name);
     json_write_array_begin(json);
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < NAMES_MAX && names[i] != NULL; i++) {
         if ((bits & 1u << i) != 0) {
             json_write_text(json, names[i]);
         }
@@ -529,7 +530,7 @@ static bool read_bits(const char *text, const char *const *names, const char *al
     while (*(text += strspn(text, " ,")) != '\0') {
         const size_t bytes = strcspn(text, " ,");
         bool is_known = strlen(also) == bytes && strncmp(text, also, bytes) == 0;
-        for (uint32_t i = 0; i < 3; i++) {
+        for (uint32_t i = 0; i < NAMES_MAX && names[i] != NULL; i++) {
             if (strlen(names[i]) == bytes && strncmp(text, names[i], bytes) == 0) {
                 *bits |= 1u << i;
                 is_known = true;
@@ -846,7 +847,7 @@ void serve_account_post_roles(void *user, HttpRequest *request, HttpResponse *re
     }
     if (!read_bits(text, role_names, "player", &roles)) {
         http_fail(request, response, 400, "malformed",
-                  "roles are words of player, creator, teacher, operator");
+                  "roles are words of player, creator, teacher, operator, trusted");
         return;
     }
     const uint64_t account = serve_account_find(serve, http_path_part(request, 0));

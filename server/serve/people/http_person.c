@@ -5,6 +5,7 @@
 #include "server/control/password.h"
 #include "server/serve/people/http_account.h"
 #include "server/serve/people/http_account_body.h"
+#include "server/serve/place/places.h"
 #include "server/serve/remote/remote_worlds.h"
 #include "server/store/people/store_person.h"
 #include "server/sys/clock.h"
@@ -42,6 +43,18 @@ void serve_kick_soon(Serve *serve, uint64_t account, const char *reason)
     }
 }
 
+// Their places: worlds of those that go with them stop. NULL: no memory, or none.
+static StorePackage *find_places(Serve *serve, uint64_t account, uint32_t *count)
+{
+    StorePackage *packages = malloc(PACKAGES_PER_ACCOUNT_MAX * sizeof *packages);
+    *count = 0;
+    if (packages != NULL && store_packages_of(serve->store, account, "", packages,
+                                              PACKAGES_PER_ACCOUNT_MAX, count) != STATUS_OK) {
+        *count = 0; // then they run until nobody is there
+    }
+    return packages;
+}
+
 AccountResult serve_delete_person(Serve *serve, uint64_t account)
 {
     if (account <= STORE_BUILT_IN_ACCOUNT) {
@@ -60,8 +73,16 @@ AccountResult serve_delete_person(Serve *serve, uint64_t account)
             return result;
         }
     }
+    uint32_t count = 0;
+    StorePackage *places = find_places(serve, account, &count);
     status = deletion_log_append(serve->data, account, clock_unix_ms());
     status = status == STATUS_OK ? control_delete_person(serve->control, account) : status;
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        if (places[i].owner_id == account) {
+            serve_place_changed(serve, places[i].package_id);
+        }
+    }
+    free(places);
     if (status != STATUS_OK) {
         return ACCOUNT_UNAVAILABLE;
     }

@@ -37,8 +37,6 @@ typedef struct Dev {
     uint32_t spent_count;
     DevCost shown[COSTS_SHOWN];
     uint32_t shown_count;
-    uint64_t fault_life, fault_tick; // the last that was printed
-    uint32_t fault_in_tick;
 } Dev;
 
 static const char *folder_of(const Serve *serve)
@@ -190,32 +188,6 @@ void dev_reloaded(Serve *serve, const PlaceReload *reload)
     }
 }
 
-// --- faults -------------------------------------------------------------------------------------
-
-// The table has the latest ones, oldest first; a tick may have several.
-static void show_faults(Dev *dev, const HostWorld *world, const ScriptTable *table,
-                        const char *folder)
-{
-    if (host_world_life(world) != dev->fault_life) {
-        dev->fault_life = host_world_life(world);
-        dev->fault_tick = 0;
-        dev->fault_in_tick = 0;
-    }
-    uint32_t seen = 0; // of the tick of the last one
-    for (uint32_t i = 0; i < table->fault_count; i++) {
-        const ScriptTableFault *fault = &table->faults[i];
-        seen += fault->tick == dev->fault_tick;
-        if (fault->tick < dev->fault_tick ||
-            (fault->tick == dev->fault_tick && seen <= dev->fault_in_tick)) {
-            continue;
-        }
-        dev->fault_in_tick = fault->tick == dev->fault_tick ? dev->fault_in_tick + 1 : 1;
-        seen = fault->tick == dev->fault_tick ? seen : 1;
-        dev->fault_tick = fault->tick;
-        say("fault %s/%s:%u: %s", folder, fault->path, fault->line, fault->message);
-    }
-}
-
 // --- costs --------------------------------------------------------------------------------------
 
 static uint64_t spent_before(const Dev *dev, const char *path)
@@ -298,13 +270,13 @@ static void show_costs(Dev *dev, const ScriptTable *table)
     memcpy(dev->shown, costs, count * sizeof costs[0]);
 }
 
+// Faults are in the log, which is printed as it comes.
 void dev_step(Serve *serve)
 {
     Dev *dev = serve->dev;
     const ScriptTable *table =
         dev != NULL && serve->one_world != NULL ? host_world_scripts(serve->one_world) : NULL;
     if (table != NULL) {
-        show_faults(dev, serve->one_world, table, folder_of(serve));
         show_costs(dev, table);
     }
 }

@@ -15,4 +15,4 @@ bool dev_wait(const Serve *serve);
 void dev_built(Serve *serve, const JobStatus *status, const BuildResult *result);
 // On the main thread: what became of a change.
 void dev_reloaded(Serve *serve, const PlaceReload *reload);
-void dev_step(Serve *serve); // faults and costs
+void dev_step(Serve *serve); // costs

@@ -283,6 +283,7 @@ JobQueue *serve_jobs(Serve *serve)
             job_queue_built(serve->jobs, place_reload_built, serve);
             if (serve->control != NULL) {
                 job_queue_spells(serve->jobs, spell_use_draft, serve);
+                job_queue_hide_cache(serve->jobs);
             }
         }
     }
@@ -380,6 +381,7 @@ void place_build_status(Serve *serve, const StoreRevision *revision, JobStatus *
                                                                            : JOB_WAITING,
                        .queued_unix_ms = revision->created_unix_ms};
     out->stage = out->state == JOB_DONE ? BUILD_DONE : BUILD_READ;
+    out->hides_cache = true;
     snprintf(out->id, sizeof out->id, "%s", revision->job_id);
     revision_id_write(revision->revision, out->result_id);
     if (out->state == JOB_FAILED) {

@@ -130,7 +130,6 @@ static bool is_same_but_scripts(const HostPlace *running, const HostPlace *place
            is_same_text(a->asset_list, a->asset_list_bytes, b->asset_list, b->asset_list_bytes);
 }
 
-// One that has only begun to start has nobody in it: it starts once more.
 static void bring(Serve *serve, HostWorld *world, HostPlace *place, PlaceReload *reload)
 {
     pthread_mutex_t *mutex = &serve->places->mutex;
@@ -142,7 +141,8 @@ static void bring(Serve *serve, HostWorld *world, HostPlace *place, PlaceReload 
             reload->result.state == JOB_RELOAD_NONE ? JOB_RELOAD_WAITING : reload->result.state;
         pthread_mutex_unlock(mutex);
         host_world_reload(world, place, reload->tag);
-    } else if (starts_again(serve, view.row)) {
+    } else if (view.state == WORLD_STARTING || starts_again(serve, view.row)) {
+        // In one that has only begun to start there is nobody yet.
         pthread_mutex_lock(mutex);
         reload->result.worlds += 1;
         reload->result.state = JOB_RESTARTED;
@@ -275,6 +275,22 @@ JobReload place_reload_built(void *user, const char *folder, const JobStatus *st
     }
     return is_wanted && is_done ? give(serve, place_id, number, folder, status, result)
                                 : (JobReload){0};
+}
+
+void place_reload_draft(Serve *serve, const char *package_id, uint64_t account,
+                        char job_id[JOB_ID_BYTES])
+{
+    char place_id[PLACE_KEY_BYTES + sizeof PLACE_DRAFT_ENDING], folder[DRAFT_PATH_BYTES];
+    bool joined = false;
+    job_id[0] = '\0';
+    snprintf(place_id, sizeof place_id, "%.64s" PLACE_DRAFT_ENDING, package_id);
+    ServePlace *place = places_find_id(serve, place_id);
+    JobQueue *queue = place != NULL ? serve_jobs(serve) : NULL;
+    serve_place_release(place);
+    if (queue != NULL && draft_folder(serve->drafts, package_id, folder) == STATUS_OK) {
+        const JobWish wish = {.place = folder, .writes = true, .account = account};
+        status_ignore(job_start_for(queue, &wish, job_id, &joined)); // a later write builds it
+    }
 }
 
 // The new form of a place that is open.

@@ -17,6 +17,10 @@
 // From any thread: the queue built a folder (JobBuilt). What it is for is found by the folder.
 JobReload place_reload_built(void *user, const char *folder, const JobStatus *status,
                              BuildResult *result);
+// From any thread that may wait: a file of a draft was written. If somebody tries the draft out, it
+// is built by this job; "": nobody does, or too many builds wait.
+void place_reload_draft(Serve *serve, const char *package_id, uint64_t account,
+                        char job_id[JOB_ID_BYTES]);
 // Takes what was built; on the main thread, in every look.
 void place_reload_step(Serve *serve);
 void place_reload_end(Serve *serve); // of places_destroy

@@ -284,9 +284,24 @@ static bool may_close(const Serve *serve, const ServePlace *place)
 }
 
 // Nobody runs it, or whoever does is told the reason.
+// Worlds on other machines end as those here do. One that cannot be told ends when its host renews
+// its lease.
+static void stop_elsewhere(Serve *serve, const char *place_id, const char *reason)
+{
+    for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
+        const HostWorld *world = host_world_at(serve->host, i);
+        if (strcmp(host_world_view(world).row->place_id, place_id) == 0) {
+            status_ignore(remote_world_stop(serve, world, reason));
+        }
+    }
+}
+
 static void close_place(Serve *serve, ServePlace *place, const char *reason)
 {
     if (!place->is_retired) {
+        if (reason != NULL) { // else no world of it runs
+            stop_elsewhere(serve, place->place->place_id, reason);
+        }
         host_remove_place(serve->host, place->place->place_id, reason);
     }
     places_remove(serve, place);

@@ -12,6 +12,7 @@
 #include "server/serve/order/http_order.h"
 #include "server/serve/people/http_class.h"
 #include "server/serve/place/place_build.h"
+#include "server/serve/place/place_reload.h"
 #include "server/serve/publish/http_place.h"
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
@@ -27,7 +28,8 @@
 
 // --- answers ------------------------------------------------------------------------------------
 
-static void write_file(JsonWriter *json, const StoreDraftFile *file)
+// With the job that builds the draft, if a world runs with it.
+static void write_file(JsonWriter *json, const StoreDraftFile *file, const char *job_id)
 {
     char hex[2 * SHA256_BYTES + 1];
     sha256_hex(file->hash, hex);
@@ -36,6 +38,9 @@ static void write_file(JsonWriter *json, const StoreDraftFile *file)
     serve_write_number(json, "bytes", file->bytes);
     serve_write_member(json, "hash", hex);
     serve_write_number(json, "version", file->version);
+    if (job_id != NULL) {
+        serve_write_member(json, "job_id", job_id[0] != '\0' ? job_id : NULL);
+    }
     json_write_object_end(json);
 }
 
@@ -51,11 +56,15 @@ static void put_tag(HttpRequest *request, HttpResponse *response, const uint8_t 
     }
 }
 
-static void answer_file(HttpRequest *request, HttpResponse *response, const StoreDraftFile *file)
+// A file of this draft was written.
+static void answer_written(Serve *serve, HttpRequest *request, HttpResponse *response,
+                           const char *place_id, const StoreDraftFile *file)
 {
     ServeAnswer answer;
+    char job_id[JOB_ID_BYTES];
+    place_reload_draft(serve, place_id, serve_who(request)->account, job_id);
     serve_answer_begin(&answer, request);
-    write_file(&answer.json, file);
+    write_file(&answer.json, file, job_id);
     serve_answer_end(&answer, response);
     put_tag(request, response, file->hash);
 }
@@ -76,7 +85,7 @@ static void answer_files(const Serve *serve, HttpRequest *request, HttpResponse 
     json_write_name(&json, "files");
     json_write_array_begin(&json);
     for (uint32_t i = 0; i < count; i++) {
-        write_file(&json, &files[i]);
+        write_file(&json, &files[i], NULL);
     }
     json_write_array_end(&json);
     if (used != NULL) {
@@ -168,6 +177,7 @@ typedef struct Filling {
     Serve *serve;
     const char *template, *title; // NULL: from a revision
     bool typescript;
+    bool replaces; // a draft that is there
     const StoreRevision *revision;
 } Filling;
 
@@ -258,8 +268,11 @@ static bool make(Filling *filling, HttpRequest *request, HttpResponse *response,
     char reason[WORKER_REASON_BYTES] = "";
     StoreDraftFile *files = NULL;
     uint32_t count = 0;
-    Status status = draft_make(serve->drafts, package->package_id, serve_who(request)->account,
-                               fill, filling, reason);
+    const uint64_t maker = serve_who(request)->account;
+    Status status =
+        filling->replaces
+            ? draft_replace(serve->drafts, package->package_id, maker, fill, filling, reason)
+            : draft_make(serve->drafts, package->package_id, maker, fill, filling, reason);
     if (status == STATUS_OK) {
         status = draft_list(serve->drafts, package->package_id, &files, &count);
     }
@@ -329,17 +342,21 @@ void serve_post_draft(void *user, HttpRequest *request, HttpResponse *response)
     PlaceAsk ask;
     StoreRevision revision;
     char id[16] = "";
+    bool replaces = false;
     const JsonNode *body = serve_body_object(request, response);
     if (body == NULL || !serve_body_text(request, response, body, "revision_id", id, sizeof id) ||
+        !serve_body_bool(request, response, body, "replace", &replaces) ||
         !place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
         serve_refuse_upload(serve, serve->data, request, response)) {
         return;
     }
-    if (draft_exists(serve->drafts, ask.package.package_id)) {
+    const bool is_there = draft_exists(serve->drafts, ask.package.package_id);
+    if (is_there && !replaces) {
         refuse(request, response, STATUS_EXISTS, "this place has a draft already");
         return;
     }
-    uint32_t number = ask.package.last_revision;
+    uint32_t number =
+        is_there && ask.package.live != 0 ? ask.package.live : ask.package.last_revision;
     if (id[0] != '\0' && !revision_id_read(id, &number)) {
         http_fail(request, response, 400, "malformed", "revision_id is like \"r3\"");
         return;
@@ -348,7 +365,7 @@ void serve_post_draft(void *user, HttpRequest *request, HttpResponse *response)
         http_fail(request, response, 404, "not_found", "there is no such revision");
         return;
     }
-    Filling filling = {.serve = serve, .revision = &revision};
+    Filling filling = {.serve = serve, .revision = &revision, .replaces = is_there};
     (void)make(&filling, request, response, &ask.package);
 }
 
@@ -534,7 +551,7 @@ static void put_file(Serve *serve, HttpRequest *request, HttpResponse *response,
     write.place_id = ask.package.package_id;
     const Status status = draft_write(serve->drafts, &write, &now, reason);
     if (status == STATUS_OK) {
-        answer_file(request, response, &now);
+        answer_written(serve, request, response, write.place_id, &now);
         return;
     }
     refuse(request, response, status, reason);
@@ -574,9 +591,12 @@ void serve_delete_draft_file(void *user, HttpRequest *request, HttpResponse *res
         return;
     }
     ServeAnswer answer;
+    char job_id[JOB_ID_BYTES];
+    place_reload_draft(serve, write.place_id, write.maker, job_id);
     serve_answer_begin(&answer, request);
     json_write_object_begin(&answer.json);
     serve_write_member(&answer.json, "path", write.path);
+    serve_write_member(&answer.json, "job_id", job_id[0] != '\0' ? job_id : NULL);
     json_write_object_end(&answer.json);
     serve_answer_end(&answer, response);
 }
@@ -620,7 +640,7 @@ void serve_post_draft_move(void *user, HttpRequest *request, HttpResponse *respo
                               .maker = serve_who(request)->account};
     const Status status = draft_move(serve->drafts, &write, to, &now, reason);
     if (status == STATUS_OK) {
-        answer_file(request, response, &now);
+        answer_written(serve, request, response, write.place_id, &now);
     } else {
         refuse(request, response, status, reason);
     }
@@ -662,7 +682,7 @@ void serve_post_draft_restore(void *user, HttpRequest *request, HttpResponse *re
                               .maker = serve_who(request)->account};
     status = status == STATUS_OK ? draft_write(serve->drafts, &write, &now, reason) : status;
     if (status == STATUS_OK) {
-        answer_file(request, response, &now);
+        answer_written(serve, request, response, write.place_id, &now);
     } else {
         refuse(request, response, status, reason);
     }
@@ -755,18 +775,10 @@ static void publish(Serve *serve, HttpRequest *request, HttpResponse *response, 
         place_refuse_quota(serve, ask->package.owner_id, revision->package_bytes, request,
                            response);
     } else if (status != STATUS_OK) {
-        place_refuse_store(request, response, status);
+        place_refuse_revision(request, response, status);
     } else {
         place_build_begin(serve, revision);
-        ServeAnswer answer;
-        serve_answer_begin(&answer, request);
-        json_write_object_begin(&answer.json);
-        serve_write_member(&answer.json, "place_id", revision->package_id);
-        place_write_revision_id(&answer.json, "revision_id", revision->revision);
-        serve_write_member(&answer.json, "job_id", revision->job_id);
-        json_write_object_end(&answer.json);
-        serve_answer_end(&answer, response);
-        response->status = 202;
+        place_answer_begun(serve, request, response, &ask->package, revision);
     }
 }
 

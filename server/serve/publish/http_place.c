@@ -5,6 +5,7 @@
 
 #include "core/base/text.h"
 #include "server/serve/http/body.h"
+#include "server/serve/http/openapi.h"
 #include "server/serve/http/time_text.h"
 #include "server/serve/listing/http_listing.h"
 #include "server/serve/place/place_build.h"
@@ -36,6 +37,21 @@ static StorePackageKind kind_of(const HttpRequest *request)
                                                                               : STORE_PLACE;
 }
 
+// Of one in the trash, or removed, its owner may do little; that is not a lack of rights.
+static bool refuse_state(HttpRequest *request, HttpResponse *response, const PlaceAsk *ask)
+{
+    const bool is_removed = (ask->package.flags & STORE_PACKAGE_REMOVED) != 0;
+    if (ask->package.trashed_unix_ms != 0 && openapi_may_answer(http_route(request), 409)) {
+        http_fail(request, response, 409, "trashed",
+                  "this is in the trash; restore it first, or delete it for good");
+        return true;
+    }
+    if (is_removed) {
+        http_fail(request, response, 403, "removed", "an operator has removed this");
+    }
+    return is_removed;
+}
+
 bool place_enter(Serve *serve, HttpRequest *request, HttpResponse *response, uint32_t needs,
                  PlaceAsk *out)
 {
@@ -52,6 +68,9 @@ bool place_enter(Serve *serve, HttpRequest *request, HttpResponse *response, uin
     }
     if (status != STATUS_OK) {
         place_refuse_store(request, response, status);
+        return false;
+    }
+    if ((out->rights & needs) != needs && refuse_state(request, response, out)) {
         return false;
     }
     if ((out->rights & needs) != needs) {
@@ -125,12 +144,13 @@ void place_refuse_store(HttpRequest *request, HttpResponse *response, Status sta
 void place_refuse_quota(Serve *serve, uint64_t account, uint64_t wanted, HttpRequest *request,
                         HttpResponse *response)
 {
-    char text[256];
+    char text[384];
     uint64_t used = 0;
     status_ignore(store_account_bytes(serve->store, account, &used)); // then it says 0
     snprintf(text, sizeof text,
              "%" PRIu64 " bytes do not fit: %" PRIu64 " of %" PRIu64
-             " bytes are used; delete places or pictures, or ask the operator for more",
+             " bytes are used. Delete old revisions, the draft, pictures or places, also those in "
+             "the trash (DELETE /api/places/<id>?purge=1), or ask the operator for more",
              wanted, used, serve_account_bytes_max(serve));
     http_fail(request, response, 413, "quota", text);
 }
@@ -195,7 +215,7 @@ void place_make_id(const char *title, char out[65])
     uint8_t random[6];
     make_slug(title, slug);
     entropy_fill(random, sizeof random);
-    size_t at = (size_t)snprintf(out, 65, "place_%s-", slug[0] != '\0' ? slug : "untitled");
+    size_t at = (size_t)snprintf(out, 65, "place_%s%s", slug, slug[0] != '\0' ? "-" : "");
     for (size_t i = 0; i < sizeof random; i++) {
         out[at++] = letters[random[i] % 32];
     }
@@ -211,7 +231,7 @@ static void write_time(JsonWriter *json, const char *name, uint64_t unix_ms)
     serve_write_member(json, name, unix_ms != 0 ? text : NULL);
 }
 
-static void write_creator(Serve *serve, JsonWriter *json, uint64_t owner)
+void place_write_creator(Serve *serve, JsonWriter *json, uint64_t owner)
 {
     StoreAccount account;
     json_write_name(json, "creator");
@@ -258,6 +278,12 @@ static void write_bool(JsonWriter *json, const char *name, bool value)
     json_write_bool(json, value);
 }
 
+bool place_waits(const Serve *serve, const StorePackage *package)
+{
+    return control_approves(serve->control) && package->kind == STORE_PLACE && package->live != 0 &&
+           !listing_shows(package, true) && listing_shows(package, false);
+}
+
 // In short, for lists; the page has more.
 static void write_short(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
 {
@@ -265,7 +291,7 @@ static void write_short(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
     const uint64_t now = clock_unix_ms();
     serve_write_member(json, "place_id", package->package_id);
     serve_write_member(json, "title", package->title);
-    write_creator(serve, json, package->owner_id);
+    place_write_creator(serve, json, package->owner_id);
     serve_write_member(json, "visibility", place_visibility_name(package->visibility));
     write_bool(json, "open", (package->flags & STORE_PACKAGE_OPEN) != 0);
     serve_write_number(json, "revisions", package->last_revision);
@@ -277,6 +303,7 @@ static void write_short(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
                        now > package->updated_unix_ms ? (now - package->updated_unix_ms) / 1000
                                                       : 0);
     write_time(json, "trashed_at", package->trashed_unix_ms);
+    write_bool(json, "waits_for_approval", place_waits(serve, package));
     write_bool(json, "removed", (package->flags & STORE_PACKAGE_REMOVED) != 0);
     write_rights(json, ask->rights);
     serve_write_number(json, "version", package->version);
@@ -345,9 +372,7 @@ bool place_matches(HttpRequest *request, HttpResponse *response, const StorePack
     return fits;
 }
 
-// False: the response says what is wrong, or the store refused.
-static bool change(Serve *serve, HttpRequest *request, HttpResponse *response,
-                   StorePackage *package)
+bool place_change(Serve *serve, HttpRequest *request, HttpResponse *response, StorePackage *package)
 {
     const Status status = store_package_change(serve->store, package);
     if (status == STATUS_MISMATCH) {
@@ -398,44 +423,13 @@ void serve_patch_place(void *user, HttpRequest *request, HttpResponse *response)
     if (place_enter(user, request, response, RIGHT_EDIT, &ask) &&
         place_matches(request, response, &ask.package) &&
         place_read_patch(user, request, response, &ask.package) &&
-        change(user, request, response, &ask.package)) {
+        place_change(user, request, response, &ask.package)) {
         serve_place_changed(user, ask.package.package_id); // who may play it, and who finds it
         answer_page(user, request, response, &ask);
     }
 }
 
 // --- the trash ----------------------------------------------------------------------------------
-
-void serve_delete_place(void *user, HttpRequest *request, HttpResponse *response)
-{
-    Serve *serve = user;
-    PlaceAsk ask;
-    if (!place_enter(serve, request, response, RIGHT_OWN, &ask)) {
-        return;
-    }
-    if (ask.package.owner_id == STORE_BUILT_IN_ACCOUNT) {
-        http_fail(request, response, 409, "built_in",
-                  "this place came with the server; remove its folder instead");
-        return;
-    }
-    if (!place_matches(request, response, &ask.package)) {
-        return;
-    }
-    if (ask.package.trashed_unix_ms == 0) {
-        ask.package.trashed_unix_ms = clock_unix_ms();
-        if (!change(serve, request, response, &ask.package)) {
-            return;
-        }
-        serve_place_changed(serve, ask.package.package_id);
-    }
-    ServeAnswer answer;
-    serve_answer_begin(&answer, request);
-    json_write_object_begin(&answer.json);
-    serve_write_member(&answer.json, "place_id", ask.package.package_id);
-    write_time(&answer.json, "trashed_at", ask.package.trashed_unix_ms);
-    json_write_object_end(&answer.json);
-    serve_answer_end(&answer, response);
-}
 
 void serve_restore_place(void *user, HttpRequest *request, HttpResponse *response)
 {
@@ -449,7 +443,7 @@ void serve_restore_place(void *user, HttpRequest *request, HttpResponse *respons
         return;
     }
     ask.package.trashed_unix_ms = 0;
-    if (change(serve, request, response, &ask.package)) {
+    if (place_change(serve, request, response, &ask.package)) {
         serve_place_changed(serve, ask.package.package_id);
         status_ignore(rights_find(serve->store, ask.package.package_id, serve_who(request),
                                   &ask.package, &ask.rights)); // as it was just written
@@ -473,10 +467,8 @@ static bool read_limit(HttpRequest *request, HttpResponse *response, uint64_t *l
 // What somebody is to a place of their lists.
 static const char *role_of(Serve *serve, const StorePackage *package, uint64_t account)
 {
-    static const char *const names[] = {[STORE_EDITOR] = "editor",
-                                        [STORE_TESTER] = "tester",
-                                        [STORE_BLOCKED] = "blocked",
-                                        [STORE_OFFERED] = "offered"};
+    static const char *const names[] = {
+        [STORE_EDITOR] = "editor", [STORE_TESTER] = "tester", [STORE_BLOCKED] = "blocked"};
     StorePackageRole role = STORE_NOBODY;
     if (package->owner_id == account) {
         return "owner";
@@ -532,11 +524,6 @@ static void answer_mine(Serve *serve, HttpRequest *request, HttpResponse *respon
 void serve_get_my_places(void *user, HttpRequest *request, HttpResponse *response)
 {
     answer_mine(user, request, response, store_packages_of);
-}
-
-void serve_get_my_offers(void *user, HttpRequest *request, HttpResponse *response)
-{
-    answer_mine(user, request, response, store_packages_offered);
 }
 
 static void write_use(Serve *serve, JsonWriter *json, const StorePackage *package)
@@ -659,6 +646,10 @@ void serve_post_channel(void *user, HttpRequest *request, HttpResponse *response
     serve_write_member(&answer.json, "channel", name);
     place_write_revision_id(&answer.json, "revision_id", number);
     place_write_revision_id(&answer.json, "before", before);
+    write_bool(&answer.json, "waits_for_approval",
+               store_package_find(serve->store, ask.package.package_id, &ask.package) ==
+                       STATUS_OK &&
+                   place_waits(serve, &ask.package));
     json_write_object_end(&answer.json);
     serve_answer_end(&answer, response);
 }

@@ -1,4 +1,4 @@
-// Who works on a place, who tests it, who is kept out, and whose it is.
+// Who works on a place, who tests it, who is kept out.
 #define _GNU_SOURCE
 #include "server/serve/http/body.h"
 #include "server/serve/place/place_build.h"
@@ -18,12 +18,10 @@
 static const char *const role_names[] = {[STORE_NOBODY] = "nobody",
                                          [STORE_EDITOR] = "editor",
                                          [STORE_TESTER] = "tester",
-                                         [STORE_BLOCKED] = "blocked",
-                                         [STORE_OFFERED] = "offered"};
+                                         [STORE_BLOCKED] = "blocked"};
 
-// By name, or as the API writes accounts. False: the response says that there is none.
-static bool find_account(Serve *serve, HttpRequest *request, HttpResponse *response,
-                         const char *text, StoreAccount *out)
+bool place_find_account(Serve *serve, HttpRequest *request, HttpResponse *response,
+                        const char *text, StoreAccount *out)
 {
     uint64_t number;
     Status status = store_account_by_name(serve->store, text, out);
@@ -57,6 +55,19 @@ static void answer_person(Serve *serve, HttpRequest *request, HttpResponse *resp
     serve_answer_end(&answer, response);
 }
 
+// To whom the owner offers it, or null.
+static void write_offer(Serve *serve, JsonWriter *json, const char *place_id)
+{
+    StoreOffer offer;
+    json_write_name(json, "offered_to");
+    if (store_offer_find(serve->store, place_id, &offer) == STATUS_OK &&
+        offer.expires_unix_ms > clock_unix_ms()) {
+        write_person(serve, json, offer.account_id, role_names[STORE_NOBODY]);
+    } else {
+        json_write_null(json);
+    }
+}
+
 void serve_get_team(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
@@ -86,6 +97,7 @@ void serve_get_team(void *user, HttpRequest *request, HttpResponse *response)
         write_person(serve, &answer.json, people[i].account_id, role_names[people[i].role]);
     }
     json_write_array_end(&answer.json);
+    write_offer(serve, &answer.json, ask.package.package_id);
     json_write_object_end(&answer.json);
     place_answer_end(&answer, response);
 }
@@ -134,7 +146,7 @@ void serve_put_team(void *user, HttpRequest *request, HttpResponse *response)
         http_fail(request, response, 400, "malformed", "role is editor, tester or blocked");
         return;
     }
-    if (!find_account(serve, request, response, http_path_part(request, 1), &account)) {
+    if (!place_find_account(serve, request, response, http_path_part(request, 1), &account)) {
         return;
     }
     if (account.account_id == ask.package.owner_id) {
@@ -159,7 +171,7 @@ void serve_delete_team(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     const bool is_owner = (ask.rights & RIGHT_OWN) != 0;
-    if (!find_account(serve, request, response, http_path_part(request, 1), &account)) {
+    if (!place_find_account(serve, request, response, http_path_part(request, 1), &account)) {
         return;
     }
     const bool is_self = account.account_id == serve_who(request)->account;
@@ -172,79 +184,5 @@ void serve_delete_team(void *user, HttpRequest *request, HttpResponse *response)
     if (put_role(serve, request, response, &ask.package, account.account_id, STORE_NOBODY)) {
         serve_place_changed(serve, ask.package.package_id);
         answer_person(serve, request, response, account.account_id, STORE_NOBODY);
-    }
-}
-
-// --- giving it away -----------------------------------------------------------------------------
-
-static bool give(Serve *serve, HttpRequest *request, HttpResponse *response, const char *place_id,
-                 uint64_t to, bool is_forced)
-{
-    const Status status =
-        store_package_give(serve->store, place_id, to, is_forced, PACKAGES_PER_ACCOUNT_MAX,
-                           serve_account_bytes_max(serve));
-    if (status == STATUS_DENIED || status == STATUS_NOT_FOUND) {
-        http_fail(request, response, 404, "not_found", "this place is not offered to you");
-    } else if (status == STATUS_LIMIT) {
-        http_fail(request, response, 409, "quota",
-                  "the place does not fit: whoever gets it has too many places, or too many bytes");
-    } else if (status != STATUS_OK) {
-        place_refuse_store(request, response, status);
-    }
-    return status == STATUS_OK;
-}
-
-static void answer_given(HttpRequest *request, HttpResponse *response, const char *place_id,
-                         uint64_t account, int is_given)
-{
-    ServeAnswer answer;
-    serve_answer_begin(&answer, request);
-    json_write_object_begin(&answer.json);
-    serve_write_member(&answer.json, "place_id", place_id);
-    serve_write_number(&answer.json, "account", account);
-    if (is_given >= 0) {
-        json_write_name(&answer.json, "given");
-        json_write_bool(&answer.json, is_given == 1);
-    }
-    json_write_object_end(&answer.json);
-    serve_answer_end(&answer, response);
-}
-
-void serve_post_give(void *user, HttpRequest *request, HttpResponse *response)
-{
-    Serve *serve = user;
-    PlaceAsk ask;
-    StoreAccount account;
-    char name[STORE_NAME_BYTES] = "";
-    const JsonNode *body = serve_body_object(request, response);
-    const Identity *who = serve_who(request);
-    if (body == NULL || !serve_body_text(request, response, body, "account", name, sizeof name) ||
-        !place_enter(serve, request, response, RIGHT_OWN, &ask) ||
-        !find_account(serve, request, response, name, &account)) {
-        return;
-    }
-    if (account.account_id == ask.package.owner_id) {
-        http_fail(request, response, 409, "owner", "this account owns the place already");
-        return;
-    }
-    const bool is_operator = who->account != ask.package.owner_id;
-    if (is_operator && !serve_record(serve, "give", request, response)) {
-        return;
-    }
-    if (is_operator
-            ? give(serve, request, response, ask.package.package_id, account.account_id, true)
-            : put_role(serve, request, response, &ask.package, account.account_id, STORE_OFFERED)) {
-        answer_given(request, response, ask.package.package_id, account.account_id, is_operator);
-    }
-}
-
-void serve_post_accept(void *user, HttpRequest *request, HttpResponse *response)
-{
-    Serve *serve = user;
-    PlaceAsk ask;
-    const uint64_t account = serve_who(request)->account;
-    if (place_enter(serve, request, response, RIGHT_SEE, &ask) &&
-        give(serve, request, response, ask.package.package_id, account, false)) {
-        answer_given(request, response, ask.package.package_id, account, -1);
     }
 }

@@ -167,8 +167,22 @@ static bool read_new_place(HttpRequest *request, HttpResponse *response, StorePa
 
 // --- storing ------------------------------------------------------------------------------------
 
-static void answer_begun(HttpRequest *request, HttpResponse *response,
-                         const StoreRevision *revision)
+// Will an operator have to approve it before it is listed (again)? Asked before it is built, so it
+// is what the answer to the build would be.
+static bool will_wait(const Serve *serve, const Identity *who, const StorePackage *package,
+                      const StoreRevision *revision)
+{
+    StorePackage then = *package;
+    if (strcmp(revision->reason, "live") == 0) {
+        then.live = revision->revision;
+        then.flags &= (who->roles & STORE_ROLES_TRUSTED) != 0 ? UINT32_MAX
+                                                              : ~(uint32_t)STORE_PACKAGE_APPROVED;
+    }
+    return place_waits(serve, &then);
+}
+
+void place_answer_begun(Serve *serve, HttpRequest *request, HttpResponse *response,
+                        const StorePackage *package, const StoreRevision *revision)
 {
     ServeAnswer answer;
     serve_answer_begin(&answer, request);
@@ -176,6 +190,8 @@ static void answer_begun(HttpRequest *request, HttpResponse *response,
     serve_write_member(&answer.json, "place_id", revision->package_id);
     place_write_revision_id(&answer.json, "revision_id", revision->revision);
     serve_write_member(&answer.json, "job_id", revision->job_id);
+    json_write_name(&answer.json, "waits_for_approval");
+    json_write_bool(&answer.json, will_wait(serve, serve_who(request), package, revision));
     json_write_object_end(&answer.json);
     serve_answer_end(&answer, response);
     response->status = 202;
@@ -208,6 +224,16 @@ static Status publish(Serve *serve, HttpRequest *request, HttpResponse *response
     return status;
 }
 
+void place_refuse_revision(HttpRequest *request, HttpResponse *response, Status status)
+{
+    if (status == STATUS_DENIED) {
+        http_fail(request, response, 409, "too_many_revisions",
+                  "this place has as many revisions as it may have; delete old ones");
+    } else {
+        place_refuse_store(request, response, status);
+    }
+}
+
 static Status add(Serve *serve, HttpRequest *request, HttpResponse *response,
                   const StorePackage *package, StoreRevision *revision)
 {
@@ -219,7 +245,7 @@ static Status add(Serve *serve, HttpRequest *request, HttpResponse *response,
     } else if (status == STATUS_NOT_FOUND) {
         http_fail(request, response, 404, "not_found", "there is no such place");
     } else if (status != STATUS_OK) {
-        place_refuse_store(request, response, status);
+        place_refuse_revision(request, response, status);
     }
     return status;
 }
@@ -236,7 +262,10 @@ static void store_upload(Upload *upload, HttpRequest *request, HttpResponse *res
     BlobWriter *writer = upload->writer;
     upload->writer = NULL;
     Status status = blob_commit(writer, revision->package_hash, &revision->package_bytes);
-    if (status != STATUS_OK) {
+    if (status == STATUS_OK && revision->package_bytes == 0) {
+        http_fail(request, response, 400, "malformed", "the body is empty; it is the .game file");
+        status = STATUS_MALFORMED;
+    } else if (status != STATUS_OK) {
         http_fail(request, response, 507, "disk_full", "the disk takes no more; try later");
     } else if (is_new) {
         const StorePublish wish = {.package = package,
@@ -252,7 +281,7 @@ static void store_upload(Upload *upload, HttpRequest *request, HttpResponse *res
         return;
     }
     place_build_begin(serve, revision);
-    answer_begun(request, response, revision);
+    place_answer_begun(serve, request, response, package, revision);
 }
 
 static StoreRevision new_revision(uint64_t maker)
@@ -380,5 +409,5 @@ void serve_post_fork(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     place_build_begin(serve, &revision);
-    answer_begun(request, response, &revision);
+    place_answer_begun(serve, request, response, &package, &revision);
 }

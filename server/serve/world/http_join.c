@@ -41,7 +41,8 @@ static bool read_query(const HttpRequest *request, MessageHandshake *out)
     } rows[] = {{"token", &out->ticket, QUERY_TOKEN_BYTES},
                 {"playerId", &out->player_id, 64},
                 {"resumeToken", &out->resume_token, 64}};
-    *out = (MessageHandshake){.version = PROTOCOL_VERSION};
+    // This program writes the handshake; the client compares the schema of the welcome.
+    *out = (MessageHandshake){.version = PROTOCOL_VERSION, .schema = PROTOCOL_SCHEMA};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *text = http_query(request, rows[i].name);
         if (text == NULL) {
@@ -540,6 +541,9 @@ static void write_join(const PendingJoin *pending, JsonWriter *json, const HostJ
     serve_write_member(json, "ticket", answer->ticket);
     serve_write_member(json, "signing_key", key);
     serve_write_number(json, "rune_packing", view.place->built.packing);
+    if (view.place->cdn_base[0] != '\0') {
+        serve_write_member(json, "cdn_base", view.place->cdn_base);
+    }
     json_write_object_end(json);
 }
 

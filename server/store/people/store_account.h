@@ -9,6 +9,9 @@
 #define STORE_PASSWORD_BYTES 129 // as argon2 writes it
 #define STORE_TOKEN_BYTES    32  // of the hash of a token
 
+// Roles (identity.h) whose packages need not be approved again when they change.
+#define STORE_ROLES_TRUSTED (1u << 2 | 1u << 3)
+
 typedef struct StoreAccount {
     uint64_t account_id;         // never 0
     char name[STORE_NAME_BYTES]; // ASCII, unique whatever its case; "": a guest

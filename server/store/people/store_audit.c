@@ -114,6 +114,8 @@ static Status sweep(Store *store, Sql *sql, void *user)
     // Last: who is still signed in stays.
     call->swept.guests = remove_before(sql, SQL_SWEEP_GUESTS, call->unseen_since);
     (void)remove_before(sql, SQL_SWEEP_PLAYS, call->unseen_since);
+    SqlRow times = sql_open(sql, SQL_SWEEP_PLAY_TIMES, TABLE_NONE);
+    (void)sql_run(&times);
     return STATUS_OK;
 }
 

@@ -226,12 +226,16 @@ static Status person_delete(Store *store, Sql *sql, void *user)
                                     SQL_RECOVERY_CLEAR,
                                     SQL_NAME_CLEAR,
                                     SQL_PERSON_TEAMS_END,
+                                    SQL_PERSON_OFFERS_END,
+                                    SQL_PERSON_PLAY_TIMES_END,
                                     SQL_PERSON_LINES_END,
                                     SQL_PERSON_REPORTED_LINES_END,
+                                    SQL_PERSON_REPORTED_HOSTS_END,
                                     SQL_PERSON_REPORTED_END,
                                     SQL_PERSON_BLOCKS_END,
                                     SQL_PERSON_CHAT_RULE_END,
                                     SQL_PERSON_PUPIL_END,
+                                    SQL_PERSON_TEACHES_END,
                                     SQL_ACCOUNT_DELETE};
     static const uint8_t none[32];
     const DeleteCall *call = user;
@@ -247,8 +251,9 @@ static Status person_delete(Store *store, Sql *sql, void *user)
     sql_put_bytes(&sign_ins, none, sizeof none);
     (void)sql_run(&sign_ins);
     give_worlds(sql, call->account);
-    package_give(sql, call->account);
+    package_leave(sql, call->account);
     class_give(sql, call->account);
+    handout_forget_maker(sql, call->account);
     draft_forget_maker(sql, call->account);
     play_forget_person(sql, call->account);
     report_forget_maker(sql, call->account);

@@ -3,10 +3,10 @@
 // line.
 //
 // What is about somebody: the account, its names, passwords and codes, sign-ins, links, bans,
-// invitations, checkpoints, presence, character profiles, resume tokens, favourites, votes, what
-// they played, and DataStore entries
-// whose key has the account's number in it as a whole number ("17", "score_17", not "170"). What
-// somebody did as an operator stays in the audit, under the number alone.
+// invitations, offers, checkpoints, presence, character profiles, resume tokens, favourites, votes,
+// what they played, and DataStore entries whose key has the account's number in it as a whole
+// number ("17", "score_17", not "170"). What somebody did as an operator stays in the audit, under
+// the number alone.
 #pragma once
 
 #include "server/store/store.h"
@@ -15,7 +15,8 @@
 
 #define STORE_BUILT_IN_ACCOUNT 1 // has the places that came with the program, and no password
 
-// Places and worlds of the account belong to the built-in account afterwards. Deleting twice is
+// Worlds of the account belong to the built-in account afterwards. Its packages are deleted, but
+// for listed ones, which are in the trash of the built-in account from then on. Deleting twice is
 // deleting once. A world that runs may write about a player who leaves it later: delete again then.
 // STATUS_DENIED: the built-in account.
 MUST_USE Status store_person_delete(Store *store, uint64_t account);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/store/place/store_draft.h"
 
+#include "core/base/limits.h"
 #include "server/store/store_inside.h"
 
 #include <string.h>
@@ -152,7 +153,8 @@ static Status draft_change(Store *store, Sql *sql, void *user)
         return STATUS_OK;
     }
     if (change->hash != NULL &&
-        package_bytes_of(sql, package.owner_id) + change->bytes > change->bytes_max) {
+        package_bytes_of(sql, package.owner_id) + change->bytes + 2 * ROW_CHARGE_BYTES >
+            change->bytes_max) {
         return STATUS_LIMIT;
     }
     const bool has_last =

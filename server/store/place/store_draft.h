@@ -36,6 +36,8 @@ typedef struct StoreDraftChange {
 // A new version of a file. The same content as before is none; only changed_ns is kept then.
 // STATUS_LIMIT: too many bytes; STATUS_NOT_FOUND: no such package, or in the trash.
 MUST_USE Status store_draft_change(Store *store, const StoreDraftChange *change, uint32_t *version);
+// Forgets the files and their history. STATUS_NOT_FOUND: no such package.
+MUST_USE Status store_draft_discard(Store *store, const char *package_id);
 // STATUS_NOT_FOUND: there is no such file now.
 MUST_USE Status store_draft_file(Store *store, const char *package_id, const char *path,
                                  StoreDraftFile *out);

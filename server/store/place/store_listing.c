@@ -7,6 +7,7 @@
 #include "core/base/utf8.h"
 #include "server/store/place/popularity.h"
 #include "server/store/place/search_words.h"
+#include "server/store/place/store_package_inside.h"
 #include "server/store/store_inside.h"
 
 #include <inttypes.h>
@@ -283,7 +284,7 @@ void listing_forget(Sql *sql, const char *package_id)
 {
     static const SqlName names[] = {SQL_WORDS_DELETE,      SQL_COUNTS_DELETE, SQL_COLLECTION_FORGET,
                                     SQL_FAVOURITES_FORGET, SQL_VOTES_FORGET,  SQL_PLAYS_FORGET,
-                                    SQL_DAYS_FORGET,       SQL_LISTING_DELETE};
+                                    SQL_PLAY_TIMES_FORGET, SQL_DAYS_FORGET,   SQL_LISTING_DELETE};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         run_with_text(sql, names[i], package_id);
     }
@@ -426,9 +427,16 @@ static Status tags_put(Store *store, Sql *sql, void *user)
     if (status != STATUS_OK) {
         return status;
     }
+    const bool is_same = strcmp(listing.tags, call->tags) == 0;
     memcpy(listing.tags, call->tags, sizeof listing.tags);
     listing_write(sql, &listing);
-    listing_follow(sql, &package);
+    if (is_same) {
+        listing_follow(sql, &package);
+        return STATUS_OK;
+    }
+    package.version += 1;
+    package_unapprove(sql, &package);
+    package_row_write(sql, &package);
     return STATUS_OK;
 }
 

@@ -2,7 +2,9 @@
 #define _GNU_SOURCE
 #include "server/store/place/store_package.h"
 
+#include "core/base/limits.h"
 #include "core/base/text.h"
+#include "server/store/people/store_account.h"
 #include "server/store/people/store_person.h"
 #include "server/store/place/store_package_inside.h"
 #include "server/store/store_inside.h"
@@ -105,7 +107,7 @@ static bool take_person(SqlRow *row, StorePackagePerson *out)
     out->account_id = sql_take_u64(row);
     out->role = (StorePackageRole)sql_take_u64(row);
     out->created_unix_ms = sql_take_u64(row);
-    return sql_take_checksum(row) && out->role >= STORE_EDITOR && out->role <= STORE_OFFERED;
+    return sql_take_checksum(row) && out->role >= STORE_EDITOR && out->role <= STORE_BLOCKED;
 }
 
 // --- finding ------------------------------------------------------------------------------------
@@ -208,12 +210,6 @@ Status store_packages_of(Store *store, uint64_t account, const char *after, Stor
     return list_packages(store, SQL_PACKAGE_LIST, account, after, out, max, count);
 }
 
-Status store_packages_offered(Store *store, uint64_t account, const char *after, StorePackage *out,
-                              uint32_t max, uint32_t *count)
-{
-    return list_packages(store, SQL_PACKAGE_OFFERS, account, after, out, max, count);
-}
-
 Status store_revisions(Store *store, const char *package_id, uint32_t below, StoreRevision *out,
                        uint32_t max, uint32_t *count)
 {
@@ -267,9 +263,44 @@ static uint64_t count_with(Sql *sql, SqlName name, uint64_t first, uint64_t seco
     return count;
 }
 
+// Of a statement that counts revisions and other rows.
+static uint64_t take_charge(SqlRow *row)
+{
+    uint64_t bytes = 0;
+    if (sql_next(row)) {
+        bytes = sql_take_u64(row) * REVISION_CHARGE_BYTES;
+        bytes += sql_take_u64(row) * ROW_CHARGE_BYTES;
+        sql_close(row);
+    }
+    return bytes;
+}
+
 uint64_t package_bytes_of(Sql *sql, uint64_t account)
 {
-    return count_with(sql, SQL_BLOB_BYTES_OF, account, 0);
+    const uint64_t bytes = count_with(sql, SQL_BLOB_BYTES_OF, account, 0);
+    SqlRow row = sql_open(sql, SQL_ROWS_OF, TABLE_NONE);
+    sql_put_u64(&row, account);
+    return bytes + take_charge(&row);
+}
+
+static uint64_t count_of(Sql *sql, SqlName name, const char *package_id)
+{
+    SqlRow row = sql_open(sql, name, TABLE_NONE);
+    uint64_t count = 0;
+    sql_put_string(&row, package_id);
+    if (sql_next(&row)) {
+        count = sql_take_u64(&row);
+        sql_close(&row);
+    }
+    return count;
+}
+
+uint64_t package_bytes(Sql *sql, const char *package_id)
+{
+    const uint64_t bytes = count_of(sql, SQL_BLOB_BYTES_PACKAGE, package_id);
+    SqlRow row = sql_open(sql, SQL_ROWS_PACKAGE, TABLE_NONE);
+    sql_put_string(&row, package_id);
+    return bytes + take_charge(&row);
 }
 
 static bool text_fits(const char *text, size_t capacity)
@@ -322,6 +353,24 @@ Status store_package_make(Store *store, StorePackage *package, uint32_t count_ma
                                      : STATUS_MALFORMED;
 }
 
+void package_unapprove(Sql *sql, StorePackage *package)
+{
+    StoreAccount owner;
+    const bool is_trusted = package->owner_id == STORE_BUILT_IN_ACCOUNT ||
+                            (account_by_id(sql, package->owner_id, &owner) == STATUS_OK &&
+                             (owner.roles & STORE_ROLES_TRUSTED) != 0);
+    if (!is_trusted) {
+        package->flags &= ~(uint32_t)STORE_PACKAGE_APPROVED;
+    }
+}
+
+// What people see of it, and an operator has looked at.
+static bool is_same_page(const StorePackage *a, const StorePackage *b)
+{
+    return a->owner_id == b->owner_id && strcmp(a->title, b->title) == 0 &&
+           strcmp(a->description, b->description) == 0;
+}
+
 static Status package_change(Store *store, Sql *sql, void *user)
 {
     (void)store;
@@ -337,6 +386,9 @@ static Status package_change(Store *store, Sql *sql, void *user)
     package->live = found.live;
     package->beta = found.beta;
     package->last_revision = found.last_revision;
+    if (!is_same_page(package, &found)) {
+        package_unapprove(sql, package);
+    }
     package_row_write(sql, package);
     return STATUS_OK;
 }
@@ -347,12 +399,12 @@ Status store_package_change(Store *store, StorePackage *package)
                                      : STATUS_MALFORMED;
 }
 
-static Status package_delete(Store *store, Sql *sql, void *package_id)
+Status package_remove(Sql *sql, const char *package_id)
 {
-    (void)store;
     static const SqlName names[] = {SQL_REVISIONS_DELETE,   SQL_PACKAGE_PEOPLE_DELETE,
                                     SQL_PACKAGE_ACT_DELETE, SQL_BLOB_USES_DELETE,
-                                    SQL_CLASS_PLACE_DELETE, SQL_PACKAGE_DELETE};
+                                    SQL_CLASS_PLACE_DELETE, SQL_OFFER_DELETE,
+                                    SQL_PACKAGE_DELETE};
     bool was_there = false;
     draft_delete(sql, package_id);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -364,6 +416,12 @@ static Status package_delete(Store *store, Sql *sql, void *package_id)
     return was_there ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
+static Status package_delete(Store *store, Sql *sql, void *package_id)
+{
+    (void)store;
+    return package_remove(sql, package_id);
+}
+
 Status store_package_delete(Store *store, const char *package_id)
 {
     char copy[STORE_ID_BYTES + 1];
@@ -372,31 +430,6 @@ Status store_package_delete(Store *store, const char *package_id)
     }
     memcpy(copy, package_id, strlen(package_id) + 1);
     return store_call(store, package_delete, copy);
-}
-
-void package_give(Sql *sql, uint64_t account)
-{
-    for (bool is_more = true; is_more;) {
-        StorePackage package;
-        SqlRow row = sql_open(sql, SQL_PACKAGE_OWNED, TABLE_NONE);
-        sql_put_u64(&row, account);
-        is_more = sql_next(&row);
-        if (!is_more) {
-            break;
-        }
-        const bool is_whole = package_take(&row, &package);
-        sql_close(&row);
-        if (is_whole) {
-            package.owner_id = STORE_BUILT_IN_ACCOUNT;
-            package.version += 1;
-            package_row_write(sql, &package);
-        } else { // what it says of its owner cannot be believed, and nothing else either
-            SqlRow gone = sql_open(sql, SQL_PACKAGE_DELETE, TABLE_NONE);
-            sql_put_string(&gone, package.package_id);
-            (void)sql_run(&gone);
-        }
-        is_more = sql_status(sql) == STATUS_OK;
-    }
 }
 
 // --- revisions ----------------------------------------------------------------------------------
@@ -446,9 +479,12 @@ Status revision_add_in(Sql *sql, StoreRevision *revision, uint64_t bytes_max)
     }
     // A package that it has already costs nothing more.
     const bool is_there = package_has_blob(sql, revision->package_id, revision->package_hash);
-    const uint64_t more = is_there ? 0 : revision->package_bytes;
+    const uint64_t more = REVISION_CHARGE_BYTES + (is_there ? 0 : revision->package_bytes);
     if (package_bytes_of(sql, package.owner_id) + more > bytes_max) {
         return STATUS_LIMIT;
+    }
+    if (count_of(sql, SQL_REVISION_COUNT, revision->package_id) >= REVISIONS_PER_PACKAGE_MAX) {
+        return STATUS_DENIED;
     }
     revision->revision = ++package.last_revision;
     revision_row_write(sql, revision);
@@ -542,6 +578,9 @@ static Status channel_set(Store *store, Sql *sql, void *user)
     }
     uint32_t *named = call->channel == STORE_LIVE ? &package.live : &package.beta;
     call->before = *named;
+    if (call->channel == STORE_LIVE && call->number != call->before) {
+        package_unapprove(sql, &package);
+    }
     *named = call->number;
     package.version += 1;
     package.updated_unix_ms = call->now;
@@ -626,7 +665,7 @@ static Status person_put(Store *store, Sql *sql, void *user)
 Status store_package_person_put(Store *store, const StorePackagePerson *person, uint32_t people_max)
 {
     PersonCall call = {person, people_max};
-    return person->account_id != 0 && person->role <= STORE_OFFERED
+    return person->account_id != 0 && person->role <= STORE_BLOCKED
                ? store_call(store, person_put, &call)
                : STATUS_MALFORMED;
 }

@@ -38,8 +38,7 @@ typedef enum StorePackageRole {
     STORE_NOBODY = 0,
     STORE_EDITOR = 1,
     STORE_TESTER = 2,
-    STORE_BLOCKED = 3, // does not come into its worlds
-    STORE_OFFERED = 4  // its owner wants to give it to them
+    STORE_BLOCKED = 3 // does not come into its worlds
 } StorePackageRole;
 
 // What a blob is used for (table blob_uses).
@@ -109,16 +108,13 @@ MUST_USE Status store_package_delete(Store *store, const char *package_id);
 // Those that the account owns, edits or tests, by id, from behind that one on.
 MUST_USE Status store_packages_of(Store *store, uint64_t account, const char *after,
                                   StorePackage *out, uint32_t max, uint32_t *count);
-// Those that are offered to the account, in the same way.
-MUST_USE Status store_packages_offered(Store *store, uint64_t account, const char *after,
-                                       StorePackage *out, uint32_t max, uint32_t *count);
 // One that was thrown away before that time. STATUS_NOT_FOUND: none.
 MUST_USE Status store_package_trashed(Store *store, uint64_t before_unix_ms, StorePackage *out);
 
 // --- revisions ----------------------------------------------------------------------------------
 // Gives it the next number, and writes which blob it uses. bytes_max: what the owner may use in
 // all, with this one. STATUS_NOT_FOUND: no such package, or in the trash. STATUS_LIMIT: too many
-// bytes.
+// bytes; STATUS_DENIED: too many revisions.
 MUST_USE Status store_revision_add(Store *store, StoreRevision *revision, uint64_t bytes_max);
 MUST_USE Status store_revision_find(Store *store, const char *package_id, uint32_t number,
                                     StoreRevision *out);
@@ -137,6 +133,9 @@ MUST_USE Status store_revision_end(Store *store, const char *package_id, uint32_
 MUST_USE Status store_channel_set(Store *store, const char *package_id, StoreChannel channel,
                                   uint32_t number, uint64_t now_unix_ms, uint32_t *before);
 
+// With its uses of blobs. STATUS_DENIED: a channel names it; STATUS_BLOCKED: it is being built.
+MUST_USE Status store_revision_delete(Store *store, const char *package_id, uint32_t number);
+
 // --- people -------------------------------------------------------------------------------------
 // STORE_NOBODY: no more. STATUS_LIMIT: there are people_max of them. STATUS_NOT_FOUND: no package.
 MUST_USE Status store_package_person_put(Store *store, const StorePackagePerson *person,
@@ -148,7 +147,7 @@ MUST_USE Status store_package_people(Store *store, const char *package_id, Store
                                      uint32_t max, uint32_t *count);
 
 // --- what it takes ------------------------------------------------------------------------------
-// Bytes of all blobs that the account's packages use.
+// Bytes of all blobs that the account's packages use, and what their rows are charged with.
 MUST_USE Status store_account_bytes(Store *store, uint64_t account, uint64_t *bytes);
 MUST_USE Status store_blob_use(Store *store, const uint8_t hash[32], const char *package_id,
                                StoreBlobPurpose purpose, uint32_t number, uint64_t bytes);

@@ -11,6 +11,14 @@ Status package_make_in(Sql *sql, StorePackage *package, uint32_t count_max);
 Status revision_row_find(Sql *sql, const char *package_id, uint32_t number, StoreRevision *out);
 void revision_row_write(Sql *sql, const StoreRevision *revision);
 Status revision_add_in(Sql *sql, StoreRevision *revision, uint64_t bytes_max);
+void revision_drop_failed(Sql *sql, const char *package_id); // all but the newest
+Status package_remove(Sql *sql, const char *package_id);     // as store_package_delete
+// What an operator approved was something else, unless they trust its owner.
+void package_unapprove(Sql *sql, StorePackage *package);
+uint64_t package_bytes(Sql *sql, const char *package_id); // blobs and rows
+// Is it offered to this account, now?
+bool offer_holds(Sql *sql, const char *package_id, uint64_t account);
+void offer_end(Sql *sql, const char *package_id);
 Status package_person_find(Sql *sql, const char *package_id, uint64_t account,
                            StorePackagePerson *out);
 // The picture of a place is that of its live revision; 0: none.

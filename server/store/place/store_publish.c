@@ -124,6 +124,7 @@ static Status renew_package(Sql *sql, StoreBuilt *built, const char *channel)
                      built->number > package.live;
     if (built->is_live) {
         package.live = built->number;
+        package_unapprove(sql, &package);
         memcpy(built->channel, "live", sizeof "live");
         package_show_thumbnail(sql, built->package_id, built->number);
     } else if (strcmp(channel, "beta") == 0 && built->number > package.beta) {
@@ -160,7 +161,11 @@ static Status end_build(Store *store, Sql *sql, void *user)
     if (built->drops_package) {
         end_use(sql, built->package_id, STORE_BLOB_PACKAGE, built->number);
     }
-    return built->state == STORE_REVISION_READY ? renew_package(sql, built, channel) : STATUS_OK;
+    if (built->state == STORE_REVISION_READY) {
+        return renew_package(sql, built, channel);
+    }
+    revision_drop_failed(sql, built->package_id);
+    return STATUS_OK;
 }
 
 Status store_revision_built(Store *store, StoreBuilt *built)
@@ -169,18 +174,6 @@ Status store_revision_built(Store *store, StoreBuilt *built)
 }
 
 // --- pictures -----------------------------------------------------------------------------------
-
-static uint64_t bytes_of(Sql *sql, const char *package_id)
-{
-    SqlRow row = sql_open(sql, SQL_BLOB_BYTES_PACKAGE, TABLE_NONE);
-    uint64_t sum = 0;
-    sql_put_string(&row, package_id);
-    if (sql_next(&row)) {
-        sum = sql_take_u64(&row);
-        sql_close(&row);
-    }
-    return sum;
-}
 
 typedef struct PictureCall {
     const char *package_id;
@@ -211,6 +204,7 @@ static Status set_picture(Store *store, Sql *sql, void *user)
                           call->bytes);
     }
     package.version += 1;
+    package_unapprove(sql, &package);
     package_row_write(sql, &package);
     return STATUS_OK;
 }
@@ -254,7 +248,7 @@ Status store_pictures(Store *store, const char *package_id, uint32_t *numbers, u
 Status store_package_bytes(Store *store, const char *package_id, uint64_t *bytes)
 {
     store_read_begin(store);
-    *bytes = bytes_of(store->reader, package_id);
+    *bytes = package_bytes(store->reader, package_id);
     return store_read_end(store, STATUS_OK, 0);
 }
 
@@ -286,13 +280,6 @@ typedef struct GiveCall {
     bool is_forced;
 } GiveCall;
 
-static StorePackageRole role_of(Sql *sql, const char *package_id, uint64_t account)
-{
-    StorePackagePerson person;
-    return package_person_find(sql, package_id, account, &person) == STATUS_OK ? person.role
-                                                                               : STORE_NOBODY;
-}
-
 static void write_role(Sql *sql, const StorePackage *package, uint64_t account,
                        StorePackageRole role)
 {
@@ -321,7 +308,7 @@ static Status give(Store *store, Sql *sql, void *user)
     if (status != STATUS_OK || package.trashed_unix_ms != 0) {
         return status != STATUS_OK ? status : STATUS_NOT_FOUND;
     }
-    if (!call->is_forced && role_of(sql, call->package_id, call->to) != STORE_OFFERED) {
+    if (!call->is_forced && !offer_holds(sql, call->package_id, call->to)) {
         return STATUS_DENIED;
     }
     const uint64_t before = package.owner_id;
@@ -336,13 +323,15 @@ static Status give(Store *store, Sql *sql, void *user)
         count = sql_take_u64(&row);
         sql_close(&row);
     }
-    const uint64_t bytes = package_bytes_of(sql, call->to) + bytes_of(sql, call->package_id);
+    const uint64_t bytes = package_bytes_of(sql, call->to) + package_bytes(sql, call->package_id);
     if (count >= call->count_max || bytes > call->bytes_max) {
         return STATUS_LIMIT;
     }
     package.owner_id = call->to;
     package.version += 1;
+    package_unapprove(sql, &package);
     package_row_write(sql, &package);
+    offer_end(sql, call->package_id);
     write_role(sql, &package, call->to, STORE_NOBODY);
     if (before != STORE_BUILT_IN_ACCOUNT) {
         write_role(sql, &package, before, STORE_EDITOR);

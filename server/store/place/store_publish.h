@@ -53,8 +53,23 @@ MUST_USE Status store_picture_set(Store *store, const char *package_id, uint32_t
 // Numbers of the pictures, in order.
 MUST_USE Status store_pictures(Store *store, const char *package_id, uint32_t *numbers,
                                uint32_t max, uint32_t *count);
-// Bytes of the blobs that a package uses.
+// Bytes of the blobs that a package uses, and what its rows are charged with.
 MUST_USE Status store_package_bytes(Store *store, const char *package_id, uint64_t *bytes);
+
+// A package that its owner wants to give away, to one account at a time.
+typedef struct StoreOffer {
+    char package_id[65];
+    uint64_t account_id; // who it is for
+    uint64_t created_unix_ms, expires_unix_ms;
+} StoreOffer;
+// Takes the place of another one. STATUS_NOT_FOUND: no such package, or in the trash.
+MUST_USE Status store_offer_put(Store *store, const StoreOffer *offer);
+// Account 0: whoever it is for. STATUS_NOT_FOUND: there is none, or it is for somebody else.
+MUST_USE Status store_offer_end(Store *store, const char *package_id, uint64_t account);
+MUST_USE Status store_offer_find(Store *store, const char *package_id, StoreOffer *out);
+// Those that hold for an account, by package, from behind that one on.
+MUST_USE Status store_offers(Store *store, uint64_t account, uint64_t now_unix_ms,
+                             const char *after, StoreOffer *out, uint32_t max, uint32_t *count);
 
 // `to` owns it from now on, and who did is an editor. Unless forced, it must have been offered to
 // them: STATUS_DENIED. STATUS_LIMIT: they have count_max packages, or no room for its bytes.

@@ -1,0 +1,30 @@
+// What is being downloaded, in words and true numbers.
+import type { Progress } from '../core/download.ts';
+
+export function megabytes(bytes: number): string {
+    return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(bytes < 10_000 ? 1 : 0)} kB`
+        : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+// From 0 to 1, of scene and scripts together; null: nothing is known yet.
+export function share(progress: Progress): number | null {
+    const all = progress.sceneBytes + progress.runeBytes;
+    return all === 0 ? null : (progress.sceneHave + progress.runeHave) / all;
+}
+
+export function sceneLine({ sceneBytes, sceneHave }: Progress): string {
+    return sceneBytes === 0 ? '' : sceneHave >= sceneBytes ? `World: ${megabytes(sceneBytes)}`
+        : `World: ${megabytes(sceneHave)} of ${megabytes(sceneBytes)}`;
+}
+
+// Empty once all of them are here.
+export function downloadLine(progress: Progress): string {
+    const { scripts, scriptsHave, runeBytes, runeHave, current, isWaiting } = progress;
+    if (scripts === 0 || scriptsHave >= scripts) {
+        return '';
+    }
+    const bytes = runeBytes > 0 ? `, ${megabytes(runeHave)} of ${megabytes(runeBytes)}` : '';
+    const what = isWaiting ? ' · nothing arrives, trying again…'
+        : current !== '' && current !== 'the scene' ? ` · ${current}` : '';
+    return `Scripts: ${scriptsHave} of ${scripts}${bytes}${what}`;
+}
