@@ -341,7 +341,9 @@
 #define PACKAGE_PEOPLE_MAX        256
 #define SPELLS_PER_PLACE_MAX      16
 #define SPELL_METADATA_BYTES_MAX  (16u << 10)
-#define PICTURES_MAX              9 // the thumbnail, and screenshots
+#define SPELL_MODULES_MAX         16         // of one spell
+#define SPELL_BUNDLE_BYTES_MAX    (1u << 20) // all of them
+#define PICTURES_MAX              9          // the thumbnail, and screenshots
 #define PICTURE_BYTES_MAX         (4u << 20)
 #define DRAFT_FILE_BYTES_MAX      (64u << 20) // as the largest file of a package
 #define UPLOADS_MAX               8           // at once; of one account:
