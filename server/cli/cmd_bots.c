@@ -408,10 +408,13 @@ int cmd_bots(int argc, char **argv)
             "--ledger cannot be used with --scripts: bots that run scripts may not write files",
             NULL);
     }
-    } texts[] = {{"--server", &bots->server},  {"--world", &bots->world},
-                 {"--place", &options->place}, {"--channel", &bots->channel},
-                 {"--ledger", &bots->ledger},  {"--check", &bots->check},
-                 {"--cache", &bots->cache}};
+    static char folder[4096];
+    if (bots->cache != NULL && strcmp(bots->cache, "auto") == 0) {
+        options.bots.cache = rune_store_default(folder, sizeof folder) ? folder : NULL;
+    }
+    int code = find_server(&options);
+    code = code == EXIT_OK ? run(&options) : code;
+    explicit_bzero(&options.tool, sizeof options.tool);
     if (bots->scripts) {
         command_end_locked(code);
     }
