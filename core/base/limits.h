@@ -370,6 +370,7 @@
 #define MANIFEST_BYTES_MAX     (2u << 20)
 #define MANIFEST_MESSAGE_BYTES (32u << 10) // as a binary message; larger ones become a blob
 #define SCRIPT_VERDICTS_MAX    256         // in one ScriptVerifyList
+#define REQUIRE_WAIT_SECONDS   10          // of a client's script, for a module that is fetched
 // Runes in one answer over HTTP (http_bundle.h), and the request for them: a hash is 64 digits, two
 // quotes and a comma.
 #define BUNDLE_RUNES_MAX  256
