@@ -2,6 +2,7 @@
 #include "core/script/api/api.h"
 
 #include "core/base/utf8.h"
+#include "core/wire/script_path.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -248,8 +249,11 @@ static int require_missing(lua_State *thread, ScriptSystem *system, const char *
 static int require_from(lua_State *thread, lua_KContext tries)
 {
     ScriptSystem *system = script_of(thread);
-    const char *path = lua_tostring(thread, 1);
-    const Handle handle = script_find(system, path);
+    char whole[SCRIPT_PATH_BYTES];
+    size_t bytes;
+    const char *path = lua_tolstring(thread, 1, &bytes);
+    const bool is_spell = script_path_spell(path, bytes, whole, sizeof whole) > 0;
+    const Handle handle = script_find(system, is_spell ? whole : path);
     Script *script = script_at(system, handle);
     if (script == NULL) {
         return require_missing(thread, system, path, tries);
