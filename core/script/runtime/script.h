@@ -57,6 +57,11 @@ typedef struct ScriptConfig {
     // from steps. It never affects behaviour.
     double (*clock_ms)(void *user);
     void *clock_user;
+    // A client may not have every module yet. Asked when a script requires one that is not loaded:
+    // true if it will come; then the script waits in `require`, at most REQUIRE_WAIT_SECONDS. NULL:
+    // all that there is is loaded.
+    bool (*demand)(void *user, const char *path);
+    void *demand_user;
 } ScriptConfig;
 
 ScriptConfig script_config_default(void);
