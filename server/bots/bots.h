@@ -53,6 +53,7 @@ typedef struct BotsConfig {
     bool scripts; // run the client scripts; the process enters the jail and can open no files from
                   // then on
     bool allow_weak_jail;               // with scripts
+    const char *cache;                  // with scripts: folder that keeps runes; NULL: none
     uint32_t debug_count;               // so many get exact positions, and compare
     uint32_t hostile_frames_per_second; // of each hostile one
     const char *ledger;                 // file for what the server reported as stored; NULL: none
@@ -102,6 +103,7 @@ struct BotsReport {
     uint32_t scripted, manifest_version;
     uint64_t script_faults;
     uint64_t runes_unpacked; // came packed, and could be unpacked
+    uint64_t runes_cached;   // were here already, from an earlier run
     // The bots themselves.
     uint64_t loop_ticks, late; // ticks of their own loop; those that began a whole tick late
     double own_cpu_share;      // of one core

@@ -1,6 +1,7 @@
 // `sandlot bots`: many simulated players in one process, and their measurements.
 #define _POSIX_C_SOURCE 200809L
 #include "server/bots/bots.h"
+#include "server/bots/rune_store.h"
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"
 
@@ -37,6 +38,9 @@ static void print_usage(FILE *out)
         out,
         "  --seed N           seed of all random choices (default 1)\n"
         "  --scripts          also run client scripts, verified and inside the jail\n"
+        "  --cache DIR        with --scripts: keep compiled scripts in DIR for the next run; "
+        "`auto`\n"
+        "                     is sandlot/runes in the user's cache folder (default: keep none)\n"
         "  --allow-weak-jail  with --scripts: continue even if the kernel lacks a layer of the "
         "jail\n"
         "  --truth N          how many bots compare what they show with the true positions\n"
@@ -122,6 +126,7 @@ static uint32_t list_figures(const BotsReport *r, Figure *out)
         {"manifest_version", r->manifest_version},
         {"script_faults", (double)r->script_faults},
         {"runes_unpacked", (double)r->runes_unpacked},
+        {"runes_cached", (double)r->runes_cached},
         {"loop_ticks", (double)r->loop_ticks},
         {"loop_ticks_late", (double)r->late},
         {"own_cpu_share", r->own_cpu_share},
@@ -210,7 +215,8 @@ static int read_option(Options *options, const char *name, const char *value)
     } texts[] = {{"--server", &bots->server},
                  {"--world", &bots->world},
                  {"--ledger", &bots->ledger},
-                 {"--check", &bots->check}};
+                 {"--check", &bots->check},
+                 {"--cache", &bots->cache}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (strcmp(name, texts[i].name) == 0) {
             *texts[i].out = value;
@@ -331,6 +337,10 @@ int cmd_bots(int argc, char **argv)
             &options,
             "--ledger cannot be used with --scripts: bots that run scripts may not write files",
             NULL);
+    }
+    static char folder[4096];
+    if (bots->cache != NULL && strcmp(bots->cache, "auto") == 0) {
+        options.bots.cache = rune_store_default(folder, sizeof folder) ? folder : NULL;
     }
     const int code = run(&options);
     if (bots->scripts) {

@@ -232,7 +232,8 @@ void serve_admin_put_settings(void *user, HttpRequest *request, HttpResponse *re
         http_fail(request, response, 400, "malformed", wrong);
         return;
     }
-    if (!serve_record(serve, "settings", request, response)) {
+    if ((wanted.has_chat && serve_refuse_rule(serve, request, response, wanted.chat)) ||
+        !serve_record(serve, "settings", request, response)) {
         return;
     }
     if (change_settings(serve->control, &wanted) != STATUS_OK) {
