@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 
+from bots import Bots
 from publish import Publisher, package
 from support import Closed, Player, World, check, come_back, run, wait_until
 
@@ -36,6 +37,11 @@ def write(place, path, text):
     os.makedirs(os.path.dirname(full), exist_ok=True)
     with open(full, "w", encoding="utf-8") as file:
         file.write(text if isinstance(text, str) else json.dumps(text, indent=2))
+
+
+def read(place, path):
+    with open(os.path.join(place, path), encoding="utf-8") as file:
+        return file.read()
 
 
 def beat(word):
@@ -128,6 +134,71 @@ def test_reload_dev(program, places, folder):
         player.close()
         dev.stop(signal.SIGINT)
     finally:
+        dev.kill()
+
+
+def test_reload_dev_parameters(program, places, folder):
+    """A script that an entity has, and its parameters: both change in place."""
+    place = write_place(folder)
+    scene = json.loads(json.dumps(SCENE))
+    scene["entities"][1] |= {"scriptRef": {"path": "Workspace/Floor.lua", "codeHash": ""},
+                             "parameters": {"word": "old"}}
+    script = """function onUpdate(self)
+    Network.Broadcast("beat", "{word} " .. self.params.word, 1)
+end
+function onReload(old) end
+"""
+    write(place, "scene.json", scene)
+    write(place, "Workspace/Floor.lua", script.replace("{word}", "one"))
+    dev = Dev(program, place, None)
+    try:
+        worlds = dev.children()
+        player = Player(dev)
+        hear_beat(player, "one old")
+        write(place, "Workspace/Floor.lua", script.replace("{word}", "two"))
+        hear_beat(player, "two old")
+        scene = json.loads(read(place, "scene.json"))  # the build has written its codeHash
+        check(scene["entities"][1]["scriptRef"]["codeHash"], scene)
+        scene["entities"][1]["parameters"]["word"] = "new"
+        write(place, "scene.json", scene)
+        hear_beat(player, "two new")
+        check(dev.children() == worlds and not player.errors, f"{dev.children()} {player.errors}")
+        dev.stop(signal.SIGINT)
+    finally:
+        dev.kill()
+
+
+def write_counted(place, version):
+    """A client script that says its version, and a server script that counts who has."""
+    write(place, "StarterGui/Say.lua", f'Network.FireServer("runs", {version})\n')
+    write(place, "ServerScriptService/Count.lua", f"""local count = 0
+Network.OnClientEvent("runs", function(player, version)
+    if version == {version} then
+        count = count + 1
+        print("clients run {version}:", count)
+    end
+end)
+""")
+
+
+def test_reload_dev_reaches_clients(program, places, folder):
+    """Native clients that run scripts, while they play: each runs what was saved."""
+    place = write_place(folder)
+    write_counted(place, 1)
+    dev = Dev(program, place, None)
+    bots = Bots(program, dev.port, 4, 60, "walk", "--scripts", "--allow-weak-jail")
+    try:
+        worlds = dev.children()
+        dev.wait_line(r"clients run 1: 4", 60)
+        write_counted(place, 2)
+        dev.wait_line(r"clients run 2: 4", 60)
+        check(dev.children() == worlds and bots.runs(), "nobody left")
+        bots.stop()
+        result = bots.result(60)
+        check(result["connects"] == 4, result)
+        dev.stop(signal.SIGINT)
+    finally:
+        bots.kill()
         dev.kill()
 
 
