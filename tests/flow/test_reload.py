@@ -11,7 +11,7 @@ import sys
 
 from bots import Bots
 from publish import Publisher, package
-from support import Closed, Player, World, check, come_back, run, wait_until
+from support import Closed, Failure, Player, World, check, come_back, run, wait_until
 
 BEAT = """count = count or 0
 function onUpdate()
@@ -393,19 +393,31 @@ def test_reload_draft_is_for_its_editors(program, places, folder):
             check(world not in json.dumps(listed), f"{who} sees it in the list")
             # With the code and a sign-in, straight at the socket.
             try:
-                stranger = Player(type("Room", (), {"port": up.port, "room": code}), name=who,
-                                  session=up.tokens[who])
-                check(False, f"{who} is in: {stranger.welcome}")
-            except Closed:
-                pass
-            except Exception as error:  # noqa: BLE001: the refusal, as the helper says it
-                check("error" in str(error), f"{who}: {error}")
+                Player(type("Room", (), {"port": up.port, "room": code}), name=who,
+                       session=up.tokens[who])
+                check(False, f"{who} is in")
+            except (Closed, Failure) as end:
+                check(" is in" not in str(end), str(end))
             page = up.good("GET", f"/api/places/{place}", who=who)
             check("reloads" not in page, f"{who}: {page}")
             check(up.ask("GET", f"/world/{world}", who=who)[0] in (403, 404), f"{who} asks for it")
         check(up.ask("POST", "/join", {"place_id": place, "channel": "draft"})[0] == 401, "nobody")
         status, answer = up.ask("POST", "/join", {"place_id": place, "channel": "drafts"}, "ann")
         check(status == 400, f"{status} {answer}")
+        # Who stops working on it leaves, and does not come back.
+        up.good("DELETE", f"/api/places/{place}/team/eve", who="ann")
+        try:
+            wait_until(lambda: eve.listen(0.2) or eve.errors, "eve is told", 20)
+        except Closed:
+            pass
+        check(eve.errors and eve.errors[-1]["code"] == "kicked", f"{eve.errors}")
+        try:
+            Player(type("Room", (), {"port": up.port, "room": code}),
+                   resume=eve.welcome["resumeToken"])
+            check(False, "eve is back")
+        except (Closed, Failure) as end:
+            check("eve is back" not in str(end), str(end))
+        check(up.ask("POST", "/join", {"place_id": place, "channel": "draft"}, "eve")[0] == 403, "eve")
         # Its worlds and DataStores are not those of players.
         live = enter(up, "cyd", place_id=place)
         check(live.answer["world_id"] != world and live.answer["place_id"] == place, live.answer)

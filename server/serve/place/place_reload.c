@@ -40,9 +40,10 @@ static void tell(Serve *serve, const PlaceReload *reload)
     tell_job(serve, reload);
     if (result->state != JOB_RELOAD_NONE && result->state != JOB_RELOAD_WAITING) {
         const bool is_bad = result->state == JOB_RELOAD_REFUSED || result->state == JOB_ROLLED_BACK;
-        serve_log(is_bad ? LOG_WARN : LOG_INFO, "places", "%s: %s: %u worlds, manifest %u%s%s",
+        serve_log(is_bad ? LOG_WARN : LOG_INFO, "places", "%s: %s: %u %s, manifest %u%s%s",
                   reload->place_id, job_reload_name(result->state), result->worlds,
-                  result->manifest_version, is_bad ? ": " : "", result->reason);
+                  result->worlds == 1 ? "world" : "worlds", result->manifest_version,
+                  is_bad ? ": " : "", result->reason);
     }
     dev_reloaded(serve, reload);
 }
