@@ -351,6 +351,15 @@ def test_reload_draft(program, places, folder):
         check(job["reload"] == "restarted" and job["reloaded_worlds"] == 1, job)
         again = wait_until(lambda: retry_enter(up, "ann", place), "ann comes back", 30)
         hear_beat(again, "four")
+        # Without the draft there is nothing to try out.
+        up.good("DELETE", f"/api/places/{place}/draft", who="ann")
+        try:
+            wait_until(lambda: again.listen(0.2) or again.errors, "ann is told", 20)
+        except Closed:
+            pass
+        check(again.errors and again.errors[-1]["code"] == "stopped", f"{again.errors}")
+        status, answer = up.ask("POST", "/join", {"place_id": place, "channel": "draft"}, "ann")
+        check(status == 404 and answer["error"]["code"] == "no_draft", answer)
         up.stop()
     finally:
         up.kill()
