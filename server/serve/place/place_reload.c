@@ -160,6 +160,7 @@ static bool is_up(const HostWorldView *view)
 void place_reload_begin(Serve *serve, HostPlace *place, const char *job_id, uint64_t since_ns)
 {
     PlaceReload *reload = make(serve, place->place_id, job_id, since_ns);
+    reload->build_ms = (uint32_t)place->built.took_ms;
     for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
         HostWorld *world = host_world_at(serve->host, i);
         const HostWorldView view = host_world_view(world);
