@@ -132,6 +132,7 @@ static Status make_host(Serve *serve)
                                      .start = outside_start,
                                      .joined = serve_joined,
                                      .entered = outside_entered,
+                                     .left = serve_listing_left,
                                      .made = serve_made,
                                      .refuse_socket = serve_refuse_socket,
                                      .socket_passed = outside_socket_passed,
@@ -363,6 +364,11 @@ static bool open_control(Serve *serve)
         serve_log_failure(serve->command, "the sign-ins cannot be read: %s", status_text(status));
     } else if (serve->control != NULL) {
         serve_person_open(serve);
+        if (control_chat(serve->control) == CHAT_PHRASES && !control_has_phrases(serve->control)) {
+            serve_log(LOG_WARN, "chat",
+                      "the setting chat is `phrases`, and there are none: nobody can say anything. "
+                      "PUT /admin/phrases sets them");
+        }
     }
     return status == STATUS_OK;
 }

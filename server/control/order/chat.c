@@ -468,6 +468,15 @@ size_t control_list_read(Control *control, StoreList list, char out[CONTROL_LIST
     return kept.bytes;
 }
 
+bool control_has_phrases(Control *control)
+{
+    struct Chat *chat = control->chat;
+    pthread_mutex_lock(&chat->list_lock);
+    const bool has = chat->lists[STORE_LIST_PHRASES].bytes > 0;
+    pthread_mutex_unlock(&chat->list_lock);
+    return has;
+}
+
 bool control_has_word(Control *control, const char *text)
 {
     struct Chat *chat = control->chat;

@@ -121,7 +121,7 @@ static bool read_ban(HttpRequest *request, HttpResponse *response, StoreAddressB
     const char *wrong = NULL;
     if (!address_range_read(text, range, ban->range)) {
         wrong = RANGE_RULE;
-    } else if (!serve_is_plain_line(ban->reason)) {
+    } else if (!name_is_plain_line(ban->reason)) {
         wrong = "reason is one line, without control or bidirectional characters";
     } else if (has_end && (minutes->kind != JSON_NUMBER ||
                            !(minutes->number >= 1 && minutes->number <= (double)MINUTES_MAX))) {

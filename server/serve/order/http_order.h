@@ -2,6 +2,7 @@
 // docs/HTTP.md and docs/OPERATIONS.md, "Keeping order".
 #pragma once
 
+#include "server/control/name.h"
 #include "server/serve/http/http_routes.h"
 
 // --- http_report.c ------------------------------------------------------------------------------
@@ -48,8 +49,10 @@ bool serve_refuse_words(const Serve *serve, HttpRequest *request, HttpResponse *
 // True: this server has no accounts, and the response says so.
 bool serve_refuse_without_accounts(const Serve *serve, HttpRequest *request,
                                    HttpResponse *response);
-// Nothing that hides, or changes how its neighbours are shown, and no ends of lines.
-bool serve_is_plain_line(const char *text);
+// May this rule hold? Nobody could say anything by the rule `phrases` without phrases. True: the
+// response says so.
+bool serve_refuse_rule(const Serve *serve, HttpRequest *request, HttpResponse *response,
+                       ChatRule rule);
 
 // clang-format off
 #define SERVE_ORDER_REPORT \

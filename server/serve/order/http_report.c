@@ -23,22 +23,6 @@
 #define ANSWER_BYTES (2u << 20)
 #define NOTE_RULE    "note and text are at most 500 bytes, without control or bidirectional characters"
 
-bool serve_is_plain_line(const char *text)
-{
-    const size_t bytes = strlen(text);
-    if (!utf8_is_valid(text, bytes)) {
-        return false;
-    }
-    for (const uint8_t *at = (const uint8_t *)text; *at != '\0';) {
-        const size_t length = utf8_length(at, bytes - (size_t)((const char *)at - text));
-        if (utf8_is_hidden(utf8_code_point(at, length))) {
-            return false;
-        }
-        at += length;
-    }
-    return true;
-}
-
 bool serve_refuse_without_accounts(const Serve *serve, HttpRequest *request, HttpResponse *response)
 {
     if (serve->control == NULL) {
@@ -280,7 +264,7 @@ static bool read_report(HttpRequest *request, HttpResponse *response, ReportBody
     const char *wrong = NULL;
     if (!report_reason_is_valid(text_from(out->reason))) {
         wrong = "reason is one of: " REPORT_REASONS;
-    } else if (!serve_is_plain_line(out->text)) {
+    } else if (!name_is_plain_line(out->text)) {
         wrong = NOTE_RULE;
     } else if (out->account[0] == '\0' && out->world[0] == '\0' && out->place[0] == '\0') {
         wrong = "name what is reported: account, world_id or place_id";
@@ -581,7 +565,7 @@ void serve_admin_post_report(void *user, HttpRequest *request, HttpResponse *res
         !serve_body_text(request, response, root, "note", report.note, sizeof report.note)) {
         return;
     }
-    if (!read_state(state, &report.state) || !serve_is_plain_line(report.note)) {
+    if (!read_state(state, &report.state) || !name_is_plain_line(report.note)) {
         http_fail(request, response, 400, "malformed",
                   "state is open, dismissed or acted; " NOTE_RULE);
         return;

@@ -183,6 +183,9 @@ void serve_post_class(void *user, HttpRequest *request, HttpResponse *response)
         http_fail(request, response, 400, "invalid_name", NAME_TEXT_RULE);
         return;
     }
+    if (serve_refuse_words(serve, request, response, "the name", class.name)) {
+        return;
+    }
     class.teacher_id = serve_who(request)->account;
     Status status = STATUS_EXISTS;
     for (uint32_t i = 0; i < ID_TRIES && status == STATUS_EXISTS; i++) {
@@ -521,6 +524,9 @@ void serve_put_class_chat(void *user, HttpRequest *request, HttpResponse *respon
     }
     if (!chat_rule_read(text_from(text), &rule.rule)) {
         http_fail(request, response, 400, "malformed", "rule is free, phrases or off");
+        return;
+    }
+    if (serve_refuse_rule(serve, request, response, rule.rule)) {
         return;
     }
     rule.maker_id = serve_who(request)->account;

@@ -108,7 +108,7 @@ bool class_record_reading(Serve *serve, HttpRequest *request, HttpResponse *resp
      .summary = "The places of a class, with whose they are"},                                     \
     {"PUT", "/api/classes/*/chat", serve_put_class_chat, .names = "class_id",                      \
      .body_max = SERVE_CLASS_BODY_BYTES, .access = ACCESS_ACCOUNT, .blocks = true,                 \
-     .takes = "rule", .gives = SERVE_CLASS, .fails = "404 503",                                    \
+     .takes = "rule", .gives = SERVE_CLASS, .fails = "404 409 503",                                    \
      .summary = "What may be said in a class's places and by its pupils: free, phrases or off"},   \
     {"POST", "/api/classes/*/pause", .handler = serve_post_class_pause, .names = "class_id",       \
      .access = ACCESS_ACCOUNT, .blocks = true, .gives = SERVE_CLASS, .fails = "404 503",           \

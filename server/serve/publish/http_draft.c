@@ -361,7 +361,13 @@ void serve_post_draft(void *user, HttpRequest *request, HttpResponse *response)
         http_fail(request, response, 400, "malformed", "revision_id is like \"r3\"");
         return;
     }
-    if (store_revision_find(serve->store, ask.package.package_id, number, &revision) != STATUS_OK) {
+    Status status = store_revision_find(serve->store, ask.package.package_id, number, &revision);
+    const bool is_bad = status != STATUS_OK || revision.state != STORE_REVISION_READY;
+    if (is_bad && id[0] == '\0' && ask.package.live != 0) { // the newest one has failed
+        status = store_revision_find(serve->store, ask.package.package_id, ask.package.live,
+                                     &revision);
+    }
+    if (status != STATUS_OK) {
         http_fail(request, response, 404, "not_found", "there is no such revision");
         return;
     }
@@ -750,9 +756,12 @@ static bool read_publish(HttpRequest *request, HttpResponse *response, StoreRevi
     }
     const bool is_channel =
         channel[0] == '\0' || strcmp(channel, "live") == 0 || strcmp(channel, "beta") == 0;
-    if (revision->notes[0] == '\0' || !is_channel) {
+    if (revision->notes[0] == '\0' || !is_channel || !name_is_plain_text(revision->notes)) {
         http_fail(request, response, 400, "malformed",
-                  is_channel ? "notes say what is new" : "channel is beta or live");
+                  is_channel
+                      ? "notes say what is new, without characters that show nothing or turn "
+                        "the direction of text"
+                      : "channel is beta or live");
         return false;
     }
     snprintf(revision->reason, sizeof revision->reason, "%s", channel); // until it is built

@@ -158,15 +158,12 @@ void place_refuse_quota(Serve *serve, uint64_t account, uint64_t wanted, HttpReq
 bool place_check_title(HttpRequest *request, HttpResponse *response, const char *title)
 {
     const size_t bytes = strlen(title);
-    bool is_good = bytes > 0 && bytes < STORE_TITLE_BYTES && text_is_valid(title, bytes) &&
-                   title[0] != ' ' && title[bytes - 1] != ' ';
-    for (size_t i = 0; i < bytes && is_good; i++) {
-        is_good = (uint8_t)title[i] >= 0x20 && title[i] != 0x7f;
-    }
+    const bool is_good = bytes > 0 && bytes < STORE_TITLE_BYTES && name_is_plain_line(title) &&
+                         title[0] != ' ' && title[bytes - 1] != ' ';
     if (!is_good) {
         http_fail(request, response, 400, "invalid_title",
                   "a title is one line of 1 to 128 bytes that neither begins nor ends with a "
-                  "space");
+                  "space, without characters that show nothing or turn the direction of text");
     }
     return is_good &&
            !serve_refuse_words(http_user(request), request, response, "the title", title);
@@ -402,6 +399,11 @@ bool place_read_patch(const Serve *serve, HttpRequest *request, HttpResponse *re
         return false;
     }
     if (json_find(body, "title") != NULL && !place_check_title(request, response, package->title)) {
+        return false;
+    }
+    if (!name_is_plain_text(package->description)) {
+        http_fail(request, response, 400, "malformed",
+                  "the description has characters that show nothing or turn the direction of text");
         return false;
     }
     if (json_find(body, "description") != NULL &&

@@ -6,6 +6,7 @@
 #include "server/control/order/rights.h"
 #include "server/serve/http/http_routes.h"
 #include "server/serve/http/upload.h"
+#include "server/serve/order/http_order.h"
 #include "server/serve/place/places.h"
 #include "server/serve/world/http_world.h"
 #include "server/serve/world/world_file.h"
@@ -179,6 +180,14 @@ static bool make_row(Serve *serve, HttpRequest *request, HttpResponse *response,
         room_code_from(random, sizeof random, row->room_code);
         row->created_unix_ms = file->world.created_unix_ms;
         memcpy(row->place_id, file->world.place_id, sizeof row->place_id);
+    }
+    if (!name_is_plain_line(file->world.name)) {
+        http_fail(request, response, 400, "invalid_name",
+                  "metadata.name has characters that show nothing or turn the direction of text");
+        return false;
+    }
+    if (serve_refuse_words(serve, request, response, "metadata.name", file->world.name)) {
+        return false;
     }
     memcpy(row->name, file->world.name, sizeof row->name);
     memcpy(row->place_hash, file->world.place_hash, sizeof row->place_hash);
