@@ -235,9 +235,9 @@ def test_moderate_words(program, _places, folder):
               == (400, "word_not_allowed"), "a shown name")
         check(code_of(up.post("/login", {"username": "t.r.o.l.l"})) == (400, "word_not_allowed"), "a guest")
         # Letters that look the same, styled ones, and what shows nothing do not get around it.
-        for text in ("tr\u043ell", "\U0001d42d\U0001d42b\u24de\U0001d425l", "t\ufe0fr\ufe0foll"):
-            check(talk.say(first, f"so {text} it") is None and talk.hears(second, "so ***** it"), text)
-            talk.all[1].snapshots.clear()
+        for text, shown in (("a tr\u043ell", "a *****"), ("b \U0001d42d\U0001d42b\u24de\U0001d425l", "b *****"),
+                            ("c t\ufe0fr\ufe0foll", "c *\ufe0f*\ufe0f***")):
+            check(talk.say(first, text) is None and talk.hears(second, shown), text)
         profiles = ask(up, "GET", "/api/account/profiles", None, ann["session_token"])
         profiles["profiles"][0]["name"] = "A tr\u043ell"
         check(code_of(up.post("/api/account/profiles", profiles, ann["session_token"], method="PUT"))
