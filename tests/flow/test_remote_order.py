@@ -358,6 +358,7 @@ def test_remote_order_lies(program, _places, folder):
         statuses = [send(number=10 + i)[0] for i in range(14)]
         check(statuses[0] == 200 and statuses[-1] == 429, f"without end: {statuses}")
         # The evidence of a report from a page about its world, once.
+        check(own.codes(renew()) == [OK] and own.report()[0] == 200, "it still holds the world")
         made = plane.ask("POST", "/api/reports", {"reason": "spam", "world_id": own.world},
                          bo["session_token"])[1]["report_id"]
         orders = wait_until(lambda: [one for one in own.report()[1]["orders"] if one["order"] == "evidence"],
