@@ -242,7 +242,7 @@ def test_moderate_words(program, _places, folder):
         profiles["profiles"][0]["name"] = "A tr\u043ell"
         check(code_of(up.post("/api/account/profiles", profiles, ann["session_token"], method="PUT"))
               == (400, "word_not_allowed"), "a character's name")
-        world = ask(up, "POST", "/api/worlds", {"name": "Fine", "place_id": PLACE}, ann["session_token"])["world_id"]
+        world = up.post("/api/worlds", {"name": "Fine", "place_id": PLACE}, ann["session_token"])[1]["world_id"]
         saved = up.request("GET", f"/world/{world}", None, {"Authorization": f"Bearer {ann['session_token']}"})[2]
         for name, code in (("A tr0ll", "word_not_allowed"), ("Fi\u202ene", "invalid_name"),
                            ("Fi\u200bne", "invalid_name")):
