@@ -341,7 +341,9 @@
 #define PACKAGE_PEOPLE_MAX        256
 #define SPELLS_PER_PLACE_MAX      16
 #define SPELL_METADATA_BYTES_MAX  (16u << 10)
-#define PICTURES_MAX              9 // the thumbnail, and screenshots
+#define SPELL_MODULES_MAX         16         // of one spell
+#define SPELL_BUNDLE_BYTES_MAX    (1u << 20) // all of them
+#define PICTURES_MAX              9          // the thumbnail, and screenshots
 #define PICTURE_BYTES_MAX         (4u << 20)
 #define DRAFT_FILE_BYTES_MAX      (64u << 20) // as the largest file of a package
 #define UPLOADS_MAX               8           // at once; of one account:
@@ -362,6 +364,13 @@
 // build.
 #define SCRIPT_SOURCE_BYTES_MAX (256 << 10)
 #define RUNE_BYTES_MAX          (512u << 10)
+// Runes in one answer over HTTP (http_bundle.h).
+#define BUNDLE_RUNES_MAX 256
+// What a client keeps of runes and scenes from one visit to the next: bytes and files (a place has
+// at most 8 MiB of runes, so about eight large places fit). The page has the same numbers in
+// web/src/core/cache.ts.
+#define RUNE_STORE_BYTES_MAX (64u << 20)
+#define RUNE_STORE_FILES_MAX 16384
 // Scripts of a place that clients may have, and all their runes together. A manifest of so many, as
 // text, has about 300 bytes for each; what fits no message is fetched like a blob. The server's own
 // manifest may have as many scripts again that clients never hear of.
@@ -370,15 +379,6 @@
 #define MANIFEST_BYTES_MAX     (2u << 20)
 #define MANIFEST_MESSAGE_BYTES (32u << 10) // as a binary message; larger ones become a blob
 #define SCRIPT_VERDICTS_MAX    256         // in one ScriptVerifyList
-// Runes in one answer over HTTP (http_bundle.h), and the request for them: a hash is 64 digits, two
-// quotes and a comma.
-#define BUNDLE_RUNES_MAX  256
-#define BUNDLE_BODY_BYTES (BUNDLE_RUNES_MAX * 67 + 256)
-// What a client keeps of runes and scenes from one visit to the next: bytes and files (a place has
-// at most 8 MiB of runes, so about eight large places fit). The page has the same numbers in
-// web/src/core/cache.ts.
-#define RUNE_STORE_BYTES_MAX (64u << 20)
-#define RUNE_STORE_FILES_MAX 16384
 // Checking a script: what is told of one (the rest is counted), modules it requires by name, the
 // scripts of one place, and diagnostics in one answer to a page.
 #define CHECK_FINDINGS_MAX    200

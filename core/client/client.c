@@ -279,6 +279,19 @@ void client_fetch_over_wire(Client *client)
     }
 }
 
+bool client_rune(const Client *client, uint32_t index, ClientRuneBytes *out)
+{
+    const Manifest *current = &client->runes.current;
+    if (index >= current->count) {
+        return false;
+    }
+    const ClientRune *rune = &current->runes[index];
+    *out = (ClientRuneBytes){.bytes = rune->here ? current->store + rune->offset : NULL,
+                             .count = rune->bytes};
+    memcpy(out->hash, rune->hash, sizeof out->hash);
+    return true;
+}
+
 // --- input --------------------------------------------------------------------------------------
 
 void client_set_input(Client *client, const ClientInput *input)

@@ -158,6 +158,14 @@ bool client_proof(const Client *client, ClientProof *out);
 void client_verified(Client *client, uint32_t version, bool good);
 // The owner cannot fetch it: from now on everything is requested over the wire.
 void client_fetch_over_wire(Client *client);
+// The runes that run, for an owner that keeps them for the next time: the index-th; false past the
+// last. Valid until the next call that takes bytes or time.
+typedef struct ClientRuneBytes {
+    uint8_t hash[32];
+    const uint8_t *bytes; // NULL: it is not here
+    uint32_t count;
+} ClientRuneBytes;
+bool client_rune(const Client *client, uint32_t index, ClientRuneBytes *out);
 // The same as one number, from 0 to 1.
 float client_progress(const Client *client);
 

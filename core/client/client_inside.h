@@ -101,6 +101,7 @@ typedef struct Manifest {
     bool first_done;     // SERVICE_REPLICATED_FIRST is running already
     bool is_good;        // verified, or verification is off
     bool is_proven;      // verified
+    bool knows_requires; // it is signed: `requires` names all that its scripts require by name
     bool waits_for_word; // it came on joining: each script runs when the server says so
 } Manifest;
 

@@ -5,6 +5,7 @@
 #include "core/client/client_bind.h"
 #include "core/client/client_inside.h"
 #include "core/script/api/script_api.h"
+#include "core/wire/manifest_restart.h"
 
 #include <string.h>
 
@@ -98,25 +99,35 @@ static void rune_load_now(Client *client, const Manifest *manifest, ClientRune *
     rune->loaded = true;
 }
 
-// A script that requires a module keeps the old one until it is loaded again, and it is not known
-// which scripts do.
-static bool modules_differ(const Manifest *before, const Manifest *after)
+static uint32_t requires_of(const void *user, uint32_t number, const uint32_t **out)
 {
-    uint32_t matched = 0;
-    uint32_t before_count = 0;
-    uint32_t after_count = 0;
-    for (uint32_t i = 0; i < before->count; i++) {
-        before_count += before->runes[i].service == SERVICE_REPLICATED_STORAGE;
-    }
+    const Manifest *manifest = user;
+    *out = manifest->requires + manifest->runes[number].require_first;
+    return manifest->runes[number].require_count;
+}
+
+static bool is_same_rune(const ClientRune *a, const ClientRune *b)
+{
+    return memcmp(a->hash, b->hash, SHA256_BYTES) == 0 && a->context == b->context;
+}
+
+// Marks the runes that start again, as the server does (manifest_restart.h). A manifest that is not
+// signed says nothing about what scripts require: then a changed module starts all of them again.
+static void mark_restarts(const Manifest *before, const Manifest *after, bool *restarts)
+{
+    bool module_differs = false;
     for (uint32_t i = 0; i < after->count; i++) {
-        const ClientRune *rune = &after->runes[i];
-        if (rune->service == SERVICE_REPLICATED_STORAGE) {
-            const ClientRune *known = rune_cache_find(before, rune->path);
-            after_count += 1;
-            matched += known != NULL && memcmp(known->hash, rune->hash, SHA256_BYTES) == 0;
-        }
+        const ClientRune *known = rune_cache_find(before, after->runes[i].path);
+        restarts[i] = known == NULL || !is_same_rune(known, &after->runes[i]);
+        module_differs = module_differs ||
+                         (restarts[i] && after->runes[i].service == SERVICE_REPLICATED_STORAGE);
     }
-    return matched != before_count || matched != after_count;
+    if (after->knows_requires) {
+        const RequireGraph graph = {.user = after, .count = after->count, .requires = requires_of};
+        restart_spread(&graph, restarts);
+    } else if (module_differs) {
+        memset(restarts, true, after->count);
+    }
 }
 
 static void drop_missing(Client *client, const Manifest *before, const Manifest *after)
@@ -134,14 +145,18 @@ static void set_load(Client *client, Manifest *manifest, ClientPriority last)
 {
     const Manifest *before = &client->runes.current;
     const bool is_change = manifest != before && before->version != 0;
-    const bool all = is_change && modules_differ(before, manifest);
+    bool restarts[MANIFEST_SCRIPTS_MAX] = {false};
+    ASSERT(manifest->count <= MANIFEST_SCRIPTS_MAX);
+    if (is_change) {
+        mark_restarts(before, manifest, restarts);
+    }
     for (uint32_t i = 0; i < manifest->count; i++) {
         ClientRune *rune = &manifest->runes[i];
         if (rune->loaded || rune->priority > last) {
             continue;
         }
         if (!rune->here) {
-            if (rune->refused && is_change) {
+            if (is_change && (rune->refused || restarts[i])) { // what it was before does not run on
                 script_invalidate(client->script.system, rune->path);
             }
             continue;
@@ -149,7 +164,7 @@ static void set_load(Client *client, Manifest *manifest, ClientPriority last)
         const ClientRune *known = is_change ? rune_cache_find(before, rune->path) : NULL;
         if (known != NULL && known->loaded) {
             rune->slot = known->slot;
-            if (all || memcmp(known->hash, rune->hash, SHA256_BYTES) != 0) {
+            if (restarts[i]) {
                 rune_load_now(client, manifest, rune, true);
             }
             rune->loaded = true;

@@ -235,6 +235,7 @@ static void spread_priority(Manifest *staged, ClientRune *from, ClientPriority p
 // modules are there before the first script.
 static void set_priorities(Manifest *staged, bool knows_requires)
 {
+    staged->knows_requires = knows_requires;
     for (uint32_t i = 0; i < staged->count; i++) {
         ClientRune *rune = &staged->runes[i];
         rune->priority = knows_requires                                ? CLIENT_LATER

@@ -15,9 +15,9 @@
 #include <string.h>
 
 #define HEAP_BYTES_MAX (1ull << 30)
-#define TEXT_BYTES     (256u << 10)
+#define TEXT_BYTES     (1u << 20) // of all wants, with the longest paths
 #define LOG_LINES      64
-#define WANTS_MAX      256 // in one answer
+#define WANTS_MAX      2002 // a scene, a manifest and all its scripts
 
 // A module instance is one process: this is its only state.
 static struct {
@@ -503,7 +503,7 @@ static void write_want(JsonWriter *json, const ClientWant *want)
     json_write_object_end(json);
 }
 
-// What is missing, the most urgent first: a list of at most `most` (256) objects with `kind`
+// What is missing, the most urgent first: a list of at most `most` objects with `kind`
 // ("scene", "manifest", "rune"), `hash`, `bytes`, `path`, `priority` (0 before the world appears, 1
 // needed, 2 a script waits for it), `fromHost` (it came damaged: neither from a cache nor from a
 // cdn).

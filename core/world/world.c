@@ -424,6 +424,11 @@ Status world_enter(World *world, const Entry *entry)
     case ENTRY_RELOAD:
         world->run.busy_tick = world->clock.tick;
         return script_host_reload(world->script_host, entry);
+    case ENTRY_PARAMETERS:
+        return script_parameters_add(world->script_host, entry);
+    case ENTRY_UNSTAGE:
+        script_host_unstage(world->script_host);
+        return STATUS_OK;
     case ENTRY_ADMIN:
         world->run.busy_tick = world->clock.tick;
         return admin(world, entry);

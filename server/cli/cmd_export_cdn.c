@@ -2,7 +2,8 @@
 // CDN can serve (setting cdn_base). The names are the addresses that a host answers:
 //
 //   blob/<sha256>              the scene without what is the server's, runes, assets, the thumbnail
-//   packed/<number>/<sha256>   each rune packed, and all of them in one file (http_bundle.h)
+//   packed/<number>/<sha256>   each rune packed, and the set of all of them (rune_set.h): for each
+//                              its hash, and an entry as http_bundle.h has it
 //   index.json                 what belongs to this build
 //
 // Everything is named by its hash, so builds share a folder, and a file that is there is not
@@ -13,6 +14,7 @@
 #include "server/build/base/diagnostic.h"
 #include "server/build/pipeline/build.h"
 #include "server/build/pipeline/build_show.h"
+#include "server/build/pipeline/rune_set.h"
 #include "server/build/place/place_file.h"
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"
@@ -35,9 +37,8 @@ typedef struct Export {
     const char *place, *out;
     bool json, allow_weak_jail;
     BuildResult built;
-    const BuildRune **runes; // replicated, sorted by hash, each hash once
-    uint32_t rune_count;
-    uint8_t scene[SHA256_BYTES], set[SHA256_BYTES];
+    RuneSet set;
+    uint8_t scene[SHA256_BYTES];
     uint32_t written, kept; // files
     uint64_t bytes;         // of all
     char reason[WORKER_REASON_BYTES];
@@ -129,50 +130,14 @@ static bool make_folders(Export *export, const char *packed)
 
 // --- runes --------------------------------------------------------------------------------------
 
-static int compare_runes(const void *a, const void *b)
-{
-    const BuildRune *const *first = a, *const *second = b;
-    return memcmp((*first)->hash, (*second)->hash, SHA256_BYTES);
-}
-
-// The name of the set is the SHA-256 of the hashes, a line each, sorted.
-static bool collect_runes(Export *export)
-{
-    const BuildResult *built = &export->built;
-    export->runes = calloc((size_t)built->rune_count + 1, sizeof *export->runes);
-    char *lines = malloc((HASH_DIGITS + 1) * ((size_t)built->rune_count + 1));
-    if (export->runes == NULL || lines == NULL) {
-        free(lines);
-        snprintf(export->reason, sizeof export->reason, "out of memory");
-        return false;
-    }
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < built->rune_count; i++) {
-        if (built->runes[i].replicate) {
-            export->runes[count++] = &built->runes[i];
-        }
-    }
-    qsort(export->runes, count, sizeof *export->runes, compare_runes);
-    for (uint32_t i = 0; i < count; i++) {
-        if (export->rune_count > 0 &&
-            compare_runes(&export->runes[i], &export->runes[export->rune_count - 1]) == 0) {
-            continue; // two scripts of equal bytes
-        }
-        sha256_hex(export->runes[i]->hash, lines + export->rune_count * (HASH_DIGITS + 1));
-        export->runes[export->rune_count++] = export->runes[i];
-        lines[export->rune_count * (HASH_DIGITS + 1) - 1] = '\n';
-    }
-    sha256_of(lines, export->rune_count * (HASH_DIGITS + 1), export->set);
-    free(lines);
-    return true;
-}
-
 static bool write_set(Export *export, const char *packed)
 {
+    const RuneSet *set = &export->set;
     size_t bytes = 0;
-    for (uint32_t i = 0; i < export->rune_count; i++) {
-        const BuildRune *rune = export->runes[i];
-        bytes += BUNDLE_ENTRY_BYTES + (rune->packed != NULL ? rune->packed_count : rune->count);
+    for (uint32_t i = 0; i < set->count; i++) {
+        const BuildRune *rune = set->runes[i];
+        bytes += SHA256_BYTES + BUNDLE_ENTRY_BYTES +
+                 (rune->packed != NULL ? rune->packed_count : rune->count);
     }
     uint8_t *data = malloc(bytes + 1);
     if (data == NULL) {
@@ -180,16 +145,17 @@ static bool write_set(Export *export, const char *packed)
         return false;
     }
     size_t at = 0;
-    for (uint32_t i = 0; i < export->rune_count; i++) {
-        const BuildRune *rune = export->runes[i];
+    for (uint32_t i = 0; i < set->count; i++) {
+        const BuildRune *rune = set->runes[i];
+        memcpy(data + at, rune->hash, SHA256_BYTES);
+        at += SHA256_BYTES;
         const bool is_packed = rune->packed != NULL;
         const size_t count = is_packed ? rune->packed_count : rune->count;
         bundle_entry(data + at, is_packed ? BUNDLE_PACKED : BUNDLE_PLAIN, count);
         memcpy(data + at + BUNDLE_ENTRY_BYTES, is_packed ? rune->packed : rune->bytes, count);
         at += BUNDLE_ENTRY_BYTES + count;
     }
-    const bool is_good =
-        export->rune_count == 0 || write_hashed(export, packed, export->set, data, bytes);
+    const bool is_good = set->count == 0 || write_hashed(export, packed, set->hash, data, bytes);
     free(data);
     return is_good;
 }
@@ -197,8 +163,8 @@ static bool write_set(Export *export, const char *packed)
 static bool write_runes(Export *export, const char *packed)
 {
     bool is_good = true;
-    for (uint32_t i = 0; i < export->rune_count && is_good; i++) {
-        const BuildRune *rune = export->runes[i];
+    for (uint32_t i = 0; i < export->set.count && is_good; i++) {
+        const BuildRune *rune = export->set.runes[i];
         is_good = write_hashed(export, "blob", rune->hash, rune->bytes, rune->count) &&
                   (rune->packed == NULL ||
                    write_hashed(export, packed, rune->hash, rune->packed, rune->packed_count));
@@ -251,11 +217,11 @@ static void print_index(const Export *export, JsonWriter *json)
     command_json_number(json, "version", built->version);
     command_json_number(json, "packing", built->packing);
     command_json_hash(json, "scene", export->scene);
-    command_json_hash(json, "set", export->set);
+    command_json_hash(json, "set", export->set.hash);
     json_write_name(json, "runes");
     json_write_array_begin(json);
-    for (uint32_t i = 0; i < export->rune_count; i++) {
-        sha256_hex(export->runes[i]->hash, name);
+    for (uint32_t i = 0; i < export->set.count; i++) {
+        sha256_hex(export->set.runes[i]->hash, name);
         json_write_text(json, name);
     }
     json_write_array_end(json);
@@ -331,8 +297,12 @@ static int run(Export *export)
         return fail(export);
     }
     snprintf(packed, sizeof packed, "packed/%" PRIu32, export->built.packing);
-    const bool is_good = collect_runes(export) && make_folders(export, packed) &&
-                         write_runes(export, packed) && write_rest(export) && write_index(export);
+    if (rune_set_make(&export->built, &export->set) != STATUS_OK) {
+        snprintf(export->reason, sizeof export->reason, "out of memory");
+        return fail(export);
+    }
+    const bool is_good = make_folders(export, packed) && write_runes(export, packed) &&
+                         write_rest(export) && write_index(export);
     if (!is_good) {
         return fail(export);
     }
@@ -369,6 +339,6 @@ int cmd_export_cdn(int argc, char **argv)
     }
     const int code = run(&export);
     build_result_free(&export.built);
-    free(export.runes);
+    rune_set_free(&export.set);
     return code;
 }

@@ -155,6 +155,8 @@ typedef struct HostOutside {
     MUST_USE Status (*who)(void *user, const char *token, size_t bytes, Ticket *out);
     // A player is let into a world of this host, or led to one of another host. May be NULL.
     void (*entered)(void *user, const HostWorld *world, const Ticket *who);
+    // The world says that they left it. May be NULL.
+    void (*left)(void *user, const HostWorld *world, uint64_t account);
     // What may be said in a world of that place, whose chat an account does not want to see (at
     // most max; returns how many), and a report by a player. May be NULL.
     void (*chat)(void *user, const char *place_id, HostChat *out);

@@ -240,6 +240,9 @@ static void hear(HostWorld *world, const ChannelReport *report)
         break;
     case CHANNEL_LEFT:
         host_move_left(world, report->account);
+        if (outside->left != NULL) {
+            outside->left(outside->user, world, report->account);
+        }
         break;
     case CHANNEL_CLOSED:
         if (outside->socket_closed != NULL) {

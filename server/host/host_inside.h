@@ -63,10 +63,12 @@ typedef struct HostReload {
     uint32_t version;
     bool is_restore; // it is the last good set
     HostManifests manifests;
-    size_t manifest_at; // how much of the manifest is sent
-    uint32_t at;        // how many of its parts are sent
-    bool is_sent;       // all of it; the world answers
-    size_t step_bytes;  // sent in this step
+    bool *sends, *removes; // by rune: of this place, and of the one that runs
+    size_t manifest_at;    // how much of the manifest is sent
+    uint32_t at;           // how many of its runes are sent
+    uint32_t parameters_at;
+    bool is_sent;      // all of it; the world answers
+    size_t step_bytes; // sent in this step
     uint64_t deadline_ns;
     // Waits until the way is free.
     HostPlace *next; // NULL: none

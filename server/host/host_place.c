@@ -3,6 +3,7 @@
 // creator itself, and gives out nothing but what the manifest replicates.
 #include "core/base/limits.h"
 #include "core/base/sha256.h"
+#include "server/build/pipeline/rune_set.h"
 #include "server/build/sign/manifest_sign.h"
 #include "server/host/host_inside.h"
 
@@ -57,6 +58,11 @@ Status host_place_create(const HostPlaceConfig *config, BuildResult *built, Host
     *built = (BuildResult){0};
     sha256_of(place->built.stripped, place->built.stripped_bytes, place->scene_hash);
     sha256_hex(place->scene_hash, place->scene_hex);
+    RuneSet set;
+    if (rune_set_make(&place->built, &set) == STATUS_OK) { // else it is not used
+        sha256_hex(set.hash, place->set_hex);
+        rune_set_free(&set);
+    }
     take_facts(place, config);
     *out = place;
     return STATUS_OK;

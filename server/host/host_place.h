@@ -31,6 +31,7 @@ struct HostPlace {
     uint8_t scene_hash[32];
     char scene_hex[65];
     char cdn_base[HOST_CDN_BYTES]; // "": none
+    char set_hex[65];              // of the runes that players get (rune_set.h)
     WorldConfig numbers;           // of every world of it; no place, no identity
 };
 

@@ -3,6 +3,8 @@
 // checks it as if it came from a stranger, and so does the host with what the world says about it.
 #include "server/host/host_reload.h"
 
+#include "core/base/sha256.h"
+#include "core/wire/manifest_restart.h"
 #include "server/host/host_inside.h"
 
 #include <inttypes.h>
@@ -27,36 +29,90 @@ static void set_reference(HostPlace **slot, HostPlace *place)
 
 // --- what differs -------------------------------------------------------------------------------
 
+// A place that did not come from the build has no frame.
+static bool is_same_scene(const BuildResult *a, const BuildResult *b)
+{
+    if (a->frame_bytes >= SHA256_BYTES && b->frame_bytes >= SHA256_BYTES) {
+        return memcmp(a->frame, b->frame, SHA256_BYTES) == 0;
+    }
+    return a->whole_bytes == b->whole_bytes && memcmp(a->whole, b->whole, a->whole_bytes) == 0;
+}
+
 bool host_place_is_same_but_scripts(const HostPlace *running, const HostPlace *built)
 {
     const WorldConfig *a = &running->numbers, *b = &built->numbers;
     return strcmp(running->place_id, built->place_id) == 0 && a->player_max == b->player_max &&
            a->entity_max == b->entity_max && a->json_session_max == b->json_session_max &&
-           a->development == b->development &&
-           running->built.whole_bytes == built->built.whole_bytes &&
-           memcmp(running->built.whole, built->built.whole, built->built.whole_bytes) == 0;
+           a->development == b->development && is_same_scene(&running->built, &built->built);
 }
 
-// Runes are sorted by path.
-static const BuildRune *find_rune(const BuildResult *built, const char *path)
+static Status read_manifest(const HostPlace *place, void *block, ManifestList *out)
 {
-    uint32_t low = 0, high = built->rune_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const int order = strcmp(built->runes[middle].path, path);
-        if (order == 0) {
-            return &built->runes[middle];
-        }
-        low = order < 0 ? middle + 1 : low;
-        high = order < 0 ? high : middle;
+    Arena arena;
+    arena_init(&arena, block, MANIFEST_ARENA_BYTES);
+    uint8_t signature[MANIFEST_SIGNATURE_BYTES];
+    bool has_signature = false;
+    JsonError error = {0};
+    return manifest_read(&arena, place->built.manifest, place->built.manifest_bytes, out, signature,
+                         &has_signature, &error);
+}
+
+// What differs between the manifests of two places: the rows of the second that start again.
+typedef struct Change {
+    void *blocks[3];
+    ManifestList now, next;
+    bool *restarts; // by row of next
+} Change;
+
+static Status change_read(const HostPlace *running, const HostPlace *built, Change *out)
+{
+    *out = (Change){.restarts = calloc(MANIFEST_ROWS_MAX, sizeof *out->restarts)};
+    bool has_memory = out->restarts != NULL;
+    for (uint32_t i = 0; i < 3; i++) {
+        out->blocks[i] = malloc(MANIFEST_ARENA_BYTES);
+        has_memory = has_memory && out->blocks[i] != NULL;
     }
-    return NULL;
+    Status status = has_memory ? read_manifest(running, out->blocks[0], &out->now) : STATUS_LIMIT;
+    if (status == STATUS_OK) {
+        status = read_manifest(built, out->blocks[1], &out->next);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    Arena scratch;
+    arena_init(&scratch, out->blocks[2], MANIFEST_ARENA_BYTES);
+    return manifest_restarts(&out->now, &out->next, &scratch, out->restarts);
 }
 
-static bool is_same_rune(const BuildRune *a, const BuildRune *b)
+static void change_free(Change *change)
 {
-    return a != NULL && b != NULL && a->context == b->context && a->replicate == b->replicate &&
-           memcmp(a->hash, b->hash, sizeof a->hash) == 0;
+    free(change->restarts);
+    for (uint32_t i = 0; i < 3; i++) {
+        free(change->blocks[i]);
+    }
+}
+
+// Which runes have to be sent, by the rule that the world and its clients go by.
+static Status plan(const HostPlace *running, HostReload *reload)
+{
+    const BuildResult *before = &running->built, *after = &reload->place->built;
+    Change change;
+    Status status = change_read(running, reload->place, &change);
+    reload->sends = calloc((size_t)after->rune_count + 1, sizeof *reload->sends);
+    reload->removes = calloc((size_t)before->rune_count + 1, sizeof *reload->removes);
+    if (reload->sends == NULL || reload->removes == NULL) {
+        status = STATUS_LIMIT;
+    }
+    for (uint32_t i = 0; status == STATUS_OK && i < after->rune_count; i++) {
+        const uint32_t row = manifest_find(&change.next, text_from(after->runes[i].path));
+        reload->sends[i] = row != UINT32_MAX && change.restarts[row];
+    }
+    for (uint32_t i = 0; status == STATUS_OK && i < before->rune_count; i++) {
+        reload->removes[i] =
+            manifest_find(&change.next, text_from(before->runes[i].path)) == UINT32_MAX;
+    }
+    change_free(&change);
+    return status;
 }
 
 // --- what is told -------------------------------------------------------------------------------
@@ -108,8 +164,11 @@ static void drop_current(HostReload *reload)
 {
     set_reference(&reload->place, NULL);
     host_manifests_free(&reload->manifests);
+    free(reload->sends);
+    free(reload->removes);
+    reload->sends = reload->removes = NULL;
     reload->is_sent = false;
-    reload->manifest_at = reload->at = 0;
+    reload->manifest_at = reload->at = reload->parameters_at = 0;
 }
 
 static void refuse_current(HostWorld *world, const char *reason)
@@ -131,6 +190,7 @@ static Status put_manifest(HostWorld *world)
     const size_t count = left < PIECE_BYTES ? left : PIECE_BYTES;
     uint8_t bytes[CHANNEL_RELOAD_BYTES + PIECE_BYTES];
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    byte_write_u32(&writer, reload->version);
     byte_write_u32(&writer, (uint32_t)text->bytes);
     byte_write_u32(&writer, (uint32_t)reload->manifest_at);
     byte_write_bytes(&writer, text->data + reload->manifest_at, count);
@@ -160,15 +220,11 @@ static Entry script_entry(const BuildRune *rune)
 static Status put_removed(HostWorld *world, const BuildRune *rune)
 {
     const Entry entry = script_entry(rune);
-    return find_rune(&world->reload.place->built, rune->path) == NULL ? put_entry(world, &entry)
-                                                                      : STATUS_OK;
+    return put_entry(world, &entry);
 }
 
 static Status put_rune(HostWorld *world, const BuildRune *rune)
 {
-    if (is_same_rune(find_rune(&world->place->built, rune->path), rune)) {
-        return STATUS_OK;
-    }
     Entry entry = script_entry(rune);
     entry.flags = rune->replicate ? ENTRY_REPLICATE : 0u;
     entry.number = entry_context(rune->context);
@@ -179,15 +235,68 @@ static Status put_rune(HostWorld *world, const BuildRune *rune)
 
 static Status put_packed(HostWorld *world, const BuildRune *rune)
 {
-    if (rune->packed == NULL || is_same_rune(find_rune(&world->place->built, rune->path), rune)) {
-        return STATUS_OK;
-    }
     Entry entry = script_entry(rune);
     entry.flags = ENTRY_PACKED;
     entry.number = world->reload.place->built.packing;
     entry.bytes = rune->packed;
     entry.byte_count = rune->packed_count;
-    return put_entry(world, &entry);
+    return rune->packed != NULL ? put_entry(world, &entry) : STATUS_OK;
+}
+
+// Entities and prefabs that have a script, of the frame of a place.
+typedef struct Scripted {
+    uint64_t net_id;
+    const char *prefab;
+    size_t prefab_bytes;
+    const uint8_t *parameters;
+    size_t bytes;
+} Scripted;
+
+static ByteReader scripted_reader(const BuildResult *built)
+{
+    const bool has_frame = built->frame_bytes >= SHA256_BYTES;
+    return byte_reader(has_frame ? built->frame + SHA256_BYTES : NULL,
+                       has_frame ? built->frame_bytes - SHA256_BYTES : 0);
+}
+
+static bool scripted_read(ByteReader *reader, Scripted *out)
+{
+    if (reader->status != STATUS_OK || byte_reader_left(reader) == 0) {
+        return false;
+    }
+    out->net_id = byte_read_u64(reader);
+    out->prefab = (const char *)byte_read_block(reader, &out->prefab_bytes);
+    out->parameters = byte_read_block(reader, &out->bytes);
+    return reader->status == STATUS_OK && out->prefab_bytes <= ENTRY_NAME_BYTES &&
+           out->bytes <= ENTRY_BYTES_MAX;
+}
+
+// The next parameters that differ, from `parameters_at` on; frames that are the same name the same
+// things in the same order. STATUS_NOT_FOUND: there are no more.
+static Status put_parameters(HostWorld *world)
+{
+    HostReload *reload = &world->reload;
+    ByteReader before = scripted_reader(&world->place->built);
+    ByteReader after = scripted_reader(&reload->place->built);
+    Scripted old, new;
+    for (uint32_t i = 0; scripted_read(&before, &old) && scripted_read(&after, &new); i++) {
+        const bool is_same =
+            old.bytes == new.bytes &&
+            (old.bytes == 0 || memcmp(old.parameters, new.parameters, old.bytes) == 0);
+        if (i < reload->parameters_at || is_same) {
+            continue;
+        }
+        const Entry entry = {.type = ENTRY_PARAMETERS,
+                             .number = new.net_id,
+                             .name = new.prefab,
+                             .name_bytes = (uint32_t) new.prefab_bytes,
+                             .bytes = new.parameters,
+                             .byte_count = new.bytes};
+        const Status status = put_entry(world, &entry);
+        reload->parameters_at = status == STATUS_OK ? i + 1 : reload->parameters_at;
+        return status;
+    }
+    return STATUS_NOT_FOUND;
 }
 
 static Status put_last(HostWorld *world)
@@ -202,8 +311,8 @@ static Status put_last(HostWorld *world)
     return status;
 }
 
-// What is sent, in this order: the manifest, what is removed, each rune and the same packed, the
-// manifest for clients. `at` counts what comes after the first manifest.
+// What is sent, in this order: the manifest, what is removed, each rune and the same packed,
+// parameters, the manifest for clients. `at` counts what comes after the first manifest.
 static Status put_next(HostWorld *world)
 {
     HostReload *reload = &world->reload;
@@ -215,12 +324,15 @@ static Status put_next(HostWorld *world)
     uint32_t at = reload->at;
     Status status;
     if (at < before->rune_count) {
-        status = put_removed(world, &before->runes[at]);
+        status = reload->removes[at] ? put_removed(world, &before->runes[at]) : STATUS_OK;
     } else if ((at -= before->rune_count) < 2 * after->rune_count) {
         const BuildRune *rune = &after->runes[at / 2];
-        status = at % 2 == 0 ? put_rune(world, rune) : put_packed(world, rune);
+        status = !reload->sends[at / 2] ? STATUS_OK
+                 : at % 2 == 0          ? put_rune(world, rune)
+                                        : put_packed(world, rune);
     } else {
-        status = put_last(world);
+        status = put_parameters(world);
+        return status == STATUS_NOT_FOUND ? put_last(world) : status;
     }
     reload->at += status == STATUS_OK;
     return status;
@@ -254,10 +366,11 @@ static void begin(HostWorld *world, HostPlace *place, uint64_t tag, bool is_rest
     if (reload->good == NULL) {
         set_reference(&reload->good, world->place);
     }
-    const Status status = host->config.remote
-                              ? STATUS_UNSUPPORTED
-                              : host_place_sign(place, host->config.key, world->manifest_version,
-                                                world->stats.tick, &reload->manifests);
+    Status status = host->config.remote ? STATUS_UNSUPPORTED : plan(world->place, reload);
+    if (status == STATUS_OK) {
+        status = host_place_sign(place, host->config.key, world->manifest_version,
+                                 world->stats.tick, &reload->manifests);
+    }
     if (status != STATUS_OK) {
         char why[128];
         snprintf(why, sizeof why, "its manifest cannot be signed here: %s", status_text(status));

@@ -132,6 +132,7 @@ static Status make_host(Serve *serve)
                                      .start = outside_start,
                                      .joined = serve_joined,
                                      .entered = outside_entered,
+                                     .left = serve_listing_left,
                                      .made = serve_made,
                                      .refuse_socket = serve_refuse_socket,
                                      .socket_passed = outside_socket_passed,

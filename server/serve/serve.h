@@ -36,6 +36,7 @@ typedef struct ServeConfig {
     uint32_t world_max;    // processes at once; 0: HOST_WORLDS_MAX
     uint32_t idle_stop_s;  // 0: five minutes
     uint32_t idle_place_s; // with `control`: until an unused place is closed
+    uint32_t vote_seconds; // of play that a vote for a place needs
     uint32_t account_mb;   // what an account may store, in MiB; 0: ACCOUNT_MB_DEFAULT
     // Pages of other sites that may connect, "https://play.example"; ends with NULL.
     const char *origins[SERVE_ORIGINS_MAX + 1];

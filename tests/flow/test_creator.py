@@ -227,6 +227,41 @@ def test_creator_operator(program, places, folder):
         up.kill()
 
 
+def test_creator_worlds(program, places, folder):
+    """Bots in a private place and in its beta; worlds that are stored are listed after a restart."""
+    up = begin(program, places, folder, "ann", "bob")
+    try:
+        ann, boss = (sign_in(program, folder, up, name) for name in ("ann", "boss"))
+        den = write_place(folder)
+        place = json.loads(ann("publish", den, "--json"))["place_id"]
+        ann("publish", den, "--channel", "beta")
+        bots = ("-n", "2", "--seconds", "1", "--best-effort", "--ramp", "30", "--json", "--truth", "0")
+        for channel in ((), ("--channel", "beta")):
+            done = json.loads(ann("bots", "--place", den, *bots, *channel))
+            check((done["playing"], done["failures"]) == (2, 0), done)
+        check(ann("place", "team", den) == "owner     ann\n", "bots stay in the team")
+        # Who may not let them in is told so; a place for everybody needs no sign-in.
+        bob = sign_in(program, folder, up, "bob")
+        check("404" in bob("bots", "--place", place, *bots, code=1), "it is private")
+        ann("place", "visibility", den, "unlisted")
+        nobody = Tool(program, os.path.join(folder, "nobody"), ann.url)
+        done = json.loads(nobody("bots", "--server", ann.url, "--place", place, *bots))
+        check(done["playing"] == 2, done)
+        check("no server given" in nobody("bots", "--place", place, code=2), "which server?")
+        world = up.good("POST", "/api/worlds", {"place_id": place, "name": "Kept"}, "ann")["world_id"]
+        up.stop()
+        up = Publisher(program, places, os.path.join(folder, "server"), tokens=up.tokens)
+        ann, bob, boss = (sign_in(program, folder, up, name) for name in ("ann", "bob", "boss"))
+        rows = boss("worlds")
+        check(re.search(rf"^{world} .* stopped +0  {place}$", rows, re.MULTILINE), rows)
+        check(re.search(rf"^{world} .* stopped ", ann("worlds"), re.MULTILINE), ann("worlds"))
+        check(world not in bob("worlds"), "bob sees it")
+        check("last_sign_in" in json.loads(boss("user", "show", "ann", "--json")), "it is named for what it is")
+        up.stop()
+    finally:
+        up.kill()
+
+
 def test_creator_misused(program, places, folder):
     """Invalid arguments are said so, and nobody is asked."""
     tool = Tool(program, folder, "http://127.0.0.1:9")

@@ -36,7 +36,15 @@ function Module.update(items, factor)
 end
 return Module
 """)
-    write(folder, "StarterGui/Hello.lua", 'function onStart()\n    print("in the client")\nend\n')
+    # All are needed: a script may require 64 others, so some hubs are between.
+    hubs = range(0, count, 50)
+    for hub in hubs:
+        write(folder, f"ReplicatedStorage/Hub{hub}.lua", "".join(
+            f'require("ReplicatedStorage/Module{i:04}")\n' for i in range(hub, min(hub + 50, count)))
+            + "return 1\n")
+    write(folder, "StarterGui/Hello.lua", "".join(
+        f'require("ReplicatedStorage/Hub{hub}")\n' for hub in hubs)
+        + 'function onStart()\n    print("in the client")\nend\n')
     return folder
 
 
@@ -143,8 +151,11 @@ def test_static_files_are_what_the_host_has(program, places, folder):
                 status, headers, body = world.request("GET", f"/{path}")
                 check(status == 200 and body == read(out, path), f"{path}: {status}")
                 check(headers.get("Access-Control-Allow-Origin") == "*", f"{path}: {headers}")
-        asked = world.request("POST", f"/packed/{index['packing']}", {"runes": runes})
-        check(asked[2] == read(out, f"packed/{index['packing']}/{name}"), "the set is another")
+        asked = entries_of(world.request("POST", f"/packed/{index['packing']}", {"runes": runes})[2])
+        together = b"".join(bytes.fromhex(rune) + struct.pack("<BI", form, len(data)) + data
+                            for rune, (form, data) in zip(runes, asked))
+        check(together == read(out, f"packed/{index['packing']}/{name}"), "the set is another")
+        check(joined["rune_set"] == name, f"{joined}")
         page = world.request("GET", "/nothing")[1]
         check("connect-src 'self' ws: wss: http://127.0.0.1:9;" in page["Content-Security-Policy"],
               f"{page}")
@@ -176,6 +187,53 @@ def test_static_files_are_what_the_host_has(program, places, folder):
     failed = subprocess.run([program, "export-cdn", place, "/proc/nowhere", "--allow-weak-jail"],
                             capture_output=True, text=True, timeout=60)
     check(failed.returncode == 1 and "cannot be made" in failed.stderr, failed.stderr)
+
+
+def play(program, world, cache):
+    done = subprocess.run([program, "bots", "--server", f"http://127.0.0.1:{world.port}", "-n", "1",
+                           "--seconds", "1", "--scripts", "--cache", cache, "--json", "--best-effort",
+                           "--allow-weak-jail"], capture_output=True, text=True, timeout=120)
+    check(done.returncode == 0, done.stdout + done.stderr)
+    result = json.loads(done.stdout)
+    check(result["scripted"] == 1 and result["script_faults"] == 0, f"{result}")
+    return result
+
+
+def test_native_clients_keep_runes(program, places, folder):
+    place = write_scripts(os.path.join(folder, "many"), 60)
+    world = World(program, place, None)
+    cache = os.path.join(folder, "cache/runes")
+    try:
+        sent = len(runes_of(place))
+        names = sorted(set(runes_of(place).values()))
+        cold = play(program, world, cache)
+        check(cold["runes_cached"] == 0 and cold["runes_unpacked"] == sent, f"{cold}")
+        check(files_of(cache) == names, "what runs is kept, and nothing else")
+        for name in names:
+            check(hashlib.sha256(read(cache, name)).hexdigest() == name, f"another rune: {name}")
+        warm = play(program, world, cache)
+        check(warm["runes_cached"] == sent and warm["runes_unpacked"] == 0, f"{warm}")
+        # Damaged: noticed, fetched, and kept anew.
+        for name, data in ((names[0], b"x" + read(cache, names[0])[1:]), (names[1], b"")):
+            with open(os.path.join(cache, name), "wb") as file:
+                file.write(data)
+        mended = play(program, world, cache)
+        check(mended["runes_unpacked"] == 2, f"{mended}")
+        check(hashlib.sha256(read(cache, names[0])).hexdigest() == names[0], "it is mended")
+        check(play(program, world, cache)["runes_unpacked"] == 0, "and used")
+        # Two at once, and a folder that cannot be written.
+        both = [subprocess.Popen([program, "bots", "--server", f"http://127.0.0.1:{world.port}", "-n",
+                                  "1", "--seconds", "1", "--scripts", "--cache",
+                                  os.path.join(folder, "shared"), "--json", "--best-effort",
+                                  "--allow-weak-jail", "--seed", str(seed)], stdout=subprocess.PIPE)
+                for seed in (5, 6)]
+        for process in both:
+            out, _ = process.communicate(timeout=120)
+            check(process.returncode == 0 and json.loads(out)["scripted"] == 1, f"{out}")
+        check(files_of(os.path.join(folder, "shared")) == names, "both kept the same")
+        check(play(program, world, "/proc/nowhere")["runes_unpacked"] == sent, "it runs without")
+    finally:
+        world.kill()
 
 
 if __name__ == "__main__":

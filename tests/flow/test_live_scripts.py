@@ -292,9 +292,15 @@ def varint(number):
     return bytes(out) + bytes([number])
 
 
+def schema_number():
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    with open(os.path.join(root, "core/wire/message.h"), encoding="utf-8") as file:
+        return int(re.search(r"#define PROTOCOL_SCHEMA\s+(\d+)", file.read())[1])
+
+
 def binary_handshake(ticket):
     texts = b"".join(varint(len(text)) + text for text in (b"", ticket.encode(), b"", b"", b"eve"))
-    return bytes([1]) + varint(1) + varint(0) + varint(2) + texts + varint(0)
+    return bytes([21]) + varint(1) + varint(0) + varint(2) + varint(schema_number()) + texts + varint(0)
 
 
 def hear_all(socket, seconds):

@@ -305,6 +305,7 @@ GOOD = {
     "GET /blob/{sha256}": lambda server: Ask(sha256=server.rune()),
     # No rune is told of before a game is joined: this one is not there.
     "GET /packed/{number}/{sha256}": lambda server: Ask(number=1, sha256="0" * 64, status=404),
+    "POST /packed/{number}": lambda server: Ask(number=1, body={"runes": ["0" * 64]}, status=404),
     "GET /worlds": lambda server: Ask("guest"),
     "GET /world/{world_id}": lambda server: Ask("account", world_id=server.own_world()),
     "GET /world/{world_id}/export": lambda server: Ask("account", world_id=server.own_world()),
@@ -461,6 +462,7 @@ CONFLICT = {
     "POST /login": lambda server: Ask(body={"username": "ann"}),  # a guest with an account's name
     "POST /register": lambda server: Ask(body={"username": "ANN", "password": PASSWORD}),
     "POST /logout": "the sign-in ends, and is 401 from then on",
+    "POST /packed/{number}": "it only reads",
     "POST /api/account": lambda server: Ask("account", {"shown_name": "boss"}),
     "POST /api/hosts/report": lambda server: Ask(
         "host", {**host_report(server).body, "boot": "2" * 32}),

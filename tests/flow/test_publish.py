@@ -167,7 +167,8 @@ def test_publish_page(program, places, folder):
         check(up.ask("DELETE", path, who="bob")[0] == 403, "bob deletes it")
         up.good("DELETE", path, who="ann")
         check(up.ask("GET", path, who="bob")[0] == 404, "bob sees what was thrown away")
-        check(up.upload("ann", package(), place)[0] in (403, 404), "it takes a revision in the trash")
+        status, answer = up.upload("ann", package(), place)  # not that she may not
+        check((status, answer["error"]["code"]) == (409, "trashed"), answer)
         check(up.good("GET", path, who="ann")["trashed_at"], "no time")
         check(up.good("POST", f"{path}/restore", who="ann")["trashed_at"] is None, "it is still there")
         check(up.good("GET", path, who="bob")["title"] == "New", "it is not back")

@@ -136,6 +136,12 @@ void act_world_answer(ActWorld *act)
             note_store(act, command);
         } else if (command->type == COMMAND_STOP) {
             act->stops += 1;
+        } else if (command->type == COMMAND_RELOAD) {
+            act->reload_counts[command->reload] += 1;
+            act->reload_version = command->version;
+            act->reload_tick = command->tick;
+            snprintf(act->reload_reason, sizeof act->reload_reason, "%.*s",
+                     (int)command->byte_count, (const char *)command->bytes);
         } else if (command->type == COMMAND_LEFT) {
             act->left_count += 1;
             act->left_account = command->account;

@@ -189,7 +189,7 @@ TEST(the_score_is_the_published_formula_without_being_rewritten)
         const uint64_t up = rng_below(&rng, 50), down = rng_below(&rng, 50);
         for (uint32_t j = 0; j < count; j++) { // in any order: players of several hosts
             times[j] = BEGIN_MS + (uint64_t)rng_below(&rng, 200) * DAY;
-            heat = popularity_heat_add(heat, times[j]);
+            heat = popularity_heat_add(heat, times[j], POPULARITY_ACCOUNT);
         }
         scores[i] = popularity_score(heat, up, down);
         plain[i] = plain_score(times, count, up, down, now);
@@ -200,8 +200,14 @@ TEST(the_score_is_the_published_formula_without_being_rewritten)
         CHECK(!is_clear || (plain[i] > plain[i + 1]) == (scores[i] > scores[i + 1]));
     }
     // A player of a week ago counts half of one of today.
-    const uint64_t old = popularity_heat_add(popularity_heat_add(0, now - 7 * DAY), now - 7 * DAY);
-    const uint64_t fresh = popularity_heat_add(0, now);
+    const uint64_t old =
+        popularity_heat_add(popularity_heat_add(0, now - 7 * DAY, 1), now - 7 * DAY, 1);
+    const uint64_t fresh = popularity_heat_add(0, now, 1);
+    uint64_t guests = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        guests = popularity_heat_add(guests, now, POPULARITY_GUEST);
+    }
+    CHECK(guests > fresh - 9 && guests < fresh + 9); // four of them count as one account
     CHECK(fabs(shown_score(old, now) / shown_score(fresh, now) - 1) < 1e-6);
 }
 
@@ -291,6 +297,7 @@ TEST(what_was_approved_and_changes_waits_again)
     const StoreListQuery all = {.sort = STORE_NEW};
     const uint8_t picture[32] = {1};
     const char *const tags[] = {"fun"};
+    account(&fixture, BO, "bo");
     place(&fixture, "maze", "Maze", "");
     CHECK_OK(store_listing_require_approval(fixture.store, true));
     approve(&fixture, "maze");
@@ -601,24 +608,24 @@ TEST(who_has_played_may_vote_once)
     account(&fixture, ANN, "annie");
     place(&fixture, "lava", "Lava", "");
     place(&fixture, "maze", "Maze", "");
-    CHECK_INT(store_vote_put(fixture.store, "lava", BO, 1), STATUS_DENIED);
+    CHECK_INT(store_vote_put(fixture.store, "lava", BO, 1, 0), STATUS_DENIED);
     visit(&fixture, "lava", BO);
     visit(&fixture, "maze", BO);
     visit(&fixture, "lava", ANN);
     const uint64_t before = listing(&fixture, "lava").score;
-    CHECK_OK(store_vote_put(fixture.store, "lava", BO, 1));
-    CHECK_OK(store_vote_put(fixture.store, "lava", BO, 1));
+    CHECK_OK(store_vote_put(fixture.store, "lava", BO, 1, 0));
+    CHECK_OK(store_vote_put(fixture.store, "lava", BO, 1, 0));
     CHECK_INT(listing(&fixture, "lava").counts.votes_up, 1);
     CHECK(listing(&fixture, "lava").score > before);
-    CHECK_OK(store_vote_put(fixture.store, "lava", BO, -1));
-    CHECK_OK(store_vote_put(fixture.store, "lava", ANN, -1));
+    CHECK_OK(store_vote_put(fixture.store, "lava", BO, -1, 0));
+    CHECK_OK(store_vote_put(fixture.store, "lava", ANN, -1, 0));
     CHECK_INT(listing(&fixture, "lava").counts.votes_up, 0);
     CHECK_INT(listing(&fixture, "lava").counts.votes_down, 2);
     CHECK(listing(&fixture, "lava").score < before);
-    CHECK_OK(store_vote_put(fixture.store, "lava", ANN, 0));
+    CHECK_OK(store_vote_put(fixture.store, "lava", ANN, 0, 0));
     CHECK_INT(listing(&fixture, "lava").counts.votes_down, 1);
-    CHECK_INT(store_vote_put(fixture.store, "lava", BO, 2), STATUS_MALFORMED);
-    CHECK_INT(store_vote_put(fixture.store, "none", BO, 1), STATUS_NOT_FOUND);
+    CHECK_INT(store_vote_put(fixture.store, "lava", BO, 2, 0), STATUS_MALFORMED);
+    CHECK_INT(store_vote_put(fixture.store, "none", BO, 1, 0), STATUS_NOT_FOUND);
     StoreOpinion opinion;
     CHECK_OK(store_opinion(fixture.store, "lava", BO, &opinion));
     CHECK(opinion.has_played && opinion.vote == -1 && !opinion.is_favourite);
@@ -626,6 +633,56 @@ TEST(who_has_played_may_vote_once)
     StorePackage package = find(&fixture, "lava");
     change(&fixture, &package);
     CHECK_INT(listing(&fixture, "lava").counts.votes_down, 1);
+    end(&fixture);
+}
+
+static void play(StoreFixture *fixture, const char *id, uint64_t who, uint64_t seconds)
+{
+    StorePlayTime time = {.account = who, .seconds = seconds};
+    snprintf(time.package_id, sizeof time.package_id, "%s", id);
+    const StorePlayBatch batch = {.times = &time, .time_count = 1, .unix_ms = now_ms};
+    CHECK_OK(store_plays_add(fixture->store, &batch));
+}
+
+TEST(a_vote_needs_some_time_of_play)
+{
+    StoreFixture fixture;
+    REQUIRE(begin_file(&fixture));
+    account(&fixture, BO, "bobby");
+    place(&fixture, "lava", "Lava", "");
+    visit(&fixture, "lava", BO);
+    CHECK_INT(store_vote_put(fixture.store, "lava", BO, 1, 120), STATUS_DENIED);
+    play(&fixture, "lava", BO, 60);
+    CHECK_INT(store_vote_put(fixture.store, "lava", BO, 1, 120), STATUS_DENIED);
+    play(&fixture, "lava", BO, 60); // in all
+    CHECK_OK(store_vote_put(fixture.store, "lava", BO, 1, 120));
+    play(&fixture, "none", BO, 60);
+    play(&fixture, "lava", ANN, 60); // who is not there
+    CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM play_times WHERE account_id <> 0"), 1);
+    fixture_end(&fixture);
+}
+
+TEST(guests_count_less_and_once_for_an_address)
+{
+    StoreFixture fixture;
+    REQUIRE(begin(&fixture));
+    account(&fixture, BO, "bobby");
+    account(&fixture, ANN, "");
+    place(&fixture, "lava", "Lava", "");
+    place(&fixture, "maze", "Maze", "");
+    place(&fixture, "race", "Race", "");
+    const uint64_t before = listing(&fixture, "lava").heat;
+    StoreVisit guest = {.package_id = "lava", .account = ANN, .unix_ms = now_ms};
+    StorePlayBatch batch = {.visits = &guest, .visit_count = 1, .unix_ms = now_ms};
+    guest.is_same_address = true;
+    CHECK_OK(store_plays_add(fixture.store, &batch));
+    CHECK_INT(listing(&fixture, "lava").heat, before);
+    CHECK_INT(listing(&fixture, "lava").counts.visits, 1); // visits are what they were
+    guest = (StoreVisit){.package_id = "maze", .account = ANN, .unix_ms = now_ms};
+    CHECK_OK(store_plays_add(fixture.store, &batch));
+    visit(&fixture, "race", BO);
+    CHECK(listing(&fixture, "maze").heat > before);
+    CHECK(listing(&fixture, "race").heat > listing(&fixture, "maze").heat);
     end(&fixture);
 }
 
@@ -644,7 +701,7 @@ TEST(what_somebody_likes_and_played_goes_with_them)
     CHECK_OK(store_favourite_put(fixture.store, "lava", ANN, true));
     now_ms += 1000;
     CHECK_OK(store_favourite_put(fixture.store, "maze", ANN, true));
-    CHECK_OK(store_vote_put(fixture.store, "lava", ANN, 1));
+    CHECK_OK(store_vote_put(fixture.store, "lava", ANN, 1, 0));
     CHECK_INT(listing(&fixture, "lava").counts.favourites, 1);
     static StoreListing rows[4];
     char next[NEXT], after[NEXT];

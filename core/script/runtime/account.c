@@ -225,6 +225,36 @@ void account_memory_fault(ScriptSystem *system, Script *script, size_t bytes)
     script->state = SCRIPT_OFF;
 }
 
+void script_watch_begin(ScriptSystem *system)
+{
+    system->watch = (ScriptWatch){.number = system->watch.number + 1};
+}
+
+const ScriptWatch *script_watch(const ScriptSystem *system)
+{
+    return &system->watch;
+}
+
+// A file that does not run to its end, or a script that did not start, is of no use to anybody.
+static void watch_fault(ScriptSystem *system, Script *script, const ScriptFault *fault)
+{
+    ScriptWatch *watch = &system->watch;
+    const bool is_start =
+        fault->hook == HOOK_LOAD || fault->hook == HOOK_START || fault->hook == HOOK_RELOAD;
+    script->has_not_started = script->has_not_started || is_start;
+    if (watch->number == 0 || script->watch_number != watch->number || watch->has_failed) {
+        return;
+    }
+    watch->fault_count += 1;
+    watch->has_failed = is_start;
+    if (watch->text[0] == 0 || watch->has_failed) {
+        const bool has_place = begins_with_place(fault->message, fault->file);
+        char place[SCRIPT_FILE_BYTES + 16];
+        snprintf(place, sizeof place, "%s:%u: ", fault->file, (unsigned)fault->line);
+        snprintf(watch->text, sizeof watch->text, "%s%s", has_place ? "" : place, fault->message);
+    }
+}
+
 void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKind kind,
                    uint32_t line, const char *message, const char *traceback)
 {
@@ -261,6 +291,7 @@ void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKi
         return;
     }
     if (script != NULL) {
+        watch_fault(system, script, &fault);
         punish(system, script);
     }
 }

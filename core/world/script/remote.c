@@ -83,6 +83,25 @@ static bool call_is_open(const RemoteCalls *calls, uint64_t id)
     return false;
 }
 
+static void refuse(ScriptHost *host, const Session *session, uint64_t invoke_id, const char *why);
+
+static void message_dropped(void *user, const ScriptEvent *event)
+{
+    ScriptHost *host = user;
+    Session *session = session_of_player(host->config.sessions, event->player_id);
+    uint32_t row;
+    host->remotes->stale += 1;
+    if (event->invoke_id != 0 && session != NULL && session->state == SESSION_PLAYING &&
+        call_take(host->remotes, calls_of(host, session), event->invoke_id, &row)) {
+        refuse(host, session, event->invoke_id, "the scripts have changed");
+    }
+}
+
+void remote_forget_waiting(ScriptHost *host)
+{
+    script_drop_messages(host->system, message_dropped, host);
+}
+
 // --- down ---------------------------------------------------------------------------------------
 
 static RemoteCost *cost_at(ScriptHost *host, uint32_t row)

@@ -70,7 +70,10 @@ static Status create_scripts(ScriptHost *host)
     uint32_t *staged = heap_alloc(heap, heap_array_bytes(slots, sizeof *staged));
     host->index.slots = now; // freed with the host, whatever fails
     host->staged_index.slots = staged;
-    const Status status = script_manifest_create(host);
+    Status status = script_manifest_create(host);
+    if (status == STATUS_OK) {
+        status = script_parameters_create(host);
+    }
     if (host->scripts == NULL || host->order == NULL || now == NULL || staged == NULL ||
         !bytes_grow(host, HOST_BYTES_BEGIN) || status != STATUS_OK) {
         return STATUS_LIMIT;
@@ -117,6 +120,7 @@ void script_host_destroy(ScriptHost *host)
     }
     Heap *heap = host->config.heap;
     script_destroy(heap, host->system);
+    script_parameters_destroy(host);
     script_manifest_destroy(host);
     heap_free(heap, host->bytes);
     heap_free(heap, host->staged_index.slots);
@@ -403,6 +407,36 @@ Status script_host_reload(ScriptHost *host, const Entry *entry)
     return STATUS_OK;
 }
 
+static void recount_sent(ScriptHost *host)
+{
+    host->sent_count = 0;
+    host->sent_bytes = 0;
+    for (uint32_t i = 0; i < host->script_count; i++) {
+        const HostScript *script = &host->scripts[i];
+        host->sent_count += script_host_is_sent(script);
+        host->sent_bytes += script_host_is_sent(script) ? script->byte_count : 0;
+    }
+}
+
+// A reload that waits for the next tick is complete, and stays.
+void script_host_unstage(ScriptHost *host)
+{
+    if (host->system == NULL || host->reload_waits) {
+        return;
+    }
+    size_t used = 0;
+    for (uint32_t i = 0; i < host->script_count; i++) {
+        const HostScript *script = &host->scripts[i];
+        const size_t end = script->offset + script->byte_count + script->packed_count;
+        used = end > used ? end : used;
+    }
+    host->bytes_used = used;
+    host->staged_count = 0;
+    path_index_clear(&host->staged_index);
+    recount_sent(host);
+    script_parameters_unstage(host);
+}
+
 Status script_host_stored(ScriptHost *host, const Entry *entry)
 {
     const bool ok = (entry->flags & ENTRY_OK) != 0;
@@ -421,6 +455,7 @@ static void load(ScriptHost *host, const HostScript *script, bool reload)
                : script_load_rune(host->system, script->path, rune, script->byte_count);
     if (status != STATUS_OK) {
         host->load_failed += 1;
+        script_trial_load_failed(host, script->path, status);
         log_write(host->config.log, host->config.clock->tick, LOG_ERROR, "script",
                   "%s was not loaded: %s", script->path, status_text(status));
     }
@@ -453,7 +488,8 @@ static void bind_place(ScriptHost *host, const PlaceBinding *binding, uint64_t n
     ScriptEntityInfo info;
     ScriptWorld *script_world = authority_world(host->config.authority);
     if (script_world->methods->entity(script_world, net_id, &info)) {
-        bind(host, path, net_id, binding->parameters, binding->enabled);
+        bind(host, path, net_id, script_parameters_of(host, net_id, binding->parameters),
+             binding->enabled);
     }
 }
 
@@ -714,8 +750,9 @@ static void feed(ScriptHost *host)
         ScriptEntityInfo info;
         if (copy_path(text_from(prefab->script_path), path) &&
             script_world->methods->entity(script_world, binds[i].net_id, &info)) {
-            bind(host, path, binds[i].net_id, (Text){prefab->parameters, prefab->parameters_bytes},
-                 true);
+            const uint32_t number = (uint32_t)(prefab - host->config.place->prefabs.prefabs);
+            const Text own = {prefab->parameters, prefab->parameters_bytes};
+            bind(host, path, binds[i].net_id, script_parameters_of_prefab(host, number, own), true);
         }
     }
     authority_binds_clear(authority);
@@ -744,7 +781,10 @@ void script_host_run(ScriptHost *host)
         return;
     }
     if (host->reload_waits) {
+        script_trial_begin(host);
+        remote_forget_waiting(host);
         take_over(host, false);
+        script_parameters_switch(host);
         announce_reload(host);
     }
     if (script_is_dead(host->system)) {
@@ -754,6 +794,7 @@ void script_host_run(ScriptHost *host)
     feed(host);
     const double world_seconds = (double)clock->tick / (double)clock->tick_rate;
     script_tick(host->system, (double)clock->unix_ms / 1000.0, world_seconds);
+    script_trial_tick(host);
 }
 
 void script_host_events(ScriptHost *host)
@@ -870,4 +911,6 @@ void script_host_hash(const ScriptHost *host, Hash64 *hash)
     if (host->signed_now.is_set) {
         hash_bytes(hash, host->signed_now.signature, sizeof host->signed_now.signature);
     }
+    script_parameters_hash(host, hash);
+    script_trial_hash(host, hash);
 }

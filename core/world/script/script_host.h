@@ -1,9 +1,10 @@
 // The room of scripts: which scripts run in this world, what clients are sent of them, and what
 // both sides say to each other.
 //
-//   script_host.c      scripts come in, take over, run      transfer.c  runes and the scene, in
-//   pieces script_manifest.c  what clients are told of them        remote.c    messages and calls
-//   client_cost.c      what scripts cost on clients, as clients say
+//   script_host.c        scripts come in, take over, run    transfer.c  runes and scene, in pieces
+//   script_manifest.c    what clients are told of them      remote.c    messages and calls
+//   script_parameters.c  parameters that changed            script_trial.c  is a new set good?
+//   client_cost.c        what scripts cost on clients, as clients say
 //
 // What always holds:
 // - The service in its path decides where a script runs and whether anything of it leaves the
@@ -40,8 +41,10 @@ void script_host_destroy(ScriptHost *host);         // NULL is allowed
 ScriptSystem *script_host_system(ScriptHost *host); // NULL without scripts
 
 // --- from the owner -----------------------------------------------------------------------------
-MUST_USE Status script_host_add(ScriptHost *host, const Entry *entry);    // ENTRY_SCRIPT
-MUST_USE Status script_host_reload(ScriptHost *host, const Entry *entry); // ENTRY_RELOAD
+MUST_USE Status script_host_add(ScriptHost *host, const Entry *entry);       // ENTRY_SCRIPT
+MUST_USE Status script_host_reload(ScriptHost *host, const Entry *entry);    // ENTRY_RELOAD
+MUST_USE Status script_parameters_add(ScriptHost *host, const Entry *entry); // ENTRY_PARAMETERS
+void script_host_unstage(ScriptHost *host);                                  // ENTRY_UNSTAGE
 // The answer to a DataStore request. STATUS_NOT_FOUND: no script waits for it.
 MUST_USE Status script_host_stored(ScriptHost *host, const Entry *entry);
 

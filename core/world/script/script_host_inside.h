@@ -49,6 +49,30 @@ typedef struct SignedManifest {
     bool is_set;
 } SignedManifest;
 
+// Parameters of the place that a reload has replaced.
+typedef struct ParameterRow {
+    uint64_t net_id; // of an entity of the place; 0: of a prefab
+    uint32_t prefab; // its number
+    size_t offset, byte_count;
+} ParameterRow;
+
+typedef struct ScriptParameters {
+    ParameterRow *rows; // those that hold, then those that are staged
+    uint32_t count, staged_count;
+    uint8_t *bytes, *spare; // of the rows, in order; the spare one is for the next switch
+    size_t bytes_used;
+} ScriptParameters;
+
+// A set of scripts that has replaced another one in this run, until it is known to be good.
+typedef struct ScriptTrial {
+    bool is_on;
+    bool switch_due, result_due; // the owner is to be told
+    ReloadResult result;
+    uint32_t version;
+    uint64_t tick, until_tick; // of the switch; when it is good
+    char reason[SCRIPT_FAULT_BYTES];
+} ScriptTrial;
+
 struct ScriptHost {
     ScriptHostConfig config;
     ScriptSystem *system;          // NULL: this world runs no scripts
@@ -66,6 +90,8 @@ struct ScriptHost {
     bool reload_waits;
     uint32_t reload_version;
     SignedManifest signed_now, signed_next;
+    ScriptParameters parameters;
+    ScriptTrial trial;
     bool dead_told;
     uint64_t verify_failed, load_failed;
     WireManifestScript *rows; // scratch of MANIFEST_MESSAGE_ROWS
@@ -94,6 +120,22 @@ const HostScript *script_host_after(const ScriptHost *host, Text path);
 void script_host_order(ScriptHost *host, uint32_t count,
                        bool (*is_after)(const HostScript *a, const HostScript *b));
 
+// --- script_parameters.c ------------------------------------------------------------------------
+MUST_USE Status script_parameters_create(ScriptHost *host);
+void script_parameters_destroy(ScriptHost *host);
+void script_parameters_unstage(ScriptHost *host);
+void script_parameters_switch(ScriptHost *host); // the staged ones hold
+// The parameters of an entity of the place, or of what is spawned from a prefab.
+Text script_parameters_of(const ScriptHost *host, uint64_t net_id, Text otherwise);
+Text script_parameters_of_prefab(const ScriptHost *host, uint32_t prefab, Text otherwise);
+void script_parameters_hash(const ScriptHost *host, Hash64 *hash);
+
+// --- script_trial.c -----------------------------------------------------------------------------
+void script_trial_begin(ScriptHost *host); // before the new scripts are loaded
+void script_trial_load_failed(ScriptHost *host, const char *path, Status status);
+void script_trial_tick(ScriptHost *host); // after the scripts have run
+void script_trial_hash(const ScriptHost *host, Hash64 *hash);
+
 // --- script_manifest.c --------------------------------------------------------------------------
 MUST_USE Status script_manifest_create(ScriptHost *host);
 void script_manifest_destroy(ScriptHost *host);
@@ -121,5 +163,7 @@ void client_cost_destroy(ScriptHost *host);
 MUST_USE Status remote_create(ScriptHost *host);
 void remote_destroy(ScriptHost *host);
 void remote_forget(ScriptHost *host, const Session *session);
+// Messages that came for the scripts before do not reach those that take over.
+void remote_forget_waiting(ScriptHost *host);
 // A script's message to its players: an event, or the answer to a call.
 void remote_down(ScriptHost *host, const ScriptMessage *message);

@@ -428,7 +428,7 @@ static const HttpRoute routes[] = {
     {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN,
      .takes = "world_id? place_id? room_code? channel? username? name? debug?:boolean",
      .gives = "server_address session_token? client_id world_id place_id room_code username "
-              "ticket signing_key rune_packing:integer cdn_base?",
+              "ticket signing_key rune_packing:integer cdn_base? rune_set?",
      .fails = "403 404 409 429 502 503", .summary = "A ticket for a world, once it runs"},
     {"GET", "/api/session", .handler = serve_get_session,
      .gives =

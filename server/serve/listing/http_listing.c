@@ -31,7 +31,8 @@ Status serve_listing_open(Serve *serve)
     }
     // A full disk is no reason not to start: what was listed stays listed.
     status_ignore(store_listing_require_approval(serve->store, control_approves(serve->control)));
-    const Status status = listing_feed_create(serve->store, &serve->feed);
+    const Status status =
+        listing_feed_create(serve->store, serve->config.vote_seconds, &serve->feed);
     return status == STATUS_OK ? ready_cache_create(&serve->ready) : status;
 }
 
@@ -93,8 +94,20 @@ void serve_listing_entered(void *user, const HostWorld *world, const Ticket *who
 {
     const Serve *serve = user;
     if (serve->feed != NULL) {
-        listing_feed_enter(serve->feed, host_world_view(world).row->place_id, who->account,
-                           clock_unix_ms());
+        const StoreWorld *row = host_world_view(world).row;
+        listing_feed_enter(serve->feed, &(FeedVisit){.place_id = row->place_id,
+                                                     .world_id = row->world_id,
+                                                     .account = who->account,
+                                                     .unix_ms = clock_unix_ms(),
+                                                     .is_guest = (who->flags & TICKET_GUEST) != 0});
+    }
+}
+
+void serve_listing_left(void *user, const HostWorld *world, uint64_t account)
+{
+    const Serve *serve = user;
+    if (serve->feed != NULL) {
+        listing_feed_leave(serve->feed, host_world_view(world).row->world_id, account);
     }
 }
 

@@ -22,6 +22,7 @@ MUST_USE Status serve_listing_open(Serve *serve);
 void serve_listing_step(Serve *serve);  // on the main thread
 void serve_listing_close(Serve *serve); // after the pool, before the store
 void serve_listing_entered(void *user, const HostWorld *world, const Ticket *who); // HostOutside
+void serve_listing_left(void *user, const HostWorld *world, uint64_t account);
 
 // --- for the files of the listing ---------------------------------------------------------------
 // A page of rows in memory of its own.

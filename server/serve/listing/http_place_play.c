@@ -236,10 +236,15 @@ void serve_put_vote(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     const Status status =
-        store_vote_put(serve->store, ask.package.package_id, serve_who(request)->account, vote);
+        store_vote_put(serve->store, ask.package.package_id, serve_who(request)->account, vote,
+                       serve->config.vote_seconds);
     if (status == STATUS_DENIED) {
-        http_fail(request, response, 403, "not_played",
-                  "only who has played it may vote; a visit counts after a few seconds");
+        char text[128];
+        snprintf(
+            text, sizeof text,
+            "only who has played it for %u seconds in all may vote; time counts when you leave",
+            serve->config.vote_seconds);
+        http_fail(request, response, 403, "not_played", text);
     } else if (!listing_refuse(request, response, status)) {
         answer_opinion(serve, request, response, ask.package.package_id);
     }

@@ -3,6 +3,7 @@
 #include "server/serve/listing/listing_feed.h"
 
 #include "core/base/check.h"
+#include "core/base/hash.h"
 #include "core/base/limits.h"
 #include "server/store/place/store_listing.h"
 
@@ -14,8 +15,11 @@
 
 #define LOOK_NS        1000000000ull
 #define FLUSH_NS       3000000000ull
-#define LOOK_MS_MAX    5000 // of time between two looks: a stopped process played nothing
-#define COST_TICKS_MIN 20   // that an average is made of
+#define LOOK_MS_MAX    5000  // of time between two looks: a stopped process played nothing
+#define COST_TICKS_MIN 20    // that an average is made of
+#define PRESENT_MAX    8192  // players whose time is being counted
+#define ADDRESSES      16384 // slots, by account: of guests, from where they joined
+#define SEEN           65536 // slots: addresses of guests that have counted today, by place
 
 // What one place was played since it was last written. Sorted by id.
 typedef struct Tally {
@@ -31,8 +35,25 @@ typedef struct Clocked {
     uint64_t life, work_us, ticks;
 } Clocked;
 
+// Somebody who plays, until their time is enough for a vote, or they leave.
+typedef struct Present {
+    char place_id[65], world_id[65];
+    uint64_t account, played_ms;
+    bool is_over;
+} Present;
+
+typedef struct From {
+    uint64_t account, address;
+} From;
+
 struct ListingFeed {
     Store *store;
+    uint32_t time_max_s;
+    Present *present; // PRESENT_MAX
+    uint32_t present_count;
+    uint64_t *seen; // SEEN: hashes of place and address; 0: free
+    uint64_t seen_day;
+    uint32_t seen_count;
     uint64_t looked_ns, flushed_ns;
     StoreVisit *visits; // VISITS_WAITING_MAX
     uint32_t visit_count;
@@ -43,19 +64,25 @@ struct ListingFeed {
     pthread_mutex_t lock; // what follows: sorted by place and room code
     LiveWorld *live;
     uint32_t live_count;
+    From *from; // ADDRESSES
 };
 
-Status listing_feed_create(Store *store, ListingFeed **out)
+Status listing_feed_create(Store *store, uint32_t time_max_s, ListingFeed **out)
 {
     ListingFeed *feed = calloc(1, sizeof *feed);
     if (feed == NULL) {
         return STATUS_LIMIT;
     }
     feed->store = store;
+    feed->time_max_s = time_max_s;
+    feed->present = malloc(PRESENT_MAX * sizeof *feed->present);
+    feed->seen = calloc(SEEN, sizeof *feed->seen);
+    feed->from = calloc(ADDRESSES, sizeof *feed->from);
     feed->visits = malloc(VISITS_WAITING_MAX * sizeof *feed->visits);
     feed->clocked = calloc(HOST_WORLDS_MAX, sizeof *feed->clocked);
     pthread_mutex_init(&feed->lock, NULL);
-    if (feed->visits == NULL || feed->clocked == NULL) {
+    if (feed->visits == NULL || feed->clocked == NULL || feed->present == NULL ||
+        feed->seen == NULL || feed->from == NULL) {
         listing_feed_destroy(feed, 0);
         return STATUS_LIMIT;
     }
@@ -69,6 +96,7 @@ typedef struct Flush {
     ListingFeed *feed;
     StorePlayBatch batch;
     StoreVisit *visits;
+    StorePlayTime *times;
     StorePlayed *played;
 } Flush;
 
@@ -76,6 +104,7 @@ static void flush_free(Flush *flush)
 {
     if (flush != NULL) {
         free(flush->visits);
+        free(flush->times);
         free(flush->played);
         free(flush);
     }
@@ -101,9 +130,19 @@ static Flush *flush_make(ListingFeed *feed, uint64_t unix_ms)
     flush->feed = feed;
     flush->visits = malloc((feed->visit_count + 1) * sizeof *flush->visits);
     flush->played = calloc(feed->tally_count + 1, sizeof *flush->played);
-    if (flush->visits == NULL || flush->played == NULL) {
+    flush->times = malloc((feed->present_count + 1) * sizeof *flush->times);
+    if (flush->visits == NULL || flush->played == NULL || flush->times == NULL) {
         flush_free(flush);
         return NULL;
+    }
+    for (uint32_t i = 0; i < feed->present_count; i++) {
+        const Present *present = &feed->present[i];
+        if (present->is_over) {
+            StorePlayTime *time = &flush->times[flush->batch.time_count++];
+            memcpy(time->package_id, present->place_id, sizeof time->package_id);
+            time->account = present->account;
+            time->seconds = present->played_ms / 1000;
+        }
     }
     memcpy(flush->visits, feed->visits, feed->visit_count * sizeof *flush->visits);
     uint32_t count = 0;
@@ -118,7 +157,9 @@ static Flush *flush_make(ListingFeed *feed, uint64_t unix_ms)
             played->cost_players = tally->cost_players;
         }
     }
-    flush->batch = (StorePlayBatch){.visits = flush->visits,
+    flush->batch = (StorePlayBatch){.times = flush->times,
+                                    .time_count = flush->batch.time_count,
+                                    .visits = flush->visits,
                                     .visit_count = feed->visit_count,
                                     .played = flush->played,
                                     .played_count = count,
@@ -129,8 +170,14 @@ static Flush *flush_make(ListingFeed *feed, uint64_t unix_ms)
 // It was taken: what does not make a whole second stays for the next time.
 static void flush_taken(ListingFeed *feed)
 {
-    uint32_t kept = 0;
+    uint32_t kept = 0, still = 0;
     feed->visit_count = 0;
+    for (uint32_t i = 0; i < feed->present_count; i++) {
+        if (!feed->present[i].is_over) {
+            feed->present[still++] = feed->present[i];
+        }
+    }
+    feed->present_count = still;
     for (uint32_t i = 0; i < feed->tally_count; i++) {
         Tally tally = feed->tallies[i];
         if (tally.is_active) {
@@ -146,6 +193,9 @@ static void flush_taken(ListingFeed *feed)
 static bool has_something(const ListingFeed *feed)
 {
     bool is_active = feed->visit_count > 0;
+    for (uint32_t i = 0; i < feed->present_count && !is_active; i++) {
+        is_active = feed->present[i].is_over;
+    }
     for (uint32_t i = 0; i < feed->tally_count && !is_active; i++) {
         is_active = feed->tallies[i].is_active;
     }
@@ -168,11 +218,17 @@ void listing_feed_destroy(ListingFeed *feed, uint64_t unix_ms)
     if (feed == NULL) {
         return;
     }
+    for (uint32_t i = 0; i < feed->present_count; i++) {
+        feed->present[i].is_over = true;
+    }
     Flush *last = has_something(feed) ? flush_make(feed, unix_ms) : NULL;
     if (last != NULL) {
         flush_run(last, false);
     }
     pthread_mutex_destroy(&feed->lock);
+    free(feed->present);
+    free(feed->seen);
+    free(feed->from);
     free(feed->visits);
     free(feed->tallies);
     free(feed->clocked);
@@ -182,16 +238,97 @@ void listing_feed_destroy(ListingFeed *feed, uint64_t unix_ms)
 
 // --- looking ------------------------------------------------------------------------------------
 
-void listing_feed_enter(ListingFeed *feed, const char *place_id, uint64_t account, uint64_t unix_ms)
+static From *from_slot(const ListingFeed *feed, uint64_t account)
 {
+    return &feed->from[(account * 0x9e3779b97f4a7c15ull) >> 40 & (ADDRESSES - 1)];
+}
+
+void listing_feed_from(ListingFeed *feed, uint64_t account, uint64_t address)
+{
+    pthread_mutex_lock(&feed->lock);
+    *from_slot(feed, account) = (From){account, address};
+    pthread_mutex_unlock(&feed->lock);
+}
+
+// Has a guest of this address visited the place today? Nothing of it is stored: after a restart
+// each counts once more. Guests whose address is not known are one, and so is everybody when too
+// many addresses have come.
+static bool see_address(ListingFeed *feed, const FeedVisit *visit)
+{
+    const uint64_t day = visit->unix_ms / LISTING_DAY_MS;
+    Hash64 hash = HASH64_INIT;
+    pthread_mutex_lock(&feed->lock);
+    const From from = *from_slot(feed, visit->account);
+    pthread_mutex_unlock(&feed->lock);
+    hash_bytes(&hash, visit->place_id, strlen(visit->place_id));
+    hash_u64(&hash, from.account == visit->account ? from.address : 0);
+    if (feed->seen_day != day) {
+        memset(feed->seen, 0, SEEN * sizeof *feed->seen);
+        feed->seen_day = day;
+        feed->seen_count = 0;
+    }
+    const uint64_t key = hash.state | 1;
+    uint32_t at = (uint32_t)(key >> 32) & (SEEN - 1);
+    while (feed->seen[at] != 0 && feed->seen[at] != key) {
+        at = (at + 1) & (SEEN - 1);
+    }
+    if (feed->seen[at] == key || feed->seen_count >= SEEN / 4 * 3) {
+        return true;
+    }
+    feed->seen[at] = key;
+    feed->seen_count += 1;
+    return false;
+}
+
+static void begin_time(ListingFeed *feed, const FeedVisit *visit)
+{
+    listing_feed_leave(feed, visit->world_id, visit->account); // a second connection
+    if (feed->present_count < PRESENT_MAX) {
+        Present *present = &feed->present[feed->present_count++];
+        *present = (Present){.account = visit->account};
+        snprintf(present->place_id, sizeof present->place_id, "%s", visit->place_id);
+        snprintf(present->world_id, sizeof present->world_id, "%s", visit->world_id);
+    }
+}
+
+void listing_feed_leave(ListingFeed *feed, const char *world_id, uint64_t account)
+{
+    for (uint32_t i = 0; i < feed->present_count; i++) {
+        Present *present = &feed->present[i];
+        if (present->account == account && strcmp(present->world_id, world_id) == 0) {
+            present->is_over = true;
+        }
+    }
+}
+
+// Of worlds on other machines nobody says here when somebody leaves.
+static void count_time(ListingFeed *feed, Host *host, uint64_t passed_ms)
+{
+    for (uint32_t i = 0; i < feed->present_count; i++) {
+        Present *present = &feed->present[i];
+        const HostWorld *world = host_world(host, present->world_id);
+        if (world == NULL || (host_world_link(world) != NULL && !host_world_is_ready(world))) {
+            present->is_over = true;
+        }
+        if (!present->is_over) {
+            present->played_ms += passed_ms;
+            present->is_over = present->played_ms >= feed->time_max_s * 1000ull;
+        }
+    }
+}
+
+void listing_feed_enter(ListingFeed *feed, const FeedVisit *from)
+{
+    begin_time(feed, from);
     if (feed->visit_count == VISITS_WAITING_MAX) {
         atomic_fetch_add(&feed->visits_lost, 1);
         return;
     }
     StoreVisit *visit = &feed->visits[feed->visit_count++];
-    snprintf(visit->package_id, sizeof visit->package_id, "%s", place_id);
-    visit->account = account;
-    visit->unix_ms = unix_ms;
+    snprintf(visit->package_id, sizeof visit->package_id, "%s", from->place_id);
+    visit->account = from->account;
+    visit->unix_ms = from->unix_ms;
+    visit->is_same_address = from->is_guest && see_address(feed, from);
     atomic_fetch_add(&feed->visits_seen, 1);
 }
 
@@ -340,6 +477,7 @@ void listing_feed_look(ListingFeed *feed, Host *host, const LiveWorld *others, u
 {
     const uint64_t passed_ms = feed->looked_ns == 0 ? 0 : (now_ns - feed->looked_ns) / 1000000;
     feed->looked_ns = now_ns;
+    count_time(feed, host, passed_ms < LOOK_MS_MAX ? passed_ms : LOOK_MS_MAX);
     look(feed, host, others, other_count, passed_ms < LOOK_MS_MAX ? passed_ms : LOOK_MS_MAX);
 }
 

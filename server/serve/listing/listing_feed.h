@@ -27,13 +27,19 @@ typedef struct ListingFeedStats {
     uint64_t visits, visits_lost; // lost: too many waited, or the disk refused
 } ListingFeedStats;
 
-MUST_USE Status listing_feed_create(Store *store, ListingFeed **out);
+// time_max_s: how long somebody's play is counted, in one visit.
+MUST_USE Status listing_feed_create(Store *store, uint32_t time_max_s, ListingFeed **out);
 // Writes what is left; the pool is gone by then. NULL is allowed.
 void listing_feed_destroy(ListingFeed *feed, uint64_t unix_ms);
 
 // --- on the main thread -------------------------------------------------------------------------
-void listing_feed_enter(ListingFeed *feed, const char *place_id, uint64_t account,
-                        uint64_t unix_ms);
+typedef struct FeedVisit {
+    const char *place_id, *world_id;
+    uint64_t account, unix_ms;
+    bool is_guest;
+} FeedVisit;
+void listing_feed_enter(ListingFeed *feed, const FeedVisit *visit);
+void listing_feed_leave(ListingFeed *feed, const char *world_id, uint64_t account);
 // True: a second has passed. Then the worlds of this process are looked at, with those of other
 // machines.
 bool listing_feed_is_due(const ListingFeed *feed, uint64_t now_ns);
@@ -48,4 +54,6 @@ uint32_t listing_feed_players(ListingFeed *feed, const char *place_id);
 // Public worlds of the place with room for more, by room code, from behind that one on.
 uint32_t listing_feed_worlds(ListingFeed *feed, const char *place_id, const char *after,
                              LiveWorld *out, uint32_t max);
+// From which address a guest joins, as a number that says nothing else (serve_address_key).
+void listing_feed_from(ListingFeed *feed, uint64_t account, uint64_t address);
 ListingFeedStats listing_feed_stats(ListingFeed *feed);

@@ -361,7 +361,13 @@ void serve_post_draft(void *user, HttpRequest *request, HttpResponse *response)
         http_fail(request, response, 400, "malformed", "revision_id is like \"r3\"");
         return;
     }
-    if (store_revision_find(serve->store, ask.package.package_id, number, &revision) != STATUS_OK) {
+    Status status = store_revision_find(serve->store, ask.package.package_id, number, &revision);
+    const bool is_bad = status != STATUS_OK || revision.state != STORE_REVISION_READY;
+    if (is_bad && id[0] == '\0' && ask.package.live != 0) { // the newest one has failed
+        status = store_revision_find(serve->store, ask.package.package_id, ask.package.live,
+                                     &revision);
+    }
+    if (status != STATUS_OK) {
         http_fail(request, response, 404, "not_found", "there is no such revision");
         return;
     }

@@ -8,6 +8,7 @@
 #include "server/net/http_client.h"
 #include "server/net/websocket.h"
 #include "server/serve/http/body.h"
+#include "server/serve/listing/listing_feed.h"
 #include "server/serve/http/http_routes.h"
 #include "server/serve/people/http_account.h"
 #include "server/serve/place/places.h"
@@ -543,6 +544,7 @@ static void write_join(const PendingJoin *pending, JsonWriter *json, const HostJ
     serve_write_number(json, "rune_packing", view.place->built.packing);
     if (view.place->cdn_base[0] != '\0') {
         serve_write_member(json, "cdn_base", view.place->cdn_base);
+        serve_write_member(json, "rune_set", view.place->set_hex);
     }
     json_write_object_end(json);
 }
@@ -807,6 +809,9 @@ static bool ask_join(void *user, HttpDeferred *deferred, HttpResponse *response)
         return true;
     }
     pending->join.address = serve_address_key(serve, request);
+    if (serve->feed != NULL && (pending->join.who.flags & TICKET_GUEST) != 0) {
+        listing_feed_from(serve->feed, pending->join.who.account, pending->join.address);
+    }
     pending->join.tag = (uint64_t)(uintptr_t)pending;
     if (!name_place(serve, &join, request, response, pending)) {
         return true;

@@ -11,9 +11,9 @@ static uint64_t fixed(double logarithm)
     return logarithm > 0 ? (uint64_t)llround(logarithm * (double)POPULARITY_ONE) : 0;
 }
 
-uint64_t popularity_heat_add(uint64_t heat, uint64_t unix_ms)
+uint64_t popularity_heat_add(uint64_t heat, uint64_t unix_ms, double weight)
 {
-    const double added = (double)unix_ms / (double)POPULARITY_HALF_LIFE_MS;
+    const double added = (double)unix_ms / (double)POPULARITY_HALF_LIFE_MS + log2(weight);
     if (heat == 0) {
         return fixed(added);
     }

@@ -12,8 +12,12 @@
 #define POPULARITY_HALF_LIFE_MS (7ull * 24 * 3600 * 1000)
 #define POPULARITY_ONE          (1ull << 32)
 
-// The heat with one more player; 0 is the heat of nobody.
-uint64_t popularity_heat_add(uint64_t heat, uint64_t unix_ms);
+// Guests cost nothing to make, so they count less.
+#define POPULARITY_ACCOUNT 1.0
+#define POPULARITY_GUEST   0.25
+
+// The heat with one more player, who counts so much; 0 is the heat of nobody.
+uint64_t popularity_heat_add(uint64_t heat, uint64_t unix_ms, double weight);
 // The heat, doubled by nothing but votes for it and lowered by those against it: what places are
 // ordered by.
 uint64_t popularity_score(uint64_t heat, uint64_t votes_up, uint64_t votes_down);

@@ -267,7 +267,7 @@ void listing_follow(Sql *sql, const StorePackage *package)
     listing.is_shown = listing_shows(package, rule(sql, RULE_APPROVAL));
     if (listing.is_shown && listing.published_unix_ms == 0) {
         listing.published_unix_ms = sql->unix_ms;
-        listing.heat = popularity_heat_add(listing.heat, sql->unix_ms);
+        listing.heat = popularity_heat_add(listing.heat, sql->unix_ms, POPULARITY_ACCOUNT);
     }
     listing.score =
         popularity_score(listing.heat, listing.counts.votes_up, listing.counts.votes_down);

@@ -107,8 +107,9 @@ MUST_USE Status store_tags_put(Store *store, const char *package_id, const char 
 // STATUS_LIMIT: the account has FAVOURITES_PER_PERSON_MAX.
 MUST_USE Status store_favourite_put(Store *store, const char *package_id, uint64_t account,
                                     bool is_favourite);
-// 1, -1, or 0: none. STATUS_DENIED: they have not played it.
-MUST_USE Status store_vote_put(Store *store, const char *package_id, uint64_t account, int vote);
+// 1, -1, or 0: none. STATUS_DENIED: they have not played it for so long.
+MUST_USE Status store_vote_put(Store *store, const char *package_id, uint64_t account, int vote,
+                               uint64_t seconds_min);
 typedef struct StoreOpinion {
     bool has_played, is_favourite;
     int vote;
@@ -120,7 +121,14 @@ MUST_USE Status store_opinion(Store *store, const char *package_id, uint64_t acc
 typedef struct StoreVisit {
     char package_id[65];
     uint64_t account, unix_ms;
+    bool is_same_address; // of a guest: the address has visited this place today
 } StoreVisit;
+
+// For how long somebody played since it was last told.
+typedef struct StorePlayTime {
+    char package_id[65];
+    uint64_t account, seconds;
+} StorePlayTime;
 
 // Of a package since it was last told.
 typedef struct StorePlayed {
@@ -132,6 +140,8 @@ typedef struct StorePlayed {
 typedef struct StorePlayBatch {
     const StoreVisit *visits;
     uint32_t visit_count;
+    const StorePlayTime *times;
+    uint32_t time_count;
     const StorePlayed *played;
     uint32_t played_count;
     uint64_t unix_ms; // of what was played

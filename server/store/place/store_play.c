@@ -47,6 +47,42 @@ static void write_play(Sql *sql, const char *package_id, uint64_t account, const
     (void)sql_run(&row);
 }
 
+// How long somebody has played, as far as that was counted.
+static uint64_t find_time(Sql *sql, const char *package_id, uint64_t account)
+{
+    char id[65];
+    uint64_t seconds = 0;
+    SqlRow row = sql_open(sql, SQL_PLAY_TIME_FIND, TABLE_NONE);
+    sql_put_string(&row, package_id);
+    sql_put_u64(&row, account);
+    if (sql_next(&row)) {
+        sql_take_table(&row, TABLE_PLAY_TIMES);
+        world_take_string(&row, id, sizeof id);
+        (void)sql_take_u64(&row);
+        seconds = sql_take_u64(&row);
+        seconds = sql_take_checksum(&row) ? seconds : 0;
+        sql_close(&row);
+    }
+    return seconds;
+}
+
+static void add_time(Sql *sql, const StorePlayTime *time)
+{
+    StoreAccount account;
+    StorePackage package;
+    if (account_by_id(sql, time->account, &account) != STATUS_OK ||
+        package_by_id(sql, time->package_id, &package) != STATUS_OK) {
+        return; // they are gone
+    }
+    const uint64_t seconds = find_time(sql, time->package_id, time->account) + time->seconds;
+    SqlRow row = sql_open(sql, SQL_PLAY_TIME_PUT, TABLE_PLAY_TIMES);
+    sql_put_string(&row, time->package_id);
+    sql_put_u64(&row, time->account);
+    sql_put_u64(&row, seconds);
+    sql_put_checksum(&row);
+    (void)sql_run(&row);
+}
+
 static bool take_day(SqlRow *row, StoreDay *out)
 {
     char id[65];
@@ -126,6 +162,7 @@ typedef struct OpinionCall {
     const char *package_id;
     uint64_t account;
     int vote;
+    uint64_t seconds_min;
     bool is_favourite;
 } OpinionCall;
 
@@ -183,16 +220,19 @@ static Status vote_put(Store *store, Sql *sql, void *user)
     if (status != STATUS_OK) {
         return status;
     }
-    if (call->vote != 0 && !find_play(sql, call->package_id, call->account, &play)) {
+    if (call->vote != 0 && (!find_play(sql, call->package_id, call->account, &play) ||
+                            find_time(sql, call->package_id, call->account) < call->seconds_min)) {
         return STATUS_DENIED;
     }
     change_vote(sql, call, &listing);
     return STATUS_OK;
 }
 
-Status store_vote_put(Store *store, const char *package_id, uint64_t account, int vote)
+Status store_vote_put(Store *store, const char *package_id, uint64_t account, int vote,
+                      uint64_t seconds_min)
 {
-    OpinionCall call = {.package_id = package_id, .account = account, .vote = vote};
+    OpinionCall call = {
+        .package_id = package_id, .account = account, .vote = vote, .seconds_min = seconds_min};
     return account != 0 && vote >= -1 && vote <= 1 ? store_call(store, vote_put, &call)
                                                    : STATUS_MALFORMED;
 }
@@ -334,8 +374,11 @@ static void add_visit(Sql *sql, const StoreVisit *visit)
     listing.counts.visits += is_visit;
     listing.counts.players += !has_played;
     listing_write_counts_row(sql, visit->package_id, &listing.counts);
-    if (is_first_today) {
-        listing.heat = popularity_heat_add(listing.heat, visit->unix_ms);
+    // A guest whose address has counted today is nobody new.
+    const bool is_guest = account.name[0] == '\0';
+    if (is_first_today && !(is_guest && visit->is_same_address)) {
+        listing.heat = popularity_heat_add(listing.heat, visit->unix_ms,
+                                           is_guest ? POPULARITY_GUEST : POPULARITY_ACCOUNT);
         listing.score =
             popularity_score(listing.heat, listing.counts.votes_up, listing.counts.votes_down);
         listing_write(sql, &listing);
@@ -380,6 +423,9 @@ static Status plays_add(Store *store, Sql *sql, void *user)
     const StorePlayBatch *batch = user;
     for (uint32_t i = 0; i < batch->visit_count; i++) {
         add_visit(sql, &batch->visits[i]);
+    }
+    for (uint32_t i = 0; i < batch->time_count; i++) {
+        add_time(sql, &batch->times[i]);
     }
     for (uint32_t i = 0; i < batch->played_count; i++) {
         add_played(sql, &batch->played[i], batch->unix_ms);

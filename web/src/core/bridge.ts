@@ -450,8 +450,8 @@ export class CoreClient {
         return this.raw.clientOutdated(this.handle) !== 0;
     }
 
-    // What is missing, the most urgent first; at most 256 at a time.
-    wants(most = 256): Want[] {
+    // What is missing, the most urgent first.
+    wants(most = 2002): Want[] {
         const at = this.raw.clientWants(this.handle, most);
         return at === 0 ? [] : this.core.takeJson(at) as Want[];
     }

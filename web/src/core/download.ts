@@ -15,6 +15,8 @@ const AT_ONCE_PLAYING = 2; // afterwards: downloads must not delay what happens 
 const BUNDLE_BYTES = 1024 * 1024; // of runes, unpacked, in one request
 const ALONE_MAX = 16; // so few runes are fetched one by one from cdn_base
 const BACKOFF_MS = [200, 500, 1000, 2000, 4000];
+const HOST_TRIES = 6; // without a byte, while there is a connection to the world
+const CDN_TRIES = 2;
 const READ_MAX = 64; // entries read from the cache at once
 const RUNE_BYTES_MAX = 512 * 1024; // as in core/base/limits.h
 
@@ -24,6 +26,7 @@ export interface Sources {
     token: string; // sign-in without a cookie
     cdnBase: string; // '': none
     packing: number; // how runes may come; 0: only as they are
+    runeSet: string; // the name of the file with all of them, at cdnBase; '': none
 }
 
 // What the player is shown. Bytes are those of scene and runes themselves, however they came.
@@ -39,21 +42,16 @@ export interface Progress {
     wireBytes: number; // that came by HTTP
     cuts: number; // downloads that were interrupted and continued
     current: string; // what is being fetched
-    refused: string[]; // names of what came damaged
+    refused: string[]; // names of what came damaged, from wherever
+    scriptsRefused: number; // for good: they do not run
     isWaiting: boolean; // nothing arrives at the moment; it is tried again
 }
 
 export const emptyProgress = (): Progress => ({
     sceneBytes: 0, sceneHave: 0, scripts: 0, scriptsHave: 0, runeBytes: 0, runeHave: 0, fromCache: 0,
-    requests: 0, wireBytes: 0, cuts: 0, current: '', refused: [], isWaiting: false,
+    requests: 0, wireBytes: 0, cuts: 0, current: '', refused: [], scriptsRefused: 0,
+    isWaiting: false,
 });
-
-// The name of a set of runes: the SHA-256 of their hashes, as text, sorted, a line each.
-async function nameOfSet(hashes: string[]): Promise<string> {
-    const { sha256 } = await import('@noble/hashes/sha2.js');
-    const bytes = sha256(new TextEncoder().encode(hashes.map((hash) => `${hash}\n`).join('')));
-    return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}
 
 export class Downloader {
     readonly progress: Progress = emptyProgress();
@@ -62,7 +60,7 @@ export class Downloader {
     private readonly changed: () => void; // something was given to the client
     private readonly wants = new Map<string, Want>(); // by hash, until it is here
     private readonly ending = new AbortController();
-    private sources: Sources = { origin: '', token: '', cdnBase: '', packing: 0 };
+    private sources: Sources = { origin: '', token: '', cdnBase: '', packing: 0, runeSet: '' };
     private queue: (() => Promise<void>)[] = [];
     private running = 0;
     private isPlaying = false;
@@ -105,11 +103,10 @@ export class Downloader {
     // What the client lacks. Those that are being fetched already may be among them.
     want(list: Want[]): void {
         this.giveHeld();
-        const added = list.filter(({ hash, kind }) => kind !== 'manifest' && !this.wants.has(hash));
-        // The host has no manifests by hash: whoever is in the world gets them from it.
-        for (const { hash } of list.filter(({ kind }) => kind === 'manifest')) {
-            this.client.fetchOneOverWire(hash);
-        }
+        // The text of a large manifest is signed for its world, and only the world has it.
+        list.filter(({ kind }) => kind === 'manifest').forEach(({ hash }) =>
+            this.client.fetchOneOverWire(hash));
+        const added = list.filter(({ kind, hash }) => kind !== 'manifest' && !this.wants.has(hash));
         for (const want of added) {
             this.wants.set(want.hash, want);
             this.count(want);
@@ -174,16 +171,17 @@ export class Downloader {
 
     // Is it what the client wants? If the client does not need it any more, it is done with too.
     // While the connection is cut the client takes nothing: it gets it when it is back.
-    private give(want: Want, kept: Kept, isFresh: boolean): boolean {
+    private give(want: Want, kept: Kept, isFresh: boolean, isHost = false): boolean {
         if (this.isOver || !this.wants.has(want.hash)) {
             return true;
         }
-        const state = this.client.state();
-        if (state !== ClientState.fetching && state !== ClientState.playing) {
+        if (!this.isConnected()) {
             this.held.push({ want, kept, isFresh });
             return true;
         }
-        const status = kept.packing === 0 ? this.client.give(kept.bytes)
+        // What the host itself has wrong counts: the second time the script is refused for good.
+        const status = kept.packing === 0
+            ? isHost ? this.client.giveFor(want.hash, kept.bytes) : this.client.give(kept.bytes)
             : kept.packing === this.sources.packing ? this.client.givePacked(want.hash, kept.bytes)
                 : -1;
         if (status !== 0 && this.isWanted(want.hash)) {
@@ -208,8 +206,8 @@ export class Downloader {
         }
     }
 
-    private received(want: Want, kept: Kept): boolean {
-        const isGood = this.give(want, kept, true);
+    private received(want: Want, kept: Kept, isHost = false): boolean {
+        const isGood = this.give(want, kept, true, isHost);
         if (!isGood) {
             this.progress.refused.push(want.scene ? 'the scene' : want.path);
         }
@@ -232,11 +230,11 @@ export class Downloader {
         for (const want of missing.filter(({ scene }) => scene)) {
             this.add(() => this.fetchAlone(want, false));
         }
-        const isAll = runes.length === this.client.stats().scripts;
-        if (this.sources.cdnBase !== '' && this.sources.packing !== 0 && runes.length > ALONE_MAX &&
-            isAll) {
+        const { cdnBase, packing, runeSet } = this.sources;
+        const isMost = runes.length * 2 > this.client.stats().scripts;
+        if (cdnBase !== '' && packing !== 0 && runeSet !== '' && runes.length > ALONE_MAX && isMost) {
             this.add(() => this.fetchSet(runes));
-        } else if (this.sources.cdnBase !== '' && runes.length <= ALONE_MAX) {
+        } else if (cdnBase !== '' && runes.length <= ALONE_MAX) {
             runes.forEach((want) => this.add(() => this.fetchAlone(want, true)));
         } else {
             this.addBundles(runes);
@@ -287,9 +285,11 @@ export class Downloader {
         }
     }
 
-    // Tries until it is done, until the server says that it is not there (false), or until it has
-    // failed too often in a row without anything arriving (false).
-    private async persist(what: string, attempt: () => Promise<void>): Promise<boolean> {
+    // Tries until it is done, until the server says that it is not there, or until it has failed too
+    // often in a row without anything arriving. While the world cannot be reached either, it waits.
+    private async persist(
+        what: string, most: number, attempt: () => Promise<void>,
+    ): Promise<'done' | 'not there' | 'failed'> {
         for (let failures = 0; !this.isOver;) {
             const before = this.progress.wireBytes;
             try {
@@ -297,23 +297,29 @@ export class Downloader {
                 this.progress.requests += 1;
                 await attempt();
                 this.progress.isWaiting = false;
-                return true;
+                return 'done';
             } catch (error) {
-                if (error instanceof NotThere || this.isOver) {
-                    return false;
+                if (error instanceof NotThere) {
+                    return 'not there';
                 }
-                failures = this.progress.wireBytes > before ? 1 : failures + 1;
-                this.progress.cuts += this.progress.wireBytes > before ? 1 : 0;
-                const pause = BACKOFF_MS[failures - 1];
-                if (pause === undefined) {
-                    return false;
+                const hasMoved = this.progress.wireBytes > before;
+                this.progress.cuts += hasMoved ? 1 : 0;
+                failures = hasMoved ? 0 : failures + (this.isConnected() ? 1 : 0);
+                if (failures >= most || this.isOver) {
+                    break;
                 }
                 this.progress.isWaiting = true;
                 this.changed();
+                const pause = BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)] ?? 0;
                 await this.rest(pause * (0.75 + Math.random() / 2));
             }
         }
-        return false;
+        return 'failed';
+    }
+
+    private isConnected(): boolean {
+        const state = this.client.state();
+        return state === ClientState.fetching || state === ClientState.playing;
     }
 
     private rest(ms: number): Promise<void> {
@@ -349,7 +355,7 @@ export class Downloader {
     private async fetchGroup(group: Want[]): Promise<void> {
         const left = new Map(group.map((want) => [want.hash, want]));
         const unusable: Want[] = [];
-        await this.persist(nameOf(group), async () => {
+        const end = await this.persist(nameOf(group), HOST_TRIES, async () => {
             const hashes = [...left.keys()];
             const headers: Record<string, string> = {
                 'Content-Type': 'application/json', 'X-Sandlot': '1',
@@ -366,23 +372,29 @@ export class Downloader {
                 this.changed();
             });
         });
+        if (end === 'failed') {
+            [...unusable, ...left.values()].forEach((want) => this.overWire(want));
+            return;
+        }
         for (const want of [...unusable, ...left.values()]) {
             this.add(() => this.fetchAlone(want, true));
         }
     }
 
-    // All runes of a place, one static file, whose name follows from their hashes.
+    // What is asked for over the socket stays among the wants, so that it is not tried again here.
+    private overWire(want: Want): void {
+        if (!this.isOver && !this.client.fetchOneOverWire(want.hash) && want.scene) {
+            this.client.fetchOverWire();
+        }
+    }
+
+    // All runes of a place, one static file. What is not wanted of them is skipped.
     private async fetchSet(runes: Want[]): Promise<void> {
         const left = new Map(runes.map((want) => [want.hash, want]));
-        const hashes = [...left.keys()].sort();
-        const name = await nameOfSet(hashes);
         const unusable: Want[] = [];
-        const url = `${this.sources.cdnBase}/packed/${this.sources.packing}/${name}`;
-        await this.persist(nameOf(runes), async () => {
-            if (left.size === 0) {
-                return;
-            }
-            await fetchBundle(new Request(url, { signal: this.ending.signal }), hashes,
+        const url = `${this.sources.cdnBase}/packed/${this.sources.packing}/${this.sources.runeSet}`;
+        await this.persist(nameOf(runes), CDN_TRIES, async () => {
+            await fetchBundle(new Request(url, { signal: this.ending.signal }), null,
                 RUNE_BYTES_MAX, this.arrived, (hash, entry) => {
                     this.take(left, unusable, hash, entry);
                     this.changed();
@@ -398,25 +410,26 @@ export class Downloader {
             return;
         }
         const { origin, cdnBase, packing } = this.sources;
-        for (const base of cdnBase !== '' ? [cdnBase, origin] : [origin]) {
+        for (const base of cdnBase !== '' && !want.fromHost ? [cdnBase, origin] : [origin]) {
+            const tries = base === cdnBase ? CDN_TRIES : HOST_TRIES;
             if (isRune && packing !== 0 &&
-                await this.fetched(want, `${base}/packed/${packing}/${want.hash}`, packing)) {
+                await this.fetched(want, `${base}/packed/${packing}/${want.hash}`, packing, tries)) {
                 return;
             }
-            if (await this.fetched(want, `${base}/blob/${want.hash}`, 0)) {
+            if (await this.fetched(want, `${base}/blob/${want.hash}`, 0, tries)) {
                 return;
             }
         }
-        if (!this.isOver && !this.client.fetchOneOverWire(want.hash) && want.scene) {
-            this.client.fetchOverWire(); // it stays among the wants, so it is not tried again here
-        }
+        this.overWire(want);
     }
 
     // Is there nothing left to do for it?
-    private async fetched(want: Want, url: string, packing: number): Promise<boolean> {
+    private async fetched(
+        want: Want, url: string, packing: number, tries: number,
+    ): Promise<boolean> {
         const partial = new Partial(want.bytes);
         let isDone = false;
-        await this.persist(want.scene ? 'the scene' : want.path, async () => {
+        await this.persist(want.scene ? 'the scene' : want.path, tries, async () => {
             const bytes = await fetchBlob(url, partial, this.ending.signal, (count) => {
                 this.arrived(count);
                 if (want.scene) {
@@ -427,7 +440,8 @@ export class Downloader {
             if (packing === 0 && bytes.length !== want.bytes) {
                 throw new Error('the answer ended early');
             }
-            isDone = this.received(want, { packing, bytes });
+            const isHost = url.startsWith(`${this.sources.origin}/`);
+            isDone = this.received(want, { packing, bytes }, isHost);
         });
         return isDone || this.isOver;
     }

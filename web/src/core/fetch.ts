@@ -3,6 +3,7 @@
 
 export const BUNDLE_RUNES_MAX = 256; // as in core/base/limits.h
 const ENTRY_BYTES = 5;
+const HASH_BYTES = 32;
 
 // The server has answered, and it will be the same next time.
 export class NotThere extends Error {}
@@ -64,50 +65,58 @@ export async function fetchBlob(
 // One rune, packed or not; null: the server does not have it.
 export type Entry = { isPacked: boolean; bytes: Uint8Array<ArrayBuffer> } | null;
 
-// Reads entries from pieces of an answer (server/serve/http/http_bundle.h).
+// Reads entries from pieces of an answer (server/serve/http/http_bundle.h). In a file with all runes
+// of a place (rune_set.h) each entry has its hash before it.
 export class BundleReader {
     private rest = new Uint8Array(0);
     private readonly bytesMax: number;
+    private readonly hashBytes: number;
 
-    constructor(bytesMax: number) { // of one entry
+    constructor(bytesMax: number, hasHashes: boolean) { // of one entry
         this.bytesMax = bytesMax;
+        this.hashBytes = hasHashes ? HASH_BYTES : 0;
     }
 
-    // The entries that are whole now.
-    push(piece: Uint8Array): Entry[] {
+    // The entries that are whole now, and their hashes, if they have them.
+    push(piece: Uint8Array): [string, Entry][] {
         const joined = new Uint8Array(this.rest.length + piece.length);
         joined.set(this.rest);
         joined.set(piece, this.rest.length);
         const view = new DataView(joined.buffer);
-        const entries: Entry[] = [];
+        const entries: [string, Entry][] = [];
         let at = 0;
-        while (at + ENTRY_BYTES <= joined.length) {
-            const form = view.getUint8(at);
-            const bytes = view.getUint32(at + 1, true);
+        while (at + this.hashBytes + ENTRY_BYTES <= joined.length) {
+            const head = at + this.hashBytes;
+            const form = view.getUint8(head);
+            const bytes = view.getUint32(head + 1, true);
             if (form > 2 || bytes > this.bytesMax) {
                 throw new NotThere('this is no bundle');
             }
-            const end = at + ENTRY_BYTES + bytes;
-            if (end > joined.length) {
+            const from = head + ENTRY_BYTES;
+            if (from + bytes > joined.length) {
                 break;
             }
-            entries.push(form === 0 ? null
-                : { isPacked: form === 2, bytes: joined.slice(at + ENTRY_BYTES, end) });
-            at = end;
+            entries.push([hex(joined.subarray(at, head)), form === 0 ? null
+                : { isPacked: form === 2, bytes: joined.slice(from, from + bytes) }]);
+            at = from + bytes;
         }
         this.rest = joined.slice(at);
         return entries;
     }
 }
 
-// Calls `take` for each of the hashes, in their order, as it arrives. How many were taken can be
-// fewer: the answer was cut, and the rest is to be asked for again.
+function hex(bytes: Uint8Array): string {
+    return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+// Calls `take` for each entry as it arrives: of the hashes, in their order, or (null) with the hashes
+// that are in it. What has arrived when it fails is not to be asked for again.
 export async function fetchBundle(
-    request: Request, hashes: readonly string[], bytesMax: number,
+    request: Request, hashes: readonly string[] | null, bytesMax: number,
     onBytes: (count: number) => void, take: (hash: string, entry: Entry) => void,
 ): Promise<void> {
     const reader = await checked(await fetch(request));
-    const entries = new BundleReader(bytesMax);
+    const entries = new BundleReader(bytesMax, hashes === null);
     let at = 0;
     for (;;) {
         const { done, value } = await reader.read();
@@ -115,15 +124,12 @@ export async function fetchBundle(
             break;
         }
         onBytes(value.length);
-        for (const entry of entries.push(value)) {
-            const hash = hashes[at];
+        for (const [hash, entry] of entries.push(value)) {
+            take(hashes?.[at] ?? hash, entry);
             at += 1;
-            if (hash !== undefined) {
-                take(hash, entry);
-            }
         }
     }
-    if (at < hashes.length) {
+    if (at < (hashes?.length ?? 1)) {
         throw new Error('the answer ended early');
     }
 }

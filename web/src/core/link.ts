@@ -38,7 +38,8 @@ export class Link {
     private signedInAgain = false;
     private key = ''; // of the host, from the newest ticket
     private verifying = 0; // version of the manifest that is being verified; 0: none
-    private listedMs = -Infinity; // when the client was last asked what it lacks
+    private listed = -1; // the change of the client's wants that was last looked at
+    private listedMs = -Infinity; // when that was
     private shownMs = -Infinity;
     private readonly downloads: Downloader;
     private readonly core: Core;
@@ -86,6 +87,7 @@ export class Link {
                     token: this.token,
                     cdnBase: (ticket.cdn_base ?? '').replace(/\/$/, ''),
                     packing: ticket.rune_packing === packing ? packing : 0,
+                    runeSet: ticket.rune_set ?? '',
                 });
                 this.client.setTicket(ticket.ticket);
                 this.open(ticket.server_address);
@@ -180,8 +182,11 @@ export class Link {
     }
 
     showDownloads(): void {
-        const { scripts, runes } = this.client.stats();
-        const progress = { ...this.downloads.progress, scripts, scriptsHave: runes };
+        const { scriptsWanted, scriptsHere, scriptsRefused } = this.client.fetchProgress();
+        const progress = {
+            ...this.downloads.progress, scripts: scriptsWanted, scriptsHave: scriptsHere,
+            scriptsRefused,
+        };
         this.report({ type: 'downloads', progress, cache: { ...cache.stats } });
     }
 
@@ -276,7 +281,9 @@ export class Link {
     // The list may be long, and is the same most of the time.
     private fetchMissing(): void {
         const now = performance.now();
-        if (now - this.listedMs >= LIST_MS) {
+        const change = this.client.wantsChange();
+        if (change !== this.listed && now - this.listedMs >= LIST_MS) {
+            this.listed = change;
             this.listedMs = now;
             this.downloads.want(this.client.wants());
         }

@@ -145,16 +145,16 @@ export class PlayPage {
             case 'status':
                 this.show(message);
                 break;
-            case 'outdated':
-                if (!reloadOnce(sessionStorage, () => location.reload())) {
-                    this.show({ type: 'status', phase: 'closed', progress: 0, text: RELOAD_FAILED });
-                }
-                break;
             case 'downloads':
                 this.downloads = message;
                 this.gate.showDownloads(message.progress);
                 this.loading.textContent = this.phase === 'playing'
                     ? downloadLine(message.progress) : '';
+                break;
+            case 'outdated':
+                if (!reloadOnce(sessionStorage, () => location.reload())) {
+                    this.show({ type: 'status', phase: 'closed', text: RELOAD_FAILED });
+                }
                 break;
             case 'room':
                 this.gate.entered(message.code);

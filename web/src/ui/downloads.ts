@@ -19,7 +19,11 @@ export function sceneLine({ sceneBytes, sceneHave }: Progress): string {
 
 // Empty once all of them are here.
 export function downloadLine(progress: Progress): string {
-    const { scripts, scriptsHave, runeBytes, runeHave, current, isWaiting } = progress;
+    const { scripts, scriptsHave, scriptsRefused, runeBytes, runeHave, current, isWaiting } = progress;
+    if (scriptsRefused > 0) {
+        return `${scriptsRefused} of ${scripts} scripts came damaged and do not run. ` +
+            'Load the page again; if that does not help, tell whoever runs this server.';
+    }
     if (scripts === 0 || scriptsHave >= scripts) {
         return '';
     }
