@@ -321,19 +321,19 @@
 #define REVISIONS_PER_PACKAGE_MAX 500
 #define REVISIONS_FAILED_MAX      20 // the newest are kept
 #define OFFER_DAYS                14 // then it is over
-#define CLASSES_PER_TEACHER_MAX  100
-#define CLASS_PUPILS_MAX         100
-#define ACCOUNT_MB_DEFAULT       1024 // `account_mb` of the settings
-#define PACKAGE_PEOPLE_MAX       256
-#define SPELLS_PER_PLACE_MAX     16
-#define SPELL_METADATA_BYTES_MAX (16u << 10)
-#define PICTURES_MAX             9 // the thumbnail, and screenshots
-#define PICTURE_BYTES_MAX        (4u << 20)
-#define DRAFT_FILE_BYTES_MAX     (64u << 20) // as the largest file of a package
-#define UPLOADS_MAX              8           // at once; of one account:
-#define UPLOADS_PER_ACCOUNT      2
-#define JOBS_PER_ACCOUNT_MAX     8  // builds that wait or run
-#define TRASH_DAYS               30 // then it is deleted
+#define CLASSES_PER_TEACHER_MAX   100
+#define CLASS_PUPILS_MAX          100
+#define ACCOUNT_MB_DEFAULT        1024 // `account_mb` of the settings
+#define PACKAGE_PEOPLE_MAX        256
+#define SPELLS_PER_PLACE_MAX      16
+#define SPELL_METADATA_BYTES_MAX  (16u << 10)
+#define PICTURES_MAX              9 // the thumbnail, and screenshots
+#define PICTURE_BYTES_MAX         (4u << 20)
+#define DRAFT_FILE_BYTES_MAX      (64u << 20) // as the largest file of a package
+#define UPLOADS_MAX               8           // at once; of one account:
+#define UPLOADS_PER_ACCOUNT       2
+#define JOBS_PER_ACCOUNT_MAX      8  // builds that wait or run
+#define TRASH_DAYS                30 // then it is deleted
 // A world as one file: all of it, and one chunk or entity in it.
 #define WORLD_FILE_BYTES_MAX (256u << 20)
 #define WORLD_ITEM_BYTES_MAX (1u << 20)

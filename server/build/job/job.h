@@ -32,7 +32,7 @@ typedef struct JobStatus {
     char reason[WORKER_REASON_BYTES]; // failed: why; it tells nobody where things are on this
                                       // machine
     uint32_t error_count, warning_count, compiled_count, cached_count, version;
-    bool hides_cache; // see job_queue_hide_cache
+    bool hides_cache;                 // see job_queue_hide_cache
     struct {                          // scripts that were turned into Lua; at most so many
         char path[SCRIPT_PATH_BYTES]; // without its ending
         SoulLanguage language;

@@ -20,7 +20,9 @@ static void write_roles(JsonWriter *json, uint32_t roles)
     static const struct {
         uint32_t role;
         const char *name;
-    } names[] = {{ROLE_CREATOR, "creator"}, {ROLE_TEACHER, "teacher"}, {ROLE_OPERATOR, "operator"},
+    } names[] = {{ROLE_CREATOR, "creator"},
+                 {ROLE_TEACHER, "teacher"},
+                 {ROLE_OPERATOR, "operator"},
                  {ROLE_TRUSTED, "trusted"}};
     json_write_name(json, "roles");
     json_write_array_begin(json);

@@ -3,10 +3,10 @@
 // line.
 //
 // What is about somebody: the account, its names, passwords and codes, sign-ins, links, bans,
-// invitations, offers, checkpoints, presence, character profiles, resume tokens, favourites, votes, what
-// they played, and DataStore entries
-// whose key has the account's number in it as a whole number ("17", "score_17", not "170"). What
-// somebody did as an operator stays in the audit, under the number alone.
+// invitations, offers, checkpoints, presence, character profiles, resume tokens, favourites, votes,
+// what they played, and DataStore entries whose key has the account's number in it as a whole
+// number ("17", "score_17", not "170"). What somebody did as an operator stays in the audit, under
+// the number alone.
 #pragma once
 
 #include "server/store/store.h"
