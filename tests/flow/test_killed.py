@@ -324,7 +324,7 @@ def test_killed_up(program, _places, folder):
 STRAYS = 4
 CALLS = {"cleanup": "unlink,unlinkat,fdatasync,fsync", "promote": "pwrite64,fdatasync,fsync",
          "purge": "unlink,unlinkat,rename,renameat,renameat2,fdatasync,fsync"}
-AIMED_MAX = 10  # of one kind
+AIMED_MAX = 40  # of one kind; there are fewer
 
 
 class Aimed(contextlib.AbstractContextManager):
