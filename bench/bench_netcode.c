@@ -91,7 +91,8 @@ static void join(Room *room, uint32_t index)
     const Text text = {name, (uint32_t)bytes};
     const Entry entry = {.type = ENTRY_CONNECT, .connection = index + 1};
     plain_require(world_enter(room->world, &entry), "connect");
-    const MessageHandshake hello = {.version = PROTOCOL_VERSION, .player_id = text, .name = text};
+    const MessageHandshake hello = {
+        .version = PROTOCOL_VERSION, .schema = PROTOCOL_SCHEMA, .player_id = text, .name = text};
     write_up(room, index, MESSAGE_HANDSHAKE, &hello);
 }
 

@@ -24,9 +24,32 @@ static const struct {
     {0x0578, 'n'}, {0x057d, 'u'}, {0x0585, 'o'}, {0x0570, 'h'}, {0x0581, 'g'}, {0x0584, 'p'},
 };
 
+uint32_t letter_plain(uint32_t code_point)
+{
+    // A to Z, and a to z behind it if there are 52 of them, again and again.
+    static const struct {
+        uint32_t first, last, count;
+    } styles[] = {{0x249c, 0x24b5, 26},   {0x24b6, 0x24e9, 52},   {0x1d400, 0x1d6a3, 52},
+                  {0x1f110, 0x1f129, 26}, {0x1f130, 0x1f149, 26}, {0x1f150, 0x1f169, 26},
+                  {0x1f170, 0x1f189, 26}, {0x1f1e6, 0x1f1ff, 26}};
+    if (code_point >= 0xff01 && code_point <= 0xff5e) {
+        return code_point - 0xff01 + '!';
+    }
+    if (code_point >= 0x1d7ce && code_point <= 0x1d7ff) {
+        return '0' + (code_point - 0x1d7ce) % 10;
+    }
+    for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++) {
+        if (code_point >= styles[i].first && code_point <= styles[i].last) {
+            const uint32_t at = (code_point - styles[i].first) % styles[i].count;
+            return at < 26 ? 'A' + at : 'a' + at - 26;
+        }
+    }
+    return code_point;
+}
+
 uint32_t letter_look(uint32_t code_point)
 {
-    code_point = letter_fold(code_point);
+    code_point = letter_fold(letter_plain(code_point));
     for (size_t i = 0; i < sizeof alike / sizeof alike[0]; i++) {
         if (alike[i].code_point == code_point) {
             code_point = (uint32_t)alike[i].letter;
@@ -48,6 +71,9 @@ uint32_t letter_look(uint32_t code_point)
 bool letter_is_mark(uint32_t code_point)
 {
     return (code_point >= 0x300 && code_point <= 0x36f) ||
+           (code_point >= 0x483 && code_point <= 0x489) ||
+           (code_point >= 0xfe00 && code_point <= 0xfe0f) ||
+           (code_point >= 0xfe20 && code_point <= 0xfe2f) ||
            (code_point >= 0x1ab0 && code_point <= 0x1aff) ||
            (code_point >= 0x1dc0 && code_point <= 0x1dff) ||
            (code_point >= 0x20d0 && code_point <= 0x20ff);

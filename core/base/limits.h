@@ -13,6 +13,11 @@
 #define WORLD_PLAYERS_MAX     4000
 // A world without a session pauses after this long: its ticks stand still until somebody comes.
 #define WORLD_EMPTY_MS 10000
+// Scripts that change in a running world (ENTRY_RELOAD) are tried for this long: a set that fails
+// in this time is replaced by the last good one. A fault of a file's top level, of onStart or of
+// onReload is a failure at once; of other faults, so many are.
+#define RELOAD_TRIAL_MS   5000
+#define RELOAD_FAULTS_MAX 3
 // Guests in one world from one address (IPv6: from one /64): a class behind one router fits, one
 // machine does not fill a world.
 #define GUESTS_PER_ADDRESS_MAX 64
@@ -230,7 +235,8 @@
     X(CHUNK, 256, 64, "chunks of `voxel.chunk_request`")                                      \
     X(PROFILE, 4, 2, "`profile.…`")                                                           \
     X(SCRIPT, 64, 32,                                                                         \
-      "scripts of `script.ScriptRequest`, `script.ScriptVerify`, `session.blob_request`")
+      "`script.ScriptRequest` (one for each 16 scripts), `script.ScriptVerify`, "             \
+      "`script.ScriptVerifyList`, `session.blob_request`")
 
 // Inputs: those without a tick wait in a queue, a fifth of a second at 60 Hz; the last one is held
 // while none comes.
@@ -303,14 +309,21 @@
 #define ROOM_MISSES_MS  600000
 #define ROOM_MISS_SLOTS 4096 // addresses that are remembered
 // Worlds on other machines: orders that wait for one, orders in one answer, accounts in one report
-// of its host, and accounts that are remembered of a world. A host that has not reported for so
-// long is not counted on.
+// of its host, and accounts that are remembered of a world (more than can be in it). A host that
+// has not reported for so long is not counted on.
 #define REMOTE_ORDERS_MAX          64
 #define REMOTE_ORDERS_PER_ANSWER   16
 #define REMOTE_ACCOUNTS_PER_REPORT 256
-#define REMOTE_ACCOUNTS_MAX        256
-#define REMOTE_REPORT_MS           1000
-#define REMOTE_SILENT_MS           10000
+#define REMOTE_ACCOUNTS_MAX        4096
+// Of the control plane: who was led to such worlds, and reports whose evidence was asked for. Of a
+// host: reports that wait to be sent, and bytes of one with its evidence (EVIDENCE_BYTES_MAX with
+// every sign doubled, and 150 bytes for each line).
+#define REMOTE_LED_MAX            16384
+#define REMOTE_ASKED_MAX          256
+#define REMOTE_EVIDENCE_MAX       16
+#define REMOTE_EVIDENCE_BYTES_MAX (1u << 20)
+#define REMOTE_REPORT_MS          1000
+#define REMOTE_SILENT_MS          10000
 // Places that people publish. Bytes are those of all blobs that an account's packages use:
 // packages, pictures, drafts and their history.
 #define PACKAGES_PER_ACCOUNT_MAX 200
@@ -322,12 +335,15 @@
 #define REVISIONS_FAILED_MAX      20 // the newest are kept
 #define OFFER_DAYS                14 // then it is over
 #define CLASSES_PER_TEACHER_MAX   100
-#define CLASS_PUPILS_MAX          100
+#define CLASS_PUPILS_MAX          250
+#define CLASS_TEACHERS_MAX        16   // besides the first one
 #define ACCOUNT_MB_DEFAULT        1024 // `account_mb` of the settings
 #define PACKAGE_PEOPLE_MAX        256
 #define SPELLS_PER_PLACE_MAX      16
 #define SPELL_METADATA_BYTES_MAX  (16u << 10)
-#define PICTURES_MAX              9 // the thumbnail, and screenshots
+#define SPELL_MODULES_MAX         16         // of one spell
+#define SPELL_BUNDLE_BYTES_MAX    (1u << 20) // all of them
+#define PICTURES_MAX              9          // the thumbnail, and screenshots
 #define PICTURE_BYTES_MAX         (4u << 20)
 #define DRAFT_FILE_BYTES_MAX      (64u << 20) // as the largest file of a package
 #define UPLOADS_MAX               8           // at once; of one account:
@@ -348,9 +364,33 @@
 // build.
 #define SCRIPT_SOURCE_BYTES_MAX (256 << 10)
 #define RUNE_BYTES_MAX          (512u << 10)
+// Runes in one answer over HTTP (http_bundle.h).
+#define BUNDLE_RUNES_MAX 256
+// What a client keeps of runes and scenes from one visit to the next: bytes and files (a place has
+// at most 8 MiB of runes, so about eight large places fit). The page has the same numbers in
+// web/src/core/cache.ts.
+#define RUNE_STORE_BYTES_MAX (64u << 20)
+#define RUNE_STORE_FILES_MAX 16384
+// Scripts of a place that clients may have, and all their runes together. A manifest of so many, as
+// text, has about 300 bytes for each; what fits no message is fetched like a blob. The server's own
+// manifest may have as many scripts again that clients never hear of.
+#define MANIFEST_SCRIPTS_MAX   2000
+#define MANIFEST_RUNES_BYTES   (8u << 20)
+#define MANIFEST_BYTES_MAX     (2u << 20)
+#define MANIFEST_MESSAGE_BYTES (32u << 10) // as a binary message; larger ones become a blob
+#define SCRIPT_VERDICTS_MAX    256         // in one ScriptVerifyList
 // Checking a script: what is told of one (the rest is counted), modules it requires by name, the
 // scripts of one place, and diagnostics in one answer to a page.
 #define CHECK_FINDINGS_MAX    200
 #define CHECK_REQUIRES_MAX    1024
 #define CHECK_MODULES_MAX     1024
 #define CHECK_DIAGNOSTICS_MAX 256
+
+// What scripts cost, for people (remote_cost.h, client_cost.h): names of remotes whose bytes are
+// counted one by one; how often a client reports what its scripts cost, and with how many scripts;
+// how many scripts the world adds up, and how many different faults of clients it keeps.
+#define REMOTE_COST_ROWS        64
+#define CLIENT_COST_REPORT_MS   10000
+#define CLIENT_COST_REPORT_ROWS 16
+#define CLIENT_COST_ROWS        64
+#define CLIENT_FAULT_ROWS       8

@@ -79,7 +79,7 @@ static Letter letter_of(uint32_t code_point, size_t from, size_t to)
                     .is_plain = is_alphabetic(code_point)};
 }
 
-// The character at text[at]; its length goes to *length. Wide forms are the usual ones.
+// The character at text[at]; its length goes to *length. Styled forms are the plain ones.
 static uint32_t code_point_at(const char *text, size_t bytes, size_t at, size_t *length)
 {
     const uint8_t *here = (const uint8_t *)text + at;
@@ -88,8 +88,7 @@ static uint32_t code_point_at(const char *text, size_t bytes, size_t at, size_t 
         *length = 1;
         return ' ';
     }
-    const uint32_t code_point = utf8_code_point(here, *length);
-    return code_point >= 0xff01 && code_point <= 0xff5e ? code_point - 0xff01 + '!' : code_point;
+    return letter_plain(utf8_code_point(here, *length));
 }
 
 static bool is_skipped(uint32_t code_point)

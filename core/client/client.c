@@ -25,7 +25,7 @@ ClientConfig client_config_default(void)
                            .input_rate = 30,
                            .script = script_config_default(),
                            .view = view_config_default()};
-    config.script.script_max = CLIENT_RUNES_MAX;
+    config.script.script_max = MANIFEST_SCRIPTS_MAX;
     config.script.instance_max = 2048;
     return config;
 }
@@ -41,7 +41,6 @@ static size_t block_bytes(const ClientConfig *config)
     bytes += arena_need(ANSWER_BYTES);
     bytes += arena_need(scripts ? SCRATCH_SCRIPT_BYTES : SCRATCH_BYTES);
     bytes += arena_need(SCRATCH_BYTES);
-    bytes += scripts ? rune_cache_bytes() : 0;
     return bytes;
 }
 
@@ -78,10 +77,6 @@ static void fill_block(Client *client, Arena *arena)
     // Lowest numbers first.
     for (uint32_t i = config->visible_max; i > 0; i--) {
         client->lines_free[client->lines_free_count++] = (uint16_t)i;
-    }
-    if (scripts) {
-        const Status status = rune_cache_init(&client->runes, arena);
-        ASSERT(status == STATUS_OK);
     }
 }
 
@@ -188,6 +183,11 @@ static const InterpolateLine *line_at(const Client *client, uint32_t slot)
     return client->line_of[slot] == 0 ? NULL : &client->lines[client->line_of[slot] - 1];
 }
 
+bool client_is_outdated(const Client *client)
+{
+    return client->is_outdated;
+}
+
 // --- output -------------------------------------------------------------------------------------
 
 uint32_t client_send(Client *client, uint8_t number, const void *body)
@@ -235,52 +235,38 @@ void client_output_take(Client *client)
 
 // --- what is fetched elsewhere ------------------------------------------------------------------
 
-bool client_want(const Client *client, uint32_t index, ClientWant *out)
+Status client_give_for(Client *client, const uint8_t hash[SHA256_BYTES], const uint8_t *bytes,
+                       size_t count)
 {
-    if (client->state == CLIENT_FETCHING) {
-        if (index == 0) {
-            *out = (ClientWant){.is_scene = true, .bytes = client->scene_bytes, .path = ""};
-            memcpy(out->hash, client->scene_hash, SHA256_BYTES);
-            return true;
-        }
-        index -= 1;
+    if (!client_is_open(client)) {
+        return STATUS_NOT_FOUND;
     }
-    const Manifest *staged = &client->runes.staged;
-    for (uint32_t i = 0; i < staged->count && staged->is_good; i++) {
-        const ClientRune *rune = &staged->runes[i];
-        if (rune->here) {
-            continue;
-        }
-        if (index == 0) {
-            *out = (ClientWant){.bytes = rune->bytes, .path = rune->path};
-            memcpy(out->hash, rune->hash, SHA256_BYTES);
-            return true;
-        }
-        index -= 1;
+    if (client->state == CLIENT_FETCHING && memcmp(hash, client->scene_hash, SHA256_BYTES) == 0) {
+        uint8_t real[SHA256_BYTES];
+        sha256_of(bytes, count, real);
+        return count == client->scene_bytes && memcmp(real, hash, SHA256_BYTES) == 0
+                   ? connect_give_scene(client, bytes, count)
+                   : STATUS_MISMATCH;
     }
-    return false;
+    return rune_fetch_give(client, hash, bytes, count);
 }
 
 Status client_give(Client *client, const uint8_t *bytes, size_t count)
 {
     ClientWant want;
-    if (!client_is_open(client) || !client_want(client, 0, &want)) {
+    if (!client_is_open(client) || client_wants(client, &want, 1) == 0) {
         return STATUS_NOT_FOUND;
     }
     uint8_t hash[SHA256_BYTES];
     sha256_of(bytes, count, hash);
-    if (client->state == CLIENT_FETCHING && count == client->scene_bytes &&
-        memcmp(hash, client->scene_hash, SHA256_BYTES) == 0) {
-        return connect_give_scene(client, bytes, count);
-    }
-    const Status status = rune_cache_give(client, hash, bytes, count);
+    const Status status = client_give_for(client, hash, bytes, count);
     return status == STATUS_NOT_FOUND ? STATUS_MISMATCH : status;
 }
 
 Status client_give_packed(Client *client, const uint8_t hash[SHA256_BYTES], const uint8_t *packed,
                           size_t packed_bytes)
 {
-    return client_is_open(client) ? rune_cache_give_packed(client, hash, packed, packed_bytes)
+    return client_is_open(client) ? rune_fetch_give_packed(client, hash, packed, packed_bytes)
                                   : STATUS_NOT_FOUND;
 }
 
@@ -289,22 +275,21 @@ void client_fetch_over_wire(Client *client)
     if (client->config.owner_fetches) {
         client->config.owner_fetches = false;
         connect_over_wire(client);
-        rune_cache_over_wire(client);
+        rune_fetch_over_wire(client);
     }
 }
 
-float client_progress(const Client *client)
+bool client_rune(const Client *client, uint32_t index, ClientRuneBytes *out)
 {
-    const bool fetching = client->predict == NULL;
-    uint64_t total = client->scene_bytes;
-    uint64_t have = fetching ? client->scene.bytes : client->scene_bytes;
-    const RuneCache *cache = &client->runes;
-    const Manifest *set = cache->staged.version != 0 ? &cache->staged : &cache->current;
-    for (uint32_t i = 0; i < set->count; i++) {
-        total += set->runes[i].bytes;
-        have += set->runes[i].here ? set->runes[i].bytes : 0;
+    const Manifest *current = &client->runes.current;
+    if (index >= current->count) {
+        return false;
     }
-    return total == 0 ? 0 : (float)((double)have / (double)total);
+    const ClientRune *rune = &current->runes[index];
+    *out = (ClientRuneBytes){.bytes = rune->here ? current->store + rune->offset : NULL,
+                             .count = rune->bytes};
+    memcpy(out->hash, rune->hash, sizeof out->hash);
+    return true;
 }
 
 // --- input --------------------------------------------------------------------------------------
@@ -313,6 +298,7 @@ void client_set_input(Client *client, const ClientInput *input)
 {
     // A button that is pressed and released between two ticks still counts in the next one.
     client->pressed |= input->buttons & ~client->input.buttons;
+    client_script_buttons(client, client->input.buttons, input->buttons);
     client->input = *input;
 }
 
@@ -449,7 +435,7 @@ void client_update(Client *client, double now_ms)
     }
     client->update_ms = client->now_ms;
     chunk_cache_ask(client);
-    rune_cache_ask(client);
+    rune_fetch_update(client);
     send_ping(client);
 }
 

@@ -79,22 +79,73 @@ void client_output_take(Client *client);
 
 ClientState client_state(const Client *client);
 const char *client_closed_reason(const Client *client); // code and message; "" while open
+// The session ended because client and world were built with different PROTOCOL_SCHEMAs (or
+// versions): connecting again cannot help. A page loads itself again, once; a program says that it
+// has to be updated.
+bool client_is_outdated(const Client *client);
 
 // --- what is fetched elsewhere ------------------------------------------------------------------
+// Runes come by hash from anywhere: a cache of the owner, HTTP, or the world. How an owner with a
+// cache (a page, a bot) works:
+//
+//   client_receive → client_wants: what is missing, the most urgent first → found in the cache or
+//   fetched? client_give_for → client_update: the client asks the world for what is still missing
+//   (without owner_fetches: for all of it; with it: only for what client_fetch_one_over_wire named)
+//
+// So whatever is given between client_receive and client_update is never asked for. What is wanted
+// changes rarely: ClientProgress.change rises then, and only then must client_wants be read again.
+typedef enum ClientWantKind {
+    CLIENT_WANT_SCENE,
+    CLIENT_WANT_MANIFEST, // the text of one that fits no message
+    CLIENT_WANT_RUNE
+} ClientWantKind;
+
+// How urgent a script is, from the manifest's `requires`.
+typedef enum ClientPriority {
+    CLIENT_FIRST,    // ReplicatedFirst and what it requires: runs before the world appears
+    CLIENT_NEEDED,   // scripts that run, and what they require
+    CLIENT_DEMANDED, // a running script waits for it in `require`
+    CLIENT_LATER     // nothing needs it: it is not wanted
+} ClientPriority;
+
 typedef struct ClientWant {
-    bool is_scene;
+    ClientWantKind kind;
+    ClientPriority priority; // of a rune; the scene and a manifest are CLIENT_FIRST
+    bool from_host;          // it came damaged: neither from a cache nor from a cdn
     uint8_t hash[32];
-    uint32_t bytes;
-    const char *path; // of a rune
+    uint32_t bytes;   // uncompressed
+    const char *path; // of a rune, without the ending of its source; else ""
 } ClientWant;
-// What is missing, for an owner that fetches: the index-th; false past the last.
-bool client_want(const Client *client, uint32_t index, ClientWant *out);
-// Uncompressed. STATUS_MISMATCH if its hash is wrong, STATUS_NOT_FOUND if it was not requested.
+// What is missing, in the order in which it is needed: fills up to `most`, returns how many.
+uint32_t client_wants(const Client *client, ClientWant *out, uint32_t most);
+bool client_want(const Client *client, uint32_t index, ClientWant *out); // false past the last
+// The owner brings something uncompressed for that hash. STATUS_MISMATCH: its hash is another one;
+// the first time it is wanted once more (from_host), the second time a rune is refused for good and
+// its script does not run. STATUS_NOT_FOUND: nothing that is missing has that hash, which is no
+// mistake.
+MUST_USE Status client_give_for(Client *client, const uint8_t hash[32], const uint8_t *bytes,
+                                size_t count);
+// The same without saying for which hash: STATUS_MISMATCH if nothing that is missing has its hash.
 MUST_USE Status client_give(Client *client, const uint8_t *bytes, size_t count);
 // The rune of that hash, packed as configured. STATUS_MALFORMED or STATUS_MISMATCH if it does not
 // contain that rune: it may still be given uncompressed.
 MUST_USE Status client_give_packed(Client *client, const uint8_t hash[32], const uint8_t *packed,
                                    size_t packed_bytes);
+// The owner cannot fetch this one: the world is asked for it. False: nothing wanted has that hash.
+bool client_fetch_one_over_wire(Client *client, const uint8_t hash[32]);
+// How far the fetching is. Counts what is wanted: not modules that nothing requires.
+typedef struct ClientProgress {
+    uint64_t bytes_here, bytes_wanted; // scene, manifest and runes together
+    uint32_t scripts_here, scripts_wanted;
+    uint32_t scripts_later;   // modules that come on demand, and are not here
+    uint32_t scripts_refused; // damaged twice, or not for clients: they do not run
+    uint32_t in_flight;       // requests to the world without their answer
+    bool first_is_running;    // ReplicatedFirst has begun: the world may appear
+    const char *fetching;     // path of a rune, "scene" or "manifest"; "": nothing is missing
+    uint32_t change;          // rises whenever client_wants would give something else
+} ClientProgress;
+ClientProgress client_fetch_progress(const Client *client);
+uint32_t client_wants_change(const Client *client); // ClientProgress.change alone, at no cost
 // A manifest that the owner has to verify; valid until the next call. False: there is none.
 typedef struct ClientProof {
     uint32_t version;
@@ -107,7 +158,15 @@ bool client_proof(const Client *client, ClientProof *out);
 void client_verified(Client *client, uint32_t version, bool good);
 // The owner cannot fetch it: from now on everything is requested over the wire.
 void client_fetch_over_wire(Client *client);
-// The progress of scene and runes, from 0 to 1.
+// The runes that run, for an owner that keeps them for the next time: the index-th; false past the
+// last. Valid until the next call that takes bytes or time.
+typedef struct ClientRuneBytes {
+    uint8_t hash[32];
+    const uint8_t *bytes; // NULL: it is not here
+    uint32_t count;
+} ClientRuneBytes;
+bool client_rune(const Client *client, uint32_t index, ClientRuneBytes *out);
+// The same as one number, from 0 to 1.
 float client_progress(const Client *client);
 
 // --- time and input -----------------------------------------------------------------------------
@@ -115,7 +174,10 @@ typedef struct ClientInput {
     float move_x, move_z, yaw, pitch;
     uint32_t buttons; // InputButton; a press between two ticks is not lost
 } ClientInput;
+// The buttons are keys for scripts too: "Jump", "Run", "Fire", "Use", and the place's actions.
 void client_set_input(Client *client, const ClientInput *input);
+// A key of the keyboard, for scripts (view_key.c). Nothing happens while no script can run.
+void client_set_key(Client *client, Text name, bool down);
 // Steps what is due, runs scripts, places the puppets, writes input messages.
 void client_update(Client *client, double now_ms);
 

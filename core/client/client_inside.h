@@ -3,8 +3,8 @@
 //   client.c        create, time, looking              connect.c      handshake, welcome, scene
 //   receive.c       messages and frames in             client_queue.c queues of bytes
 //   client_event.c  events in tick order               chunk_cache.c  versions of terrain
-//   rune_cache.c    manifest and runes                 client_script.c  scripts and their world
-//   manifest_proof.c  whether a manifest is signed
+//   rune_cache.c    manifests: which runes there are   rune_fetch.c   how runes come
+//   client_script.c  scripts and their world           manifest_proof.c  is a manifest signed
 //
 // Two lifetimes: what every session needs is one block from create; what depends on the scene
 // (prediction, view, scripts) is made when the scene is there and kept across sessions with the
@@ -15,8 +15,10 @@
 #include "core/base/check.h"
 #include "core/base/sha256.h"
 #include "core/client/client.h"
+#include "core/wire/manifest.h"
 #include "core/wire/merge.h"
 #include "core/wire/message.h"
+#include "core/wire/path_index.h"
 #include "core/wire/script_path.h"
 
 // --- a queue of byte strings, in one block ------------------------------------------------------
@@ -57,37 +59,50 @@ typedef struct ChunkWant {
 } ChunkWant;
 
 // --- runes --------------------------------------------------------------------------------------
-#define CLIENT_RUNES_MAX       512
-#define CLIENT_RUNES_BYTES_MAX (16u << 20) // of all runes of a manifest
-#define CLIENT_RETRY_MS        5000.0      // a transfer without progress is asked for again
-#define CLIENT_REFUSED_MS      1000.0      // the same when the server said no
-#define CLIENT_REQUEST_MAX     16          // runes in one request
+#define CLIENT_RETRY_MS     5000.0 // a transfer without progress is asked for again
+#define CLIENT_REFUSED_MS   1000.0 // the same when the server said no
+#define CLIENT_REQUEST_MAX  14     // runes in one request
+#define CLIENT_REQUESTS_MAX 4      // requests, and runes that arrive, at the same time
+_Static_assert(CLIENT_REQUESTS_MAX *CLIENT_REQUEST_MAX + 2 <= TRANSFERS_MAX,
+               "the server keeps all of them, a scene and a manifest");
 
 typedef struct ClientRune {
-    char path[SCRIPT_PATH_BYTES];
+    char path[SCRIPT_PATH_BYTES]; // first, for the index
     uint8_t hash[SHA256_BYTES];
     uint32_t bytes;
     uint32_t offset; // in the manifest's store
     ScriptService service;
+    RunContext context;
+    ClientPriority priority;
+    uint32_t require_first, require_count; // in the manifest's `requires`
+    uint32_t request;                      // number of the request it is part of + 1; 0: none
     bool here;
-    bool asked;    // part of the current request
-    bool retried;  // it arrived damaged once
-    bool loaded;   // the script system has loaded it
-    uint32_t slot; // of its one instance (all but SERVICE_REPLICATED_STORAGE and
-                   // SERVICE_WORKSPACE); 0: none
+    bool over_wire; // the owner cannot fetch it
+    bool retried;   // it arrived damaged once: now it must come from the host
+    bool refused;   // it arrived damaged twice: it never runs
+    bool reported;  // the server was told that it is here
+    bool told;      // the server said that it is to run
+    bool loaded;    // the script system has loaded it
+    uint32_t slot;  // of its one instance (all but SERVICE_REPLICATED_STORAGE and
+                    // SERVICE_WORKSPACE); 0: none
     uint64_t execute_tick;
 } ClientRune;
 
 typedef struct Manifest {
     uint32_t version; // 0: none
     uint32_t count, here_count;
-    ClientRune *runes; // CLIENT_RUNES_MAX, by service
-    uint8_t *store;    // all runes, one after the other; heap
+    ClientRune *runes;    // by service; heap, one block with the three after it
+    PathIndex index;      // by path
+    uint32_t *hash_slots; // by hash: number + 1; as many as the index has
+    uint32_t *requires;   // numbers of runes
+    uint8_t *store;       // all runes, one after the other; heap
     uint64_t store_bytes;
-    uint64_t at_tick; // switch when the state of this tick has been applied
-    bool first_done;  // SERVICE_REPLICATED_FIRST is running already
-    bool is_good;     // verified, or verification is off
-    bool is_proven;   // verified
+    uint64_t at_tick;    // switch when the state of this tick has been applied
+    bool first_done;     // SERVICE_REPLICATED_FIRST is running already
+    bool is_good;        // verified, or verification is off
+    bool is_proven;      // verified
+    bool knows_requires; // it is signed: `requires` names all that its scripts require by name
+    bool waits_for_word; // it came on joining: each script runs when the server says so
 } Manifest;
 
 // A manifest whose signature has not been checked yet.
@@ -106,19 +121,38 @@ typedef struct Transfer {
     uint32_t next_chunk, total_chunks;
     uint32_t chunk_bytes; // of the first
     uint64_t encoding;
-    uint32_t rune; // index in the staged manifest
+    uint32_t rune; // number in the set that is fetched
     uint32_t seq;  // of the request
     double asked_ms;
     bool again; // restart from the first chunk
 } Transfer;
 
+// A manifest that fits no message: its text is fetched first.
+typedef struct ManifestText {
+    uint32_t version; // 0: none
+    uint32_t bytes;
+    uint8_t hash[SHA256_BYTES];
+    bool over_wire; // the owner cannot fetch it
+    bool retried;   // it was damaged once
+    Transfer transfer;
+} ManifestText;
+
+typedef struct RuneRequest {
+    uint32_t left; // runes that have not arrived; 0: free
+    uint32_t seq;
+    double asked_ms; // or when the last chunk came
+} RuneRequest;
+
 typedef struct RuneCache {
     Manifest current, staged;
-    Transfer transfer;
+    ManifestText text;
+    Transfer transfers[CLIENT_REQUESTS_MAX];
+    RuneRequest requests[CLIENT_REQUESTS_MAX];
     ManifestProof proof;
-    uint32_t request_left; // runes of the current request that have not arrived yet
     uint32_t reload_version;
     uint64_t reload_tick;
+    uint32_t change;        // rises whenever what is wanted changes
+    uint32_t refused_count; // runes that were damaged twice, and scripts of the wrong context
 } RuneCache;
 
 // --- scripts ------------------------------------------------------------------------------------
@@ -142,6 +176,7 @@ typedef struct ClientScript {
     bool bind_due[NET_SLOTS_MAX]; // entered; its script is bound after the next tick
     ClientInvoke invokes[CLIENT_INVOKES_MAX];
     uint32_t invoke_count;
+    struct ClientCostState *costs; // client_cost.c
 } ClientScript;
 
 // --- what is known of others before the scene is there ------------------------------------------
@@ -172,6 +207,7 @@ struct Client {
     Heap *heap;
     ClientState state;
     char reason[CLIENT_REASON_BYTES];
+    bool is_outdated; // it ended because the world speaks another schema
 
     // The session.
     uint64_t epoch; // which life of the world
@@ -244,6 +280,7 @@ static inline bool client_is_open(const Client *client)
 
 // --- connect.c ----------------------------------------------------------------------------------
 void connect_welcome(Client *client, const MessageWelcome *welcome);
+void connect_outdated(Client *client); // ends the session: the world speaks another schema
 void connect_blob_chunk(Client *client, const MessageBlobChunk *chunk);
 MUST_USE Status connect_give_scene(Client *client, const uint8_t *bytes, size_t count);
 void connect_ask_scene(Client *client); // over the wire, when it is due
@@ -281,31 +318,51 @@ void chunk_cache_data(Client *client, const MessageChunkData *data);
 void chunk_cache_ask(Client *client);     // sends requests that are due
 void chunk_cache_restart(Client *client); // a new session: no requests are on their way
 
-// --- rune_cache.c -------------------------------------------------------------------------------
-MUST_USE Status rune_cache_init(RuneCache *cache, Arena *arena);
-size_t rune_cache_bytes(void);
+// --- rune_cache.c: which runes there are --------------------------------------------------------
 void rune_cache_free(Client *client);
 void rune_cache_manifest(Client *client, const MessageScriptManifest *manifest);
-void rune_cache_chunk(Client *client, const MessageScriptChunk *chunk);
+// The text of a manifest, whose hash is right.
+void rune_cache_text(Client *client, const uint8_t *text, size_t bytes);
 void rune_cache_execute(Client *client, const MessageScriptExecute *execute);
 void rune_cache_reload(Client *client, const MessageScriptReload *reload);
-void rune_cache_ask(Client *client);
-void rune_cache_over_wire(Client *client); // the owner no longer fetches them
-void rune_cache_restart(Client *client);
-void rune_cache_refused(Client *client, uint32_t seq);
 ClientRune *rune_cache_find(const Manifest *manifest, const char *path);
-// STATUS_NOT_FOUND when no rune that is missing has that hash.
-MUST_USE Status rune_cache_give(Client *client, const uint8_t hash[SHA256_BYTES],
-                                const uint8_t *bytes, size_t count);
-// The same for a rune that is packed as the configuration says.
-MUST_USE Status rune_cache_give_packed(Client *client, const uint8_t hash[SHA256_BYTES],
-                                       const uint8_t *packed, size_t packed_bytes);
+ClientRune *rune_cache_find_text(const Manifest *manifest, Text path);
+ClientRune *rune_cache_find_hash(const Manifest *manifest, const uint8_t hash[SHA256_BYTES]);
+// The set whose runes are fetched: the staged one, or else the one that runs.
+Manifest *rune_cache_fetched(Client *client);
+// A rune that is not here, and is to be fetched.
+static inline bool rune_is_wanted(const ClientRune *rune)
+{
+    return !rune->here && !rune->refused && rune->priority < CLIENT_LATER;
+}
+// A script requires a module that is not here. False: no manifest names it, or it was refused.
+bool rune_cache_demand(Client *client, const char *path);
 // The result of verifying the staged manifest.
 void rune_cache_verified(Client *client, bool good);
 // The staged manifest becomes the current one.
 void rune_cache_switch(Client *client);
-// Whether all runes up to that service are here, and their tick has come.
-bool rune_cache_is_ready(const Client *client, const Manifest *manifest, ScriptService last);
+// Whether all runes of that priority and those before it are here, and their tick has come.
+bool rune_cache_is_ready(const Client *client, const Manifest *manifest, ClientPriority last);
+
+// --- rune_fetch.c: how they come ----------------------------------------------------------------
+void rune_fetch_chunk(Client *client, const MessageScriptChunk *chunk);
+// False: it is of another blob.
+bool rune_fetch_text_chunk(Client *client, const MessageBlobChunk *chunk);
+void rune_fetch_update(Client *client);    // sends requests and reports that are due
+void rune_fetch_over_wire(Client *client); // the owner no longer fetches anything
+void rune_fetch_restart(Client *client);   // a new session: no requests are on their way
+void rune_fetch_refused(Client *client, uint32_t seq);
+void rune_fetch_clear(Client *client); // another set is fetched now
+// Tells the server that a script is not run, and why; shown on this side too.
+void rune_fetch_report(Client *client, const ClientRune *rune, const uint8_t hash[SHA256_BYTES],
+                       const char *reason);
+// What the owner brought for that hash. STATUS_NOT_FOUND: nothing that is missing has it.
+// STATUS_MISMATCH: it was damaged.
+MUST_USE Status rune_fetch_give(Client *client, const uint8_t hash[SHA256_BYTES],
+                                const uint8_t *bytes, size_t count);
+// The same for a rune that is packed as the configuration says.
+MUST_USE Status rune_fetch_give_packed(Client *client, const uint8_t hash[SHA256_BYTES],
+                                       const uint8_t *packed, size_t packed_bytes);
 
 // --- manifest_proof.c ---------------------------------------------------------------------------
 #define PROOF_BAD_TEXT "the manifest of the scripts is not signed by this world's host"
@@ -314,7 +371,8 @@ typedef enum ProofState {
     PROOF_WAITS,
     PROOF_GOOD
 } ProofState;
-ProofState manifest_proof_begin(Client *client, const MessageScriptManifest *message);
+// signature: 64 bytes, or NULL if there is none.
+ProofState manifest_proof_begin(Client *client, const ManifestList *list, const uint8_t *signature);
 void manifest_proof_free(Client *client);
 
 // --- client_script.c ----------------------------------------------------------------------------
@@ -322,6 +380,11 @@ MUST_USE Status client_script_open(Client *client); // the scene is there
 void client_script_close(Client *client);
 void client_script_welcome(Client *client); // a session goes on
 void client_script_step(Client *client);    // once per tick of the client
+void client_script_buttons(Client *client, uint32_t before, uint32_t after); // client_key.c
+// --- client_cost.c ------------------------------------------------------------------------------
+MUST_USE Status client_cost_open(Client *client); // with the scripts
+void client_cost_close(Client *client);
+void client_cost_step(Client *client);      // after a tick of the scripts
 void client_script_effects(Client *client); // messages and chat of scripts are sent
 void client_script_clear_effects(Client *client);
 void client_script_enter(Client *client, uint32_t slot, uint64_t net_id, const uint8_t *attributes,

@@ -5,6 +5,7 @@
 #include "core/client/client_bind.h"
 #include "core/client/client_inside.h"
 #include "core/script/api/script_api.h"
+#include "core/wire/manifest_restart.h"
 
 #include <string.h>
 
@@ -28,6 +29,10 @@ Status client_script_open(Client *client)
     config.api = &script_api;
     config.tick_rate = client->tick_rate;
     status = script_create(client->heap, &config, &script->system);
+    if (status == STATUS_OK && client_cost_open(client) != STATUS_OK) {
+        script_destroy(client->heap, script->system);
+        status = STATUS_LIMIT;
+    }
     if (status != STATUS_OK) {
         view_destroy(client->heap, script->view);
         *script = (ClientScript){0};
@@ -50,6 +55,7 @@ void client_script_close(Client *client)
 {
     ClientScript *script = &client->script;
     if (script->system != NULL) {
+        client_cost_close(client);
         script_destroy(client->heap, script->system);
         view_destroy(client->heap, script->view);
     }
@@ -93,25 +99,35 @@ static void rune_load_now(Client *client, const Manifest *manifest, ClientRune *
     rune->loaded = true;
 }
 
-// A script that requires a module keeps the old one until it is loaded again, and it is not known
-// which scripts do.
-static bool modules_differ(const Manifest *before, const Manifest *after)
+static uint32_t requires_of(const void *user, uint32_t number, const uint32_t **out)
 {
-    uint32_t matched = 0;
-    uint32_t before_count = 0;
-    uint32_t after_count = 0;
-    for (uint32_t i = 0; i < before->count; i++) {
-        before_count += before->runes[i].service == SERVICE_REPLICATED_STORAGE;
-    }
+    const Manifest *manifest = user;
+    *out = manifest->requires + manifest->runes[number].require_first;
+    return manifest->runes[number].require_count;
+}
+
+static bool is_same_rune(const ClientRune *a, const ClientRune *b)
+{
+    return memcmp(a->hash, b->hash, SHA256_BYTES) == 0 && a->context == b->context;
+}
+
+// Marks the runes that start again, as the server does (manifest_restart.h). A manifest that is not
+// signed says nothing about what scripts require: then a changed module starts all of them again.
+static void mark_restarts(const Manifest *before, const Manifest *after, bool *restarts)
+{
+    bool module_differs = false;
     for (uint32_t i = 0; i < after->count; i++) {
-        const ClientRune *rune = &after->runes[i];
-        if (rune->service == SERVICE_REPLICATED_STORAGE) {
-            const ClientRune *known = rune_cache_find(before, rune->path);
-            after_count += 1;
-            matched += known != NULL && memcmp(known->hash, rune->hash, SHA256_BYTES) == 0;
-        }
+        const ClientRune *known = rune_cache_find(before, after->runes[i].path);
+        restarts[i] = known == NULL || !is_same_rune(known, &after->runes[i]);
+        module_differs = module_differs ||
+                         (restarts[i] && after->runes[i].service == SERVICE_REPLICATED_STORAGE);
     }
-    return matched != before_count || matched != after_count;
+    if (after->knows_requires) {
+        const RequireGraph graph = {.user = after, .count = after->count, .requires = requires_of};
+        restart_spread(&graph, restarts);
+    } else if (module_differs) {
+        memset(restarts, true, after->count);
+    }
 }
 
 static void drop_missing(Client *client, const Manifest *before, const Manifest *after)
@@ -124,21 +140,31 @@ static void drop_missing(Client *client, const Manifest *before, const Manifest 
     }
 }
 
-// Loads and binds everything of the manifest up to that service.
-static void set_load(Client *client, Manifest *manifest, ScriptService last)
+// Loads and binds everything of the manifest that is here and at least that urgent.
+static void set_load(Client *client, Manifest *manifest, ClientPriority last)
 {
     const Manifest *before = &client->runes.current;
     const bool is_change = manifest != before && before->version != 0;
-    const bool all = is_change && modules_differ(before, manifest);
+    bool restarts[MANIFEST_SCRIPTS_MAX] = {false};
+    ASSERT(manifest->count <= MANIFEST_SCRIPTS_MAX);
+    if (is_change) {
+        mark_restarts(before, manifest, restarts);
+    }
     for (uint32_t i = 0; i < manifest->count; i++) {
         ClientRune *rune = &manifest->runes[i];
-        if (rune->loaded || !rune->here || rune->service > last) {
+        if (rune->loaded || rune->priority > last) {
+            continue;
+        }
+        if (!rune->here) {
+            if (is_change && (rune->refused || restarts[i])) { // what it was before does not run on
+                script_invalidate(client->script.system, rune->path);
+            }
             continue;
         }
         const ClientRune *known = is_change ? rune_cache_find(before, rune->path) : NULL;
         if (known != NULL && known->loaded) {
             rune->slot = known->slot;
-            if (all || memcmp(known->hash, rune->hash, SHA256_BYTES) != 0) {
+            if (restarts[i]) {
                 rune_load_now(client, manifest, rune, true);
             }
             rune->loaded = true;
@@ -155,7 +181,7 @@ static void set_switch(Client *client)
 {
     RuneCache *cache = &client->runes;
     drop_missing(client, &cache->current, &cache->staged);
-    set_load(client, &cache->staged, SERVICE_STARTER_GUI);
+    set_load(client, &cache->staged, CLIENT_LATER);
     rune_cache_switch(client);
 }
 
@@ -165,7 +191,7 @@ static bool set_update(Client *client)
     RuneCache *cache = &client->runes;
     if (cache->current.version != 0 && (cache->current.count > 0 && !cache->current.first_done)) {
         // A new script system for a set whose runes are here.
-        set_load(client, &cache->current, SERVICE_STARTER_GUI);
+        set_load(client, &cache->current, CLIENT_LATER);
         cache->current.first_done = true;
     }
     const uint64_t now = client->merge.last.tick;
@@ -173,7 +199,7 @@ static bool set_update(Client *client)
         // A reload whose manifest has not come yet.
         return cache->reload_version <= cache->current.version || cache->reload_tick > now;
     }
-    if (rune_cache_is_ready(client, &cache->staged, SERVICE_STARTER_GUI)) {
+    if (rune_cache_is_ready(client, &cache->staged, CLIENT_NEEDED)) {
         set_switch(client);
         cache->current.first_done = true;
         return true;
@@ -181,9 +207,8 @@ static bool set_update(Client *client)
     if (cache->current.version != 0) {
         return cache->staged.at_tick > now;
     }
-    if (!cache->staged.first_done &&
-        rune_cache_is_ready(client, &cache->staged, SERVICE_REPLICATED_STORAGE)) {
-        set_load(client, &cache->staged, SERVICE_REPLICATED_STORAGE);
+    if (!cache->staged.first_done && rune_cache_is_ready(client, &cache->staged, CLIENT_FIRST)) {
+        set_load(client, &cache->staged, CLIENT_FIRST);
         cache->staged.first_done = true;
     }
     return true;
@@ -256,4 +281,5 @@ void client_script_step(Client *client)
     roster_tidy(client);
     view_step(script->view);
     tell_local_ends(script);
+    client_cost_step(client);
 }

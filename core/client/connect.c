@@ -62,6 +62,7 @@ void client_connect(Client *client, double now_ms)
     ASSERT(client->state == CLIENT_IDLE || client->state == CLIENT_CLOSED);
     client->state = CLIENT_CONNECTING;
     client->reason[0] = 0;
+    client->is_outdated = false;
     client->now_ms = now_ms;
     client->seq = 0;
     client_queue_clear(&client->output);
@@ -70,6 +71,7 @@ void client_connect(Client *client, double now_ms)
     const uint32_t manifest_version =
         staged->version != 0 ? staged->version : client->runes.current.version;
     const MessageHandshake handshake = {.version = PROTOCOL_VERSION,
+                                        .schema = PROTOCOL_SCHEMA,
                                         .session_token = text_from(config->session_token),
                                         .ticket = text_from(config->ticket),
                                         .player_id = text_from(config->player_id),
@@ -172,6 +174,9 @@ void connect_refused(Client *client, uint32_t seq)
 
 void connect_blob_chunk(Client *client, const MessageBlobChunk *chunk)
 {
+    if (rune_fetch_text_chunk(client, chunk)) {
+        return;
+    }
     if (client->state != CLIENT_FETCHING || client->scene.data == NULL ||
         !hash_equal(chunk->hash.bytes, client->scene_hash)) {
         return; // no longer needed
@@ -276,7 +281,14 @@ static void session_begin(Client *client, const MessageWelcome *welcome)
     clock_init(&client->clock, client->tick_rate, client->snapshot_rate);
     clock_snapshot(&client->clock, client->now_ms, welcome->tick, 0);
     chunk_cache_restart(client);
-    rune_cache_restart(client);
+    rune_fetch_restart(client);
+}
+
+void connect_outdated(Client *client)
+{
+    client->is_outdated = true;
+    client_close(client, "%s: this client and the world were built from different versions",
+                 error_name(ERROR_UNSUPPORTED_VERSION));
 }
 
 void connect_welcome(Client *client, const MessageWelcome *welcome)

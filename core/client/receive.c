@@ -254,6 +254,9 @@ static void answer_keep(Client *client, const uint8_t *bytes, size_t count)
 static void on_error(Client *client, const MessageError *error)
 {
     if (error->fatal) {
+        // A world from before there was a schema number does not know our handshake.
+        client->is_outdated = text_is(error->code, error_name(ERROR_UNSUPPORTED_VERSION)) ||
+                              text_is(error->code, error_name(ERROR_HANDSHAKE_FIRST));
         client_close(client, "%.*s: %.*s", (int)error->code.bytes, error->code.data,
                      (int)error->message.bytes, error->message.data);
         return;
@@ -261,7 +264,7 @@ static void on_error(Client *client, const MessageError *error)
     const uint32_t seq = (uint32_t)error->command_seq;
     if (seq != 0) {
         connect_refused(client, seq);
-        rune_cache_refused(client, seq);
+        rune_fetch_refused(client, seq);
         client_script_refused(client, seq, error->message);
     }
 }
@@ -297,7 +300,7 @@ static void dispatch(Client *client, const Message *message)
         rune_cache_manifest(client, message->body);
         break;
     case MESSAGE_SCRIPT_CHUNK:
-        rune_cache_chunk(client, message->body);
+        rune_fetch_chunk(client, message->body);
         break;
     case MESSAGE_SCRIPT_EXECUTE:
         rune_cache_execute(client, message->body);
@@ -353,6 +356,9 @@ void client_receive(Client *client, double now_ms, const uint8_t *bytes, size_t 
     client->stats.messages_down += 1;
     if (count == 0 || count > MESSAGE_BYTES_MAX) {
         client_fail(client, "a message of %zu bytes", count);
+    } else if (client->state == CLIENT_CONNECTING &&
+               (bytes[0] == MESSAGE_OLD_WELCOME || message_is_of_other_schema(bytes, count))) {
+        connect_outdated(client);
     } else if (!is_expected(client, bytes[0])) {
         client_fail(client, "message %u does not belong here", bytes[0]);
     } else if (bytes[0] == MESSAGE_SNAPSHOT) {

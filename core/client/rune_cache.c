@@ -1,6 +1,6 @@
 // The runes of a world: which there are (the manifest), which are missing, and their bytes until
-// the scripts are loaded. A manifest is staged first and becomes current when all its runes are
-// here; so a reload never runs a mix of two sets.
+// the scripts are loaded. A manifest is staged first and becomes current when all runes that it
+// needs are here; so a reload never runs a mix of two sets.
 // Bytecode is only as trustworthy as its source, so only runes whose SHA-256 is in the manifest are
 // kept, and nothing of the server's own services is accepted.
 #include "core/client/client_inside.h"
@@ -12,51 +12,96 @@
 
 // --- memory -------------------------------------------------------------------------------------
 
-size_t rune_cache_bytes(void)
-{
-    return 2 * arena_need(CLIENT_RUNES_MAX * sizeof(ClientRune));
-}
-
-Status rune_cache_init(RuneCache *cache, Arena *arena)
-{
-    cache->current.runes = arena_array(arena, CLIENT_RUNES_MAX, sizeof(ClientRune));
-    cache->staged.runes = arena_array(arena, CLIENT_RUNES_MAX, sizeof(ClientRune));
-    return cache->current.runes == NULL || cache->staged.runes == NULL ? STATUS_LIMIT : STATUS_OK;
-}
-
 static void manifest_clear(Client *client, Manifest *manifest)
 {
     heap_free(client->heap, manifest->store);
-    *manifest = (Manifest){.runes = manifest->runes};
+    heap_free(client->heap, manifest->runes);
+    *manifest = (Manifest){0};
+}
+
+static void text_clear(Client *client)
+{
+    transfer_free(client->heap, &client->runes.text.transfer);
+    client->runes.text = (ManifestText){0};
 }
 
 void rune_cache_free(Client *client)
 {
     manifest_clear(client, &client->runes.current);
     manifest_clear(client, &client->runes.staged);
-    transfer_free(client->heap, &client->runes.transfer);
+    text_clear(client);
+    rune_fetch_clear(client);
     manifest_proof_free(client);
+}
+
+static size_t count_requires(const ManifestList *list)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < list->row_count; i++) {
+        count += list->rows[i].require_count;
+    }
+    return count;
+}
+
+// Runes, both tables and the links between runes are one block.
+static bool manifest_allocate(Client *client, Manifest *manifest, const ManifestList *list)
+{
+    const uint32_t slots = path_index_slots(list->row_count);
+    const size_t runes = list->row_count * sizeof(ClientRune);
+    const size_t numbers = (2 * (size_t)slots + count_requires(list)) * sizeof(uint32_t);
+    uint8_t *block = heap_alloc(client->heap, runes + numbers);
+    if (block == NULL) {
+        return false;
+    }
+    manifest->runes = (ClientRune *)(void *)block;
+    uint32_t *number = (uint32_t *)(void *)(block + runes);
+    path_index_init(&manifest->index, number, slots, manifest->runes, sizeof(ClientRune));
+    manifest->hash_slots = number + slots;
+    manifest->requires = number + 2 * (size_t)slots;
+    return true;
+}
+_Static_assert(sizeof(ClientRune) % sizeof(uint64_t) == 0, "numbers follow runes in a block");
+
+// --- finding ------------------------------------------------------------------------------------
+
+ClientRune *rune_cache_find_text(const Manifest *manifest, Text path)
+{
+    const uint32_t number = path_index_find(&manifest->index, path);
+    return number == PATH_INDEX_NONE ? NULL : &manifest->runes[number];
 }
 
 ClientRune *rune_cache_find(const Manifest *manifest, const char *path)
 {
-    for (uint32_t i = 0; i < manifest->count; i++) {
-        if (strcmp(manifest->runes[i].path, path) == 0) {
-            return &manifest->runes[i];
-        }
-    }
-    return NULL;
+    return rune_cache_find_text(manifest, text_from(path));
 }
 
-static ClientRune *find_text(const Manifest *manifest, Text path)
+// The slot of a hash, or the free one where it would go. Half of them are free.
+static uint32_t hash_slot(const Manifest *manifest, const uint8_t hash[SHA256_BYTES])
 {
-    for (uint32_t i = 0; i < manifest->count; i++) {
-        if (strlen(manifest->runes[i].path) == path.bytes &&
-            memcmp(manifest->runes[i].path, path.data, path.bytes) == 0) {
-            return &manifest->runes[i];
+    uint32_t at = 0;
+    memcpy(&at, hash, sizeof at);
+    for (;; at++) {
+        at &= manifest->index.slot_count - 1;
+        const uint32_t number = manifest->hash_slots[at];
+        if (number == 0 || memcmp(manifest->runes[number - 1].hash, hash, SHA256_BYTES) == 0) {
+            return at;
         }
     }
-    return NULL;
+}
+
+ClientRune *rune_cache_find_hash(const Manifest *manifest, const uint8_t hash[SHA256_BYTES])
+{
+    if (manifest->count == 0) {
+        return NULL;
+    }
+    const uint32_t number = manifest->hash_slots[hash_slot(manifest, hash)];
+    return number == 0 ? NULL : &manifest->runes[number - 1];
+}
+
+Manifest *rune_cache_fetched(Client *client)
+{
+    RuneCache *cache = &client->runes;
+    return cache->staged.version != 0 ? &cache->staged : &cache->current;
 }
 
 // --- the manifest -------------------------------------------------------------------------------
@@ -77,162 +122,314 @@ static const char *refuse_path(Text path, ScriptService service)
 }
 
 // Why a script is rejected; NULL if it is not.
-static const char *refuse_script(const WireManifestScript *script, ScriptService *service)
+static const char *refuse_row(const ManifestRow *row, ClientRune *out)
 {
-    uint32_t i = 0;
-    while (i < SERVICE_SERVER_SCRIPT && !text_is(script->service, script_service_names[i])) {
-        i += 1;
+    uint32_t service = 0;
+    while (service < SERVICE_SERVER_SCRIPT &&
+           !text_is(row->service, script_service_names[service])) {
+        service += 1;
     }
-    if (i == SERVICE_SERVER_SCRIPT) {
+    if (service == SERVICE_SERVER_SCRIPT) {
         return "it is of a service that is not for clients";
     }
-    *service = (ScriptService)i;
-    if (!text_is(script->run_context, run_context_names[CONTEXT_CLIENT]) &&
-        !text_is(script->run_context, run_context_names[CONTEXT_BOTH])) {
+    out->service = (ScriptService)service;
+    out->context =
+        text_is(row->run_context, run_context_names[CONTEXT_BOTH]) ? CONTEXT_BOTH : CONTEXT_CLIENT;
+    if (!row->replicate || !text_is(row->run_context, run_context_names[out->context])) {
         return "it does not run on clients";
     }
-    if (script->size_bytes < RUNE_HEADER_BYTES || script->size_bytes > RUNE_BYTES_MAX) {
+    if (row->size_bytes < RUNE_HEADER_BYTES || row->size_bytes > RUNE_BYTES_MAX) {
         return "its size makes no sense";
     }
-    return refuse_path(script->path, *service);
+    return refuse_path(script_path_plain(row->path), out->service);
 }
 
-static const char *read_message(Manifest *staged, const MessageScriptManifest *message)
+static const char *add_rune(Manifest *staged, const ManifestRow *row, ClientRune *read)
 {
-    uint64_t bytes = 0;
-    // In the order of the services, so that what is needed first is requested first.
+    const Text path = script_path_plain(row->path);
+    const uint32_t number = staged->count;
+    read->bytes = row->size_bytes;
+    read->offset = (uint32_t)staged->store_bytes;
+    memcpy(read->path, path.data, path.bytes);
+    memcpy(read->hash, row->rune_hash, SHA256_BYTES);
+    staged->runes[number] = *read;
+    if (!path_index_put(&staged->index, number)) {
+        return "it is named twice";
+    }
+    const uint32_t slot = hash_slot(staged, read->hash);
+    if (staged->hash_slots[slot] != 0) {
+        return "its rune is another one's too"; // a rune holds its path
+    }
+    staged->hash_slots[slot] = number + 1;
+    staged->count += 1;
+    staged->store_bytes += row->size_bytes;
+    return staged->store_bytes > MANIFEST_RUNES_BYTES ? "all of them together are too large" : NULL;
+}
+
+// In the order of the services, which is the order in which scripts are loaded.
+static const char *read_rows(Manifest *staged, const ManifestList *list)
+{
     for (uint32_t rank = 0; rank < SERVICE_SERVER_SCRIPT; rank++) {
-        for (uint32_t i = 0; i < message->scripts_count; i++) {
-            const WireManifestScript *script = &message->scripts[i];
-            ScriptService service = SERVICE_REPLICATED_FIRST;
-            const char *refused = refuse_script(script, &service);
+        for (uint32_t i = 0; i < list->row_count; i++) {
+            ClientRune read = {0};
+            const char *refused = refuse_row(&list->rows[i], &read);
+            if (refused == NULL && (uint32_t)read.service == rank) {
+                refused = add_rune(staged, &list->rows[i], &read);
+            }
             if (refused != NULL) {
                 return refused;
             }
-            if ((uint32_t)service != rank) {
-                continue;
-            }
-            if (find_text(staged, script->path) != NULL) {
-                return "it is named twice";
-            }
-            ClientRune *rune = &staged->runes[staged->count++];
-            *rune = (ClientRune){.bytes = (uint32_t)script->size_bytes,
-                                 .offset = (uint32_t)bytes,
-                                 .service = service};
-            memcpy(rune->path, script->path.data, script->path.bytes);
-            memcpy(rune->hash, script->rune_hash.bytes, SHA256_BYTES);
-            bytes += script->size_bytes;
-            if (bytes > CLIENT_RUNES_BYTES_MAX) {
-                return "all of them together are too large";
-            }
         }
     }
-    staged->store_bytes = bytes;
     return NULL;
 }
 
-// Runes that did not change are here already.
+// --- what needs what ----------------------------------------------------------------------------
+
+// Modules that the manifest does not name are left out: `require` says so when it is reached.
+static void link_requires(Manifest *staged, const ManifestList *list)
+{
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < list->row_count; i++) {
+        const ManifestRow *row = &list->rows[i];
+        ClientRune *rune = rune_cache_find_text(staged, script_path_plain(row->path));
+        ASSERT(rune != NULL);
+        rune->require_first = used;
+        for (uint32_t k = 0; k < row->require_count; k++) {
+            const ClientRune *needed =
+                rune_cache_find_text(staged, script_path_plain(row->requires[k]));
+            if (needed != NULL) {
+                staged->requires[used++] = (uint32_t)(needed - staged->runes);
+            }
+        }
+        rune->require_count = used - rune->require_first;
+    }
+}
+
+// Everything that this one requires becomes as urgent, over any number of steps and round any
+// circle. What is urgent already is not entered again, so each rune is entered once. The runes
+// that are still to be followed are a list through `request`, which nothing uses yet.
+static void spread_priority(Manifest *staged, ClientRune *from, ClientPriority priority)
+{
+    uint32_t next = 0; // number + 1
+    from->priority = priority;
+    for (ClientRune *rune = from; rune != NULL;) {
+        for (uint32_t i = 0; i < rune->require_count; i++) {
+            const uint32_t number = staged->requires[rune->require_first + i];
+            ClientRune *needed = &staged->runes[number];
+            if (needed->priority > priority) {
+                needed->priority = priority;
+                needed->request = next;
+                next = number + 1;
+            }
+        }
+        rune = next == 0 ? NULL : &staged->runes[next - 1];
+        if (rune != NULL) {
+            next = rune->request;
+            rune->request = 0;
+        }
+    }
+}
+
+// A manifest that is not signed says nothing about what scripts require: then all is needed, and
+// modules are there before the first script.
+static void set_priorities(Manifest *staged, bool knows_requires)
+{
+    staged->knows_requires = knows_requires;
+    for (uint32_t i = 0; i < staged->count; i++) {
+        ClientRune *rune = &staged->runes[i];
+        rune->priority = knows_requires                                ? CLIENT_LATER
+                         : rune->service <= SERVICE_REPLICATED_STORAGE ? CLIENT_FIRST
+                                                                       : CLIENT_NEEDED;
+    }
+    for (uint32_t i = 0; i < staged->count && knows_requires; i++) {
+        ClientRune *rune = &staged->runes[i];
+        if (rune->service == SERVICE_REPLICATED_FIRST) {
+            spread_priority(staged, rune, CLIENT_FIRST);
+        } else if (rune->service != SERVICE_REPLICATED_STORAGE && rune->priority > CLIENT_NEEDED) {
+            spread_priority(staged, rune, CLIENT_NEEDED);
+        }
+    }
+}
+
+// --- taking a manifest --------------------------------------------------------------------------
+
+// Runes that did not change are here already. A rune holds its path, so one with the same hash has
+// the same path. What a script waits for, it still waits for.
 static void keep_known(Manifest *staged, const Manifest *current)
 {
     for (uint32_t i = 0; i < staged->count; i++) {
         ClientRune *rune = &staged->runes[i];
-        for (uint32_t k = 0; k < current->count && !rune->here; k++) {
-            const ClientRune *known = &current->runes[k];
-            if (known->here && known->bytes == rune->bytes &&
-                memcmp(known->hash, rune->hash, SHA256_BYTES) == 0) {
-                memcpy(staged->store + rune->offset, current->store + known->offset, rune->bytes);
-                rune->here = true;
-                staged->here_count += 1;
-            }
+        const ClientRune *known = rune_cache_find(current, rune->path);
+        if (known == NULL) {
+            continue;
+        }
+        if (known->priority == CLIENT_DEMANDED && rune->priority > CLIENT_DEMANDED) {
+            rune->priority = CLIENT_DEMANDED;
+        }
+        if (known->here && known->bytes == rune->bytes &&
+            memcmp(known->hash, rune->hash, SHA256_BYTES) == 0) {
+            memcpy(staged->store + rune->offset, current->store + known->offset, rune->bytes);
+            rune->here = true;
+            staged->here_count += 1;
         }
     }
 }
 
-static size_t rune_bytes_most(const Manifest *manifest)
-{
-    size_t most = 0;
-    for (uint32_t i = 0; i < manifest->count; i++) {
-        most = manifest->runes[i].bytes > most ? manifest->runes[i].bytes : most;
-    }
-    return most;
-}
-
-// Data that cannot be compressed grows a little.
-static bool transfer_allocate(Client *client)
-{
-    Transfer *transfer = &client->runes.transfer;
-    const size_t most = rune_bytes_most(&client->runes.staged);
-    transfer->capacity = most + most / 64 + 1024;
-    transfer->data = heap_alloc(client->heap, transfer->capacity);
-    return transfer->data != NULL;
-}
-
-static bool staged_allocate(Client *client)
+// False: the session has ended.
+static bool stage(Client *client, const ManifestList *list, const uint8_t *signature)
 {
     Manifest *staged = &client->runes.staged;
-    Transfer *transfer = &client->runes.transfer;
-    transfer_free(client->heap, transfer);
-    client->runes.request_left = 0;
-    if (staged->count == 0) {
-        return true;
-    }
-    staged->store = heap_alloc(client->heap, (size_t)staged->store_bytes);
-    return staged->store != NULL && (client->config.owner_fetches || transfer_allocate(client));
-}
-
-void rune_cache_over_wire(Client *client)
-{
-    const Manifest *staged = &client->runes.staged;
-    if (client_is_open(client) && staged->here_count < staged->count &&
-        client->runes.transfer.data == NULL && !transfer_allocate(client)) {
+    if (!manifest_allocate(client, staged, list)) {
         client_close(client, "scripts: %s", status_text(STATUS_LIMIT));
+        return false;
     }
+    const char *refused = read_rows(staged, list);
+    if (refused != NULL) {
+        client_fail(client, "a script of the manifest: %s", refused);
+        return false;
+    }
+    staged->store = heap_alloc(client->heap, (size_t)staged->store_bytes + 1);
+    if (staged->store == NULL) {
+        client_close(client, "scripts: %s", status_text(STATUS_LIMIT));
+        return false;
+    }
+    const ProofState proof = manifest_proof_begin(client, list, signature);
+    staged->is_good = proof == PROOF_GOOD;
+    staged->is_proven = proof == PROOF_GOOD && client->config.verify != NULL;
+    link_requires(staged, list);
+    set_priorities(staged, signature != NULL);
+    return proof != PROOF_BAD;
 }
 
-void rune_cache_manifest(Client *client, const MessageScriptManifest *message)
+static void take_list(Client *client, const ManifestList *list, const uint8_t *signature)
 {
     RuneCache *cache = &client->runes;
-    const uint32_t version = (uint32_t)message->version;
-    const uint32_t newest =
-        cache->staged.version != 0 ? cache->staged.version : cache->current.version;
-    if (version < newest) {
-        client_fail(client, "manifest %u after %u", version, newest);
-        return;
-    }
-    if (version == newest) {
-        return; // repeated after a resume, or there are none
-    }
     if (cache->staged.first_done) {
         // Its first scripts are running already: the reload starts from them.
         rune_cache_switch(client);
     }
     manifest_clear(client, &cache->staged);
-    const char *refused = read_message(&cache->staged, message);
-    if (refused != NULL) {
+    rune_fetch_clear(client);
+    text_clear(client);
+    cache->change += 1;
+    if (!stage(client, list, signature)) {
         manifest_clear(client, &cache->staged);
-        client_fail(client, "a script of the manifest: %s", refused);
         return;
     }
-    if (!staged_allocate(client)) {
-        manifest_clear(client, &cache->staged);
+    const bool is_reload = cache->reload_version == list->version;
+    cache->staged.version = list->version;
+    cache->staged.at_tick = is_reload ? cache->reload_tick : 0;
+    cache->staged.waits_for_word = !is_reload;
+    keep_known(&cache->staged, &cache->current);
+}
+
+// The fields of a message as a list; false: they are not in the signed order, or there is no room.
+static bool take_message(Client *client, const MessageScriptManifest *message)
+{
+    size_t requires = 0;
+    for (uint32_t i = 0; i < message->scripts_count; i++) {
+        requires += message->scripts[i].requires_count;
+    }
+    ManifestRow *rows = heap_alloc(client->heap, (message->scripts_count + 1) * sizeof *rows);
+    Text *texts = heap_alloc(client->heap, (requires + 1) * sizeof *texts);
+    const bool has_room = rows != NULL && texts != NULL;
+    Text *text = texts;
+    for (uint32_t i = 0; i < message->scripts_count && has_room; i++) {
+        const WireManifestScript *from = &message->scripts[i];
+        rows[i] = (ManifestRow){.path = from->path,
+                                .size_bytes = (uint32_t)from->size_bytes,
+                                .run_context = from->run_context,
+                                .service = from->service,
+                                .replicate = from->replicate,
+                                .requires = text,
+                                .require_count = from->requires_count};
+        memcpy(rows[i].rune_hash, from->rune_hash.bytes, sizeof rows[i].rune_hash);
+        for (uint32_t k = 0; k < from->requires_count; k++) {
+            *text++ = from->requires[k].path;
+        }
+    }
+    if (has_room) {
+        const ManifestList list = {.version = (uint32_t)message->version,
+                                   .server_tick = message->server_tick,
+                                   .cdn_base = message->cdn_base,
+                                   .rows = rows,
+                                   .row_count = message->scripts_count};
+        const bool is_signed = message->signature.bytes == MANIFEST_SIGNATURE_BYTES;
+        take_list(client, &list, is_signed ? message->signature.data : NULL);
+    }
+    heap_free(client->heap, texts);
+    heap_free(client->heap, rows);
+    return has_room;
+}
+
+static void fetch_text(Client *client, const MessageScriptManifest *message)
+{
+    ManifestText *text = &client->runes.text;
+    text_clear(client);
+    text->version = (uint32_t)message->version;
+    text->bytes = (uint32_t)message->text_bytes;
+    memcpy(text->hash, message->text_hash.bytes, SHA256_BYTES);
+    client->runes.change += 1;
+}
+
+void rune_cache_manifest(Client *client, const MessageScriptManifest *message)
+{
+    const RuneCache *cache = &client->runes;
+    const uint32_t version = (uint32_t)message->version;
+    const uint32_t newest = cache->text.version != 0     ? cache->text.version
+                            : cache->staged.version != 0 ? cache->staged.version
+                                                         : cache->current.version;
+    if (version < newest) {
+        client_fail(client, "manifest %u after %u", version, newest);
+    } else if (version == newest) {
+        return; // repeated after a resume, or there are none
+    } else if (message->text_bytes > 0) {
+        fetch_text(client, message);
+    } else if (!take_message(client, message)) {
+        client_close(client, "scripts: %s", status_text(STATUS_LIMIT));
+    }
+}
+
+// What reading takes is about ten times the text, and given back at once.
+static size_t reading_bytes(size_t bytes)
+{
+    const size_t most = 24 * bytes + 65536;
+    return most < MANIFEST_ARENA_BYTES ? most : MANIFEST_ARENA_BYTES;
+}
+
+void rune_cache_text(Client *client, const uint8_t *text, size_t bytes)
+{
+    const uint32_t version = client->runes.text.version;
+    uint8_t *block = heap_alloc(client->heap, reading_bytes(bytes));
+    if (block == NULL) {
         client_close(client, "scripts: %s", status_text(STATUS_LIMIT));
         return;
     }
-    const ProofState proof = manifest_proof_begin(client, message);
-    if (proof == PROOF_BAD) {
-        manifest_clear(client, &cache->staged);
-        return;
+    Arena arena;
+    arena_init_zeroed(&arena, block, reading_bytes(bytes));
+    ManifestList list;
+    uint8_t signature[MANIFEST_SIGNATURE_BYTES];
+    bool has_signature = false;
+    JsonError error = {0};
+    const Status status =
+        manifest_read(&arena, (const char *)text, bytes, &list, signature, &has_signature, &error);
+    if (status != STATUS_OK) {
+        client_fail(client, "the manifest cannot be read: %s %s", error.path, error.message);
+    } else if (list.version != version) {
+        client_fail(client, "the manifest has version %u and not %u", list.version, version);
+    } else if (list.row_count > MANIFEST_SCRIPTS_MAX) {
+        client_fail(client, "the manifest has too many scripts");
+    } else {
+        take_list(client, &list, has_signature ? signature : NULL);
     }
-    cache->staged.version = version;
-    cache->staged.is_good = proof == PROOF_GOOD;
-    cache->staged.is_proven = proof == PROOF_GOOD && client->config.verify != NULL;
-    cache->staged.at_tick = cache->reload_version == version ? cache->reload_tick : 0;
-    keep_known(&cache->staged, &cache->current);
+    heap_free(client->heap, block);
 }
 
 void rune_cache_verified(Client *client, bool good)
 {
     Manifest *staged = &client->runes.staged;
+    client->runes.change += 1;
     if (good) {
         staged->is_good = true;
         staged->is_proven = true;
@@ -243,6 +440,8 @@ void rune_cache_verified(Client *client, bool good)
         client_fail(client, PROOF_BAD_TEXT);
     }
 }
+
+// --- when it runs -------------------------------------------------------------------------------
 
 void rune_cache_reload(Client *client, const MessageScriptReload *reload)
 {
@@ -256,17 +455,48 @@ void rune_cache_reload(Client *client, const MessageScriptReload *reload)
     cache->reload_tick = reload->at_tick;
     if (cache->staged.version == reload->version) {
         cache->staged.at_tick = reload->at_tick;
+        cache->staged.waits_for_word = false;
     }
 }
 
 void rune_cache_execute(Client *client, const MessageScriptExecute *execute)
 {
-    ClientRune *rune = find_text(&client->runes.staged, execute->script_path);
-    if (rune != NULL) {
+    static const uint8_t nothing[SHA256_BYTES] = {0};
+    RuneCache *cache = &client->runes;
+    const Text path = script_path_plain(execute->script_path);
+    ClientRune *rune = rune_cache_find_text(&cache->staged, path);
+    rune = rune != NULL ? rune : rune_cache_find_text(&cache->current, path);
+    if (rune == NULL) {
+        if (cache->text.version == 0) {
+            client_fail(client, "a script that no manifest names is to run");
+        }
+    } else if (!text_is(execute->run_context, run_context_names[rune->context])) {
+        cache->refused_count += 1;
+        rune_fetch_report(client, rune, nothing, "its run_context is not for this client");
+    } else {
+        rune->told = true;
         rune->execute_tick = execute->at_tick;
-    } else if (find_text(&client->runes.current, execute->script_path) == NULL) {
-        client_fail(client, "a script that no manifest names is to run");
     }
+}
+
+bool rune_cache_demand(Client *client, const char *path)
+{
+    Manifest *set = rune_cache_fetched(client);
+    ClientRune *rune = rune_cache_find(set, path);
+    if (rune == NULL || rune->refused || !set->is_good) {
+        return false;
+    }
+    if (!rune->here && rune->priority > CLIENT_DEMANDED) {
+        rune->priority = CLIENT_DEMANDED;
+        for (uint32_t i = 0; i < rune->require_count; i++) {
+            ClientRune *needed = &set->runes[set->requires[rune->require_first + i]];
+            if (needed->priority > CLIENT_DEMANDED) {
+                needed->priority = CLIENT_DEMANDED;
+            }
+        }
+        client->runes.change += 1;
+    }
+    return true;
 }
 
 void rune_cache_switch(Client *client)
@@ -276,252 +506,29 @@ void rune_cache_switch(Client *client)
     cache->current = cache->staged;
     cache->staged = before;
     manifest_clear(client, &cache->staged);
-    transfer_free(client->heap, &cache->transfer);
-    cache->request_left = 0;
+    rune_fetch_clear(client);
+    cache->change += 1;
 }
 
-bool rune_cache_is_ready(const Client *client, const Manifest *manifest, ScriptService last)
+static bool rune_is_due(const Manifest *manifest, const ClientRune *rune, uint64_t now)
+{
+    const bool waits_for_word =
+        manifest->waits_for_word && rune->service != SERVICE_REPLICATED_STORAGE && !rune->told;
+    return rune->refused || (rune->here && !waits_for_word && rune->execute_tick <= now);
+}
+
+bool rune_cache_is_ready(const Client *client, const Manifest *manifest, ClientPriority last)
 {
     const uint64_t now = client->merge.last.tick;
+    if (manifest->version == 0 || !manifest->is_good || manifest->at_tick > now ||
+        client->merge.last.seq == 0) {
+        return false;
+    }
     for (uint32_t i = 0; i < manifest->count; i++) {
         const ClientRune *rune = &manifest->runes[i];
-        if (rune->service <= last && (!rune->here || rune->execute_tick > now)) {
+        if (rune->priority <= last && !rune_is_due(manifest, rune, now)) {
             return false;
         }
     }
-    return manifest->version != 0 && manifest->is_good && manifest->at_tick <= now &&
-           client->merge.last.seq != 0;
-}
-
-// Nothing came for a while: everything missing is requested again.
-static void request_forget(RuneCache *cache)
-{
-    for (uint32_t i = 0; i < cache->staged.count; i++) {
-        cache->staged.runes[i].asked = false;
-    }
-    cache->request_left = 0;
-}
-
-// --- arriving -----------------------------------------------------------------------------------
-
-static void send_verify(Client *client, const ClientRune *rune, const uint8_t *hash, bool success,
-                        const char *reason)
-{
-    MessageScriptVerify verify = {
-        .script_path = text_from(rune->path), .success = success, .reason = text_from(reason)};
-    memcpy(verify.hash.bytes, hash, SHA256_BYTES);
-    (void)client_send(client, MESSAGE_SCRIPT_VERIFY, &verify);
-}
-
-// The hash is right; the bytes must also be a rune of that path.
-static bool rune_keep(Client *client, ClientRune *rune, const uint8_t *bytes)
-{
-    Manifest *staged = &client->runes.staged;
-    Rune checked;
-    const Status status = rune_check(bytes, rune->bytes, &checked);
-    if (status != STATUS_OK || strcmp(checked.path, rune->path) != 0) {
-        client_fail(client, "the rune %s makes no sense", rune->path);
-        return false;
-    }
-    // An unpacked rune is there already.
-    memmove(staged->store + rune->offset, bytes, rune->bytes);
-    rune->here = true;
-    staged->here_count += 1;
-    if (rune->asked) {
-        rune->asked = false;
-        client->runes.request_left -= 1;
-    }
-    send_verify(client, rune, rune->hash, true, "");
     return true;
-}
-
-Status rune_cache_give(Client *client, const uint8_t hash[SHA256_BYTES], const uint8_t *bytes,
-                       size_t count)
-{
-    Manifest *staged = &client->runes.staged;
-    Status status = STATUS_NOT_FOUND;
-    for (uint32_t i = 0; i < staged->count && staged->is_good; i++) {
-        ClientRune *rune = &staged->runes[i];
-        if (!rune->here && rune->bytes == count && memcmp(rune->hash, hash, SHA256_BYTES) == 0) {
-            status = rune_keep(client, rune, bytes) ? STATUS_OK : STATUS_MALFORMED;
-        }
-    }
-    return status;
-}
-
-// Unpacks into its own place in the store, which is not used until the hash is checked; NULL if
-// there is no rune in it.
-static const uint8_t *unpacked_rune(Client *client, const ClientRune *rune, const uint8_t *packed,
-                                    size_t packed_bytes)
-{
-    const ClientConfig *config = &client->config;
-    uint8_t *out = client->runes.staged.store + rune->offset;
-    return config->unpack != NULL && config->unpack(config->unpack_user, rune->path, packed,
-                                                    packed_bytes, out, rune->bytes) == STATUS_OK
-               ? out
-               : NULL;
-}
-
-Status rune_cache_give_packed(Client *client, const uint8_t hash[SHA256_BYTES],
-                              const uint8_t *packed, size_t packed_bytes)
-{
-    Manifest *staged = &client->runes.staged;
-    for (uint32_t i = 0; i < staged->count && staged->is_good; i++) {
-        ClientRune *rune = &staged->runes[i];
-        if (rune->here || memcmp(rune->hash, hash, SHA256_BYTES) != 0) {
-            continue;
-        }
-        const uint8_t *bytes = unpacked_rune(client, rune, packed, packed_bytes);
-        uint8_t unpacked[SHA256_BYTES];
-        if (bytes == NULL) {
-            return STATUS_MALFORMED;
-        }
-        sha256_of(bytes, rune->bytes, unpacked);
-        if (memcmp(unpacked, hash, SHA256_BYTES) != 0) {
-            return STATUS_MISMATCH;
-        }
-        return rune_keep(client, rune, bytes) ? STATUS_OK : STATUS_MALFORMED;
-    }
-    return STATUS_NOT_FOUND;
-}
-
-// A rune that arrived damaged is requested once more, unpacked; the second time it is an error.
-static void rune_damaged(Client *client, ClientRune *rune, const uint8_t *hash, const char *reason)
-{
-    if (rune->retried) {
-        client_fail(client, "the rune %s: %s", rune->path, reason);
-        return;
-    }
-    rune->retried = true;
-    send_verify(client, rune, hash, false, reason);
-    if (rune->asked) {
-        rune->asked = false;
-        client->runes.request_left -= 1;
-    }
-}
-
-static void rune_whole(Client *client, ClientRune *rune)
-{
-    static const uint8_t nothing[SHA256_BYTES] = {0};
-    RuneCache *cache = &client->runes;
-    const uint8_t *bytes = cache->transfer.data;
-    size_t count = cache->transfer.bytes;
-    const uint64_t packing = cache->transfer.encoding;
-    cache->transfer.next_chunk = 0;
-    cache->transfer.bytes = 0;
-    if (packing != 0) {
-        bytes =
-            packing == client->config.packing ? unpacked_rune(client, rune, bytes, count) : NULL;
-        if (bytes == NULL) {
-            rune_damaged(client, rune, nothing, "it cannot be unpacked");
-            return;
-        }
-        count = rune->bytes;
-    }
-    uint8_t hash[SHA256_BYTES];
-    sha256_of(bytes, count, hash);
-    if (count != rune->bytes || memcmp(hash, rune->hash, SHA256_BYTES) != 0) {
-        rune_damaged(client, rune, hash, "it is not the one of the manifest");
-        return;
-    }
-    (void)rune_keep(client, rune, bytes);
-}
-
-void rune_cache_chunk(Client *client, const MessageScriptChunk *chunk)
-{
-    RuneCache *cache = &client->runes;
-    Transfer *transfer = &cache->transfer;
-    ClientRune *rune = find_text(&cache->staged, chunk->script_path);
-    if (rune == NULL || rune->here || transfer->data == NULL || !cache->staged.is_good) {
-        return; // of an old manifest, or requested twice
-    }
-    const uint32_t index = (uint32_t)(rune - cache->staged.runes);
-    if (transfer->rune != index || transfer->encoding != chunk->encoding) {
-        // One rune at a time: another one that was begun starts again.
-        transfer->next_chunk = 0;
-        transfer->total_chunks = 0;
-        transfer->bytes = 0;
-        transfer->again = false;
-        transfer->rune = index;
-        transfer->encoding = chunk->encoding;
-    }
-    const bool was_again = transfer->again;
-    const TransferStep step =
-        transfer_append(transfer, chunk->chunk_index, chunk->total_chunks, chunk->data);
-    if (step == TRANSFER_BAD) {
-        client_fail(client, "chunk %u of the rune %s does not fit", (uint32_t)chunk->chunk_index,
-                    rune->path);
-        return;
-    }
-    if (step != TRANSFER_SKIP) {
-        transfer->asked_ms = client->now_ms;
-    } else if (transfer->again && !was_again) {
-        request_forget(cache); // the next update requests it
-    }
-    if (step == TRANSFER_DONE) {
-        rune_whole(client, rune);
-    }
-}
-
-// --- asking -------------------------------------------------------------------------------------
-
-static void send_request(Client *client, const uint32_t *runes, uint32_t count, uint32_t from_chunk)
-{
-    WireScriptPath paths[CLIENT_REQUEST_MAX];
-    bool as_it_is = client->config.unpack == NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        ClientRune *rune = &client->runes.staged.runes[runes[i]];
-        paths[i] = (WireScriptPath){.path = text_from(rune->path)};
-        rune->asked = true;
-        as_it_is |= rune->retried;
-    }
-    const MessageScriptRequest request = {.script_paths = paths,
-                                          .script_paths_count = count,
-                                          .from_chunk = from_chunk,
-                                          .encoding = as_it_is ? 0 : client->config.packing};
-    client->runes.request_left = count;
-    client->runes.transfer.asked_ms = client->now_ms;
-    client->runes.transfer.seq = client_send(client, MESSAGE_SCRIPT_REQUEST, &request);
-}
-
-void rune_cache_ask(Client *client)
-{
-    RuneCache *cache = &client->runes;
-    const Manifest *staged = &cache->staged;
-    if (client->config.owner_fetches || staged->here_count == staged->count || !staged->is_good ||
-        client->state != CLIENT_PLAYING) {
-        return;
-    }
-    if (cache->request_left > 0) {
-        if (client->now_ms - cache->transfer.asked_ms < CLIENT_RETRY_MS) {
-            return;
-        }
-        request_forget(cache);
-    }
-    const Transfer *transfer = &cache->transfer;
-    if (transfer->next_chunk > 0 && !staged->runes[transfer->rune].here) {
-        send_request(client, &transfer->rune, 1, transfer->next_chunk);
-        return;
-    }
-    uint32_t missing[CLIENT_REQUEST_MAX];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < staged->count && count < CLIENT_REQUEST_MAX; i++) {
-        if (!staged->runes[i].here) {
-            missing[count++] = i;
-        }
-    }
-    send_request(client, missing, count, 0);
-}
-
-void rune_cache_refused(Client *client, uint32_t seq)
-{
-    RuneCache *cache = &client->runes;
-    if (cache->request_left > 0 && seq == cache->transfer.seq) {
-        transfer_restart(&cache->transfer, client->now_ms);
-    }
-}
-
-void rune_cache_restart(Client *client)
-{
-    request_forget(&client->runes);
 }

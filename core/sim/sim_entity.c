@@ -603,6 +603,23 @@ Status sim_set_velocity(Sim *sim, Handle handle, Vec3 velocity)
     return STATUS_OK;
 }
 
+// What was on its way along one segment goes on from where it is now.
+static void go_on(Sim *sim, Entity *entity, const Motion *before)
+{
+    if (before->count != 1 || before->segments[0].tick_from > sim->tick ||
+        before->segments[0].tick_to <= sim->tick) {
+        return;
+    }
+    MotionSegment way = before->segments[0];
+    way.pose = (Pose){entity->position, entity->rotation};
+    way.tick_from = sim->tick;
+    Motion motion = {0};
+    if (motion_append(&motion, &way, vec3_length(entity->part.shape.half), sim->tick) ==
+        STATUS_OK) {
+        take_motion(entity, &motion, way.velocity);
+    }
+}
+
 Status sim_set_rotation(Sim *sim, Handle shape, Quat rotation)
 {
     Entity *entity = pool_find(&sim->entities, shape);
@@ -612,6 +629,8 @@ Status sim_set_rotation(Sim *sim, Handle shape, Quat rotation)
     if (!quat_is_finite(rotation)) {
         return STATUS_RANGE;
     }
+    const Motion before = entity->part.motion;
     shape_teleport(sim, shape.index, (Pose){entity->position, quat_normalise(rotation)});
+    go_on(sim, entity, &before);
     return STATUS_OK;
 }

@@ -15,8 +15,9 @@
 #include <string.h>
 
 #define HEAP_BYTES_MAX (1ull << 30)
-#define TEXT_BYTES     (256u << 10)
+#define TEXT_BYTES     (1u << 20) // of all wants, with the longest paths
 #define LOG_LINES      64
+#define WANTS_MAX      2002 // a scene, a manifest and all its scripts
 
 // A module instance is one process: this is its only state.
 static struct {
@@ -471,31 +472,113 @@ EXPORT("clientClosedReason") const void *export_client_closed_reason(const Clien
     return exports_result(reason, strlen(reason));
 }
 
-// What is missing, as {"scene":true,"hash":"…","bytes":…,"path":"…"}; 0 past the last.
+// The session ended because this page and the world were built from different versions.
+EXPORT("clientOutdated") int32_t export_client_outdated(const Client *client)
+{
+    return client_is_outdated(client);
+}
+
+static void write_want(JsonWriter *json, const ClientWant *want)
+{
+    static const char *const kinds[] = {[CLIENT_WANT_SCENE] = "scene",
+                                        [CLIENT_WANT_MANIFEST] = "manifest",
+                                        [CLIENT_WANT_RUNE] = "rune"};
+    char hex[65];
+    for (uint32_t i = 0; i < 32; i++) {
+        snprintf(hex + i * 2, 3, "%02x", want->hash[i]);
+    }
+    json_write_object_begin(json);
+    json_write_name(json, "kind");
+    json_write_text(json, kinds[want->kind]);
+    json_write_name(json, "scene");
+    json_write_bool(json, want->kind == CLIENT_WANT_SCENE);
+    json_write_name(json, "hash");
+    json_write_text(json, hex);
+    exports_write_count(json, "bytes", want->bytes);
+    json_write_name(json, "path");
+    json_write_text(json, want->path);
+    exports_write_count(json, "priority", (uint64_t)want->priority);
+    json_write_name(json, "fromHost");
+    json_write_bool(json, want->from_host);
+    json_write_object_end(json);
+}
+
+// What is missing, the most urgent first: a list of at most `most` objects with `kind`
+// ("scene", "manifest", "rune"), `hash`, `bytes`, `path`, `priority` (0 before the world appears, 1
+// needed, 2 a script waits for it), `fromHost` (it came damaged: neither from a cache nor from a
+// cdn).
+EXPORT("clientWants") const void *export_client_wants(const Client *client, uint32_t most)
+{
+    static ClientWant wants[WANTS_MAX];
+    const uint32_t count = client_wants(client, wants, most < WANTS_MAX ? most : WANTS_MAX);
+    ByteWriter writer;
+    JsonWriter json = exports_begin_json(&writer);
+    json_write_array_begin(&json);
+    for (uint32_t i = 0; i < count; i++) {
+        write_want(&json, &wants[i]);
+    }
+    json_write_array_end(&json);
+    return exports_end_json(&json, &writer);
+}
+
+// The index-th of them; 0 past the last.
 EXPORT("clientWant") const void *export_client_want(const Client *client, uint32_t index)
 {
     ClientWant want;
     if (!client_want(client, index, &want)) {
         return NULL;
     }
-    char hex[65];
-    for (uint32_t i = 0; i < 32; i++) {
-        snprintf(hex + i * 2, 3, "%02x", want.hash[i]);
-    }
+    ByteWriter writer;
+    JsonWriter json = exports_begin_json(&writer);
+    write_want(&json, &want);
+    return exports_end_json(&json, &writer);
+}
+
+// How far the fetching is (ClientProgress), as JSON.
+EXPORT("clientFetchProgress") const void *export_client_fetch_progress(const Client *client)
+{
+    const ClientProgress progress = client_fetch_progress(client);
     ByteWriter writer;
     JsonWriter json = exports_begin_json(&writer);
     json_write_object_begin(&json);
-    json_write_name(&json, "scene");
-    json_write_bool(&json, want.is_scene);
-    json_write_name(&json, "hash");
-    json_write_text(&json, hex);
-    exports_write_count(&json, "bytes", want.bytes);
-    json_write_name(&json, "path");
-    json_write_text(&json, want.path != NULL ? want.path : "");
+    exports_write_count(&json, "bytesHere", progress.bytes_here);
+    exports_write_count(&json, "bytesWanted", progress.bytes_wanted);
+    exports_write_count(&json, "scriptsHere", progress.scripts_here);
+    exports_write_count(&json, "scriptsWanted", progress.scripts_wanted);
+    exports_write_count(&json, "scriptsLater", progress.scripts_later);
+    exports_write_count(&json, "scriptsRefused", progress.scripts_refused);
+    exports_write_count(&json, "inFlight", progress.in_flight);
+    json_write_name(&json, "firstIsRunning");
+    json_write_bool(&json, progress.first_is_running);
+    json_write_name(&json, "fetching");
+    json_write_text(&json, progress.fetching);
+    exports_write_count(&json, "change", progress.change);
     json_write_object_end(&json);
     return exports_end_json(&json, &writer);
 }
 
+// A number that changes whenever clientWants would give something else.
+EXPORT("clientWantsChange") uint32_t export_client_wants_change(const Client *client)
+{
+    return client_wants_change(client);
+}
+
+// What was fetched for a hash (the first 32 bytes), uncompressed: client_give_for.
+EXPORT("clientGiveFor")
+int32_t export_client_give_for(Client *client, const uint8_t *bytes, uint32_t count)
+{
+    return (int32_t)(count < 32 ? STATUS_MALFORMED
+                                : client_give_for(client, bytes, bytes + 32, count - 32));
+}
+
+// The thing of this hash (32 bytes) cannot be fetched by the page: the world is asked for it.
+EXPORT("clientFetchOneOverWire")
+int32_t export_client_fetch_one_over_wire(Client *client, const uint8_t *hash, uint32_t count)
+{
+    return count == 32 && client_fetch_one_over_wire(client, hash);
+}
+
+// Whatever of it is missing, by its own hash.
 EXPORT("clientGive")
 int32_t export_client_give(Client *client, const uint8_t *bytes, uint32_t count)
 {
@@ -630,11 +713,9 @@ EXPORT("clientStats") const void *export_client_stats(const Client *client)
 // --- client scripts -----------------------------------------------------------------------------
 // Keys and camera for scripts; the UI tree they want shown (core/script/runtime/value.h), or 0.
 EXPORT("clientKey")
-int32_t export_client_key(Client *client, const char *key, uint32_t bytes, int32_t down)
+void export_client_key(Client *client, const char *key, uint32_t bytes, int32_t down)
 {
-    View *view = client_script_view(client);
-    const Text text = {key, bytes};
-    return view == NULL ? -1 : (int32_t)view_set_key(view, text, down != 0);
+    client_set_key(client, (Text){key, bytes}, down != 0);
 }
 
 EXPORT("clientCamera")

@@ -159,7 +159,7 @@ static void write_entity_looks(JsonWriter *json, const Place *place)
 }
 
 // The place without its parts:
-// {"name","tickRate","viewRadius","reach","build","terraform","bounds",
+// {"name","tickRate","viewRadius","reach","build","terraform","actions","bounds",
 // "radius","height","partCount","pieces","voxelKinds","looks"}; looks are of what is spawned at the
 // start. 0 before the scene is there.
 EXPORT("clientPlace") const void *export_client_place(const Client *client)
@@ -179,6 +179,12 @@ EXPORT("clientPlace") const void *export_client_place(const Client *client)
     json_write_bool(&json, place->players_build);
     json_write_name(&json, "terraform");
     json_write_bool(&json, place->players_terraform);
+    json_write_name(&json, "actions");
+    json_write_array_begin(&json);
+    for (uint32_t i = 0; i < place->action_count; i++) {
+        json_write_text_bytes(&json, place->actions[i].data, place->actions[i].bytes);
+    }
+    json_write_array_end(&json);
     const Aabb bounds = scene_bounds(place->scene);
     write_vector(&json, "min", bounds.min);
     write_vector(&json, "max", bounds.max);

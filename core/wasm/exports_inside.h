@@ -9,7 +9,7 @@
 
 #define EXPORT(name)          __attribute__((export_name(name), used))
 #define EXPORTS_NUMBERS_MAX   (NET_SLOTS_MAX * 16)
-#define EXPORTS_SCRATCH_BYTES (1u << 20)
+#define EXPORTS_SCRATCH_BYTES (MANIFEST_BYTES_MAX + 4096u) // a manifest to verify is the largest
 
 double *exports_numbers(void); // room for EXPORTS_NUMBERS_MAX
 void *exports_scratch(void);   // room for EXPORTS_SCRATCH_BYTES, aligned for anything

@@ -26,7 +26,7 @@ enum {
     AGE_GROUP = 4,
     VERSION_GROUP = 8,      // of a full record
     PART_VERSION_GROUP = 3, // of shape and attributes, relative
-    MASK_BITS = 6,
+    MASK_BITS = 8,
     YAW_NARROW_BITS = 4,
     HEALTH_NARROW_BITS = 7,
     SHAPE_LENGTH_BITS = 10,
@@ -39,7 +39,7 @@ _Static_assert(NET_SHAPE_BYTES_MAX < 1 << SHAPE_LENGTH_BITS, "the length on the 
 _Static_assert(NET_ATTRIBUTES_BYTES_MAX < 1 << ATTRIBUTES_LENGTH_BITS, "the length on the wire");
 _Static_assert(NET_STATUS_ALL == 31, "five bits");
 
-#define COMPONENTS_KNOWN (NET_COMPONENTS_ALL & ~(uint32_t)NET_PRIVATE)
+#define COMPONENTS_KNOWN (NET_PRIVATE - 1u)
 
 static bool fits(int32_t value, uint32_t bits)
 {

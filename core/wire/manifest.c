@@ -60,7 +60,7 @@ static void write_row(JsonWriter *json, const ManifestRow *row)
     json_write_object_end(json);
 }
 
-static int compare(Text a, Text b)
+int manifest_path_order(Text a, Text b)
 {
     const size_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
     const int order = common == 0 ? 0 : memcmp(a.data, b.data, common);
@@ -78,7 +78,7 @@ Status manifest_write(const ManifestList *list, const uint8_t *signature, ByteWr
     json_write_name(&json, "scripts");
     json_write_array_begin(&json);
     for (uint32_t i = 0; i < list->row_count; i++) {
-        ASSERT(i == 0 || compare(list->rows[i - 1].path, list->rows[i].path) < 0);
+        ASSERT(i == 0 || manifest_path_order(list->rows[i - 1].path, list->rows[i].path) < 0);
         ASSERT(list->rows[i].require_count <= MANIFEST_REQUIRES_MAX);
         write_row(&json, &list->rows[i]);
     }
@@ -161,7 +161,8 @@ static void read_requires(Arena *arena, const JsonNode *object, ManifestRow *row
     }
     for (uint32_t i = 0; item != NULL && error->status == STATUS_OK; item = item->next, i++) {
         requires[i] = (Text){json_read_text(item, MANIFEST_PATH_BYTES_MAX, error), item->count};
-        if (error->status == STATUS_OK && i > 0 && compare(requires[i - 1], requires[i]) >= 0) {
+        if (error->status == STATUS_OK && i > 0 &&
+            manifest_path_order(requires[i - 1], requires[i]) >= 0) {
             json_fail(error, STATUS_MALFORMED, item, "must come after the one before it");
         }
     }
@@ -232,7 +233,8 @@ static void read_rows(Arena *arena, const JsonNode *root, ManifestList *out, Jso
     }
     for (uint32_t i = 0; node != NULL && error->status == STATUS_OK; node = node->next, i++) {
         read_row(arena, node, &rows[i], error);
-        if (error->status == STATUS_OK && i > 0 && compare(rows[i - 1].path, rows[i].path) >= 0) {
+        if (error->status == STATUS_OK && i > 0 &&
+            manifest_path_order(rows[i - 1].path, rows[i].path) >= 0) {
             json_fail(error, STATUS_MALFORMED, json_find(node, "path"),
                       "must come after the one before it");
         }

@@ -17,12 +17,10 @@
 #include "core/wire/net.h"
 
 #define MANIFEST_SIGNATURE_BYTES 64
-#define MANIFEST_SCRIPTS_MAX     512 // of the client's; the server's may have as many again
 #define MANIFEST_ROWS_MAX        (2 * MANIFEST_SCRIPTS_MAX)
 #define MANIFEST_REQUIRES_MAX    64
 #define MANIFEST_PATH_BYTES_MAX  127
 #define MANIFEST_RUNE_BYTES_MAX  RUNE_BYTES_MAX
-#define MANIFEST_BYTES_MAX       (2u << 20)
 #define MANIFEST_TICK_MAX        ((UINT64_C(1) << 53) - 1) // JSON readers keep these exact
 // What reading the largest takes from an arena; of an ordinary one about ten times its text.
 #define MANIFEST_ARENA_BYTES (16u << 20)
@@ -46,6 +44,8 @@ typedef struct ManifestList {
     uint32_t row_count;
 } ManifestList;
 
+// The order of rows, byte by byte: below zero if a comes first.
+int manifest_path_order(Text a, Text b);
 // With a signature (64 bytes) the whole file; with NULL the bytes that are signed. Rows must be
 // sorted by path. STATUS_LIMIT: it does not fit.
 MUST_USE Status manifest_write(const ManifestList *list, const uint8_t *signature, ByteWriter *out);

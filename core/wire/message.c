@@ -352,6 +352,21 @@ void message_encode(const Message *message, ByteWriter *writer)
     encode_group(message_row_group(row), message->body, writer);
 }
 
+bool message_is_of_other_schema(const uint8_t *bytes, size_t count)
+{
+    ByteReader reader = byte_reader(bytes, count);
+    const uint8_t number = byte_read_u8(&reader);
+    (void)byte_read_varint(&reader); // seq
+    if (number == MESSAGE_HANDSHAKE) {
+        (void)byte_read_varint(&reader); // clientTime
+        (void)byte_read_varint(&reader); // version
+    } else if (number != MESSAGE_WELCOME) {
+        return false;
+    }
+    const uint64_t schema = byte_read_varint(&reader);
+    return reader.status == STATUS_OK && schema != PROTOCOL_SCHEMA;
+}
+
 void message_encode_event(uint8_t number, const void *body, ByteWriter *writer)
 {
     const MessageRow *row = message_row(number);

@@ -20,7 +20,14 @@
 #include "core/wire/net.h"
 
 #define PROTOCOL_VERSION 2
+// Which rows of schema.def and which form of snapshot frames a program was built with. Until the
+// first release they may change under the same version: then this number rises, and two programs
+// with different numbers do not talk in binary. JSON names its members and does not need it.
+#define PROTOCOL_SCHEMA  2
 #define MESSAGE_SNAPSHOT 68 // snapshot.h
+// Numbers of before there was a schema number. The answer to them is unsupported_version.
+#define MESSAGE_OLD_HANDSHAKE 1
+#define MESSAGE_OLD_WELCOME   64
 
 typedef struct WireBytes {
     const uint8_t *data;
@@ -109,6 +116,10 @@ void message_encode(const Message *message, ByteWriter *writer);
 // arena takes the body and its lists; on failure it is as it was.
 MUST_USE Status message_decode(const uint8_t *bytes, size_t count, MessageDirection direction,
                                Arena *arena, Message *out);
+// Whether a binary HANDSHAKE or WELCOME is of another schema than this program's. Looks at its
+// first fields only, because those behind them may be other ones then. False also if it is no such
+// message, or too short: then message_decode says what is wrong.
+bool message_is_of_other_schema(const uint8_t *bytes, size_t count);
 // Events as they stand in snapshots (snapshot_event): number, fields.
 void message_encode_event(uint8_t number, const void *body, ByteWriter *writer);
 MUST_USE Status message_decode_event(const uint8_t *bytes, size_t count, Arena *arena,

@@ -96,7 +96,7 @@ typedef struct NetState {
 } NetState;
 
 // Which parts of a state a record holds. The mask on the wire has room for more: a reader that
-// meets a bit it does not know refuses the record, so a new component is a new protocol version.
+// meets a bit it does not know refuses the record, so a new component is a new PROTOCOL_SCHEMA.
 typedef enum NetComponent {
     NET_MOTION = 1 << 0,
     NET_LOOK = 1 << 1,   // yaw, pitch
@@ -104,7 +104,8 @@ typedef enum NetComponent {
     NET_SHAPE = 1 << 3,
     NET_ATTRIBUTES = 1 << 4, // name, attributes, tags
     NET_PRIVATE = 1 << 5,    // for its owner alone; never in a record that is shared. Not used yet
-    NET_COMPONENTS_ALL = (1 << 6) - 1
+    NET_PAINT = 1 << 6,      // colour, material and other looks. Not used yet
+    NET_COMPONENTS_ALL = (1 << 8) - 1
 } NetComponent;
 // What differs between two versions of an entity.
 uint32_t net_state_difference(const NetState *base, const NetState *now);

@@ -386,14 +386,21 @@ static void tidy_shape(PlaceShapeDoc *shape)
     }
 }
 
+// Nor does which text of a script the scene was last built with: the manifest has the scripts.
+static void tidy_body(PlaceBodyDoc *body)
+{
+    tidy_shape(&body->shape);
+    body->script_ref.code_hash = PLACE_TEXT_NONE;
+}
+
 static void tidy(Compile *compile)
 {
     PlaceDoc *doc = &compile->doc;
     for (uint32_t i = 0; i < doc->scene.entities.count; i++) {
-        tidy_shape(&place_entity(doc, i)->body.shape);
+        tidy_body(&place_entity(doc, i)->body);
     }
     for (uint32_t i = 0; i < doc->prefab_count; i++) {
-        tidy_shape(&doc->prefabs[i].body.shape);
+        tidy_body(&doc->prefabs[i].body);
     }
     for (uint32_t i = 0; i < doc->scene.terrain.count; i++) {
         PlaceFillDoc *fill = place_fill(doc, i);

@@ -15,6 +15,7 @@
 #include "core/base/bytes.h"
 #include "core/base/heap.h"
 #include "core/base/json.h"
+#include "core/base/text.h"
 
 #define PLACE_FORMAT 1 // "format" in place.json and scene.json
 
@@ -38,6 +39,18 @@ void place_error_text(const PlaceError *error, char *text, size_t bytes);
 MUST_USE Status place_compile(Heap *heap, const PlaceFile *files, uint32_t file_count,
                               ByteWriter *whole, PlaceError *error);
 MUST_USE Status place_strip(Heap *heap, const uint8_t *whole, size_t bytes, ByteWriter *stripped);
+// What a place is without its scripts: the hash of all of it but for parameters, scriptRef.codeHash
+// and spells. Worlds of two places with the same frame differ in scripts and parameters alone. The
+// sink gets each entity and each prefab that has a script, always in the same order: an entity by
+// its net id, a prefab by its name.
+typedef struct PlaceScripted {
+    uint64_t net_id; // 0: a prefab
+    Text prefab;
+    Text parameters; // JSON; "": none
+} PlaceScripted;
+typedef void (*PlaceScriptedSink)(void *user, const PlaceScripted *scripted);
+MUST_USE Status place_frame(Heap *heap, const uint8_t *whole, size_t bytes, uint8_t hash[32],
+                            PlaceScriptedSink sink, void *user);
 // The files again: place.json, scene.json, each prefab and each chunk, by its path. Called once for
 // each; the data is valid during the call.
 typedef void (*PlaceFileSink)(void *user, const PlaceFile *file);

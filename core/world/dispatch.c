@@ -2,6 +2,9 @@
 // sessions (session/inbox.c).
 #include "core/world/world_inside.h"
 
+#define OTHER_SCHEMA_TEXT \
+    "this client was built for another version of the server; reload the page or update it"
+
 static void strike(Sessions *sessions, Session *session, uint32_t seq, const char *why)
 {
     sessions->config.stats->messages_malformed += 1;
@@ -78,11 +81,17 @@ static void handle(World *world, Session *session, const Message *message)
     case MESSAGE_REMOTE_UP:
         remote_up(world->script_host, session, body);
         break;
+    case MESSAGE_SCRIPT_COSTS:
+        client_cost_take(world->script_host, session, body);
+        break;
     case MESSAGE_SCRIPT_REQUEST:
         transfer_script_request(world->script_host, session, seq, body);
         break;
     case MESSAGE_SCRIPT_VERIFY:
         script_host_verify(world->script_host, session, seq, body);
+        break;
+    case MESSAGE_SCRIPT_VERIFY_LIST:
+        script_host_verify_list(world->script_host, session, seq, body);
         break;
     case MESSAGE_CHAT_SAY:
         act_chat(world->acts, session, seq, body);
@@ -135,6 +144,11 @@ static bool decode(World *world, Session *session, const uint8_t *bytes, size_t 
             refuse_json(world->sessions, session, &error);
         }
         return status == STATUS_OK;
+    }
+    if (session->state == SESSION_CONNECTED && count > 0 &&
+        (bytes[0] == MESSAGE_OLD_HANDSHAKE || message_is_of_other_schema(bytes, count))) {
+        session_error(world->sessions, session, 0, ERROR_UNSUPPORTED_VERSION, OTHER_SCHEMA_TEXT);
+        return false;
     }
     const Status status = message_decode(bytes, count, MESSAGE_UP, &world->scratch, out);
     if (status == STATUS_UNSUPPORTED && session->state != SESSION_CONNECTED) {

@@ -126,6 +126,7 @@ static void send_welcome(World *world, Session *session)
     make_token(world, session, token);
     sha256_of(token, TOKEN_CHARACTERS, session->resume_hash);
     MessageWelcome welcome = {
+        .schema = PROTOCOL_SCHEMA,
         .world_id = text_from(world->config.world_id),
         .room_code = text_from(world->config.room_code),
         .player_id = text_from(session->player_id),

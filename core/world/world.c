@@ -424,6 +424,11 @@ Status world_enter(World *world, const Entry *entry)
     case ENTRY_RELOAD:
         world->run.busy_tick = world->clock.tick;
         return script_host_reload(world->script_host, entry);
+    case ENTRY_PARAMETERS:
+        return script_parameters_add(world->script_host, entry);
+    case ENTRY_UNSTAGE:
+        script_host_unstage(world->script_host);
+        return STATUS_OK;
     case ENTRY_ADMIN:
         world->run.busy_tick = world->clock.tick;
         return admin(world, entry);
@@ -499,6 +504,11 @@ const Replicator *world_replicator(const World *world)
 ScriptSystem *world_scripts(World *world)
 {
     return script_host_system(world->script_host);
+}
+
+const ClientCosts *world_client_costs(const World *world)
+{
+    return client_costs(world->script_host);
 }
 
 bool world_session(const World *world, uint64_t connection, uint32_t *session)

@@ -110,6 +110,8 @@ static bool make_client(Bots *bots, Bot *bot)
     if (config.scripts) {
         bots_script_configure(bots, &config);
     }
+    bot->wants_change = UINT32_MAX;
+    bot->kept_version = 0;
     const Status status = client_create(&bots->heap, &config, &bot->client);
     if (status != STATUS_OK) {
         snprintf(bots->failed, sizeof bots->failed, "no memory for another client");
@@ -435,7 +437,7 @@ static void update_open(Bots *bots, Bot *bot)
         }
         client_update(bot->client, bots->now_ms);
         if (bots->config.scripts) {
-            bots_script_fetch(bot);
+            bots_script_fetch(bots, bot);
             bots_script_look(bots, bot);
         }
         behaviour_take_answers(bots, bot);
@@ -650,6 +652,9 @@ static Status open_bots(Bots *bots, char *reason, size_t bytes)
         }
     }
     fetcher.server = bots->config.server;
+    fetcher.place = bots->config.place;
+    fetcher.channel = bots->config.channel;
+    fetcher.owner = bots->config.owner;
     status = bots_fetcher_open(&fetcher, &bots->fetcher);
     if (status == STATUS_OK) {
         status = open_waits(bots);
@@ -696,6 +701,9 @@ static void close_bots(Bots *bots)
     if (bots->timer >= 0) {
         close(bots->timer);
     }
+    if (bots->keeper >= 0) {
+        close(bots->keeper);
+    }
     free(bots);
 }
 
@@ -710,6 +718,7 @@ Status bots_run(const BotsConfig *config, BotsReport *report, char *reason, size
     bots->heap = heap_make(UINT64_MAX);
     bots->epoll = -1;
     bots->timer = -1;
+    bots->keeper = -1;
     bots->update_rate = config->count > MANY ? RATE_MANY : RATE_FAST;
     bots->interarrival.step = 0.1;
     bots->error.step = 0.001;

@@ -44,7 +44,10 @@ typedef struct BotsReport BotsReport;
 
 typedef struct BotsConfig {
     const char *server;
-    const char *world; // NULL: the server's own choice
+    const char *world;   // NULL: the server's own choice
+    const char *place;   // of which any world will do; NULL: the default one
+    const char *channel; // of the place; NULL: live
+    const char *owner;   // the sign-in of its owner, who lets the bots in; NULL: guests may play it
     uint32_t count;
     uint32_t seconds; // measured
     uint32_t ramp_seconds_max;
@@ -53,6 +56,7 @@ typedef struct BotsConfig {
     bool scripts; // run the client scripts; the process enters the jail and can open no files from
                   // then on
     bool allow_weak_jail;               // with scripts
+    const char *cache;                  // with scripts: folder that keeps runes; NULL: none
     uint32_t debug_count;               // so many get exact positions, and compare
     uint32_t hostile_frames_per_second; // of each hostile one
     const char *ledger;                 // file for what the server reported as stored; NULL: none
@@ -102,6 +106,7 @@ struct BotsReport {
     uint32_t scripted, manifest_version;
     uint64_t script_faults;
     uint64_t runes_unpacked; // came packed, and could be unpacked
+    uint64_t runes_cached;   // were here already, from an earlier run
     // The bots themselves.
     uint64_t loop_ticks, late; // ticks of their own loop; those that began a whole tick late
     double own_cpu_share;      // of one core

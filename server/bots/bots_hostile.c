@@ -83,7 +83,7 @@ static size_t write_message(Bot *bot, uint8_t *out)
         const MessageBlobRequest ask = {.from_chunk = rng_u32(&bot->rng)};
         message_encode(&(Message){.number = MESSAGE_BLOB_REQUEST, .seq = 1, .body = &ask}, &writer);
     } else {
-        const MessageHandshake hello = {.version = 2};
+        const MessageHandshake hello = {.version = 2, .schema = PROTOCOL_SCHEMA};
         message_encode(&(Message){.number = MESSAGE_HANDSHAKE, .seq = 1, .body = &hello}, &writer);
     }
     const uint32_t flips = rng_below(&bot->rng, 4);

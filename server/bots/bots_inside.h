@@ -8,6 +8,7 @@
 //   bots_fetch.c     HTTP, on its own thread          bots_link.c  one WebSocket
 #pragma once
 
+#include "core/base/limits.h"
 #include "core/base/rng.h"
 #include "core/client/client.h"
 #include "core/wire/message.h"
@@ -19,6 +20,8 @@
 #define BOTS_TRUTH_MAX   512
 #define BOTS_LEDGER_MAX  65536
 #define BOTS_SCRATCH     (128u << 10)
+#define BOTS_WANTS_MAX   (MANIFEST_SCRIPTS_MAX + 2)
+#define BOTS_MISSING_MAX 16384 // a rune that shares its place with another is only fetched
 
 typedef enum BotState {
     BOT_RESTS, // until next_ms
@@ -55,7 +58,9 @@ typedef struct Bot {
     Client *client;
     BotsLink link;
     bool in_epoll, epoll_reads, epoll_writes;
-    bool registered; // a ticket was asked for at least once
+    bool registered;       // a ticket was asked for at least once
+    uint32_t wants_change; // ClientProgress.change when its wants were last looked at
+    uint32_t kept_version; // of the manifest whose runes were given to the keeper
 
     // The session.
     double playing_ms; // since when; 0: not
@@ -120,6 +125,9 @@ typedef struct Bots {
     char server[BOTS_ADDRESS_BYTES];       // numeric, if scripts run
     uint8_t signing_key[32];               // of the host, from the newest ticket
     struct RuneUnpack *unpack;             // with scripts
+    int keeper;                            // of runes; -1: none
+    bool is_missing[BOTS_MISSING_MAX];     // by hash: the keeper does not have it
+    ClientWant wants[BOTS_WANTS_MAX];      // scratch
     int epoll, timer;
     uint64_t start_ns;
     double now_ms;
@@ -172,7 +180,7 @@ bool hostile_says_hello(const Bot *bot);
 // Must be called before there is a second thread, a socket, or a byte of a script.
 MUST_USE Status bots_script_lock_in(Bots *bots, char *reason, size_t reason_bytes);
 void bots_script_configure(Bots *bots, ClientConfig *config);
-void bots_script_fetch(Bot *bot);
+void bots_script_fetch(Bots *bots, Bot *bot);
 void bots_script_look(Bots *bots, Bot *bot); // faults
 void bots_script_measure(Bots *bots);
 

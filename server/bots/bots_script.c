@@ -6,13 +6,16 @@
 
 #include "core/base/utf8.h"
 #include "core/script/rune/rune_unpack.h"
+#include "server/bots/rune_store.h"
 #include "server/sys/jail.h"
 
 #include <netdb.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED true
@@ -62,6 +65,13 @@ Status bots_script_lock_in(Bots *bots, char *reason, size_t reason_bytes)
         snprintf(reason, reason_bytes, "runes cannot be unpacked: %s", status_text(status));
         return status;
     }
+    if (bots->config.cache != NULL) {
+        status = rune_keeper_start(bots->config.cache, &bots->keeper);
+        if (status != STATUS_OK) {
+            fprintf(stderr, "%s cannot be used: %s; runes are fetched\n", bots->config.cache,
+                    status_text(status));
+        }
+    }
     JailConfig jail = jail_config_default();
     jail.allow_weak = bots->config.allow_weak_jail;
     jail.clients = true;
@@ -98,13 +108,74 @@ void bots_script_configure(Bots *bots, ClientConfig *config)
     config->unpack_user = bots;
 }
 
-// The scene is fetched over HTTP once for all bots; runes over the socket, as native clients do.
-void bots_script_fetch(Bot *bot)
+static void stop_keeping(Bots *bots)
 {
-    ClientWant want;
-    if (client_want(bot->client, 0, &want) && !want.is_scene) {
-        client_fetch_over_wire(bot->client);
+    close(bots->keeper);
+    bots->keeper = -1;
+}
+
+// Runes of which it is known that none is kept.
+static bool *missing_slot(Bots *bots, const uint8_t hash[SHA256_BYTES])
+{
+    uint32_t slot = 0;
+    memcpy(&slot, hash, sizeof slot);
+    return &bots->is_missing[slot % BOTS_MISSING_MAX];
+}
+
+// What an earlier run has kept. The client checks it against the hash of its manifest.
+static bool give_kept(Bots *bots, Bot *bot, const ClientWant *want)
+{
+    uint8_t *data = NULL;
+    size_t bytes = 0;
+    bool *is_missing = missing_slot(bots, want->hash);
+    if (bots->keeper < 0 || want->from_host || *is_missing) {
+        return false;
     }
+    const Status status = rune_keeper_read(bots->keeper, want->hash, &data, &bytes);
+    const bool is_given = status == STATUS_OK && client_give(bot->client, data, bytes) == STATUS_OK;
+    bots->report.runes_cached += is_given;
+    *is_missing = !is_given;
+    free(data);
+    if (status == STATUS_BLOCKED) {
+        stop_keeping(bots);
+    }
+    return is_given;
+}
+
+// One bot keeps what it runs, for all of them.
+static void keep_runes(Bots *bots, Bot *bot)
+{
+    const uint32_t version = client_stats(bot->client).manifest_version;
+    if (bots->keeper < 0 || bot->index != 0 || version == bot->kept_version) {
+        return;
+    }
+    bot->kept_version = version;
+    ClientRuneBytes rune;
+    for (uint32_t i = 0; bots->keeper >= 0 && client_rune(bot->client, i, &rune); i++) {
+        if (rune.bytes != NULL &&
+            rune_keeper_write(bots->keeper, rune.hash, rune.bytes, rune.count) != STATUS_OK) {
+            stop_keeping(bots);
+        }
+    }
+}
+
+// The scene is fetched over HTTP once for all bots; runes that are not kept over the socket, as
+// native clients do.
+void bots_script_fetch(Bots *bots, Bot *bot)
+{
+    keep_runes(bots, bot);
+    if (client_wants_change(bot->client) == bot->wants_change) {
+        return;
+    }
+    const uint32_t count = client_wants(bot->client, bots->wants, BOTS_WANTS_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        const ClientWant *want = &bots->wants[i];
+        const bool is_kept = want->kind == CLIENT_WANT_RUNE && give_kept(bots, bot, want);
+        if (!is_kept && want->kind != CLIENT_WANT_SCENE) {
+            (void)client_fetch_one_over_wire(bot->client, want->hash);
+        }
+    }
+    bot->wants_change = client_wants_change(bot->client);
 }
 
 // --- what creators want to know -----------------------------------------------------------------

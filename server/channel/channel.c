@@ -424,6 +424,12 @@ void channel_write_report(const ChannelReport *report, ByteWriter *writer)
         byte_write_varint(writer, report->other);
         byte_write_bytes(writer, report->bytes, report->byte_count);
         break;
+    case CHANNEL_RELOADED:
+        byte_write_u8(writer, (uint8_t)report->reload);
+        byte_write_varint(writer, report->version);
+        byte_write_varint(writer, report->tick);
+        write_cut_text(writer, report->text, sizeof report->text - 1);
+        break;
     default:
         ASSERT(false); // nothing else goes to the host
     }
@@ -459,6 +465,19 @@ static void read_heard(ByteReader *reader, ChannelReport *report)
     }
     report->heard = (HeardKind)heard;
     read_rest(reader, report, CHAT_BYTES_MAX);
+}
+
+static void read_reloaded(ByteReader *reader, ChannelReport *report)
+{
+    const uint8_t result = byte_read_u8(reader);
+    if (result >= RELOAD_RESULT_COUNT) {
+        byte_reader_fail(reader, STATUS_RANGE);
+        return;
+    }
+    report->reload = (ReloadResult)result;
+    report->version = byte_read_count(reader, UINT32_MAX);
+    report->tick = byte_read_varint(reader);
+    read_printable(reader, report->text, sizeof report->text);
 }
 
 static void read_body(ByteReader *reader, ChannelReport *report)
@@ -514,6 +533,9 @@ static void read_body(ByteReader *reader, ChannelReport *report)
         report->account = byte_read_varint(reader);
         report->other = byte_read_varint(reader);
         read_rest(reader, report, REPORT_REASON_BYTES + REPORT_TEXT_BYTES_MAX);
+        break;
+    case CHANNEL_RELOADED:
+        read_reloaded(reader, report);
         break;
     default: // something that only a host says
         byte_reader_fail(reader, STATUS_MALFORMED);

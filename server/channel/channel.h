@@ -24,6 +24,7 @@
 #define CHANNEL_TICKET_BYTES  4096
 #define CHANNEL_REASON_BYTES  240
 #define CHANNEL_CONNECT_BYTES 17 // of CHANNEL_CONNECT, before what was read
+#define CHANNEL_RELOAD_BYTES  12 // of CHANNEL_RELOAD, before the piece
 
 // How many connections a world with so many players has at most: the host gives it memory for them,
 // and the world refuses more.
@@ -61,6 +62,12 @@ typedef enum ChannelType {
     CHANNEL_REPORT,  // COMMAND_REPORT: account, other, reason and text
     // To the world again.
     CHANNEL_CLOSE, // u64 number, as in CONNECT: that socket shall end
+    // u32 version · u32 bytes of the whole · u32 where this piece begins · piece: the signed
+    // manifest of a set of scripts that shall replace the one that runs. ENTRY_SCRIPT for what
+    // starts again or ends, ENTRY_PARAMETERS for what differs, and ENTRY_RELOAD follow.
+    CHANNEL_RELOAD,
+    // To the host again.
+    CHANNEL_RELOADED, // what has become of it: reload, version, tick, text
     CHANNEL_TYPE_COUNT
 } ChannelType;
 
@@ -128,9 +135,11 @@ typedef struct ChannelReport {
     size_t byte_count;
     StoreRequest store;              // STORE
     LogLevel level;                  // LOG
-    uint64_t tick;                   // LOG, BEAT
+    uint64_t tick;                   // LOG, BEAT, RELOADED
+    ReloadResult reload;             // RELOADED
+    uint32_t version;                // RELOADED: of the manifest
     char area[17];                   // LOG
-    char text[CHANNEL_REASON_BYTES]; // LOG, STOP, FAILED; printable UTF-8
+    char text[CHANNEL_REASON_BYTES]; // LOG, STOP, FAILED, RELOADED; printable UTF-8
     HostStats stats;                 // STATS
     bool gap;                        // JOURNAL
 } ChannelReport;

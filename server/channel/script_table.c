@@ -6,8 +6,18 @@
 
 #include <string.h>
 
-_Static_assert(2 * SCRIPT_STATS_ROWS * (SCRIPT_PATH_BYTES + 16 * 10) +
-                       SCRIPT_TABLE_FAULTS * (SCRIPT_PATH_BYTES + SCRIPT_MESSAGE_BYTES + 40) + 64 <=
+// A number takes at most 8 bytes (write_number), the length of a text 2.
+enum {
+    ROW_BYTES = SCRIPT_PATH_BYTES + 2 + 16 * 8,
+    FAULT_BYTES = SCRIPT_PATH_BYTES + SCRIPT_FILE_BYTES + SCRIPT_MESSAGE_BYTES + 4 * 8 + 6,
+    REMOTE_BYTES = WORLD_NAME_BYTES_MAX + 2 + 5 * 8,
+    CLIENT_BYTES = SCRIPT_PATH_BYTES + 2 + 9 * 8,
+    CLIENT_FAULT_BYTES = SCRIPT_PATH_BYTES + SCRIPT_MESSAGE_BYTES + 2 * 8 + 4
+};
+_Static_assert((SCRIPT_STATS_ROWS + SCRIPT_STATS_ENTITIES) * ROW_BYTES +
+                       SCRIPT_TABLE_FAULTS * FAULT_BYTES + SCRIPT_TABLE_REMOTES * REMOTE_BYTES +
+                       CLIENT_COST_ROWS * CLIENT_BYTES + CLIENT_FAULT_ROWS * CLIENT_FAULT_BYTES +
+                       128 <=
                    SCRIPT_TABLE_BYTES,
                "a table fits");
 
@@ -50,6 +60,7 @@ static ScriptRow row_of(const ScriptAccount *account)
 void script_table_fill(ScriptTable *table, const ScriptStats *stats, uint64_t tick)
 {
     table->tick = tick;
+    table->all_count = stats->script_count;
     table->script_count = stats->scripts_listed;
     table->entity_count = stats->entities_listed;
     for (uint32_t i = 0; i < stats->scripts_listed; i++) {
@@ -70,7 +81,9 @@ void script_table_add_fault(ScriptTable *table, const ScriptFault *fault)
     ScriptTableFault *kept = &table->faults[table->fault_count++];
     *kept = (ScriptTableFault){
         .kind = fault->kind, .tick = fault->tick, .entity = fault->entity, .line = fault->line};
+    table->fault_total += 1;
     memcpy(kept->path, fault->path, sizeof kept->path);
+    memcpy(kept->file, fault->file, sizeof kept->file);
     memcpy(kept->message, fault->message, sizeof kept->message);
 }
 
@@ -143,6 +156,7 @@ static void write_fault(const ScriptTableFault *fault, ByteWriter *writer)
     write_number(writer, fault->entity);
     byte_write_varint(writer, fault->line);
     write_text(writer, fault->path);
+    write_text(writer, fault->file);
     write_text(writer, fault->message);
 }
 
@@ -153,7 +167,83 @@ static void read_fault(ByteReader *reader, ScriptTableFault *fault)
     fault->entity = read_number(reader);
     fault->line = byte_read_count(reader, UINT32_MAX);
     read_text(reader, fault->path, sizeof fault->path);
+    read_text(reader, fault->file, sizeof fault->file);
     read_text(reader, fault->message, sizeof fault->message);
+}
+
+static void write_remotes(const ScriptTable *table, ByteWriter *writer)
+{
+    byte_write_varint(writer, table->remote_count);
+    for (uint32_t i = 0; i < table->remote_count; i++) {
+        const RemoteCost *row = &table->remotes[i];
+        write_text(writer, row->name);
+#define REMOTE_WRITE(field, name, help) write_number(writer, row->field);
+        REMOTE_ROW_NUMBERS(REMOTE_WRITE)
+#undef REMOTE_WRITE
+    }
+}
+
+static void read_remotes(ByteReader *reader, ScriptTable *table)
+{
+    table->remote_count = byte_read_count(reader, SCRIPT_TABLE_REMOTES);
+    for (uint32_t i = 0; i < table->remote_count && reader->status == STATUS_OK; i++) {
+        RemoteCost *row = &table->remotes[i];
+        read_text(reader, row->name, sizeof row->name);
+#define REMOTE_READ(field, name, help) row->field = read_number(reader);
+        REMOTE_ROW_NUMBERS(REMOTE_READ)
+#undef REMOTE_READ
+    }
+}
+
+static void write_clients(const ClientCosts *costs, ByteWriter *writer)
+{
+    write_number(writer, costs->reports);
+    write_number(writer, costs->refused);
+    byte_write_varint(writer, costs->row_count);
+    for (uint32_t i = 0; i < costs->row_count; i++) {
+        const ClientCost *row = &costs->rows[i];
+        write_text(writer, row->path);
+        write_number(writer, row->reports);
+#define CLIENT_WRITE(field, name, most, way, help) write_number(writer, row->field);
+        CLIENT_COST_NUMBERS(CLIENT_WRITE)
+#undef CLIENT_WRITE
+    }
+    byte_write_varint(writer, costs->fault_count);
+    for (uint32_t i = 0; i < costs->fault_count; i++) {
+        const ClientFault *fault = &costs->faults[i];
+        write_text(writer, fault->path);
+        byte_write_varint(writer, fault->line);
+        write_text(writer, fault->message);
+        write_number(writer, fault->count);
+    }
+}
+
+static void read_client_faults(ByteReader *reader, ClientCosts *costs)
+{
+    costs->fault_count = byte_read_count(reader, CLIENT_FAULT_ROWS);
+    for (uint32_t i = 0; i < costs->fault_count && reader->status == STATUS_OK; i++) {
+        ClientFault *fault = &costs->faults[i];
+        read_text(reader, fault->path, sizeof fault->path);
+        fault->line = byte_read_count(reader, UINT32_MAX);
+        read_text(reader, fault->message, sizeof fault->message);
+        fault->count = read_number(reader);
+    }
+}
+
+static void read_clients(ByteReader *reader, ClientCosts *costs)
+{
+    costs->reports = read_number(reader);
+    costs->refused = read_number(reader);
+    costs->row_count = byte_read_count(reader, CLIENT_COST_ROWS);
+    for (uint32_t i = 0; i < costs->row_count && reader->status == STATUS_OK; i++) {
+        ClientCost *row = &costs->rows[i];
+        read_text(reader, row->path, sizeof row->path);
+        row->reports = read_number(reader);
+#define CLIENT_READ(field, name, most, way, help) row->field = read_number(reader);
+        CLIENT_COST_NUMBERS(CLIENT_READ)
+#undef CLIENT_READ
+    }
+    read_client_faults(reader, costs);
 }
 
 static void write_rows(const ScriptRow *rows, uint32_t count, ByteWriter *writer)
@@ -164,9 +254,9 @@ static void write_rows(const ScriptRow *rows, uint32_t count, ByteWriter *writer
     }
 }
 
-static uint32_t read_rows(ByteReader *reader, ScriptRow *rows)
+static uint32_t read_rows(ByteReader *reader, ScriptRow *rows, uint32_t max)
 {
-    const uint32_t count = byte_read_count(reader, SCRIPT_STATS_ROWS);
+    const uint32_t count = byte_read_count(reader, max);
     for (uint32_t i = 0; i < count && reader->status == STATUS_OK; i++) {
         read_row(reader, &rows[i]);
     }
@@ -182,18 +272,26 @@ void script_table_write(const ScriptTable *table, ByteWriter *writer)
     for (uint32_t i = 0; i < table->fault_count; i++) {
         write_fault(&table->faults[i], writer);
     }
+    write_number(writer, table->all_count);
+    write_number(writer, table->fault_total);
+    write_remotes(table, writer);
+    write_clients(&table->clients, writer);
 }
 
 Status script_table_read(const uint8_t *bytes, size_t count, ScriptTable *out)
 {
     ByteReader reader = byte_reader(bytes, count);
     ScriptTable table = {.tick = read_number(&reader)};
-    table.script_count = read_rows(&reader, table.scripts);
-    table.entity_count = read_rows(&reader, table.entities);
+    table.script_count = read_rows(&reader, table.scripts, SCRIPT_STATS_ROWS);
+    table.entity_count = read_rows(&reader, table.entities, SCRIPT_STATS_ENTITIES);
     table.fault_count = byte_read_count(&reader, SCRIPT_TABLE_FAULTS);
     for (uint32_t i = 0; i < table.fault_count && reader.status == STATUS_OK; i++) {
         read_fault(&reader, &table.faults[i]);
     }
+    table.all_count = read_number(&reader);
+    table.fault_total = read_number(&reader);
+    read_remotes(&reader, &table);
+    read_clients(&reader, &table.clients);
     const Status status = byte_reader_finish(&reader);
     if (status == STATUS_OK) {
         *out = table;
@@ -242,8 +340,11 @@ static void json_faults(JsonWriter *json, const ScriptTable *table)
     json_write_array_begin(json);
     for (uint32_t i = 0; i < table->fault_count; i++) {
         const ScriptTableFault *fault = &table->faults[i];
+        const uint64_t before = table->fault_count - i - 1; // those that came after it
         json_write_object_begin(json);
+        json_number(json, "number", table->fault_total > before ? table->fault_total - before : 0);
         json_text(json, "path", fault->path);
+        json_text(json, "file", fault->file);
         json_text(json, "kind", kind_names[fault->kind]);
         json_number(json, "line", fault->line);
         json_number(json, "tick", fault->tick);
@@ -256,12 +357,69 @@ static void json_faults(JsonWriter *json, const ScriptTable *table)
     json_write_array_end(json);
 }
 
+static void json_remotes(JsonWriter *json, const ScriptTable *table)
+{
+    json_write_name(json, "remotes");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < table->remote_count; i++) {
+        const RemoteCost *row = &table->remotes[i];
+        json_write_object_begin(json);
+        json_text(json, "name", row->name);
+#define REMOTE_JSON(field, member, help) json_number(json, member, row->field);
+        REMOTE_ROW_NUMBERS(REMOTE_JSON)
+#undef REMOTE_JSON
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+static void json_client_faults(JsonWriter *json, const ClientCosts *costs)
+{
+    json_write_name(json, "faults");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < costs->fault_count; i++) {
+        const ClientFault *fault = &costs->faults[i];
+        json_write_object_begin(json);
+        json_text(json, "path", fault->path);
+        json_number(json, "line", fault->line);
+        json_text(json, "message", fault->message);
+        json_number(json, "count", fault->count);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+static void json_clients(JsonWriter *json, const ClientCosts *costs)
+{
+    json_write_name(json, "clients");
+    json_write_object_begin(json);
+    json_number(json, "reports", costs->reports);
+    json_number(json, "refused", costs->refused);
+    json_write_name(json, "scripts");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < costs->row_count; i++) {
+        const ClientCost *row = &costs->rows[i];
+        json_write_object_begin(json);
+        json_text(json, "path", row->path);
+        json_number(json, "reports", row->reports);
+        json_number(json, "timeMeanUs", row->calls > 0 ? row->time_us / row->calls : 0);
+#define CLIENT_JSON(field, member, most, way, help) json_number(json, member, row->field);
+        CLIENT_COST_NUMBERS(CLIENT_JSON)
+#undef CLIENT_JSON
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+    json_client_faults(json, costs);
+    json_write_object_end(json);
+}
+
 void script_table_json(const ScriptTable *table, JsonWriter *json)
 {
-    json_write_object_begin(json);
     json_number(json, "tick", table->tick);
+    json_number(json, "scriptCount", table->all_count);
     json_rows(json, "scripts", table->scripts, table->script_count);
     json_rows(json, "entities", table->entities, table->entity_count);
+    json_remotes(json, table);
     json_faults(json, table);
-    json_write_object_end(json);
+    json_clients(json, &table->clients);
 }

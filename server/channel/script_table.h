@@ -8,6 +8,7 @@
 #include "core/base/bytes.h"
 #include "core/base/json_write.h"
 #include "core/script/runtime/script.h"
+#include "core/world/script/client_cost.h"
 
 // X(field, name in JSON, what it is).
 #define SCRIPT_ROW_NUMBERS(X)                                                                 \
@@ -40,26 +41,42 @@ typedef struct ScriptTableFault {
     uint64_t tick, entity;
     uint32_t line;
     char path[SCRIPT_PATH_BYTES];
+    char file[SCRIPT_FILE_BYTES];
     char message[SCRIPT_MESSAGE_BYTES];
 } ScriptTableFault;
 
-#define SCRIPT_TABLE_FAULTS 16
+// X(field, name in JSON, what it is).
+#define REMOTE_ROW_NUMBERS(X)                                                       \
+    X(up_count, "upCount", "messages from clients")                                 \
+    X(up_bytes, "upBytes", "names and values in them")                              \
+    X(down_count, "downCount", "messages to clients, one for each that it was for") \
+    X(down_bytes, "downBytes", "names and values in them")                          \
+    X(dropped_count, "dropped", "messages that were refused, or dropped on the way")
+
+#define SCRIPT_TABLE_FAULTS  16
+#define SCRIPT_TABLE_REMOTES 20
 typedef struct ScriptTable {
-    uint64_t tick;                                                     // when it was made
-    ScriptRow scripts[SCRIPT_STATS_ROWS], entities[SCRIPT_STATS_ROWS]; // the dearest first
-    uint32_t script_count, entity_count;                               // rows
-    ScriptTableFault faults[SCRIPT_TABLE_FAULTS];                      // the latest, oldest first
+    uint64_t tick;                             // when it was made
+    uint64_t all_count;                        // scripts that there are
+    ScriptRow scripts[SCRIPT_STATS_ROWS];      // the dearest first
+    ScriptRow entities[SCRIPT_STATS_ENTITIES]; // likewise
+    uint32_t script_count, entity_count;       // rows
+    RemoteCost remotes[SCRIPT_TABLE_REMOTES];  // the loudest first
+    uint32_t remote_count;
+    ScriptTableFault faults[SCRIPT_TABLE_FAULTS]; // the latest, oldest first
     uint32_t fault_count;
+    uint64_t fault_total; // since the world began; the number of the last one
+    ClientCosts clients;  // as they say
 } ScriptTable;
 
 // Most of one as bytes: texts, numbers as varints.
-#define SCRIPT_TABLE_BYTES (48u << 10)
+#define SCRIPT_TABLE_BYTES (64u << 10)
 
-// The rows; faults stay as they are.
+// The rows of the server's scripts; everything else stays as it is.
 void script_table_fill(ScriptTable *table, const ScriptStats *stats, uint64_t tick);
 void script_table_add_fault(ScriptTable *table, const ScriptFault *fault);
 
 void script_table_write(const ScriptTable *table, ByteWriter *writer);
 MUST_USE Status script_table_read(const uint8_t *bytes, size_t count, ScriptTable *out);
-// An object: tick, scripts, entities, faults.
+// The members of an object: tick, scripts, entities, remotes, faults, clients.
 void script_table_json(const ScriptTable *table, JsonWriter *json);

@@ -5,9 +5,9 @@
 #include "server/build/base/diagnostic.h"
 #include "server/build/pipeline/build.h"
 #include "server/build/pipeline/build_show.h"
+#include "server/build/pipeline/build_watch.h"
 #include "server/build/place/editor_files.h"
 #include "server/build/place/place_home.h"
-#include "server/cli/build_watch.h"
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"
 

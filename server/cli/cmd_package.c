@@ -26,7 +26,7 @@
 typedef struct Options {
     const char *command;
     const char *from, *to, *thumbnail;
-    bool json, allow_weak_jail;
+    bool json, allow_weak_jail, is_forced;
 } Options;
 
 // What all three commands need.
@@ -49,8 +49,8 @@ static void print_usage(const char *command, FILE *out)
             out,
             "usage: sandlot pack DIR [-o FILE] [--json]   pack a place into one .game file\n\n"
             "  -o FILE            the file to write (default: the place's name with .game, in the\n"
-            "                     current folder); an existing file is replaced once the new one\n"
-            "                     is complete\n"
+            "                     current folder)\n"
+            "  --force            replace a file that exists, once the new one is complete\n"
             "  --json             print one object: ok, file, bytes, sha256, files, "
             "warnings, or ok and reason\n" WEAK_JAIL
             "The same folder always gives the same bytes. Hidden files (such as .sandlot) and\n"
@@ -140,6 +140,8 @@ static int parse(Options *options, int argc, char **argv, bool *done)
             options->json = true;
         } else if (strcmp(argv[i], "--allow-weak-jail") == 0) {
             options->allow_weak_jail = true;
+        } else if (strcmp(argv[i], "--force") == 0 && strcmp(options->command, "pack") == 0) {
+            options->is_forced = true;
         } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
             return command_unknown_option(options->command, options->json, argv[i],
                                           usage_of(options->command));
@@ -358,6 +360,17 @@ static int fail_to_write(Session *session, Status status, const char *path)
     return fail(session, status, path);
 }
 
+// Whatever lies there, a link to nowhere too, may be somebody's work.
+static bool would_replace(Session *session, const char *path)
+{
+    struct stat about;
+    const bool is_there = !session->options->is_forced && lstat(path, &about) == 0;
+    if (is_there) {
+        snprintf(session->reason, sizeof session->reason, "exists; --force replaces it");
+    }
+    return is_there;
+}
+
 static int pack(Session *session)
 {
     const Options *options = session->options;
@@ -377,9 +390,12 @@ static int pack(Session *session)
     package_name(info.name, options->from, name);
     const char *path = options->to != NULL ? options->to : name;
     print_warnings(session);
-    status = file_write_shared(path, zip.data, zip.bytes);
+    status =
+        would_replace(session, path) ? STATUS_EXISTS : file_write_shared(path, zip.data, zip.bytes);
     int result = EXIT_FAILED;
-    if (status != STATUS_OK) {
+    if (status == STATUS_EXISTS) {
+        result = fail(session, status, path);
+    } else if (status != STATUS_OK) {
         result = fail_to_write(session, status, path);
     } else if (print_packed(session, path, &zip, &info)) {
         result = EXIT_OK;

@@ -5,9 +5,9 @@
 #include "core/base/utf8.h"
 #include "server/build/package/package.h"
 #include "server/build/pipeline/build_show.h"
-#include "server/build/place/place_home.h"
 #include "server/cli/command_json.h"
 #include "server/cli/package_show.h"
+#include "server/cli/place_known.h"
 #include "server/cli/tool.h"
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
@@ -20,17 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NOTES_DEFAULT  "published from the command line"
-#define ID_BYTES       65
-#define NOTES_BYTES    2001
-#define ADDRESS_BYTES  8192
-#define FILE_BYTES_MAX (64u << 10)
-#define SERVERS_MAX    64
-#define POLL_MS_MIN    20
-#define POLL_MS_MAX    500
-#define WAIT_MS_MAX    (35u * 60 * 1000) // a build has at most 30 minutes
-#define BAR_COLUMNS    24
-#define NS_PER_MS      1000000ull
+#define NOTES_DEFAULT "published from the command line"
+#define ID_BYTES      PLACE_ID_TEXT_BYTES
+#define NOTES_BYTES   2001
+#define ADDRESS_BYTES 8192
+#define BAR_COLUMNS   24
+#define NS_PER_MS     1000000ull
 
 static void print_usage(FILE *out)
 {
@@ -40,13 +35,14 @@ static void print_usage(FILE *out)
         "  --channel NAME     live (the default): players get it; beta: testers do; none: it is\n"
         "                     only stored\n"
         "  --notes TEXT       what is new in this revision\n"
-        "  --title TEXT       the title of a new place (default: its name in place.json)\n"
-        "  --visibility WORD  of a new place: private (the default), unlisted or listed\n"
+        "  --title TEXT       the title of the place (default: as it is; of a new one, its name\n"
+        "                     in place.json)\n"
+        "  --visibility WORD  private (a new place's default), unlisted or listed\n"
         "  --place ID         the place to publish to (default: the one of the last time, from\n"
         "                     DIR/.sandlot/publish.json, else a new one)\n"
         "  --allow-weak-jail  continue even if the kernel lacks a layer of the jail\n" TOOL_HELP
         "\nSign in with `sandlot login` first. Mistakes in the place are shown with file and line\n"
-        "before anything is sent.\n"
+        "before anything is sent. `sandlot place` does everything else with a published place.\n"
         "Exit codes: 0 published, 1 failed, 2 invalid arguments.\n");
 }
 
@@ -111,94 +107,26 @@ static uint64_t ms_since(uint64_t begin_ns)
 
 // --- which place --------------------------------------------------------------------------------
 
-// <place>/.sandlot/publish.json, one server in a line. The folder may come from a stranger, so only
-// lines as we write them are read, and nothing else of the file.
-//
-//   {
-//     "https://play.example": "place_obby-k3x9ab"
-//   }
-typedef struct Known {
-    char url[TOOL_URL_BYTES], place_id[ID_BYTES];
-} Known;
-
-static bool known_path(const Publish *publish, char out[PLACE_HOME_PATH_BYTES], const char **why)
-{
-    char cache[PLACE_HOME_PATH_BYTES];
-    *why = "the path is too long";
-    return place_home_folder(publish->folder, "cache", cache, why) == STATUS_OK &&
-           snprintf(out, PLACE_HOME_PATH_BYTES, "%s/.sandlot/publish.json", publish->folder) <
-               PLACE_HOME_PATH_BYTES;
-}
-
-static uint32_t read_known(const char *path, Known out[SERVERS_MAX])
-{
-    uint8_t *text = NULL;
-    size_t bytes = 0;
-    uint32_t count = 0;
-    if (file_read(path, FILE_BYTES_MAX, &text, &bytes) != STATUS_OK) {
-        return 0;
-    }
-    char *rest = (char *)text;
-    for (char *line = strsep(&rest, "\n"); line != NULL && count < SERVERS_MAX;
-         line = strsep(&rest, "\n")) {
-        Known *known = &out[count];
-        count +=
-            sscanf(line, " \"%255[^\"]\": \"%64[-a-zA-Z0-9_]\"", known->url, known->place_id) == 2;
-    }
-    free(text);
-    return count;
-}
-
 // The place of the option, or of the last time. EXIT_OK, or what is wrong was printed.
 static int find_place(Publish *publish)
 {
-    char path[PLACE_HOME_PATH_BYTES];
     const char *why;
-    static Known known[SERVERS_MAX];
     if (publish->place != NULL) {
-        snprintf(publish->place_id, sizeof publish->place_id, "%s", publish->place);
-        return EXIT_OK;
+        return place_argument(&publish->client, publish->place, publish->place_id);
     }
-    if (!known_path(publish, path, &why)) {
-        return tool_fail(&publish->client, "%s/.sandlot: %s", publish->folder, why);
-    }
-    const uint32_t count = read_known(path, known);
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(known[i].url, publish->client.url) == 0) {
-            memcpy(publish->place_id, known[i].place_id, sizeof publish->place_id);
-        }
-    }
-    return EXIT_OK;
+    return place_known_find(publish->folder, publish->client.url, publish->place_id, &why)
+               ? EXIT_OK
+               : tool_fail(&publish->client, "%s/.sandlot: %s", publish->folder, why);
 }
 
 // Keeps which place it is on this server, beside those on others.
 static int keep_place(Publish *publish)
 {
-    char path[PLACE_HOME_PATH_BYTES];
     const char *why;
-    static Known known[SERVERS_MAX];
-    if (!known_path(publish, path, &why)) {
-        return tool_fail(&publish->client, "%s/.sandlot: %s", publish->folder, why);
-    }
-    Buffer text = buffer_of(FILE_BYTES_MAX);
-    char line[TOOL_URL_BYTES + ID_BYTES + 16];
-    const uint32_t count = read_known(path, known);
-    buffer_put(&text, "{\n", 2);
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(known[i].url, publish->client.url) != 0) {
-            const int bytes =
-                snprintf(line, sizeof line, "  \"%s\": \"%s\",\n", known[i].url, known[i].place_id);
-            buffer_put(&text, line, (size_t)bytes);
-        }
-    }
-    const int bytes = snprintf(line, sizeof line, "  \"%s\": \"%s\"\n}\n", publish->client.url,
-                               publish->place_id);
-    buffer_put(&text, line, (size_t)bytes);
-    const bool is_kept =
-        text.status == STATUS_OK && file_write_shared(path, text.data, text.bytes) == STATUS_OK;
-    buffer_free(&text);
-    return is_kept ? EXIT_OK
-                   : tool_fail(&publish->client, "%s cannot be written: %s", path, strerror(errno));
+    return place_known_keep(publish->folder, publish->client.url, publish->place_id, &why)
+               ? EXIT_OK
+               : tool_fail(&publish->client, "%s/.sandlot/publish.json cannot be written: %s",
+                           publish->folder, why);
 }
 
 // --- building and packing -----------------------------------------------------------------------
@@ -286,16 +214,35 @@ static void add_query(char *address, const char *name, const char *value)
     tool_escape(value, address + at, ADDRESS_BYTES - at);
 }
 
+// Without the spaces around it, which a title does not have.
+static void trim(const char *text, char out[PACKAGE_PLACE_NAME_BYTES])
+{
+    size_t bytes;
+    text += strspn(text, " ");
+    bytes = strlen(text);
+    while (bytes > 0 && text[bytes - 1] == ' ') {
+        bytes -= 1;
+    }
+    snprintf(out, PACKAGE_PLACE_NAME_BYTES, "%.*s", (int)bytes, text);
+}
+
 static int upload(Publish *publish, const Buffer *package)
 {
-    char address[ADDRESS_BYTES], id[3 * ID_BYTES];
+    char address[ADDRESS_BYTES], id[3 * ID_BYTES], title[PACKAGE_PLACE_NAME_BYTES];
     ToolReply reply;
     const bool is_none = strcmp(publish->channel, "none") == 0;
     const uint64_t begin = clock_ns();
     publish->is_new = publish->place_id[0] == '\0';
+    trim(publish->name, title);
+    if (publish->is_new && publish->title == NULL && title[0] == '\0') {
+        return tool_fail(&publish->client,
+                         "%s/place.json: not published: its name is empty; give it one, or use "
+                         "--title",
+                         publish->folder);
+    }
     if (publish->is_new) {
         snprintf(address, sizeof address, "/api/places");
-        add_query(address, "title", publish->title != NULL ? publish->title : publish->name);
+        add_query(address, "title", publish->title != NULL ? publish->title : title);
         add_query(address, "visibility", publish->visibility);
     } else {
         tool_escape(publish->place_id, id, sizeof id);
@@ -324,64 +271,23 @@ static int upload(Publish *publish, const Buffer *package)
     return code;
 }
 
-static void print_log(const JsonNode *root)
+static void show_stage(void *user, const char *stage, double percent)
 {
-    const JsonNode *log = json_find(root, "log");
-    for (const JsonNode *line = log != NULL ? log->first : NULL; line != NULL; line = line->next) {
-        if (line->kind == JSON_STRING && strstr(line->text, ": error: ") != NULL) {
-            diagnostic_print(stderr, "%s", line->text);
-        }
-    }
-}
-
-// EXIT_OK with *is_over: it is ready. Otherwise what is wrong was printed.
-static int look(Publish *publish, const char *address, char stage[32], bool *is_over)
-{
-    ToolReply reply;
-    int code = tool_ask(&publish->client, "GET", address, NULL, &reply);
-    if (code != EXIT_OK) {
-        tool_free(&reply);
-        return code;
-    }
-    const char *status = tool_text(reply.root, "status"), *now = tool_text(reply.root, "stage");
-    *is_over = strcmp(status, "waiting") != 0 && strcmp(status, "running") != 0;
-    if (strcmp(status, "running") == 0 && strcmp(stage, now) != 0) {
-        snprintf(stage, 32, "%s", now);
-        if (publish->is_terminal) {
-            fprintf(stderr, "\r\033[Kbuilding  %s (%.0f %%)", stage,
-                    tool_number(reply.root, "progress_pct"));
-            publish->has_line = true;
-        }
-    }
-    if (*is_over && strcmp(status, "done") != 0) {
+    Publish *publish = user;
+    if (stage == NULL) {
         wipe_line(publish);
-        print_log(reply.root);
-        code = tool_fail(&publish->client, "%s %s: the server could not build it: %s",
-                         publish->place_id, publish->revision_id, tool_text(reply.root, "reason"));
+    } else if (publish->is_terminal) {
+        fprintf(stderr, "\r\033[Kbuilding  %s (%.0f %%)", stage, percent);
+        publish->has_line = true;
     }
-    tool_free(&reply);
-    return code;
 }
 
 static int wait_for_job(Publish *publish)
 {
-    char address[128], stage[32] = "";
-    bool is_over = false;
-    int code = EXIT_OK;
+    char what[ID_BYTES + 24];
     const uint64_t begin = clock_ns();
-    snprintf(address, sizeof address, "/api/jobs/%s", publish->job_id);
-    for (uint32_t pause = POLL_MS_MIN; code == EXIT_OK && !is_over;) {
-        code = look(publish, address, stage, &is_over);
-        if (code == EXIT_OK && !is_over) {
-            const struct timespec time = {.tv_nsec = (long)(pause * NS_PER_MS)};
-            (void)nanosleep(&time, NULL);
-            pause = pause * 5 / 4 < POLL_MS_MAX ? pause * 5 / 4 + 1 : POLL_MS_MAX;
-        }
-        if (!is_over && ms_since(begin) > WAIT_MS_MAX) {
-            return tool_fail(&publish->client, "the server still builds it; ask %s%s later",
-                             publish->client.url, address);
-        }
-    }
+    snprintf(what, sizeof what, "%s %s", publish->place_id, publish->revision_id);
+    const int code = tool_wait(&publish->client, publish->job_id, what, show_stage, publish);
     publish->server_ms = ms_since(begin);
     if (code == EXIT_OK) {
         say(publish, "ready     on the server");
@@ -389,14 +295,15 @@ static int wait_for_job(Publish *publish)
     return code;
 }
 
-// A title for a place that has one already.
-static int change_title(const Publish *publish)
+// A title and a visibility for a place that has them already.
+static int change_page(const Publish *publish)
 {
     char address[256], body[512], id[3 * ID_BYTES];
     ToolReply reply;
     tool_escape(publish->place_id, id, sizeof id);
     snprintf(address, sizeof address, "/api/places/%s", id);
-    if (!tool_object(body, sizeof body, "title", publish->title, NULL)) {
+    if (!tool_object(body, sizeof body, "title", publish->title, "visibility", publish->visibility,
+                     NULL)) {
         return tool_fail(&publish->client, "the title is too long");
     }
     const int code = tool_ask(&publish->client, "PATCH", address, body, &reply);
@@ -406,11 +313,20 @@ static int change_title(const Publish *publish)
 
 // --- the end ------------------------------------------------------------------------------------
 
+#define LINK_BYTES (TOOL_URL_BYTES + 2 * ID_BYTES)
+
+// Where the page plays what was published; the beta is for those who may test it.
+static void link_of(const Publish *publish, char out[LINK_BYTES])
+{
+    snprintf(out, LINK_BYTES, "%s/place/%s%s", publish->client.url, publish->place_id,
+             strcmp(publish->channel, "beta") == 0 ? "?channel=beta" : "");
+}
+
 static void write_end(JsonWriter *json, const void *what)
 {
     const Publish *publish = what;
-    char link[TOOL_URL_BYTES + 2 * ID_BYTES];
-    snprintf(link, sizeof link, "%s/place/%s", publish->client.url, publish->place_id);
+    char link[LINK_BYTES];
+    link_of(publish, link);
     command_json_bool(json, "ok", true);
     command_json_text(json, "place_id", publish->place_id);
     command_json_text(json, "revision_id", publish->revision_id);
@@ -430,6 +346,7 @@ static int print_end(Publish *publish)
     if (publish->client.json) {
         return command_json_print(write_end, publish) ? EXIT_OK : EXIT_FAILED;
     }
+    char link[LINK_BYTES];
     const bool is_none = strcmp(publish->channel, "none") == 0;
     say(publish, "published %s of %s%s%s in %" PRIu64 ".%03" PRIu64 " s", publish->revision_id,
         publish->place_id, is_none ? "" : " as ", is_none ? "" : publish->channel,
@@ -438,14 +355,15 @@ static int print_end(Publish *publish)
         "times     built %" PRIu64 " ms, packed %" PRIu64 " ms, uploaded %" PRIu64
         " ms, server %" PRIu64 " ms",
         publish->build_ms, publish->pack_ms, publish->upload_ms, publish->server_ms);
-    if (strcmp(publish->channel, "live") == 0) {
-        say(publish, "play      %s/place/%s", publish->client.url, publish->place_id);
+    if (!is_none) {
+        link_of(publish, link);
+        say(publish, "%s      %s", strcmp(publish->channel, "live") == 0 ? "play" : "test", link);
     }
-    const bool is_private = publish->is_new && (publish->visibility == NULL ||
-                                                strcmp(publish->visibility, "private") == 0);
-    if (is_private) {
-        say(publish, "private   only you and the people of its team can play it; for others: PATCH "
-                     "/api/places/<id> {\"visibility\": \"unlisted\" or \"listed\"}");
+    if (publish->is_new && publish->visibility == NULL) {
+        say(publish,
+            "private   only you and its team can play it; for others: sandlot place visibility "
+            "%s unlisted (or listed)",
+            publish->place_id);
     }
     return EXIT_OK;
 }
@@ -462,8 +380,9 @@ static int run(Publish *publish)
         code = keep_place(publish);
     }
     code = code == EXIT_OK ? wait_for_job(publish) : code;
-    if (code == EXIT_OK && publish->title != NULL && !publish->is_new) {
-        code = change_title(publish);
+    if (code == EXIT_OK && !publish->is_new &&
+        (publish->title != NULL || publish->visibility != NULL)) {
+        code = change_page(publish);
     }
     return code == EXIT_OK ? print_end(publish) : code;
 }
@@ -506,6 +425,12 @@ static int parse(Publish *publish, int argc, char **argv)
         strcmp(publish->channel, "none") != 0) {
         return command_misused("publish", json, "--channel is live, beta or none, not",
                                publish->channel);
+    }
+    if (publish->visibility != NULL && strcmp(publish->visibility, "private") != 0 &&
+        strcmp(publish->visibility, "unlisted") != 0 &&
+        strcmp(publish->visibility, "listed") != 0) {
+        return command_misused("publish", json, "--visibility is private, unlisted or listed, not",
+                               publish->visibility);
     }
     if (strlen(publish->notes) >= NOTES_BYTES) {
         return command_misused("publish", json, "--notes have at most 2000 bytes", NULL);

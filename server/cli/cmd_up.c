@@ -206,6 +206,7 @@ static ServeConfig make_config(const Settings *settings, const UpPlaces *places)
     config.account_mb = settings_number(settings, SETTING_ACCOUNT_MB);
     config.vote_seconds = settings_number(settings, SETTING_VOTE_SECONDS);
     config.public_url = text_or_null(settings, SETTING_PUBLIC_URL);
+    config.cdn_base = text_or_null(settings, SETTING_CDN_BASE);
     config.allow_weak_jail = settings_switch(settings, SETTING_ALLOW_WEAK_JAIL);
     config.has_open_registration =
         strcmp(settings_text(settings, SETTING_REGISTRATION), "open") == 0;

@@ -4,12 +4,10 @@
 #include "server/cli/command.h"
 #include "server/net/http_client.h"
 #include "server/serve/serve.h"
-#include "server/sys/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define REMOTE_LEASE_S 30
 
@@ -21,6 +19,8 @@
     "  --origin URL        also let pages of this site connect; may be repeated\n"            \
     "  --public-url URL    where players reach this server, such as https://play.example;\n"  \
     "                      without it only an IP address or localhost is accepted as Host\n"  \
+    "  --cdn-base URL      where scenes and scripts can be downloaded too, such as\n"         \
+    "                      https://cdn.example; see `sandlot export-cdn`\n"                   \
     "  --trusted-proxy CIDR  believe X-Forwarded-For from this address or range, such as\n"   \
     "                      127.0.0.1 or 10.0.0.0/8; may be repeated (default: nobody)\n"      \
     "  --web DIR           folder of the page to serve (default build/web, where this\n"      \
@@ -118,10 +118,10 @@ static bool add_proxy(ServeConfig *config, const char *proxy)
     return true;
 }
 
-static bool set_public_url(ServeConfig *config, const char *url)
+static bool set_site(const char **out, const char *url)
 {
     HttpSite site;
-    config->public_url = url;
+    *out = url;
     return http_site_parse(url, &site);
 }
 
@@ -146,7 +146,9 @@ static bool parse_option(ServeConfig *config, const char *name, const char *valu
     } else if (strcmp(name, "--trusted-proxy") == 0) {
         return add_proxy(config, value);
     } else if (strcmp(name, "--public-url") == 0) {
-        return set_public_url(config, value);
+        return set_site(&config->public_url, value);
+    } else if (strcmp(name, "--cdn-base") == 0) {
+        return set_site(&config->cdn_base, value);
     } else if (strcmp(name, "--port") == 0 && command_parse_u32(value, 0, 65535, &number)) {
         config->port = (uint16_t)number;
     } else if (strcmp(name, "--players") == 0 && command_parse_u32(value, 1, 4000, &number)) {
@@ -174,26 +176,6 @@ static bool parse_option(ServeConfig *config, const char *name, const char *valu
         return false;
     }
     return value[0] != '\0';
-}
-
-// The page of --web, or the page that was built with this program, from any working directory.
-static bool find_page(ServeConfig *config, char found[PROGRAM_PATH_BYTES])
-{
-    char index[PROGRAM_PATH_BYTES];
-    if (config->web == NULL) {
-        config->web =
-            program_folder("build/web", "share/sandlot/web", "index.html", found) ? found : NULL;
-        return true;
-    }
-    const int length = snprintf(index, sizeof index, "%s/index.html", config->web);
-    if (length > 0 && (size_t)length < sizeof index && access(index, R_OK) == 0) {
-        return true;
-    }
-    diagnostic_print(stderr,
-                     "sandlot %s: --web %s: there is no index.html; run `make build` to "
-                     "build the page in build/web",
-                     config->many ? "host" : "world", config->web);
-    return false;
 }
 
 static bool add_place(ServeConfig *config, const char *folder)
@@ -294,8 +276,8 @@ static int run(ServeConfig *config, int argc, char **argv)
     if (config->many && config->data == NULL) {
         return usage_error(config, "--data DIR is missing: where the worlds are stored", NULL);
     }
-    char page[PROGRAM_PATH_BYTES];
-    if (!find_page(config, page)) {
+    char page[COMMAND_PAGE_BYTES];
+    if (!command_find_page(config->many ? "host" : "world", &config->web, page)) {
         return EXIT_USAGE;
     }
     return serve_run(config) == 0 ? EXIT_OK : EXIT_FAILED;

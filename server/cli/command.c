@@ -7,11 +7,13 @@
 #include "core/base/utf8.h"
 #include "server/build/base/diagnostic.h"
 #include "server/sys/jail.h"
+#include "server/sys/program.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define REASON_BYTES 1024
 
@@ -241,4 +243,25 @@ bool command_lock_in(bool allow_weak, uint64_t memory_bytes, char *reason, size_
     jail.memory_bytes_max = SANITIZED ? 0 : memory_bytes;
     uint32_t layers = 0;
     return jail_enter(&jail, &layers, reason, reason_bytes) == STATUS_OK;
+}
+
+// --- the page -----------------------------------------------------------------------------------
+
+bool command_find_page(const char *command, const char **web, char found[COMMAND_PAGE_BYTES])
+{
+    _Static_assert(COMMAND_PAGE_BYTES >= PROGRAM_PATH_BYTES, "the folder fits");
+    char index[COMMAND_PAGE_BYTES];
+    if (*web == NULL) {
+        *web = program_folder("build/web", "share/sandlot/web", "index.html", found) ? found : NULL;
+        return true;
+    }
+    const int length = snprintf(index, sizeof index, "%s/index.html", *web);
+    if (length > 0 && (size_t)length < sizeof index && access(index, R_OK) == 0) {
+        return true;
+    }
+    diagnostic_print(stderr,
+                     "sandlot %s: --web %s: there is no index.html; run `make build` to "
+                     "build the page in build/web",
+                     command, *web);
+    return false;
 }

@@ -13,10 +13,15 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_FAULT = 3 };
 int cmd_build(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_up(int argc, char **argv);
+int cmd_dev(int argc, char **argv);
 int cmd_world(int argc, char **argv);
 int cmd_host(int argc, char **argv);
 int cmd_login(int argc, char **argv);
 int cmd_publish(int argc, char **argv);
+int cmd_spell(int argc, char **argv);
+int cmd_place(int argc, char **argv);
+int cmd_reports(int argc, char **argv);
+int cmd_moderate(int argc, char **argv);
 int cmd_worlds(int argc, char **argv);
 int cmd_logs(int argc, char **argv);
 int cmd_top(int argc, char **argv);
@@ -31,6 +36,7 @@ int cmd_unpack(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_backup(int argc, char **argv);
 int cmd_restore(int argc, char **argv);
+int cmd_export_cdn(int argc, char **argv);
 
 // "--" ends the options: it is removed, and each argument after it that starts with a dash becomes
 // a path ("-x" becomes "./-x"), so that it is not parsed as an option. Returns the new count. The
@@ -54,6 +60,10 @@ const char *command_value(int argc, char **argv, int i);
 // A decimal number within these bounds; false for anything else, NULL included.
 bool command_parse_u64(const char *text, uint64_t low, uint64_t high, uint64_t *out);
 bool command_parse_u32(const char *text, uint32_t low, uint32_t high, uint32_t *out);
+// The page that was built with this program, or of --web DIR, from any working directory: *web is
+// the folder, or NULL for none. False: --web names none, which is said.
+#define COMMAND_PAGE_BYTES 4096
+bool command_find_page(const char *command, const char **web, char found[COMMAND_PAGE_BYTES]);
 // Prints {"ok":false,"reason":…} on standard output: the result of --json if there is no other.
 void command_print_failure(const char *reason);
 

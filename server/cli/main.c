@@ -23,6 +23,7 @@ static const struct {
 } commands[] = {
     {"up", "run the server: accounts, pages, all places and worlds", cmd_up},
     {"new", "create a place from a template", cmd_new},
+    {"dev", "run a place and keep it up to date while you edit its files", cmd_dev},
     {"build", "compile a place's scripts and sign them", cmd_build},
     {"pack", "pack a place's folder into one .game file", cmd_pack},
     {"unpack", "unpack a .game, zip or tar into a folder", cmd_unpack},
@@ -31,13 +32,18 @@ static const struct {
     {"host", "run many worlds of many places on one port", cmd_host},
     {"backup", "back up a data folder into one file, also while it is used", cmd_backup},
     {"restore", "make a data folder from a backup", cmd_restore},
+    {"export-cdn", "write what players download of a place as static files", cmd_export_cdn},
     {"login", "sign in to a server, for the commands below", cmd_login},
     {"publish", "build a place and put it on a server", cmd_publish},
+    {"place", "list, change, roll back and share places on a server", cmd_place},
+    {"spell", "fetch and update the spells that a place uses, or publish one", cmd_spell},
     {"worlds", "list the worlds of a server", cmd_worlds},
     {"logs", "show the log of a server", cmd_logs},
     {"top", "show the worlds that run on a server, live", cmd_top},
     {"user", "list, show and change the accounts of a server", cmd_user},
     {"invite", "make a link by which somebody makes an account", cmd_invite},
+    {"reports", "read and close the reports of a server, with their evidence", cmd_reports},
+    {"moderate", "approve, unlist and remove places of a server", cmd_moderate},
     {"bots", "join a world with many simulated players and measure it", cmd_bots},
     {"replay", "replay the journal of a world and compare its hashes", cmd_replay},
     {"script", "run one script in a small world, or print the script reference", cmd_script},
@@ -145,7 +151,7 @@ int main(int argc, char **argv)
             const int code = commands[i].run(command_end_options(argc - 1, argv + 1), argv + 1);
             // A world does not fail because its output could not be printed.
             const bool serves = commands[i].run == cmd_up || commands[i].run == cmd_world ||
-                                commands[i].run == cmd_host;
+                                commands[i].run == cmd_host || commands[i].run == cmd_dev;
             return serves ? code : command_finish(code);
         }
     }

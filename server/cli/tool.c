@@ -25,7 +25,8 @@ int tool_fail(const Tool *client, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    return command_fail(client->command, client->json, EXIT_FAILED, reason);
+    return client->is_quiet ? EXIT_FAILED
+                            : command_fail(client->command, client->json, EXIT_FAILED, reason);
 }
 
 // --- a request ----------------------------------------------------------------------------------
@@ -49,7 +50,8 @@ typedef struct Question {
     const char *method, *path;
     const void *body; // NULL: none
     size_t bytes;
-    bool is_upload; // the body is no JSON
+    bool is_upload;      // the body is no JSON
+    size_t download_max; // the answer is none, and has at most so many bytes; 0: it is JSON
     ToolProgress progress;
     void *user;
 } Question;
@@ -83,7 +85,7 @@ static void set_body(CURL *curl, const Question *question)
         curl_lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)question->bytes);
         curl_lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDS, question->body);
     }
-    if (question->is_upload) {
+    if (question->is_upload || question->download_max > 0) {
         curl_lib.curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long)SLOW_BYTES);
         curl_lib.curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)SLOW_S);
     } else {
@@ -157,13 +159,17 @@ static int explain(const Tool *client, const ToolReply *reply)
 
 static int ask(const Tool *client, const Question *question, ToolReply *reply)
 {
-    *reply = (ToolReply){.body = buffer_of(REPLY_BYTES_MAX)};
+    const size_t bytes_max = question->download_max;
+    *reply = (ToolReply){.body = buffer_of(bytes_max > 0 ? bytes_max : REPLY_BYTES_MAX)};
     if (!curl_library_open()) {
         return tool_fail(client, "libcurl is not on this machine; install libcurl4");
     }
     const CURLcode code = perform(client, question, reply);
     if (code != CURLE_OK) {
         return tool_fail(client, "%s: %s", client->url, curl_lib.curl_easy_strerror(code));
+    }
+    if (bytes_max > 0 && reply->status >= 200 && reply->status < 300) {
+        return EXIT_OK;
     }
     const bool is_json = parse(reply);
     if (reply->status >= 200 && reply->status < 300 && is_json) {
@@ -194,6 +200,12 @@ int tool_upload(const Tool *client, const char *path, const void *data, size_t b
                                .is_upload = true,
                                .progress = progress,
                                .user = user};
+    return ask(client, &question, reply);
+}
+
+int tool_download(const Tool *client, const char *path, size_t bytes_max, ToolReply *reply)
+{
+    const Question question = {.method = "GET", .path = path, .download_max = bytes_max};
     return ask(client, &question, reply);
 }
 

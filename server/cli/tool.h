@@ -14,6 +14,7 @@
 typedef struct Tool {
     const char *command;          // "worlds", for messages
     bool json;                    // --json: failures are printed as JSON too
+    bool is_quiet;                // a failure is not printed at all: the command goes on without
     char url[TOOL_URL_BYTES];     // without a slash at its end
     char token[TOOL_TOKEN_BYTES]; // "": none
 } Tool;
@@ -43,7 +44,23 @@ int tool_ask(const Tool *client, const char *method, const char *path, const cha
 typedef void (*ToolProgress)(void *user, uint64_t sent, uint64_t total);
 int tool_upload(const Tool *client, const char *path, const void *data, size_t bytes,
                 ToolProgress progress, void *user, ToolReply *reply);
+// A body that is no JSON: the answer is in reply->body.
+int tool_download(const Tool *client, const char *path, size_t bytes_max, ToolReply *reply);
 void tool_free(ToolReply *reply);
+
+// All pages of a list, whose member `name` has the rows: each is printed, with --json the pages as
+// they came. `more` is the parameter by which a list goes on ("after"); `path` may have others.
+typedef void (*ToolRow)(const JsonNode *row);
+int tool_list(const Tool *client, const char *path, const char *name, const char *more,
+              ToolRow print);
+// One request whose answer is printed, with --json as it came.
+int tool_show(const Tool *client, const char *method, const char *path, const char *body,
+              ToolRow print);
+// Waits for a build on the server; `show` is told each new stage, and NULL before something
+// is printed; it may be NULL. EXIT_OK: it is done; otherwise its mistakes and the reason were
+// printed, of `what` ("place_x r3").
+typedef void (*ToolStage)(void *user, const char *stage, double percent);
+int tool_wait(const Tool *client, const char *job_id, const char *what, ToolStage show, void *user);
 // Prints what is wrong, as command_fail does; gives EXIT_FAILED.
 int tool_fail(const Tool *client, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -673,6 +673,28 @@ AccountResult account_add_pupil(Control *control, const StoreClass *class, const
                : result_of(class_add_pupil(control, class->class_id, out->account.account_id));
 }
 
+AccountResult account_find_pupil(Control *control, const char *class_id, const char *code,
+                                 ClassPupil *out)
+{
+    StorePupil pupil;
+    uint8_t hash[TOKEN_HASH_BYTES];
+    if (strlen(code) >= sizeof out->code) {
+        return ACCOUNT_NOT_FOUND;
+    }
+    hash_code(control, "class", code, hash);
+    Status status = store_pupil_by_code(control->config.store, hash, &pupil);
+    if (status == STATUS_OK && strcmp(pupil.class_id, class_id) != 0) {
+        status = STATUS_NOT_FOUND;
+    }
+    status = status == STATUS_OK
+                 ? store_account_find(control->config.store, pupil.account_id, &out->account)
+                 : status;
+    snprintf(out->code, sizeof out->code, "%s", code);
+    return status == STATUS_OK          ? ACCOUNT_OK
+           : status == STATUS_NOT_FOUND ? ACCOUNT_NOT_FOUND
+                                        : ACCOUNT_UNAVAILABLE;
+}
+
 AccountResult account_reset_pupil(Control *control, const char *class_id, uint64_t account,
                                   ClassPupil *out)
 {

@@ -70,6 +70,7 @@ void chat_free(Control *control);
 
 void chat_note_pupil(Control *control, uint64_t account); // their rule has changed
 void chat_note_place(Control *control, const char *place_id);
+void chat_note_lists(Control *control); // hosts on other machines must fetch them again
 
 // --- class.c ------------------------------------------------------------------------------------
 MUST_USE Status classes_read(Control *control);

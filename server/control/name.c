@@ -10,6 +10,30 @@
 #include <string.h>
 #include <strings.h>
 
+static bool is_plain(const char *text, bool has_lines)
+{
+    const size_t bytes = strlen(text);
+    for (size_t at = 0, length; at < bytes; at += length) {
+        const uint8_t *here = (const uint8_t *)text + at;
+        length = utf8_length(here, bytes - at);
+        const bool is_line = has_lines && (*here == '\n' || *here == '\r' || *here == '\t');
+        if (length == 0 || (!is_line && utf8_is_hidden(utf8_code_point(here, length)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool name_is_plain_line(const char *text)
+{
+    return is_plain(text, false);
+}
+
+bool name_is_plain_text(const char *text)
+{
+    return is_plain(text, true);
+}
+
 bool name_is_valid(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

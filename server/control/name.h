@@ -16,6 +16,11 @@
 // What guests' shown names begin with, and no other name contains.
 #define GUEST_SIGN "~"
 
+// One line of UTF-8 in which nothing hides: no control characters, none that show nothing, none
+// that turn the direction of text. For titles, names, notes, reasons.
+bool name_is_plain_line(const char *text);
+// The same with ends of lines and tabs.
+bool name_is_plain_text(const char *text);
 bool name_is_valid(const char *name);
 // Of an account: a shown name that does not look like a guest's.
 bool name_is_shown(const char *shown);

@@ -129,6 +129,17 @@ typedef struct HostSocket {
     size_t bytes;
 } HostSocket;
 
+// What has become of a reload; host_reload.h.
+typedef enum HostReloadResult {
+    HOST_RELOAD_SWITCHED, // the world runs it
+    HOST_RELOAD_GOOD,     // and it has run without faults: it is the last good set from now on
+    HOST_RELOAD_REFUSED,  // nothing has changed
+    HOST_RELOAD_REPLACED, // a newer one was asked for before this one was sent; nothing has changed
+    HOST_RELOAD_FAILED,   // it ran, and its scripts failed: the last good set comes back
+    HOST_RELOAD_RESTORED, // the last good set runs again
+    HOST_RELOAD_RESULT_COUNT
+} HostReloadResult;
+
 // --- what a host is given -----------------------------------------------------------------------
 typedef struct HostOutside {
     void *user;
@@ -160,6 +171,10 @@ typedef struct HostOutside {
     void (*socket_passed)(void *user, const HostWorld *world, uint64_t number);
     void (*socket_closed)(void *user, const HostWorld *world, uint64_t number);
     void (*sockets_ended)(void *user, const HostWorld *world);
+    // What has become of a reload (host_reload.h): an answer to host_world_reload, with its tag.
+    // The reason is "" or says, for people, what is wrong. May be NULL.
+    void (*reloaded)(void *user, uint64_t tag, const HostWorld *world, HostReloadResult result,
+                     uint32_t version, const char *reason);
     // The store's answer to somebody else who uses it, see host_outside_tag. Rows that are kept are
     // set to NULL. May be NULL.
     void (*stored)(void *user, StoreCompletion *done);
@@ -290,6 +305,7 @@ typedef struct HostCounts {
     uint64_t profiles_refused;         // of players who are not in the world that sent them
     uint64_t evidence_dropped;         // lines without room
     uint64_t reports_refused;          // of players who are not in the world that sent them
+    uint64_t reloads_ignored;          // what worlds said of scripts that nobody had sent
     uint64_t moves_waited, moves_late; // players who came from another world of the place
 } HostCounts;
 const HostCounts *host_counts(const Host *host);

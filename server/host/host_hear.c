@@ -176,6 +176,7 @@ static void hear_scripts(HostWorld *world, const ChannelReport *report)
     if (world->scripts == NULL) {
         world->scripts = malloc(sizeof *world->scripts);
     }
+    world->scripts_version += 1;
     if (world->scripts != NULL &&
         script_table_read(report->bytes, report->byte_count, world->scripts) != STATUS_OK) {
         *world->scripts = (ScriptTable){0};
@@ -233,6 +234,9 @@ static void hear(HostWorld *world, const ChannelReport *report)
         break;
     case CHANNEL_REPORT:
         hosted_reported(world, report);
+        break;
+    case CHANNEL_RELOADED:
+        hosted_reloaded(world, report);
         break;
     case CHANNEL_LEFT:
         host_move_left(world, report->account);

@@ -10,6 +10,7 @@
 //   host_hear.c   what a world process says
 //   host_save.c   saves and requests on their way to the store and back
 //   host_move.c   players who come from another world of the same place
+//   host_reload.c scripts that change in a running world
 //   host_order.c  kicks, mutes, announcements, chat rules
 //   host_evidence.c  what was said, for reports
 //   host_profiles.c  characters of those who come in
@@ -19,6 +20,7 @@
 
 #include "core/base/check.h"
 #include "server/host/host_place.h"
+#include "server/host/host_reload.h"
 #include "server/host/host_world.h"
 
 #include <stdlib.h>
@@ -52,6 +54,41 @@ typedef struct HostSaves {
     uint64_t submitted, completed; // saves and requests together, in order
 } HostSaves;
 
+// --- scripts that change ------------------------------------------------------------------------
+// Each HostPlace here is a reference.
+typedef struct HostReload {
+    // On its way to the world.
+    HostPlace *place; // NULL: none
+    uint64_t tag;
+    uint32_t version;
+    bool is_restore; // it is the last good set
+    HostManifests manifests;
+    bool *sends, *removes; // by rune: of this place, and of the one that runs
+    size_t manifest_at;    // how much of the manifest is sent
+    uint32_t at;           // how many of its runes are sent
+    uint32_t parameters_at;
+    bool is_sent;      // all of it; the world answers
+    size_t step_bytes; // sent in this step
+    uint64_t deadline_ns;
+    // Waits until the way is free.
+    HostPlace *next; // NULL: none
+    uint64_t next_tag;
+    // What the world runs.
+    bool is_tried; // it is not known to be good yet
+    uint64_t tried_tag;
+    uint32_t tried_version;
+    bool has_failed; // the last good set has to be sent
+    HostPlace *good; // the last good set; NULL: the one it began with
+    HostPlace *bad;  // the last one that failed here
+    HostPlace *base; // that the host had when the world last switched
+    // What the creator is told.
+    bool is_known;
+    HostReloadResult result;
+    uint32_t told_version;
+    uint64_t told_unix_ms, tick;
+    char reason[CHANNEL_REASON_BYTES];
+} HostReload;
+
 // --- a world ------------------------------------------------------------------------------------
 #define LOOK_NEVER UINT64_MAX
 
@@ -59,8 +96,8 @@ struct HostWorld {
     Host *host;
     uint32_t number; // its slot in the host
     StoreWorld row;
-    // NULL: not here. While it has a process, the one that it began with; else the one that is here
-    // now. A reference: hosted_set_place.
+    // NULL: not here. While it has a process, the one that it began with, or whose scripts it has
+    // taken over since; else the one that it will start with. A reference: hosted_set_place.
     HostPlace *place;
     void *user;
     HostWorldState state;
@@ -91,9 +128,10 @@ struct HostWorld {
     char failed[CHANNEL_REASON_BYTES]; // what it said before it ended
     HostSaves saves;
     HostStats stats;
-    ScriptTable *scripts; // what its scripts cost, as it said last; NULL: nothing yet
-    uint32_t layers;      // of its jail
-    uint64_t empty_ns;    // since when nobody is in it; 0: somebody is
+    ScriptTable *scripts;     // what its scripts cost, as it said last; NULL: nothing yet
+    uint64_t scripts_version; // one more each time; also over restarts of the world
+    uint32_t layers;          // of its jail
+    uint64_t empty_ns;        // since when nobody is in it; 0: somebody is
 
     // All its lives.
     bool ever_ready;
@@ -119,6 +157,7 @@ struct HostWorld {
     uint64_t damaged[HOST_DAMAGED_MAX]; // hashes of what the log has said is damaged
     uint32_t damaged_count;
 
+    HostReload reload;
     struct Evidence *evidence; // NULL: none yet
     HostSocket *sockets;       // that wait, HOST_SOCKETS_MAX once one came
     uint32_t socket_count;
@@ -312,6 +351,17 @@ void host_joins_step(Host *host);
 void room_code_from(const uint8_t *random, uint32_t letters, char out[17]);
 void room_code_make(const Host *host, bool is_private, char out[17]);
 uint32_t hosted_player_count(const HostWorld *world); // with those who are on their way
+
+// --- host_reload.c ------------------------------------------------------------------------------
+void hosted_reload_step(HostWorld *world);
+bool hosted_reload_is_busy(const HostWorld *world);
+void hosted_reloaded(HostWorld *world, const ChannelReport *report); // CHANNEL_RELOADED
+void hosted_reload_ended(HostWorld *world);                          // its process has
+void hosted_reload_free(HostWorld *world);
+// What it starts with the next time: the host's place, or the last good set if that one has failed
+// here or is older; NULL: the place is not here.
+HostPlace *hosted_place_now(const HostWorld *world);
+void hosted_reload_count_uses(const HostWorld *world);
 
 // --- host_order.c -------------------------------------------------------------------------------
 HostRules hosted_rules(const HostWorld *world, uint64_t account);

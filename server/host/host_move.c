@@ -108,6 +108,7 @@ void host_move_came(HostWorld *to, uint64_t account)
         *account_slot(to->host, account) =
             (AccountPlace){.account = account, .world = to, .is_said = true};
     }
+    account_slot(to->host, account)->is_known = false; // a control plane says what holds for them
     to->admitted[0] += 1;
 }
 

@@ -3,6 +3,7 @@
 // creator itself, and gives out nothing but what the manifest replicates.
 #include "core/base/limits.h"
 #include "core/base/sha256.h"
+#include "server/build/pipeline/rune_set.h"
 #include "server/build/sign/manifest_sign.h"
 #include "server/host/host_inside.h"
 
@@ -51,10 +52,17 @@ Status host_place_create(const HostPlaceConfig *config, BuildResult *built, Host
     }
     snprintf(place->place_id, sizeof place->place_id, "%s", config->place_id);
     snprintf(place->folder, sizeof place->folder, "%s", config->folder);
+    snprintf(place->cdn_base, sizeof place->cdn_base, "%s",
+             config->cdn_base != NULL ? config->cdn_base : "");
     place->built = *built;
     *built = (BuildResult){0};
     sha256_of(place->built.stripped, place->built.stripped_bytes, place->scene_hash);
     sha256_hex(place->scene_hash, place->scene_hex);
+    RuneSet set;
+    if (rune_set_make(&place->built, &set) == STATUS_OK) { // else it is not used
+        sha256_hex(set.hash, place->set_hex);
+        rune_set_free(&set);
+    }
     take_facts(place, config);
     *out = place;
     return STATUS_OK;
@@ -137,6 +145,7 @@ Status host_place_sign(const HostPlace *place, const SigningKey *key, uint64_t v
         const uint32_t next = (uint32_t)version_before + 1;
         list.version = next > list.version ? next : list.version;
         list.server_tick = tick;
+        list.cdn_base = text_from(place->cdn_base);
         out->version = list.version;
         ASSERT(out->version > version_before); // clients ignore a version that does not rise
         status = sign_both(key, &list, out);

@@ -9,11 +9,14 @@
 
 #include <stdatomic.h>
 
+#define HOST_CDN_BYTES 513
+
 typedef struct HostPlaceConfig {
     const char *place_id;
     const char *folder;  // "": none, in tests
     uint32_t player_max; // 0: the place's own; else at most so many
     bool development;
+    const char *cdn_base; // where else its runes are, as manifests name it; NULL: nowhere
 } HostPlaceConfig;
 
 struct HostPlace {
@@ -27,7 +30,9 @@ struct HostPlace {
     BuildResult built;
     uint8_t scene_hash[32];
     char scene_hex[65];
-    WorldConfig numbers; // of every world of it; no place, no identity
+    char cdn_base[HOST_CDN_BYTES]; // "": none
+    char set_hex[65];              // of the runes that players get (rune_set.h)
+    WorldConfig numbers;           // of every world of it; no place, no identity
 };
 
 // What the host signs for one life of a world.

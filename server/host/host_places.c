@@ -44,7 +44,7 @@ void hosted_renew_place(HostWorld *world)
 {
     if (!hosted_has_process(world)) {
         const bool is_free = world->row.world_id[0] == '\0'; // a slot without a world
-        hosted_set_place(world, is_free ? NULL : host_place(world->host, world->row.place_id));
+        hosted_set_place(world, is_free ? NULL : hosted_place_now(world));
     }
 }
 
@@ -55,7 +55,8 @@ bool hosted_has_place(const HostWorld *world)
 
 bool hosted_is_outdated(const HostWorld *world)
 {
-    return world->place != host_place(world->host, world->row.place_id) && !world->row.is_named &&
+    return !world->reload.is_tried && !world->reload.has_failed &&
+           world->place != hosted_place_now(world) && !world->row.is_named &&
            !world->row.is_private;
 }
 
@@ -122,6 +123,7 @@ void host_count_uses(Host *host)
         const HostWorld *world = host->worlds[i];
         if (world->place != NULL) {
             world->place->use_count += !host_world_is_stopped(world) || world->waiting > 0;
+            hosted_reload_count_uses(world);
         }
     }
 }

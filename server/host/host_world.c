@@ -94,6 +94,11 @@ const ScriptTable *host_world_scripts(const HostWorld *world)
     return world->scripts;
 }
 
+uint64_t host_world_scripts_version(const HostWorld *world)
+{
+    return world->scripts_version;
+}
+
 uint64_t host_world_life(const HostWorld *world)
 {
     return (uint64_t)world->incarnation << 32 | (world->number + 1);
@@ -393,6 +398,7 @@ static void ended(HostWorld *world, int code)
     hosted_hear_rest(world);
     world->link->face->free(world->link);
     world->link = NULL;
+    hosted_reload_ended(world);
     hosted_renew_place(world);
     world->gives_way = false;
     if (outside->sockets_ended != NULL) {
@@ -560,6 +566,18 @@ void host_world_stop(HostWorld *world, const char *reason)
     hosted_stop(world);
 }
 
+void host_world_restart(HostWorld *world, const char *reason)
+{
+    const bool is_up = world->state == WORLD_STARTING || world->state == WORLD_RUNNING;
+    if (!is_up || world->host->stopping) {
+        return;
+    }
+    snprintf(world->stop_reason, sizeof world->stop_reason, "%s", reason);
+    hosted_log(world, LOG_INFO, "the world starts again: %s", reason);
+    hosted_stop(world);
+    world->wanted = true; // who waits for it still does
+}
+
 // --- the step -----------------------------------------------------------------------------------
 
 void hosted_look_for_end(HostWorld *world)
@@ -617,6 +635,7 @@ static void step_running(HostWorld *world)
         return;
     }
     hosted_pass_sockets(world);
+    hosted_reload_step(world);
 }
 
 // The end of a process is heard on its link (host_world_receive). To look without being told costs
@@ -636,7 +655,7 @@ static bool looks_for_end(HostWorld *world)
 static bool is_asleep(const HostWorld *world)
 {
     return world->state == WORLD_RUNNING && world->stats.paused != 0 && world->socket_count == 0 &&
-           world->saves.again_ns == 0;
+           world->saves.again_ns == 0 && !hosted_reload_is_busy(world);
 }
 
 void hosted_step(HostWorld *world)
@@ -704,6 +723,7 @@ void hosted_free(HostWorld *world)
         world->link = NULL;
     }
     refuse_sockets(world);
+    hosted_reload_free(world);
     host_place_release(world->place);
     free(world->sockets);
     free(world->scripts);

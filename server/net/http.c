@@ -488,6 +488,7 @@ Status http_start(const HttpConfig *given, HttpServer **out)
         return STATUS_LIMIT;
     }
     server->config = config;
+    http_policy_write(server);
     server->reference_count = 1;
     server->request_number = entropy_u64();
     pthread_mutex_init(&server->lock, NULL);

@@ -63,6 +63,7 @@ typedef struct HttpResponse {
     bool varies_by_encoding;       // another Accept-Encoding may get another body
     uint32_t retry_after_s;        // of a 429 or 503; 0: a few seconds
     const char *tag;               // ETag of just these bytes, with its quotes; NULL: none
+    bool is_for_all_sites;         // pages of other sites may read it; it depends on no sign-in
 } HttpResponse;
 
 typedef void (*HttpHandler)(void *user, HttpRequest *request, HttpResponse *response);
@@ -147,6 +148,8 @@ typedef struct HttpConfig {
     // Where players reach this server, "https://play.example": its host is an accepted Host, and
     // its origin an allowed Origin. NULL: only addresses and localhost are accepted as Host.
     const char *public_url;
+    // Another site from which our pages may fetch, "https://cdn.example". NULL: none.
+    const char *fetch_site;
     // Addresses or ranges ("10.0.0.0/8") of proxies whose X-Forwarded-For is believed; ends with
     // NULL. At most HTTP_TRUSTED_PROXIES_MAX.
     const char *const *trusted_proxies;

@@ -18,10 +18,19 @@
 
 #define STREAM_BLOCK_BYTES (32u << 10)
 #define RETRY_AFTER        "5" // seconds; how long a client waits before it tries again
-#define STRICT_POLICY                                                                         \
-    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src "    \
-    "'self' blob: data:; connect-src 'self' ws: wss:; worker-src 'self'; object-src 'none'; " \
-    "base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+// With another site from which pages may fetch.
+#define STRICT_POLICY                                                                      \
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src " \
+    "'self' blob: data:; connect-src 'self' ws: wss:%s%s; worker-src 'self'; object-src "  \
+    "'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+
+void http_policy_write(HttpServer *server)
+{
+    const char *site = server->config.fetch_site;
+    const int bytes = snprintf(server->policy, sizeof server->policy, STRICT_POLICY,
+                               site != NULL ? " " : "", site != NULL ? site : "");
+    ASSERT(bytes > 0 && (size_t)bytes < sizeof server->policy); // http_start checks the site
+}
 
 static bool add(struct MHD_Response *reply, const char *name, const char *value)
 {
@@ -34,8 +43,8 @@ static const struct {
     const char *name, *value;
 } security_headers[] = {{"X-Content-Type-Options", "nosniff"},
                         {"Referrer-Policy", "no-referrer"},
-                        {"Cross-Origin-Opener-Policy", "same-origin"},
-                        {"Cross-Origin-Resource-Policy", "same-origin"}};
+                        {"Cross-Origin-Opener-Policy", "same-origin"}};
+#define RESOURCE_POLICY  "Cross-Origin-Resource-Policy"
 #define SECURITY_HEADERS (sizeof security_headers / sizeof security_headers[0])
 
 static bool add_security_headers(struct MHD_Response *reply)
@@ -47,13 +56,17 @@ static bool add_security_headers(struct MHD_Response *reply)
     return whole;
 }
 
-static bool add_headers(struct MHD_Response *reply, const HttpResponse *response)
+static bool add_headers(struct MHD_Response *reply, const HttpRequest *request,
+                        const HttpResponse *response)
 {
+    const bool is_shared = response->is_for_all_sites;
     const char *policy = response->content_security_policy != NULL
                              ? response->content_security_policy
-                             : STRICT_POLICY;
+                             : request->server->policy;
     const char *cache = response->cache != NULL ? response->cache : "no-store";
     return add(reply, "Content-Security-Policy", policy) && add_security_headers(reply) &&
+           add(reply, RESOURCE_POLICY, is_shared ? "cross-origin" : "same-origin") &&
+           add(reply, "Access-Control-Allow-Origin", is_shared ? "*" : NULL) &&
            add(reply, "Cache-Control", cache) &&
            add(reply, "Content-Type", response->content_type) &&
            add(reply, "Content-Disposition", response->is_attachment ? "attachment" : NULL) &&
@@ -256,7 +269,7 @@ static enum MHD_Result answer_by(HttpRequest *request, const HttpResponse *wante
     }
     count_status(request, range.status);
     http_watch_answer(request->server->watch, http_watched(request->connection), range.bytes);
-    const bool whole = add_headers(reply, &response) &&
+    const bool whole = add_headers(reply, request, &response) &&
                        add_status_headers(reply, request, range.status, response.retry_after_s) &&
                        (!may_have_range || add_range(reply, &range, wanted->bytes));
     return send_reply(request, reply, range.status, whole);
@@ -288,7 +301,7 @@ void http_answer_early(HttpRequest *request, const HttpResponse *response)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    char line[HTTP_LINE_BYTES + sizeof STRICT_POLICY];
+    char line[HTTP_LINE_BYTES + HTTP_POLICY_BYTES];
     if (info == NULL) {
         return;
     }
@@ -305,10 +318,11 @@ void http_answer_early(HttpRequest *request, const HttpResponse *response)
                          security_headers[i].value);
         send_text(info->connect_fd, line, (size_t)bytes);
     }
-    bytes =
-        snprintf(line, sizeof line,
-                 "Content-Security-Policy: " STRICT_POLICY "\r\nCache-Control: no-store\r\n%s\r\n",
-                 response->status == 503 ? "Retry-After: " RETRY_AFTER "\r\n" : "");
+    bytes = snprintf(line, sizeof line,
+                     "Content-Security-Policy: %s\r\n" RESOURCE_POLICY
+                     ": same-origin\r\nCache-Control: no-store\r\n%s\r\n",
+                     request->server->policy,
+                     response->status == 503 ? "Retry-After: " RETRY_AFTER "\r\n" : "");
     send_text(info->connect_fd, line, (size_t)bytes);
     send_text(info->connect_fd, (const char *)response->body, response->bytes);
     (void)shutdown(info->connect_fd, SHUT_WR);

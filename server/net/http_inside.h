@@ -28,7 +28,8 @@
 #define HTTP_ERROR_BYTES       1024
 #define HTTP_LOG_PATH_BYTES    48
 #define HTTP_TOO_LARGE         "the body is larger than this may take"
-#define HTTP_LINE_BYTES        256          // of a header that we make
+#define HTTP_LINE_BYTES        256 // of a header that we make
+#define HTTP_POLICY_BYTES      1024
 #define HTTP_IGNORED_BYTES_MAX 1024u        // of a body that nobody needs
 #define HTTP_DRAIN_BYTES_MAX   (256u << 10) // of a body that is read only to be polite
 
@@ -46,6 +47,7 @@ struct HttpServer {
     HttpWatch *watch;
     HttpSockets *sockets; // NULL: they are not counted
     uint16_t port;
+    char policy[HTTP_POLICY_BYTES]; // Content-Security-Policy, unless an answer has its own
     // The list of the deferred, what they hold, and who uses the server: itself, and each of them.
     pthread_mutex_t lock;
     uint32_t reference_count;
@@ -151,6 +153,8 @@ HttpAccept http_accept(const HttpRequest *request);
 HttpOriginRule http_origin_rule(const HttpRequest *request);
 
 // --- http_answer.c ------------------------------------------------------------------------------
+// Writes the policy of pages and errors: everything is of our own site.
+void http_policy_write(HttpServer *server);
 enum MHD_Result http_answer(HttpRequest *request, const HttpResponse *response);
 enum MHD_Result http_answer_upgrade(HttpRequest *request);
 enum MHD_Result http_answer_fail(HttpRequest *request, uint32_t status, const char *code,

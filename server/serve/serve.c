@@ -10,14 +10,18 @@
 #include "server/serve/listing/http_listing.h"
 #include "server/serve/operate/http_admin.h"
 #include "server/serve/order/http_order.h"
+#include "server/serve/people/http_class.h"
+#include "server/serve/place/dev.h"
 #include "server/serve/place/place_build.h"
-#include "server/serve/place/places.h"
+#include "server/serve/place/place_reload.h"
 #include "server/serve/publish/http_build.h"
 #include "server/serve/publish/http_place.h"
 #include "server/serve/remote/http_host.h"
 #include "server/serve/remote/remote_worlds.h"
+#include "server/serve/remote/serve_ordered.h"
 #include "server/serve/remote/serve_remote.h"
 #include "server/serve/serve_inside.h"
+#include "server/serve/world/http_world.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
@@ -105,6 +109,14 @@ static Status outside_who(void *user, const char *token, size_t bytes, Ticket *o
     return host_people_who(serve_people(user), token, bytes, out);
 }
 
+static void outside_entered(void *user, const HostWorld *world, const Ticket *who)
+{
+    serve_listing_entered(user, world, who);
+    if (host_world_link(world) == NULL) { // a ticket for another machine
+        remote_world_led(user, host_world_view(world).row->world_id, who->account);
+    }
+}
+
 static void log_journal(const char *text)
 {
     serve_log_text(LOG_WARN, "journal", text);
@@ -119,13 +131,14 @@ static Status make_host(Serve *serve)
                                      .log = outside_log,
                                      .start = outside_start,
                                      .joined = serve_joined,
-                                     .entered = serve_listing_entered,
+                                     .entered = outside_entered,
                                      .left = serve_listing_left,
                                      .made = serve_made,
                                      .refuse_socket = serve_refuse_socket,
                                      .socket_passed = outside_socket_passed,
                                      .socket_closed = outside_socket_closed,
                                      .sockets_ended = outside_sockets_ended,
+                                     .reloaded = serve_reloaded,
                                      .stored = serve_hosts_stored},
                          .store = serve->store,
                          .key = &serve->key,
@@ -147,6 +160,12 @@ static Status make_host(Serve *serve)
         config.outside.chat = serve_chat;
         config.outside.blocks = serve_blocks;
         config.outside.reported = serve_reported;
+    }
+    if (serve->ordered != NULL) {
+        config.outside.rules = serve_ordered_rules;
+        config.outside.chat = serve_ordered_chat_of;
+        config.outside.blocks = serve_ordered_blocks;
+        config.outside.reported = serve_ordered_reported;
     }
     if (serve_people(serve) != NULL) {
         config.outside.who = outside_who;
@@ -318,6 +337,7 @@ static int open_http(Serve *serve)
         return 1;
     }
     place_build_recover(serve);
+    serve_handouts_recover(serve);
     return 0;
 }
 
@@ -344,6 +364,11 @@ static bool open_control(Serve *serve)
         serve_log_failure(serve->command, "the sign-ins cannot be read: %s", status_text(status));
     } else if (serve->control != NULL) {
         serve_person_open(serve);
+        if (control_chat(serve->control) == CHAT_PHRASES && !control_has_phrases(serve->control)) {
+            serve_log(LOG_WARN, "chat",
+                      "the setting chat is `phrases`, and there are none: nobody can say anything. "
+                      "PUT /admin/phrases sets them");
+        }
     }
     return status == STATUS_OK;
 }
@@ -435,7 +460,9 @@ static int open_serve(Serve *serve)
 static void close_serve(Serve *serve)
 {
     http_stop(serve->http);
+    dev_close(serve);
     serve_logs_stop(serve);
+    serve_scripts_stop(serve);
     serve->http = NULL; // sockets are counted no more
     serve_report_stop(serve);
     work_pool_destroy(serve->pool);
@@ -518,10 +545,12 @@ static void look(Serve *serve)
     host_step(serve->host);
     tell_rooms(serve);
     serve_logs_step(serve);
+    serve_scripts_step(serve);
     serve_report_step(serve);
     step_control(serve);
     serve_collect_step(serve);
     serve_listing_step(serve);
+    dev_step(serve);
 }
 
 // The address as it stands in a link. Who listens on every address is reached by the loopback one.
@@ -565,6 +594,12 @@ static void print_world(const Serve *serve, const char *address, unsigned port)
         printf("%s  http://%s:%u/\n", serve->development ? "play" : "page", address, port);
     }
     printf("join  ws://%s:%u/api/rooms/%s/ws\n", address, port, row->room_code);
+    if (serve->config.dev) {
+        diagnostic_print(stdout,
+                         "dev   %s is watched: save a file, and the world runs it; Ctrl-C "
+                         "stops it",
+                         serve->config.places[0]);
+    }
 }
 
 static void print_places(const Serve *serve, const char *address, unsigned port)
@@ -607,6 +642,10 @@ static int run(Serve *serve)
         host_world_run(serve->one_world);
     }
     print_address(serve);
+    if (dev_open(serve) != STATUS_OK) {
+        serve_log_failure(serve->command, "no thread to watch the folder");
+        return 1;
+    }
     while (!host_is_over(serve->host)) {
         look(serve);
     }
@@ -620,9 +659,10 @@ int serve_run(const ServeConfig *config)
         return 1;
     }
     serve->config = *config;
-    serve->command = config->control ? "sandlot up"
-                     : config->many  ? "sandlot host"
-                                     : "sandlot world";
+    serve->command = config->dev       ? "sandlot dev"
+                     : config->control ? "sandlot up"
+                     : config->many    ? "sandlot host"
+                                       : "sandlot world";
     serve_log_open(config->log_format, config->log_level);
     serve->epoll = serve->signals = serve->lock_file = -1;
     pthread_mutex_init(&serve->build_lock, NULL);

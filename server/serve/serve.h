@@ -23,6 +23,7 @@
 typedef struct ServeConfig {
     const char *places[SERVE_PLACES_MAX + 1]; // folders; ends with NULL; the first is the default
     bool many;                                // any number of worlds; else one, of the first place
+    bool dev;                                 // the first place is watched (place/dev.h)
     const char *data;                         // folder; NULL: <place>/.sandlot/data
     const char *address;                      // to listen on; loopback means development
     uint16_t port;                            // 0: any
@@ -41,6 +42,8 @@ typedef struct ServeConfig {
     const char *origins[SERVE_ORIGINS_MAX + 1];
     // Where players reach it, "https://play.example"; NULL: by address.
     const char *public_url;
+    // Where scene and runes are too, "https://cdn.example" (`sandlot export-cdn`); NULL: nowhere.
+    const char *cdn_base;
     // Proxies whose X-Forwarded-For is believed, "10.0.0.0/8"; ends with NULL.
     const char *trusted_proxies[HTTP_TRUSTED_PROXIES_MAX + 1];
     bool allow_weak_jail;

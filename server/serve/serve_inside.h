@@ -33,6 +33,15 @@ typedef struct ServeLogWait {
 } ServeLogWait;
 #define SERVE_LOG_WAITS_MAX 16
 
+// Somebody who follows what the scripts of a world cost (http_scripts.c).
+typedef struct ServeScriptWait {
+    HttpDeferred *deferred;
+    char world_id[65];
+    uint64_t after, deadline_ns;
+} ServeScriptWait;
+#define SERVE_SCRIPT_WAITS_MAX      64
+#define SERVE_SCRIPT_WAITS_OF_WORLD 16
+
 // A folder that became a package at the start, to be shown.
 typedef struct ServeBuiltIn {
     char place_id[65], title[129];
@@ -60,6 +69,7 @@ typedef struct Serve {
     int lock_file;
     const atomic_bool *cancel; // ends the first build
 
+    struct Dev *dev;        // NULL: this is not `sandlot dev`
     struct Places *places;  // that are loaded
     char default_place[65]; // its id
     ServeBuiltIn built_in[SERVE_PLACES_MAX];
@@ -85,6 +95,7 @@ typedef struct Serve {
     struct RemoteWorlds *remote_worlds; // what they report; NULL likewise
     struct ServeRemote *remote;         // NULL: this is not such a host itself
     struct ServeReport *report;         // of such a host; NULL likewise
+    struct ServeOrdered *ordered;       // what it was told; NULL likewise
     struct ListingFeed *feed;           // what the listing learns from worlds; NULL: no accounts
     struct ReadyCache *ready;           // answers of the listing; NULL: no accounts
     struct JobQueue *jobs;              // NULL until something is built; place_build.h
@@ -94,6 +105,7 @@ typedef struct Serve {
     ServeDraftRead draft_reads[SERVE_DRAFT_READS];
     uint32_t draft_read_next;
     uint64_t swept_ns;                              // when the trash was last emptied; main thread
+    atomic_uint handout_count;                      // jobs that hand out places to classes
     atomic_uint upload_count;                       // bodies that come into files now
     atomic_bool is_ready, is_draining, is_stopping; // for /readyz
     char *list_text; // what worlds are told of words and phrases, the main thread's
@@ -102,6 +114,9 @@ typedef struct Serve {
     ServeLogWait log_waits[SERVE_LOG_WAITS_MAX]; // the main thread's
     uint32_t log_wait_count;
     uint64_t log_seen; // the last line when they were last looked at
+
+    ServeScriptWait script_waits[SERVE_SCRIPT_WAITS_MAX]; // the main thread's
+    uint32_t script_wait_count;
 
     int epoll, signals;
     int exit_code;

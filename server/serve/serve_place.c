@@ -5,7 +5,7 @@
 #include "server/build/base/diagnostic.h"
 #include "server/build/pipeline/build_show.h"
 #include "server/build/place/editor_files.h"
-#include "server/serve/place/places.h"
+#include "server/serve/place/dev.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
@@ -142,7 +142,8 @@ static Status open_place(Serve *serve, Builder *builder, const char *folder)
     const HostPlaceConfig config = {.place_id = place_id,
                                     .folder = folder,
                                     .player_max = serve->config.player_max,
-                                    .development = serve->development};
+                                    .development = serve->development,
+                                    .cdn_base = serve->config.cdn_base};
     HostPlace *made = NULL;
     ServePlace *place = NULL;
     if (status == STATUS_OK) {
@@ -193,6 +194,9 @@ Status serve_places_open(Serve *serve)
     }
     for (uint32_t i = 0; serve->config.places[i] != NULL && status == STATUS_OK; i++) {
         status = open_place(serve, builder, serve->config.places[i]);
+        while (status == STATUS_MALFORMED && serve->config.dev && dev_wait(serve)) {
+            status = open_place(serve, builder, serve->config.places[i]);
+        }
         if (status != STATUS_OK && may_leave_out(serve, status)) {
             serve_log(LOG_ERROR, "build", "%s is not served, because it cannot be built",
                       serve->config.places[i]);

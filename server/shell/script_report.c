@@ -1,6 +1,8 @@
 // See script_report.h.
 #include "server/shell/script_report.h"
 
+#define FAULT_REPORTS_PER_SECOND 4 // a script that fails in every tick fills no channel
+
 static uint64_t microseconds(double ms)
 {
     return ms > 0 && ms < 1e15 ? (uint64_t)(ms * 1000) : 0;
@@ -38,8 +40,19 @@ static void send_table(WorldLoop *loop)
     (void)world_loop_report(loop, &report); // a host that is behind gets the next one
 }
 
+// Faults are drained here and nowhere else. True: there were some.
+static bool take_faults(WorldLoop *loop, ScriptSystem *scripts)
+{
+    bool has_faults = false;
+    for (ScriptFault fault; script_faults(scripts, &fault, 1) > 0; has_faults = true) {
+        script_table_add_fault(&loop->script_table, &fault);
+    }
+    return has_faults;
+}
+
 void script_report(WorldLoop *loop, HostStats *stats)
 {
+    ScriptTable *table = &loop->script_table;
     ScriptSystem *scripts = world_scripts(loop->world);
     const uint64_t calls_before = stats->script_calls;
     if (scripts == NULL) {
@@ -47,12 +60,36 @@ void script_report(WorldLoop *loop, HostStats *stats)
     }
     script_stats(scripts, &loop->script_stats);
     fill_stats(stats, &loop->script_stats);
-    bool has_faults = false;
-    for (ScriptFault fault; script_faults(scripts, &fault, 1) > 0; has_faults = true) {
-        script_table_add_fault(&loop->script_table, &fault);
-    }
-    if (has_faults || stats->script_calls != calls_before) {
-        script_table_fill(&loop->script_table, &loop->script_stats, stats->tick);
+    const ClientCosts *clients = world_client_costs(loop->world);
+    const bool has_faults = take_faults(loop, scripts);
+    const uint64_t messages = remote_costs_messages(script_remotes(scripts));
+    const bool is_new = clients->reports != table->clients.reports ||
+                        clients->refused != table->clients.refused ||
+                        messages != loop->script_messages;
+    loop->script_messages = messages;
+    if (has_faults || is_new || stats->script_calls != calls_before) {
+        script_table_fill(table, &loop->script_stats, stats->tick);
+        table->remote_count =
+            remote_costs_list(script_remotes(scripts), table->remotes, SCRIPT_TABLE_REMOTES);
+        table->clients = *clients;
         send_table(loop);
     }
+    loop->script_faults_wait = false;
+}
+
+void script_report_faults(WorldLoop *loop)
+{
+    ScriptSystem *scripts = world_scripts(loop->world);
+    if (scripts == NULL) {
+        return;
+    }
+    loop->script_faults_wait |= take_faults(loop, scripts);
+    const uint64_t gap_ticks = loop->tick_rate / FAULT_REPORTS_PER_SECOND;
+    if (!loop->script_faults_wait || loop->tick_count < loop->script_faults_tick + gap_ticks) {
+        return;
+    }
+    loop->script_faults_wait = false;
+    loop->script_faults_tick = loop->tick_count;
+    loop->script_table.tick = loop->tick_count;
+    send_table(loop); // with the rows of the last second
 }

@@ -199,6 +199,72 @@ static void close_those_done(WorldLoop *loop)
 
 // --- from the host ------------------------------------------------------------------------------
 
+// Nothing of the set stays. What is still on its way of it is ignored until the next one begins.
+static void refuse_reload(WorldLoop *loop, const char *reason)
+{
+    ChannelReport report = {
+        .type = CHANNEL_RELOADED, .reload = RELOAD_REFUSED, .version = loop->reload_version};
+    snprintf(report.text, sizeof report.text, "%s", reason);
+    rune_gate_drop(loop->gate);
+    loop->reload_comes = false;
+    if (loop->reload_has_staged) {
+        loop->reload_has_staged = false;
+        status_ignore(enter(loop, &(Entry){.type = ENTRY_UNSTAGE})); // it always succeeds
+    }
+    (void)world_loop_report(loop, &report); // a host that is so far behind asks again, or ends us
+}
+
+static void take_reload(WorldLoop *loop, const ChannelMessage *message)
+{
+    char reason[CHANNEL_REASON_BYTES];
+    ByteReader reader = byte_reader(message->bytes, message->count);
+    RunePiece piece = {.version = byte_read_u32(&reader)};
+    piece.whole_bytes = byte_read_u32(&reader);
+    piece.at = byte_read_u32(&reader);
+    if (reader.status != STATUS_OK || (piece.at > 0 && !loop->reload_comes)) {
+        return; // of a set that was refused
+    }
+    piece.bytes = message->bytes + reader.at;
+    piece.count = message->count - reader.at;
+    if (loop->reload_has_staged) { // the host has begun again
+        loop->reload_has_staged = false;
+        status_ignore(enter(loop, &(Entry){.type = ENTRY_UNSTAGE}));
+    }
+    loop->reload_comes = true;
+    loop->reload_version = piece.version;
+    if (rune_gate_piece(loop->gate, &piece, reason, sizeof reason) != STATUS_OK) {
+        refuse_reload(loop, reason);
+    }
+}
+
+// A script, parameters, or the end of the set.
+static void take_reload_entry(WorldLoop *loop, const Entry *entry)
+{
+    char reason[CHANNEL_REASON_BYTES] = "";
+    if (!loop->reload_comes) {
+        return; // of a set that was refused
+    }
+    const bool is_last = entry->type == ENTRY_RELOAD;
+    Status status = rune_gate_check(loop->gate, entry, reason, sizeof reason);
+    if (status == STATUS_OK && is_last) {
+        status = rune_gate_finish(loop->gate, reason, sizeof reason);
+    }
+    if (status == STATUS_OK) {
+        loop->reload_has_staged = true;
+        status = enter(loop, entry);
+    }
+    if (status != STATUS_OK) {
+        if (reason[0] == '\0') {
+            snprintf(reason, sizeof reason, "%.*s%s: %s", (int)entry->name_bytes, entry->name,
+                     is_last ? "the clients' manifest" : "", status_text(status));
+        }
+        refuse_reload(loop, reason);
+    } else if (is_last) {
+        rune_gate_take(loop->gate);
+        loop->reload_comes = loop->reload_has_staged = false;
+    }
+}
+
 static void take_entry(WorldLoop *loop, const ChannelMessage *message)
 {
     ByteReader reader = byte_reader(message->bytes, message->count);
@@ -206,8 +272,15 @@ static void take_entry(WorldLoop *loop, const ChannelMessage *message)
     if (entry_read(&reader, &entry) != STATUS_OK) {
         return;
     }
-    // Scripts are checked by the gate (rune_gate.h), before the first tick only.
-    if (entry.type != ENTRY_SCRIPT && entry.type != ENTRY_RELOAD) {
+    switch (entry.type) {
+    case ENTRY_SCRIPT:
+    case ENTRY_PARAMETERS:
+    case ENTRY_RELOAD:
+        take_reload_entry(loop, &entry);
+        break;
+    case ENTRY_UNSTAGE: // ours alone
+        break;
+    default:
         status_ignore(enter(loop, &entry)); // for example for a connection that is gone
     }
 }
@@ -225,6 +298,9 @@ static void take_message(WorldLoop *loop, ChannelMessage *message)
         sockets_add(loop->sockets, message->descriptor, &from, message->bytes + reader.at,
                     message->count - reader.at, loop->now_ms);
         message->descriptor = -1;
+    }
+    if (message->type == CHANNEL_RELOAD) {
+        take_reload(loop, message);
     }
     if (message->type == CHANNEL_CLOSE && message->count == sizeof(uint64_t)) {
         ByteReader reader = byte_reader(message->bytes, message->count);
@@ -253,6 +329,12 @@ static bool hear_host(WorldLoop *loop)
 }
 
 // --- commands -----------------------------------------------------------------------------------
+
+static void copy_text(ChannelReport *report, const Command *command)
+{
+    const size_t room = sizeof report->text - 1;
+    memcpy(report->text, command->bytes, command->byte_count < room ? command->byte_count : room);
+}
 
 static void report_command(WorldLoop *loop, const Command *command)
 {
@@ -288,13 +370,17 @@ static void report_command(WorldLoop *loop, const Command *command)
         report.account = command->account;
         report.other = command->other;
         break;
-    case COMMAND_STOP: {
-        const size_t room = sizeof report.text - 1;
-        report.type = CHANNEL_STOP;
-        memcpy(report.text, command->bytes,
-               command->byte_count < room ? command->byte_count : room);
+    case COMMAND_RELOAD:
+        report.type = CHANNEL_RELOADED;
+        report.reload = command->reload;
+        report.version = command->version;
+        report.tick = command->tick;
+        copy_text(&report, command);
         break;
-    }
+    case COMMAND_STOP:
+        report.type = CHANNEL_STOP;
+        copy_text(&report, command);
+        break;
     }
     const bool put = world_loop_report(loop, &report);
     ASSERT(put); // checked before
@@ -466,6 +552,7 @@ static void report_life(WorldLoop *loop)
         const ChannelReport beat = {.type = CHANNEL_BEAT, .tick = loop->tick_count};
         (void)world_loop_report(loop, &beat); // a full channel drops it
     }
+    script_report_faults(loop);
     if (loop->tick_count % loop->tick_rate == 0) {
         report_stats(loop);
     }

@@ -10,11 +10,16 @@
 // While nobody is in the world (world_is_paused) and no socket is open, there is no tick: the loop
 // sleeps until the host says something, and only tells it every few seconds that it is alive.
 //
+// Scripts may change while it runs: a manifest and what differs come from the host, pass the gate
+// and are staged in the world, which switches at its next tick. If anything of it is refused, what
+// is staged is dropped, the host hears why, and the world runs on as before.
+//
 // A tick that comes late is made up for, at most TICK_CATCH_UP_MAX in a row; what is later than
 // that is skipped and counted.
 #pragma once
 
 #include "server/channel/channel.h"
+#include "server/shell/rune_gate.h"
 #include "server/shell/world_socket.h"
 
 typedef struct WorldLoop {
@@ -22,6 +27,11 @@ typedef struct WorldLoop {
     Channel *channel;
     Sockets *sockets;
     uint32_t tick_rate;
+    RuneGate *gate; // what scripts it may run
+    // A set of scripts that shall replace the one that runs.
+    bool reload_comes;      // its manifest, or a piece of it, is here
+    bool reload_has_staged; // the world has got something of it
+    uint32_t reload_version;
     bool journal;
     bool paused; // nobody is here, and no tick is entered
     // Entries since the last time they were sent.
@@ -41,6 +51,9 @@ typedef struct WorldLoop {
     const Heap *heap;         // of the world; looked at for the numbers
     ScriptStats script_stats; // of the last second; too large for a stack
     ScriptTable script_table;
+    uint64_t script_messages;    // remotes, when the table was last looked at
+    bool script_faults_wait;     // there are some that the host was not told of
+    uint64_t script_faults_tick; // when it was last told of some
 } WorldLoop;
 
 MUST_USE Status world_loop_init(WorldLoop *loop, Channel *channel);

@@ -262,7 +262,8 @@ static int run_world(void)
         return report_failure("the world cannot start",
                               process.reason[0] != '\0' ? process.reason : status_text(status));
     }
-    rune_gate_close(&process.gate);
+    rune_gate_take(&process.gate);
+    process.loop.gate = &process.gate;
     heap_freeze_live(&process.heap); // all it will ever need is there, for a reload too
     const ChannelReport ready = {.type = CHANNEL_READY, .layers = layers};
     (void)world_loop_report(&process.loop, &ready); // the queue contains only log lines

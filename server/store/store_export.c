@@ -44,6 +44,8 @@ static const struct {
                 {"said", SQL_PERSON_LINES, TABLE_REPORT_LINES},
                 {"chat_rule", SQL_PERSON_CHAT_RULE, TABLE_CHAT_RULES},
                 {"classes", SQL_PERSON_CLASSES, TABLE_CLASSES},
+                {"teaches", SQL_PERSON_TEACHES, TABLE_CLASS_TEACHERS},
+                {"handouts", SQL_PERSON_HANDOUTS, TABLE_CLASS_HANDOUTS},
                 {"pupil_of", SQL_PERSON_PUPIL, TABLE_CLASS_PUPILS},
                 {"blocks", SQL_PERSON_BLOCKS, TABLE_BLOCKS},
                 {"audit", SQL_PERSON_AUDIT, TABLE_AUDIT}};

@@ -311,7 +311,9 @@ void play_forget_person(Sql *sql, uint64_t account); // votes, favourites, plays
 // --- store_class.c ------------------------------------------------------------------------------
 struct StorePupil;
 void class_write_pupil(Sql *sql, const struct StorePupil *pupil);
-void class_give(Sql *sql, uint64_t account); // all of a teacher, to the built-in account
+// All of a teacher, to the next one of the class, or to the built-in account.
+void class_give(Sql *sql, uint64_t account);
+void handout_forget_maker(Sql *sql, uint64_t account);
 
 // --- store_report.c -----------------------------------------------------------------------------
 void report_forget_maker(Sql *sql, uint64_t account); // reports stay, without who made them

@@ -1,8 +1,8 @@
 // How a database file of an older version becomes one of today, in one transaction. Every
 // version before 4 kept texts as TEXT and had one lease for each world; version 1 had no character
 // profiles, and version 2 other resume tokens, which are good for minutes and not carried over.
-// Version 4 had no accounts, and characters belonged to worlds; version 5 had no packages, version
-// 6 no offers of them.
+// Version 4 had no accounts, and characters belonged to worlds; version 5 had no packages; version
+// 6 had no offers of them, and one teacher for each class.
 //
 // Rows are copied with their checksums, which do not depend on whether a column was TEXT. So a row
 // that was damaged before is still told apart afterwards.

@@ -11,7 +11,7 @@ import { chromium } from 'playwright-core';
 
 const [program, web, place, screens] = process.argv.slice(2);
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const START_MS = 20_000;
+const START_MS = 60_000;
 const WAIT_MS = 60_000;
 // Without a graphics card a picture is made by the processors, and a page would do nothing else. None of
 // these tests is about how often or how finely it draws: a small page and five pictures a second leave
@@ -179,23 +179,26 @@ export async function closeBrowser() {
 
 // A tab of its own browser profile. `complaints` is everything that must not happen.
 export class Player {
-    static async open(port, name, { query = '', expectDrops = false, host = '127.0.0.1' } = {}) {
+    // `context`: another tab of that one's profile. `before` is called before the page is loaded.
+    static async open(port, name, {
+        query = '', expectDrops = false, host = '127.0.0.1', context = null, before = null,
+    } = {}) {
         const player = new Player();
         player.name = name;
         player.complaints = [];
         player.printed = []; // what scripts print
         player.expectDrops = expectDrops; // a connection is about to be lost: the browser will say so
-        player.context = await (await openBrowser()).newContext({ viewport: SMALL });
+        player.context = context ?? await (await openBrowser()).newContext({ viewport: SMALL });
         player.page = await player.context.newPage();
         player.fetched = []; // by their hashes: {path, status, bytes on the way}
         player.files = []; // of the page: the same, and the encoding
         player.context.on('requestfinished', async (request) => {
-            const path = new URL(request.url()).pathname;
+            const { pathname: path, port: at } = new URL(request.url());
             const isFile = path === '/' || path.startsWith('/assets/');
             if (isFile || /^\/(blob|packed)\//.test(path)) {
                 const [answer, sizes] = await Promise.all([request.response(), request.sizes()]);
                 (isFile ? player.files : player.fetched).push({
-                    path, status: answer.status(), bytes: sizes.responseBodySize,
+                    path, port: at, status: answer.status(), bytes: sizes.responseBodySize,
                     encoding: answer.headers()['content-encoding'],
                 });
             }
@@ -224,6 +227,7 @@ export class Player {
             document.addEventListener('securitypolicyviolation', (event) =>
                 console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
         }, PAUSE_MS);
+        await before?.(player.context, player.page);
         await player.page.goto(`http://${host}:${port}/${query}`);
         await player.page.fill('#name', name);
         await player.page.press('#name', 'Enter');

@@ -161,6 +161,16 @@ test('an account is made by a form without JavaScript, and then plays under its 
     }
 });
 
+test('the address of a beta asks for the beta, which a guest may not play', needs, async () => {
+    const guest = await Player.open(PORT, 'Kit', { query: 'place/place_island?channel=beta', host: HOST });
+    try {
+        await until('the page says why', async () =>
+            /beta/.test(await guest.page.textContent('#detail')));
+    } finally {
+        await guest.close();
+    }
+});
+
 test('a page of another site gets nothing with her cookie', needs, () => {
     const guest = JSON.parse(ask('-XPOST', `${SITE}/login`, '-d', '{}'));
     const cookie = `Cookie: sandlot=${guest.session_token}`;

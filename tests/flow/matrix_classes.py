@@ -37,6 +37,41 @@ def of_pupil(server):
     return Ask(name, class_id=made, account=pupil)
 
 
+def second_teacher(server):
+    """In a class of its own, so that it can be taken out."""
+    name, made, _ = new_class(server)
+    other = server.account()
+    server.post(f"/api/accounts/{other}/roles", {"roles": "teacher"}, "operator")
+    return name, made, other
+
+
+def teacher_to_add(server):
+    name, made, other = second_teacher(server)
+    return Ask(name, class_id=made, account=other)
+
+
+def teacher_to_remove(server):
+    name, made, other = second_teacher(server)
+    server.post(f"/api/classes/{made}/teachers/{other}", None, name, method="PUT")
+    return Ask(name, class_id=made, account=other)
+
+
+def no_teacher(server):
+    name, made, _ = shared(server)
+    return Ask(name, class_id=made, account=server.account())
+
+
+def last_teacher(server):
+    name, made, _ = shared(server)
+    return Ask(name, class_id=made, account=name)
+
+
+def handed_out(server):
+    name, made, _ = shared(server)
+    begun = server.post(f"/api/classes/{made}/handout", {"title": "Our town"}, name)
+    return Ask(name, class_id=made, handout=begun["handout"])
+
+
 def class_to_delete(server):
     name, made, _ = new_class(server)
     return Ask(name, class_id=made)
@@ -55,6 +90,11 @@ def one_too_many(server):
     return Ask(name, {"name": "one more"})
 
 
+def without_phrases(server):
+    server.request("PUT", "/admin/phrases", b"", server.tokens["operator"])
+    return of_class({"rule": "phrases"})(server)
+
+
 GOOD = {
     "POST /api/classes": lambda server: Ask(teacher(server), {"name": "5b"}),
     "GET /api/classes": lambda server: Ask(teacher(server)),
@@ -63,9 +103,14 @@ GOOD = {
     "POST /api/classes/{class_id}/pupils": of_class({"names": ["Bert"]}),
     "DELETE /api/classes/{class_id}/pupils/{account}": pupil_to_remove,
     "POST /api/classes/{class_id}/pupils/{account}/code": of_pupil,
+    "PUT /api/classes/{class_id}/teachers/{account}": teacher_to_add,
+    "DELETE /api/classes/{class_id}/teachers/{account}": teacher_to_remove,
+    "POST /api/classes/{class_id}/cards": of_class({"renew": True}),
     "POST /api/classes/{class_id}/handout": of_class({"title": "Our town"}),
+    "GET /api/classes/{class_id}/handouts": of_class(),
+    "GET /api/classes/{class_id}/handouts/{handout}": handed_out,
     "GET /api/classes/{class_id}/places": of_class(),
-    "PUT /api/classes/{class_id}/chat": of_class({"rule": "phrases"}),
+    "PUT /api/classes/{class_id}/chat": of_class({"rule": "off"}),
     "POST /api/classes/{class_id}/pause": of_class(),
     "POST /api/classes/{class_id}/resume": of_class(),
 }
@@ -73,11 +118,14 @@ GOOD = {
 CONFLICT = {
     "POST /api/classes": one_too_many,
     "DELETE /api/classes/{class_id}": "once it is gone, it is not found",
-    "POST /api/classes/{class_id}/pupils": of_class({"names": [f"Kid {number}" for number in range(101)]}),
+    "POST /api/classes/{class_id}/pupils": of_class({"names": [f"Kid {number}" for number in range(251)]}),
     "DELETE /api/classes/{class_id}/pupils/{account}": "once they are out, they are not found",
     "POST /api/classes/{class_id}/pupils/{account}/code": "each one takes the place of the last",
+    "PUT /api/classes/{class_id}/teachers/{account}": no_teacher,
+    "DELETE /api/classes/{class_id}/teachers/{account}": last_teacher,
+    "POST /api/classes/{class_id}/cards": of_class({"codes": ["aaaa-aaaa-aaaa"]}),
     "POST /api/classes/{class_id}/handout": "again it goes to those who do not have it",
-    "PUT /api/classes/{class_id}/chat": "the last rule holds",
+    "PUT /api/classes/{class_id}/chat": without_phrases,
     "POST /api/classes/{class_id}/pause": "pausing twice is pausing once",
     "POST /api/classes/{class_id}/resume": "going on twice is going on once",
 }

@@ -215,6 +215,7 @@ def many_builds(server):
 GOOD = {
     "POST /api/places": uploading,
     "GET /api/me/places": lambda server: Ask("account"),
+    "GET /api/me/offers": lambda server: Ask("account"),
     "GET /api/me/quota": lambda server: Ask("account"),
     "GET /api/places/{place_id}": of_shared(),
     "PATCH /api/places/{place_id}": of_shared({"title": "Another"}),
@@ -238,7 +239,6 @@ GOOD = {
     "DELETE /api/places/{place_id}/give": offering,
     "POST /api/places/{place_id}/accept": offered,
     "POST /api/places/{place_id}/decline": offered,
-    "GET /api/me/offers": lambda server: Ask("account"),
     "GET /api/places/{place_id}/pictures/{number}": picture,
     "PUT /api/places/{place_id}/pictures/{number}": lambda server: Ask(
         shared(server)[0], png(), place_id=shared(server)[1], number=1),

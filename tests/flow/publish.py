@@ -25,12 +25,12 @@ def small_places(places, folder):
     return made
 
 
-def package(name="Test Place", **files):
+def package(name="Test Place", scene=None, **files):
     """A .game file; the scripts are given as path with / as __."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("place.json", json.dumps({"format": 1, "name": name}))
-        archive.writestr("scene.json", SCENE)
+        archive.writestr("scene.json", SCENE if scene is None else json.dumps(scene))
         for path, text in files.items():
             archive.writestr(path.replace("__", "/") + ".lua", text)
     return out.getvalue()

@@ -55,14 +55,22 @@ class World:
     """`sandlot world` on any free port, with what it prints. Without a data folder everything is in
     the place's own .sandlot."""
 
-    def __init__(self, program, place, data, *options):
+    @staticmethod
+    def arguments(place, data, options):
+        return ["world", "--place", place, "--port", "0", *(["--data", data] if data else []),
+                "--allow-weak-jail", *options]
+
+    def __init__(self, program, place, data, *options, wait=True):
         self.lines = []
         self.process = subprocess.Popen(
-            [program, "world", "--place", place, "--port", "0",
-             *(["--data", data] if data else []), "--allow-weak-jail", *options],
+            [program, *self.arguments(place, data, options)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
+        if wait:
+            self.find_port()
+
+    def find_port(self):
         found = self.wait_line(r"join +ws://127\.0\.0\.1:(\d+)/api/rooms/([A-Z0-9]+)/ws")
         self.port, self.room = int(found[1]), found[2]
         wait_until(self.is_ready, "the world is ready")

@@ -2,8 +2,10 @@
 pupils make of it, and nobody outside of the class learns anything."""
 
 import json
+import os
 import re
 import sys
+import time
 import urllib.parse
 
 from hosts import enter
@@ -12,6 +14,7 @@ from test_accounts import PASSWORD, People
 from test_drafts import SECRET, ask, code_of, good, tag_of
 from test_moderate import Talkers
 
+PUPILS = int(os.environ.get("SANDLOT_PUPILS", "25"))  # of the class that much is handed out to
 CODE = re.compile(r"^[a-hjkmnp-z1-9]{4}-[a-hjkmnp-z1-9]{4}-[a-hjkmnp-z1-9]{4}$")
 NAMES = ["Anna", "Bert", "Anna", "Zoë", "Ωμέγα", "李", "Jean-Luc", "O'Neil"] + [f"Kid {i}" for i in range(22)]
 
@@ -33,8 +36,18 @@ def sign_in(up, code, **more):
     return good(ask(up, "POST", "/login", None, {"code": code, **more}))["session_token"]
 
 
+def begin_handout(up, who, made, **what):
+    return good(ask(up, "POST", f"/api/classes/{made}/handout", who, what), 202)
+
+
+def end_handout(up, who, made, begun, seconds=60):
+    at = f"/api/classes/{made}/handouts/{begun['handout']}"
+    return wait_until(lambda: (lambda one: one if one["state"] != "running" else None)(
+        good(ask(up, "GET", at, who))), "it is handed out", seconds)
+
+
 def hand_out(up, who, made, **what):
-    return good(ask(up, "POST", f"/api/classes/{made}/handout", who, what))
+    return end_handout(up, who, made, begin_handout(up, who, made, **what))
 
 
 def places_of(up, who, made):
@@ -199,7 +212,7 @@ def test_classes_crawl(program, _places, folder):
         kim, lee = teacher(up, boss, "kim"), teacher(up, boss, "lee")
         marks = {"name": "Markname", "class": "Markclass", "title": "Marktitle", "text": "Marktext"}
         made, pupils = school_class(up, kim, marks["class"], [marks["name"]])
-        hand_out(up, kim, made, title=marks["title"])
+        handed = hand_out(up, kim, made, title=marks["title"])
         place = places_of(up, kim, made)[pupils[0]["username"]]
         victim = sign_in(up, pupils[0]["code"])
         good(ask(up, "PUT", f"/api/places/{place}/draft/files/secret.md", victim, marks["text"].encode(),
@@ -217,6 +230,7 @@ def test_classes_crawl(program, _places, folder):
         parts = {None: [place, made, str(pupils[0]["account"])], "place_id": [place], "class_id": [made],
                  "account": [str(pupils[0]["account"]), pupils[0]["username"]], "name": [pupils[0]["username"]],
                  "path": ["secret.md", "place.json"], "revision_id": ["r1"], "number": ["0"], "channel": ["live"],
+                 "handout": [handed["handout"]],
                  "hash": [tag_of(marks["text"].encode()).strip('"')]}
         routes = good(ask(up, "GET", "/api/openapi.json"))["paths"]
         count = 0
@@ -301,6 +315,126 @@ def test_classes_worlds(program, _places, folder):
         good(ask(up, "POST", f"/api/classes/{made}/resume", kim))
         back = enter(up, anna, "anna", **wish)
         back.close()
+    finally:
+        up.kill()
+
+
+def test_classes_teachers(program, _places, folder):
+    """Several teachers have the same rights; the last one stays."""
+    up = People(program, folder, variables=SECRET)
+    try:
+        boss = up.operator()
+        kim, lee = teacher(up, boss, "kim"), teacher(up, boss, "lee")
+        made, pupils = school_class(up, kim, "5b", ["Anna", "Bert"])
+        hand_out(up, kim, made, title="Our town")
+        place = places_of(up, kim, made)[pupils[0]["username"]]
+        at = f"/api/classes/{made}"
+        check(ask(up, "GET", at, lee)[0] == 404 and ask(up, "GET", f"/api/places/{place}/draft", lee)[0] == 404,
+              "another teacher sees it")
+        check(ask(up, "PUT", f"{at}/teachers/lee", lee)[0] == 404, "they add themselves")
+        up.register("cyd")
+        check(code_of(ask(up, "PUT", f"{at}/teachers/cyd", kim)) == "no_teacher", "anybody is a teacher")
+        check(ask(up, "PUT", f"{at}/teachers/nobody", kim)[0] == 404, "nobody")
+        answer = good(ask(up, "PUT", f"{at}/teachers/lee", kim))
+        check([one["username"] for one in answer["teachers"]] == ["kim", "lee"], answer)
+        good(ask(up, "PUT", f"{at}/teachers/lee", kim))  # twice is once
+        # All of a teacher's rights.
+        check([one["class_id"] for one in good(ask(up, "GET", "/api/classes", lee))["classes"]] == [made], "hers")
+        check(len(good(ask(up, "GET", at, lee))["pupils"]) == 2, "the pupils")
+        good(ask(up, "GET", f"/api/places/{place}/draft", lee))
+        check(len(audit(up, boss, "read draft")) == 1, "it is on record")
+        good(ask(up, "PUT", f"{at}/chat", lee, {"rule": "off"}))
+        good(ask(up, "POST", f"{at}/pupils/{pupils[1]['username']}/code", lee))
+        good(ask(up, "POST", f"{at}/pause", lee))
+        good(ask(up, "POST", f"{at}/resume", lee))
+        check(hand_out(up, lee, made, title="Second")["given"] == 2, "she hands out")
+        # One leaves, the last one does not.
+        answer = good(ask(up, "DELETE", f"{at}/teachers/kim", lee))
+        check([one["username"] for one in answer["teachers"]] == ["lee"], answer)
+        check(ask(up, "GET", at, kim)[0] == 404 and ask(up, "GET", f"/api/places/{place}/draft", kim)[0] == 404,
+              "who left sees it")
+        last = ask(up, "DELETE", f"{at}/teachers/lee", lee)
+        check((last[0], code_of(last)) == (409, "last_teacher"), last)
+        check(ask(up, "DELETE", f"{at}/teachers/kim", lee)[0] == 404, "twice")
+        check(len(audit(up, boss, "add teacher")) == 2 and len(audit(up, boss, "remove teacher")) == 3, "audit")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_classes_cards(program, _places, folder):
+    """A page to print, for teachers alone, never cached; codes on it sign in."""
+    up = People(program, folder, variables=SECRET)
+    try:
+        boss = up.operator()
+        kim, lee = teacher(up, boss, "kim"), teacher(up, boss, "lee")
+        made, pupils = school_class(up, kim, "5b & co", ["Anna <b>", "Bert", "Zoë"])
+        at = f"/api/classes/{made}/cards"
+        codes = [one["code"] for one in pupils]
+        status, headers, page = ask(up, "POST", at, kim, {"codes": codes})
+        text = page.decode()
+        check(status == 200 and headers["Content-Type"].startswith("text/html"), headers)
+        check(headers["Cache-Control"] == "no-store" and "script" not in text.lower(), headers)
+        check(all(code in text for code in codes) and text.count("<li>") == 3, text)
+        check("Anna &lt;b&gt;" in text and "<b>" not in text and "5b &amp; co" in text, text)
+        check(pupils[0]["username"] in text and f":{up.port}/account" in text, text)
+        style = up.request("GET", "/cards.css")
+        check(style[0] == 200 and b"@media print" in style[2], style)
+        anna = sign_in(up, codes[0])
+        # Codes of others, and nobody else gets the page.
+        other, theirs = school_class(up, lee, "6a", ["Cyd"])
+        check(ask(up, "POST", at, kim, {"codes": [theirs[0]["code"]]})[0] == 409, "codes of another class")
+        check(ask(up, "POST", at, kim, {"codes": ["aaaa-aaaa-aaaa"]})[0] == 409, "no code")
+        for who in (lee, anna, None):
+            check(ask(up, "POST", at, who, {"codes": codes})[0] in (401, 404), "the page is anybody's")
+        for wrong in ({}, {"codes": [], "renew": False}, {"codes": codes, "renew": True}, {"codes": 5}):
+            check(ask(up, "POST", at, kim, wrong)[0] == 400, wrong)
+        # New ones for all: the old ones end, and their sign-ins.
+        status, _, page = ask(up, "POST", at, kim, {"renew": True})
+        fresh = re.findall(r"<code>([^<]+)</code>", page.decode())
+        check(status == 200 and len(fresh) == 3 and not set(fresh) & set(codes), fresh)
+        check(ask(up, "POST", "/login", None, {"code": codes[0]})[0] == 401, "an old code signs in")
+        check(up.who(anna) is None and up.who(sign_in(up, fresh[0])), "the sign-in ended")
+        check(len(audit(up, boss, "reset codes")) == 1, "audit")
+        empty = good(ask(up, "POST", "/api/classes", kim, {"name": "none"}))["class_id"]
+        check(ask(up, "POST", f"/api/classes/{empty}/cards", kim, {"renew": True})[0] == 409, "no pupils")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_classes_handouts(program, _places, folder):
+    """A job: it answers at once, goes on after a kill, and asked for again gives nothing twice."""
+    up = People(program, folder, variables=SECRET)
+    try:
+        boss = up.operator()
+        kim = teacher(up, boss, "kim")
+        made, _ = school_class(up, kim, "5b", [f"Kid {number}" for number in range(PUPILS)])
+        begin = time.monotonic()
+        begun = begin_handout(up, kim, made, title="Our town")
+        took = time.monotonic() - begin
+        check(begun["state"] == "running" and begun["total"] == PUPILS, begun)
+        again = begin_handout(up, kim, made, title="Our town")
+        check(again["handout"] == begun["handout"], again)
+        at = f"/api/classes/{made}/handouts/{begun['handout']}"
+        some = wait_until(lambda: (lambda one: one if one["given"] >= 8 else None)(
+            good(ask(up, "GET", at, kim))), "some have it")
+        check(some["state"] == "running" or took > 1, some)
+        up.kill()
+        up = People(program, folder, variables=SECRET)
+        done = end_handout(up, kim, made, begun, 20 + PUPILS)
+        check((done["state"], done["given"], done["had"], done["failed"]) == ("done", PUPILS, 0, 0), done)
+        places = places_of(up, kim, made)
+        check(len(places) == PUPILS and len(set(places.values())) == PUPILS, "somebody has none, or two")
+        for place in list(places.values())[::PUPILS // 5]:
+            check(good(ask(up, "GET", f"/api/places/{place}/draft", kim))["files"], "a draft is empty")
+        once_more = hand_out(up, kim, made, title="Our town")
+        check((once_more["given"], once_more["had"]) == (0, PUPILS), once_more)
+        check(len(places_of(up, kim, made)) == PUPILS, "something was given twice")
+        rows = good(ask(up, "GET", f"/api/classes/{made}/handouts", kim))["handouts"]
+        check([(row["title"], row["state"]) for row in rows] == [("Our town", "done")], rows)
+        check(ask(up, "GET", f"/api/classes/{made}/handouts/none", kim)[0] == 404, "no such handout")
+        up.stop()
     finally:
         up.kill()
 

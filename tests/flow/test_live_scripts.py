@@ -2,6 +2,7 @@
 faults. Clients verify scripts before they run them, server-only scripts are never sent, and artifacts
 that somebody changed are detected."""
 
+import base64
 import ctypes
 import hashlib
 import json
@@ -291,9 +292,15 @@ def varint(number):
     return bytes(out) + bytes([number])
 
 
+def schema_number():
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    with open(os.path.join(root, "core/wire/message.h"), encoding="utf-8") as file:
+        return int(re.search(r"#define PROTOCOL_SCHEMA\s+(\d+)", file.read())[1])
+
+
 def binary_handshake(ticket):
     texts = b"".join(varint(len(text)) + text for text in (b"", ticket.encode(), b"", b"", b"eve"))
-    return bytes([1]) + varint(1) + varint(0) + varint(2) + texts + varint(0)
+    return bytes([21]) + varint(1) + varint(0) + varint(2) + varint(schema_number()) + texts + varint(0)
 
 
 def hear_all(socket, seconds):
@@ -485,12 +492,100 @@ def test_costs_and_faults_leave_the_world(program, places, folder):
         metrics = world.request("GET", "/metrics")[2].decode()
         check("Clumsy" not in metrics, "no names of scripts in /metrics")
         # Not for others, nor for what is not there.
-        check(world.request("GET", path, headers={"X-Forwarded-For": "1.2.3.4"})[0] == 403, "proxied")
-        check(world.request("GET", path, headers={"Origin": "http://evil.example"})[0] == 403,
+        check(world.request("GET", path, headers={"X-Forwarded-For": "1.2.3.4"})[0] == 404, "proxied")
+        check(world.request("GET", path, headers={"Origin": "http://evil.example"})[0] == 404,
               "another page")
         check(world.request("GET", "/api/worlds/world_other/scripts")[0] == 404, "no such world")
+        check(fault["file"] == clumsy + ".lua" and fault["number"] >= 1, f"{fault}")
+        check(found["scriptCount"] >= len(found["scripts"]), f"{found['scriptCount']}")
         world.stop()
     finally:
+        world.kill()
+
+
+FOLLOWED = {
+    "Workspace/Lift.lua": SCRIPTS["Workspace/Lift.lua"],
+    "Workspace/Pit.lua": SCRIPTS["Workspace/Pit.lua"],
+    "ServerScriptService/Loud.lua": """
+Network.OnClientEvent("shout", function(player, text)
+    Network.Broadcast("echo", text)
+end)
+Network.OnClientEvent("break", function(player, text)
+    error("broken by " .. text)
+end)
+""",
+    "StarterGui/Bad.lua": """
+function onUpdate()
+    local x = (nil).field
+end
+""",
+}
+
+
+def test_costs_are_followed(program, places, folder):
+    """Remotes by name; a fault at once; who follows is bounded; what clients report is marked as that."""
+    world = World(program, write_place(folder, FOLLOWED), os.path.join(folder, "data"))
+    bots = None
+    try:
+        room = json.loads(world.request("GET", f"/api/rooms/{world.room}")[2])
+        path = f"/api/worlds/{room['worldId']}/scripts"
+
+        def table(query=""):
+            status, _, body = world.request("GET", path + query)
+            check(status == 200, f"{status} {body}")
+            return json.loads(body)
+
+        def remote(name):
+            return next((row for row in table()["remotes"] if row["name"] == name), None)
+
+        player = Player(world, name="mal", ticket=world.join(name="mal")["ticket"])
+        version = manifest_of(player)["version"]
+        hello = base64.b64encode(bytes([6, 1, 5, 2]) + b"hi").decode()
+        for name in ["shout"] * 3 + [f"invented {i}" for i in range(30)]:
+            player.say("remote", "fire", {"name": name, "payload": hello, "generation": version})
+        heard = wait_until(lambda: remote("echo"), "the remotes are counted")
+        check(heard["downCount"] >= 1 and heard["downBytes"] == heard["downCount"] * 10, f"{heard}")
+        wait_until(lambda: remote("shout")["upCount"] == 3 and remote("")["upCount"] == 30, "all of them")
+        check(remote("shout")["upBytes"] == 3 * 11, f"{remote('shout')}")
+        check(not any("invented" in row["name"] for row in table()["remotes"]), "names of a client")
+        # A fault does not wait for the numbers, which come when a second of ticks is over.
+        at_once = 0
+        for _ in range(3):
+            seen = table()
+            number = max([fault["number"] for fault in seen["faults"]] + [0])
+            player.say("remote", "fire", {"name": "break", "payload": hello, "generation": version})
+            for _ in range(60):
+                if any(fault["number"] > number for fault in seen["faults"]):
+                    break
+                seen = table(f"?follow=1&after={seen['version']}")
+            fault = seen["faults"][-1]
+            check("broken by hi" in fault["message"] and fault["line"] == 6, f"{fault}")
+            check(fault["file"] == "ServerScriptService/Loud.lua", f"{fault}")
+            at_once += seen["tick"] % 60 != 0
+            time.sleep(0.3)
+        check(at_once > 0, "faults come with the numbers alone")
+        for query in ("?follow=2", "?follow=x", "?after=-1", "?follow=1&after=x"):
+            check(world.request("GET", path + query)[0] == 400, query)
+        # What clients report is apart from what the server counted, and the path must be one of theirs.
+        row = {"path": "StarterGui/Bad", "calls": 5, "timeUs": 100, "faults": 5}
+        player.say("script", "costs", {
+            "version": version, "fault_path": "StarterGui/Bad", "fault_line": 3,
+            "fault_message": "it \u001b[2J broke",
+            "costs": [row, {"path": "ServerScriptService/Loud", "calls": 7}]})
+        found = wait_until(lambda: table()["clients"]["reports"] == 1 and table()["clients"], "a report")
+        check([one["path"] for one in found["scripts"]] == ["StarterGui/Bad"], f"{found}")
+        check(found["scripts"][0]["calls"] == 5 and found["refused"] == 1, f"{found}")
+        check(found["faults"][0]["line"] == 3 and "\x1b" not in found["faults"][0]["message"], f"{found}")
+        # Real clients report by themselves.
+        bots = Bots(program, world.port, 2, 25, "walk", "--scripts")
+        wait_until(lambda: table()["clients"]["reports"] >= 3, "bots report what their scripts cost", 30)
+        found = table()["clients"]
+        check(found["scripts"][0]["steps"] > 0 and found["scripts"][0]["memoryBytes"] > 0, f"{found}")
+        bots.kill()
+        world.stop()
+    finally:
+        if bots:
+            bots.kill()
         world.kill()
 
 

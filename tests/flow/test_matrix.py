@@ -107,7 +107,7 @@ class Server:
 
     def post(self, path, body=None, who=None, method="POST", **headers):
         status, answer = self.up.post(path, body, self.tokens.get(who, who), method=method, **headers)
-        check(status in (200, 201), f"{path} says {status}: {answer}")
+        check(status in (200, 201, 202), f"{path} says {status}: {answer}")
         return answer
 
     def account(self):
@@ -277,10 +277,24 @@ def host_report(server):
                         "uptime_seconds": 0, "crashes": 0, "accounts": []})
 
 
+def host_evidence(server):
+    body = host_report(server).body
+    return Ask("host", {"world_id": body["world_id"], "boot": body["boot"], "report_id": 0, "number": 1,
+                        "at": 0, "reason": "spam", "text": "", "lines": []})
+
+
+def many_evidence(server):
+    ask = host_evidence(server)
+    for number in range(2, 40):
+        ask.body["number"] = number
+        server.request("POST", "/api/hosts/evidence", ask.body, server.tokens["host"])
+    return ask
+
+
 PLAIN = {name: (lambda server: Ask()) for name in [
     "GET /healthz", "GET /health", "GET /api/health", "GET /readyz", "GET /metrics",
     "GET /api/openapi.json", "GET /api/docs", "GET /api/assets", "GET /api/session",
-    "GET /account", "GET /account.css"]}
+    "GET /account", "GET /account.css", "GET /cards.css"]}
 OPERATOR = {name: (lambda server: Ask("operator")) for name in [
     "GET /admin/servers", "GET /admin/sessions", "POST /admin/cleanup", "GET /admin/ban",
     "GET /admin/mute", "GET /admin/drain", "POST /admin/drain", "DELETE /admin/drain",
@@ -291,6 +305,7 @@ GOOD = {
     "GET /blob/{sha256}": lambda server: Ask(sha256=server.rune()),
     # No rune is told of before a game is joined: this one is not there.
     "GET /packed/{number}/{sha256}": lambda server: Ask(number=1, sha256="0" * 64, status=404),
+    "POST /packed/{number}": lambda server: Ask(number=1, body={"runes": ["0" * 64]}, status=404),
     "GET /worlds": lambda server: Ask("guest"),
     "GET /world/{world_id}": lambda server: Ask("account", world_id=server.own_world()),
     "GET /world/{world_id}/export": lambda server: Ask("account", world_id=server.own_world()),
@@ -348,6 +363,8 @@ GOOD = {
     "POST /api/hosts/register": lambda server: host(server, {"world_id": "w", "boot": "0" * 32}),
     "POST /api/hosts/batch": host_batch,
     "POST /api/hosts/report": host_report,
+    "GET /api/hosts/lists": lambda server: host(server),
+    "POST /api/hosts/evidence": host_evidence,
     "GET /api/hosts/place/{place_id}": lambda server: host(server, place_id="place_island"),
     "DELETE /admin/mute": lambda server: Ask("operator", query={"account": server.ban("mute")}),
 }
@@ -445,9 +462,12 @@ CONFLICT = {
     "POST /login": lambda server: Ask(body={"username": "ann"}),  # a guest with an account's name
     "POST /register": lambda server: Ask(body={"username": "ANN", "password": PASSWORD}),
     "POST /logout": "the sign-in ends, and is 401 from then on",
+    "POST /packed/{number}": "it only reads",
     "POST /api/account": lambda server: Ask("account", {"shown_name": "boss"}),
     "POST /api/hosts/report": lambda server: Ask(
         "host", {**host_report(server).body, "boot": "2" * 32}),
+    "POST /api/hosts/evidence": lambda server: Ask(
+        "host", {**host_evidence(server).body, "boot": "2" * 32}),
     "DELETE /api/account": lambda server: Ask("operator", {"password": PASSWORD}),  # the last one
     "POST /api/account/password": "a password that was changed meanwhile makes the old one wrong, 401",
     "POST /api/account/recover": "a code that was used is wrong, 401, and such a link is gone, 410",
@@ -588,13 +608,14 @@ LIMITED = {
     "GET /api/rooms/{code}": wrong_rooms,
     "GET /api/rooms/{code}/ws": many_sockets,
     "GET /admin/logs": many_followers,
+    "POST /api/hosts/evidence": many_evidence,
 }
 
 # These are answered from memory by whoever reads the request, and wait for nobody.
 AT_ONCE = {
     "GET /healthz", "GET /health", "GET /api/health", "GET /readyz", "GET /api/openapi.json",
     "GET /api/docs", "GET /blob/{sha256}", "GET /api/session",
-    "GET /api/account", "GET /account.css", "GET /api/account/sign-ins", "GET /admin/host-keys",
+    "GET /api/account", "GET /account.css", "GET /cards.css", "GET /api/account/sign-ins", "GET /admin/host-keys",
     "GET /admin/settings", "GET /admin/ban", "GET /admin/mute",
 }
 

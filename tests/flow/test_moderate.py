@@ -154,6 +154,9 @@ def test_moderate_chat_rules(program, _places, folder):
         talk = Talkers(up)
         first, second = talk.enter(ann["session_token"]), talk.enter(bo["session_token"])
         check(talk.say(first, "hello") is None and talk.hears(second, "hello"), "chat is free at first")
+        for path, body in (("/admin/settings", {"chat": "phrases"}), ("/admin/users/ann/chat", {"rule": "phrases"}),
+                           (f"/api/places/{PLACE}/chat", {"rule": "phrases"})):
+            check(code_of(up.post(path, body, boss, method="PUT")) == (409, "no_phrases"), f"{path} without phrases")
         check(put(up, "/admin/phrases", "Hello!\nWell done.\n", boss) == (200, {"count": 2}), "phrases")
         check(ask(up, "PUT", "/admin/settings", {"chat": "phrases"}, boss)["chat"] == "phrases", "setting")
         talk.says_at_last(first, "what I want", "chat_restricted")
@@ -231,6 +234,21 @@ def test_moderate_words(program, _places, folder):
         check(code_of(up.post("/api/account", {"shown_name": "A Troll"}, ann["session_token"]))
               == (400, "word_not_allowed"), "a shown name")
         check(code_of(up.post("/login", {"username": "t.r.o.l.l"})) == (400, "word_not_allowed"), "a guest")
+        # Letters that look the same, styled ones, and what shows nothing do not get around it.
+        for text in ("tr\u043ell", "\U0001d42d\U0001d42b\u24de\U0001d425l", "t\ufe0fr\ufe0foll"):
+            check(talk.say(first, f"so {text} it") is None and talk.hears(second, "so ***** it"), text)
+            talk.all[1].snapshots.clear()
+        profiles = ask(up, "GET", "/api/account/profiles", None, ann["session_token"])
+        profiles["profiles"][0]["name"] = "A tr\u043ell"
+        check(code_of(up.post("/api/account/profiles", profiles, ann["session_token"], method="PUT"))
+              == (400, "word_not_allowed"), "a character's name")
+        world = ask(up, "POST", "/api/worlds", {"name": "Fine", "place_id": PLACE}, ann["session_token"])["world_id"]
+        saved = up.request("GET", f"/world/{world}", None, {"Authorization": f"Bearer {ann['session_token']}"})[2]
+        for name, code in (("A tr0ll", "word_not_allowed"), ("Fi\u202ene", "invalid_name"),
+                           ("Fi\u200bne", "invalid_name")):
+            file = json.loads(saved)
+            file["metadata"]["name"] = name
+            check(code_of(up.post(f"/world/{world}", file, ann["session_token"])) == (400, code), name)
         status, answer = put(up, "/admin/words", "fine\nx\n", boss)
         check(status == 400 and "line 2" in answer["error"]["message"], answer)
         check(put(up, "/admin/words", "", ann["session_token"])[0] == 403, "anybody changes words")

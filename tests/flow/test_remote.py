@@ -539,7 +539,15 @@ def check_reports(plane, liar, own):
     check(own.report(done=orders[0]["number"])[1]["orders"] == [], "and no longer")
     at = orders[0]["number"]
     orders = own.report(done=at, accounts=[bad, "user_7fffffff"])[1]["orders"]
-    check([(one["order"], one["number"]) for one in orders] == [("kick", at + 1)], orders)
+    check([(one["order"], one["number"]) for one in orders] == [("kick", at + 1), ("rules", at + 2)], orders)
+    check((orders[1]["chat"], orders[1]["blocks"], orders[1]["until_unix_ms"]) == ("free", "", 0), orders)
+    at += 1
+    check(own.report(done=at - 1, accounts=[bad])[1]["orders"] == orders, "they wait already")
+    check([one["order"] for one in own.report(done=at)[1]["orders"]] == ["rules"], "one is done")
+    orders = own.report(done=at, accounts=[bad])[1]["orders"]
+    check([one["order"] for one in orders] == ["rules", "kick"], "whom it lets in again is looked up again")
+    check(own.report(done=orders[0]["number"])[1]["orders"] == orders[1:], "one is left")
+    at = orders[0]["number"]
     check(plane.ask("POST", "/admin/announce", {"text": "hi", "world_id": own.world})
           == (200, {"worlds": 1}), "told")
     orders = own.report(done=at)[1]["orders"]
@@ -547,7 +555,7 @@ def check_reports(plane, liar, own):
     # Too many wait: whoever orders is told, and nothing grows.
     statuses = [plane.ask("POST", "/admin/announce", {"text": "hi", "world_id": own.world})[0]
                 for _ in range(64)]
-    check(statuses == [200] * 62 + [503] * 2, statuses)
+    check(statuses == [200] * 63 + [503], statuses)
     status, answer = own.report(done=at)
     check(len(answer["orders"]) == 16, "some at a time")
     check(own.report(done=answer["orders"][-1]["number"])[1]["orders"][0]["number"]

@@ -20,7 +20,7 @@ static ChannelReport report, again;
 static void look_at_scripts(void)
 {
     static ScriptTable table, table_again;
-    static uint8_t bytes[SCRIPT_TABLE_BYTES], bytes_again[SCRIPT_TABLE_BYTES], json[96 << 10];
+    static uint8_t bytes[SCRIPT_TABLE_BYTES], bytes_again[SCRIPT_TABLE_BYTES], json[160 << 10];
     if (script_table_read(report.bytes, report.byte_count, &table) != STATUS_OK) {
         return;
     }
@@ -34,7 +34,9 @@ static void look_at_scripts(void)
     ASSERT(writer_again.at == writer.at && memcmp(bytes, bytes_again, writer.at) == 0);
     ByteWriter text = byte_writer(json, sizeof json);
     JsonWriter json_writer_out = json_writer(&text, 0);
+    json_write_object_begin(&json_writer_out);
     script_table_json(&table, &json_writer_out);
+    json_write_object_end(&json_writer_out);
     const Status printed = json_writer_finish(&json_writer_out);
     ASSERT(printed == STATUS_OK);
 }

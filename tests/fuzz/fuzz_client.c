@@ -42,7 +42,8 @@ static void welcome(Play *play, uint8_t how)
 {
     TestPlaceBytes scene;
     const Place *place = shared_place(&scene);
-    MessageWelcome body = {.player = 7,
+    MessageWelcome body = {.schema = PROTOCOL_SCHEMA,
+                           .player = 7,
                            .entity_id = 1000,
                            .tick = play->tick,
                            .tick_rate = 60,
@@ -113,7 +114,7 @@ static void judge(Play *play, uint8_t verdict)
     if (client_proof(play->client, &proof)) {
         ClientWant want;
         ASSERT(proof.text_bytes > 0 && proof.text[0] == '{');
-        ASSERT(!client_want(play->client, 0, &want) || want.is_scene);
+        ASSERT(!client_want(play->client, 0, &want) || want.kind == CLIENT_WANT_SCENE);
         client_verified(play->client, proof.version, (verdict & 1) != 0);
     }
 }

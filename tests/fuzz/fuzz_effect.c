@@ -463,7 +463,9 @@ static void start_world(Play *play)
         enter(play,
               &(Entry){.type = ENTRY_CONNECT, .connection = i, .flags = i == 2 ? ENTRY_JSON : 0});
         send(play, i, MESSAGE_HANDSHAKE,
-             &(MessageHandshake){.version = 2, .player_id = {i == 1 ? "ann" : "bob", 3}});
+             &(MessageHandshake){.version = 2,
+                                 .schema = PROTOCOL_SCHEMA,
+                                 .player_id = {i == 1 ? "ann" : "bob", 3}});
     }
     tick(play, TICKS_BEFORE);
     ASSERT(play->welcome[0] && play->welcome[1]);

@@ -213,6 +213,7 @@ static void op_handshake(Play *play)
     const bool resumes = byte_read_u8(&play->reader) % 2 == 0;
     send(play, connection, MESSAGE_HANDSHAKE,
          &(MessageHandshake){
+             .schema = PROTOCOL_SCHEMA,
              .version = 2,
              .player_id = {id, (uint32_t)strlen(id)},
              .resume_token = {play->token, resumes ? (uint32_t)strlen(play->token) : 0}});
@@ -349,7 +350,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     merge_reset(&play.merge, place->tick_rate);
     enter(&play, &(Entry){.type = ENTRY_CONNECT, .connection = WITNESS});
     send(&play, WITNESS, MESSAGE_HANDSHAKE,
-         &(MessageHandshake){.version = 2, .player_id = {"witness", 7}});
+         &(MessageHandshake){.version = 2, .schema = PROTOCOL_SCHEMA, .player_id = {"witness", 7}});
     tick(&play);
     while (byte_reader_left(&play.reader) > 0) {
         operate(&play);

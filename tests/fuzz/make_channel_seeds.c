@@ -80,6 +80,13 @@ int main(int count, char **arguments)
     table.entities[0] = (ScriptRow){.path = "Workspace/Door", .entity = 7, .calls = 60};
     table.faults[0] =
         (ScriptTableFault){.line = 4, .path = "Workspace/Door", .message = "attempt to index nil"};
+    table.all_count = 2;
+    table.fault_total = 1;
+    table.remote_count = 1;
+    table.remotes[0] = (RemoteCost){.name = "fire", .up_count = 3, .up_bytes = 40};
+    table.clients = (ClientCosts){.reports = 1, .row_count = 1, .fault_count = 1};
+    table.clients.rows[0] = (ClientCost){.path = "StarterGui/Hud", .reports = 1, .calls = 600};
+    table.clients.faults[0] = (ClientFault){.path = "StarterGui/Hud", .line = 2, .count = 1};
     static uint8_t rows[SCRIPT_TABLE_BYTES];
     ByteWriter writer = byte_writer(rows, sizeof rows);
     script_table_write(&table, &writer);

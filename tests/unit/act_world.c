@@ -136,6 +136,12 @@ void act_world_answer(ActWorld *act)
             note_store(act, command);
         } else if (command->type == COMMAND_STOP) {
             act->stops += 1;
+        } else if (command->type == COMMAND_RELOAD) {
+            act->reload_counts[command->reload] += 1;
+            act->reload_version = command->version;
+            act->reload_tick = command->tick;
+            snprintf(act->reload_reason, sizeof act->reload_reason, "%.*s",
+                     (int)command->byte_count, (const char *)command->bytes);
         } else if (command->type == COMMAND_LEFT) {
             act->left_count += 1;
             act->left_account = command->account;
@@ -187,7 +193,6 @@ void act_world_open_options(ActWorld *act, ActStore *store, const char *place_js
     act->config = config;
     store->seq = 0;
     CHECK_OK(world_create(&act->heap, &config, &act->world));
-    heap_freeze(&act->heap);
 }
 
 void act_world_rows(ActWorld *act)
@@ -304,6 +309,9 @@ void act_world_tick(ActWorld *act, uint32_t count)
         }
         act->unix_ms += 16;
         CHECK_OK(act_world_enter(act, &(Entry){.type = ENTRY_TICK, .number = act->unix_ms}));
+        if (!act->heap.frozen) {
+            heap_freeze(&act->heap); // the scripts are in, and all that the world will ever need
+        }
         act_world_answer(act);
         for (uint32_t c = 0; c < ACT_CLIENTS; c++) {
             if (act->clients[c].connection != 0) {
@@ -330,7 +338,8 @@ ActClient *act_world_join(ActWorld *act, uint64_t account, const char *name)
         act_world_enter(act, &(Entry){.type = ENTRY_CONNECT, .connection = client->connection}));
     char ticket[32];
     snprintf(ticket, sizeof ticket, "%llu %s", (unsigned long long)account, name);
-    const MessageHandshake hello = {.version = 2, .ticket = act_text(ticket)};
+    const MessageHandshake hello = {
+        .version = 2, .schema = PROTOCOL_SCHEMA, .ticket = act_text(ticket)};
     act_world_send(act, client, MESSAGE_HANDSHAKE, &hello);
     act_world_tick(act, 8);
     CHECK_INT(client->counts[MESSAGE_WELCOME], 1);

@@ -53,6 +53,10 @@ typedef struct ActWorld {
     char store_key[129];
     uint64_t store_request;
     uint32_t stops;
+    uint32_t reload_counts[RELOAD_RESULT_COUNT]; // COMMAND_RELOAD
+    uint32_t reload_version;                     // of the last one
+    uint64_t reload_tick;
+    char reload_reason[512];
     uint32_t left_count; // COMMAND_LEFT
     uint64_t left_account;
     uint32_t stores_before_left; // store_count when the last one came

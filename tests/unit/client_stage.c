@@ -1,6 +1,8 @@
 // See client_stage.h.
 #include "tests/unit/client_stage.h"
 
+#include "core/wire/script_path.h"
+
 #include "core/base/check.h"
 #include "core/script/vm/vm.h"
 #include "tests/support/test.h"
@@ -69,8 +71,29 @@ static void hear_inputs(Stage *stage, const MessageInputBatch *batch)
     }
 }
 
+// On joining the server says of each script that is verified that it is to run.
+static void answer_reports(Stage *stage)
+{
+    Message message;
+    arena_reset(&stage->arena);
+    CHECK_OK(message_decode(stage->up_bytes[MESSAGE_SCRIPT_VERIFY_LIST],
+                            stage->up_size[MESSAGE_SCRIPT_VERIFY_LIST], MESSAGE_UP, &stage->arena,
+                            &message));
+    const MessageScriptVerifyList *list = message.body;
+    for (uint32_t i = 0; i < list->scripts_count; i++) {
+        const Text path = list->scripts[i].script_path;
+        const MessageScriptExecute execute = {
+            .script_path = path, .run_context = stage_text("Client"), .at_tick = stage->tick};
+        CHECK(list->scripts[i].success);
+        if (script_path_service(path.data, path.bytes) != SERVICE_REPLICATED_STORAGE) {
+            stage_send(stage, MESSAGE_SCRIPT_EXECUTE, &execute);
+        }
+    }
+}
+
 static void hear(Stage *stage)
 {
+    bool has_reports = false;
     const uint8_t *bytes = NULL;
     size_t count = 0;
     while (client_output(stage->client, &bytes, &count)) {
@@ -85,7 +108,11 @@ static void hear(Stage *stage)
             memcpy(stage->up_bytes[message.number], bytes, count);
             stage->up_size[message.number] = count;
         }
+        has_reports |= message.number == MESSAGE_SCRIPT_VERIFY_LIST;
         client_output_take(stage->client);
+    }
+    if (has_reports && !stage->says_nothing) {
+        answer_reports(stage);
     }
 }
 
@@ -128,7 +155,8 @@ void stage_connect(Stage *stage)
 
 void stage_welcome(Stage *stage, bool resumed)
 {
-    MessageWelcome welcome = {.world_id = stage_text("world_a"),
+    MessageWelcome welcome = {.schema = PROTOCOL_SCHEMA,
+                              .world_id = stage_text("world_a"),
                               .player_id = stage_text("p_7"),
                               .player = STAGE_PLAYER,
                               .entity_id = STAGE_BODY,

@@ -40,8 +40,9 @@ typedef struct Stage {
     size_t event_bytes;
     // What the client sent: how often, and the last of each kind.
     uint32_t up_count[256];
-    uint8_t up_bytes[24][8192];
-    size_t up_size[24];
+    uint8_t up_bytes[64][64 << 10];
+    size_t up_size[64];
+    bool says_nothing; // does not answer to what is verified
     uint32_t newest_input;
     uint64_t input_frames;
     uint32_t buttons_seen;

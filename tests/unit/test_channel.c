@@ -324,7 +324,8 @@ static void fill_table(void)
     static ScriptStats stats;
     memset(&stats, 0, sizeof stats);
     stats.scripts_listed = SCRIPT_STATS_ROWS;
-    stats.entities_listed = SCRIPT_STATS_ROWS;
+    stats.entities_listed = SCRIPT_STATS_ENTITIES;
+    stats.script_count = 2000;
     for (uint32_t i = 0; i < SCRIPT_STATS_ROWS; i++) {
         ScriptAccount *account = &stats.scripts[i];
         *account = (ScriptAccount){.state = SCRIPT_THROTTLED,
@@ -337,8 +338,10 @@ static void fill_table(void)
                                    .memory_bytes = SIZE_MAX,
                                    .debt_steps = -5};
         memset(account->path, 'a' + (int)i, sizeof account->path - 1);
-        stats.entities[i] = *account;
-        stats.entities[i].entity = i + 1;
+        if (i < SCRIPT_STATS_ENTITIES) {
+            stats.entities[i] = *account;
+            stats.entities[i].entity = i + 1;
+        }
     }
     memset(&table, 0, sizeof table);
     script_table_fill(&table, &stats, 77);
@@ -346,7 +349,27 @@ static void fill_table(void)
         ScriptFault fault = {.kind = FAULT_BUDGET, .tick = i, .line = 4};
         memset(fault.path, 'p', sizeof fault.path - 1);
         memset(fault.message, '"', sizeof fault.message - 1);
+        memset(fault.file, 'f', sizeof fault.file - 1);
         script_table_add_fault(&table, &fault);
+    }
+    table.remote_count = SCRIPT_TABLE_REMOTES;
+    for (uint32_t i = 0; i < SCRIPT_TABLE_REMOTES; i++) {
+        RemoteCost *remote = &table.remotes[i];
+        *remote = (RemoteCost){.up_count = i, .up_bytes = UINT64_MAX, .down_bytes = UINT64_MAX};
+        memset(remote->name, 'r', sizeof remote->name - 1);
+    }
+    ClientCosts *clients = &table.clients;
+    clients->reports = UINT64_MAX;
+    clients->row_count = CLIENT_COST_ROWS;
+    clients->fault_count = CLIENT_FAULT_ROWS;
+    for (uint32_t i = 0; i < CLIENT_COST_ROWS; i++) {
+        clients->rows[i] = (ClientCost){.calls = UINT64_MAX, .steps = UINT64_MAX, .faults = i};
+        memset(clients->rows[i].path, 'c', sizeof clients->rows[i].path - 1);
+    }
+    for (uint32_t i = 0; i < CLIENT_FAULT_ROWS; i++) {
+        clients->faults[i] = (ClientFault){.line = UINT32_MAX, .count = UINT64_MAX};
+        memset(clients->faults[i].path, 'c', sizeof clients->faults[i].path - 1);
+        memset(clients->faults[i].message, 'm', sizeof clients->faults[i].message - 1);
     }
 }
 
@@ -359,7 +382,8 @@ TEST(a_full_table_of_scripts_arrives)
     CHECK_OK(script_table_read(table_bytes, writer.at, &read_back));
     CHECK_INT(read_back.tick, 77);
     CHECK_INT(read_back.script_count, SCRIPT_STATS_ROWS);
-    CHECK_INT(read_back.entity_count, SCRIPT_STATS_ROWS);
+    CHECK_INT(read_back.entity_count, SCRIPT_STATS_ENTITIES);
+    CHECK_INT(read_back.all_count, 2000);
     const ScriptRow *row = &read_back.scripts[3];
     CHECK(strlen(row->path) == SCRIPT_PATH_BYTES - 1 && row->path[0] == 'd');
     CHECK_INT(row->state, SCRIPT_THROTTLED);
@@ -373,11 +397,25 @@ TEST(a_full_table_of_scripts_arrives)
     CHECK_INT(read_back.entities[4].entity, 5);
     CHECK_INT(read_back.fault_count, SCRIPT_TABLE_FAULTS);
     CHECK_INT(read_back.faults[0].tick, SCRIPT_TABLE_FAULTS); // the oldest went
-    static uint8_t text[96 << 10];
+    CHECK_INT(read_back.fault_total, 2 * SCRIPT_TABLE_FAULTS);
+    CHECK_INT(strlen(read_back.faults[1].file), SCRIPT_FILE_BYTES - 1);
+    CHECK_INT(read_back.remote_count, SCRIPT_TABLE_REMOTES);
+    CHECK_INT(read_back.remotes[7].up_count, 7);
+    CHECK_INT(strlen(read_back.remotes[7].name), WORLD_NAME_BYTES_MAX);
+    CHECK_INT(read_back.clients.row_count, CLIENT_COST_ROWS);
+    CHECK_INT(read_back.clients.rows[9].faults, 9);
+    CHECK_INT(read_back.clients.faults[CLIENT_FAULT_ROWS - 1].line, UINT32_MAX);
+    static uint8_t text[160 << 10];
     ByteWriter out = byte_writer(text, sizeof text);
     JsonWriter json = json_writer(&out, 0);
+    json_write_object_begin(&json);
     script_table_json(&read_back, &json);
+    json_write_object_end(&json);
     CHECK_OK(json_writer_finish(&json));
+    // The last fault has the number of all of them.
+    text[out.at] = '\0';
+    CHECK(strstr((const char *)text, "\"number\":32,") != NULL);
+    CHECK(strstr((const char *)text, "\"number\":33,") == NULL);
 }
 
 TEST(a_broken_table_of_scripts_is_a_status)
@@ -394,7 +432,8 @@ TEST(a_broken_table_of_scripts_is_a_status)
     CHECK(script_table_read(too_many, sizeof too_many, &read_back) != STATUS_OK);
     CHECK_INT(read_back.script_count, 0); // untouched
     // What could speak to a terminal or a page does not.
-    const uint8_t text[] = {1, 0, 0, 1, 0, 0, 0, 0, 2, 27, 7, 4, 'a', 0, 0xff, '\n'};
+    const uint8_t text[] = {1, 0,   0, 1,    0,    0, 0, 0, 2, 27, 7, 0,
+                            4, 'a', 0, 0xff, '\n', 0, 1, 0, 0, 0,  0, 0};
     CHECK_OK(script_table_read(text, sizeof text, &read_back));
     CHECK_TEXT(read_back.faults[0].path, "??");
     CHECK_TEXT(read_back.faults[0].message, "a?? ");

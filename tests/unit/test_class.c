@@ -4,6 +4,7 @@
 #include "server/control/control.h"
 #include "server/control/order/class.h"
 #include "server/control/order/rights.h"
+#include "server/store/people/store_handout.h"
 #include "server/store/people/store_person.h"
 
 #include "core/base/limits.h"
@@ -182,13 +183,101 @@ TEST(a_place_of_a_class_is_closed_to_people_outside)
     package.flags = 0;
     CHECK_INT(rights_of(&package, STORE_NOBODY, CLASS_TEACHER, &other), RIGHT_SEE | RIGHT_PLAY);
     // Who is no teacher any more, or shows a token for playing, leads nothing.
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
     const StoreClass class = class_of("class_a", 8);
     Identity leads = {.account = 8, .roles = ROLE_TEACHER};
-    CHECK(rights_teaches(&class, &leads) && rights_teaches(&class, &operator));
+    CHECK(rights_teaches(fixture.store, &class, &leads) &&
+          rights_teaches(fixture.store, &class, &operator));
     leads.kind = SIGN_IN_TOKEN;
     leads.scope = SCOPE_PLAY | SCOPE_CREATE;
-    CHECK(!rights_teaches(&class, &leads) && !rights_teaches(&class, &other));
-    CHECK(!rights_teaches(&class, NULL));
+    CHECK(!rights_teaches(fixture.store, &class, &leads) &&
+          !rights_teaches(fixture.store, &class, &other));
+    CHECK(!rights_teaches(fixture.store, &class, NULL));
+    fixture_end(&fixture);
+}
+
+TEST(a_class_has_several_teachers_and_never_none)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    Store *store = fixture.store;
+    const StoreClass class = class_of("class_a", 7), other = class_of("class_b", 9);
+    StoreClass found[4];
+    uint64_t others[4];
+    uint32_t count = 0;
+    const Identity eight = {.account = 8, .roles = ROLE_TEACHER};
+    const Identity was = {.account = 8}; // a teacher no more
+    CHECK_OK(store_class_make(store, &class, 9));
+    CHECK_OK(store_class_make(store, &other, 9));
+    CHECK(!rights_teaches(store, &class, &eight));
+    CHECK_INT(store_teacher_remove(store, "class_a", 7), STATUS_LIMIT);
+    CHECK_INT(store_teacher_remove(store, "class_a", 8), STATUS_NOT_FOUND);
+    CHECK_INT(store_teacher_add(store, "class_none", 8, 5, 2), STATUS_NOT_FOUND);
+    CHECK_OK(store_teacher_add(store, "class_a", 8, 5, 2));
+    CHECK_OK(store_teacher_add(store, "class_a", 8, 6, 2)); // twice is once
+    CHECK_OK(store_teacher_add(store, "class_a", 7, 6, 2)); // is one already
+    CHECK_OK(store_teacher_add(store, "class_a", 9, 6, 2));
+    CHECK_INT(store_teacher_add(store, "class_a", 10, 7, 2), STATUS_LIMIT);
+    CHECK_OK(store_teachers(store, "class_a", others, 4, &count));
+    CHECK(count == 2 && others[0] == 8 && others[1] == 9);
+    CHECK(rights_teaches(store, &class, &eight) && !rights_teaches(store, &class, &was));
+    CHECK(!rights_teaches(store, &other, &eight));
+    CHECK_OK(store_classes(store, 9, "", found, 4, &count));
+    CHECK_INT(count, 2);
+    // The first one leaves: the oldest of the others takes the place.
+    CHECK_OK(store_teacher_remove(store, "class_a", 7));
+    CHECK_OK(store_class_find(store, "class_a", &found[0]));
+    CHECK_INT(found[0].teacher_id, 8);
+    CHECK_INT(store_teacher_remove(store, "class_a", 7), STATUS_NOT_FOUND);
+    // So does the next one when a person is deleted, and the last class goes to nobody.
+    CHECK_OK(store_person_delete(store, 8));
+    CHECK_OK(store_class_find(store, "class_a", &found[0]));
+    CHECK_INT(found[0].teacher_id, 9);
+    CHECK_INT(store_teacher_remove(store, "class_a", 9), STATUS_LIMIT);
+    CHECK_OK(store_teacher_add(store, "class_b", 10, 5, 2));
+    CHECK_OK(store_person_delete(store, 10));
+    CHECK_OK(store_teachers(store, "class_b", others, 4, &count));
+    CHECK_INT(count, 0);
+    fixture_end(&fixture);
+}
+
+TEST(a_handout_runs_once_and_ends_with_its_class)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    Store *store = fixture.store;
+    const StoreClass class = class_of("class_a", 7);
+    StoreHandout row = {.state = STORE_HANDOUT_RUNNING, .maker_id = 7, .total = 30}, found[2];
+    uint32_t count = 0;
+    bool runs = true;
+    snprintf(row.class_id, sizeof row.class_id, "class_a");
+    snprintf(row.handout, sizeof row.handout, "k1");
+    snprintf(row.title, sizeof row.title, "Our town");
+    CHECK_INT(store_handout_begin(store, &row, &runs), STATUS_NOT_FOUND); // no such class
+    CHECK_OK(store_class_make(store, &class, 9));
+    CHECK_OK(store_handout_begin(store, &row, &runs));
+    CHECK(!runs);
+    row.given = 4;
+    CHECK_OK(store_handout_save(store, &row));
+    StoreHandout again = row;
+    again.given = 0;
+    CHECK_OK(store_handout_begin(store, &again, &runs));
+    CHECK(runs && again.given == 4);
+    CHECK_OK(store_handouts_running(store, found, 2, &count));
+    CHECK(count == 1 && strcmp(found[0].title, "Our town") == 0);
+    row.state = STORE_HANDOUT_DONE;
+    CHECK_OK(store_handout_save(store, &row));
+    CHECK_OK(store_handouts_running(store, found, 2, &count));
+    CHECK_INT(count, 0);
+    CHECK_OK(store_person_delete(store, 7));
+    CHECK_OK(store_handout_find(store, "class_a", "k1", &found[0]));
+    CHECK(found[0].maker_id == 0 && found[0].given == 4);
+    CHECK_OK(store_class_delete(store, "class_a"));
+    CHECK_INT(store_handout_save(store, &row), STATUS_NOT_FOUND);
+    CHECK_OK(store_handouts(store, "class_a", found, 2, &count));
+    CHECK_INT(count, 0);
+    fixture_end(&fixture);
 }
 
 TEST(rights_are_found_with_the_class_and_end_with_it)

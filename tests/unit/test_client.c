@@ -179,7 +179,7 @@ TEST(owner_brings_the_scene)
     CHECK_INT(stage->up_count[MESSAGE_BLOB_REQUEST], 0);
     ClientWant want;
     REQUIRE(client_want(stage->client, 0, &want));
-    CHECK(want.is_scene);
+    CHECK(want.kind == CLIENT_WANT_SCENE);
     CHECK_INT(want.bytes, stage->scene.bytes);
     CHECK_BYTES(want.hash, stage->place->hash, 32);
     CHECK(!client_want(stage->client, 1, &want));
@@ -634,16 +634,51 @@ TEST(errors_end_the_session_when_they_say_so)
     stage_send(stage, MESSAGE_ERROR, &error);
     CHECK_INT(client_state(stage->client), CLIENT_CLOSED);
     CHECK_TEXT(client_closed_reason(stage->client), "unsupported_version: Update the client.");
+    CHECK(client_is_outdated(stage->client));
     client_disconnected(stage->client);
     CHECK_INT(client_state(stage->client), CLIENT_CLOSED);
     stage_connect(stage);
     CHECK_TEXT(client_closed_reason(stage->client), "");
+    CHECK(!client_is_outdated(stage->client));
     stage_welcome(stage, false);
     error.fatal = false;
     stage_send(stage, MESSAGE_ERROR, &error);
     CHECK_INT(client_state(stage->client), CLIENT_PLAYING);
     stage_welcome(stage, false);
-    CHECK(closed_with(stage, "protocol: message 64"));
+    CHECK(closed_with(stage, "protocol: message 78"));
+    stage_close(stage);
+}
+
+// Whatever the other side is: it says so, and connecting again is not tried.
+TEST(a_world_of_another_schema_is_told_apart)
+{
+    static const struct {
+        uint8_t bytes[8];
+        size_t count;
+        bool is_outdated;
+    } rows[] = {
+        {{MESSAGE_WELCOME, 1, PROTOCOL_SCHEMA + 1}, 3, true}, // what follows may be anything
+        {{MESSAGE_WELCOME, 1, PROTOCOL_SCHEMA - 1, 0xff, 0xff}, 5, true},
+        {{MESSAGE_WELCOME, 1, PROTOCOL_SCHEMA, 0xff}, 4, false}, // ours, and cannot be read
+        {{MESSAGE_WELCOME, 1}, 2, false},
+        {{MESSAGE_OLD_WELCOME, 1, 0, 0}, 4, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        Stage *stage = stage_open(NULL, true);
+        stage_connect(stage);
+        client_receive(stage->client, stage->now_ms, rows[i].bytes, rows[i].count);
+        CHECK_INT(client_state(stage->client), CLIENT_CLOSED);
+        CHECK_INT(client_is_outdated(stage->client), rows[i].is_outdated);
+        CHECK_INT(closed_with(stage, "unsupported_version: "), rows[i].is_outdated);
+        stage_close(stage);
+    }
+    // A world from before there was a number does not know this handshake.
+    Stage *stage = stage_open(NULL, true);
+    stage_connect(stage);
+    const MessageError error = {
+        .code = stage_text("handshake_first"), .message = stage_text("say who"), .fatal = true};
+    stage_send(stage, MESSAGE_ERROR, &error);
+    CHECK(client_is_outdated(stage->client));
     stage_close(stage);
 }
 

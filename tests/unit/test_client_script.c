@@ -42,7 +42,8 @@ static void cast_add(const char *service, const char *path, const char *source)
     cast.rows[i] = (WireManifestScript){.path = stage_text(path),
                                         .size_bytes = cast.sizes[i],
                                         .run_context = stage_text("Client"),
-                                        .service = stage_text(service)};
+                                        .service = stage_text(service),
+                                        .replicate = true};
     sha256_of(cast.bytes[i], cast.sizes[i], cast.rows[i].rune_hash.bytes);
 }
 
@@ -130,12 +131,13 @@ TEST(runes_come_over_the_wire_and_run)
     send_chunks(0, 64, 0, 2);
     stage_run(stage, 3);
     CHECK_INT(asked(), 0);
-    CHECK_INT(stage->up_count[MESSAGE_SCRIPT_VERIFY], 1);
+    CHECK_INT(stage->up_count[MESSAGE_SCRIPT_VERIFY_LIST], 1);
     send_chunks(0, 64, 2, UINT32_MAX);
     stage_run(stage, 6);
-    const MessageScriptVerify *verify = stage_up(stage, MESSAGE_SCRIPT_VERIFY).body;
-    CHECK(verify->success);
-    CHECK_BYTES(verify->hash.bytes, cast.rows[0].rune_hash.bytes, 32);
+    const MessageScriptVerifyList *verify = stage_up(stage, MESSAGE_SCRIPT_VERIFY_LIST).body;
+    REQUIRE(verify->scripts_count == 1);
+    CHECK(verify->scripts[0].success);
+    CHECK_BYTES(verify->scripts[0].hash.bytes, cast.rows[0].rune_hash.bytes, 32);
     check_remote("hud", "hello");
     CHECK_INT(((const MessageRemoteUp *)stage_up(stage, MESSAGE_REMOTE_UP).body)->generation, 1);
     CHECK_INT(stage->up_count[MESSAGE_SCRIPT_REQUEST], 1);
@@ -174,7 +176,7 @@ TEST(the_owner_brings_runes)
     send_manifest(1);
     ClientWant want;
     REQUIRE(client_want(stage->client, 0, &want));
-    CHECK(!want.is_scene);
+    CHECK(want.kind != CLIENT_WANT_SCENE);
     CHECK_TEXT(want.path, "StarterGui/Hud");
     CHECK(client_progress(stage->client) < 1);
     cast.bytes[0][60] ^= 1;
@@ -197,6 +199,7 @@ TEST(replicated_first_runs_before_the_rest_is_here)
     Stage *stage = cast.stage;
     stage_play(stage);
     send_manifest(1);
+    stage->says_nothing = true;
     const MessageScriptExecute execute = {.script_path = stage_text("ReplicatedFirst/Load"),
                                           .run_context = stage_text("Client"),
                                           .at_tick = stage->tick + 20};
@@ -207,6 +210,7 @@ TEST(replicated_first_runs_before_the_rest_is_here)
     stage_run(stage, 15);
     check_remote("first", "first");
     CHECK_INT(asked(), 1);
+    stage->says_nothing = false;
     send_chunks(0, 512, 0, UINT32_MAX);
     stage_run(stage, 6);
     check_remote("then the rest", "hud");
@@ -284,8 +288,17 @@ TEST(damaged_runes_are_asked_for_once_more)
     CHECK(!verify->success);
     CHECK_INT(stage->up_count[MESSAGE_SCRIPT_REQUEST], 2);
     CHECK_INT(client_state(stage->client), CLIENT_PLAYING);
+    // The second time it is refused: it does not run, both sides know, and the session goes on.
     send_chunks(0, 64, 0, UINT32_MAX);
-    CHECK(closed_with("protocol: the rune StarterGui/Hud"));
+    stage_run(stage, 6);
+    CHECK_INT(stage->up_count[MESSAGE_SCRIPT_VERIFY], 2);
+    CHECK_INT(client_state(stage->client), CLIENT_PLAYING);
+    CHECK_INT(client_fetch_progress(stage->client).scripts_refused, 1);
+    CHECK_INT(stage->up_count[MESSAGE_SCRIPT_REQUEST], 2);
+    CHECK_INT(stage->up_count[MESSAGE_SCRIPT_VERIFY_LIST], 0);
+    CHECK_INT(asked(), 0);
+    ClientWant want;
+    CHECK(!client_want(stage->client, 0, &want));
     stage_close(stage);
 }
 
@@ -639,6 +652,56 @@ TEST(sounds_of_the_server_go_to_the_view)
     for (const ClientEvent *event; (event = client_event(stage->client)) != NULL;) {
         CHECK(event->message.number != MESSAGE_SOUND);
     }
+    stage_close(stage);
+}
+
+// --- costs --------------------------------------------------------------------------------------
+
+static const WireScriptCost *reported(const char *path)
+{
+    const MessageScriptCosts *report = stage_up(cast.stage, MESSAGE_SCRIPT_COSTS).body;
+    for (uint32_t i = 0; report != NULL && i < report->costs_count; i++) {
+        if (text_equal(report->costs[i].path, stage_text(path))) {
+            return &report->costs[i];
+        }
+    }
+    return NULL;
+}
+
+TEST(what_scripts_cost_is_reported)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Busy", "function onUpdate() local x = 1 + 1 end");
+    cast_add("StarterGui", "StarterGui/Bad",
+             "task.delay(12, function() error('\xff oops') end)\nfunction onStart() end");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 590);
+    CHECK(reported("StarterGui/Busy") == NULL); // not yet
+    stage_run(stage, 30);
+    const MessageScriptCosts *report = stage_up(stage, MESSAGE_SCRIPT_COSTS).body;
+    REQUIRE(report != NULL);
+    CHECK_INT(report->version, 1);
+    CHECK_INT(report->fault_path.bytes, 0);
+    REQUIRE(reported("StarterGui/Busy") != NULL);
+    const uint64_t calls = reported("StarterGui/Busy")->calls;
+    CHECK(calls > 500 && calls < 620 && reported("StarterGui/Busy")->steps > calls);
+    CHECK(reported("StarterGui/Busy")->memory_bytes > 0);
+    stage_run(stage, 600);
+    CHECK_INT(stage->up_count[MESSAGE_SCRIPT_COSTS], 2);
+    CHECK_INT(reported("StarterGui/Busy")->calls, 600); // since the last report
+    report = stage_up(stage, MESSAGE_SCRIPT_COSTS).body;
+    CHECK_BYTES(report->fault_path.data, "StarterGui/Bad", 14);
+    CHECK_INT(report->fault_line, 1);
+    CHECK(strstr(report->fault_message.data, "oops") != NULL);
+    CHECK_INT(reported("StarterGui/Bad")->faults, 1);
+    // It is told once, also if it was read by somebody else meanwhile.
+    stage_run(stage, 600);
+    report = stage_up(stage, MESSAGE_SCRIPT_COSTS).body;
+    CHECK_INT(report->fault_path.bytes, 0);
+    CHECK(reported("StarterGui/Bad") == NULL); // it has not run
     stage_close(stage);
 }
 

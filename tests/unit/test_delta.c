@@ -164,7 +164,7 @@ TEST(delta_unknown_components_are_refused)
     uint8_t bytes[64] = {0};
     BitWriter writer = bit_writer(bytes, sizeof bytes);
     bit_write(&writer, 1, 1); // shapes: not the short mask
-    bit_write(&writer, NET_PRIVATE, 6);
+    bit_write(&writer, NET_PRIVATE, 8);
     BitReader reader = bit_reader(bytes, sizeof bytes);
     const NetState base = {.version = 1};
     DeltaRead read;
@@ -215,7 +215,7 @@ TEST(delta_the_bits_are_those_of_the_document)
     memset(want, 0, sizeof want);
     writer = bit_writer(want, sizeof want);
     bit_write_grouped(&writer, 300, 8);
-    bit_write(&writer, NET_MOTION | NET_LOOK | NET_STATUS, 6);
+    bit_write(&writer, NET_MOTION | NET_LOOK | NET_STATUS, 8);
     bit_write(&writer, 1, 1);          // an older anchor
     bit_write_grouped(&writer, 19, 4); // by 20 ticks
     bit_write(&writer, 1, 1);          // the height has something to say

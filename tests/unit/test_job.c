@@ -92,6 +92,84 @@ TEST(a_job_runs_and_tells)
     test_folder_remove(&place);
 }
 
+typedef struct Told {
+    JobQueue *queue;
+    uint32_t count;
+    JobState state;
+    JobReload answer;
+} Told;
+
+static JobReload take_built(void *user, const char *place, const JobStatus *status,
+                            BuildResult *result)
+{
+    Told *told = user;
+    told->count += 1;
+    told->state = status->state;
+    CHECK(place[0] == '/');
+    if (told->answer.state == JOB_RELOAD_WAITING) {
+        build_result_free(result);
+        *result = (BuildResult){0};
+        // The worlds may answer before this returns.
+        job_set_reload(told->queue, status->id,
+                       &(JobReload){.state = JOB_RELOADED, .worlds = 2, .manifest_version = 7});
+    }
+    return told->answer;
+}
+
+TEST(what_was_built_is_brought_to_worlds)
+{
+    const TestFolder place = test_folder_make();
+    JobQueue *queue = make_queue(1);
+    Told told = {.queue = queue, .answer = {.state = JOB_RELOAD_WAITING}};
+    job_queue_built(queue, take_built, &told);
+    char id[JOB_ID_BYTES];
+    bool joined;
+    BuildResult result = {0};
+    REQUIRE(job_start(queue, place.path, false, id, &joined) == STATUS_OK);
+    CHECK_INT(ended(queue, id), JOB_DONE);
+    CHECK(told.count == 1 && told.state == JOB_DONE);
+    CHECK_INT(status_of()->reload.state, JOB_RELOADED);
+    CHECK_INT(status_of()->reload.worlds, 2);
+    CHECK_INT(job_take_result(queue, id, &result), STATUS_NOT_FOUND); // it was taken
+    // Some seconds later.
+    JobReload later = {.state = JOB_ROLLED_BACK, .reason = "Workspace/Door.lua:3: no"};
+    job_set_reload(queue, id, &later);
+    CHECK_OK(job_status(queue, id, status_of()));
+    Buffer text = buffer_of(1u << 16);
+    job_status_json(status_of(), &text);
+    CHECK(memmem(text.data, text.bytes, "\"reload\":\"rolled_back\"", 22) != NULL);
+    CHECK(memmem(text.data, text.bytes, "Workspace/Door.lua:3: no", 24) != NULL);
+    buffer_free(&text);
+    // Nobody runs it: the result stays.
+    told.answer.state = JOB_RELOAD_NONE;
+    REQUIRE(job_start(queue, place.path, true, id, &joined) == STATUS_OK);
+    CHECK_INT(ended(queue, id), JOB_DONE);
+    CHECK_INT(status_of()->reload.state, JOB_RELOAD_NONE);
+    CHECK_OK(job_take_result(queue, id, &result));
+    build_result_free(&result);
+    // A place with errors: told too, and nothing to take.
+    fake_builder_set(STATUS_MALFORMED, 2, false);
+    REQUIRE(job_start(queue, place.path, true, id, &joined) == STATUS_OK);
+    CHECK_INT(ended(queue, id), JOB_FAILED);
+    CHECK(told.count == 3 && told.state == JOB_FAILED);
+    job_set_reload(queue, "0", &later); // of a job that is forgotten
+    end_queue(queue);
+    test_folder_remove(&place);
+}
+
+TEST(who_waits_for_a_job_does_not_outlive_the_queue)
+{
+    const TestFolder place = test_folder_make();
+    JobQueue *queue = make_queue(1);
+    char id[JOB_ID_BYTES];
+    CHECK_OK(job_reserve(queue, 1, 4, (id[0] = '\0', id))); // it never begins
+    job_queue_stop(queue);
+    CHECK_INT(job_wait(queue, id, LONG_MS, status_of()), STATUS_TRUNCATED);
+    job_queue_stop(NULL);
+    end_queue(queue);
+    test_folder_remove(&place);
+}
+
 TEST(a_failure_says_why)
 {
     const TestFolder place = test_folder_make();
@@ -362,7 +440,8 @@ TEST(a_status_is_json)
         "{\"job_id\":\"ab\",\"status\":\"running\",\"stage\":\"compile\",\"progress_pct\":47,"
         "\"done\":1,\"total\":4,\"item\":\"Workspace/Tür\",\"log\":[\"a \\\"b\\\"\\n\",\"\"],"
         "\"reason\":\"\",\"errors\":0,\"warnings\":0,\"compiled\":0,\"cached\":0,"
-        "\"made\":[],\"result_revision_id\":null}");
+        "\"made\":[],\"reload\":\"none\",\"reloaded_worlds\":0,\"manifest_version\":0,\"reload_"
+        "reason\":\"\",\"result_revision_id\":null}");
     buffer_free(&out);
     status->state = JOB_DONE;
     status->version = 7;

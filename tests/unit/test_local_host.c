@@ -106,7 +106,7 @@ static void stage_fetch(Stage *stage, Player *player)
 {
     ClientWant want;
     while (client_want(player->client, 0, &want)) {
-        if (!want.is_scene) {
+        if (want.kind != CLIENT_WANT_SCENE) {
             client_fetch_over_wire(player->client);
             return;
         }

@@ -62,11 +62,11 @@ static void cast_open(ClientConfig config)
                    cast.rune, sizeof cast.rune);
     cast.requires[0] = (WireScriptPath){stage_text("ReplicatedStorage/A")};
     cast.requires[1] = (WireScriptPath){stage_text("ReplicatedStorage/B")};
-    cast.rows[0] = (WireManifestScript){.path = stage_text("StarterGui/Hud"),
+    cast.rows[0] = (WireManifestScript){.path = stage_text("StarterGui/Hud.ts"),
                                         .size_bytes = cast.rune_bytes,
                                         .run_context = stage_text("Client"),
                                         .service = stage_text("StarterGui"),
-                                        .ending = stage_text(".ts"),
+                                        .replicate = true,
                                         .requires = cast.requires,
                                         .requires_count = 2};
     sha256_of(cast.rune, cast.rune_bytes, cast.rows[0].rune_hash.bytes);
@@ -211,7 +211,7 @@ TEST(a_changed_field_ends_the_session)
             row->run_context = stage_text("Both");
             break;
         case 6:
-            row->ending = stage_text(".lua");
+            row->path = stage_text("StarterGui/Hud.lua");
             break;
         case 7:
             row->requires_count = 1;
@@ -234,7 +234,8 @@ TEST(another_order_than_the_signed_one_is_refused)
     config.verify = verify;
     cast_open(config);
     cast.rows[1] = cast.rows[0];
-    cast.rows[1].path = stage_text("StarterGui/Again");
+    cast.rows[1].path = stage_text("StarterGui/Again.ts");
+    cast.rows[1].rune_hash.bytes[0] ^= 1;
     MessageScriptManifest manifest = manifest_of(3);
     manifest.scripts_count = 2;
     manifest.signature = (WireBytes){cast.signature, 64};

@@ -56,7 +56,8 @@ static Text text_of(const char *text)
 // --- shapes -------------------------------------------------------------------------------------
 TEST(welcome_has_this_shape)
 {
-    const MessageWelcome body = {.world_id = text_of("world_a1"),
+    const MessageWelcome body = {.schema = 3,
+                                 .world_id = text_of("world_a1"),
                                  .room_code = text_of("K7QX2M"),
                                  .player_id = text_of("p_9"),
                                  .player = 3,
@@ -69,26 +70,28 @@ TEST(welcome_has_this_shape)
                                  .view_radius = 96.5f,
                                  .epoch = 2};
     const Message message = {MESSAGE_WELCOME, 1, 0, &body};
-    CHECK_TEXT(write_json(&message, first),
-               "{\"v\":2,\"kind\":\"welcome\",\"seq\":1,\"feature\":\"session\",\"action\":"
-               "\"welcome\",\"payload\":{\"worldId\":\"world_a1\",\"roomCode\":\"K7QX2M\","
-               "\"playerId\":\"p_9\",\"player\":3,\"entityId\":42,\"tick\":9001,\"tickRate\":60,"
-               "\"snapshotRate\":20,\"resumeToken\":\"r\",\"resumed\":false,\"manifestVersion\":3,"
-               "\"sceneHash\":\"sha256:"
-               "0000000000000000000000000000000000000000000000000000000000000000\","
-               "\"sceneBytes\":0,\"placeName\":\"\",\"viewRadius\":96.5,\"epoch\":2}}");
+    CHECK_TEXT(
+        write_json(&message, first),
+        "{\"v\":2,\"kind\":\"welcome\",\"seq\":1,\"feature\":\"session\",\"action\":"
+        "\"welcome\",\"payload\":{\"schema\":3,\"worldId\":\"world_a1\",\"roomCode\":\"K7QX2M\","
+        "\"playerId\":\"p_9\",\"player\":3,\"entityId\":42,\"tick\":9001,\"tickRate\":60,"
+        "\"snapshotRate\":20,\"resumeToken\":\"r\",\"resumed\":false,\"manifestVersion\":3,"
+        "\"sceneHash\":\"sha256:"
+        "0000000000000000000000000000000000000000000000000000000000000000\","
+        "\"sceneBytes\":0,\"placeName\":\"\",\"viewRadius\":96.5,\"epoch\":2}}");
 }
 
 TEST(design_welcome_is_read)
 {
     Message out;
     MessageJsonError error;
-    CHECK_OK(read_json("{\"v\":2,\"kind\":\"welcome\",\"seq\":1,\"feature\":\"session\","
-                       "\"action\":\"welcome\",\"payload\":{\"worldId\":\"world_a1\",\"roomCode\":"
-                       "\"K7QX2M\",\n \"playerId\":\"p_9\",\"entityId\":42,\"tick\":9001,"
-                       "\"tickRate\":60,\"snapshotRate\":20,\"resumeToken\":\"\xe2\x80\xa6\","
-                       "\"manifestVersion\":3}}",
-                       MESSAGE_DOWN, &out, &error));
+    CHECK_OK(read_json(
+        "{\"v\":2,\"kind\":\"welcome\",\"seq\":1,\"feature\":\"session\","
+        "\"action\":\"welcome\",\"payload\":{\"schema\":3,\"worldId\":\"world_a1\",\"roomCode\":"
+        "\"K7QX2M\",\n \"playerId\":\"p_9\",\"entityId\":42,\"tick\":9001,"
+        "\"tickRate\":60,\"snapshotRate\":20,\"resumeToken\":\"\xe2\x80\xa6\","
+        "\"manifestVersion\":3}}",
+        MESSAGE_DOWN, &out, &error));
     REQUIRE(test_is_passing());
     const MessageWelcome *welcome = out.body;
     CHECK_INT(out.number, MESSAGE_WELCOME);

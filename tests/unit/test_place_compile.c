@@ -229,14 +229,17 @@ TEST(unit_quaternions_do_not_change)
     }
 }
 
-// Order of files and of members, defaults written out, extents that are not used.
+// Order of files and of members, defaults written out, extents that are not used, and which text of
+// a script the scene was built with.
 TEST(equal_places_give_equal_bytes)
 {
     heap = heap_make(64 << 20);
     const PlaceFile a[] = {
         file("place.json", PLACE),
         file("scene.json", ENTITIES("{\"id\": 2, \"shape\": {\"kind\": \"sphere\", \"size\": [1, "
-                                    "2, 3]}, \"attributes\": {\"b\": 1, \"a\": 2}}")),
+                                    "2, 3]}, \"attributes\": {\"b\": 1, \"a\": 2}, "
+                                    "\"scriptRef\": {\"path\": \"Workspace/D.ts\", "
+                                    "\"codeHash\": \"sha256:00\"}}")),
         file("prefabs/A.json", "{\"format\": 1, \"kind\": \"prop\"}"),
         file("prefabs/B.json", "{\"format\": 1, \"kind\": \"part\"}"),
         file("Workspace/Door.lua", "not looked at")};
@@ -247,7 +250,8 @@ TEST(equal_places_give_equal_bytes)
              ENTITIES("{\"attributes\": {\"a\": 2, \"b\": {\"value\": 1, \"private\": false}}, "
                       "\"type\": \"part\", \"shape\": {\"size\": [1.0, 1, 1], \"kind\": "
                       "\"sphere\"}, \"anchored\": true, \"id\": 2, \"transform\": {\"rotation\": "
-                      "[0, 0, 0]}}")),
+                      "[0, 0, 0]}, \"scriptRef\": {\"codeHash\": \"sha256:ff\", \"path\": "
+                      "\"Workspace/D.ts\"}}")),
         file("place.json", "{\"name\": \"P\", \"tickRate\": 60, \"format\": 1, \"limits\": {}}")};
     const TestPlaceBytes first = test_place_whole_files(&heap, a, 5);
     const TestPlaceBytes second = test_place_whole_files(&heap, b, 4);

@@ -1,6 +1,6 @@
 // docs/PROTOCOL.md and tests/vectors/messages.json compared with the code. Both are compiled in.
 #include "core/base/json_read.h"
-#include "core/wire/message.h"
+#include "core/wire/message_inside.h"
 #include "tests/support/protocol_text.h"
 #include "tests/support/test.h"
 
@@ -263,6 +263,54 @@ TEST(the_page_has_its_parts)
         if (strstr(protocol_page, parts[i]) == NULL) {
             test_fail(__FILE__, __LINE__, "%s is not in the page", parts[i]);
         }
+    }
+}
+
+// --- the schema number --------------------------------------------------------------------------
+
+static void add_number(uint64_t *hash, uint64_t number)
+{
+    for (uint32_t i = 0; i < 8; i++) {
+        *hash = (*hash ^ (number >> (8 * i) & 0xff)) * 1099511628211u;
+    }
+}
+
+// What decides the bytes of a message: types, limits and order of its fields.
+static uint64_t schema_print(void)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (MessageGroup group = 0; group < MESSAGE_GROUP_COUNT; group++) {
+        const MessageField *field = message_fields(group);
+        for (; field->type != FIELD_END; field++) {
+            uint32_t magnitude = 0;
+            memcpy(&magnitude, &field->magnitude, sizeof magnitude);
+            add_number(&hash, field->type);
+            add_number(&hash, field->limit);
+            add_number(&hash, magnitude);
+            add_number(&hash, field->type == FIELD_LIST ? (uint64_t)field->item + 1 : 0);
+        }
+        add_number(&hash, 0x656e64);
+    }
+    for (uint32_t i = 0; message_row_at(i) != NULL; i++) {
+        add_number(&hash, message_row_at(i)->number);
+        add_number(&hash, message_row_group(message_row_at(i)));
+    }
+    return hash;
+}
+
+// Two programs with the same schema number read each other's bytes. So whoever changes a row raises
+// PROTOCOL_SCHEMA and writes the new print here, in one commit.
+TEST(other_rows_are_another_schema)
+{
+    static const struct {
+        uint32_t schema;
+        uint64_t print;
+    } known = {2, 0xa3e14255b27f097a};
+    CHECK_INT(PROTOCOL_SCHEMA, known.schema);
+    if (schema_print() != known.print) {
+        test_fail(__FILE__, __LINE__,
+                  "schema.def has changed: raise PROTOCOL_SCHEMA, and write 0x%016llx here",
+                  (unsigned long long)schema_print());
     }
 }
 

@@ -1,5 +1,5 @@
-// Which runes a world process accepts before its first tick: exactly those that a manifest names
-// which the host's key has signed.
+// Which runes a world process accepts: exactly those that a manifest names which the host's key has
+// signed; of a second set, exactly those that start again.
 #include "server/shell/rune_gate.h"
 
 #include "core/base/sha256.h"
@@ -171,7 +171,7 @@ TEST(other_runes_do_not_pass)
     entry = script("Workspace/Door", door_rune, sizeof door_rune);
     entry.flags = ENTRY_SOURCE;
     CHECK_INT(pass(&entry), STATUS_DENIED);
-    CHECK_INT(cast.gate.received_count, 0);
+    CHECK(!cast.gate.now.received[0] && !cast.gate.now.received[1]);
     rune_gate_close(&cast.gate);
 }
 
@@ -187,5 +187,187 @@ TEST(the_clients_manifest_is_looked_at_too)
     CHECK_INT(pass(&reload), STATUS_DENIED);
     reload.byte_count = 0;
     CHECK_INT(pass(&reload), STATUS_DENIED);
+    rune_gate_close(&cast.gate);
+}
+
+// --- a second set -------------------------------------------------------------------------------
+
+static const char tools_rune[] = "the bytes of a module";
+static const char new_rune[] = "other bytes of a module";
+
+// Secret and Lamp stay as they are; Door requires Tools, and Tools changes. Old is removed.
+typedef struct Next {
+    ManifestRow before[5], rows[5];
+    uint32_t row_count;
+    uint32_t version;
+    const SigningKey *key;
+} Next;
+
+static Next next;
+
+static ManifestRow row_of(const char *path, const char *service, const char *rune, size_t bytes)
+{
+    ManifestRow row = {.path = text_of(path),
+                       .size_bytes = (uint32_t)bytes,
+                       .run_context = text_of("Both"),
+                       .service = text_of(service),
+                       .replicate = true};
+    sha256_of(rune, bytes, row.rune_hash);
+    return row;
+}
+
+static Status enter_script(const char *path, const char *rune, size_t bytes)
+{
+    const Entry entry = script(path, rune, bytes);
+    return pass(&entry);
+}
+
+static Status enter_reload(uint32_t version)
+{
+    const ManifestList list = {.version = version, .rows = next.rows, .row_count = next.row_count};
+    cast.client_bytes = sign(&cast.key, &list, cast.client);
+    const Entry reload = {.type = ENTRY_RELOAD,
+                          .number = version,
+                          .bytes = cast.client,
+                          .byte_count = cast.client_bytes};
+    return pass(&reload);
+}
+
+static void next_open(void)
+{
+    static const Text tools[] = {{"ReplicatedStorage/Tools", 23}};
+    cast_open(4);
+    next = (Next){.row_count = 3, .version = 5, .key = &cast.key};
+    next.before[0] =
+        row_of("ReplicatedStorage/Tools.lua", "ReplicatedStorage", tools_rune, sizeof tools_rune);
+    next.before[1] = row_of("Workspace/Door.ts", "Workspace", door_rune, sizeof door_rune);
+    next.before[1].requires = tools;
+    next.before[1].require_count = 1;
+    next.before[2] = row_of("Workspace/Lamp.lua", "Workspace", secret_rune, sizeof secret_rune);
+    next.before[3] = row_of("Workspace/Old.lua", "Workspace", door_rune, sizeof door_rune);
+    memcpy(next.rows, next.before, sizeof next.rows);
+    next.rows[0] =
+        row_of("ReplicatedStorage/Tools.lua", "ReplicatedStorage", new_rune, sizeof new_rune);
+    const ManifestList list = {.version = 4, .rows = next.before, .row_count = 4};
+    cast.text_bytes = sign(&cast.key, &list, cast.text);
+    CHECK_OK(gate_open(&cast.key));
+    CHECK_OK(enter_script("ReplicatedStorage/Tools", tools_rune, sizeof tools_rune));
+    CHECK_OK(enter_script("Workspace/Door", door_rune, sizeof door_rune));
+    CHECK_OK(enter_script("Workspace/Lamp", secret_rune, sizeof secret_rune));
+    CHECK_OK(enter_script("Workspace/Old", door_rune, sizeof door_rune));
+    const Entry reload = {
+        .type = ENTRY_RELOAD, .number = 4, .bytes = cast.client, .byte_count = cast.client_bytes};
+    CHECK_OK(pass(&reload));
+    CHECK_OK(finish());
+    rune_gate_take(&cast.gate);
+}
+
+// In two pieces.
+static Status enter_manifest(void)
+{
+    const ManifestList list = {
+        .version = next.version, .rows = next.rows, .row_count = next.row_count};
+    const size_t bytes = sign(next.key, &list, cast.text);
+    RunePiece piece = {
+        .version = next.version, .whole_bytes = bytes, .bytes = cast.text, .count = bytes / 2};
+    Status status = rune_gate_piece(&cast.gate, &piece, cast.reason, sizeof cast.reason);
+    if (status == STATUS_OK) {
+        piece.at = piece.count;
+        piece.bytes += piece.at;
+        piece.count = bytes - piece.at;
+        status = rune_gate_piece(&cast.gate, &piece, cast.reason, sizeof cast.reason);
+    }
+    return status;
+}
+
+TEST(a_second_set_has_what_starts_again_and_nothing_else)
+{
+    next_open();
+    CHECK_OK(enter_manifest());
+    CHECK_OK(enter_script("ReplicatedStorage/Tools", new_rune, sizeof new_rune));
+    CHECK_OK(enter_reload(5));
+    CHECK_INT(finish(), STATUS_NOT_FOUND);
+    check_reason("Workspace/Door.ts: the manifest names it, and its rune is missing");
+    CHECK_OK(enter_script("Workspace/Door", door_rune, sizeof door_rune)); // by its requires
+    CHECK_INT(finish(), STATUS_NOT_FOUND);
+    check_reason("Workspace/Old.lua: the manifest does not name it any more");
+    CHECK_OK(enter_script("Workspace/Old", NULL, 0));
+    CHECK_OK(finish());
+    rune_gate_take(&cast.gate);
+    CHECK_INT(cast.gate.now.list.version, 5);
+    next.rows[0] = next.before[0]; // and back again, with another version
+    next.version = 6;
+    CHECK_OK(enter_manifest());
+    CHECK_OK(enter_script("ReplicatedStorage/Tools", tools_rune, sizeof tools_rune));
+    CHECK_OK(enter_script("Workspace/Door", door_rune, sizeof door_rune));
+    CHECK_OK(enter_reload(6));
+    CHECK_OK(finish());
+    rune_gate_close(&cast.gate);
+}
+
+TEST(a_second_set_may_not_be_older_or_of_another_key)
+{
+    next_open();
+    for (next.version = 3; next.version <= 4; next.version++) {
+        CHECK_INT(enter_manifest(), STATUS_DENIED);
+        check_reason("its version is not above the one that runs");
+    }
+    next.key = &cast.other;
+    CHECK_INT(enter_manifest(), STATUS_DENIED);
+    check_reason("it is not signed by this host's key");
+    CHECK_INT(enter_script("ReplicatedStorage/Tools", new_rune, sizeof new_rune), STATUS_DENIED);
+    check_reason("there is no manifest");
+    CHECK_INT(enter_reload(5), STATUS_DENIED);
+    CHECK_INT(cast.gate.now.list.version, 4);
+    rune_gate_close(&cast.gate);
+}
+
+TEST(a_second_set_has_no_other_runes)
+{
+    next_open();
+    CHECK_OK(enter_manifest());
+    // The one that ran before, under its new hash.
+    CHECK_INT(enter_script("ReplicatedStorage/Tools", tools_rune, sizeof tools_rune),
+              STATUS_DENIED);
+    check_reason("its rune is not the one that the manifest names");
+    // Another one under a hash that has not changed.
+    CHECK_INT(enter_script("Workspace/Lamp", new_rune, sizeof new_rune), STATUS_DENIED);
+    check_reason("its rune is not the one that the manifest names");
+    CHECK_INT(enter_script("Workspace/Lamp", secret_rune, sizeof secret_rune), STATUS_DENIED);
+    check_reason("it does not start again");
+    CHECK_INT(enter_script("Workspace/More", door_rune, sizeof door_rune), STATUS_DENIED);
+    check_reason("the manifest has no such script");
+    CHECK_INT(enter_script("Workspace/Lamp", NULL, 0), STATUS_DENIED); // it is not removed
+    CHECK_INT(enter_script("Workspace/Old", door_rune, sizeof door_rune), STATUS_DENIED);
+    CHECK_INT(enter_script("Workspace/Never", NULL, 0), STATUS_DENIED);
+    rune_gate_close(&cast.gate);
+}
+
+TEST(pieces_of_a_manifest_have_to_fit)
+{
+    next_open();
+    const ManifestList list = {.version = 5, .rows = next.rows, .row_count = 3};
+    const size_t bytes = sign(&cast.key, &list, cast.text);
+    RunePiece piece = {.version = 5, .whole_bytes = bytes, .bytes = cast.text, .count = 10};
+    CHECK_OK(rune_gate_piece(&cast.gate, &piece, cast.reason, sizeof cast.reason));
+    const RunePiece wrong[] = {{5, bytes, 9, cast.text, 10},
+                               {5, bytes, 11, cast.text, 10},
+                               {5, bytes + 1, 10, cast.text, 10},
+                               {5, bytes, 10, cast.text, 0},
+                               {5, bytes, 10, cast.text, bytes - 9},
+                               {5, MANIFEST_BYTES_MAX + 1, 0, cast.text, 10},
+                               {5, SIZE_MAX, 0, cast.text, 10},
+                               {5, 5, 0, cast.text, 10},
+                               {5, 0, 0, cast.text, 0}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        CHECK_INT(rune_gate_piece(&cast.gate, &wrong[i], cast.reason, sizeof cast.reason),
+                  STATUS_MALFORMED);
+    }
+    CHECK_OK(enter_manifest()); // it begins again
+    piece.at = bytes;
+    CHECK_INT(rune_gate_piece(&cast.gate, &piece, cast.reason, sizeof cast.reason),
+              STATUS_MALFORMED);
+    rune_gate_drop(&cast.gate);
+    CHECK_INT(finish(), STATUS_NOT_FOUND);
     rune_gate_close(&cast.gate);
 }

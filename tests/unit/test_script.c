@@ -29,15 +29,58 @@ TEST(the_life_of_an_entity_script)
     char line[64];
     snprintf(line, sizeof line, "start\t%d", (int)part);
     CHECK_INT(script_fixture_lines(&fixture, line), 1);
+    CHECK_INT(script_fixture_lines(&fixture, ": on"), 1); // it is switched on from the start
     script_set_enabled(fixture.scripts, instance, false);
     script_set_enabled(fixture.scripts, instance, false);
     CHECK_INT(script_fixture_lines(&fixture, ": off"), 1);
     script_set_enabled(fixture.scripts, instance, true);
-    CHECK_INT(script_fixture_lines(&fixture, ": on"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, ": on"), 2);
     script_unbind(fixture.scripts, instance);
     CHECK_INT(script_fixture_lines(&fixture, "end\ttrue"), 1);
     script_fixture_run(&fixture, 10);
     CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}
+
+TEST(scripts_switch_scripts_on_and_off)
+{
+    script_fixture_open(&fixture, NULL);
+    const uint64_t lamp = script_fixture_part(&fixture, vec3(0, 5, 10), 0);
+    const uint64_t other = script_fixture_part(&fixture, vec3(0, 5, 15), 0);
+    const uint64_t plain = script_fixture_part(&fixture, vec3(0, 5, 20), 0);
+    (void)script_fixture_add(&fixture, "Workspace/Lamp",
+                             "function onStart(self) print('started') end\n"
+                             "function onEnable(self) print('on', self.Enabled) end\n"
+                             "function onDisable(self) print('off', self.Enabled) end\n"
+                             "function onUpdate(self) self.count = (self.count or 0) + 1\n"
+                             "  if self.count == 5 then self.Enabled = false\n"
+                             "    print('reads', self.Enabled) end end\n",
+                             lamp);
+    script_fixture_run(&fixture, 20);
+    CHECK_INT(script_fixture_lines(&fixture, "started"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "on\ttrue"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "reads\tfalse"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "off\tfalse"), 1);
+    char code[512];
+    snprintf(
+        code, sizeof code,
+        "local lamp, n = nil, 0\n"
+        "function onUpdate(self) n = n + 1\n"
+        "  lamp = lamp or World.GetInRadius(Vector3.new(0, 5, 10), 1)[1]\n"
+        "  if n == 2 then print('count', lamp.count) lamp.Enabled = true end\n"
+        "  if n == 9 then lamp.Enabled = false lamp.Enabled = true end\n"
+        "  if n == 12 then lamp.Enabled = 1 end\n"
+        "  if n == 14 then for _, e in ipairs(World.GetInRadius(Vector3.new(0, 5, 20), 1)) do\n"
+        "    print('plain', e.Enabled) e.Enabled = true end end end\n");
+    (void)script_fixture_add(&fixture, "Workspace/Other", code, other);
+    script_fixture_run(&fixture, 20);
+    CHECK_INT(script_fixture_lines(&fixture, "count\t5"), 1); // off: no onUpdate
+    CHECK_INT(script_fixture_lines(&fixture, "on\ttrue"), 2);
+    CHECK_INT(script_fixture_lines(&fixture, "off"), 1); // off and on in one call is nothing
+    CHECK_INT(script_fixture_lines(&fixture, "started"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "plain\tfalse"), 1);
+    CHECK_INT(fixture.fault_count, 2); // 1 is no boolean, and the last part has no script
+    CHECK(plain != 0);
     script_fixture_close(&fixture);
 }
 

@@ -100,12 +100,15 @@ TEST(it_is_sent_as_it_was_signed)
     REQUIRE(manifest->signature.bytes == 64);
     CHECK_BYTES(manifest->signature.data, signature, 64);
     REQUIRE(manifest->scripts_count == 2);
-    CHECK(text_equal(manifest->scripts[0].path, act_text("ReplicatedStorage/Words")));
-    CHECK(text_equal(manifest->scripts[0].ending, act_text(".lua")));
-    CHECK(text_equal(manifest->scripts[1].path, act_text("StarterGui/Hud")));
-    CHECK(text_equal(manifest->scripts[1].ending, act_text(".ts")));
+    CHECK(text_equal(manifest->scripts[0].path, act_text("ReplicatedStorage/Words.lua")));
+    CHECK(text_equal(manifest->scripts[1].path, act_text("StarterGui/Hud.ts")));
+    CHECK(manifest->scripts[0].replicate && manifest->scripts[1].replicate);
+    CHECK_INT(manifest->text_bytes, 0);
     REQUIRE(manifest->scripts[1].requires_count == 1);
     CHECK(text_equal(manifest->scripts[1].requires[0].path, requires[0]));
+    MessageScriptVerify verify = {.script_path = act_text("StarterGui/Hud"), .success = true};
+    memcpy(verify.hash.bytes, rows[hud].rune_hash, sizeof verify.hash.bytes);
+    CHECK(act_world_ask(&act, a, MESSAGE_SCRIPT_VERIFY, &verify));
     CHECK_INT(a->counts[MESSAGE_SCRIPT_EXECUTE], 1);
     close();
 }

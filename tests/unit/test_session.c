@@ -78,6 +78,31 @@ TEST(a_wrong_version_is_refused)
     fixture_close(&fixture);
 }
 
+// Rows of another version of this program: no field behind the schema is looked at.
+TEST(another_schema_is_refused)
+{
+    static const struct {
+        uint8_t bytes[8];
+        size_t count;
+        const char *code;
+    } rows[] = {
+        {{MESSAGE_HANDSHAKE, 1, 0, 2, PROTOCOL_SCHEMA + 1, 0xff}, 6, "unsupported_version"},
+        {{MESSAGE_HANDSHAKE, 1, 0, 2, 0}, 5, "unsupported_version"},
+        {{MESSAGE_OLD_HANDSHAKE, 1, 0, 2}, 4, "unsupported_version"},
+        {{MESSAGE_HANDSHAKE, 1, 0, 2, PROTOCOL_SCHEMA, 0xff}, 6, "malformed"},
+        {{MESSAGE_HANDSHAKE, 1}, 2, "malformed"},
+    };
+    Fixture fixture;
+    fixture_open(&fixture);
+    for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CHECK_OK(fixture_connect(&fixture, i + 1, false));
+        CHECK_OK(fixture_send_bytes(&fixture, i + 1, rows[i].bytes, rows[i].count));
+        fixture_tick(&fixture, 1);
+        CHECK_TEXT(hear(&fixture, i + 1).code, rows[i].code);
+    }
+    fixture_close(&fixture);
+}
+
 TEST(a_handshake_must_come_in_time)
 {
     Fixture fixture;
@@ -103,6 +128,7 @@ TEST(names_and_ids_are_checked)
     uint64_t connection = 0;
     for (uint32_t i = 0; i < sizeof bad_names / sizeof bad_names[0]; i++) {
         const MessageHandshake hello = {.version = 2,
+                                        .schema = PROTOCOL_SCHEMA,
                                         .name = {bad_names[i], (uint32_t)strlen(bad_names[i])}};
         CHECK_OK(fixture_connect(&fixture, ++connection, false));
         CHECK_OK(fixture_send(&fixture, connection, MESSAGE_HANDSHAKE, &hello));
@@ -111,6 +137,7 @@ TEST(names_and_ids_are_checked)
     }
     for (uint32_t i = 0; i < sizeof bad_ids / sizeof bad_ids[0]; i++) {
         const MessageHandshake hello = {.version = 2,
+                                        .schema = PROTOCOL_SCHEMA,
                                         .player_id = {bad_ids[i], (uint32_t)strlen(bad_ids[i])}};
         CHECK_OK(fixture_connect(&fixture, ++connection, false));
         CHECK_OK(fixture_send(&fixture, connection, MESSAGE_HANDSHAKE, &hello));
@@ -327,7 +354,8 @@ TEST(others_sign_in_through_the_owner)
     CHECK_TEXT(hear(&fixture, 1).code, "auth_required");
 
     CHECK_OK(fixture_connect(&fixture, 2, false));
-    const MessageHandshake hello = {.version = 2, .ticket = {"ticket", 6}};
+    const MessageHandshake hello = {
+        .version = 2, .schema = PROTOCOL_SCHEMA, .ticket = {"ticket", 6}};
     CHECK_OK(fixture_send(&fixture, 2, MESSAGE_HANDSHAKE, &hello));
     CHECK_OK(fixture_enter(&fixture, &(Entry){.type = ENTRY_TICK, .number = fixture.unix_ms}));
     uint32_t count = 0;
@@ -389,7 +417,8 @@ TEST(a_session_token_counts_in_development_too)
     Fixture fixture;
     fixture_open(&fixture);
     CHECK(fixture.world->config.development);
-    const MessageHandshake hello = {.version = 2, .session_token = {"sign-in", 7}};
+    const MessageHandshake hello = {
+        .version = 2, .schema = PROTOCOL_SCHEMA, .session_token = {"sign-in", 7}};
     CHECK_INT(sign_in(&fixture, 1, &hello, 77).welcomes, 1);
     CHECK_INT(session_of_connection(fixture.world->sessions, 1)->account, 77);
     CHECK_TEXT(session_of_connection(fixture.world->sessions, 1)->name, "Bo");
@@ -401,6 +430,7 @@ TEST(a_session_token_counts_in_development_too)
 static MessageHandshake with_token(const char *proof, const char *token)
 {
     return (MessageHandshake){.version = 2,
+                              .schema = PROTOCOL_SCHEMA,
                               .ticket = {proof, (uint32_t)strlen(proof)},
                               .resume_token = {token, (uint32_t)strlen(token)}};
 }

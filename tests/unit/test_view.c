@@ -334,24 +334,41 @@ TEST(local_entities_have_caps_and_bounds)
 TEST(keys_camera_and_ui)
 {
     World w = open_world();
+    ViewKey changed;
     CHECK(!w.methods->key_is_down(w.world, text_from("W")));
-    CHECK_OK(view_set_key(w.view, text_from("w"), true));
-    CHECK_OK(view_set_key(w.view, text_from("Space"), true));
-    CHECK_OK(view_set_key(w.view, text_from("W"), true));
+    CHECK_OK(view_set_key(w.view, text_from("w"), true, &changed));
+    CHECK_OK(view_set_key(w.view, text_from("Space"), true, &changed));
+    CHECK_OK(view_set_key(w.view, text_from("W"), true, &changed));
     CHECK(w.methods->key_is_down(w.world, text_from("W")));
     CHECK(w.methods->key_is_down(w.world, text_from("SPACE")));
-    CHECK_OK(view_set_key(w.view, text_from("W"), false));
-    CHECK_OK(view_set_key(w.view, text_from("Q"), false));
+    CHECK_OK(view_set_key(w.view, text_from("W"), false, &changed));
+    CHECK_OK(view_set_key(w.view, text_from("Q"), false, &changed));
     CHECK(!w.methods->key_is_down(w.world, text_from("w")));
     CHECK(w.methods->key_is_down(w.world, text_from("Space")));
-    CHECK_INT(view_set_key(w.view, text_from(""), true), STATUS_RANGE);
+    CHECK_INT(view_set_key(w.view, text_from(""), true, &changed), STATUS_RANGE);
+    // The names that browsers have; whoever is told gets the one name for scripts, once.
+    static const char *const same[][3] = {{"KeyQ", "q", "Q"},
+                                          {"Digit7", "7", "7"},
+                                          {"ShiftLeft", "shift", "Shift"},
+                                          {"ArrowUp", "UP", "Up"},
+                                          {"Fire", "fire", "Fire"}};
+    for (uint32_t i = 0; i < sizeof same / sizeof *same; i++) {
+        CHECK_OK(view_set_key(w.view, text_from(same[i][0]), true, &changed));
+        CHECK(w.methods->key_is_down(w.world, text_from(same[i][1])));
+        CHECK_TEXT(changed.shown, same[i][2]);
+        CHECK_OK(view_set_key(w.view, text_from(same[i][1]), true, &changed));
+        CHECK_INT(changed.bytes, 0);
+        CHECK_OK(view_set_key(w.view, text_from(same[i][1]), false, &changed));
+        CHECK_TEXT(changed.shown, same[i][2]);
+        CHECK(!w.methods->key_is_down(w.world, text_from(same[i][0])));
+    }
     CHECK(!w.methods->key_is_down(w.world, text_from("")));
     char name[3] = "a0";
     Status status = STATUS_OK;
     for (uint32_t i = 0; i < VIEW_KEYS_MAX; i++) {
         name[0] = (char)('a' + i / 10);
         name[1] = (char)('0' + i % 10);
-        status = view_set_key(w.view, text_from(name), true);
+        status = view_set_key(w.view, text_from(name), true, &changed);
     }
     CHECK_INT(status, STATUS_LIMIT); // one more than fits
 

@@ -45,10 +45,15 @@ TEST(simple_spellings_are_found)
     CHECK(has("trooooll") && has("trolllll")); // repeated letters
     CHECK(has("asssss") && !has("as"));        // two stay two
     CHECK(has("t r o l l") && has("t.r.o.l.l") && has("say t-r-o-l-l now"));
-    CHECK(has("tro\xe2\x80\x8bll")); // an invisible character
-    CHECK(has("tro\xcc\x88ll"));     // a mark on a letter
-    CHECK(has("\xef\xbd\x94roll"));  // a wide t
-    CHECK(has("tr\xd0\xbell"));      // a Cyrillic o
+    CHECK(has("tro\xe2\x80\x8bll"));                                  // an invisible character
+    CHECK(has("tro\xcc\x88ll"));                                      // a mark on a letter
+    CHECK(has("\xef\xbd\x94roll"));                                   // a wide t
+    CHECK(has("tr\xd0\xbell"));                                       // a Cyrillic o
+    CHECK(has("\xf0\x9d\x90\xad\xf0\x9d\x90\xab\xf0\x9d\x90\xa8ll")); // mathematical t, r, o
+    CHECK(has("\xe2\x93\xa3r\xe2\x93\x9ell"));                        // circled t and o
+    CHECK(has("t\xef\xb8\x8fr\xef\xb8\x8foll"));                      // variation selectors
+    CHECK(has("tro\xef\xb8\xa0ll"));                                  // half a mark
+    CHECK(has("t\xc2\xadr\xe2\x81\xa0o\xef\xbb\xbfll\xe2\x80\xae"));  // a soft hyphen, joiners
     CHECK(has("1d10t") && has("@ss") && has("a$$"));
     CHECK(has("idiot!") && has("!idiot")); // signs around it are no letters
 }

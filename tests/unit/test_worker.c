@@ -488,6 +488,7 @@ TEST(facts_that_no_place_can_have_are_refused)
         buffer_put_block(&reply, "whole", 5);
         place_facts_write(&rows[i].facts, &reply);
         buffer_put_block(&reply, "stripped", 8);
+        buffer_put_block(&reply, "frame", 5);
         PlaceOutput out = {0};
         DiagnosticList list = {0};
         CHECK_INT(place_read_reply(&reply, STATUS_OK, &out, &list), rows[i].status);

@@ -110,7 +110,7 @@ TEST(nobody_has_no_characters_to_keep)
     a->connection = 900;
     merge_reset(&a->merge, 60);
     CHECK_OK(act_world_enter(&act, &(Entry){.type = ENTRY_CONNECT, .connection = 900}));
-    const MessageHandshake hello = {.version = 2};
+    const MessageHandshake hello = {.version = 2, .schema = PROTOCOL_SCHEMA};
     act_world_send(&act, a, MESSAGE_HANDSHAKE, &hello);
     act_world_tick(&act, 4);
     CHECK_INT(a->counts[MESSAGE_WELCOME], 1);
@@ -129,7 +129,8 @@ TEST(nobody_has_no_characters_to_keep)
     b->connection = 901;
     merge_reset(&b->merge, 60);
     CHECK_OK(act_world_enter(&act, &(Entry){.type = ENTRY_CONNECT, .connection = 901}));
-    const MessageHandshake bo = {.version = 2, .player_id = act_text("bo")};
+    const MessageHandshake bo = {
+        .version = 2, .schema = PROTOCOL_SCHEMA, .player_id = act_text("bo")};
     act_world_send(&act, b, MESSAGE_HANDSHAKE, &bo);
     act_world_tick(&act, 4);
     CHECK(save(b, "knight", "Sir Bo", 1));

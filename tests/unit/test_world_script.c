@@ -84,7 +84,32 @@ TEST(the_service_decides_who_gets_what)
     for (uint32_t i = 0; i < manifest->scripts_count; i++) {
         CHECK(!is(manifest->scripts[i].service, "ServerScriptService"));
     }
-    CHECK_INT(a->counts[MESSAGE_SCRIPT_EXECUTE], 3); // a module runs by require alone
+    // What is verified is told to run; a module runs by require alone.
+    CHECK_INT(a->counts[MESSAGE_SCRIPT_EXECUTE], 0);
+    WireScriptVerdict verdicts[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        verdicts[i] = (WireScriptVerdict){.script_path = manifest->scripts[i].path,
+                                          .hash = manifest->scripts[i].rune_hash,
+                                          .success = true};
+    }
+    MessageScriptVerifyList list = {.scripts = verdicts, .scripts_count = 4};
+    CHECK(act_world_ask(&act, a, MESSAGE_SCRIPT_VERIFY_LIST, &list));
+    CHECK_INT(a->counts[MESSAGE_SCRIPT_EXECUTE], 3);
+    // Another hash is of another set: nothing runs. What failed does not run either.
+    verdicts[3].hash.bytes[0] ^= 1;
+    list = (MessageScriptVerifyList){.scripts = &verdicts[3], .scripts_count = 1};
+    CHECK(act_world_ask(&act, a, MESSAGE_SCRIPT_VERIFY_LIST, &list));
+    verdicts[2].success = false;
+    list = (MessageScriptVerifyList){.scripts = &verdicts[2], .scripts_count = 1};
+    CHECK(act_world_ask(&act, a, MESSAGE_SCRIPT_VERIFY_LIST, &list));
+    list.scripts_count = 0;
+    CHECK(!act_world_ask(&act, a, MESSAGE_SCRIPT_VERIFY_LIST, &list));
+    CHECK_TEXT(act_client_code(a), "range");
+    verdicts[2].script_path = act_text("ServerScriptService/Secret");
+    list.scripts_count = 1;
+    CHECK(!act_world_ask(&act, a, MESSAGE_SCRIPT_VERIFY_LIST, &list));
+    CHECK_TEXT(act_client_code(a), "not_found");
+    CHECK_INT(a->counts[MESSAGE_SCRIPT_EXECUTE], 3);
     const WireScriptPath secret = {.path = act_text("ServerScriptService/Secret")};
     const MessageScriptRequest request = {.script_paths = &secret, .script_paths_count = 1};
     CHECK(!act_world_ask(&act, a, MESSAGE_SCRIPT_REQUEST, &request));

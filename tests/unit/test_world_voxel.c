@@ -176,7 +176,8 @@ TEST(the_own_chunk_can_be_asked_for_at_once)
         a->connection = 77;
         merge_reset(&a->merge, 60);
         CHECK_OK(act_world_enter(&act, &(Entry){.type = ENTRY_CONNECT, .connection = 77}));
-        const MessageHandshake hello = {.version = 2, .ticket = act_text("7 ann")};
+        const MessageHandshake hello = {
+            .version = 2, .schema = PROTOCOL_SCHEMA, .ticket = act_text("7 ann")};
         act_world_send(&act, a, MESSAGE_HANDSHAKE, &hello);
         while (a->counts[MESSAGE_WELCOME] == 0) {
             act_world_tick(&act, 1);

@@ -252,6 +252,7 @@ Status fixture_handshake(Fixture *fixture, uint64_t connection, const char *play
                          const char *resume_token)
 {
     const MessageHandshake hello = {.version = 2,
+                                    .schema = PROTOCOL_SCHEMA,
                                     .player_id = net_text(player_id),
                                     .name = net_text(player_id),
                                     .resume_token = net_text(resume_token)};

@@ -347,12 +347,16 @@ static int call_row(lua_State *thread, lua_CFunction function)
     return result_count;
 }
 
-// A function or global: upvalue 1 is the row.
+// A function or global: upvalue 1 is the row, upvalue 2 of a function the group it is in, so that
+// World:Find(…) works like World.Find(…).
 static int call_function(lua_State *thread)
 {
     const lua_Integer index = lua_tointeger(thread, lua_upvalueindex(1));
     const ApiRow *row = &rows[index];
     vm_charge(thread, API_CALL_STEPS);
+    if (lua_istable(thread, 1) && lua_rawequal(thread, 1, lua_upvalueindex(2))) {
+        lua_remove(thread, 1);
+    }
     check_side(thread, row);
     check_arguments(thread, row, &parsed_rows(script_of(thread))[index], 1);
     return call_row(thread, row->function);
@@ -491,7 +495,8 @@ static void push_group(lua_State *thread, const char *group)
     for (uint32_t i = 0; i < ROW_COUNT; i++) {
         if (rows[i].kind == API_KIND_FUNCTION && strcmp(rows[i].owner, group) == 0) {
             lua_pushinteger(thread, (lua_Integer)i);
-            lua_pushcclosure(thread, call_function, 1);
+            lua_pushvalue(thread, -2);
+            lua_pushcclosure(thread, call_function, 2);
             lua_setfield(thread, -2, rows[i].name);
         }
     }

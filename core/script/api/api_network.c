@@ -91,7 +91,7 @@ int api_Network_BroadcastUnreliable(lua_State *thread)
 static int listen(lua_State *thread, const char *prefix)
 {
     char key[WORLD_NAME_BYTES_MAX + 32];
-    (void)check_name(thread, 1);
+    (void)remote_cost_add(script_remotes(script_of(thread)), check_name(thread, 1));
     snprintf(key, sizeof key, "%s:%s", prefix, lua_tostring(thread, 1));
     (void)signal_push_named(script_of(thread), thread, key, true);
     lua_replace(thread, 1);
@@ -111,7 +111,7 @@ int api_Network_OnServerEvent(lua_State *thread)
 int api_Network_OnInvoke(lua_State *thread)
 {
     ScriptSystem *system = script_of(thread);
-    (void)check_name(thread, 1);
+    (void)remote_cost_add(&system->remotes, check_name(thread, 1));
     // Only one handler answers: the last one that was set.
     lua_rawgeti(thread, LUA_REGISTRYINDEX, system->invokes_ref);
     lua_pushvalue(thread, 1);

@@ -1,9 +1,12 @@
 // What scripts can do with the objects of object.h: members and operators of Vector3, the text of
 // objects, and the fields that a script sets on an entity or a player.
 #include "core/script/api/api.h"
+#include "core/script/vm/number.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define VECTOR_TEXT_STEPS 400 // one component, written up to four times
 
 // --- Vector3 ------------------------------------------------------------------------------------
 
@@ -92,14 +95,29 @@ static Vec3 operand(lua_State *thread, int index)
     return object_vector(thread, index);
 }
 
+// Both sides of a sum; a number is none.
+static void check_vectors(lua_State *thread, const char *operator)
+{
+    for (int i = 1; i <= 2; i++) {
+        if (!object_is_vector(thread, i)) {
+            luaL_error(thread,
+                       "Vector3 %s %s: the other side must be a Vector3 too; write "
+                       "Vector3.new(0, n, 0) to move along y",
+                       operator, luaL_typename(thread, i));
+        }
+    }
+}
+
 static int vector_add(lua_State *thread)
 {
+    check_vectors(thread, "+");
     object_push_vector(thread, vec3_add(object_vector(thread, 1), object_vector(thread, 2)));
     return 1;
 }
 
 static int vector_sub(lua_State *thread)
 {
+    check_vectors(thread, "-");
     object_push_vector(thread, vec3_sub(object_vector(thread, 1), object_vector(thread, 2)));
     return 1;
 }
@@ -133,16 +151,28 @@ static int vector_eq(lua_State *thread)
     return 1;
 }
 
+// The shortest text that gives the same float again: 0.8, not 0.80000001192093.
+static void float_text(float value, char out[NUMBER_TEXT_BYTES])
+{
+    static const char *const precisions[] = {"%.6g", "%.7g", "%.8g", "%.9g"};
+    for (uint32_t i = 0; i < sizeof precisions / sizeof *precisions; i++) {
+        char *end;
+        out[number_format((double)value, precisions[i], out)] = '\0';
+        if ((float)number_parse(out, &end) == value) {
+            return;
+        }
+    }
+}
+
 static int vector_text(lua_State *thread)
 {
     const Vec3 v = object_vector(thread, 1);
-    lua_settop(thread, 0);
-    lua_pushnumber(thread, (double)v.x);
-    lua_pushnumber(thread, (double)v.y);
-    lua_pushnumber(thread, (double)v.z);
-    // Lua's own way of printing numbers, so that the text is the same everywhere.
-    lua_pushfstring(thread, "%s, %s, %s", luaL_tolstring(thread, 1, NULL),
-                    luaL_tolstring(thread, 2, NULL), luaL_tolstring(thread, 3, NULL));
+    vm_charge(thread, 3 * VECTOR_TEXT_STEPS);
+    char x[NUMBER_TEXT_BYTES], y[NUMBER_TEXT_BYTES], z[NUMBER_TEXT_BYTES];
+    float_text(v.x, x);
+    float_text(v.y, y);
+    float_text(v.z, z);
+    lua_pushfstring(thread, "%s, %s, %s", x, y, z);
     return 1;
 }
 

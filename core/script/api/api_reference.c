@@ -181,6 +181,7 @@ static const TypeName type_names[] = {
     {"string", "string", "string"},
     {"table", "any", "table"},
     {"function", "(this: void, ...args: any[]) => any", "function"},
+    {"thread", "LuaThread", "thread"},
     {"any", "any", "any"},
 };
 
@@ -386,6 +387,8 @@ static void typescript_interface(ByteWriter *writer, const ApiRow *owner, bool f
 
 // Things of Lua that TypeScript cannot express.
 static const char lua_declarations[] =
+    "/** A coroutine. */\n"
+    "declare interface LuaThread { readonly __thread: never }\n"
     "/** Raises an error; level 1 adds the line. */\n"
     "declare function error(this: void, message: any, level?: number): never;\n"
     "/** Calls a function: [true, result], or [false, error]. */\n"
@@ -402,8 +405,12 @@ static const char lua_declarations[] =
     "/** Text as a number, or undefined. */\n"
     "declare function tonumber(this: void, value: any, base?: number): number | undefined;\n"
     "declare namespace math {\n"
+    "    /** x, but not below `low` and not above `high`. */\n"
+    "    function clamp(this: void, x: number, low: number, high: number): number;\n"
     "    /** The remainder with the sign of x; % has that of y. */\n"
     "    function fmod(this: void, x: number, y: number): number;\n"
+    "    /** A smooth number between -1 and 1, the same on every machine. */\n"
+    "    function noise(this: void, x: number, y?: number, z?: number): number;\n"
     "    /** A whole number as an integer, which prints without .0; else undefined. */\n"
     "    function tointeger(this: void, x: number): number | undefined;\n"
     "}\n"

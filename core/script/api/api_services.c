@@ -2,6 +2,7 @@
 #include "core/script/api/api.h"
 
 #include "core/base/utf8.h"
+#include "core/wire/script_path.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -220,8 +221,11 @@ static int raise_cycle(lua_State *thread, const ScriptSystem *system, const char
 int api_global_require(lua_State *thread)
 {
     ScriptSystem *system = script_of(thread);
-    const char *path = lua_tostring(thread, 1);
-    const Handle handle = script_find(system, path);
+    char whole[SCRIPT_PATH_BYTES];
+    size_t bytes;
+    const char *path = lua_tolstring(thread, 1, &bytes);
+    const bool is_spell = script_path_spell(path, bytes, whole, sizeof whole) > 0;
+    const Handle handle = script_find(system, is_spell ? whole : path);
     Script *script = script_at(system, handle);
     if (script == NULL) {
         return luaL_error(thread, "require: there is no module \"%s\"", path);

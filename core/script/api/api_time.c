@@ -35,14 +35,18 @@ int api_task_spawn(lua_State *thread)
 {
     ScriptSystem *system = script_of(thread);
     const int argument_count = lua_gettop(thread) - 1;
-    lua_State *coroutine = lua_newthread(thread);
-    lua_insert(thread, 1); // coroutine, function, arguments
-    lua_pushvalue(thread, 2);
-    lua_xmove(thread, coroutine, 1);
+    lua_State *coroutine = lua_tothread(thread, 1);
+    if (coroutine == NULL) {
+        coroutine = lua_newthread(thread);
+        lua_insert(thread, 1); // coroutine, function, arguments
+        lua_pushvalue(thread, 2);
+        lua_xmove(thread, coroutine, 1);
+        lua_remove(thread, 2);
+    }
     lua_rawgeti(thread, LUA_REGISTRYINDEX, system->resume_ref);
-    lua_replace(thread, 2); // coroutine, resume, arguments
+    lua_insert(thread, 2);
     lua_pushvalue(thread, 1);
-    lua_insert(thread, 3);
+    lua_insert(thread, 3); // coroutine, resume, coroutine, arguments
     lua_call(thread, argument_count + 1, LUA_MULTRET);
     if (!lua_toboolean(thread, 2)) {
         vm_charge(thread, FAULT_STEPS);

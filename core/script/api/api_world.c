@@ -360,6 +360,34 @@ int api_get_Entity_params(lua_State *thread)
     return 1;
 }
 
+// The one wanted; onEnable or onDisable follows once no script runs.
+int api_get_Entity_Enabled(lua_State *thread)
+{
+    ScriptSystem *system = script_of(thread);
+    const uint32_t slot = script_instance_of(system, object_entity(thread, 1), 0);
+    const Instance *instance = slot != 0 ? pool_at(&system->instances, slot) : NULL;
+    lua_pushboolean(thread, instance != NULL && instance->enabled != instance->switch_due);
+    return 1;
+}
+
+int api_set_Entity_Enabled(lua_State *thread)
+{
+    ScriptSystem *system = script_of(thread);
+    const uint64_t entity = object_entity(thread, 1);
+    luaL_checktype(thread, 2, LUA_TBOOLEAN);
+    const bool enabled = lua_toboolean(thread, 2) != 0;
+    uint32_t slot = script_instance_of(system, entity, 0);
+    if (slot == 0) {
+        return luaL_error(thread, "Entity.Enabled: this entity has no script on this side");
+    }
+    for (; slot != 0; slot = script_instance_of(system, entity, slot)) {
+        Instance *instance = pool_at(&system->instances, slot);
+        instance->switch_due = instance->enabled != enabled;
+        system->enable_is_due = system->enable_is_due || instance->switch_due;
+    }
+    return 0;
+}
+
 int api_Entity_IsValid(lua_State *thread)
 {
     ScriptEntityInfo info;

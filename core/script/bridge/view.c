@@ -106,47 +106,6 @@ Roster *view_roster(View *view)
     return &view->roster;
 }
 
-bool view_key_make(Text key, ViewKey *out)
-{
-    if (key.bytes < 1 || key.bytes > VIEW_KEY_BYTES) {
-        return false;
-    }
-    *out = (ViewKey){.bytes = (uint8_t)key.bytes};
-    for (size_t i = 0; i < key.bytes; i++) {
-        const char c = key.data[i];
-        out->name[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-    }
-    return true;
-}
-
-Status view_set_key(View *view, Text name, bool down)
-{
-    ViewKey key;
-    if (!view_key_make(name, &key)) {
-        return STATUS_RANGE;
-    }
-    uint32_t at = 0;
-    while (at < view->key_count && (view->keys[at].bytes != key.bytes ||
-                                    memcmp(view->keys[at].name, key.name, key.bytes) != 0)) {
-        at += 1;
-    }
-    if (!down) {
-        if (at < view->key_count) {
-            view->key_count -= 1;
-            view->keys[at] = view->keys[view->key_count];
-        }
-        return STATUS_OK;
-    }
-    if (at < view->key_count) {
-        return STATUS_OK;
-    }
-    if (view->key_count == VIEW_KEYS_MAX) {
-        return STATUS_LIMIT;
-    }
-    view->keys[view->key_count++] = key;
-    return STATUS_OK;
-}
-
 void view_set_camera(View *view, Vec3 position, Vec3 forward)
 {
     const Vec3 unit = vec3_normalise(forward);

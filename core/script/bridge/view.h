@@ -42,9 +42,15 @@ ScriptWorld *view_world(View *view);
 // anything private.
 AttributeTable *view_attributes(View *view);
 Roster *view_roster(View *view);
-// Keys and actions are compared without case: "W" equals "w". STATUS_LIMIT if too many are down at
-// once.
-MUST_USE Status view_set_key(View *view, Text key, bool down);
+// A key or an action by any of its names (view_key.c); `changed` gets the one that scripts are
+// told, or 0 bytes if it was so already. STATUS_LIMIT if too many are down at once.
+typedef struct ViewKey {
+    uint8_t bytes;
+    char name[VIEW_KEY_BYTES]; // in small letters
+    char shown[VIEW_KEY_BYTES];
+} ViewKey;
+bool view_key_make(Text name, ViewKey *out); // false: no key has such a name
+MUST_USE Status view_set_key(View *view, Text name, bool down, ViewKey *changed);
 void view_set_camera(View *view, Vec3 position, Vec3 forward);
 // Moves local entities by a tick; removes those that were destroyed or whose time is over.
 void view_step(View *view);

@@ -8,11 +8,6 @@
 
 #define VIEW_RADIUS_MAX 512 // found by one query
 
-typedef struct ViewKey {
-    uint8_t bytes;
-    char name[VIEW_KEY_BYTES]; // lower case
-} ViewKey;
-
 struct View {
     ScriptWorld world; // first
     ViewConfig config;
@@ -40,7 +35,6 @@ struct View {
 
 ViewLocal *view_local_find(const View *view, uint64_t net_id); // NULL: none
 bool view_find(const View *view, uint64_t net_id, WorldThing *out);
-// False if no key has that name; converts to lower case.
-bool view_key_make(Text key, ViewKey *out);
+bool view_key_is_down(const View *view, Text name); // view_key.c
 // view_methods.c
 const ScriptWorldMethods *view_methods(void);

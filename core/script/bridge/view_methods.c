@@ -546,18 +546,7 @@ static Status method_store(ScriptWorld *world, const StoreRequest *request)
 
 static bool method_key_is_down(ScriptWorld *world, Text name)
 {
-    const View *view = of(world);
-    ViewKey key;
-    if (!view_key_make(name, &key)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < view->key_count; i++) {
-        if (view->keys[i].bytes == key.bytes &&
-            memcmp(view->keys[i].name, key.name, key.bytes) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return view_key_is_down(of(world), name);
 }
 
 static bool method_camera(ScriptWorld *world, Vec3 *position, Vec3 *forward)

@@ -225,6 +225,36 @@ void account_memory_fault(ScriptSystem *system, Script *script, size_t bytes)
     script->state = SCRIPT_OFF;
 }
 
+void script_watch_begin(ScriptSystem *system)
+{
+    system->watch = (ScriptWatch){.number = system->watch.number + 1};
+}
+
+const ScriptWatch *script_watch(const ScriptSystem *system)
+{
+    return &system->watch;
+}
+
+// A file that does not run to its end, or a script that did not start, is of no use to anybody.
+static void watch_fault(ScriptSystem *system, Script *script, const ScriptFault *fault)
+{
+    ScriptWatch *watch = &system->watch;
+    const bool is_start =
+        fault->hook == HOOK_LOAD || fault->hook == HOOK_START || fault->hook == HOOK_RELOAD;
+    script->has_not_started = script->has_not_started || is_start;
+    if (watch->number == 0 || script->watch_number != watch->number || watch->has_failed) {
+        return;
+    }
+    watch->fault_count += 1;
+    watch->has_failed = is_start;
+    if (watch->text[0] == 0 || watch->has_failed) {
+        const bool has_place = begins_with_place(fault->message, fault->file);
+        char place[SCRIPT_FILE_BYTES + 16];
+        snprintf(place, sizeof place, "%s:%u: ", fault->file, (unsigned)fault->line);
+        snprintf(watch->text, sizeof watch->text, "%s%s", has_place ? "" : place, fault->message);
+    }
+}
+
 void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKind kind,
                    uint32_t line, const char *message, const char *traceback)
 {
@@ -261,6 +291,7 @@ void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKi
         return;
     }
     if (script != NULL) {
+        watch_fault(system, script, &fault);
         punish(system, script);
     }
 }
@@ -274,6 +305,15 @@ uint32_t script_faults(ScriptSystem *system, ScriptFault *out, uint32_t max)
         system->fault_count -= 1;
     }
     return given;
+}
+
+bool script_fault_last(const ScriptSystem *system, ScriptFault *out)
+{
+    const uint32_t end = system->fault_first + system->fault_count;
+    if (system->totals.fault_count > 0) {
+        *out = system->faults[(end + SCRIPT_FAULTS_MAX - 1) % SCRIPT_FAULTS_MAX];
+    }
+    return system->totals.fault_count > 0;
 }
 
 // The path goes before the text, unless an error message has it there already.
@@ -318,21 +358,20 @@ static uint64_t cost_of(const ScriptAccount *account)
 }
 
 // Keeps the dearest accounts, dearest first; equal ones in the order they come.
-static void list_account(ScriptAccount *list, uint32_t *count, const ScriptAccount *account)
+static void list_account(ScriptAccount *list, uint32_t *count, uint32_t max,
+                         const ScriptAccount *account)
 {
     uint32_t at = *count;
     while (at > 0 && cost_of(&list[at - 1]) < cost_of(account)) {
         at -= 1;
     }
-    if (at == SCRIPT_STATS_ROWS) {
+    if (at == max) {
         return;
     }
-    if (*count < SCRIPT_STATS_ROWS) {
+    if (*count < max) {
         *count += 1;
     }
-    for (uint32_t i = *count - 1; i > at; i--) {
-        list[i] = list[i - 1];
-    }
+    memmove(&list[at + 1], &list[at], (*count - 1 - at) * sizeof *list);
     list[at] = *account;
 }
 
@@ -341,6 +380,11 @@ static ScriptState state_of(const ScriptSystem *system, const Script *script)
 {
     const bool over = script->state == SCRIPT_RUNNING && script->share.over_until > system->tick;
     return over ? SCRIPT_THROTTLED : script->state;
+}
+
+RemoteCosts *script_remotes(ScriptSystem *system)
+{
+    return &system->remotes;
 }
 
 void script_stats(const ScriptSystem *system, ScriptStats *out)
@@ -363,7 +407,7 @@ void script_stats(const ScriptSystem *system, ScriptStats *out)
         out->throttled_count += account.state == SCRIPT_THROTTLED;
         out->off_count += account.state == SCRIPT_OFF;
         snprintf(account.path, sizeof account.path, "%s", script->path);
-        list_account(out->scripts, &out->scripts_listed, &account);
+        list_account(out->scripts, &out->scripts_listed, SCRIPT_STATS_ROWS, &account);
         out->pending_loads += script->load == LOAD_PENDING;
     }
     for (uint32_t i = pool_next(&system->instances, 1); i != 0;
@@ -378,6 +422,6 @@ void script_stats(const ScriptSystem *system, ScriptStats *out)
         account.memory_bytes = vm_owned_bytes(system->vm, instance->script.index);
         account.state = state_of(system, script);
         snprintf(account.path, sizeof account.path, "%s", script->path);
-        list_account(out->entities, &out->entities_listed, &account);
+        list_account(out->entities, &out->entities_listed, SCRIPT_STATS_ENTITIES, &account);
     }
 }

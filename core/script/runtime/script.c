@@ -104,6 +104,7 @@ Status script_create(Heap *heap, const ScriptConfig *config, ScriptSystem **out)
     system->methods = config->world->methods;
     system->rng = rng_make(config->seed, 7);
     system->call_ms_now = config->call_ms;
+    remote_costs_init(&system->remotes);
     Status status = fill_block(system, &arena);
     if (status == STATUS_OK) {
         status = vm_create(heap, &config->vm, &system->vm);
@@ -234,6 +235,20 @@ void script_set_parameters(ScriptSystem *system, uint32_t slot, const char *json
     }
 }
 
+void script_replace_parameters(ScriptSystem *system, const char *script_id,
+                               bool (*matches)(void *user, uint64_t entity), void *user,
+                               const char *json, size_t bytes)
+{
+    const Handle script = script_find(system, script_id);
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0;
+         i = pool_next(&system->instances, i + 1)) {
+        const Instance *instance = pool_at(&system->instances, i);
+        if (handle_equal(instance->script, script) && matches(user, instance->entity)) {
+            script_set_parameters(system, i, bytes > 0 ? json : NULL, bytes, NULL);
+        }
+    }
+}
+
 // Pushes the self of hooks: the entity, or nil. Returns 1.
 static int push_self(ScriptSystem *system, const Instance *instance)
 {
@@ -296,6 +311,7 @@ void script_set_enabled(ScriptSystem *system, uint32_t slot, bool enabled)
         return;
     }
     instance->enabled = enabled;
+    instance->switch_due = false;
     if (instance->started) {
         call_hook_now(system, slot, enabled ? HOOK_ENABLE : HOOK_DISABLE);
     }
@@ -466,6 +482,21 @@ Status script_event(ScriptSystem *system, const ScriptEvent *event)
     return STATUS_OK;
 }
 
+void script_drop_messages(ScriptSystem *system,
+                          void (*dropped)(void *user, const ScriptEvent *event), void *user)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < system->event_count; i++) {
+        if (system->events[i].type == SCRIPT_EVENT_MESSAGE) {
+            dropped(user, &system->events[i]);
+        } else {
+            system->events[kept++] = system->events[i];
+        }
+    }
+    system->event_count = kept;
+    system->event_data_bytes = kept > 0 ? system->event_data_bytes : 0;
+}
+
 bool script_join_is_pending(const ScriptSystem *system, uint64_t player_id)
 {
     for (uint32_t i = system->events_told; system->joins_pending > 0 && i < system->event_count;
@@ -616,7 +647,27 @@ static void start_one(ScriptSystem *system, uint32_t slot)
                   script->hook_refs[HOOK_RELOAD], 1);
         return;
     }
+    const Handle handle = pool_handle(&system->instances, slot);
     call_hook(system, slot, HOOK_START);
+    if (instance_at(system, handle) != NULL) {
+        call_hook(system, slot, HOOK_ENABLE);
+    }
+}
+
+// What scripts have switched on or off meanwhile.
+static void run_switches(ScriptSystem *system)
+{
+    if (!system->enable_is_due) {
+        return;
+    }
+    system->enable_is_due = false;
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0 && !system->is_dead;
+         i = pool_next(&system->instances, i + 1)) {
+        const Instance *instance = pool_at(&system->instances, i);
+        if (instance->switch_due) {
+            script_set_enabled(system, i, !instance->enabled);
+        }
+    }
 }
 
 static void run_starts(ScriptSystem *system)
@@ -709,6 +760,7 @@ static void run_tick(void *user)
         run_updates(system);
         signal_run(system);
         schedule_run(system); // threads that signals woke
+        run_switches(system);
     } while (share_next_round(system));
     share_end(system);
     count_missed_updates(system);

@@ -25,6 +25,7 @@
 
 #include "core/base/heap.h"
 #include "core/base/log.h"
+#include "core/script/runtime/remote_cost.h"
 #include "core/script/runtime/script_world.h"
 #include "core/script/vm/vm.h"
 
@@ -32,6 +33,7 @@
 #define SCRIPT_FILE_BYTES      160 // with its ending; LUA_IDSIZE
 #define SCRIPT_MESSAGE_BYTES   240
 #define SCRIPT_TRACEBACK_BYTES 1024
+#define SCRIPT_FAULT_BYTES     (SCRIPT_FILE_BYTES + 16 + SCRIPT_MESSAGE_BYTES) // "file:12: message"
 
 typedef struct ScriptSystem ScriptSystem;
 typedef struct ScriptApi ScriptApi; // core/script/api/script_api.h has the only one
@@ -128,6 +130,12 @@ void script_set_enabled(ScriptSystem *system, uint32_t instance, bool enabled);
 void script_set_parameters(ScriptSystem *system, uint32_t instance, const char *json, size_t bytes,
                            const char *hash);
 
+// New parameters for every instance of that script whose entity `matches`. Invalid JSON is shown,
+// and the last valid ones stay. No bytes: an empty table.
+void script_replace_parameters(ScriptSystem *system, const char *script_id,
+                               bool (*matches)(void *user, uint64_t entity), void *user,
+                               const char *json, size_t bytes);
+
 typedef struct ExecuteResult {
     bool ok;
     double exec_ms;
@@ -174,6 +182,11 @@ void script_charge_work(ScriptSystem *system, uint32_t script, const SimMaker *w
 // Some effects of a script did not fit into what players can be sent: its creator gets a fault.
 void script_effects_lost(ScriptSystem *system, uint32_t script, uint64_t count);
 
+// Takes the remotes out of the queue that no script has seen yet, because they were sent to other
+// scripts than those that run now. Each is given to `dropped` first.
+void script_drop_messages(ScriptSystem *system,
+                          void (*dropped)(void *user, const ScriptEvent *event), void *user);
+
 // STATUS_LIMIT when the queue is full (counted).
 MUST_USE Status script_event(ScriptSystem *system, const ScriptEvent *event);
 // The answer to a request of a script: `bytes` is a value (value.h), or an error message if not ok.
@@ -204,6 +217,20 @@ typedef struct ScriptFault {
 // Faults since the last call, oldest first; a bounded ring, overwritten ones are counted.
 uint32_t script_faults(ScriptSystem *system, ScriptFault *out, uint32_t max);
 
+// The newest one, also if it was given already. False: there was none.
+bool script_fault_last(const ScriptSystem *system, ScriptFault *out);
+
+// Watches a new set of scripts: those that are loaded or replaced from now on. Faults that a player
+// caused do not count.
+void script_watch_begin(ScriptSystem *system);
+typedef struct ScriptWatch {
+    uint32_t number;      // of the watch; scripts that it watches have the same
+    uint32_t fault_count; // since it began
+    bool has_failed;      // one of them at the top level of a file, in onStart or in onReload
+    char text[SCRIPT_FAULT_BYTES]; // the first of them, or the one that decided
+} ScriptWatch;
+const ScriptWatch *script_watch(const ScriptSystem *system);
+
 typedef enum ScriptState { SCRIPT_RUNNING, SCRIPT_THROTTLED, SCRIPT_OFF } ScriptState;
 
 typedef struct ScriptAccount {
@@ -227,7 +254,8 @@ typedef struct ScriptAccount {
     uint64_t work_skipped_count; // times that one of them stood still in a tick
 } ScriptAccount;
 
-#define SCRIPT_STATS_ROWS 20
+#define SCRIPT_STATS_ROWS     64
+#define SCRIPT_STATS_ENTITIES 20
 typedef struct ScriptStats {
     uint64_t compile_count, compile_cached_count;
     double compile_ms, exec_ms, time_ms;
@@ -239,8 +267,10 @@ typedef struct ScriptStats {
     uint32_t script_count, instance_count, coroutine_count, connection_count, timer_count;
     ScriptAccount scripts[SCRIPT_STATS_ROWS];
     uint32_t scripts_listed;
-    ScriptAccount entities[SCRIPT_STATS_ROWS];
+    ScriptAccount entities[SCRIPT_STATS_ENTITIES];
     uint32_t entities_listed;
 } ScriptStats;
 // getScriptSystemStats() of the script-system document.
 void script_stats(const ScriptSystem *system, ScriptStats *out);
+// How loud each remote is. Its owner, which sends and receives them, counts.
+RemoteCosts *script_remotes(ScriptSystem *system);

@@ -115,6 +115,8 @@ typedef struct Script {
     int module_ref;      // what the file returned, once it has run
     int hook_refs[HOOK_COUNT];
     bool is_module;          // runs by require only
+    uint32_t watch_number;   // as ScriptWatch.number when it came
+    bool has_not_started;    // its top level, onStart or onReload has failed
     bool reload_is_exported; // onReload is in what the file returned
     // Faults: each adds one, and one is forgiven every minute.
     ScriptState state;
@@ -140,8 +142,9 @@ typedef struct Instance {
     uint64_t entity;
     uint64_t number; // order of binding
     bool enabled;
-    bool started;  // onStart has run
-    bool reloaded; // onReload is due
+    bool switch_due; // on or off, once no script runs
+    bool started;    // onStart has run
+    bool reloaded;   // onReload is due
     bool ending;
     uint32_t missed_updates; // since onUpdate ran
     uint64_t update_tick;    // in which it ran
@@ -292,9 +295,12 @@ struct ScriptSystem {
     uint8_t *event_data;
     size_t event_data_bytes;
 
+    ScriptWatch watch;
+    bool enable_is_due;  // an instance wants to be switched on or off
     ScriptFault *faults; // ring
     uint32_t fault_first, fault_count;
     ScriptStats totals; // the sums; lists are filled by script_stats
+    RemoteCosts remotes;
 
     void *api_memory; // the API's own
 

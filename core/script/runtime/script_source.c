@@ -169,12 +169,28 @@ static void leave_slot(ScriptSystem *system, Handle handle, uint32_t owner)
     memory_settle(system);
 }
 
+static void move_ref(int *to, int *from)
+{
+    *to = *from;
+    *from = 0;
+}
+
+// For onReload: what the version before has, or, if that one never got as far as to have anything,
+// what it would have got itself.
+static void keep_state(Script *fresh, Script *before)
+{
+    const bool skips = before->has_not_started && before->old_ref != 0;
+    move_ref(&fresh->old_ref, skips ? &before->old_ref : &before->environment_ref);
+    move_ref(&fresh->old_module_ref, skips ? &before->old_module_ref : &before->module_ref);
+}
+
 // Replaces the code under that path, if there is any, by freshly compiled code.
 static void install(ScriptSystem *system, Handle handle, Script *fresh, const char *path,
                     const char *hash, bool keep_old)
 {
     Script *script = script_at(system, handle);
     fresh->is_module = path_is_module(path);
+    fresh->watch_number = system->watch.number;
     snprintf(fresh->path, sizeof fresh->path, "%s", path);
     snprintf(fresh->hash, sizeof fresh->hash, "%s", hash != NULL ? hash : "");
     take_file(system, fresh);
@@ -186,10 +202,7 @@ static void install(ScriptSystem *system, Handle handle, Script *fresh, const ch
         fresh->share.signals = fresh->share.connections = (SignalCount){0};
         blame_forget(system, handle);
         if (keep_old) {
-            fresh->old_ref = script->environment_ref;
-            fresh->old_module_ref = script->module_ref;
-            script->environment_ref = 0;
-            script->module_ref = 0;
+            keep_state(fresh, script);
         }
         forget_code(system, script);
     }
@@ -262,7 +275,7 @@ static void restart_instances(ScriptSystem *system, Handle script, bool reload)
         }
         schedule_cancel_instance(system, pool_handle(&system->instances, i));
         instance->generation_number = ++system->next_number;
-        instance->reloaded = reload && instance->started;
+        instance->reloaded = reload && (instance->started || instance->reloaded);
         instance->started = false;
     }
 }

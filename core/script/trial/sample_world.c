@@ -335,11 +335,13 @@ void sample_world_input(SampleWorld *world, const SimInput *input)
 
 Status sample_world_key(SampleWorld *world, Text key, bool down)
 {
-    const Status status = view_set_key(world->view, key, down);
-    if (status != STATUS_OK || world->client == NULL) {
+    ViewKey changed;
+    const Status status = view_set_key(world->view, key, down, &changed);
+    if (status != STATUS_OK || changed.bytes == 0 || world->client == NULL) {
         return status;
     }
-    const ScriptEvent event = {.type = SCRIPT_EVENT_INPUT, .name = key, .value = down ? 1 : 0};
+    const ScriptEvent event = {
+        .type = SCRIPT_EVENT_INPUT, .name = {changed.shown, changed.bytes}, .value = down ? 1 : 0};
     return script_event(world->client, &event);
 }
 

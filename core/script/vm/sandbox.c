@@ -4,6 +4,7 @@
 // error there may be no stack left), os with the times that the owner sets.
 #include "core/script/vm/sandbox.h"
 
+#include "core/script/vm/library.h"
 #include "core/script/vm/lua_guard.h"
 
 #include <lauxlib.h>
@@ -222,14 +223,14 @@ typedef struct Library {
     const char *name;
     lua_CFunction open;
     const char *absent;  // a function of it that scripts do not get
-    const luaL_Reg *own; // ours instead of Lua's, or NULL
+    const luaL_Reg *own; // ours, beside Lua's or instead; or NULL
 } Library;
 
 static const Library LIBRARIES[] = {
     {"coroutine", luaopen_coroutine, "close", OWN_COROUTINE},
-    {"math", luaopen_math, NULL, NULL},
-    {"string", luaopen_string, "dump", NULL},
-    {"table", luaopen_table, NULL, NULL},
+    {"math", luaopen_math, NULL, library_math},
+    {"string", luaopen_string, "dump", library_string},
+    {"table", luaopen_table, NULL, library_table},
     {"utf8", luaopen_utf8, NULL, NULL},
 };
 #define LIBRARY_COUNT (sizeof LIBRARIES / sizeof LIBRARIES[0])

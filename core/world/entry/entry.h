@@ -28,6 +28,9 @@ typedef enum EntryType {
     ENTRY_RELOAD,     // version; bytes: the signed manifest of clients (manifest.h), or none; the
                       // staged scripts take over at the next tick
     ENTRY_ADMIN,      // name: what; bytes: its argument (world.h)
+    ENTRY_PARAMETERS, // number: net id of an entity of the place, or name: a prefab; bytes: the new
+                      // parameters of its script, JSON or none; staged for a reload
+    ENTRY_UNSTAGE,    // what is staged for a reload is dropped
     ENTRY_TYPE_COUNT
 } EntryType;
 
@@ -52,7 +55,7 @@ static inline uint32_t entry_context(RunContext context)
 }
 
 #define ENTRY_NAME_BYTES 128
-#define ENTRY_BYTES_MAX  (512 << 10)
+#define ENTRY_BYTES_MAX  (1 << 20) // a manifest of MANIFEST_SCRIPTS_MAX scripts, as text
 _Static_assert(ENTRY_BYTES_MAX >= RUNE_BYTES_MAX, "a rune enters a world as one entry");
 
 typedef struct Entry {
@@ -60,8 +63,9 @@ typedef struct Entry {
     uint32_t flags;
     uint64_t connection; // chosen by the owner, never reused
     uint64_t number;  // TICK: unix milliseconds; CONNECT: address; AUTH: account; STORED: request;
-                      // RELOAD: version; SCRIPT: entry_context, or the number of a packing
-    const char *name; // AUTH: the player's name; SCRIPT, ADMIN
+                      // RELOAD: version; SCRIPT: entry_context, or the number of a packing;
+                      // PARAMETERS: net id
+    const char *name; // AUTH: the player's name; SCRIPT, ADMIN, PARAMETERS
     uint32_t name_bytes;
     const uint8_t *bytes;
     size_t byte_count;

@@ -31,6 +31,7 @@ static bool is_wanted(Saves *saves, const Command *command)
     case COMMAND_REPORT:
         return false; // nobody answers them, so they give way to what somebody waits for
     case COMMAND_STOP:
+    case COMMAND_RELOAD:
     case COMMAND_LEFT:
     case COMMAND_CAME:
         break;

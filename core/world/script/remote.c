@@ -13,6 +13,7 @@
 typedef struct Invoke {
     uint64_t id;
     uint64_t due_tick;
+    uint32_t cost; // the row of its name (remote_cost.h)
 } Invoke;
 
 typedef struct RemoteCalls {
@@ -58,10 +59,11 @@ static RemoteCalls *calls_of(ScriptHost *host, const Session *session)
     return &host->remotes->calls[session_number(host->config.sessions, session)];
 }
 
-static bool call_take(Remotes *remotes, RemoteCalls *calls, uint64_t id)
+static bool call_take(Remotes *remotes, RemoteCalls *calls, uint64_t id, uint32_t *cost)
 {
     for (uint32_t i = 0; i < calls->count; i++) {
         if (calls->items[i].id == id) {
+            *cost = calls->items[i].cost;
             calls->count -= 1;
             remotes->open_count -= 1;
             memmove(&calls->items[i], &calls->items[i + 1], (calls->count - i) * sizeof(Invoke));
@@ -81,12 +83,49 @@ static bool call_is_open(const RemoteCalls *calls, uint64_t id)
     return false;
 }
 
+static void refuse(ScriptHost *host, const Session *session, uint64_t invoke_id, const char *why);
+
+static void message_dropped(void *user, const ScriptEvent *event)
+{
+    ScriptHost *host = user;
+    Session *session = session_of_player(host->config.sessions, event->player_id);
+    uint32_t row;
+    host->remotes->stale += 1;
+    if (event->invoke_id != 0 && session != NULL && session->state == SESSION_PLAYING &&
+        call_take(host->remotes, calls_of(host, session), event->invoke_id, &row)) {
+        refuse(host, session, event->invoke_id, "the scripts have changed");
+    }
+}
+
+void remote_forget_waiting(ScriptHost *host)
+{
+    script_drop_messages(host->system, message_dropped, host);
+}
+
 // --- down ---------------------------------------------------------------------------------------
 
-static void send_one(ScriptHost *host, const Session *session, const MessageRemoteDown *event)
+static RemoteCost *cost_at(ScriptHost *host, uint32_t row)
 {
-    if (event_send(host->config.sessions, session, MESSAGE_REMOTE_DOWN, event, NULL) != STATUS_OK) {
-        host->remotes->dropped += 1; // the replicator counts it too
+    return &script_remotes(host->system)->rows[row];
+}
+
+static void count_down(RemoteCost *cost, const MessageRemoteDown *event, uint32_t count)
+{
+    cost->down_count += count;
+    cost->down_bytes += (uint64_t)count * (event->name.bytes + event->payload.bytes);
+}
+
+// `cost` may be NULL.
+static void send_one(ScriptHost *host, const Session *session, const MessageRemoteDown *event,
+                     RemoteCost *cost)
+{
+    const bool is_sent =
+        event_send(host->config.sessions, session, MESSAGE_REMOTE_DOWN, event, NULL) == STATUS_OK;
+    host->remotes->dropped += !is_sent; // the replicator counts it too
+    if (cost != NULL && is_sent) {
+        count_down(cost, event, 1);
+    } else if (cost != NULL) {
+        cost->dropped_count += 1;
     }
 }
 
@@ -96,18 +135,28 @@ static void refuse(ScriptHost *host, const Session *session, uint64_t invoke_id,
                                      .payload = {(const uint8_t *)why, (uint32_t)strlen(why)},
                                      .invoke_id = invoke_id,
                                      .generation = host->config.run->manifest_version};
-    send_one(host, session, &event);
+    send_one(host, session, &event, NULL);
 }
 
 static void answer(ScriptHost *host, const ScriptMessage *message, const MessageRemoteDown *event)
 {
+    uint32_t row = REMOTE_COST_OTHERS;
     Session *session = session_of_player(host->config.sessions, message->player_id);
     if (session == NULL || session->state != SESSION_PLAYING ||
-        !call_take(host->remotes, calls_of(host, session), message->invoke_id)) {
+        !call_take(host->remotes, calls_of(host, session), message->invoke_id, &row)) {
         host->remotes->unasked += 1;
         return;
     }
-    send_one(host, session, event);
+    send_one(host, session, event, cost_at(host, row));
+}
+
+static uint32_t count_playing(Sessions *sessions)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sessions->high; i++) {
+        count += session_at(sessions, i)->state == SESSION_PLAYING;
+    }
+    return count;
 }
 
 void remote_down(ScriptHost *host, const ScriptMessage *message)
@@ -129,8 +178,11 @@ void remote_down(ScriptHost *host, const ScriptMessage *message)
         answer(host, message, &event);
         return;
     }
+    RemoteCosts *costs = script_remotes(host->system);
+    RemoteCost *cost = &costs->rows[remote_cost_add(costs, message->name)];
     if (message->player_id == 0 && message->reliable) {
         event_broadcast(sessions, MESSAGE_REMOTE_DOWN, &event, NULL);
+        count_down(cost, &event, count_playing(sessions));
         return;
     }
     bool sent = false;
@@ -144,9 +196,10 @@ void remote_down(ScriptHost *host, const ScriptMessage *message)
         if (!message->reliable &&
             (session->flow.behind_since != 0 || session_waiting(session) > REMOTE_SOFT_BYTES)) {
             remotes->dropped += 1;
+            cost->dropped_count += 1;
             continue;
         }
-        send_one(host, session, &event);
+        send_one(host, session, &event, cost);
     }
     remotes->unsent += !sent;
 }
@@ -190,10 +243,26 @@ static const char *why_not(ScriptHost *host, Session *session, const MessageRemo
     return NULL;
 }
 
+// The row of its name. What clients call it makes no row.
+static uint32_t count_up(ScriptHost *host, const MessageRemoteUp *command, bool is_taken)
+{
+    if (host->system == NULL) {
+        return REMOTE_COST_OTHERS;
+    }
+    const Text name = {command->name.data, command->name.bytes};
+    const uint32_t row = remote_cost_find(script_remotes(host->system), name);
+    RemoteCost *cost = cost_at(host, row);
+    cost->up_count += 1;
+    cost->up_bytes += command->name.bytes + command->payload.bytes;
+    cost->dropped_count += !is_taken;
+    return row;
+}
+
 void remote_up(ScriptHost *host, Session *session, const MessageRemoteUp *command)
 {
     const WorldClock *clock = host->config.clock;
     const char *why = why_not(host, session, command);
+    const uint32_t row = count_up(host, command, why == NULL);
     if (why != NULL) {
         host->config.stats->commands_denied += 1;
         if (command->invoke_id != 0) {
@@ -205,7 +274,7 @@ void remote_up(ScriptHost *host, Session *session, const MessageRemoteUp *comman
         RemoteCalls *calls = calls_of(host, session);
         host->remotes->open_count += 1;
         calls->items[calls->count++] =
-            (Invoke){command->invoke_id, clock->tick + world_ticks(clock, INVOKE_MS)};
+            (Invoke){command->invoke_id, clock->tick + world_ticks(clock, INVOKE_MS), row};
     }
 }
 
@@ -216,7 +285,8 @@ void remote_tick(ScriptHost *host)
         RemoteCalls *calls = &host->remotes->calls[i];
         while (calls->count > 0 && calls->items[0].due_tick <= host->config.clock->tick) {
             const uint64_t id = calls->items[0].id;
-            (void)call_take(host->remotes, calls, id);
+            uint32_t row;
+            (void)call_take(host->remotes, calls, id, &row);
             host->remotes->unanswered += 1;
             refuse(host, session_at(sessions, i), id, "the server did not answer");
         }

@@ -24,15 +24,62 @@ static const Service SERVICES[SERVICE_COUNT] = {
 
 // --- creation -----------------------------------------------------------------------------------
 
+// Room for that many more bytes of runes. False: it cannot be, or the heap is frozen.
+static bool bytes_grow(ScriptHost *host, size_t more)
+{
+    Heap *heap = host->config.heap;
+    const size_t need = host->bytes_used + more;
+    if (need <= host->bytes_capacity) {
+        return true;
+    }
+    if (need > HOST_BYTES_MAX || heap->frozen) {
+        return false;
+    }
+    size_t capacity = 2 * host->bytes_capacity;
+    capacity = capacity < need ? need : capacity;
+    capacity = capacity < HOST_BYTES_MAX ? capacity : HOST_BYTES_MAX;
+    uint8_t *bytes = heap_alloc(heap, capacity);
+    if (bytes == NULL) {
+        return false;
+    }
+    if (host->bytes_used > 0) {
+        memcpy(bytes, host->bytes, host->bytes_used);
+    }
+    heap_free(heap, host->bytes);
+    host->bytes = bytes;
+    host->bytes_capacity = capacity;
+    return true;
+}
+
+// The same; before the world has started also for a second set, which a reload would bring: later
+// the heap is frozen.
+static bool bytes_reserve(ScriptHost *host, size_t more)
+{
+    const size_t again = host->bytes_used + HOST_BYTES_BEGIN / 2;
+    return (!host->config.run->started && bytes_grow(host, 2 * more + again)) ||
+           bytes_grow(host, more);
+}
+
 static Status create_scripts(ScriptHost *host)
 {
     Heap *heap = host->config.heap;
+    const uint32_t slots = path_index_slots(HOST_SCRIPTS_MAX);
     host->scripts = heap_alloc(heap, heap_array_bytes(HOST_SCRIPTS_MAX, sizeof(HostScript)));
-    host->bytes = heap_alloc(heap, HOST_BYTES_MAX);
-    const Status status = script_manifest_create(host);
-    if (host->scripts == NULL || host->bytes == NULL || status != STATUS_OK) {
+    host->order = heap_alloc(heap, heap_array_bytes(HOST_SCRIPTS_MAX, sizeof *host->order));
+    uint32_t *now = heap_alloc(heap, heap_array_bytes(slots, sizeof *now));
+    uint32_t *staged = heap_alloc(heap, heap_array_bytes(slots, sizeof *staged));
+    host->index.slots = now; // freed with the host, whatever fails
+    host->staged_index.slots = staged;
+    Status status = script_manifest_create(host);
+    if (status == STATUS_OK) {
+        status = script_parameters_create(host);
+    }
+    if (host->scripts == NULL || host->order == NULL || now == NULL || staged == NULL ||
+        !bytes_grow(host, HOST_BYTES_BEGIN) || status != STATUS_OK) {
         return STATUS_LIMIT;
     }
+    path_index_init(&host->index, now, slots, host->scripts, sizeof(HostScript));
+    path_index_init(&host->staged_index, staged, slots, host->scripts, sizeof(HostScript));
     ScriptConfig config = host->config.script;
     config.world = authority_world(host->config.authority);
     config.api = &script_api;
@@ -49,6 +96,9 @@ Status script_host_create(const ScriptHostConfig *config, ScriptHost **out)
     }
     host->config = *config;
     Status status = remote_create(host);
+    if (status == STATUS_OK) {
+        status = client_cost_create(host);
+    }
     if (status == STATUS_OK) {
         status = transfer_create(host);
     }
@@ -70,10 +120,15 @@ void script_host_destroy(ScriptHost *host)
     }
     Heap *heap = host->config.heap;
     script_destroy(heap, host->system);
+    script_parameters_destroy(host);
     script_manifest_destroy(host);
     heap_free(heap, host->bytes);
+    heap_free(heap, host->staged_index.slots);
+    heap_free(heap, host->index.slots);
+    heap_free(heap, host->order);
     heap_free(heap, host->scripts);
     transfer_destroy(host);
+    client_cost_destroy(host);
     remote_destroy(host);
     heap_free(heap, host);
 }
@@ -115,14 +170,10 @@ static bool copy_path(Text path, char to[SCRIPT_PATH_BYTES])
     return true;
 }
 
-static HostScript *find_in(HostScript *scripts, uint32_t count, const char *path)
+static HostScript *find_in(const ScriptHost *host, const PathIndex *index, Text path)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(scripts[i].path, path) == 0) {
-            return &scripts[i];
-        }
-    }
-    return NULL;
+    const uint32_t number = path_index_find(index, path);
+    return number == PATH_INDEX_NONE ? NULL : &host->scripts[number];
 }
 
 static bool replicates(const HostScript *script)
@@ -140,11 +191,10 @@ bool script_host_is_sent(const HostScript *script)
     return replicates(script) && script->byte_count > 0;
 }
 
-const HostScript *script_host_after(const ScriptHost *host, const char *path)
+const HostScript *script_host_after(const ScriptHost *host, Text path)
 {
-    HostScript *staged = &host->scripts[host->script_count];
-    const HostScript *script = find_in(staged, host->staged_count, path);
-    return script != NULL ? script : find_in(host->scripts, host->script_count, path);
+    const HostScript *script = find_in(host, &host->staged_index, path);
+    return script != NULL ? script : find_in(host, &host->index, path);
 }
 
 bool script_host_at(const ScriptHost *host, uint32_t number, HostRune *out)
@@ -166,22 +216,24 @@ bool script_host_at(const ScriptHost *host, uint32_t number, HostRune *out)
 
 bool script_host_find(const ScriptHost *host, Text path, HostRune *out)
 {
-    for (uint32_t i = 0; i < host->script_count; i++) {
-        const HostScript *script = &host->scripts[i];
-        if (text_equal(path, text_from(script->path))) {
-            return script_host_at(host, i, out);
-        }
+    if (host->system == NULL) {
+        return false;
     }
-    return false;
+    const uint32_t number = path_index_find(&host->index, script_path_plain(path));
+    return number != PATH_INDEX_NONE && script_host_at(host, number, out);
 }
 
 // --- coming in ----------------------------------------------------------------------------------
 
 static Status write_rune(ScriptHost *host, const Entry *entry, HostScript *script)
 {
+    const bool is_source = (entry->flags & ENTRY_SOURCE) != 0;
+    if (!bytes_reserve(host, is_source ? RUNE_BYTES_MAX : entry->byte_count)) {
+        return STATUS_LIMIT;
+    }
     uint8_t *to = host->bytes + host->bytes_used;
-    const size_t room = HOST_BYTES_MAX - host->bytes_used;
-    if ((entry->flags & ENTRY_SOURCE) != 0) {
+    const size_t room = host->bytes_capacity - host->bytes_used;
+    if (is_source) {
         char error[SCRIPT_MESSAGE_BYTES];
         const CompileRequest request = {.script_id = script->path,
                                         .code = (const char *)entry->bytes,
@@ -207,20 +259,22 @@ static Status write_rune(ScriptHost *host, const Entry *entry, HostScript *scrip
     return STATUS_OK;
 }
 
-// The size of the manifest and the execute messages with this script.
-static bool manifest_has_room(const ScriptHost *host, const HostScript *more)
+// Counts what clients will have with this script, instead of the one that it replaces. False: that
+// is too much.
+static bool count_sent(ScriptHost *host, const HostScript *script)
 {
-    size_t bytes = 0;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i <= host->script_count + host->staged_count; i++) {
-        const HostScript *script =
-            i < host->script_count + host->staged_count ? &host->scripts[i] : more;
-        if (replicates(script)) {
-            bytes += 2 * strlen(script->path) + 32 + 4 + 9 + 20 + 24;
-            count += 1;
-        }
+    const HostScript *old = find_in(host, &host->index, text_from(script->path));
+    const bool was_sent = old != NULL && script_host_is_sent(old);
+    const bool is_sent = script_host_is_sent(script);
+    const uint32_t count = host->sent_count - was_sent + is_sent;
+    const size_t bytes =
+        host->sent_bytes - (was_sent ? old->byte_count : 0) + (is_sent ? script->byte_count : 0);
+    if (is_sent && (count > MANIFEST_SCRIPTS_MAX || bytes > MANIFEST_RUNES_BYTES)) {
+        return false;
     }
-    return count <= MANIFEST_MAX && bytes <= MANIFEST_WIRE_BYTES_MAX;
+    host->sent_count = count;
+    host->sent_bytes = bytes;
+    return true;
 }
 
 // A place may restrict where a script runs, never widen it.
@@ -247,7 +301,7 @@ static Status add_packed(ScriptHost *host, const Entry *entry, const char *path)
     if (entry->number == 0 || entry->number > UINT32_MAX) {
         return STATUS_RANGE;
     }
-    if (entry->byte_count == 0 || entry->byte_count > HOST_BYTES_MAX - host->bytes_used) {
+    if (entry->byte_count == 0 || !bytes_reserve(host, entry->byte_count)) {
         return STATUS_LIMIT;
     }
     ASSERT(last->offset + last->byte_count == host->bytes_used);
@@ -284,12 +338,10 @@ Status script_host_add(ScriptHost *host, const Entry *entry)
     if (is_packed) {
         return add_packed(host, entry, script.path);
     }
-    if (host->script_count + host->staged_count == HOST_SCRIPTS_MAX ||
-        !manifest_has_room(host, &script)) {
+    if (host->script_count + host->staged_count == HOST_SCRIPTS_MAX) {
         return STATUS_LIMIT;
     }
-    HostScript *staged = &host->scripts[host->script_count];
-    if (find_in(staged, host->staged_count, script.path) != NULL) {
+    if (find_in(host, &host->staged_index, text_from(script.path)) != NULL) {
         return STATUS_EXISTS;
     }
     if (entry->byte_count > 0) {
@@ -298,10 +350,15 @@ Status script_host_add(ScriptHost *host, const Entry *entry)
             return status;
         }
     }
+    if (!count_sent(host, &script)) {
+        return STATUS_LIMIT;
+    }
     script.offset = host->bytes_used;
     sha256_of(host->bytes + script.offset, script.byte_count, script.hash);
     host->bytes_used += script.byte_count;
-    staged[host->staged_count++] = script;
+    const uint32_t number = host->script_count + host->staged_count++;
+    host->scripts[number] = script;
+    (void)path_index_put(&host->staged_index, number);
     return STATUS_OK;
 }
 
@@ -350,6 +407,36 @@ Status script_host_reload(ScriptHost *host, const Entry *entry)
     return STATUS_OK;
 }
 
+static void recount_sent(ScriptHost *host)
+{
+    host->sent_count = 0;
+    host->sent_bytes = 0;
+    for (uint32_t i = 0; i < host->script_count; i++) {
+        const HostScript *script = &host->scripts[i];
+        host->sent_count += script_host_is_sent(script);
+        host->sent_bytes += script_host_is_sent(script) ? script->byte_count : 0;
+    }
+}
+
+// A reload that waits for the next tick is complete, and stays.
+void script_host_unstage(ScriptHost *host)
+{
+    if (host->system == NULL || host->reload_waits) {
+        return;
+    }
+    size_t used = 0;
+    for (uint32_t i = 0; i < host->script_count; i++) {
+        const HostScript *script = &host->scripts[i];
+        const size_t end = script->offset + script->byte_count + script->packed_count;
+        used = end > used ? end : used;
+    }
+    host->bytes_used = used;
+    host->staged_count = 0;
+    path_index_clear(&host->staged_index);
+    recount_sent(host);
+    script_parameters_unstage(host);
+}
+
 Status script_host_stored(ScriptHost *host, const Entry *entry)
 {
     const bool ok = (entry->flags & ENTRY_OK) != 0;
@@ -368,6 +455,7 @@ static void load(ScriptHost *host, const HostScript *script, bool reload)
                : script_load_rune(host->system, script->path, rune, script->byte_count);
     if (status != STATUS_OK) {
         host->load_failed += 1;
+        script_trial_load_failed(host, script->path, status);
         log_write(host->config.log, host->config.clock->tick, LOG_ERROR, "script",
                   "%s was not loaded: %s", script->path, status_text(status));
     }
@@ -400,7 +488,8 @@ static void bind_place(ScriptHost *host, const PlaceBinding *binding, uint64_t n
     ScriptEntityInfo info;
     ScriptWorld *script_world = authority_world(host->config.authority);
     if (script_world->methods->entity(script_world, net_id, &info)) {
-        bind(host, path, net_id, binding->parameters, binding->enabled);
+        bind(host, path, net_id, script_parameters_of(host, net_id, binding->parameters),
+             binding->enabled);
     }
 }
 
@@ -424,7 +513,7 @@ static bool is_server_script(const HostScript *script)
 
 static void take_script(ScriptHost *host, const HostScript *staged, bool first)
 {
-    const bool known = find_in(host->scripts, host->script_count, staged->path) != NULL;
+    const bool known = find_in(host, &host->index, text_from(staged->path)) != NULL;
     if (!runs_here(staged)) {
         return;
     }
@@ -449,7 +538,7 @@ static void merge_staged(ScriptHost *host)
     uint32_t fresh = 0;
     for (uint32_t i = 0; i < staged_count; i++) {
         const HostScript script = staged[i];
-        HostScript *old = find_in(host->scripts, host->script_count, script.path);
+        HostScript *old = find_in(host, &host->index, text_from(script.path));
         if (old != NULL) {
             *old = script;
         } else {
@@ -465,21 +554,46 @@ static void merge_staged(ScriptHost *host)
     }
     host->script_count = kept;
     host->staged_count = 0;
+    path_index_fill(&host->index, 0, kept);
+    path_index_clear(&host->staged_index);
+}
+
+// Shell sort: no memory, and quick enough for thousands that are almost in order.
+void script_host_order(ScriptHost *host, uint32_t count,
+                       bool (*is_after)(const HostScript *a, const HostScript *b))
+{
+    static const uint32_t gaps[] = {1750, 701, 301, 132, 57, 23, 10, 4, 1};
+    uint32_t *order = host->order;
+    for (uint32_t g = 0; g < sizeof gaps / sizeof gaps[0]; g++) {
+        for (uint32_t i = gaps[g]; i < count; i++) {
+            const uint32_t number = order[i];
+            uint32_t at = i;
+            while (at >= gaps[g] &&
+                   is_after(&host->scripts[order[at - gaps[g]]], &host->scripts[number])) {
+                order[at] = order[at - gaps[g]];
+                at -= gaps[g];
+            }
+            order[at] = number;
+        }
+    }
+}
+
+static bool lies_after(const HostScript *a, const HostScript *b)
+{
+    return a->offset > b->offset;
 }
 
 // Moves the runes down over the gaps, lowest first.
 static void pack_bytes(ScriptHost *host)
 {
     size_t used = 0;
-    for (uint32_t done = 0; done < host->script_count; done++) {
-        HostScript *next = NULL;
-        for (uint32_t i = 0; i < host->script_count; i++) {
-            HostScript *script = &host->scripts[i];
-            if (script->offset >= used && (next == NULL || script->offset < next->offset)) {
-                next = script;
-            }
-        }
-        ASSERT(next != NULL);
+    for (uint32_t i = 0; i < host->script_count; i++) {
+        host->order[i] = i;
+    }
+    script_host_order(host, host->script_count, lies_after);
+    for (uint32_t i = 0; i < host->script_count; i++) {
+        HostScript *next = &host->scripts[host->order[i]];
+        ASSERT(next->offset >= used);
         const size_t block = next->byte_count + next->packed_count;
         memmove(host->bytes + used, host->bytes + next->offset, block);
         next->offset = used;
@@ -506,6 +620,8 @@ static void take_over(ScriptHost *host, bool first)
     transfer_forget_scripts(host);
     if (host->reload_waits) {
         host->config.run->manifest_version = host->reload_version;
+    }
+    if (host->reload_waits || first) {
         script_manifest_switch(host);
         host->reload_waits = false;
     }
@@ -528,30 +644,10 @@ void script_host_start(ScriptHost *host)
 
 // --- what clients are told ----------------------------------------------------------------------
 
-// ReplicatedFirst before the others.
-static void send_executes(ScriptHost *host, Session *session)
-{
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < host->script_count; i++) {
-            const HostScript *script = &host->scripts[i];
-            if (!script_host_is_sent(script) || !script->service->executes ||
-                (script->service == &SERVICES[SERVICE_REPLICATED_FIRST]) != (pass == 0)) {
-                continue;
-            }
-            const MessageScriptExecute execute = {.script_path = text_from(script->path),
-                                                  .run_context =
-                                                      text_from(run_context_names[script->context]),
-                                                  .at_tick = host->config.clock->tick};
-            session_send(host->config.sessions, session, MESSAGE_SCRIPT_EXECUTE, &execute);
-        }
-    }
-}
-
 void script_host_welcome(ScriptHost *host, Session *session)
 {
     if (host->system != NULL) {
         script_manifest_send(host, session);
-        send_executes(host, session);
     }
 }
 
@@ -569,23 +665,71 @@ static void announce_reload(ScriptHost *host)
     }
 }
 
+// The client has the rune: it may run the script now. After a reload nobody waits for this.
+static void send_execute(ScriptHost *host, Session *session, const HostScript *script)
+{
+    if (!script->service->executes) {
+        return; // modules run by require
+    }
+    const MessageScriptExecute execute = {.script_path = text_from(script->path),
+                                          .run_context =
+                                              text_from(run_context_names[script->context]),
+                                          .at_tick = host->config.clock->tick};
+    session_send(host->config.sessions, session, MESSAGE_SCRIPT_EXECUTE, &execute);
+}
+
+// False: clients have no such script.
+static bool take_verdict(ScriptHost *host, Session *session, const WireScriptVerdict *verdict)
+{
+    HostRune rune;
+    if (!script_host_find(host, verdict->script_path, &rune)) {
+        return false;
+    }
+    if (!verdict->success) {
+        host->verify_failed += 1;
+        log_write(host->config.log, host->config.clock->tick, LOG_WARN, "script",
+                  "player %llu could not verify %s: %.*s", (unsigned long long)session->player,
+                  rune.path, (int)verdict->reason.bytes, verdict->reason.data);
+    } else if (memcmp(rune.hash, verdict->hash.bytes, sizeof rune.hash) == 0) {
+        send_execute(host, session, &host->scripts[rune.number]);
+    } // else it is of the set before, which a reload has replaced meanwhile
+    return true;
+}
+
 void script_host_verify(ScriptHost *host, Session *session, uint32_t seq,
                         const MessageScriptVerify *command)
 {
     Sessions *sessions = host->config.sessions;
-    HostRune rune;
+    const WireScriptVerdict verdict = {.script_path = command->script_path,
+                                       .hash = command->hash,
+                                       .success = command->success,
+                                       .reason = command->reason};
     if (!session_rate(sessions, session, seq, RATE_SCRIPT)) {
         return;
     }
-    if (!script_host_find(host, command->script_path, &rune)) {
+    if (!take_verdict(host, session, &verdict)) {
         session_deny(sessions, session, seq, STATUS_NOT_FOUND, "The manifest has no such script.");
         return;
     }
-    if (!command->success || memcmp(rune.hash, command->hash.bytes, sizeof rune.hash) != 0) {
-        host->verify_failed += 1;
-        log_write(host->config.log, host->config.clock->tick, LOG_WARN, "script",
-                  "player %llu could not verify %s: %.*s", (unsigned long long)session->player,
-                  rune.path, (int)command->reason.bytes, command->reason.data);
+    session_ack(sessions, session, seq, 0);
+}
+
+void script_host_verify_list(ScriptHost *host, Session *session, uint32_t seq,
+                             const MessageScriptVerifyList *command)
+{
+    Sessions *sessions = host->config.sessions;
+    uint32_t unknown = 0;
+    if (!session_rate(sessions, session, seq, RATE_SCRIPT)) {
+        return;
+    }
+    for (uint32_t i = 0; i < command->scripts_count; i++) {
+        unknown += !take_verdict(host, session, &command->scripts[i]);
+    }
+    if (command->scripts_count == 0 || unknown > 0) {
+        session_deny(sessions, session, seq, unknown > 0 ? STATUS_NOT_FOUND : STATUS_RANGE,
+                     unknown > 0 ? "The manifest does not have all of these scripts."
+                                 : "Name a script of the manifest.");
+        return;
     }
     session_ack(sessions, session, seq, 0);
 }
@@ -606,8 +750,9 @@ static void feed(ScriptHost *host)
         ScriptEntityInfo info;
         if (copy_path(text_from(prefab->script_path), path) &&
             script_world->methods->entity(script_world, binds[i].net_id, &info)) {
-            bind(host, path, binds[i].net_id, (Text){prefab->parameters, prefab->parameters_bytes},
-                 true);
+            const uint32_t number = (uint32_t)(prefab - host->config.place->prefabs.prefabs);
+            const Text own = {prefab->parameters, prefab->parameters_bytes};
+            bind(host, path, binds[i].net_id, script_parameters_of_prefab(host, number, own), true);
         }
     }
     authority_binds_clear(authority);
@@ -636,7 +781,10 @@ void script_host_run(ScriptHost *host)
         return;
     }
     if (host->reload_waits) {
+        script_trial_begin(host);
+        remote_forget_waiting(host);
         take_over(host, false);
+        script_parameters_switch(host);
         announce_reload(host);
     }
     if (script_is_dead(host->system)) {
@@ -646,6 +794,7 @@ void script_host_run(ScriptHost *host)
     feed(host);
     const double world_seconds = (double)clock->tick / (double)clock->tick_rate;
     script_tick(host->system, (double)clock->unix_ms / 1000.0, world_seconds);
+    script_trial_tick(host);
 }
 
 void script_host_events(ScriptHost *host)
@@ -762,4 +911,6 @@ void script_host_hash(const ScriptHost *host, Hash64 *hash)
     if (host->signed_now.is_set) {
         hash_bytes(hash, host->signed_now.signature, sizeof host->signed_now.signature);
     }
+    script_parameters_hash(host, hash);
+    script_trial_hash(host, hash);
 }

@@ -1,8 +1,10 @@
 // The room of scripts: which scripts run in this world, what clients are sent of them, and what
 // both sides say to each other.
 //
-//   script_host.c      scripts come in, take over, run      transfer.c  runes and the scene, in
-//   pieces script_manifest.c  what clients are told of them        remote.c    messages and calls
+//   script_host.c        scripts come in, take over, run    transfer.c  runes and scene, in pieces
+//   script_manifest.c    what clients are told of them      remote.c    messages and calls
+//   script_parameters.c  parameters that changed            script_trial.c  is a new set good?
+//   client_cost.c        what scripts cost on clients, as clients say
 //
 // What always holds:
 // - The service in its path decides where a script runs and whether anything of it leaves the
@@ -13,6 +15,7 @@
 
 #include "core/place/place.h"
 #include "core/world/save/save.h"
+#include "core/world/script/client_cost.h"
 
 typedef struct ScriptHost ScriptHost;
 
@@ -38,8 +41,10 @@ void script_host_destroy(ScriptHost *host);         // NULL is allowed
 ScriptSystem *script_host_system(ScriptHost *host); // NULL without scripts
 
 // --- from the owner -----------------------------------------------------------------------------
-MUST_USE Status script_host_add(ScriptHost *host, const Entry *entry);    // ENTRY_SCRIPT
-MUST_USE Status script_host_reload(ScriptHost *host, const Entry *entry); // ENTRY_RELOAD
+MUST_USE Status script_host_add(ScriptHost *host, const Entry *entry);       // ENTRY_SCRIPT
+MUST_USE Status script_host_reload(ScriptHost *host, const Entry *entry);    // ENTRY_RELOAD
+MUST_USE Status script_parameters_add(ScriptHost *host, const Entry *entry); // ENTRY_PARAMETERS
+void script_host_unstage(ScriptHost *host);                                  // ENTRY_UNSTAGE
 // The answer to a DataStore request. STATUS_NOT_FOUND: no script waits for it.
 MUST_USE Status script_host_stored(ScriptHost *host, const Entry *entry);
 
@@ -52,7 +57,7 @@ void remote_tick(ScriptHost *host);         // calls that got no answer in time
 void transfer_tick(ScriptHost *host);       // scene and runes, a piece where there is room
 
 // --- sessions -----------------------------------------------------------------------------------
-// A session came in: manifest, execute messages.
+// A session came in: it is sent the manifest.
 void script_host_welcome(ScriptHost *host, Session *session);
 // The client of a session is gone: drops its transfers and unanswered calls.
 void script_host_forget(ScriptHost *host, const Session *session);
@@ -60,11 +65,17 @@ void script_host_forget(ScriptHost *host, const Session *session);
 // answer.
 void script_host_verify(ScriptHost *host, Session *session, uint32_t seq,
                         const MessageScriptVerify *command);
+void script_host_verify_list(ScriptHost *host, Session *session, uint32_t seq,
+                             const MessageScriptVerifyList *command);
 void transfer_script_request(ScriptHost *host, Session *session, uint32_t seq,
                              const MessageScriptRequest *command);
 void transfer_blob_request(ScriptHost *host, Session *session, uint32_t seq,
                            const MessageBlobRequest *command);
 void remote_up(ScriptHost *host, Session *session, const MessageRemoteUp *command);
+
+// What a client's scripts cost it. Not answered: nobody waits for it.
+void client_cost_take(ScriptHost *host, const Session *session, const MessageScriptCosts *command);
+const ClientCosts *client_costs(const ScriptHost *host);
 
 void script_host_hash(const ScriptHost *host, Hash64 *hash);
 void remote_hash(const ScriptHost *host, Hash64 *hash);

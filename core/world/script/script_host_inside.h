@@ -2,16 +2,20 @@
 #pragma once
 
 #include "core/wire/manifest.h"
+#include "core/wire/path_index.h"
 #include "core/wire/script_path.h"
 #include "core/world/script/script_host.h"
 
-#define HOST_SCRIPTS_MAX 1024
-#define HOST_BYTES_MAX   (8u << 20) // runes, the staged ones included
-#define MANIFEST_MAX     512
-// The maximum size of a manifest as a binary message: it must fit between two frames.
-#define MANIFEST_WIRE_BYTES_MAX (64u << 10)
-#define MANIFEST_BLOCK_BYTES    (2u << 20) // of one signed manifest, read
-#define MANIFEST_REQUIRES_ALL   4096
+// Those that run and as many staged ones; clients get MANIFEST_SCRIPTS_MAX of them.
+#define HOST_SCRIPTS_MAX (2 * MANIFEST_ROWS_MAX)
+// Runes, the staged ones included, each also packed. It begins with BEGIN and grows until the world
+// has started, always with as much again for a reload.
+#define HOST_BYTES_BEGIN (4u << 20)
+#define HOST_BYTES_MAX   (48u << 20)
+// What a manifest may have as a message; one with more is fetched as a text.
+#define MANIFEST_MESSAGE_ROWS     640
+#define MANIFEST_MESSAGE_REQUIRES 4096
+#define MANIFEST_BLOCK_BYTES      (8u << 20) // of one signed manifest: its text, and what was read
 
 typedef struct Service {
     ScriptService kind;
@@ -34,29 +38,64 @@ typedef struct HostScript {
 // A manifest that the owner signed. The world does not check the signature (its owner has the key);
 // it checks that the manifest names exactly the runes that clients will get.
 typedef struct SignedManifest {
-    uint8_t *block; // MANIFEST_BLOCK_BYTES
+    uint8_t *block; // MANIFEST_BLOCK_BYTES; NULL: no manifest came yet
     Arena arena;
     ManifestList list;
     uint8_t signature[MANIFEST_SIGNATURE_BYTES];
+    const uint8_t *text; // as it came, in the block
+    uint32_t text_bytes;
+    uint8_t text_hash[32];
+    bool is_blob; // it fits no message: clients fetch the text
     bool is_set;
 } SignedManifest;
 
+// Parameters of the place that a reload has replaced.
+typedef struct ParameterRow {
+    uint64_t net_id; // of an entity of the place; 0: of a prefab
+    uint32_t prefab; // its number
+    size_t offset, byte_count;
+} ParameterRow;
+
+typedef struct ScriptParameters {
+    ParameterRow *rows; // those that hold, then those that are staged
+    uint32_t count, staged_count;
+    uint8_t *bytes, *spare; // of the rows, in order; the spare one is for the next switch
+    size_t bytes_used;
+} ScriptParameters;
+
+// A set of scripts that has replaced another one in this run, until it is known to be good.
+typedef struct ScriptTrial {
+    bool is_on;
+    bool switch_due, result_due; // the owner is to be told
+    ReloadResult result;
+    uint32_t version;
+    uint64_t tick, until_tick; // of the switch; when it is good
+    char reason[SCRIPT_FAULT_BYTES];
+} ScriptTrial;
+
 struct ScriptHost {
     ScriptHostConfig config;
-    ScriptSystem *system;        // NULL: this world runs no scripts
-    struct Remotes *remotes;     // remote.c
-    struct Transfers *transfers; // transfer.c
-    HostScript *scripts;         // those that run, then those that are staged
+    ScriptSystem *system;          // NULL: this world runs no scripts
+    struct Remotes *remotes;       // remote.c
+    struct ClientReports *reports; // client_cost.c
+    struct Transfers *transfers;   // transfer.c
+    HostScript *scripts;           // those that run, then those that are staged
     uint32_t script_count, staged_count;
-    uint8_t *bytes; // of the runes, in the same order
-    size_t bytes_used;
+    PathIndex index, staged_index; // of both by path
+    uint32_t sent_count;           // for clients, once the staged ones have taken over
+    size_t sent_bytes;             // the same, of their runes
+    uint8_t *bytes;                // of the runes, in the same order
+    size_t bytes_used, bytes_capacity;
+    uint32_t *order; // scratch of HOST_SCRIPTS_MAX
     bool reload_waits;
     uint32_t reload_version;
     SignedManifest signed_now, signed_next;
+    ScriptParameters parameters;
+    ScriptTrial trial;
     bool dead_told;
     uint64_t verify_failed, load_failed;
-    WireManifestScript *rows; // scratch of MANIFEST_MAX
-    WireScriptPath *requires; // scratch of MANIFEST_REQUIRES_ALL
+    WireManifestScript *rows; // scratch of MANIFEST_MESSAGE_ROWS
+    WireScriptPath *requires; // scratch of MANIFEST_MESSAGE_REQUIRES
 };
 
 // --- script_host.c ------------------------------------------------------------------------------
@@ -75,18 +114,40 @@ bool script_host_find(const ScriptHost *host, Text path, HostRune *out);
 bool script_host_at(const ScriptHost *host, uint32_t number, HostRune *out);
 bool script_host_is_sent(const HostScript *script);
 // The script of that path after the staged ones are applied; NULL: none.
-const HostScript *script_host_after(const ScriptHost *host, const char *path);
+const HostScript *script_host_after(const ScriptHost *host, Text path);
+
+// Sorts the first `count` numbers in host->order.
+void script_host_order(ScriptHost *host, uint32_t count,
+                       bool (*is_after)(const HostScript *a, const HostScript *b));
+
+// --- script_parameters.c ------------------------------------------------------------------------
+MUST_USE Status script_parameters_create(ScriptHost *host);
+void script_parameters_destroy(ScriptHost *host);
+void script_parameters_unstage(ScriptHost *host);
+void script_parameters_switch(ScriptHost *host); // the staged ones hold
+// The parameters of an entity of the place, or of what is spawned from a prefab.
+Text script_parameters_of(const ScriptHost *host, uint64_t net_id, Text otherwise);
+Text script_parameters_of_prefab(const ScriptHost *host, uint32_t prefab, Text otherwise);
+void script_parameters_hash(const ScriptHost *host, Hash64 *hash);
+
+// --- script_trial.c -----------------------------------------------------------------------------
+void script_trial_begin(ScriptHost *host); // before the new scripts are loaded
+void script_trial_load_failed(ScriptHost *host, const char *path, Status status);
+void script_trial_tick(ScriptHost *host); // after the scripts have run
+void script_trial_hash(const ScriptHost *host, Hash64 *hash);
 
 // --- script_manifest.c --------------------------------------------------------------------------
 MUST_USE Status script_manifest_create(ScriptHost *host);
 void script_manifest_destroy(ScriptHost *host);
 // Reads a signed manifest of that version into signed_next and compares it with what clients will
-// get. STATUS_MISMATCH: it names other runes; STATUS_LIMIT: it cannot be sent.
+// get. STATUS_MISMATCH: it names other runes; STATUS_LIMIT: it is too large.
 MUST_USE Status script_manifest_take(ScriptHost *host, const uint8_t *text, size_t bytes,
                                      uint64_t version);
 void script_manifest_clear_next(ScriptHost *host);
 void script_manifest_switch(ScriptHost *host); // signed_next becomes the current one
 void script_manifest_send(ScriptHost *host, Session *session);
+// The text of the current manifest, if that is what clients fetch and this is its hash.
+bool script_manifest_blob(const ScriptHost *host, const uint8_t hash[32], WireBytes *out);
 
 // --- transfer.c ---------------------------------------------------------------------------------
 MUST_USE Status transfer_create(ScriptHost *host);
@@ -94,9 +155,15 @@ void transfer_destroy(ScriptHost *host);
 void transfer_forget(ScriptHost *host, const Session *session);
 void transfer_forget_scripts(ScriptHost *host); // they changed
 
+// --- client_cost.c ------------------------------------------------------------------------------
+MUST_USE Status client_cost_create(ScriptHost *host);
+void client_cost_destroy(ScriptHost *host);
+
 // --- remote.c -----------------------------------------------------------------------------------
 MUST_USE Status remote_create(ScriptHost *host);
 void remote_destroy(ScriptHost *host);
 void remote_forget(ScriptHost *host, const Session *session);
+// Messages that came for the scripts before do not reach those that take over.
+void remote_forget_waiting(ScriptHost *host);
 // A script's message to its players: an event, or the answer to a call.
 void remote_down(ScriptHost *host, const ScriptMessage *message);

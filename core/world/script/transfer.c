@@ -16,8 +16,10 @@
 #define FETCH_TICKS       2
 #define PATIENCE_TICKS    15 // then a piece is sent anyway, so that nobody waits forever
 
+typedef enum TransferKind { TRANSFER_SCRIPT, TRANSFER_SCENE, TRANSFER_MANIFEST } TransferKind;
+
 typedef struct Transfer {
-    bool is_blob;
+    TransferKind kind;
     bool packed;     // the rune in fewer bytes
     uint32_t script; // its number at the host
     uint32_t piece_bytes;
@@ -75,7 +77,7 @@ void transfer_forget_scripts(ScriptHost *host)
         TransferQueue *queue = &host->transfers->queues[i];
         uint32_t kept = 0;
         for (uint32_t t = 0; t < queue->count; t++) {
-            if (queue->items[t].is_blob) {
+            if (queue->items[t].kind == TRANSFER_SCENE) {
                 queue->items[kept++] = queue->items[t];
             }
         }
@@ -99,7 +101,7 @@ static uint32_t piece_size(const ScriptHost *host, const Session *session, uint6
 
 static bool same(const Transfer *a, const Transfer *b)
 {
-    return a->is_blob == b->is_blob && a->script == b->script;
+    return a->kind == b->kind && a->script == b->script;
 }
 
 // A second request for the same thing replaces the first.
@@ -129,21 +131,36 @@ static Status enqueue(ScriptHost *host, const Session *session, Transfer transfe
 
 // --- commands -----------------------------------------------------------------------------------
 
+// The bytes of a blob that a client may have.
+static bool find_blob(const ScriptHost *host, const uint8_t hash[32], TransferKind *kind,
+                      WireBytes *out)
+{
+    const ScriptHostConfig *config = &host->config;
+    if (config->scene != NULL && memcmp(hash, config->scene_hash, sizeof config->scene_hash) == 0) {
+        *kind = TRANSFER_SCENE;
+        *out = (WireBytes){config->scene, (uint32_t)config->scene_bytes};
+        return true;
+    }
+    *kind = TRANSFER_MANIFEST;
+    return script_manifest_blob(host, hash, out);
+}
+
 void transfer_blob_request(ScriptHost *host, Session *session, uint32_t seq,
                            const MessageBlobRequest *command)
 {
     Sessions *sessions = host->config.sessions;
+    TransferKind kind;
+    WireBytes blob;
     if (!session_rate(sessions, session, seq, RATE_SCRIPT)) {
         return;
     }
-    if (host->config.scene == NULL ||
-        memcmp(command->hash.bytes, host->config.scene_hash, sizeof host->config.scene_hash) != 0) {
+    if (!find_blob(host, command->hash.bytes, &kind, &blob)) {
         session_deny(sessions, session, seq, STATUS_NOT_FOUND,
-                     "Only the scene that the welcome names can be asked for.");
+                     "Only the scene of the welcome and the newest manifest can be asked for.");
         return;
     }
-    const Status status = enqueue(host, session, (Transfer){.is_blob = true},
-                                  host->config.scene_bytes, command->from_chunk);
+    const Status status =
+        enqueue(host, session, (Transfer){.kind = kind}, blob.bytes, command->from_chunk);
     if (status != STATUS_OK) {
         session_deny(sessions, session, seq, status, "There is no such piece; ask again from 0.");
         return;
@@ -156,8 +173,7 @@ void transfer_script_request(ScriptHost *host, Session *session, uint32_t seq,
 {
     Sessions *sessions = host->config.sessions;
     const uint32_t count = command->script_paths_count;
-    if (count < 1 ||
-        !rate_take(host->config.stats, session, RATE_SCRIPT, count < 32 ? count : 32)) {
+    if (count < 1 || !rate_take(host->config.stats, session, RATE_SCRIPT, (count + 15) / 16)) {
         session_deny(sessions, session, seq, count < 1 ? STATUS_RANGE : STATUS_LIMIT,
                      count < 1 ? "Name a script of the manifest."
                                : "Too many scripts at once; ask for the rest later.");
@@ -209,11 +225,15 @@ static WireBytes piece_of(const Transfer *transfer, const uint8_t *bytes, size_t
 
 static void send_blob(ScriptHost *host, Session *session, const Transfer *transfer)
 {
+    const bool is_scene = transfer->kind == TRANSFER_SCENE;
+    const SignedManifest *manifest = &host->signed_now; // a reload drops the transfers
+    const uint8_t *bytes = is_scene ? host->config.scene : manifest->text;
+    const size_t count = is_scene ? host->config.scene_bytes : manifest->text_bytes;
     MessageBlobChunk chunk = {.chunk_index = transfer->next,
                               .total_chunks = transfer->total,
-                              .data =
-                                  piece_of(transfer, host->config.scene, host->config.scene_bytes)};
-    memcpy(chunk.hash.bytes, host->config.scene_hash, sizeof chunk.hash.bytes);
+                              .data = piece_of(transfer, bytes, count)};
+    memcpy(chunk.hash.bytes, is_scene ? host->config.scene_hash : manifest->text_hash,
+           sizeof chunk.hash.bytes);
     session_send(host->config.sessions, session, MESSAGE_BLOB_CHUNK, &chunk);
 }
 
@@ -237,7 +257,7 @@ static void send_piece(ScriptHost *host, Session *session, TransferQueue *queue)
 {
     Transfer *transfer = &queue->items[0];
     ASSERT(queue->count > 0 && transfer->next < transfer->total);
-    if (transfer->is_blob) {
+    if (transfer->kind != TRANSFER_SCRIPT) {
         send_blob(host, session, transfer);
     } else {
         send_script(host, session, transfer);

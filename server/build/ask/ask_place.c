@@ -52,6 +52,7 @@ Status place_read_reply(const Buffer *reply, Status said, PlaceOutput *out,
         const bool is_whole = copy_block(&reader, &output.whole, &output.whole_bytes) &&
                               read_facts(&reader, &output.facts) &&
                               copy_block(&reader, &output.stripped, &output.stripped_bytes) &&
+                              copy_block(&reader, &output.frame, &output.frame_bytes) &&
                               byte_reader_finish(&reader) == STATUS_OK;
         status = is_whole ? STATUS_OK : STATUS_MALFORMED;
     }
@@ -100,5 +101,6 @@ void place_output_free(PlaceOutput *output)
 {
     free(output->whole);
     free(output->stripped);
+    free(output->frame);
     *output = (PlaceOutput){0};
 }

@@ -3,7 +3,9 @@
 // parses a creator's JSON, nor the scene that was made of it.
 //
 //   request   u32 files; each: block path, block data (only what a scene is made of)
-//   reply     diagnostics; when it compiled: block whole, its facts, block stripped
+//   reply     diagnostics; when it compiled: block whole, its facts, block stripped, block frame
+//   frame     32 bytes: what the place is without its scripts (place_frame); then each entity and
+//             prefab with a script: u64 net id · block prefab · block parameters
 #pragma once
 
 #include "server/build/ask/build_context.h"
@@ -12,8 +14,8 @@
 #include "server/build/place/place_folder.h"
 
 typedef struct PlaceOutput {
-    uint8_t *whole, *stripped; // free with place_output_free
-    size_t whole_bytes, stripped_bytes;
+    uint8_t *whole, *stripped, *frame; // free with place_output_free
+    size_t whole_bytes, stripped_bytes, frame_bytes;
     PlaceFacts facts;
 } PlaceOutput;
 

@@ -104,6 +104,31 @@ static Status tell_facts(WorkerCall *call, Heap *heap, const uint8_t *whole, siz
     return STATUS_OK;
 }
 
+static void put_scripted(void *user, const PlaceScripted *scripted)
+{
+    ByteWriter *writer = user;
+    byte_write_u64(writer, scripted->net_id);
+    byte_write_u32(writer, (uint32_t)scripted->prefab.bytes);
+    byte_write_bytes(writer, scripted->prefab.data, scripted->prefab.bytes);
+    byte_write_u32(writer, (uint32_t)scripted->parameters.bytes);
+    byte_write_bytes(writer, scripted->parameters.data, scripted->parameters.bytes);
+}
+
+static Status tell_frame(WorkerCall *call, Heap *heap, const uint8_t *whole, size_t bytes)
+{
+    uint8_t hash[SHA256_BYTES] = {0};
+    ByteWriter frame = block_begin(&call->reply);
+    ByteWriter begin = frame;
+    byte_write_bytes(&frame, hash, sizeof hash);
+    Status status = place_frame(heap, whole, bytes, hash, put_scripted, &frame);
+    status = status == STATUS_OK ? frame.status : status;
+    if (status == STATUS_OK) {
+        byte_write_bytes(&begin, hash, sizeof hash);
+        block_end(&call->reply, frame.at);
+    }
+    return status;
+}
+
 // *is_full: memory ran out, so with more of it the answer may be another.
 static Status compile_into(WorkerCall *call, const PlaceFile *files, uint32_t count, bool *is_full)
 {
@@ -139,6 +164,16 @@ static Status compile_into(WorkerCall *call, const PlaceFile *files, uint32_t co
                                                     : "the compiled scene cannot be stripped");
     }
     block_end(reply, stripped.at);
+    if (reply->capacity - reply->bytes < 4) {
+        *is_full = true;
+        return worker_refuse(call, STATUS_LIMIT, "the compiled scene is too large");
+    }
+    status = tell_frame(call, &heap, bytes, whole.at);
+    if (status != STATUS_OK) {
+        *is_full = status == STATUS_LIMIT;
+        reply->bytes = 0;
+        return worker_refuse(call, status, "the compiled scene is too large");
+    }
     return STATUS_OK;
 }
 

@@ -74,6 +74,8 @@ struct JobQueue {
     bool hides_cache;
     JobSpells find_spells; // may be NULL
     void *spells_user;
+    JobBuilt built; // may be NULL
+    void *built_user;
     pthread_mutex_t lock; // for everything below
     uint32_t limit_ms, turn_ms;
     uint32_t at_a_time;   // but for those that have had their turn
@@ -397,18 +399,39 @@ static JobState write_end(JobQueue *queue, Job *job, JobState state, const Build
     return state;
 }
 
+// The same for whoever brings what was built to worlds. True: the result is theirs.
+static bool tell_built(JobQueue *queue, Job *job, JobState state, BuildResult *result)
+{
+    JobStatus *told = queue->built != NULL && !job->has_work ? malloc(sizeof *told) : NULL;
+    if (told == NULL) {
+        return false;
+    }
+    job->status.reload.state = JOB_RELOAD_WAITING; // job_set_reload may come before the answer
+    *told = job->status;
+    told->state = state;
+    pthread_mutex_unlock(&queue->lock);
+    const JobReload reload = queue->built(queue->built_user, job->place, told, result);
+    free(told);
+    pthread_mutex_lock(&queue->lock);
+    if (reload.state != JOB_RELOAD_WAITING) {
+        job->status.reload = reload;
+    }
+    return reload.state == JOB_RELOAD_WAITING;
+}
+
 static void finish_job(JobQueue *queue, Job *job, Status built, BuildResult *result,
                        const char *reason)
 {
     JobStatus *status = &job->status;
     const JobState state =
         write_end(queue, job, conclude(queue, job, built, result, reason), result);
+    const bool is_taken = tell_built(queue, job, state, result);
     log_line(status, "%s%s%s",
              state == JOB_DONE     ? "done"
              : state == JOB_FAILED ? "failed"
                                    : "cancelled",
              state == JOB_FAILED ? ": " : "", state == JOB_FAILED ? status->reason : "");
-    if (state == JOB_DONE && !job->has_work) {
+    if (state == JOB_DONE && !job->has_work && !is_taken) {
         job->result = *result;
         job->has_result = true;
         *result = (BuildResult){0};
@@ -491,7 +514,7 @@ static Status build_it(JobQueue *queue, Builder **builder, Job *job, BuildResult
                                   .force = job->force,
                                   .write = queue->config.cache == NULL || job->writes,
                                   .update = !job->has_work,
-                                  .pack = job->has_work,
+                                  .pack = job->has_work || queue->built != NULL,
                                   .progress = on_progress,
                                   .user = &(Watch){queue, job},
                                   .cancel = &job->cancel};
@@ -604,6 +627,22 @@ void job_queue_spells(JobQueue *queue, JobSpells spells, void *user)
     queue->spells_user = user;
 }
 
+void job_queue_built(JobQueue *queue, JobBuilt built, void *user)
+{
+    queue->built = built;
+    queue->built_user = user;
+}
+
+void job_set_reload(JobQueue *queue, const char *id, const JobReload *reload)
+{
+    pthread_mutex_lock(&queue->lock);
+    Job *job = find_job(queue, id);
+    if (job != NULL) {
+        job->status.reload = *reload;
+    }
+    pthread_mutex_unlock(&queue->lock);
+}
+
 void job_queue_limit(JobQueue *queue, uint32_t ms)
 {
     pthread_mutex_lock(&queue->lock);
@@ -629,7 +668,7 @@ void job_queue_listen(JobQueue *queue, JobTold told, void *user)
     queue->told_user = user;
 }
 
-void job_queue_destroy(JobQueue *queue)
+void job_queue_stop(JobQueue *queue)
 {
     if (queue == NULL) {
         return;
@@ -640,7 +679,16 @@ void job_queue_destroy(JobQueue *queue)
         atomic_store(&queue->jobs[i].cancel, true);
     }
     pthread_cond_broadcast(&queue->work);
+    pthread_cond_broadcast(&queue->ended);
     pthread_mutex_unlock(&queue->lock);
+}
+
+void job_queue_destroy(JobQueue *queue)
+{
+    if (queue == NULL) {
+        return;
+    }
+    job_queue_stop(queue);
     for (uint32_t i = 0; i < queue->thread_count; i++) {
         pthread_join(queue->threads[i].thread, NULL);
     }
@@ -851,7 +899,7 @@ Status job_wait(JobQueue *queue, const char *id, uint32_t timeout_ms, JobStatus 
             *out = job->status;
             break;
         }
-        if (is_late) {
+        if (is_late || queue->stop) {
             status = STATUS_TRUNCATED;
             break;
         }
@@ -878,6 +926,14 @@ Status job_take_result(JobQueue *queue, const char *id, BuildResult *out)
 // --- as JSON ------------------------------------------------------------------------------------
 
 static const char *const state_names[] = {"waiting", "running", "done", "failed", "cancelled"};
+
+const char *job_reload_name(JobReloadState state)
+{
+    static const char *const names[JOB_RELOAD_STATE_COUNT] = {
+        "none", "waiting", "reloaded", "restarted", "refused", "rolled_back"};
+    ASSERT(state < JOB_RELOAD_STATE_COUNT);
+    return names[state];
+}
 
 static uint32_t percent(const JobStatus *status)
 {
@@ -949,6 +1005,10 @@ static void write_status(const JobStatus *status, JsonWriter *json)
         member_number(json, "cached", status->cached_count);
     }
     write_made(json, status);
+    member_text(json, "reload", job_reload_name(status->reload.state));
+    member_number(json, "reloaded_worlds", status->reload.worlds);
+    member_number(json, "manifest_version", status->reload.manifest_version);
+    member_text(json, "reload_reason", status->reload.reason);
     json_write_name(json, "result_revision_id");
     if (status->state == JOB_DONE) {
         json_write_text(json, status->result_id[0] != '\0' ? status->result_id : revision);

@@ -21,6 +21,26 @@
 
 typedef enum JobState { JOB_WAITING, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED } JobState;
 
+// What became of the worlds that run with what was built: they go on with the new scripts
+// (RELOADED), began again (RESTARTED), or run as before, because it does not fit them (REFUSED) or
+// because its scripts failed (ROLLED_BACK).
+typedef enum JobReloadState {
+    JOB_RELOAD_NONE, // no world runs with it
+    JOB_RELOAD_WAITING,
+    JOB_RELOADED,
+    JOB_RESTARTED,
+    JOB_RELOAD_REFUSED,
+    JOB_ROLLED_BACK,
+    JOB_RELOAD_STATE_COUNT
+} JobReloadState;
+const char *job_reload_name(JobReloadState state);
+
+typedef struct JobReload {
+    JobReloadState state;
+    uint32_t worlds, manifest_version; // of those that reloaded or began again
+    char reason[WORKER_REASON_BYTES];  // of REFUSED and ROLLED_BACK; "" else
+} JobReload;
+
 typedef struct JobStatus {
     char id[JOB_ID_BYTES];
     JobState state;
@@ -39,6 +59,7 @@ typedef struct JobStatus {
     } made[JOB_MADE_MAX];
     uint32_t made_count;
     char result_id[JOB_RESULT_ID_BYTES]; // "": the version
+    JobReload reload;
     uint64_t queued_unix_ms, ended_unix_ms;
 } JobStatus;
 
@@ -67,9 +88,21 @@ void job_queue_hide_cache(JobQueue *queue);
 typedef Status (*JobSpells)(void *user, const char *id, const char *place, uint64_t account,
                             char spells[PATH_MAX], char reason[WORKER_REASON_BYTES]);
 void job_queue_spells(JobQueue *queue, JobSpells spells, void *user);
+// Called by the build thread with the end of each build of a folder that was there before, before
+// anybody who asks is told. It says what becomes of worlds that run with it; with
+// JOB_RELOAD_WAITING it has taken the result (and left zeros), and job_set_reload says the rest.
+// Runes are packed for players then. Set it before the first job.
+typedef JobReload (*JobBuilt)(void *user, const char *place, const JobStatus *status,
+                              BuildResult *result);
+void job_queue_built(JobQueue *queue, JobBuilt built, void *user);
+// What has become of the worlds since, of a job that is still kept.
+void job_set_reload(JobQueue *queue, const char *id, const JobReload *reload);
 // One more line in the log of a job that has not ended.
 void job_note(JobQueue *queue, const char *id, const char *text);
-void job_queue_destroy(JobQueue *queue); // cancels running builds and waits for them
+// Cancels running builds and starts no more; whoever waits for one (job_wait) waits no longer. NULL
+// is allowed.
+void job_queue_stop(JobQueue *queue);
+void job_queue_destroy(JobQueue *queue); // the same, and waits until they have ended
 // STATUS_LIMIT: too many jobs wait; STATUS_NOT_FOUND: no such folder. *joined: it is an existing
 // job that waits, or that runs and has read every file as it is now. Builds of one place never run
 // at the same time.
@@ -112,7 +145,7 @@ void job_begin(JobQueue *queue, const char *id, const char *result_id, const Job
 void job_drop(JobQueue *queue, const char *id);
 // Cancels it for everybody who joined it; a job that has ended is not changed.
 MUST_USE Status job_cancel(JobQueue *queue, const char *id);
-// Waits until it ends; STATUS_TRUNCATED: not within that time.
+// Waits until it ends; STATUS_TRUNCATED: not within that time, or the queue has stopped.
 MUST_USE Status job_wait(JobQueue *queue, const char *id, uint32_t timeout_ms, JobStatus *out);
 // Takes the result of a finished job, once; the caller frees it. STATUS_NOT_FOUND: taken already,
 // or dropped.

@@ -532,6 +532,7 @@ void build_result_free(BuildResult *result)
     free(result->runes);
     free(result->whole);
     free(result->stripped);
+    free(result->frame);
     free(result->assets);
     free(result->thumbnail);
     free(result->asset_list);

@@ -93,6 +93,8 @@ typedef struct BuildResult {
     PlaceFacts facts;
     uint8_t *whole, *stripped; // the compiled scene, to be loaded in a jail alone
     size_t whole_bytes, stripped_bytes;
+    uint8_t *frame; // the place without its scripts, and their parameters (ask_place.h); or NULL
+    size_t frame_bytes;
     char *manifest, *client_manifest; // JSON, signed
     size_t manifest_bytes, client_manifest_bytes;
     BuildAsset *assets; // sorted by path

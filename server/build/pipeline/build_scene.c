@@ -99,6 +99,8 @@ static Status compile_folder(Build *build, const PlaceFolder *folder, Diagnostic
     result->facts = output.facts;
     result->stripped = output.stripped;
     result->stripped_bytes = output.stripped_bytes;
+    result->frame = output.frame;
+    result->frame_bytes = output.frame_bytes;
     return status == STATUS_MALFORMED && list->error_count > 0 ? STATUS_OK : status;
 }
 

@@ -12,11 +12,6 @@
 
 #define V4_BITS 96 // before an IPv4 address
 
-typedef struct AddressBan {
-    HttpPeerRange range;
-    StoreAddressBan row;
-} AddressBan;
-
 struct AddressBans {
     AddressBan *all;
     uint32_t count;
@@ -101,6 +96,7 @@ Status control_ban_addresses(Control *control, const StoreAddressBan *ban)
         pthread_mutex_lock(&control->lock);
         status = put(control->address_bans, ban) ? STATUS_OK : STATUS_LIMIT;
         pthread_mutex_unlock(&control->lock);
+        chat_note_lists(control);
     }
     return status;
 }
@@ -117,24 +113,32 @@ Status control_unban_addresses(Control *control, const char *range)
         }
     }
     pthread_mutex_unlock(&control->lock);
+    chat_note_lists(control);
     return status;
+}
+
+const AddressBan *address_ban_find(const AddressBan *bans, uint32_t count, const HttpPeer *peer,
+                                   uint64_t unix_ms)
+{
+    for (uint32_t i = 0; i < count && !http_peer_is_loopback(peer); i++) {
+        if (bans[i].row.until_unix_ms > unix_ms && http_peer_range_has(&bans[i].range, 1, peer)) {
+            return &bans[i];
+        }
+    }
+    return NULL;
 }
 
 bool control_find_address_ban(Control *control, const HttpPeer *peer, StoreAddressBan *out)
 {
     const uint64_t now = control_now(control);
-    bool is_found = false;
     pthread_mutex_lock(&control->lock);
     const struct AddressBans *bans = control->address_bans;
-    for (uint32_t i = 0; i < bans->count && !is_found; i++) {
-        is_found = bans->all[i].row.until_unix_ms > now &&
-                   http_peer_range_has(&bans->all[i].range, 1, peer);
-        if (is_found) {
-            *out = bans->all[i].row;
-        }
+    const AddressBan *found = address_ban_find(bans->all, bans->count, peer, now);
+    if (found != NULL) {
+        *out = found->row;
     }
     pthread_mutex_unlock(&control->lock);
-    return is_found && !http_peer_is_loopback(peer);
+    return found != NULL;
 }
 
 uint32_t control_address_bans(Control *control, StoreAddressBan *out, uint32_t max)

@@ -8,6 +8,14 @@
 
 typedef struct Control Control;
 
+typedef struct AddressBan {
+    HttpPeerRange range;
+    StoreAddressBan row;
+} AddressBan;
+
+// The first of them that holds for this address at that time; NULL: none.
+const AddressBan *address_ban_find(const AddressBan *bans, uint32_t count, const HttpPeer *peer,
+                                   uint64_t unix_ms);
 // As it is kept: "192.0.2.0/24", "2001:db8::/32"; a single address has all its bits. False: it is
 // no range, or its address has bits after the prefix.
 bool address_range_read(const char *text, HttpPeerRange *out, char written[STORE_RANGE_BYTES]);

@@ -7,7 +7,9 @@
 #include "core/base/text.h"
 #include "server/control/control_inside.h"
 #include "server/control/settings/settings.h"
+#include "server/sys/entropy.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +28,7 @@ struct Chat {
     uint32_t block_count, block_capacity;
     ControlChatChange *changes; // CHANGES_MAX, a ring
     uint32_t change_first, change_count;
+    _Atomic uint64_t lists_version;
     pthread_mutex_t list_lock;
     List lists[STORE_LIST_COUNT];
     WordList words;
@@ -433,11 +436,22 @@ Status control_set_list(Control *control, StoreList list, const char *text, size
     status = status == STATUS_OK ? keep_list(chat, list, text, bytes) : status;
     pthread_mutex_unlock(&chat->list_lock);
     if (status == STATUS_OK) {
+        chat_note_lists(control);
         pthread_mutex_lock(&control->lock);
         note_change(chat, CHAT_CHANGED_WORLDS, 0, "");
         pthread_mutex_unlock(&control->lock);
     }
     return status;
+}
+
+void chat_note_lists(Control *control)
+{
+    atomic_fetch_add(&control->chat->lists_version, 1);
+}
+
+uint64_t control_lists_version(Control *control)
+{
+    return atomic_load(&control->chat->lists_version);
 }
 
 size_t control_list_read(Control *control, StoreList list, char out[CONTROL_LIST_BYTES])
@@ -452,6 +466,15 @@ size_t control_list_read(Control *control, StoreList list, char out[CONTROL_LIST
     out[kept.bytes] = '\0';
     pthread_mutex_unlock(&chat->list_lock);
     return kept.bytes;
+}
+
+bool control_has_phrases(Control *control)
+{
+    struct Chat *chat = control->chat;
+    pthread_mutex_lock(&chat->list_lock);
+    const bool has = chat->lists[STORE_LIST_PHRASES].bytes > 0;
+    pthread_mutex_unlock(&chat->list_lock);
+    return has;
 }
 
 bool control_has_word(Control *control, const char *text)
@@ -483,6 +506,7 @@ Status chat_read(Control *control)
     }
     control->chat = chat;
     chat->rule = control->config.chat;
+    atomic_init(&chat->lists_version, (entropy_u64() >> 16) + 1); // JSON keeps it exactly
     pthread_mutex_init(&chat->list_lock, NULL);
     chat->changes = calloc(CHANGES_MAX, sizeof *chat->changes);
     char *text = malloc(CONTROL_LIST_BYTES);

@@ -40,6 +40,10 @@ MUST_USE Status control_set_list(Control *control, StoreList list, const char *t
                                  uint64_t maker, uint32_t *line);
 // Terminated; returns its length. Does not wait.
 size_t control_list_read(Control *control, StoreList list, char out[CONTROL_LIST_BYTES]);
+bool control_has_phrases(Control *control);
+// Another number when one of the lists or the ranges of banned addresses was changed, and after a
+// restart: hosts on other machines ask for them then. Does not wait.
+uint64_t control_lists_version(Control *control);
 // Does a title, name or description have a word of the list? Does not wait.
 bool control_has_word(Control *control, const char *text);
 

@@ -23,6 +23,10 @@ AccountResult account_check_pupil(Control *control, const char *shown_name);
 // nobody else's.
 AccountResult account_add_pupil(Control *control, const StoreClass *class, const char *shown_name,
                                 ClassPupil *out);
+// The pupil of the class with this code, which is in *out as people write it. ACCOUNT_NOT_FOUND:
+// none.
+AccountResult account_find_pupil(Control *control, const char *class_id, const char *code,
+                                 ClassPupil *out);
 // Another code; all sign-ins of the pupil end. ACCOUNT_NOT_FOUND: no pupil of the class.
 AccountResult account_reset_pupil(Control *control, const char *class_id, uint64_t account,
                                   ClassPupil *out);

@@ -28,13 +28,13 @@ static uint32_t rights_of_others(const StorePackage *package, StorePackageRole r
     return RIGHT_SEE | RIGHT_PLAY | (is_open ? RIGHT_READ : 0);
 }
 
-bool rights_teaches(const StoreClass *class, const Identity *who)
+bool rights_teaches(Store *store, const StoreClass *class, const Identity *who)
 {
     const bool is_narrow = who != NULL && who->kind == SIGN_IN_TOKEN;
-    const bool is_theirs = who != NULL && who->account != 0 && who->account == class->teacher_id &&
-                           (who->roles & ROLE_TEACHER) != 0 &&
-                           (!is_narrow || (who->scope & SCOPE_OPERATE) != 0);
-    return is_theirs || is_operator(who);
+    const bool is_teacher = who != NULL && (who->roles & ROLE_TEACHER) != 0 &&
+                            (!is_narrow || (who->scope & SCOPE_OPERATE) != 0);
+    return is_operator(who) ||
+           (is_teacher && store_class_teaches(store, class, who->account) == STATUS_OK);
 }
 
 uint32_t rights_of(const StorePackage *package, StorePackageRole role, ClassPart part,
@@ -78,7 +78,7 @@ static Status find_part(Store *store, const char *package_id, const Identity *wh
         return status == STATUS_NOT_FOUND ? STATUS_OK : status; // it was deleted
     }
     *is_paused = class.is_paused;
-    if (rights_teaches(&class, who)) {
+    if (rights_teaches(store, &class, who)) {
         *part = CLASS_TEACHER;
     } else if (who != NULL) {
         status = store_pupil_find(store, class.class_id, who->account, &pupil);

@@ -41,8 +41,9 @@ typedef enum ClassPart { CLASS_NOBODY, CLASS_PUPIL, CLASS_TEACHER } ClassPart;
 // NULL: nobody is signed in. The part counts for packages that are marked with a class.
 uint32_t rights_of(const StorePackage *package, StorePackageRole role, ClassPart part,
                    const Identity *who);
-// May they lead this class: is it theirs, and are they still a teacher, or an operator?
-bool rights_teaches(const StoreClass *class, const Identity *who);
+// May they lead this class: is it theirs, and are they still a teacher, or an operator? Waits for
+// the disk.
+bool rights_teaches(Store *store, const StoreClass *class, const Identity *who);
 // May this account be in the team of the package? Of one that is a class's, its pupils alone.
 // STATUS_DENIED: no. Waits for the disk.
 MUST_USE Status rights_team(Store *store, const StorePackage *package, uint64_t account);

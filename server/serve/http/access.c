@@ -236,6 +236,9 @@ bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpR
     const Serve *serve = user;
     Entered *entered = NULL;
     if (serve->control == NULL) { // without accounts handlers decide, but for operators' routes
+        if (serve_refuse_address(serve, route, request, response, NULL)) {
+            return false;
+        }
         const bool is_open = route->access < ACCESS_OPERATOR ||
                              is_allowed(serve, (Access)route->access, request, NULL);
         if (!is_open) {

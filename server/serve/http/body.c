@@ -70,7 +70,9 @@ bool serve_body_fits(const JsonNode *object, HttpRequest *request, HttpResponse 
     }
     for (uint32_t i = 0; i < count; i++) {
         const JsonNode *member = json_find(object, words[i].name);
-        if (!words[i].is_optional && (member == NULL || member->kind == JSON_NULL)) {
+        const bool is_null = member != NULL && member->kind == JSON_NULL;
+        if (!words[i].is_optional &&
+            (member == NULL || (is_null && strcmp(words[i].type, "any") != 0))) {
             snprintf(text, sizeof text, "the body must be a JSON object with the member %.100s",
                      words[i].name);
             http_fail(request, response, 400, "malformed", text);

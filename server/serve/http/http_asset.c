@@ -237,11 +237,11 @@ bool serve_may_play(const Serve *serve, const HttpRequest *request, const char *
     char package_id[PLACE_KEY_BYTES];
     StorePackage package;
     uint32_t rights = 0;
+    const uint32_t needs = place_channel_rights(place_id_channel(place_id));
     place_id_package(place_id, package_id);
-    return serve->control == NULL ||
-           (rights_find(serve->store, package_id, serve_who(request), &package, &rights) ==
-                STATUS_OK &&
-            (rights & (place_id_is_beta(place_id) ? RIGHT_TEST : RIGHT_PLAY)) != 0);
+    return serve->control == NULL || (rights_find(serve->store, package_id, serve_who(request),
+                                                  &package, &rights) == STATUS_OK &&
+                                      (rights & needs) == needs);
 }
 
 // Of a picture that was checked when it came: PNG, or else JPEG.
@@ -262,6 +262,7 @@ static bool answer_asset(const Serve *serve, HttpRequest *request, HttpResponse 
             !is_private || serve_may_play(serve, request, place->place->place_id);
         if (is_allowed && answer_from(place, wanted->hash, response)) {
             response->cache = is_private ? SERVE_BLOB_PRIVATE : SERVE_BLOB_CACHE;
+            response->is_for_all_sites = !is_private && serve->config.cdn_base != NULL;
             return true;
         }
         wanted->not_in[wanted->not_in_count++] = place;

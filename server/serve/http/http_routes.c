@@ -7,6 +7,7 @@
 
 #include "core/base/sha256.h"
 #include "server/serve/http/http_asset.h"
+#include "server/serve/http/http_bundle.h"
 #include "server/serve/http/openapi.h"
 #include "server/serve/listing/http_listing.h"
 #include "server/serve/operate/http_admin.h"
@@ -303,6 +304,14 @@ static void send_wanted(ServePlace *place, const Wanted *wanted, HttpRequest *re
     put_blob(response);
 }
 
+// What anybody may have, a server that copies it for our pages may have too.
+static void send_public(const Serve *serve, ServePlace *place, const Wanted *wanted,
+                        HttpRequest *request, HttpResponse *response)
+{
+    send_wanted(place, wanted, request, response);
+    response->is_for_all_sites = serve->config.cdn_base != NULL;
+}
+
 // On the pool: of a place that is not for everybody.
 static bool answer_private(Serve *serve, Wanted *wanted, HttpRequest *request,
                            HttpResponse *response)
@@ -337,7 +346,7 @@ static void get_blob(void *user, HttpRequest *request, HttpResponse *response)
     ServePlace *place =
         read_hash(request, 0, &wanted) ? places_find(user, has_in_public, &wanted) : NULL;
     if (place != NULL) {
-        send_wanted(place, &wanted, request, response);
+        send_public(user, place, &wanted, request, response);
     } else {
         http_work(request, response, get_other_blob); // files, and the database
     }
@@ -359,7 +368,7 @@ static void get_packed(void *user, HttpRequest *request, HttpResponse *response)
     ServePlace *place =
         read_hash(request, 1, &wanted) ? places_find(user, has_in_public, &wanted) : NULL;
     if (place != NULL) {
-        send_wanted(place, &wanted, request, response);
+        send_public(user, place, &wanted, request, response);
     } else {
         http_work(request, response, get_other_packed);
     }
@@ -379,39 +388,6 @@ bool serve_refuse_stranger(const Serve *serve, HttpRequest *request, HttpRespons
         return true;
     }
     return serve_refuse_forwarded(serve, request, response);
-}
-
-// --- scripts ------------------------------------------------------------------------------------
-
-static bool answer_scripts(void *user, HttpDeferred *deferred, HttpResponse *response)
-{
-    static const ScriptTable nothing;
-    Serve *serve = user;
-    HttpRequest *request = http_deferred_request(deferred);
-    const HostWorld *world = host_world(serve->host, http_path_part(request, 0));
-    if (world == NULL) {
-        http_fail(request, response, 404, "not_found", "there is no such world here");
-        return true;
-    }
-    if (!host_world_is_ready(world)) {
-        http_fail(request, response, 503, "starting", "the world does not run yet");
-        return true;
-    }
-    const ScriptTable *table = host_world_scripts(world);
-    ByteWriter writer = byte_writer(serve_text(serve), SERVE_TEXT_BYTES);
-    JsonWriter json = json_writer(&writer, 0);
-    script_table_json(table != NULL ? table : &nothing, &json);
-    serve_text_answer(serve, &json, &writer, request, response);
-    return true;
-}
-
-// GET /api/worlds/<id>/scripts
-static void get_scripts(void *user, HttpRequest *request, HttpResponse *response)
-{
-    Serve *serve = user;
-    if (!serve_refuse_stranger(serve, request, response)) {
-        mailbox_ask(serve->mailbox, request, response, answer_scripts);
-    }
 }
 
 // --- the table ----------------------------------------------------------------------------------
@@ -441,18 +417,18 @@ static const HttpRoute routes[] = {
     {"GET", "/packed/*/*", .handler = get_packed, .names = "number sha256", .fails = "404 416",
      .gives = "application/octet-stream",
      .summary = "A rune, packed; the number is rune_packing of /join"},
+    {"POST", "/packed/*", serve_post_bundle, .body_max = SERVE_BUNDLE_BODY_BYTES, .blocks = true,
+     .names = "number", .takes = "runes:array", .gives = "application/octet-stream", .fails = "404",
+     .summary = "Several runes of a place in one answer; the number 0 has them as they are"},
     {"GET", "/api/assets", .handler = serve_asset_list, .blocks = true,
      .gives = "assets:array thumbnail?:any", .fails = "404", .summary = "The assets of the place"},
     {"GET", "/api/rooms/*/ws", .handler = serve_get_socket, .names = "code", .gives = "101",
      .takes = "token? playerId? resumeToken?", .fails = "403 404 426 429",
      .summary = "The WebSocket of a world; docs/PROTOCOL.md says what is spoken"},
-    {"GET", "/api/worlds/*/scripts", .handler = get_scripts, .fails = "403 404",
-     .gives = "tick:integer scripts:array entities:array faults:array",
-     .summary = "What the server scripts of a world cost"},
     {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN,
      .takes = "world_id? place_id? room_code? channel? username? name? debug?:boolean",
      .gives = "server_address session_token? client_id world_id place_id room_code username "
-              "ticket signing_key rune_packing:integer",
+              "ticket signing_key rune_packing:integer cdn_base? rune_set?",
      .fails = "403 404 409 429 502 503", .summary = "A ticket for a world, once it runs"},
     {"GET", "/api/session", .handler = serve_get_session,
      .gives =
@@ -537,6 +513,7 @@ Status serve_http_start(Serve *serve)
                                .connections_per_address_max = 64,
                                .sockets_per_address_max = HTTP_SOCKETS_PER_ADDRESS_MAX,
                                .public_url = serve->config.public_url,
+                               .fetch_site = serve->config.cdn_base,
                                .trusted_proxies = serve->config.trusted_proxies,
                                .loopback_unlimited = serve->development,
                                .connection_max = 4096,

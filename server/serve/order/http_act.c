@@ -74,7 +74,7 @@ static bool read_act(HttpRequest *request, HttpResponse *response, const ActName
         wrong = "act is unlist, remove, restore, approve or refuse";
     } else if ((*act)->needs_reason && out->reason[0] == '\0') {
         wrong = "the owner is told a reason; give one";
-    } else if (!serve_is_plain_line(out->reason)) {
+    } else if (!name_is_plain_line(out->reason)) {
         wrong = "reason is one line, without control or bidirectional characters";
     }
     if (wrong != NULL) {

@@ -5,6 +5,7 @@
 #include "server/serve/http/openapi.h"
 #include "server/serve/http/time_text.h"
 #include "server/serve/order/http_order.h"
+#include "server/serve/remote/serve_ordered.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
@@ -23,6 +24,12 @@ static bool is_checked(const HttpRoute *route, const HttpRequest *request)
     return (changes || http_socket_wanted(request)) && openapi_may_answer(route, 403);
 }
 
+static bool find_ban(const Serve *serve, const HttpPeer *peer, StoreAddressBan *out)
+{
+    return serve->control != NULL ? control_find_address_ban(serve->control, peer, out)
+                                  : serve_ordered_ban(serve, peer, out);
+}
+
 bool serve_refuse_address(const Serve *serve, const HttpRoute *route, HttpRequest *request,
                           HttpResponse *response, const Identity *who)
 {
@@ -30,7 +37,7 @@ bool serve_refuse_address(const Serve *serve, const HttpRoute *route, HttpReques
     const HttpPeer peer = http_peer(request);
     const bool is_operator = who != NULL && (who->roles & ROLE_OPERATOR) != 0;
     if (is_operator || http_is_loopback(request) || !is_checked(route, request) ||
-        !control_find_address_ban(serve->control, &peer, &ban)) {
+        !find_ban(serve, &peer, &ban)) {
         return false;
     }
     char until[TIME_TEXT_BYTES] = "", text[256];
@@ -114,7 +121,7 @@ static bool read_ban(HttpRequest *request, HttpResponse *response, StoreAddressB
     const char *wrong = NULL;
     if (!address_range_read(text, range, ban->range)) {
         wrong = RANGE_RULE;
-    } else if (!serve_is_plain_line(ban->reason)) {
+    } else if (!name_is_plain_line(ban->reason)) {
         wrong = "reason is one line, without control or bidirectional characters";
     } else if (has_end && (minutes->kind != JSON_NUMBER ||
                            !(minutes->number >= 1 && minutes->number <= (double)MINUTES_MAX))) {
@@ -161,6 +168,11 @@ static void found_socket(void *user, uint64_t number, uint64_t owner)
     }
 }
 
+void serve_cut_off(Serve *serve, const HttpPeerRange *range)
+{
+    http_sockets_of(serve->http, range, found_socket, serve);
+}
+
 void serve_admin_post_address(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
@@ -178,7 +190,7 @@ void serve_admin_post_address(void *user, HttpRequest *request, HttpResponse *re
                   "it could not be stored, or there are too many; try again");
         return;
     }
-    http_sockets_of(serve->http, &range, found_socket, serve);
+    serve_cut_off(serve, &range);
     ServeAnswer answer;
     serve_answer_begin(&answer, request);
     write_ban(&answer.json, &ban);

@@ -6,6 +6,7 @@
 #include "server/serve/operate/http_admin.h"
 #include "server/serve/order/http_order.h"
 #include "server/serve/place/places.h"
+#include "server/serve/remote/remote_worlds.h"
 #include "server/sys/clock.h"
 
 #include "core/base/text.h"
@@ -58,10 +59,10 @@ void serve_chat_step(Serve *serve)
             host_chat_changed(serve->host, change.place_id);
             break;
         case CHAT_CHANGED_RULE:
-            host_rules_changed(serve->host, change.account, "");
+            serve_rules_changed(serve, change.account, "");
             break;
         case CHAT_CHANGED_BLOCKS:
-            host_blocks_changed(serve->host, change.account);
+            serve_blocks_changed(serve, change.account);
             break;
         }
     }
@@ -83,6 +84,19 @@ static bool read_rule(HttpRequest *request, HttpResponse *response, ChatRule *ou
     return true;
 }
 
+bool serve_refuse_rule(const Serve *serve, HttpRequest *request, HttpResponse *response,
+                       ChatRule rule)
+{
+    if (rule != CHAT_PHRASES || control_has_phrases(serve->control)) {
+        return false;
+    }
+    http_fail(
+        request, response, 409, "no_phrases",
+        "there are no phrases yet, so nobody could say anything: PUT /admin/phrases first, or "
+        "take the rule off");
+    return true;
+}
+
 static void answer_rule(HttpRequest *request, HttpResponse *response, ChatRule rule)
 {
     ServeAnswer answer;
@@ -97,6 +111,9 @@ static void set_rule(Serve *serve, HttpRequest *request, HttpResponse *response,
                      StoreChatRule *rule)
 {
     const Identity *who = serve_who(request);
+    if (serve_refuse_rule(serve, request, response, rule->rule)) {
+        return;
+    }
     rule->maker_id = who != NULL ? who->account : 0;
     rule->unix_ms = clock_unix_ms();
     const Status status = control_set_chat_rule(serve->control, rule);
@@ -378,6 +395,11 @@ void serve_admin_put_list(void *user, HttpRequest *request, HttpResponse *respon
     if (status != STATUS_OK) {
         http_fail(request, response, 503, "unavailable", "it could not be stored; try again");
         return;
+    }
+    if (list == STORE_LIST_PHRASES && bytes == 0) {
+        serve_log(LOG_WARN, "chat",
+                  "there are no phrases any more: where the rule is `phrases`, "
+                  "nobody can say anything");
     }
     for (size_t i = 0; i < bytes; i++) {
         count += text[i] != '\n' && (i + 1 == bytes || text[i + 1] == '\n');

@@ -80,7 +80,7 @@ static bool read_order(HttpRequest *request, HttpResponse *response, Order *out)
         return fail(request, response, "world_id is the id of a world");
     }
     if (!read_text(root, "reason", order.reason, sizeof order.reason) ||
-        !serve_is_plain_line(order.reason)) {
+        !name_is_plain_line(order.reason)) {
         return fail(request, response,
                     "reason is a text of at most 96 bytes in one line, without control or "
                     "bidirectional characters");
@@ -295,7 +295,7 @@ static bool read_announcement(HttpRequest *request, HttpResponse *response, Anno
         return false;
     }
     if (!read_text(root, "text", out->text, sizeof out->text) || out->text[0] == '\0' ||
-        !serve_is_plain_line(out->text)) {
+        !name_is_plain_line(out->text)) {
         return fail(request, response,
                     "text is one line of 1 to 256 bytes, without control or bidirectional "
                     "characters");

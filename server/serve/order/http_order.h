@@ -2,6 +2,7 @@
 // docs/HTTP.md and docs/OPERATIONS.md, "Keeping order".
 #pragma once
 
+#include "server/control/name.h"
 #include "server/serve/http/http_routes.h"
 
 // --- http_report.c ------------------------------------------------------------------------------
@@ -22,6 +23,8 @@ void serve_write_moderation(Serve *serve, JsonWriter *json, const char *package_
 void serve_admin_get_addresses(void *user, HttpRequest *request, HttpResponse *response);
 void serve_admin_post_address(void *user, HttpRequest *request, HttpResponse *response);
 void serve_admin_delete_address(void *user, HttpRequest *request, HttpResponse *response);
+// Whoever plays from there is cut off, soon. From any thread.
+void serve_cut_off(Serve *serve, const HttpPeerRange *range);
 // From a banned address? True: the response says so.
 bool serve_refuse_address(const Serve *serve, const HttpRoute *route, HttpRequest *request,
                           HttpResponse *response, const Identity *who);
@@ -46,13 +49,15 @@ bool serve_refuse_words(const Serve *serve, HttpRequest *request, HttpResponse *
 // True: this server has no accounts, and the response says so.
 bool serve_refuse_without_accounts(const Serve *serve, HttpRequest *request,
                                    HttpResponse *response);
-// Nothing that hides, or changes how its neighbours are shown, and no ends of lines.
-bool serve_is_plain_line(const char *text);
+// May this rule hold? Nobody could say anything by the rule `phrases` without phrases. True: the
+// response says so.
+bool serve_refuse_rule(const Serve *serve, HttpRequest *request, HttpResponse *response,
+                       ChatRule rule);
 
 // clang-format off
 #define SERVE_ORDER_REPORT \
     "report_id:integer state source reporter:any account:any place_id:any world_id:any reason " \
-    "text note handler:any created handled:any"
+    "text note handler:any from_host:any created handled:any"
 #define SERVE_ORDER_ROUTES \
     {"POST", "/api/reports", serve_post_report, .body_max = SERVE_BODY_BYTES, \
      .access = ACCESS_SIGNED_IN, .takes = "reason text? account? world_id? place_id?", \

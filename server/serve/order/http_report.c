@@ -9,6 +9,7 @@
 #include "server/serve/http/body.h"
 #include "server/serve/operate/http_admin.h"
 #include "server/serve/order/http_order.h"
+#include "server/serve/remote/remote_worlds.h"
 #include "server/store/people/store_report.h"
 #include "server/sys/clock.h"
 
@@ -21,22 +22,6 @@
 #define REPORTS_MAX  100
 #define ANSWER_BYTES (2u << 20)
 #define NOTE_RULE    "note and text are at most 500 bytes, without control or bidirectional characters"
-
-bool serve_is_plain_line(const char *text)
-{
-    const size_t bytes = strlen(text);
-    if (!utf8_is_valid(text, bytes)) {
-        return false;
-    }
-    for (const uint8_t *at = (const uint8_t *)text; *at != '\0';) {
-        const size_t length = utf8_length(at, bytes - (size_t)((const char *)at - text));
-        if (utf8_is_hidden(utf8_code_point(at, length))) {
-            return false;
-        }
-        at += length;
-    }
-    return true;
-}
 
 bool serve_refuse_without_accounts(const Serve *serve, HttpRequest *request, HttpResponse *response)
 {
@@ -55,6 +40,7 @@ typedef struct ReportJob {
     Identity who;           // of one over HTTP
     char account_text[64];  // the same: a name or client_id; "": none
     bool is_place_here;     // a place that this server runs
+    bool is_elsewhere;      // the world runs on another machine, whose host has the evidence
     StoreReport report;
     StoreReportLine *lines; // a ring of EVIDENCE_LINES_MAX: the newest stay
     uint32_t line_first, line_count;
@@ -98,6 +84,7 @@ static ReportJob *make_job(Serve *serve, HostWorld *world)
             return NULL;
         }
         host_evidence(world, take_line, job);
+        job->is_elsewhere = remote_world_report(serve, world) != NULL;
     }
     return job;
 }
@@ -155,6 +142,32 @@ static void answer_made(const StoreReport *report, HttpRequest *request, HttpRes
     response->status = 201;
 }
 
+typedef struct EvidenceAsk {
+    char world_id[65];
+    uint64_t report_id;
+} EvidenceAsk;
+
+// On the main thread.
+static void ask_evidence(void *user, void *what)
+{
+    const EvidenceAsk *ask = what;
+    remote_world_ask_evidence(user, ask->world_id, ask->report_id);
+    free(what);
+}
+
+// Without evidence a report is still one, so it is not waited for.
+static void ask_elsewhere(const ReportJob *job)
+{
+    EvidenceAsk *ask = malloc(sizeof *ask);
+    if (ask != NULL) {
+        memcpy(ask->world_id, job->report.world_id, sizeof ask->world_id);
+        ask->report_id = job->report.report_id;
+        if (mailbox_post(job->serve->mailbox, ask_evidence, ask) != STATUS_OK) {
+            free(ask);
+        }
+    }
+}
+
 static Status write_report(ReportJob *job)
 {
     turn_lines(job);
@@ -163,6 +176,9 @@ static Status write_report(ReportJob *job)
     if (status == STATUS_OK) {
         serve_log(LOG_INFO, "report", "report %llu: %s", (unsigned long long)job->report.report_id,
                   job->report.reason);
+    }
+    if (status == STATUS_OK && job->is_elsewhere) {
+        ask_elsewhere(job);
     }
     return status;
 }
@@ -248,7 +264,7 @@ static bool read_report(HttpRequest *request, HttpResponse *response, ReportBody
     const char *wrong = NULL;
     if (!report_reason_is_valid(text_from(out->reason))) {
         wrong = "reason is one of: " REPORT_REASONS;
-    } else if (!serve_is_plain_line(out->text)) {
+    } else if (!name_is_plain_line(out->text)) {
         wrong = NOTE_RULE;
     } else if (out->account[0] == '\0' && out->world[0] == '\0' && out->place[0] == '\0') {
         wrong = "name what is reported: account, world_id or place_id";
@@ -266,6 +282,13 @@ static bool may_report_world(const HostWorld *world, const Identity *who)
            host_account_was_in(world, who->account);
 }
 
+static HostWorld *last_world(Serve *serve, uint64_t account)
+{
+    const char *elsewhere = remote_world_of(serve, account);
+    HostWorld *here = host_world_of(serve->host, account);
+    return here == NULL && elsewhere != NULL ? host_world(serve->host, elsewhere) : here;
+}
+
 // The evidence is that of the world which is named, or where the one who reports was last.
 static bool take_report(void *user, HttpDeferred *deferred, HttpResponse *response)
 {
@@ -277,7 +300,7 @@ static bool take_report(void *user, HttpDeferred *deferred, HttpResponse *respon
         return true;
     }
     HostWorld *world = body.world[0] != '\0' ? host_world(serve->host, body.world)
-                                             : host_world_of(serve->host, who->account);
+                                             : last_world(serve, who->account);
     if (body.world[0] != '\0' && (world == NULL || !may_report_world(world, who))) {
         http_fail(request, response, 404, "not_found", "there is no such world here");
         return true;
@@ -368,6 +391,9 @@ static void write_members(const Serve *serve, JsonWriter *json, const StoreRepor
     serve_write_member(json, "text", report->text);
     serve_write_member(json, "note", report->note);
     write_account(serve, json, "handler", report->handler_id);
+    StoreReportHost host;
+    const bool is_hosts = store_report_host(serve->store, report->report_id, &host) == STATUS_OK;
+    serve_write_member(json, "from_host", is_hosts ? host.host_id : NULL);
     serve_write_time(json, "created", report->created_unix_ms);
     if (report->handled_unix_ms != 0) {
         serve_write_time(json, "handled", report->handled_unix_ms);
@@ -539,7 +565,7 @@ void serve_admin_post_report(void *user, HttpRequest *request, HttpResponse *res
         !serve_body_text(request, response, root, "note", report.note, sizeof report.note)) {
         return;
     }
-    if (!read_state(state, &report.state) || !serve_is_plain_line(report.note)) {
+    if (!read_state(state, &report.state) || !name_is_plain_line(report.note)) {
         http_fail(request, response, 400, "malformed",
                   "state is open, dismissed or acted; " NOTE_RULE);
         return;

@@ -18,8 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_BYTES   (256u << 10)
+#define PAGE_BYTES   (2u << 20) // a hundred of them
 #define LIST_MAX     100
+#define CLASS_BYTES  (16u << 10) // one, with its teachers
 #define ID_TRIES     4
 #define HOUR_MS      3600000ull
 #define CODE_CHANGED "the code of this account was changed; sign in and join again"
@@ -33,7 +34,7 @@ bool class_enter(Serve *serve, HttpRequest *request, HttpResponse *response, Sto
     const Status status = serve->control == NULL || class_id == NULL
                               ? STATUS_NOT_FOUND
                               : store_class_find(serve->store, class_id, out);
-    if (status == STATUS_OK && rights_teaches(out, serve_who(request))) {
+    if (status == STATUS_OK && rights_teaches(serve->store, out, serve_who(request))) {
         return true;
     }
     if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
@@ -127,17 +128,18 @@ static void write_members(Serve *serve, JsonWriter *json, const StoreClass *clas
         json, "chat",
         chat_rule_name(control_chat_rule(serve->control, STORE_CHAT_CLASS, 0, class->class_id)));
     serve_write_time(json, "created_at", class->created_unix_ms);
+    class_write_teachers(serve, json, class);
 }
 
-static void answer_class(Serve *serve, HttpRequest *request, HttpResponse *response,
-                         const StoreClass *class)
+void class_answer(Serve *serve, HttpRequest *request, HttpResponse *response,
+                  const StoreClass *class)
 {
     ServeAnswer answer;
-    serve_answer_begin(&answer, request);
+    place_answer_begin(&answer, request, CLASS_BYTES);
     json_write_object_begin(&answer.json);
     write_members(serve, &answer.json, class);
     json_write_object_end(&answer.json);
-    serve_answer_end(&answer, response);
+    place_answer_end(&answer, response);
 }
 
 // With a code, if there is a new one ("": none).
@@ -181,6 +183,9 @@ void serve_post_class(void *user, HttpRequest *request, HttpResponse *response)
         http_fail(request, response, 400, "invalid_name", NAME_TEXT_RULE);
         return;
     }
+    if (serve_refuse_words(serve, request, response, "the name", class.name)) {
+        return;
+    }
     class.teacher_id = serve_who(request)->account;
     Status status = STATUS_EXISTS;
     for (uint32_t i = 0; i < ID_TRIES && status == STATUS_EXISTS; i++) {
@@ -192,7 +197,7 @@ void serve_post_class(void *user, HttpRequest *request, HttpResponse *response)
     } else if (status != STATUS_OK) {
         refuse_store(request, response);
     } else {
-        answer_class(serve, request, response, &class);
+        class_answer(serve, request, response, &class);
     }
 }
 
@@ -521,6 +526,9 @@ void serve_put_class_chat(void *user, HttpRequest *request, HttpResponse *respon
         http_fail(request, response, 400, "malformed", "rule is free, phrases or off");
         return;
     }
+    if (serve_refuse_rule(serve, request, response, rule.rule)) {
+        return;
+    }
     rule.maker_id = serve_who(request)->account;
     memcpy(rule.subject, class.class_id, sizeof rule.subject);
     if (!class_record(serve, request, response, "class chat", class.class_id, text)) {
@@ -530,7 +538,7 @@ void serve_put_class_chat(void *user, HttpRequest *request, HttpResponse *respon
         refuse_store(request, response);
         return;
     }
-    answer_class(serve, request, response, &class);
+    class_answer(serve, request, response, &class);
 }
 
 // Worlds that run hear of it place by place.
@@ -568,7 +576,7 @@ static void set_paused(Serve *serve, HttpRequest *request, HttpResponse *respons
         return;
     }
     class.is_paused = is_paused;
-    answer_class(serve, request, response, &class);
+    class_answer(serve, request, response, &class);
 }
 
 void serve_post_class_pause(void *user, HttpRequest *request, HttpResponse *response)

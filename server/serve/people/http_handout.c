@@ -2,6 +2,10 @@
 // draft from a template or from a place of the teacher. What was handed out is told apart by where
 // it came from and its title: doing it again gives it to those who do not have it yet, and makes
 // whole what was cut short.
+//
+// It is a job on the pool, a few pupils at a time, so that other work comes in between. Its row
+// says how far it is (store_handout.h); one that runs when the process ends goes on at the next
+// start.
 #define _GNU_SOURCE
 #include "server/build/package/package.h"
 #include "server/build/place/template.h"
@@ -12,6 +16,7 @@
 #include "server/serve/people/http_class.h"
 #include "server/serve/place/places.h"
 #include "server/serve/publish/http_place.h"
+#include "server/store/people/store_handout.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
@@ -21,17 +26,18 @@
 #define LIST_MAX         100
 #define LIST_BYTES       (256u << 10)
 #define ID_TRIES         4
+#define PUPILS_PER_STEP  4
+#define JOBS_MAX         16
 #define DEFAULT_TEMPLATE "blank"
 
 typedef struct Handout {
     Serve *serve;
-    const StoreClass *class;
-    uint64_t maker;
-    char title[STORE_TITLE_BYTES], template[64], place_id[65];
-    char key[STORE_HANDOUT_BYTES];
-    PlaceFolder files; // of place_id
-    uint32_t given, had, failed;
-    char reason[WORKER_REASON_BYTES]; // of the last one that failed
+    StoreHandout row;
+    StorePupil *pupils;
+    uint32_t pupil_count, at;
+    bool is_loaded;
+    PlaceFolder files; // of row.place_id
+    char reason[WORKER_REASON_BYTES];
 } Handout;
 
 // --- what is handed out -------------------------------------------------------------------------
@@ -76,55 +82,51 @@ static Status read_revision(Handout *handout, const StorePackage *package)
     return status;
 }
 
-// The draft, for who may read that, or else the newest revision.
-static bool read_place(Handout *handout, HttpRequest *request, HttpResponse *response)
+// The place, if the maker may still read it: the draft, for who may read that, or else the newest
+// revision. After a restart it is read again, as it is then.
+static Status read_place(Handout *handout)
 {
     Serve *serve = handout->serve;
     StorePackage package;
+    StoreAccount maker;
     uint32_t rights = 0;
     char folder[DRAFT_PATH_BYTES];
-    Status status =
-        rights_find(serve->store, handout->place_id, serve_who(request), &package, &rights);
-    if (status != STATUS_OK || package.kind != STORE_PLACE || (rights & RIGHT_READ) == 0) {
-        http_fail(request, response, 404, "not_found", "there is no such place, or it is not open");
-        return false;
+    Status status = store_account_find(serve->store, handout->row.maker_id, &maker);
+    if (status == STATUS_OK) {
+        const Identity who = {.account = maker.account_id, .roles = maker.roles};
+        status = rights_find(serve->store, handout->row.place_id, &who, &package, &rights);
+    }
+    if (status != STATUS_OK || (rights & RIGHT_READ) == 0) {
+        return STATUS_NOT_FOUND;
     }
     if ((rights & RIGHT_DRAFT) != 0 && draft_exists(serve->drafts, package.package_id) &&
         draft_folder(serve->drafts, package.package_id, folder) == STATUS_OK) {
         DraftReading reading = {folder, &handout->files, handout->reason};
-        status = draft_change(serve->drafts, package.package_id, "place.json", handout->maker,
-                              read_draft, &reading);
-    } else {
-        status = read_revision(handout, &package);
+        return draft_change(serve->drafts, package.package_id, "place.json", handout->row.maker_id,
+                            read_draft, &reading);
     }
-    if (status != STATUS_OK) {
-        http_fail(request, response, status == STATUS_NOT_FOUND ? 404 : 503,
-                  status == STATUS_NOT_FOUND ? "not_found" : "unavailable",
-                  status == STATUS_NOT_FOUND ? "this place has neither a draft nor a revision"
-                                             : "the place cannot be read now; try again");
-    }
-    return status == STATUS_OK;
+    return read_revision(handout, &package);
 }
 
 static Status fill(void *user, const char *folder, char reason[WORKER_REASON_BYTES])
 {
     const Handout *handout = user;
     uint32_t count;
-    return handout->place_id[0] != '\0'
+    return handout->row.place_id[0] != '\0'
                ? package_unpack(&handout->files, folder, reason)
-               : template_write(folder, handout->template, false, NULL, &count, reason);
+               : template_write(folder, handout->row.template, false, NULL, &count, reason);
 }
 
-static void make_key(Handout *handout)
+static void make_key(StoreHandout *row)
 {
-    char text[sizeof handout->title + sizeof handout->template + sizeof handout->place_id + 16];
+    char text[sizeof row->title + sizeof row->template + sizeof row->place_id + 16];
     char hex[2 * SHA256_BYTES + 1];
     uint8_t hash[SHA256_BYTES];
-    snprintf(text, sizeof text, "%s %s\n%s", handout->place_id[0] != '\0' ? "place" : "template",
-             handout->place_id[0] != '\0' ? handout->place_id : handout->template, handout->title);
+    snprintf(text, sizeof text, "%s %s\n%s", row->place_id[0] != '\0' ? "place" : "template",
+             row->place_id[0] != '\0' ? row->place_id : row->template, row->title);
     sha256_of(text, strlen(text), hash);
     sha256_hex(hash, hex);
-    snprintf(handout->key, sizeof handout->key, "%.32s", hex);
+    snprintf(row->handout, sizeof row->handout, "%.32s", hex);
 }
 
 // --- to whom ------------------------------------------------------------------------------------
@@ -132,38 +134,52 @@ static void make_key(Handout *handout)
 static Status make_place(Handout *handout, uint64_t account, StorePackage *out)
 {
     Serve *serve = handout->serve;
+    const StoreHandout *row = &handout->row;
     Status status = STATUS_EXISTS;
     *out = (StorePackage){.kind = STORE_PLACE,
                           .owner_id = account,
                           .visibility = STORE_PRIVATE,
                           .created_unix_ms = clock_unix_ms(),
                           .updated_unix_ms = clock_unix_ms()};
-    snprintf(out->title, sizeof out->title, "%s", handout->title);
+    snprintf(out->title, sizeof out->title, "%s", row->title);
     for (uint32_t i = 0; i < ID_TRIES && status == STATUS_EXISTS; i++) {
-        place_make_id(handout->title, out->package_id);
-        status = store_class_place_make(serve->store, out, handout->class->class_id, handout->key,
+        place_make_id(row->title, out->package_id);
+        status = store_class_place_make(serve->store, out, row->class_id, row->handout,
                                         PACKAGES_PER_ACCOUNT_MAX);
     }
-    return status == STATUS_OK
-               ? control_class_place(serve->control, handout->class->class_id, out->package_id)
-               : status;
+    return status == STATUS_OK ? control_class_place(serve->control, row->class_id, out->package_id)
+                               : status;
+}
+
+// What was made since this began was given by it, also in an earlier life of the process.
+static void count_had(Handout *handout, const StorePackage *package)
+{
+    const bool is_ours = package->created_unix_ms >= handout->row.created_unix_ms;
+    handout->row.given += is_ours;
+    handout->row.had += !is_ours;
 }
 
 static void hand_one(Handout *handout, uint64_t account)
 {
     Serve *serve = handout->serve;
+    StoreHandout *row = &handout->row;
     StorePackage package;
+    StorePupil pupil;
+    if (store_pupil_find(serve->store, row->class_id, account, &pupil) == STATUS_NOT_FOUND) {
+        row->total -= 1; // they were taken out meanwhile
+        return;
+    }
     Status status =
-        store_class_handed(serve->store, handout->class->class_id, handout->key, account, &package);
+        store_class_handed(serve->store, row->class_id, row->handout, account, &package);
     const bool is_new = status == STATUS_NOT_FOUND;
     if (status == STATUS_OK &&
         (package.trashed_unix_ms != 0 || draft_exists(serve->drafts, package.package_id))) {
-        handout->had += 1;
+        count_had(handout, &package);
         return;
     }
     status = is_new ? make_place(handout, account, &package) : status;
     if (status == STATUS_OK) {
-        status = draft_make(serve->drafts, package.package_id, handout->maker, fill, handout,
+        status = draft_make(serve->drafts, package.package_id, row->maker_id, fill, handout,
                             handout->reason);
         if (status != STATUS_OK && is_new) {
             status_ignore(store_package_delete(serve->store, package.package_id)); // it is empty
@@ -173,51 +189,167 @@ static void hand_one(Handout *handout, uint64_t account)
                  status == STATUS_LIMIT ? "a pupil has as many places as one may have"
                                         : "a place could not be stored");
     }
-    handout->given += status == STATUS_OK;
-    handout->failed += status != STATUS_OK;
+    row->given += status == STATUS_OK;
+    row->failed += status != STATUS_OK;
+    if (status != STATUS_OK) {
+        snprintf(row->reason, sizeof row->reason, "%.*s", (int)sizeof row->reason - 1,
+                 handout->reason);
+    }
 }
 
-static void hand_all(Handout *handout, HttpRequest *request, HttpResponse *response)
+// --- the job ------------------------------------------------------------------------------------
+
+static void free_handout(Handout *handout)
 {
-    uint32_t count = 0;
-    StorePupil *pupils = calloc(CLASS_PUPILS_MAX, sizeof *pupils);
-    http_keep(request, pupils);
-    if (pupils == NULL || store_pupils(handout->serve->store, handout->class->class_id, pupils,
-                                       CLASS_PUPILS_MAX, &count) != STATUS_OK) {
-        place_refuse_store(request, response, STATUS_BLOCKED);
+    atomic_fetch_sub(&handout->serve->handout_count, 1);
+    place_folder_free(&handout->files);
+    free(handout->pupils);
+    free(handout);
+}
+
+// It ends, with the last state in its row.
+static void end_handout(Handout *handout, StoreHandoutState state, const char *reason)
+{
+    handout->row.state = state;
+    handout->row.updated_unix_ms = clock_unix_ms();
+    if (reason != NULL) {
+        snprintf(handout->row.reason, sizeof handout->row.reason, "%s", reason);
+    }
+    status_ignore(store_handout_save(handout->serve->store, &handout->row));
+    free_handout(handout);
+}
+
+static Status load(Handout *handout)
+{
+    StoreHandout *row = &handout->row;
+    handout->pupils = calloc(CLASS_PUPILS_MAX, sizeof *handout->pupils);
+    Status status = handout->pupils == NULL
+                        ? STATUS_LIMIT
+                        : store_pupils(handout->serve->store, row->class_id, handout->pupils,
+                                       CLASS_PUPILS_MAX, &handout->pupil_count);
+    status = status == STATUS_OK && row->place_id[0] != '\0' ? read_place(handout) : status;
+    handout->is_loaded = true;
+    row->total = handout->pupil_count;
+    row->given = row->had = row->failed = 0;
+    return status;
+}
+
+// A few more. False: it is over.
+static bool step(Handout *handout)
+{
+    if (!handout->is_loaded && load(handout) != STATUS_OK) {
+        end_handout(handout, STORE_HANDOUT_FAILED, "what is handed out cannot be read (any more)");
+        return false;
+    }
+    for (uint32_t i = 0; i < PUPILS_PER_STEP && handout->at < handout->pupil_count; i++) {
+        hand_one(handout, handout->pupils[handout->at++].account_id);
+    }
+    if (handout->at == handout->pupil_count) {
+        end_handout(handout, STORE_HANDOUT_DONE, NULL);
+        return false;
+    }
+    handout->row.updated_unix_ms = clock_unix_ms();
+    if (store_handout_save(handout->serve->store, &handout->row) == STATUS_NOT_FOUND) {
+        free_handout(handout); // the class was deleted
+        return false;
+    }
+    return true;
+}
+
+// If the pool takes no more, it goes on here, unless the process ends.
+static void run(void *user, bool is_cancelled)
+{
+    Handout *handout = user;
+    Serve *serve = handout->serve;
+    if (is_cancelled) {
+        free_handout(handout); // it goes on at the next start
         return;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        hand_one(handout, pupils[i].account_id);
+    while (step(handout)) {
+        if (work_pool_submit(serve->pool, run, handout) == STATUS_OK) {
+            return;
+        }
+        if (atomic_load(&serve->is_stopping)) {
+            free_handout(handout);
+            return;
+        }
     }
+}
+
+// Counted in handout_count already.
+static bool begin_job(Serve *serve, const StoreHandout *row)
+{
+    Handout *handout = calloc(1, sizeof *handout);
+    if (handout == NULL) {
+        atomic_fetch_sub(&serve->handout_count, 1);
+        return false;
+    }
+    handout->serve = serve;
+    handout->row = *row;
+    if (work_pool_submit(serve->pool, run, handout) != STATUS_OK) {
+        end_handout(handout, STORE_HANDOUT_FAILED, "too much work waits; try again");
+        return false;
+    }
+    return true;
+}
+
+void serve_handouts_recover(Serve *serve)
+{
+    uint32_t count = 0;
+    StoreHandout *rows = serve->control != NULL ? calloc(JOBS_MAX, sizeof *rows) : NULL;
+    if (rows != NULL && store_handouts_running(serve->store, rows, JOBS_MAX, &count) == STATUS_OK) {
+        for (uint32_t i = 0; i < count; i++) {
+            serve_log(LOG_INFO, "class", "the handout %s goes on", rows[i].handout);
+            atomic_fetch_add(&serve->handout_count, 1);
+            (void)begin_job(serve, &rows[i]);
+        }
+    }
+    free(rows);
+}
+
+// --- over HTTP ----------------------------------------------------------------------------------
+
+static void write_handout(JsonWriter *json, const StoreHandout *row)
+{
+    static const char *const states[] = {[STORE_HANDOUT_RUNNING] = "running",
+                                         [STORE_HANDOUT_DONE] = "done",
+                                         [STORE_HANDOUT_FAILED] = "failed"};
+    json_write_object_begin(json);
+    serve_write_member(json, "handout", row->handout);
+    serve_write_member(json, "state", states[row->state]);
+    serve_write_member(json, "title", row->title);
+    serve_write_number(json, "total", row->total);
+    serve_write_number(json, "given", row->given);
+    serve_write_number(json, "had", row->had);
+    serve_write_number(json, "failed", row->failed);
+    serve_write_member(json, "reason", row->reason[0] != '\0' ? row->reason : NULL);
+    json_write_object_end(json);
+}
+
+static void answer_handout(HttpRequest *request, HttpResponse *response, const StoreHandout *row)
+{
     ServeAnswer answer;
     serve_answer_begin(&answer, request);
-    json_write_object_begin(&answer.json);
-    serve_write_member(&answer.json, "handout", handout->key);
-    serve_write_number(&answer.json, "given", handout->given);
-    serve_write_number(&answer.json, "had", handout->had);
-    serve_write_number(&answer.json, "failed", handout->failed);
-    serve_write_member(&answer.json, "reason", handout->failed > 0 ? handout->reason : NULL);
-    json_write_object_end(&answer.json);
+    write_handout(&answer.json, row);
     serve_answer_end(&answer, response);
 }
 
-static bool read_handout(Handout *handout, HttpRequest *request, HttpResponse *response)
+static bool read_handout(StoreHandout *row, HttpRequest *request, HttpResponse *response)
 {
     const JsonNode *body = serve_body_object(request, response);
     if (body == NULL ||
-        !serve_body_text(request, response, body, "title", handout->title, sizeof handout->title) ||
-        !serve_body_text(request, response, body, "template", handout->template,
-                         sizeof handout->template) ||
-        !serve_body_text(request, response, body, "place_id", handout->place_id,
-                         sizeof handout->place_id)) {
+        !serve_body_text(request, response, body, "title", row->title, sizeof row->title) ||
+        !serve_body_text(request, response, body, "template", row->template,
+                         sizeof row->template) ||
+        !serve_body_text(request, response, body, "place_id", row->place_id,
+                         sizeof row->place_id)) {
         return false;
     }
-    const bool has_both = handout->template[0] != '\0' && handout->place_id[0] != '\0';
-    if (handout->template[0] == '\0') {
-        snprintf(handout->template, sizeof handout->template, DEFAULT_TEMPLATE);
+    const bool has_both = row->template[0] != '\0' && row->place_id[0] != '\0';
+    if (row->template[0] == '\0') {
+        snprintf(row->template, sizeof row->template, DEFAULT_TEMPLATE);
     }
-    if (has_both || !template_exists(handout->template)) {
+    if (has_both || !template_exists(row->template)) {
         http_fail(request, response, 400, "template",
                   has_both ? "name a place or a template, not both" : "there is no such template");
         return false;
@@ -225,38 +357,130 @@ static bool read_handout(Handout *handout, HttpRequest *request, HttpResponse *r
     return true;
 }
 
+// Is it a place that they may read, with something in it? The job looks again.
+static bool check_place(Serve *serve, const char *place_id, HttpRequest *request,
+                        HttpResponse *response)
+{
+    StorePackage package;
+    uint32_t rights = 0;
+    const Status status =
+        rights_find(serve->store, place_id, serve_who(request), &package, &rights);
+    const bool has_draft = status == STATUS_OK && (rights & RIGHT_DRAFT) != 0 &&
+                           draft_exists(serve->drafts, package.package_id);
+    if (status != STATUS_OK || package.kind != STORE_PLACE || (rights & RIGHT_READ) == 0) {
+        http_fail(request, response, 404, "not_found", "there is no such place, or it is not open");
+        return false;
+    }
+    if (!has_draft && package.last_revision == 0) {
+        http_fail(request, response, 404, "not_found",
+                  "this place has neither a draft nor a revision");
+        return false;
+    }
+    return true;
+}
+
+static void begin_handout(Serve *serve, StoreHandout *row, HttpRequest *request,
+                          HttpResponse *response)
+{
+    bool runs = false;
+    if (atomic_fetch_add(&serve->handout_count, 1) >= JOBS_MAX) {
+        atomic_fetch_sub(&serve->handout_count, 1);
+        http_fail(request, response, 503, "busy", "too much is handed out now; try again");
+        return;
+    }
+    const Status status = store_handout_begin(serve->store, row, &runs);
+    if (status != STATUS_OK || runs) {
+        atomic_fetch_sub(&serve->handout_count, 1);
+    }
+    if (status == STATUS_NOT_FOUND) {
+        http_fail(request, response, 404, "not_found", "there is no such class");
+    } else if (status != STATUS_OK) {
+        place_refuse_store(request, response, status);
+    } else if (!runs && !begin_job(serve, row)) {
+        http_fail(request, response, 503, "busy", "too much work waits; try again");
+    } else {
+        answer_handout(request, response, row);
+        response->status = 202;
+    }
+}
+
 void serve_post_handout(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
     StoreClass class;
-    Handout *handout = calloc(1, sizeof *handout);
-    http_keep(request, handout);
-    if (handout == NULL) {
-        http_fail(request, response, 503, "busy", "out of memory; try again");
+    uint32_t count = 0;
+    StoreHandout row = {.state = STORE_HANDOUT_RUNNING};
+    if (!read_handout(&row, request, response) || !class_enter(serve, request, response, &class) ||
+        !place_check_title(request, response, row.title) ||
+        serve_refuse_words(serve, request, response, "title", row.title) ||
+        serve_refuse_upload(serve, serve->data, request, response) ||
+        (row.place_id[0] != '\0' && !check_place(serve, row.place_id, request, response))) {
         return;
     }
-    handout->serve = serve;
-    handout->class = &class;
-    if (!read_handout(handout, request, response) ||
-        !class_enter(serve, request, response, &class) ||
-        !place_check_title(request, response, handout->title) ||
-        serve_refuse_words(serve, request, response, "title", handout->title) ||
-        serve_refuse_upload(serve, serve->data, request, response)) {
+    StorePupil *pupils = calloc(CLASS_PUPILS_MAX, sizeof *pupils);
+    http_keep(request, pupils);
+    if (pupils == NULL ||
+        store_pupils(serve->store, class.class_id, pupils, CLASS_PUPILS_MAX, &count) != STATUS_OK) {
+        place_refuse_store(request, response, STATUS_BLOCKED);
         return;
     }
-    handout->maker = serve_who(request)->account;
-    make_key(handout);
-    if (handout->place_id[0] != '\0' && !read_place(handout, request, response)) {
-        place_folder_free(&handout->files);
+    memcpy(row.class_id, class.class_id, sizeof row.class_id);
+    row.maker_id = serve_who(request)->account;
+    row.total = count;
+    row.created_unix_ms = row.updated_unix_ms = clock_unix_ms();
+    make_key(&row);
+    if (class_record(serve, request, response, "handout", class.class_id, row.handout)) {
+        begin_handout(serve, &row, request, response);
+    }
+}
+
+void serve_get_handouts(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    StoreClass class;
+    uint32_t count = 0;
+    if (!class_enter(serve, request, response, &class)) {
         return;
     }
-    if (class_lock(serve, request, response, &class)) {
-        if (class_record(serve, request, response, "handout", class.class_id, handout->key)) {
-            hand_all(handout, request, response);
-        }
-        class_unlock(serve, &class);
+    StoreHandout *rows = calloc(LIST_MAX, sizeof *rows);
+    http_keep(request, rows);
+    if (rows == NULL ||
+        store_handouts(serve->store, class.class_id, rows, LIST_MAX, &count) != STATUS_OK) {
+        place_refuse_store(request, response, STATUS_BLOCKED);
+        return;
     }
-    place_folder_free(&handout->files);
+    ServeAnswer answer;
+    place_answer_begin(&answer, request, LIST_BYTES);
+    json_write_object_begin(&answer.json);
+    json_write_name(&answer.json, "handouts");
+    json_write_array_begin(&answer.json);
+    for (uint32_t i = 0; i < count; i++) {
+        write_handout(&answer.json, &rows[i]);
+    }
+    json_write_array_end(&answer.json);
+    json_write_object_end(&answer.json);
+    place_answer_end(&answer, response);
+}
+
+void serve_get_handout(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    StoreClass class;
+    StoreHandout row;
+    if (!class_enter(serve, request, response, &class)) {
+        return;
+    }
+    const char *key = http_path_part(request, 1);
+    const Status status = strlen(key) < STORE_HANDOUT_BYTES
+                              ? store_handout_find(serve->store, class.class_id, key, &row)
+                              : STATUS_NOT_FOUND;
+    if (status == STATUS_NOT_FOUND) {
+        http_fail(request, response, 404, "not_found", "there is no such handout");
+    } else if (status != STATUS_OK) {
+        place_refuse_store(request, response, status);
+    } else {
+        answer_handout(request, response, &row);
+    }
 }
 
 // --- what they have -----------------------------------------------------------------------------

@@ -47,7 +47,7 @@ static void write_members(JsonWriter *json, const StoreAccount *account)
     json_write_bool(json, is_guest);
     write_roles(json, account->roles);
     serve_write_time(json, "created", account->created_unix_ms);
-    serve_write_time(json, "last_seen", account->seen_unix_ms);
+    serve_write_time(json, "last_sign_in", account->seen_unix_ms);
 }
 
 void serve_admin_get_users(void *user, HttpRequest *request, HttpResponse *response)
@@ -232,7 +232,8 @@ void serve_admin_put_settings(void *user, HttpRequest *request, HttpResponse *re
         http_fail(request, response, 400, "malformed", wrong);
         return;
     }
-    if (!serve_record(serve, "settings", request, response)) {
+    if ((wanted.has_chat && serve_refuse_rule(serve, request, response, wanted.chat)) ||
+        !serve_record(serve, "settings", request, response)) {
         return;
     }
     if (change_settings(serve->control, &wanted) != STATUS_OK) {

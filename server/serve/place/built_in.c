@@ -246,9 +246,10 @@ static Status open_one(Serve *serve, const char *path)
         return STATUS_EXISTS;
     }
     Status status = STATUS_MALFORMED;
-    if (place_id_is_beta(folder.place_id)) {
+    const PlaceChannel channel = place_id_channel(folder.place_id);
+    if (channel != PLACE_LIVE) {
         snprintf(folder.reason, sizeof folder.reason, "the name of a place must not end with %s",
-                 PLACE_BETA_ENDING);
+                 place_channel_ending(channel));
     } else {
         status = open_folder(&folder);
     }

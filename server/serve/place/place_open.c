@@ -64,7 +64,8 @@ Status place_open(Serve *serve, const StoreRevision *revision, const char *place
         const HostPlaceConfig config = {.place_id = place_id,
                                         .folder = folder,
                                         .player_max = serve->config.player_max,
-                                        .development = serve->development};
+                                        .development = serve->development,
+                                        .cdn_base = serve->config.cdn_base};
         status = host_place_create(&config, &built, &place, reason, WORKER_REASON_BYTES);
         // A rune that is too large stays so.
         status = status == STATUS_LIMIT && reason[0] != '\0' ? STATUS_MALFORMED : status;

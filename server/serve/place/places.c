@@ -2,7 +2,9 @@
 #define _GNU_SOURCE
 #include "server/serve/place/places.h"
 
+#include "server/control/order/rights.h"
 #include "server/serve/http/http_asset.h"
+#include "server/serve/place/place_reload.h"
 #include "server/serve/place/places_inside.h"
 #include "server/serve/remote/http_host.h"
 #include "server/sys/clock.h"
@@ -29,6 +31,7 @@ void places_destroy(Serve *serve)
         return;
     }
     places_wishes_end(serve);
+    place_reload_end(serve);
     for (uint32_t i = 0; i < places->count; i++) {
         serve_place_release(places->all[i]);
     }
@@ -211,15 +214,47 @@ void serve_place_send(ServePlace *place, const uint8_t *bytes, size_t count, Htt
 
 // --- ids ----------------------------------------------------------------------------------------
 
-bool place_id_is_beta(const char *place_id)
+static const struct {
+    const char *name, *ending;
+    uint32_t rights;
+} channels[PLACE_CHANNEL_COUNT] = {
+    [PLACE_LIVE] = {"live", "", RIGHT_PLAY},
+    [PLACE_BETA] = {"beta", PLACE_BETA_ENDING, RIGHT_TEST},
+    // Who may edit a place that nobody plays now, may not play it either.
+    [PLACE_DRAFT] = {"draft", PLACE_DRAFT_ENDING, RIGHT_PLAY | RIGHT_EDIT},
+};
+
+const char *place_channel_name(PlaceChannel channel)
 {
-    const size_t bytes = strlen(place_id), ending = strlen(PLACE_BETA_ENDING);
-    return bytes > ending && strcmp(place_id + bytes - ending, PLACE_BETA_ENDING) == 0;
+    return channels[channel].name;
+}
+
+const char *place_channel_ending(PlaceChannel channel)
+{
+    return channels[channel].ending;
+}
+
+uint32_t place_channel_rights(PlaceChannel channel)
+{
+    return channels[channel].rights;
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    const size_t bytes = strlen(text), count = strlen(ending);
+    return bytes > count && strcmp(text + bytes - count, ending) == 0;
+}
+
+PlaceChannel place_id_channel(const char *place_id)
+{
+    return ends_with(place_id, PLACE_BETA_ENDING)    ? PLACE_BETA
+           : ends_with(place_id, PLACE_DRAFT_ENDING) ? PLACE_DRAFT
+                                                     : PLACE_LIVE;
 }
 
 void place_id_package(const char *place_id, char out[PLACE_KEY_BYTES])
 {
     const size_t bytes = strlen(place_id);
-    const size_t ending = place_id_is_beta(place_id) ? strlen(PLACE_BETA_ENDING) : 0;
+    const size_t ending = strlen(channels[place_id_channel(place_id)].ending);
     snprintf(out, PLACE_KEY_BYTES, "%.*s", (int)(bytes - ending), place_id);
 }

@@ -15,16 +15,21 @@
 // reference until it is sent, so a place can be closed at any time. A revision that was replaced
 // stays in the registry while worlds run with it: their players still fetch its files.
 //
-// The beta of a place is a place of its own to the Host, with the id of the place and "-beta": its
-// worlds are others, and so are their DataStores, so that a test never touches what players have.
+// The beta of a place is a place of its own to the Host, with the id of the place and "-beta", and
+// so is its draft, with "-draft": their worlds are others, and so are their DataStores, so that a
+// test never touches what players have. A draft is built by the queue of builds (place_build.h).
 #pragma once
 
 #include "server/build/base/reason.h"
 #include "server/serve/serve_inside.h"
 #include "server/store/place/store_package.h"
 
-#define PLACE_BETA_ENDING "-beta"
-#define PLACE_KEY_BYTES   65
+#define PLACE_BETA_ENDING  "-beta"
+#define PLACE_DRAFT_ENDING "-draft"
+#define PLACE_KEY_BYTES    65
+#define PLACE_DRAFT_NUMBER UINT32_MAX // of its ServePlace: it has no revision
+
+typedef enum PlaceChannel { PLACE_LIVE, PLACE_BETA, PLACE_DRAFT, PLACE_CHANNEL_COUNT } PlaceChannel;
 
 // --- the registry; any thread -------------------------------------------------------------------
 // One revision of a place.
@@ -72,11 +77,14 @@ void serve_place_changed(Serve *serve, const char *place_id);
 // --- wishes; the main thread --------------------------------------------------------------------
 typedef enum PlaceRefusal {
     PLACE_FINE,
-    PLACE_NONE,        // there is none, or they may not know of it
-    PLACE_BETA_DENIED, // only its team plays the beta
-    PLACE_KEPT_OUT,    // its team does not let them in
-    PLACE_PAUSED,      // its class is
-    PLACE_REMOVED,     // by an operator
+    PLACE_NONE,         // there is none, or they may not know of it
+    PLACE_BETA_DENIED,  // only its team plays the beta
+    PLACE_DRAFT_DENIED, // only those who work on it play the draft
+    PLACE_NO_DRAFT,
+    PLACE_DRAFT_BROKEN, // the draft cannot be built as it is
+    PLACE_KEPT_OUT,     // its team does not let them in
+    PLACE_PAUSED,       // its class is
+    PLACE_REMOVED,      // by an operator
     PLACE_TRASHED,
     PLACE_UNPUBLISHED, // the channel names no revision
     PLACE_BROKEN,      // the revision cannot be built any more
@@ -89,7 +97,7 @@ typedef enum PlaceRefusal {
 // Somebody wants to play. It stays where it is until `then` is called, once, on the main thread.
 typedef struct PlaceWish PlaceWish;
 struct PlaceWish {
-    char place_id[PLACE_KEY_BYTES]; // as the Host has it: a beta's ends with PLACE_BETA_ENDING
+    char place_id[PLACE_KEY_BYTES]; // as the Host has it, with the ending of its channel
     const Identity *who;            // NULL: nobody is signed in
     bool has_every_right;           // a host of ours asks
     bool is_only_asking;            // may they? It is not opened
@@ -101,6 +109,7 @@ struct PlaceWish {
     uint64_t change_count;
     uint32_t number, tries;
     uint8_t package_hash[32];
+    char job_id[33]; // that builds the draft; "": none
 };
 void places_wish(Serve *serve, PlaceWish *wish);
 // The answer for a refusal (http_join.c).
@@ -108,9 +117,13 @@ void places_refuse(HttpRequest *request, HttpResponse *response, PlaceRefusal re
                    bool is_world);
 void places_step(Serve *serve);
 
-// The package of an id that the Host has, which may be that of a beta.
-bool place_id_is_beta(const char *place_id);
+// The package of an id that the Host has, which may be that of a beta or a draft.
+PlaceChannel place_id_channel(const char *place_id);
 void place_id_package(const char *place_id, char out[PLACE_KEY_BYTES]);
+const char *place_channel_name(PlaceChannel channel);   // "live"
+const char *place_channel_ending(PlaceChannel channel); // "" for live
+// What one must have all of to play it (rights.h).
+uint32_t place_channel_rights(PlaceChannel channel);
 
 // --- built_in.c ---------------------------------------------------------------------------------
 // At the start of `sandlot up`: the folders become packages of the built-in account, with a new

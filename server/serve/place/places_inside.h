@@ -1,6 +1,7 @@
 // The inside of places.h, for its files alone.
 #pragma once
 
+#include "server/build/job/job.h"
 #include "server/serve/place/places.h"
 
 // With those that were replaced and that worlds still run with.
@@ -15,8 +16,20 @@ typedef struct PlaceBroken {
     uint64_t until_ns;
     PlaceRefusal refusal;
 } PlaceBroken;
+// A place that was built anew and what became of its worlds (place_reload.h).
+typedef struct PlaceReload {
+    uint64_t tag; // 0: free
+    char place_id[PLACE_KEY_BYTES], job_id[JOB_ID_BYTES];
+    uint64_t since_ns, unix_ms;
+    uint32_t waiting; // worlds that have not answered
+    bool is_begun;    // all worlds were asked
+    JobReload result;
+} PlaceReload;
+typedef struct PlaceBuilt PlaceBuilt;
+
 #define PLACES_BROKEN_MAX  32
 #define PLACES_CHANGED_MAX 64
+#define PLACE_RELOADS_MAX  64
 
 struct Places {
     pthread_rwlock_t lock; // of `all`, which the main thread alone changes
@@ -45,6 +58,11 @@ struct Places {
     uint32_t broken_next;
     uint64_t swept_ns;
     bool looks_again; // a package could not be looked at; in the next sweep
+
+    // place_reload.c. The main thread changes reloads, with the mutex.
+    PlaceBuilt *built;
+    PlaceReload reloads[PLACE_RELOADS_MAX]; // by tag
+    uint64_t reload_tag;                    // the last one
 };
 
 // --- places.c -----------------------------------------------------------------------------------
@@ -53,3 +71,4 @@ ServePlace *places_current(const Serve *serve, const char *place_id); // the sam
 
 // --- places_wish.c ------------------------------------------------------------------------------
 void places_wishes_end(Serve *serve);
+void places_wake(const Serve *serve); // the main thread looks now

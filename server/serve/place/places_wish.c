@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include "core/base/limits.h"
 #include "server/control/order/rights.h"
+#include "server/serve/place/place_build.h"
+#include "server/serve/place/place_reload.h"
 #include "server/serve/place/places_inside.h"
 #include "server/serve/remote/remote_worlds.h"
 #include "server/sys/clock.h"
@@ -21,9 +23,10 @@ struct PlaceOpening {
     PlaceOpening *next_open; // of all; the main thread's
     Serve *serve;
     char place_id[PLACE_KEY_BYTES];
-    StoreRevision revision; // package_id, revision and package_hash alone
-    PlaceWish *waiters;     // the main thread's
-    bool is_stale;          // the package has changed since: it is looked at once more
+    StoreRevision revision;    // package_id, revision and package_hash alone
+    char job_id[JOB_ID_BYTES]; // of a draft: what builds it, in place of the thread
+    PlaceWish *waiters;        // the main thread's
+    bool is_stale;             // the package has changed since: it is looked at once more
     Status status;
     char reason[WORKER_REASON_BYTES];
     ServePlace *place;
@@ -37,9 +40,10 @@ struct PackageLook {
     char package_id[PLACE_KEY_BYTES];
     Status status;
     StorePackage package;
-    uint8_t live_hash[32], beta_hash[32]; // of what the channels name, if they name something
-    bool is_paused;                       // its class is
-    uint64_t kept_out[KEPT_OUT_MAX];      // accounts
+    uint32_t numbers[PLACE_CHANNEL_COUNT];   // what the channels name; 0: nothing
+    uint8_t hashes[PLACE_CHANNEL_COUNT][32]; // of it
+    bool is_paused;                          // its class is
+    uint64_t kept_out[KEPT_OUT_MAX];         // accounts
     uint32_t kept_out_count;
 };
 
@@ -49,7 +53,7 @@ static void nothing(void *user, void *what)
 }
 
 // The main thread looks by itself at least every few milliseconds; this makes it look now.
-static void wake_main(const Serve *serve)
+void places_wake(const Serve *serve)
 {
     if (serve->mailbox == NULL) {
         return; // it does not run yet
@@ -74,9 +78,10 @@ static bool is_paused(Store *store, const StorePackage *package)
 }
 
 static PlaceRefusal refusal_of(Store *store, const StorePackage *package, uint32_t rights,
-                               bool is_beta)
+                               PlaceChannel channel)
 {
-    if ((rights & (is_beta ? RIGHT_TEST : RIGHT_PLAY)) != 0) {
+    const uint32_t needs = place_channel_rights(channel);
+    if ((rights & needs) == needs) {
         return PLACE_FINE;
     }
     if (package->trashed_unix_ms != 0) {
@@ -88,13 +93,39 @@ static PlaceRefusal refusal_of(Store *store, const StorePackage *package, uint32
     if (is_paused(store, package)) {
         return PLACE_PAUSED;
     }
-    return is_beta && (rights & RIGHT_PLAY) != 0 ? PLACE_BETA_DENIED : PLACE_KEPT_OUT;
+    return (rights & RIGHT_PLAY) == 0 ? PLACE_KEPT_OUT
+           : channel == PLACE_BETA    ? PLACE_BETA_DENIED
+                                      : PLACE_DRAFT_DENIED;
+}
+
+// A draft that is not open yet is built by the queue of builds, as every save of it is.
+static PlaceRefusal ask_draft(PlaceWish *wish, const char *package_id)
+{
+    Serve *serve = wish->serve;
+    char folder[DRAFT_PATH_BYTES];
+    bool joined = false;
+    wish->number = PLACE_DRAFT_NUMBER;
+    if (!draft_exists(serve->drafts, package_id) ||
+        draft_folder(serve->drafts, package_id, folder) != STATUS_OK) {
+        return PLACE_NO_DRAFT;
+    }
+    ServePlace *open = places_find_id(serve, wish->place_id);
+    serve_place_release(open);
+    if (open != NULL) {
+        return PLACE_FINE;
+    }
+    JobQueue *queue = serve_jobs(serve);
+    const JobWish job = {
+        .place = folder, .writes = true, .account = wish->who != NULL ? wish->who->account : 0};
+    return queue != NULL && job_start_for(queue, &job, wish->job_id, &joined) == STATUS_OK
+               ? PLACE_FINE
+               : PLACE_BUSY;
 }
 
 static PlaceRefusal ask_store(PlaceWish *wish)
 {
     Store *store = wish->serve->store;
-    const bool is_beta = place_id_is_beta(wish->place_id);
+    const PlaceChannel channel = place_id_channel(wish->place_id);
     char package_id[PLACE_KEY_BYTES];
     StorePackage package;
     StoreRevision revision;
@@ -114,10 +145,14 @@ static PlaceRefusal ask_store(PlaceWish *wish)
                    ? PLACE_NONE
                    : PLACE_BUSY;
     }
-    const PlaceRefusal refusal = refusal_of(store, &package, rights, is_beta);
-    wish->number = is_beta ? package.beta : package.live;
+    const PlaceRefusal refusal = refusal_of(store, &package, rights, channel);
+    wish->number = channel == PLACE_BETA ? package.beta : package.live;
+    wish->job_id[0] = '\0';
     if (refusal != PLACE_FINE || wish->is_only_asking) {
         return refusal;
+    }
+    if (channel == PLACE_DRAFT) {
+        return ask_draft(wish, package_id);
     }
     if (wish->number == 0) {
         return PLACE_UNPUBLISHED;
@@ -140,7 +175,7 @@ static void look_up(void *user, bool is_cancelled)
     places->arrived = wish;
     pthread_mutex_unlock(&places->mutex);
     if (!is_cancelled) {
-        wake_main(wish->serve);
+        places_wake(wish->serve);
     }
 }
 
@@ -192,7 +227,7 @@ static void *run_thread(void *user)
         pthread_mutex_lock(&places->mutex);
         opening->next = places->opened;
         places->opened = opening;
-        wake_main(serve);
+        places_wake(serve);
     }
     pthread_mutex_unlock(&places->mutex);
     return NULL;
@@ -244,14 +279,29 @@ static uint64_t unused_ms(const ServePlace *place)
 
 static bool may_close(const Serve *serve, const ServePlace *place)
 {
-    return place->number != 0 &&
-           (place->is_retired || strcmp(place->place->place_id, serve->default_place) != 0);
+    return place->is_retired ||
+           (place->number != 0 && strcmp(place->place->place_id, serve->default_place) != 0);
 }
 
 // Nobody runs it, or whoever does is told the reason.
+// Worlds on other machines end as those here do. One that cannot be told ends when its host renews
+// its lease.
+static void stop_elsewhere(Serve *serve, const char *place_id, const char *reason)
+{
+    for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
+        const HostWorld *world = host_world_at(serve->host, i);
+        if (strcmp(host_world_view(world).row->place_id, place_id) == 0) {
+            status_ignore(remote_world_stop(serve, world, reason));
+        }
+    }
+}
+
 static void close_place(Serve *serve, ServePlace *place, const char *reason)
 {
     if (!place->is_retired) {
+        if (reason != NULL) { // else no world of it runs
+            stop_elsewhere(serve, place->place->place_id, reason);
+        }
         host_remove_place(serve->host, place->place->place_id, reason);
     }
     places_remove(serve, place);
@@ -358,12 +408,39 @@ static PlaceOpening *begin_opening(Serve *serve, const char *place_id, uint32_t 
     return opening;
 }
 
+static PlaceOpening *begin_draft(Serve *serve, const PlaceWish *wish, PlaceRefusal *why)
+{
+    struct Places *places = serve->places;
+    if (!make_room(serve)) {
+        *why = PLACE_FULL;
+        return NULL;
+    }
+    PlaceOpening *opening = calloc(1, sizeof *opening);
+    if (opening != NULL) {
+        opening->serve = serve;
+        snprintf(opening->place_id, sizeof opening->place_id, "%s", wish->place_id);
+        place_id_package(wish->place_id, opening->revision.package_id);
+        opening->revision.revision = PLACE_DRAFT_NUMBER;
+        memcpy(opening->job_id, wish->job_id, sizeof opening->job_id);
+        opening->next_open = places->openings;
+        places->openings = opening;
+    }
+    return opening;
+}
+
 static void wait_for(PlaceWish *wish)
 {
     Serve *serve = wish->serve;
     PlaceRefusal why = PLACE_BUSY;
     PlaceOpening *opening = find_opening(serve, wish->place_id);
-    if (opening == NULL) {
+    const bool is_draft = wish->number == PLACE_DRAFT_NUMBER;
+    if (opening == NULL && is_draft && wish->job_id[0] == '\0') {
+        submit(wish); // it was open a moment ago
+        return;
+    }
+    if (opening == NULL && is_draft) {
+        opening = begin_draft(serve, wish, &why);
+    } else if (opening == NULL) {
         opening = begin_opening(serve, wish->place_id, wish->number, wish->package_hash, &why);
     }
     if (opening == NULL) {
@@ -405,17 +482,25 @@ static void install(Serve *serve, PlaceOpening *opening)
     place->needs_ticket = old == NULL || old->place->needs_ticket;
     atomic_store(&opening->place->is_private, old == NULL || atomic_load(&old->is_private));
     place->is_hidden = old == NULL || old->place->is_hidden;
-    serve_log(LOG_INFO, "places", "%s: revision %u is open", place->place_id,
-              opening->place->number);
+    if (opening->job_id[0] != '\0') {
+        serve_log(LOG_INFO, "places", "%s is open", place->place_id);
+    } else {
+        serve_log(LOG_INFO, "places", "%s: revision %u is open", place->place_id,
+                  opening->place->number);
+    }
     host_add_place(serve->host, host_place_hold(place));
     places_put(serve, opening->place);
     opening->place = NULL;
+    place_reload_begin(serve, place, opening->job_id, clock_ns());
     begin_look(serve, opening->revision.package_id);
 }
 
 static PlaceRefusal note_broken(struct Places *places, const PlaceOpening *opening)
 {
     const bool is_broken = opening->status == STATUS_MALFORMED;
+    if (opening->job_id[0] != '\0') { // its job says why
+        return is_broken ? PLACE_DRAFT_BROKEN : PLACE_BUSY;
+    }
     serve_log(LOG_ERROR, "places", "%s: revision %u cannot be opened: %s", opening->place_id,
               opening->revision.revision,
               opening->reason[0] != '\0' ? opening->reason : status_text(opening->status));
@@ -469,7 +554,7 @@ void serve_place_changed(Serve *serve, const char *place_id)
         places->all_changed = true;
     }
     pthread_mutex_unlock(&places->mutex);
-    wake_main(serve);
+    places_wake(serve);
 }
 
 static bool is_of(const char *place_id, const char *package_id)
@@ -516,8 +601,12 @@ static void look_at(void *user, bool is_cancelled)
         if (look->status == STATUS_OK) {
             look->is_paused = is_paused(look->serve->store, &look->package);
             read_kept_out(look->serve->store, look);
-            read_hash(look->serve->store, look, look->package.live, look->live_hash);
-            read_hash(look->serve->store, look, look->package.beta, look->beta_hash);
+            look->numbers[PLACE_LIVE] = look->package.live;
+            look->numbers[PLACE_BETA] = look->package.beta;
+            look->numbers[PLACE_DRAFT] =
+                draft_exists(look->serve->drafts, look->package_id) ? PLACE_DRAFT_NUMBER : 0;
+            read_hash(look->serve->store, look, look->package.live, look->hashes[PLACE_LIVE]);
+            read_hash(look->serve->store, look, look->package.beta, look->hashes[PLACE_BETA]);
         }
     }
     pthread_mutex_lock(&places->mutex);
@@ -525,7 +614,7 @@ static void look_at(void *user, bool is_cancelled)
     places->looked = look;
     pthread_mutex_unlock(&places->mutex);
     if (!is_cancelled) {
-        wake_main(look->serve);
+        places_wake(look->serve);
     }
 }
 
@@ -601,10 +690,10 @@ static void open_next(Serve *serve, const char *place_id, uint32_t number, const
     }
 }
 
-static void apply_look(Serve *serve, const PackageLook *look, bool is_beta)
+static void apply_look(Serve *serve, const PackageLook *look, PlaceChannel channel)
 {
-    char place_id[PLACE_KEY_BYTES + sizeof PLACE_BETA_ENDING];
-    snprintf(place_id, sizeof place_id, "%s%s", look->package_id, is_beta ? PLACE_BETA_ENDING : "");
+    char place_id[PLACE_KEY_BYTES + sizeof PLACE_DRAFT_ENDING];
+    snprintf(place_id, sizeof place_id, "%s%s", look->package_id, place_channel_ending(channel));
     ServePlace *place = places_current(serve, place_id);
     if (place == NULL || place->number == 0) {
         return;
@@ -614,7 +703,7 @@ static void apply_look(Serve *serve, const PackageLook *look, bool is_beta)
     const bool is_removed = is_there && (package->flags & STORE_PACKAGE_REMOVED) != 0;
     const bool is_trashed = is_there && package->trashed_unix_ms != 0;
     const bool is_paused_now = is_there && look->is_paused;
-    const uint32_t number = !is_there ? 0 : is_beta ? package->beta : package->live;
+    const uint32_t number = is_there ? look->numbers[channel] : 0;
     if (is_removed || is_trashed || is_paused_now || number == 0) {
         serve_log(LOG_INFO, "places", "%s is closed: it was %s", place_id,
                   is_removed      ? "removed"
@@ -627,7 +716,7 @@ static void apply_look(Serve *serve, const PackageLook *look, bool is_beta)
                                     : "this place was closed");
         return;
     }
-    const bool is_closed = is_beta || package->visibility == STORE_PRIVATE ||
+    const bool is_closed = channel != PLACE_LIVE || package->visibility == STORE_PRIVATE ||
                            (package->flags & STORE_PACKAGE_CLASS) != 0;
     place->place->needs_ticket = is_closed || look->kept_out_count > 0;
     atomic_store(&place->is_private, is_closed);
@@ -635,7 +724,7 @@ static void apply_look(Serve *serve, const PackageLook *look, bool is_beta)
                               (package->flags & STORE_PACKAGE_UNLISTED) != 0;
     kick_kept_out(serve, place_id, look);
     if (number != place->number) {
-        open_next(serve, place_id, number, is_beta ? look->beta_hash : look->live_hash);
+        open_next(serve, place_id, number, look->hashes[channel]);
     }
 }
 
@@ -646,14 +735,68 @@ static void take_look(Serve *serve, PackageLook *look)
         return;
     }
     if (look->status == STATUS_OK || look->status == STATUS_NOT_FOUND) {
-        apply_look(serve, look, false);
-        apply_look(serve, look, true);
+        for (PlaceChannel channel = 0; channel < PLACE_CHANNEL_COUNT; channel++) {
+            apply_look(serve, look, channel);
+        }
     } else {
         serve_log(LOG_ERROR, "places", "the package %s cannot be read: %s", look->package_id,
                   status_text(look->status));
         serve->places->looks_again = true;
     }
     free(look);
+}
+
+// --- drafts -------------------------------------------------------------------------------------
+
+// What the job of an opening has built, if it has ended. The queue keeps few results: one that is
+// gone is built again.
+static bool take_draft(Serve *serve, PlaceOpening *opening)
+{
+    JobQueue *queue = serve_jobs(serve);
+    JobStatus *job = malloc(sizeof *job);
+    BuildResult built = {0};
+    HostPlace *place = NULL;
+    char folder[DRAFT_PATH_BYTES];
+    Status status = job != NULL ? job_status(queue, opening->job_id, job) : STATUS_LIMIT;
+    const bool runs =
+        status == STATUS_OK && (job->state == JOB_WAITING || job->state == JOB_RUNNING);
+    if (status == STATUS_OK && !runs) {
+        status = job->state == JOB_DONE ? job_take_result(queue, opening->job_id, &built)
+                 : job->error_count > 0 ? STATUS_MALFORMED
+                                        : STATUS_BLOCKED;
+    }
+    free(job);
+    if (runs) {
+        return false;
+    }
+    if (status == STATUS_OK) {
+        status = draft_folder(serve->drafts, opening->revision.package_id, folder);
+    }
+    if (status == STATUS_OK) {
+        const HostPlaceConfig config = {.place_id = opening->place_id,
+                                        .folder = folder,
+                                        .player_max = serve->config.player_max,
+                                        .development = serve->development};
+        status =
+            host_place_create(&config, &built, &place, opening->reason, sizeof opening->reason);
+    }
+    if (status == STATUS_OK) {
+        status = serve_place_create(serve, place, PLACE_DRAFT_NUMBER, &opening->place);
+    }
+    opening->is_stale = opening->is_stale || status == STATUS_NOT_FOUND;
+    opening->status = status;
+    build_result_free(&built);
+    return true;
+}
+
+static void take_drafts(Serve *serve)
+{
+    for (PlaceOpening *opening = serve->places->openings, *next; opening != NULL; opening = next) {
+        next = opening->next_open;
+        if (opening->job_id[0] != '\0' && take_draft(serve, opening)) {
+            take_opened(serve, opening);
+        }
+    }
 }
 
 // --- the step -----------------------------------------------------------------------------------
@@ -680,7 +823,9 @@ static void take_changes(Serve *serve)
 void places_step(Serve *serve)
 {
     struct Places *places = serve->places;
+    place_reload_step(serve);
     if (serve->control == NULL) {
+        sweep(serve); // forms that were replaced
         return;
     }
     take_changes(serve); // first: what arrives is compared with them
@@ -700,6 +845,7 @@ void places_step(Serve *serve)
         next = opening->next;
         take_opened(serve, opening);
     }
+    take_drafts(serve);
     for (PlaceWish *wish = arrived, *next; wish != NULL; wish = next) {
         next = wish->next;
         arrive(wish);

@@ -12,6 +12,7 @@
 #include "server/serve/order/http_order.h"
 #include "server/serve/people/http_class.h"
 #include "server/serve/place/place_build.h"
+#include "server/serve/place/place_reload.h"
 #include "server/serve/publish/http_place.h"
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
@@ -27,7 +28,8 @@
 
 // --- answers ------------------------------------------------------------------------------------
 
-static void write_file(JsonWriter *json, const StoreDraftFile *file)
+// With the job that builds the draft, if a world runs with it.
+static void write_file(JsonWriter *json, const StoreDraftFile *file, const char *job_id)
 {
     char hex[2 * SHA256_BYTES + 1];
     sha256_hex(file->hash, hex);
@@ -36,6 +38,9 @@ static void write_file(JsonWriter *json, const StoreDraftFile *file)
     serve_write_number(json, "bytes", file->bytes);
     serve_write_member(json, "hash", hex);
     serve_write_number(json, "version", file->version);
+    if (job_id != NULL) {
+        serve_write_member(json, "job_id", job_id[0] != '\0' ? job_id : NULL);
+    }
     json_write_object_end(json);
 }
 
@@ -51,11 +56,15 @@ static void put_tag(HttpRequest *request, HttpResponse *response, const uint8_t 
     }
 }
 
-static void answer_file(HttpRequest *request, HttpResponse *response, const StoreDraftFile *file)
+// A file of this draft was written.
+static void answer_written(Serve *serve, HttpRequest *request, HttpResponse *response,
+                           const char *place_id, const StoreDraftFile *file)
 {
     ServeAnswer answer;
+    char job_id[JOB_ID_BYTES];
+    place_reload_draft(serve, place_id, serve_who(request)->account, job_id);
     serve_answer_begin(&answer, request);
-    write_file(&answer.json, file);
+    write_file(&answer.json, file, job_id);
     serve_answer_end(&answer, response);
     put_tag(request, response, file->hash);
 }
@@ -76,7 +85,7 @@ static void answer_files(const Serve *serve, HttpRequest *request, HttpResponse 
     json_write_name(&json, "files");
     json_write_array_begin(&json);
     for (uint32_t i = 0; i < count; i++) {
-        write_file(&json, &files[i]);
+        write_file(&json, &files[i], NULL);
     }
     json_write_array_end(&json);
     if (used != NULL) {
@@ -548,7 +557,7 @@ static void put_file(Serve *serve, HttpRequest *request, HttpResponse *response,
     write.place_id = ask.package.package_id;
     const Status status = draft_write(serve->drafts, &write, &now, reason);
     if (status == STATUS_OK) {
-        answer_file(request, response, &now);
+        answer_written(serve, request, response, write.place_id, &now);
         return;
     }
     refuse(request, response, status, reason);
@@ -588,9 +597,12 @@ void serve_delete_draft_file(void *user, HttpRequest *request, HttpResponse *res
         return;
     }
     ServeAnswer answer;
+    char job_id[JOB_ID_BYTES];
+    place_reload_draft(serve, write.place_id, write.maker, job_id);
     serve_answer_begin(&answer, request);
     json_write_object_begin(&answer.json);
     serve_write_member(&answer.json, "path", write.path);
+    serve_write_member(&answer.json, "job_id", job_id[0] != '\0' ? job_id : NULL);
     json_write_object_end(&answer.json);
     serve_answer_end(&answer, response);
 }
@@ -634,7 +646,7 @@ void serve_post_draft_move(void *user, HttpRequest *request, HttpResponse *respo
                               .maker = serve_who(request)->account};
     const Status status = draft_move(serve->drafts, &write, to, &now, reason);
     if (status == STATUS_OK) {
-        answer_file(request, response, &now);
+        answer_written(serve, request, response, write.place_id, &now);
     } else {
         refuse(request, response, status, reason);
     }
@@ -676,7 +688,7 @@ void serve_post_draft_restore(void *user, HttpRequest *request, HttpResponse *re
                               .maker = serve_who(request)->account};
     status = status == STATUS_OK ? draft_write(serve->drafts, &write, &now, reason) : status;
     if (status == STATUS_OK) {
-        answer_file(request, response, &now);
+        answer_written(serve, request, response, write.place_id, &now);
     } else {
         refuse(request, response, status, reason);
     }
@@ -744,9 +756,12 @@ static bool read_publish(HttpRequest *request, HttpResponse *response, StoreRevi
     }
     const bool is_channel =
         channel[0] == '\0' || strcmp(channel, "live") == 0 || strcmp(channel, "beta") == 0;
-    if (revision->notes[0] == '\0' || !is_channel) {
+    if (revision->notes[0] == '\0' || !is_channel || !name_is_plain_text(revision->notes)) {
         http_fail(request, response, 400, "malformed",
-                  is_channel ? "notes say what is new" : "channel is beta or live");
+                  is_channel
+                      ? "notes say what is new, without characters that show nothing or turn "
+                        "the direction of text"
+                      : "channel is beta or live");
         return false;
     }
     snprintf(revision->reason, sizeof revision->reason, "%s", channel); // until it is built

@@ -20,7 +20,7 @@ void serve_post_draft_publish(void *user, HttpRequest *request, HttpResponse *re
 
 // clang-format off
 #define SERVE_DRAFT_BODY_BYTES (16u << 10)
-#define SERVE_DRAFT_FILE       "path bytes:integer hash version:integer"
+#define SERVE_DRAFT_FILE       "path bytes:integer hash version:integer job_id?:any"
 #define SERVE_DRAFT_ROUTES                                                                         \
     {"POST", "/api/drafts", serve_post_draft_new, .body_max = SERVE_DRAFT_BODY_BYTES,              \
      .access = ACCESS_CREATOR, .blocks = true, .takes = "title template? typescript?:boolean",     \
@@ -49,7 +49,7 @@ void serve_post_draft_publish(void *user, HttpRequest *request, HttpResponse *re
      .summary = "Writes a file; If-Match names what it replaces, If-None-Match: * says it is new"},\
     {"DELETE", "/api/places/*/draft/files/**", .handler = serve_delete_draft_file,                 \
      .names = "place_id path", .access = ACCESS_SIGNED_IN, .blocks = true,                         \
-     .gives = "path", .fails = "403 404 409 412 428",                                                  \
+     .gives = "path job_id:any", .fails = "403 404 409 412 428",                                   \
      .summary = "Deletes a file; its history stays"},                                              \
     {"POST", "/api/places/*/draft/move", serve_post_draft_move, .names = "place_id",               \
      .body_max = SERVE_DRAFT_BODY_BYTES, .access = ACCESS_SIGNED_IN, .blocks = true,               \

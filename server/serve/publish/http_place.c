@@ -9,6 +9,7 @@
 #include "server/serve/http/time_text.h"
 #include "server/serve/listing/http_listing.h"
 #include "server/serve/place/place_build.h"
+#include "server/serve/place/place_reload.h"
 #include "server/serve/place/places.h"
 #include "server/serve/publish/spell_use.h"
 #include "server/store/people/store_person.h"
@@ -157,15 +158,12 @@ void place_refuse_quota(Serve *serve, uint64_t account, uint64_t wanted, HttpReq
 bool place_check_title(HttpRequest *request, HttpResponse *response, const char *title)
 {
     const size_t bytes = strlen(title);
-    bool is_good = bytes > 0 && bytes < STORE_TITLE_BYTES && text_is_valid(title, bytes) &&
-                   title[0] != ' ' && title[bytes - 1] != ' ';
-    for (size_t i = 0; i < bytes && is_good; i++) {
-        is_good = (uint8_t)title[i] >= 0x20 && title[i] != 0x7f;
-    }
+    const bool is_good = bytes > 0 && bytes < STORE_TITLE_BYTES && name_is_plain_line(title) &&
+                         title[0] != ' ' && title[bytes - 1] != ' ';
     if (!is_good) {
         http_fail(request, response, 400, "invalid_title",
                   "a title is one line of 1 to 128 bytes that neither begins nor ends with a "
-                  "space");
+                  "space, without characters that show nothing or turn the direction of text");
     }
     return is_good &&
            !serve_refuse_words(http_user(request), request, response, "the title", title);
@@ -322,6 +320,9 @@ uint64_t place_write(Serve *serve, const PlaceAsk *ask, const Identity *who, Jso
     }
     uint64_t counts = listing_write_counts(serve, json, ask->package.package_id);
     counts ^= spell_write_updates(serve, ask, who, json);
+    if ((ask->rights & RIGHT_EDIT) != 0) {
+        counts ^= place_reload_write(serve, ask->package.package_id, json);
+    }
     json_write_object_end(json);
     return counts;
 }
@@ -400,6 +401,11 @@ bool place_read_patch(const Serve *serve, HttpRequest *request, HttpResponse *re
     if (json_find(body, "title") != NULL && !place_check_title(request, response, package->title)) {
         return false;
     }
+    if (!name_is_plain_text(package->description)) {
+        http_fail(request, response, 400, "malformed",
+                  "the description has characters that show nothing or turn the direction of text");
+        return false;
+    }
     if (json_find(body, "description") != NULL &&
         serve_refuse_words(serve, request, response, "the description", package->description)) {
         return false;
@@ -460,9 +466,25 @@ static bool read_limit(HttpRequest *request, HttpResponse *response, uint64_t *l
     return false;
 }
 
-void serve_get_my_places(void *user, HttpRequest *request, HttpResponse *response)
+// What somebody is to a place of their lists.
+static const char *role_of(Serve *serve, const StorePackage *package, uint64_t account)
 {
-    Serve *serve = user;
+    static const char *const names[] = {
+        [STORE_EDITOR] = "editor", [STORE_TESTER] = "tester", [STORE_BLOCKED] = "blocked"};
+    StorePackageRole role = STORE_NOBODY;
+    if (package->owner_id == account) {
+        return "owner";
+    }
+    status_ignore(store_package_role(serve->store, package->package_id, account, &role));
+    return role != STORE_NOBODY ? names[role] : NULL;
+}
+
+typedef Status (*ListPackages)(Store *store, uint64_t account, const char *after, StorePackage *out,
+                               uint32_t max, uint32_t *count);
+
+static void answer_mine(Serve *serve, HttpRequest *request, HttpResponse *response,
+                        ListPackages list)
+{
     const Identity *who = serve_who(request);
     const char *after = http_query(request, "after");
     uint64_t limit;
@@ -472,9 +494,8 @@ void serve_get_my_places(void *user, HttpRequest *request, HttpResponse *respons
     }
     StorePackage *packages = malloc((limit + 1) * sizeof *packages);
     http_keep(request, packages);
-    Status status = packages == NULL
-                        ? STATUS_LIMIT
-                        : store_packages_of(serve->store, who->account, after != NULL ? after : "",
+    Status status = packages == NULL ? STATUS_LIMIT
+                                     : list(serve->store, who->account, after != NULL ? after : "",
                                             packages, (uint32_t)limit + 1, &count);
     if (status != STATUS_OK) {
         place_refuse_store(request, response, status);
@@ -492,6 +513,7 @@ void serve_get_my_places(void *user, HttpRequest *request, HttpResponse *respons
                 STATUS_OK) {
             json_write_object_begin(&answer.json);
             write_short(serve, &ask, &answer.json);
+            serve_write_member(&answer.json, "role", role_of(serve, &ask.package, who->account));
             json_write_object_end(&answer.json);
         }
     }
@@ -499,6 +521,11 @@ void serve_get_my_places(void *user, HttpRequest *request, HttpResponse *respons
     serve_write_member(&answer.json, "next", count > limit ? packages[limit - 1].package_id : NULL);
     json_write_object_end(&answer.json);
     place_answer_end(&answer, response);
+}
+
+void serve_get_my_places(void *user, HttpRequest *request, HttpResponse *response)
+{
+    answer_mine(user, request, response, store_packages_of);
 }
 
 static void write_use(Serve *serve, JsonWriter *json, const StorePackage *package)

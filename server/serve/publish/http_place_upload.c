@@ -137,8 +137,10 @@ static bool read_query(HttpRequest *request, HttpResponse *response, StoreRevisi
         return fail_query(request, response,
                           "a revision needs notes that say what is new: ?notes=…");
     }
-    if (bytes >= sizeof revision->notes || !text_is_valid(notes, bytes)) {
-        return fail_query(request, response, "notes are UTF-8 of at most 2000 bytes");
+    if (bytes >= sizeof revision->notes || !name_is_plain_text(notes)) {
+        return fail_query(request, response,
+                          "notes are UTF-8 of at most 2000 bytes, without characters that show "
+                          "nothing or turn the direction of text");
     }
     if (channel != NULL && strcmp(channel, "live") != 0 && strcmp(channel, "beta") != 0) {
         return fail_query(request, response, "channel is beta or live");

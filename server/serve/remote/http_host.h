@@ -8,6 +8,7 @@
 // again without anything being done twice.
 #pragma once
 
+#include "core/base/limits.h"
 #include "server/net/http.h"
 #include "server/store/world/remote_batch.h"
 
@@ -24,7 +25,9 @@ void serve_hosts_stored(void *user, StoreCompletion *done); // HostOutside.store
 void serve_hosts_register(void *user, HttpRequest *request, HttpResponse *response);
 void serve_hosts_batch(void *user, HttpRequest *request, HttpResponse *response);
 void serve_hosts_report(void *user, HttpRequest *request,
-                        HttpResponse *response); // remote_worlds.c
+                        HttpResponse *response);                                  // remote_worlds.c
+void serve_hosts_lists(void *user, HttpRequest *request, HttpResponse *response); // http_evidence.c
+void serve_hosts_evidence(void *user, HttpRequest *request, HttpResponse *response);
 void serve_hosts_place(void *user, HttpRequest *request, HttpResponse *response);
 void serve_host_key_make(void *user, HttpRequest *request, HttpResponse *response);
 void serve_host_key_list(void *user, HttpRequest *request, HttpResponse *response);
@@ -52,8 +55,18 @@ void serve_hosts_name_place(const Serve *serve, ServePlace *place);
      .takes = "world_id boot done:integer state players:integer tick:integer " \
               "late_p99_us:integer work_max_us:integer memory_bytes:integer " \
               "uptime_seconds:integer crashes:integer accounts:array", \
-     .gives = "draining:boolean again:boolean orders:array", .fails = "404 409", \
+     .gives = "draining:boolean again:boolean chat lists:integer orders:array more:boolean", \
+     .fails = "404 409", \
      .summary = "What such a host says of its world, and what it is told to do there"}, \
+    {"GET", "/api/hosts/lists", .handler = serve_hosts_lists, .blocks = true, \
+     .access = ACCESS_HOST, .gives = "version:integer words phrases addresses", .fails = "404", \
+     .summary = "Words, phrases and banned ranges of addresses, for such a host"}, \
+    {"POST", "/api/hosts/evidence", serve_hosts_evidence, \
+     .body_max = REMOTE_EVIDENCE_BYTES_MAX, .blocks = true, .access = ACCESS_HOST, \
+     .takes = "world_id boot report_id:integer number:integer reporter?:any account?:any " \
+              "at:integer reason text lines:array", \
+     .gives = "report_id:integer", .fails = "404 409 429", \
+     .summary = "A report from a game on such a host, or the evidence of one it was asked for"}, \
     {"GET", "/api/hosts/place/*", .handler = serve_hosts_place, .blocks = true, \
      .access = ACCESS_HOST, .names = "place_id", .takes = "hash?", \
      .gives = "application/octet-stream", .fails = "404", \

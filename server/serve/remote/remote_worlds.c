@@ -8,23 +8,34 @@
 #include "server/serve/http/body.h"
 #include "server/serve/http/http_routes.h"
 #include "server/serve/operate/http_admin.h"
+#include "server/serve/order/http_order.h"
+#include "server/serve/place/places.h"
 #include "server/serve/remote/http_remote.h"
 #include "server/sys/clock.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #define ORDER_TEXT_BYTES 257
 #define CHECK_NS         (3 * HOST_SECOND_NS) // how long the store's word on the lease is believed
 #define NUMBER_MAX       ((int64_t)1 << 53)   // what JSON keeps exactly
 
-typedef enum OrderKind { ORDER_KICK, ORDER_MUTE, ORDER_ANNOUNCE, ORDER_STOP } OrderKind;
+typedef enum OrderKind { ORDER_KICK, ORDER_ANNOUNCE, ORDER_STOP, ORDER_EVIDENCE } OrderKind;
 
 typedef struct RemoteOrder {
     uint64_t number;
     OrderKind kind;
-    uint64_t account, until_unix_ms;
+    uint64_t account, report_id;
     char text[ORDER_TEXT_BYTES];
 } RemoteOrder;
+
+// Somebody of whom the host must know what holds for them: bans, mutes, chat rule, blocks. That is
+// looked up when it is sent, so one number is enough for any number of changes.
+typedef struct RemotePerson {
+    uint64_t account; // 0: free
+    uint64_t number;  // of the order that tells the host; 0: it was told
+    bool has_come;    // as the host said
+} RemotePerson;
 
 typedef struct RemoteWorld {
     char world_id[65]; // "": free
@@ -34,9 +45,9 @@ typedef struct RemoteWorld {
     RemoteOrder orders[REMOTE_ORDERS_MAX]; // oldest first
     uint32_t order_count;
     uint64_t next_number;
-    bool asks_again;                        // rules were not told: the host reports everybody anew
-    uint64_t accounts[REMOTE_ACCOUNTS_MAX]; // that came last, a ring
-    uint32_t account_next;
+    bool asks_again;                          // the host reports everybody anew
+    RemotePerson people[REMOTE_ACCOUNTS_MAX]; // the last ones, a ring
+    uint32_t person_count, person_next;
 } RemoteWorld;
 
 // Who was found to hold a world, and when.
@@ -46,10 +57,21 @@ typedef struct Checked {
     uint64_t ns;
 } Checked;
 
+// An account that was led to a world, and a report whose evidence a host was asked for.
+typedef struct LedTo {
+    uint64_t account, world;
+} LedTo;
+typedef struct Asked {
+    uint64_t report_id, world;
+} Asked;
+
 struct RemoteWorlds {
     RemoteWorld *items[REMOTE_HOSTS_MAX]; // from malloc; the main thread's
     pthread_mutex_t lock;                 // of what follows
     Checked checked[REMOTE_HOSTS_MAX];    // by the world's hash; the last one stays
+    LedTo led[REMOTE_LED_MAX];            // by hash; the last one stays
+    Asked asked[REMOTE_ASKED_MAX];        // a ring
+    uint32_t asked_next;
 };
 
 Status remote_worlds_create(RemoteWorlds **out)
@@ -81,11 +103,16 @@ static bool is_same(const StoreHolder *a, const StoreHolder *b)
     return strcmp(a->host_id, b->host_id) == 0 && memcmp(a->boot, b->boot, sizeof a->boot) == 0;
 }
 
-static Checked *checked_slot(RemoteWorlds *worlds, const char *world_id)
+static uint64_t id_hash(const char *world_id)
 {
     Hash64 hash = HASH64_INIT;
     hash_bytes(&hash, world_id, strlen(world_id));
-    return &worlds->checked[hash.state % REMOTE_HOSTS_MAX];
+    return hash.state;
+}
+
+static Checked *checked_slot(RemoteWorlds *worlds, const char *world_id)
+{
+    return &worlds->checked[id_hash(world_id) % REMOTE_HOSTS_MAX];
 }
 
 static bool was_checked(RemoteWorlds *worlds, const char *world_id, const StoreHolder *holder)
@@ -112,6 +139,47 @@ static void forget_checked(RemoteWorlds *worlds, const char *world_id)
     pthread_mutex_lock(&worlds->lock);
     checked_slot(worlds, world_id)->world_id[0] = '\0';
     pthread_mutex_unlock(&worlds->lock);
+}
+
+// --- what this process knows itself -------------------------------------------------------------
+
+static LedTo *led_slot(RemoteWorlds *worlds, uint64_t account, uint64_t world)
+{
+    return &worlds->led[((account ^ world) * 0x9e3779b97f4a7c15ull >> 32) % REMOTE_LED_MAX];
+}
+
+void remote_world_led(Serve *serve, const char *world_id, uint64_t account)
+{
+    RemoteWorlds *worlds = serve->remote_worlds;
+    const LedTo led = {account, id_hash(world_id)};
+    if (worlds != NULL) {
+        pthread_mutex_lock(&worlds->lock);
+        *led_slot(worlds, led.account, led.world) = led;
+        pthread_mutex_unlock(&worlds->lock);
+    }
+}
+
+bool remote_world_was_led(const Serve *serve, const char *world_id, uint64_t account)
+{
+    RemoteWorlds *worlds = serve->remote_worlds;
+    const uint64_t world = id_hash(world_id);
+    pthread_mutex_lock(&worlds->lock);
+    const LedTo led = *led_slot(worlds, account, world);
+    pthread_mutex_unlock(&worlds->lock);
+    return account != 0 && led.account == account && led.world == world;
+}
+
+bool remote_world_was_asked(const Serve *serve, const char *world_id, uint64_t report_id)
+{
+    RemoteWorlds *worlds = serve->remote_worlds;
+    const uint64_t world = id_hash(world_id);
+    bool was = false;
+    pthread_mutex_lock(&worlds->lock);
+    for (uint32_t i = 0; i < REMOTE_ASKED_MAX && !was; i++) {
+        was = worlds->asked[i].report_id == report_id && worlds->asked[i].world == world;
+    }
+    pthread_mutex_unlock(&worlds->lock);
+    return was && report_id != 0;
 }
 
 // --- the table ----------------------------------------------------------------------------------
@@ -180,8 +248,9 @@ const char *remote_world_of(const Serve *serve, uint64_t account)
     const RemoteWorld *best = NULL;
     for (uint32_t i = 0; serve->remote_worlds != NULL && i < REMOTE_HOSTS_MAX; i++) {
         const RemoteWorld *world = serve->remote_worlds->items[i];
-        for (uint32_t k = 0; is_heard(world) && k < REMOTE_ACCOUNTS_MAX; k++) {
-            best = world->accounts[k] == account ? world : best;
+        for (uint32_t k = 0; is_heard(world) && k < world->person_count; k++) {
+            const RemotePerson *person = &world->people[k];
+            best = person->account == account && person->has_come ? world : best;
         }
     }
     return best != NULL ? best->world_id : NULL;
@@ -258,35 +327,72 @@ Status remote_world_stop(Serve *serve, const HostWorld *world, const char *reaso
     return add_order(found, &order) ? STATUS_OK : STATUS_LIMIT;
 }
 
-// What holds for them in that world. A mute that was lifted is told only if `unmutes`.
-static void add_rules(const Serve *serve, RemoteWorld *world, uint64_t account, bool unmutes)
+void remote_world_ask_evidence(Serve *serve, const char *world_id, uint64_t report_id)
 {
-    const HostWorld *hosted = host_world(serve->host, world->world_id);
-    if (hosted == NULL) {
-        return;
+    RemoteWorlds *worlds = serve->remote_worlds;
+    RemoteWorld *world = find(serve, world_id);
+    const RemoteOrder order = {.kind = ORDER_EVIDENCE, .report_id = report_id};
+    if (world != NULL && add_order(world, &order)) {
+        pthread_mutex_lock(&worlds->lock);
+        worlds->asked[worlds->asked_next++ % REMOTE_ASKED_MAX] =
+            (Asked){report_id, id_hash(world_id)};
+        pthread_mutex_unlock(&worlds->lock);
     }
-    const HostRules rules = hosted_rules(hosted, account);
-    RemoteOrder order = {.account = account};
-    if (rules.banned_until_unix_ms != 0) {
-        order.kind = ORDER_KICK;
-        host_ban_text(&rules, order.text, sizeof order.text);
-    } else if (rules.muted_until_unix_ms != 0 || unmutes) {
-        order.kind = ORDER_MUTE;
-        order.until_unix_ms = rules.muted_until_unix_ms;
-        snprintf(order.text, sizeof order.text, "%s", rules.mute_reason);
-    } else {
-        return;
-    }
-    world->asks_again = !add_order(world, &order) || world->asks_again;
 }
 
+// --- what holds for people ----------------------------------------------------------------------
+
+static RemotePerson *find_person(RemoteWorld *world, uint64_t account)
+{
+    for (uint32_t i = 0; i < world->person_count; i++) {
+        if (world->people[i].account == account) {
+            return &world->people[i];
+        }
+    }
+    return NULL;
+}
+
+// The oldest one gives way. Was it not told yet, the host reports everybody anew.
+static RemotePerson *add_person(RemoteWorld *world, uint64_t account)
+{
+    RemotePerson *person = &world->people[world->person_next];
+    world->person_next = (world->person_next + 1) % REMOTE_ACCOUNTS_MAX;
+    world->person_count += world->person_count < REMOTE_ACCOUNTS_MAX;
+    world->asks_again = world->asks_again || person->number != 0;
+    *person = (RemotePerson){.account = account};
+    return person;
+}
+
+static RemotePerson *person_of(RemoteWorld *world, uint64_t account)
+{
+    RemotePerson *person = find_person(world, account);
+    return person != NULL ? person : add_person(world, account);
+}
+
+// Always with a new number: what was sent with the old one may be done already.
 void serve_rules_changed(Serve *serve, uint64_t account, const char *where)
 {
     host_rules_changed(serve->host, account, where);
     for (uint32_t i = 0; serve->remote_worlds != NULL && i < REMOTE_HOSTS_MAX; i++) {
         RemoteWorld *world = serve->remote_worlds->items[i];
         if (is_meant(serve, world, where)) {
-            add_rules(serve, world, account, true);
+            person_of(world, account)->number = world->next_number++;
+        }
+    }
+}
+
+// Everybody may change these at any time, so only worlds that the account is in hear of it.
+void serve_blocks_changed(Serve *serve, uint64_t account)
+{
+    host_blocks_changed(serve->host, account);
+    for (uint32_t i = 0; serve->remote_worlds != NULL && i < REMOTE_HOSTS_MAX; i++) {
+        RemoteWorld *world = serve->remote_worlds->items[i];
+        RemotePerson *person = is_heard(world) ? find_person(world, account) : NULL;
+        if (person == NULL && is_heard(world) && world->person_count == REMOTE_ACCOUNTS_MAX) {
+            person = add_person(world, account); // it may be one who gave way
+        }
+        if (person != NULL) {
+            person->number = world->next_number++;
         }
     }
 }
@@ -300,6 +406,10 @@ static void forget_done(RemoteWorld *world, uint64_t done)
         }
     }
     world->order_count = kept;
+    for (uint32_t i = 0; i < world->person_count; i++) {
+        RemotePerson *person = &world->people[i];
+        person->number = person->number > done ? person->number : 0;
+    }
     world->next_number = done >= world->next_number ? done + 1 : world->next_number;
 }
 
@@ -319,21 +429,18 @@ static uint64_t read_number(const JsonNode *root, const char *name, int64_t high
     return (uint64_t)json_read_integer(json_read_member(root, name, error), 0, high, error);
 }
 
-static void read_boot(const char *text, StoreHolder *holder, JsonError *error)
+bool remote_boot_read(const char *text, StoreHolder *holder)
 {
-    if (error->status != STATUS_OK) {
-        return;
-    }
     if (strlen(text) != 2 * STORE_BOOT_BYTES ||
         strspn(text, "0123456789abcdef") != 2 * (size_t)STORE_BOOT_BYTES) {
-        error->status = STATUS_MALFORMED;
-        return;
+        return false;
     }
     for (size_t i = 0; i < STORE_BOOT_BYTES; i++) {
         unsigned value = 0;
         (void)sscanf(text + 2 * i, "%2x", &value);
         holder->boot[i] = (uint8_t)value;
     }
+    return true;
 }
 
 static void read_accounts(const JsonNode *root, Reported *out, JsonError *error)
@@ -366,7 +473,9 @@ static bool read_report(const JsonNode *root, Reported *out)
     RemoteReport *report = &out->report;
     const char *world = json_read_text(json_read_member(root, "world_id", &error), 64, &error);
     const char *boot = json_read_text(json_read_member(root, "boot", &error), 32, &error);
-    read_boot(boot, &out->holder, &error);
+    if (error.status == STATUS_OK && !remote_boot_read(boot, &out->holder)) {
+        error.status = STATUS_MALFORMED;
+    }
     out->done = read_number(root, "done", NUMBER_MAX, &error);
     report->state = read_state(root, &error);
     report->players = (uint32_t)read_number(root, "players", WORLD_PLAYERS_MAX, &error);
@@ -384,26 +493,112 @@ static bool read_report(const JsonNode *root, Reported *out)
     return true;
 }
 
-static void write_order(JsonWriter *json, const RemoteOrder *order)
+static void write_until(JsonWriter *json, uint64_t until_unix_ms)
 {
-    static const char *const names[] = {[ORDER_KICK] = "kick",
-                                        [ORDER_MUTE] = "mute",
-                                        [ORDER_ANNOUNCE] = "announce",
-                                        [ORDER_STOP] = "stop"};
-    char account[32];
-    serve_account_text(order->account, false, account);
-    json_write_object_begin(json);
-    serve_write_number(json, "number", order->number);
-    serve_write_member(json, "order", names[order->kind]);
-    serve_write_member(json, "account", order->account != 0 ? account : NULL);
     json_write_name(json, "until_unix_ms");
-    if (order->until_unix_ms < (uint64_t)NUMBER_MAX) {
-        json_write_integer(json, (int64_t)order->until_unix_ms);
+    if (until_unix_ms < (uint64_t)NUMBER_MAX) {
+        json_write_integer(json, (int64_t)until_unix_ms);
     } else {
         json_write_null(json); // for good
     }
-    serve_write_member(json, "text", order->text);
+}
+
+static void begin_order(JsonWriter *json, uint64_t number, const char *name, uint64_t account,
+                        const char *text)
+{
+    char id[32];
+    serve_account_text(account, false, id);
+    json_write_object_begin(json);
+    serve_write_number(json, "number", number);
+    serve_write_member(json, "order", name);
+    serve_write_member(json, "account", account != 0 ? id : NULL);
+    serve_write_member(json, "text", text);
+}
+
+static void write_order(JsonWriter *json, const RemoteOrder *order)
+{
+    static const char *const names[] = {[ORDER_KICK] = "kick",
+                                        [ORDER_ANNOUNCE] = "announce",
+                                        [ORDER_STOP] = "stop",
+                                        [ORDER_EVIDENCE] = "evidence"};
+    begin_order(json, order->number, names[order->kind], order->account, order->text);
+    if (order->kind == ORDER_EVIDENCE) {
+        serve_write_number(json, "report_id", order->report_id);
+    }
     json_write_object_end(json);
+}
+
+// "12 55 81": one text, because an answer has few nodes.
+static void write_blocks(Serve *serve, JsonWriter *json, uint64_t account)
+{
+    static uint64_t blocked[BLOCKS_PER_ACCOUNT_MAX]; // the main thread's
+    static char text[BLOCKS_PER_ACCOUNT_MAX * 21 + 1];
+    const uint32_t count = serve_blocks(serve, account, blocked, BLOCKS_PER_ACCOUNT_MAX);
+    size_t bytes = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < count; i++) {
+        bytes += (size_t)snprintf(text + bytes, sizeof text - bytes, "%s%" PRIu64, i > 0 ? " " : "",
+                                  blocked[i]);
+    }
+    serve_write_member(json, "blocks", text);
+}
+
+static void write_person(Serve *serve, JsonWriter *json, const RemoteWorld *world,
+                         const RemotePerson *person)
+{
+    const HostRules rules = hosted_rules(host_world(serve->host, world->world_id), person->account);
+    char text[ORDER_TEXT_BYTES];
+    if (rules.banned_until_unix_ms != 0) {
+        host_ban_text(&rules, text, sizeof text);
+        begin_order(json, person->number, "kick", person->account, text);
+    } else {
+        begin_order(json, person->number, "rules", person->account, rules.mute_reason);
+        write_until(json, rules.muted_until_unix_ms);
+        serve_write_member(json, "chat", chat_rule_name(rules.chat));
+        write_blocks(serve, json, person->account);
+    }
+    json_write_object_end(json);
+}
+
+static const RemotePerson *next_person(const RemoteWorld *world, uint64_t above)
+{
+    const RemotePerson *next = NULL;
+    for (uint32_t i = 0; i < world->person_count; i++) {
+        const RemotePerson *person = &world->people[i];
+        if (person->number > above && (next == NULL || person->number < next->number)) {
+            next = person;
+        }
+    }
+    return next;
+}
+
+// In the order of their numbers, because the host says the highest one that it has done. False:
+// there are more.
+static bool write_orders(Serve *serve, JsonWriter *json, const RemoteWorld *world)
+{
+    uint64_t last = 0;
+    uint32_t at = 0, count = 0;
+    const RemotePerson *person = next_person(world, last);
+    while ((at < world->order_count || person != NULL) && count < REMOTE_ORDERS_PER_ANSWER) {
+        if (person == NULL ||
+            (at < world->order_count && world->orders[at].number < person->number)) {
+            write_order(json, &world->orders[at++]);
+        } else {
+            write_person(serve, json, world, person);
+            last = person->number;
+            person = next_person(world, last);
+        }
+        count += 1;
+    }
+    return at == world->order_count && person == NULL;
+}
+
+static ChatRule chat_rule_of(Serve *serve, const RemoteWorld *world)
+{
+    char package_id[PLACE_KEY_BYTES];
+    place_id_package(host_world_view(host_world(serve->host, world->world_id)).row->place_id,
+                     package_id);
+    return control_chat_in(serve->control, package_id);
 }
 
 static void answer(Serve *serve, RemoteWorld *world, HttpRequest *request, HttpResponse *response)
@@ -415,36 +610,35 @@ static void answer(Serve *serve, RemoteWorld *world, HttpRequest *request, HttpR
     json_write_bool(&json, host_is_draining(serve->host));
     json_write_name(&json, "again");
     json_write_bool(&json, world->asks_again);
+    serve_write_member(&json, "chat", chat_rule_name(chat_rule_of(serve, world)));
+    serve_write_number(&json, "lists", control_lists_version(serve->control));
     json_write_name(&json, "orders");
     json_write_array_begin(&json);
-    for (uint32_t i = 0; i < world->order_count && i < REMOTE_ORDERS_PER_ANSWER; i++) {
-        write_order(&json, &world->orders[i]);
-    }
+    const bool is_all = write_orders(serve, &json, world);
     json_write_array_end(&json);
+    json_write_name(&json, "more");
+    json_write_bool(&json, !is_all);
     json_write_object_end(&json);
     serve_text_answer(serve, &json, &writer, request, response);
     world->asks_again = false;
 }
 
-static void note_account(RemoteWorld *world, uint64_t account)
+// Somebody who is about to be told already gets no other number: what they are told is looked up.
+static void take_account(RemoteWorld *world, uint64_t account)
 {
-    for (uint32_t i = 0; i < REMOTE_ACCOUNTS_MAX; i++) {
-        if (world->accounts[i] == account) {
-            return;
-        }
-    }
-    world->accounts[world->account_next++ % REMOTE_ACCOUNTS_MAX] = account;
+    RemotePerson *person = person_of(world, account);
+    person->has_come = true;
+    person->number = person->number != 0 ? person->number : world->next_number++;
 }
 
-static void take_report(const Serve *serve, RemoteWorld *world, const Reported *reported)
+static void take_report(RemoteWorld *world, const Reported *reported)
 {
     world->heard_ns = clock_ns();
     world->report = reported->report;
     memcpy(world->report.host_id, reported->holder.host_id, sizeof world->report.host_id);
     forget_done(world, reported->done);
     for (uint32_t i = 0; i < reported->account_count; i++) {
-        note_account(world, reported->accounts[i]);
-        add_rules(serve, world, reported->accounts[i], false);
+        take_account(world, reported->accounts[i]);
     }
 }
 
@@ -475,8 +669,10 @@ static RemoteWorld *begin(const Serve *serve, RemoteWorld *world, const Reported
 {
     world = world != NULL ? world : find_free(serve);
     if (world != NULL) {
-        *world = (RemoteWorld){
-            .holder = reported->holder, .next_number = reported->done + 1, .asks_again = true};
+        memset(world, 0, sizeof *world); // too large for the stack
+        world->holder = reported->holder;
+        world->next_number = reported->done + 1;
+        world->asks_again = true;
         memcpy(world->world_id, reported->world_id, sizeof world->world_id);
     }
     return world;
@@ -505,7 +701,7 @@ static bool answer_report(void *user, HttpDeferred *deferred, HttpResponse *resp
         http_fail(request, response, 503, "busy", "too many hosts report; try again");
         return true;
     }
-    take_report(serve, world, &reported);
+    take_report(world, &reported);
     answer(serve, world, request, response);
     return true;
 }

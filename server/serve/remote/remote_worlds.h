@@ -3,9 +3,10 @@
 //
 // An order has a number, is sent until the host reports that number as done, and is gone when the
 // world ends there, or another process runs it. A host does what it is told in the order of the
-// numbers, so nothing is lost with an answer and nothing is done twice. Bans and mutes are looked
-// up for everybody whom a host reports as let in; a host that this process hears from for the first
-// time reports all of them.
+// numbers, so nothing is lost with an answer and nothing is done twice. Bans, mutes, chat rules and
+// blocks are looked up for everybody whom a host reports as let in; a host that this process hears
+// from for the first time reports all of them. The chat rule of the world is in every answer, and
+// the version of the operator's lists (GET /api/hosts/lists): a host fetches them when it changes.
 //
 // A host may lie about its world. It speaks only of one whose lease it holds, everything it says is
 // bounded, and whoever shows it says that it was reported.
@@ -46,5 +47,15 @@ typedef struct RemoteTold {
 RemoteTold serve_kick(Serve *serve, uint64_t account, const char *where, const char *reason);
 RemoteTold serve_announce(Serve *serve, const char *where, const char *text);
 void serve_rules_changed(Serve *serve, uint64_t account, const char *where);
+void serve_blocks_changed(Serve *serve, uint64_t account);
+// A host is asked for the evidence of a report that was made here.
+void remote_world_ask_evidence(Serve *serve, const char *world_id, uint64_t report_id);
+// 32 hex digits. False: it is something else.
+bool remote_boot_read(const char *text, StoreHolder *holder);
+// Somebody got a ticket for that world of another machine.
+void remote_world_led(Serve *serve, const char *world_id, uint64_t account);
+// Was that so, since this process began? From any thread.
+bool remote_world_was_led(const Serve *serve, const char *world_id, uint64_t account);
+bool remote_world_was_asked(const Serve *serve, const char *world_id, uint64_t report_id);
 // STATUS_NOT_FOUND: it runs on no other machine. STATUS_LIMIT: too many orders wait for it.
 MUST_USE Status remote_world_stop(Serve *serve, const HostWorld *world, const char *reason);

@@ -215,8 +215,10 @@ static Status make_place(Serve *serve, const RemoteHttpReply *reply, char *why, 
         snprintf(why, why_bytes, "the place cannot be read: %s", status_text(status));
         return status;
     }
-    const HostPlaceConfig config = {
-        .place_id = remote->row.place_id, .folder = "", .player_max = serve->config.player_max};
+    const HostPlaceConfig config = {.place_id = remote->row.place_id,
+                                    .folder = "",
+                                    .player_max = serve->config.player_max,
+                                    .cdn_base = serve->config.cdn_base};
     HostPlace *made = NULL;
     ServePlace *place = NULL;
     status = host_place_create(&config, &built, &made, why, why_bytes);

@@ -1,12 +1,15 @@
 // What a host on another machine says of its world to the control plane, once a second, and does as
-// it is answered (remote_worlds.h has the other side). One report is under way at a time, on the
-// pool; what was ordered is done on the main thread before the next one says so. Orders have
-// rising numbers: one that was done is never done again.
+// it is answered (remote_worlds.h has the other side). One request is under way at a time, on the
+// pool; what was ordered is done on the main thread before the next report says so. Orders have
+// rising numbers: one that was done is never done again. Between reports the host fetches lists
+// that have changed and sends evidence that waits.
 #define _GNU_SOURCE
 #include "core/base/json_read.h"
 #include "core/base/limits.h"
+#include "core/base/text.h"
 #include "server/serve/operate/http_admin.h"
 #include "server/serve/remote/remote_http.h"
+#include "server/serve/remote/serve_ordered.h"
 #include "server/serve/remote/serve_remote.h"
 #include "server/sys/clock.h"
 #include "server/sys/process.h"
@@ -16,16 +19,25 @@
 #define REPORT_BYTES     (16u << 10)
 #define ANSWER_BYTES     (256u << 10)
 #define ANSWER_NODES_MAX 512
-#define ARENA_BYTES      (256u << 10)
+#define ARENA_BYTES      (512u << 10)
+#define LISTS_BYTES      (2u << 20)
+#define URGENT_MS        100u // between reports, if there is something to ask for
 #define STOP_MS          4500
 
 typedef enum ReportState { REPORT_NONE, REPORT_SENT, REPORT_ANSWERED } ReportState;
+typedef enum RequestKind { REQUEST_REPORT, REQUEST_LISTS, REQUEST_EVIDENCE } RequestKind;
 
 struct ServeReport {
     RemoteHttp *http;
     atomic_bool cancel;
     atomic_int state; // ReportState; while it is SENT, all that follows is the pool's
-    uint64_t sent_ns;
+    RequestKind kind; // of the request under way
+    uint64_t sent_ns; // the last report
+    uint64_t wait_ns; // nothing else is asked for before
+    uint64_t lists;   // the version that the control plane has
+    bool is_urgent;   // there is more to be told
+    const uint8_t *evidence;
+    size_t evidence_bytes;
     char text[REPORT_BYTES];
     size_t bytes;
     uint64_t accounts[REMOTE_ACCOUNTS_PER_REPORT]; // in that report
@@ -42,6 +54,10 @@ Status serve_report_open(Serve *serve, const char *key)
         return STATUS_LIMIT;
     }
     serve->report = report;
+    const Status status = serve_ordered_open(serve);
+    if (status != STATUS_OK) {
+        return status;
+    }
     return remote_http_create(serve->config.control_plane, key, &report->cancel, &report->http);
 }
 
@@ -60,6 +76,7 @@ void serve_report_close(Serve *serve)
         free(serve->report);
         serve->report = NULL;
     }
+    serve_ordered_close(serve);
 }
 
 // --- what is said -------------------------------------------------------------------------------
@@ -110,7 +127,15 @@ static bool write_report(Serve *serve)
 static void run_report(void *user, bool is_cancelled)
 {
     struct ServeReport *report = user;
-    if (!is_cancelled) {
+    if (is_cancelled) {
+        report->reply = (RemoteHttpReply){.end = REMOTE_HTTP_UNSENT};
+    } else if (report->kind == REQUEST_LISTS) {
+        report->reply =
+            remote_http_ask(report->http, "/api/hosts/lists", NULL, NULL, 0, LISTS_BYTES);
+    } else if (report->kind == REQUEST_EVIDENCE) {
+        report->reply = remote_http_ask(report->http, "/api/hosts/evidence", "application/json",
+                                        report->evidence, report->evidence_bytes, ANSWER_BYTES);
+    } else {
         report->reply = remote_http_ask(report->http, "/api/hosts/report", "application/json",
                                         report->text, report->bytes, ANSWER_BYTES);
     }
@@ -120,21 +145,47 @@ static void run_report(void *user, bool is_cancelled)
 // --- what is done -------------------------------------------------------------------------------
 
 typedef struct Order {
-    uint64_t number, account, until_unix_ms;
-    const char *name, *text;
+    uint64_t number, account, until_unix_ms, report_id;
+    const char *name, *text, *blocks;
+    ChatRule chat;
 } Order;
+
+static ChatRule read_chat(const JsonNode *node, JsonError *error)
+{
+    ChatRule rule = CHAT_OFF;
+    const char *name = json_read_text(node, 16, error);
+    if (error->status == STATUS_OK && !chat_rule_read(text_from(name), &rule)) {
+        error->status = STATUS_MALFORMED;
+    }
+    return rule;
+}
+
+// What a "rules" order has besides.
+static void read_rules(const JsonNode *node, Order *order, JsonError *error)
+{
+    const JsonNode *until = json_read_member(node, "until_unix_ms", error);
+    if (until != NULL && until->kind != JSON_NULL) {
+        order->until_unix_ms = (uint64_t)json_read_integer(until, 0, (int64_t)1 << 53, error);
+    }
+    order->chat = read_chat(json_read_member(node, "chat", error), error);
+    order->blocks =
+        json_read_text(json_read_member(node, "blocks", error), BLOCKS_PER_ACCOUNT_MAX * 21, error);
+}
 
 static Order read_order(const JsonNode *node, JsonError *error)
 {
-    const JsonNode *account = json_find(node, "account"), *until = json_find(node, "until_unix_ms");
+    const JsonNode *account = json_find(node, "account");
     Order order = {.until_unix_ms = HOST_BAN_FOREVER};
     const int64_t most = (int64_t)1 << 53;
     order.number =
         (uint64_t)json_read_integer(json_read_member(node, "number", error), 1, most, error);
     order.name = json_read_text(json_read_member(node, "order", error), 32, error);
     order.text = json_read_text(json_read_member(node, "text", error), 512, error);
-    if (until != NULL && until->kind != JSON_NULL) {
-        order.until_unix_ms = (uint64_t)json_read_integer(until, 0, most, error);
+    if (strcmp(order.name, "rules") == 0) {
+        read_rules(node, &order, error);
+    } else if (strcmp(order.name, "evidence") == 0) {
+        order.report_id =
+            (uint64_t)json_read_integer(json_read_member(node, "report_id", error), 1, most, error);
     }
     if (account != NULL && account->kind != JSON_NULL &&
         !serve_account_read(json_read_text(account, 31, error), &order.account)) {
@@ -143,15 +194,29 @@ static Order read_order(const JsonNode *node, JsonError *error)
     return order;
 }
 
+static void do_rules(Serve *serve, const Order *order)
+{
+    OrderedPerson person = {
+        .account = order->account,
+        .rules = {.muted_until_unix_ms = order->until_unix_ms, .chat = order->chat},
+        .blocks = order->blocks};
+    snprintf(person.rules.mute_reason, sizeof person.rules.mute_reason, "%s", order->text);
+    serve_ordered_put(serve, &person);
+}
+
 // As an operator does it where the world is of the same process.
 static void do_order(Serve *serve, const Order *order)
 {
+    if (strcmp(order->name, "rules") == 0) {
+        do_rules(serve, order);
+        return;
+    }
     serve_log(LOG_INFO, "host", "the control plane orders: %.16s: %.120s", order->name,
               order->text);
     if (strcmp(order->name, "kick") == 0) {
         (void)host_kick(serve->host, order->account, "", order->text);
-    } else if (strcmp(order->name, "mute") == 0) {
-        (void)host_mute(serve->host, order->account, "", order->until_unix_ms, order->text);
+    } else if (strcmp(order->name, "evidence") == 0) {
+        serve_ordered_evidence(serve, order->report_id);
     } else if (strcmp(order->name, "announce") == 0) {
         (void)host_announce(serve->host, "", order->text);
     } else if (strcmp(order->name, "stop") == 0) {
@@ -167,11 +232,18 @@ static void do_orders(Serve *serve, const JsonNode *root)
     JsonError error = {0};
     const bool drains = json_read_bool(json_read_member(root, "draining", &error), &error);
     const bool again = json_read_bool(json_read_member(root, "again", &error), &error);
+    const ChatRule chat = read_chat(json_read_member(root, "chat", &error), &error);
+    const uint64_t lists = (uint64_t)json_read_integer(json_read_member(root, "lists", &error), 1,
+                                                       (int64_t)1 << 53, &error);
+    const bool is_more = json_read_bool(json_read_member(root, "more", &error), &error);
     const JsonNode *node = json_read_array(json_read_member(root, "orders", &error), 0,
                                            REMOTE_ORDERS_PER_ANSWER, &error);
     if (error.status != STATUS_OK) {
         return;
     }
+    report->lists = lists;
+    report->is_urgent = is_more || again;
+    serve_ordered_chat(serve, chat);
     host_accounts_known(serve->host, report->accounts, report->account_count);
     if (again) {
         host_accounts_unknown(serve->host);
@@ -191,25 +263,86 @@ static void do_orders(Serve *serve, const JsonNode *root)
     }
 }
 
+static void take_orders(Serve *serve, const RemoteHttpReply *reply)
+{
+    struct ServeReport *report = serve->report;
+    const JsonNode *root = NULL;
+    Arena arena;
+    arena_init(&arena, report->arena, sizeof report->arena);
+    const JsonConfig config = {.arena = &arena,
+                               .bytes_max = ANSWER_BYTES,
+                               .node_count_max = ANSWER_NODES_MAX,
+                               .depth_max = 8};
+    if (json_parse(&config, (const char *)reply->body, reply->bytes, &root, NULL) == STATUS_OK) {
+        do_orders(serve, root);
+    }
+}
+
+// One that the control plane does not want is not sent again.
+static void take_evidence(Serve *serve, const RemoteHttpReply *reply)
+{
+    const bool is_answered = reply->end == REMOTE_HTTP_ANSWERED;
+    if (is_answered && reply->status < 500) {
+        if (reply->status != 200) {
+            serve_log(LOG_WARN, "host", "the control plane refused a report: %ld", reply->status);
+        }
+        serve_ordered_sent(serve);
+    } else {
+        serve->report->wait_ns = clock_ns() + REMOTE_REPORT_MS * HOST_MS_NS;
+    }
+}
+
+static void take_lists(Serve *serve, const RemoteHttpReply *reply)
+{
+    const bool is_answered = reply->end == REMOTE_HTTP_ANSWERED && reply->status == 200;
+    if (!is_answered || serve_ordered_take_lists(serve, reply->body, reply->bytes) != STATUS_OK) {
+        serve->report->wait_ns = clock_ns() + REMOTE_REPORT_MS * HOST_MS_NS;
+    }
+}
+
 static void take_answer(Serve *serve)
 {
     struct ServeReport *report = serve->report;
     const RemoteHttpReply *reply = &report->reply;
-    if (reply->end == REMOTE_HTTP_ANSWERED && reply->status == 200) {
-        const JsonNode *root = NULL;
-        Arena arena;
-        arena_init(&arena, report->arena, sizeof report->arena);
-        const JsonConfig config = {.arena = &arena,
-                                   .bytes_max = ANSWER_BYTES,
-                                   .node_count_max = ANSWER_NODES_MAX,
-                                   .depth_max = 8};
-        if (json_parse(&config, (const char *)reply->body, reply->bytes, &root, NULL) ==
-            STATUS_OK) {
-            do_orders(serve, root);
-        }
+    if (report->kind == REQUEST_LISTS) {
+        take_lists(serve, reply);
+    } else if (report->kind == REQUEST_EVIDENCE) {
+        take_evidence(serve, reply);
+    } else if (reply->end == REMOTE_HTTP_ANSWERED && reply->status == 200) {
+        take_orders(serve, reply);
     }
     free(report->reply.body);
     report->reply = (RemoteHttpReply){.body = NULL};
+}
+
+static bool is_report_due(Serve *serve)
+{
+    struct ServeReport *report = serve->report;
+    const uint64_t since = clock_ns() - report->sent_ns;
+    report->is_urgent = serve_ordered_is_urgent(serve) || report->is_urgent;
+    return since >= (report->is_urgent ? URGENT_MS : REMOTE_REPORT_MS) * HOST_MS_NS;
+}
+
+// What is sent next: a report if it is time, else what waits. False: nothing.
+static bool choose_request(Serve *serve)
+{
+    struct ServeReport *report = serve->report;
+    if (is_report_due(serve)) {
+        report->kind = REQUEST_REPORT;
+        report->sent_ns = clock_ns();
+        report->is_urgent = false;
+        return write_report(serve);
+    }
+    if (clock_ns() < report->wait_ns) {
+        return false;
+    }
+    if (report->lists != serve_ordered_lists_version(serve)) {
+        report->kind = REQUEST_LISTS;
+        return true;
+    }
+    report->kind = REQUEST_EVIDENCE;
+    report->evidence = serve_ordered_waiting(serve, &report->evidence_bytes);
+    return report->evidence != NULL;
 }
 
 // A control plane that is away is asked again a second later; the store says so in the log.
@@ -223,13 +356,11 @@ void serve_report_step(Serve *serve)
         take_answer(serve);
         atomic_store(&report->state, REPORT_NONE);
     }
-    const uint64_t now = clock_ns();
-    if (now - report->sent_ns < REMOTE_REPORT_MS * HOST_MS_NS || serve->one_world == NULL ||
-        host_world_link(serve->one_world) == NULL || host_is_stopping(serve->host)) {
+    if (serve->one_world == NULL || host_world_link(serve->one_world) == NULL ||
+        host_is_stopping(serve->host)) {
         return;
     }
-    report->sent_ns = now;
-    if (write_report(serve)) {
+    if (choose_request(serve)) {
         atomic_store(&report->state, REPORT_SENT);
         if (work_pool_submit(serve->pool, run_report, report) != STATUS_OK) {
             atomic_store(&report->state, REPORT_NONE);

@@ -42,7 +42,8 @@ static bool read_query(const HttpRequest *request, MessageHandshake *out)
     } rows[] = {{"token", &out->ticket, QUERY_TOKEN_BYTES},
                 {"playerId", &out->player_id, 64},
                 {"resumeToken", &out->resume_token, 64}};
-    *out = (MessageHandshake){.version = PROTOCOL_VERSION};
+    // This program writes the handshake; the client compares the schema of the welcome.
+    *out = (MessageHandshake){.version = PROTOCOL_VERSION, .schema = PROTOCOL_SCHEMA};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *text = http_query(request, rows[i].name);
         if (text == NULL) {
@@ -541,6 +542,10 @@ static void write_join(const PendingJoin *pending, JsonWriter *json, const HostJ
     serve_write_member(json, "ticket", answer->ticket);
     serve_write_member(json, "signing_key", key);
     serve_write_number(json, "rune_packing", view.place->built.packing);
+    if (view.place->cdn_base[0] != '\0') {
+        serve_write_member(json, "cdn_base", view.place->cdn_base);
+        serve_write_member(json, "rune_set", view.place->set_hex);
+    }
     json_write_object_end(json);
 }
 
@@ -596,6 +601,11 @@ void places_refuse(HttpRequest *request, HttpResponse *response, PlaceRefusal re
     } answers[PLACE_REFUSAL_COUNT] = {
         [PLACE_NONE] = {404, "not_found", "there is no such place here"},
         [PLACE_BETA_DENIED] = {403, "beta_denied", "only the team of this place plays its beta"},
+        [PLACE_DRAFT_DENIED] = {403, "draft_denied",
+                                "only those who work on this place play its draft"},
+        [PLACE_NO_DRAFT] = {404, "no_draft", "there is no draft of this place"},
+        [PLACE_DRAFT_BROKEN] = {409, "draft_broken",
+                                "the draft cannot be built as it is; save it to see its errors"},
         [PLACE_KEPT_OUT] = {403, "kept_out", "the team of this place does not let you in"},
         [PLACE_PAUSED] = {403, "class_paused",
                           "the class of this place pauses; wait for the "
@@ -611,7 +621,8 @@ void places_refuse(HttpRequest *request, HttpResponse *response, PlaceRefusal re
                         "this server has as many places open as it can; try again later"},
         [PLACE_BUSY] = {503, "unavailable", "the place cannot be opened now; try again"},
         [PLACE_STOPPING] = {503, "stopping", "this server is going down"}};
-    if (is_world && (refusal == PLACE_NONE || refusal == PLACE_BETA_DENIED)) {
+    if (is_world &&
+        (refusal == PLACE_NONE || refusal == PLACE_BETA_DENIED || refusal == PLACE_DRAFT_DENIED)) {
         http_fail(request, response, 404, "not_found", "there is no such world here");
         return;
     }
@@ -744,26 +755,31 @@ static void place_is_open(PlaceWish *wish)
 static bool name_place(const Serve *serve, const JoinRequest *join, HttpRequest *request,
                        HttpResponse *response, PendingJoin *pending)
 {
-    const bool is_beta = strcmp(join->channel, "beta") == 0;
-    if (join->channel[0] != '\0' && !is_beta && strcmp(join->channel, "live") != 0) {
-        http_fail(request, response, 400, "malformed", "channel is live or beta");
+    PlaceChannel channel = PLACE_LIVE;
+    while (channel < PLACE_CHANNEL_COUNT && join->channel[0] != '\0' &&
+           strcmp(join->channel, place_channel_name(channel)) != 0) {
+        channel++;
+    }
+    if (channel == PLACE_CHANNEL_COUNT) {
+        http_fail(request, response, 400, "malformed", "channel is live, beta or draft");
         return false;
     }
-    if (is_beta &&
+    const char *ending = place_channel_ending(channel);
+    if (channel != PLACE_LIVE &&
         (join->place_id[0] == '\0' || pending->join.world[0] != '\0' || serve->control == NULL ||
-         strlen(join->place_id) + sizeof PLACE_BETA_ENDING > PLACE_KEY_BYTES)) {
+         strlen(join->place_id) + strlen(ending) >= PLACE_KEY_BYTES)) {
         http_fail(request, response, 400, "malformed",
-                  "channel beta needs a place_id, and no world_id or room_code");
+                  "channel beta and draft need a place_id, and no world_id or room_code");
         return false;
     }
     const HostWorld *world = host_world(serve->host, pending->join.world);
     const char *place_id = world != NULL               ? host_world_view(world).row->place_id
                            : join->place_id[0] != '\0' ? join->place_id
                                                        : serve->default_place;
-    const int bytes = snprintf(pending->wish.place_id, sizeof pending->wish.place_id, "%s%s",
-                               place_id, is_beta ? PLACE_BETA_ENDING : "");
+    const int bytes =
+        snprintf(pending->wish.place_id, sizeof pending->wish.place_id, "%s%s", place_id, ending);
     ASSERT(bytes < (int)sizeof pending->wish.place_id); // it was looked at above
-    if (is_beta) {
+    if (channel != PLACE_LIVE) {
         memcpy(pending->join.place, pending->wish.place_id, sizeof pending->join.place);
     }
     return true;

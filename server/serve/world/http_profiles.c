@@ -3,6 +3,7 @@
 #include "core/base/name_text.h"
 #include "server/serve/http/body.h"
 #include "server/serve/http/http_routes.h"
+#include "server/serve/order/http_order.h"
 #include "server/serve/world/http_world.h"
 #include "server/store/world/store_profile.h"
 
@@ -117,6 +118,11 @@ static bool read_profiles(HttpRequest *request, HttpResponse *response, RowProfi
             (!row_id_is_valid(profile->character_id) || !row_name_is_valid(profile->name))) {
             http_fail(request, response, 400, "invalid_name",
                       "a character_id has letters, digits, _ and - only; " NAME_TEXT_RULE);
+            return false;
+        }
+        if (error.status == STATUS_OK &&
+            serve_refuse_words(http_user(request), request, response, "a character's name",
+                               profile->name.data)) { // JSON texts are terminated
             return false;
         }
     }

@@ -16,6 +16,11 @@ void serve_get_world(void *user, HttpRequest *request, HttpResponse *response);
 void serve_export_world(void *user, HttpRequest *request, HttpResponse *response);
 void serve_post_world(void *user, HttpRequest *request, HttpResponse *response);
 void serve_delete_world(void *user, HttpRequest *request, HttpResponse *response);
+// http_scripts.c: what the scripts of a world cost.
+void serve_get_scripts(void *user, HttpRequest *request, HttpResponse *response);
+struct Serve;
+void serve_scripts_step(struct Serve *serve); // on the main thread: answers those who follow
+void serve_scripts_stop(struct Serve *serve);
 // http_profiles.c: the characters of whoever asks.
 void serve_get_profiles(void *user, HttpRequest *request, HttpResponse *response);
 void serve_put_profiles(void *user, HttpRequest *request, HttpResponse *response);
@@ -51,6 +56,11 @@ void serve_put_profiles(void *user, HttpRequest *request, HttpResponse *response
               "players:integer playerMax:integer tickRate:integer sceneHash sceneBytes:integer "   \
               "isPrivate:boolean isReported:boolean",                                              \
      .summary = "A world by its id or room code"},                                                 \
+    {"GET", "/api/worlds/*/scripts", .handler = serve_get_scripts, .names = "world_id",            \
+     .takes = "follow?:integer after?:integer", .fails = "404 429 503",                            \
+     .gives = "version:integer epoch:integer tick:integer scriptCount:integer scripts:array "      \
+              "entities:array remotes:array faults:array clients:object",                          \
+     .summary = "What the scripts of a world cost, for the owner and editors of its place"},       \
     {"GET", "/api/account/profiles", .handler = serve_get_profiles, .blocks = true,                \
      .access = ACCESS_SIGNED_IN, .gives = "active profiles:array",                                 \
      .summary = "One's characters, which all worlds share"},                                       \

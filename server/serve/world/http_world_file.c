@@ -6,6 +6,7 @@
 #include "server/control/order/rights.h"
 #include "server/serve/http/http_routes.h"
 #include "server/serve/http/upload.h"
+#include "server/serve/order/http_order.h"
 #include "server/serve/place/places.h"
 #include "server/serve/world/http_world.h"
 #include "server/serve/world/world_file.h"
@@ -96,9 +97,10 @@ static bool has_place(const Serve *serve, const Identity *who, const char *place
     char package_id[PLACE_KEY_BYTES];
     StorePackage package;
     uint32_t rights = 0;
+    const uint32_t needs = place_channel_rights(place_id_channel(place_id));
     place_id_package(place_id, package_id);
     return rights_find(serve->store, package_id, who, &package, &rights) == STATUS_OK &&
-           (rights & (place_id_is_beta(place_id) ? RIGHT_TEST : RIGHT_PLAY)) != 0;
+           (rights & needs) == needs;
 }
 
 // On the main thread: a row that the pool has written.
@@ -178,6 +180,14 @@ static bool make_row(Serve *serve, HttpRequest *request, HttpResponse *response,
         room_code_from(random, sizeof random, row->room_code);
         row->created_unix_ms = file->world.created_unix_ms;
         memcpy(row->place_id, file->world.place_id, sizeof row->place_id);
+    }
+    if (!name_is_plain_line(file->world.name)) {
+        http_fail(request, response, 400, "invalid_name",
+                  "metadata.name has characters that show nothing or turn the direction of text");
+        return false;
+    }
+    if (serve_refuse_words(serve, request, response, "metadata.name", file->world.name)) {
+        return false;
     }
     memcpy(row->name, file->world.name, sizeof row->name);
     memcpy(row->place_hash, file->world.place_hash, sizeof row->place_hash);

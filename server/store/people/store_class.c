@@ -205,9 +205,12 @@ static Status class_delete(Store *store, Sql *sql, void *user)
     sql_put_u64(&rule, 0);
     sql_put_string(&rule, class->class_id);
     (void)sql_run(&rule);
-    SqlRow pupils = sql_open(sql, SQL_PUPILS_DELETE, TABLE_NONE);
-    sql_put_string(&pupils, class->class_id);
-    (void)sql_run(&pupils);
+    static const SqlName parts[] = {SQL_PUPILS_DELETE, SQL_TEACHERS_DELETE, SQL_HANDOUTS_DELETE};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        SqlRow part = sql_open(sql, parts[i], TABLE_NONE);
+        sql_put_string(&part, class->class_id);
+        (void)sql_run(&part);
+    }
     SqlRow row = sql_open(sql, SQL_CLASS_DELETE, TABLE_NONE);
     sql_put_string(&row, class->class_id);
     return sql_run(&row) ? STATUS_OK : STATUS_NOT_FOUND;
@@ -219,7 +222,148 @@ Status store_class_delete(Store *store, const char *class_id)
     return class_key(class_id, &class) ? store_call(store, class_delete, &class) : STATUS_NOT_FOUND;
 }
 
-// One after the other, because a row cannot be written while it is read.
+// --- teachers -----------------------------------------------------------------------------------
+
+static bool take_teacher(SqlRow *row, uint64_t *out)
+{
+    char class_id[65];
+    sql_take_table(row, TABLE_CLASS_TEACHERS);
+    world_take_string(row, class_id, sizeof class_id);
+    *out = sql_take_u64(row);
+    (void)sql_take_u64(row);
+    return sql_take_checksum(row);
+}
+
+static bool run_teacher(Sql *sql, SqlName name, const char *class_id, uint64_t account)
+{
+    SqlRow row = sql_open(sql, name, TABLE_NONE);
+    sql_put_string(&row, class_id);
+    sql_put_u64(&row, account);
+    return sql_run(&row);
+}
+
+static uint64_t read_teachers(Sql *sql, const char *class_id, uint64_t *out, uint32_t max,
+                              uint32_t *count)
+{
+    uint64_t damaged = 0;
+    *count = 0;
+    SqlRow row = sql_open(sql, SQL_TEACHER_LIST, TABLE_NONE);
+    sql_put_string(&row, class_id);
+    sql_put_u64(&row, max);
+    TAKE_ALL(row, take_teacher, out, count, damaged)
+    return damaged;
+}
+
+Status store_teachers(Store *store, const char *class_id, uint64_t *out, uint32_t max,
+                      uint32_t *count)
+{
+    store_read_begin(store);
+    const uint64_t damaged = read_teachers(store->reader, class_id, out, max, count);
+    return store_read_end(store, STATUS_OK, damaged);
+}
+
+static Status find_teacher(Sql *sql, const char *class_id, uint64_t account)
+{
+    Status status = STATUS_NOT_FOUND;
+    uint64_t found = 0;
+    SqlRow row = sql_open(sql, SQL_TEACHER_FIND, TABLE_NONE);
+    sql_put_string(&row, class_id);
+    sql_put_u64(&row, account);
+    TAKE_ONE(row, take_teacher, &found, status)
+    return status;
+}
+
+Status store_class_teaches(Store *store, const StoreClass *class, uint64_t account)
+{
+    if (account == 0 || account == class->teacher_id) {
+        return account != 0 ? STATUS_OK : STATUS_NOT_FOUND;
+    }
+    store_read_begin(store);
+    const Status status = find_teacher(store->reader, class->class_id, account);
+    return store_read_end(store, status, 0);
+}
+
+typedef struct TeacherCall {
+    const char *class_id;
+    uint64_t account, unix_ms;
+    uint32_t count_max;
+} TeacherCall;
+
+static Status teacher_add(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    const TeacherCall *call = user;
+    StoreClass class;
+    uint64_t others[CLASS_TEACHERS_MAX + 1];
+    uint32_t count = 0;
+    const Status status = class_by_id(sql, call->class_id, &class);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (class.teacher_id == call->account ||
+        find_teacher(sql, call->class_id, call->account) == STATUS_OK) {
+        return STATUS_OK;
+    }
+    (void)read_teachers(sql, call->class_id, others, CLASS_TEACHERS_MAX + 1, &count);
+    if (count >= call->count_max) {
+        return STATUS_LIMIT;
+    }
+    SqlRow row = sql_open(sql, SQL_TEACHER_PUT, TABLE_CLASS_TEACHERS);
+    sql_put_string(&row, call->class_id);
+    sql_put_u64(&row, call->account);
+    sql_put_u64(&row, call->unix_ms);
+    sql_put_checksum(&row);
+    (void)sql_run(&row);
+    return STATUS_OK;
+}
+
+Status store_teacher_add(Store *store, const char *class_id, uint64_t account, uint64_t unix_ms,
+                         uint32_t count_max)
+{
+    TeacherCall call = {class_id, account, unix_ms, count_max};
+    return account != 0 ? store_call(store, teacher_add, &call) : STATUS_MALFORMED;
+}
+
+// The oldest of the others takes the place of the one in the row. False: there is none.
+static bool give_to_next(Sql *sql, StoreClass *class)
+{
+    uint64_t next = 0;
+    uint32_t count = 0;
+    (void)read_teachers(sql, class->class_id, &next, 1, &count);
+    if (count == 0) {
+        return false;
+    }
+    class->teacher_id = next;
+    write_class(sql, class);
+    (void)run_teacher(sql, SQL_TEACHER_DELETE, class->class_id, next);
+    return true;
+}
+
+static Status teacher_remove(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    const TeacherCall *call = user;
+    StoreClass class;
+    const Status status = class_by_id(sql, call->class_id, &class);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (class.teacher_id != call->account) {
+        return run_teacher(sql, SQL_TEACHER_DELETE, call->class_id, call->account)
+                   ? STATUS_OK
+                   : STATUS_NOT_FOUND;
+    }
+    return give_to_next(sql, &class) ? STATUS_OK : STATUS_LIMIT;
+}
+
+Status store_teacher_remove(Store *store, const char *class_id, uint64_t account)
+{
+    TeacherCall call = {.class_id = class_id, .account = account};
+    return account != 0 ? store_call(store, teacher_remove, &call) : STATUS_NOT_FOUND;
+}
+
+// Before this the account was taken out of the table of others. One after the other, because a row
+// cannot be written while it is read.
 void class_give(Sql *sql, uint64_t account)
 {
     for (bool is_more = true; is_more;) {
@@ -232,8 +376,10 @@ void class_give(Sql *sql, uint64_t account)
         }
         (void)take_class(&row, &class); // a damaged one is nobody else's either
         sql_close(&row);
-        class.teacher_id = STORE_BUILT_IN_ACCOUNT;
-        write_class(sql, &class);
+        if (!give_to_next(sql, &class)) {
+            class.teacher_id = STORE_BUILT_IN_ACCOUNT;
+            write_class(sql, &class);
+        }
         is_more = sql_status(sql) == STATUS_OK;
     }
 }

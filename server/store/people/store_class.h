@@ -1,4 +1,4 @@
-// Classes of a school: their teacher, their pupils with the codes that these sign in with, and the
+// Classes of a school: their teachers, their pupils with the codes that these sign in with, and the
 // places that were handed out. A place that is marked with a class has STORE_PACKAGE_CLASS, and
 // stays marked when the class is deleted: then it is its owner's and the operators' alone. These
 // wait for the disk.
@@ -11,7 +11,7 @@
 
 typedef struct StoreClass {
     char class_id[65];
-    uint64_t teacher_id;
+    uint64_t teacher_id; // the first one; others are in a table of their own
     char name[STORE_SHOWN_BYTES];
     bool is_paused; // nobody plays its places
     uint64_t created_unix_ms;
@@ -35,6 +35,19 @@ MUST_USE Status store_classes(Store *store, uint64_t teacher, const char *after,
 MUST_USE Status store_class_pause(Store *store, const char *class_id, bool is_paused);
 // With its pupils' rows, their codes and its chat rule. Accounts stay, and places stay marked.
 MUST_USE Status store_class_delete(Store *store, const char *class_id);
+
+// --- teachers -----------------------------------------------------------------------------------
+// Besides the one in the row, the oldest first, at most max.
+MUST_USE Status store_teachers(Store *store, const char *class_id, uint64_t *out, uint32_t max,
+                               uint32_t *count);
+// Is it one of them, or the one in the row? STATUS_NOT_FOUND: no.
+MUST_USE Status store_class_teaches(Store *store, const StoreClass *class, uint64_t account);
+// May be done twice. STATUS_LIMIT: there are count_max besides the first one.
+MUST_USE Status store_teacher_add(Store *store, const char *class_id, uint64_t account,
+                                  uint64_t unix_ms, uint32_t count_max);
+// If it was the one in the row, the next one takes its place. STATUS_LIMIT: it is the last one.
+// STATUS_NOT_FOUND: it is none.
+MUST_USE Status store_teacher_remove(Store *store, const char *class_id, uint64_t account);
 
 // --- pupils -------------------------------------------------------------------------------------
 // By account, at most max.

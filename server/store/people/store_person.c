@@ -230,10 +230,12 @@ static Status person_delete(Store *store, Sql *sql, void *user)
                                     SQL_PERSON_PLAY_TIMES_END,
                                     SQL_PERSON_LINES_END,
                                     SQL_PERSON_REPORTED_LINES_END,
+                                    SQL_PERSON_REPORTED_HOSTS_END,
                                     SQL_PERSON_REPORTED_END,
                                     SQL_PERSON_BLOCKS_END,
                                     SQL_PERSON_CHAT_RULE_END,
                                     SQL_PERSON_PUPIL_END,
+                                    SQL_PERSON_TEACHES_END,
                                     SQL_ACCOUNT_DELETE};
     static const uint8_t none[32];
     const DeleteCall *call = user;
@@ -251,6 +253,7 @@ static Status person_delete(Store *store, Sql *sql, void *user)
     give_worlds(sql, call->account);
     package_leave(sql, call->account);
     class_give(sql, call->account);
+    handout_forget_maker(sql, call->account);
     draft_forget_maker(sql, call->account);
     play_forget_person(sql, call->account);
     report_forget_maker(sql, call->account);

@@ -88,6 +88,58 @@ static void put_line(Sql *sql, uint64_t report_id, uint32_t number, const StoreR
     (void)sql_run(&row);
 }
 
+static bool take_host(SqlRow *row, StoreReportHost *out, uint64_t *report_id)
+{
+    size_t bytes = 0;
+    memset(out, 0, sizeof *out);
+    sql_take_table(row, TABLE_REPORT_HOSTS);
+    *report_id = sql_take_u64(row);
+    world_take_string(row, out->host_id, sizeof out->host_id);
+    const uint8_t *boot = sql_take_bytes(row, sizeof out->boot, &bytes);
+    memcpy(out->boot, boot, bytes);
+    out->number = sql_take_u64(row);
+    return sql_take_checksum(row);
+}
+
+static void put_host(Sql *sql, uint64_t report_id, const StoreReportHost *host)
+{
+    SqlRow row = sql_open(sql, SQL_REPORT_HOST_PUT, TABLE_REPORT_HOSTS);
+    sql_put_u64(&row, report_id);
+    sql_put_string(&row, host->host_id);
+    sql_put_bytes(&row, host->boot, sizeof host->boot);
+    sql_put_u64(&row, host->number);
+    sql_put_checksum(&row);
+    (void)sql_run(&row);
+}
+
+static Status find_host(Sql *sql, uint64_t report_id, StoreReportHost *out)
+{
+    SqlRow row = sql_open(sql, SQL_REPORT_HOST_FIND, TABLE_NONE);
+    sql_put_u64(&row, report_id);
+    if (!sql_next(&row)) {
+        return STATUS_NOT_FOUND;
+    }
+    const bool is_whole = take_host(&row, out, &report_id);
+    sql_close(&row);
+    return is_whole ? STATUS_OK : STATUS_MALFORMED;
+}
+
+// The report that this host sent with that number; 0: none.
+static uint64_t find_sent(Sql *sql, const StoreReportHost *host)
+{
+    StoreReportHost found;
+    uint64_t report_id = 0;
+    SqlRow row = sql_open(sql, SQL_REPORT_HOST_BY_NUMBER, TABLE_NONE);
+    sql_put_string(&row, host->host_id);
+    sql_put_bytes(&row, host->boot, sizeof host->boot);
+    sql_put_u64(&row, host->number);
+    if (sql_next(&row)) {
+        report_id = take_host(&row, &found, &report_id) ? report_id : 0;
+        sql_close(&row);
+    }
+    return report_id;
+}
+
 static uint64_t number_of(Sql *sql, SqlName name, uint64_t parameter)
 {
     uint64_t number = 0;
@@ -118,12 +170,18 @@ typedef struct AddCall {
     StoreReport *report;
     const StoreReportLine *lines;
     uint32_t line_count, open_max;
+    const StoreReportHost *host; // NULL: it was made here
 } AddCall;
 
 static Status report_add(Store *store, Sql *sql, void *user)
 {
     (void)store;
     const AddCall *call = user;
+    const uint64_t sent = call->host != NULL ? find_sent(sql, call->host) : 0;
+    if (sent != 0) {
+        call->report->report_id = sent;
+        return STATUS_OK;
+    }
     const uint64_t last = number_of(sql, SQL_REPORT_LAST, STORE_REPORT_ALL);
     if (number_of(sql, SQL_REPORT_COUNT, STORE_REPORT_OPEN) >= call->open_max ||
         last >= STORE_REPORT_ALL - 1) {
@@ -134,6 +192,9 @@ static Status report_add(Store *store, Sql *sql, void *user)
     for (uint32_t i = 0; i < call->line_count; i++) {
         put_line(sql, call->report->report_id, i + 1, &call->lines[i]);
     }
+    if (call->host != NULL) {
+        put_host(sql, call->report->report_id, call->host);
+    }
     return STATUS_OK;
 }
 
@@ -142,15 +203,64 @@ static bool is_id(const char *id)
     return id[0] == '\0' || store_id_is_valid(id);
 }
 
-Status store_report_add(Store *store, StoreReport *report, const StoreReportLine *lines,
-                        uint32_t line_count, uint32_t open_max)
+static Status add_checked(Store *store, AddCall *call)
 {
+    const StoreReport *report = call->report;
     if (!report_reason_is_valid(text_from(report->reason)) || !is_id(report->place_id) ||
         !is_id(report->world_id) || !text_is_valid(report->text, strlen(report->text))) {
         return STATUS_MALFORMED;
     }
-    AddCall call = {report, lines, line_count, open_max};
-    return store_call(store, report_add, &call);
+    return store_call(store, report_add, call);
+}
+
+Status store_report_add(Store *store, StoreReport *report, const StoreReportLine *lines,
+                        uint32_t line_count, uint32_t open_max)
+{
+    AddCall call = {report, lines, line_count, open_max, NULL};
+    return add_checked(store, &call);
+}
+
+Status store_report_add_from(Store *store, const StoreReportHost *host, StoreReport *report,
+                             const StoreReportLine *lines, uint32_t line_count, uint32_t open_max)
+{
+    AddCall call = {report, lines, line_count, open_max, host};
+    return host->number > 0 ? add_checked(store, &call) : STATUS_MALFORMED;
+}
+
+typedef struct EvidenceCall {
+    const StoreReportHost *host;
+    uint64_t report_id;
+    const char *world_id;
+    const StoreReportLine *lines;
+    uint32_t line_count;
+} EvidenceCall;
+
+static Status evidence_add(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    const EvidenceCall *call = user;
+    StoreReport report;
+    StoreReportHost host;
+    const Status status = find(sql, call->report_id, &report);
+    if (status != STATUS_OK || strcmp(report.world_id, call->world_id) != 0) {
+        return STATUS_NOT_FOUND;
+    }
+    if (find_host(sql, call->report_id, &host) != STATUS_NOT_FOUND) {
+        return STATUS_EXISTS;
+    }
+    for (uint32_t i = 0; i < call->line_count; i++) {
+        put_line(sql, call->report_id, i + 1, &call->lines[i]);
+    }
+    put_host(sql, call->report_id, call->host);
+    return STATUS_OK;
+}
+
+Status store_report_add_evidence(Store *store, const StoreReportHost *host, uint64_t report_id,
+                                 const char *world_id, const StoreReportLine *lines,
+                                 uint32_t line_count)
+{
+    EvidenceCall call = {host, report_id, world_id, lines, line_count};
+    return store_call(store, evidence_add, &call);
 }
 
 static Status report_close(Store *store, Sql *sql, void *user)
@@ -230,6 +340,14 @@ Status store_report_find(Store *store, uint64_t report_id, StoreReport *out)
 {
     store_read_begin(store);
     const Status found = find(store->reader, report_id, out);
+    const Status status = store_read_end(store, STATUS_OK, found == STATUS_MALFORMED);
+    return status != STATUS_OK ? status : found;
+}
+
+Status store_report_host(Store *store, uint64_t report_id, StoreReportHost *out)
+{
+    store_read_begin(store);
+    const Status found = find_host(store->reader, report_id, out);
     const Status status = store_read_end(store, STATUS_OK, found == STATUS_MALFORMED);
     return status != STATUS_OK ? status : found;
 }

@@ -43,6 +43,25 @@ typedef struct StoreReportLine {
     char text[STORE_LINE_TEXT_BYTES];
 } StoreReportLine;
 
+// Which host on another machine it came from. What such a host says may be a lie.
+typedef struct StoreReportHost {
+    char host_id[65]; // "": it is from this machine
+    uint8_t boot[STORE_BOOT_BYTES];
+    uint64_t number; // the host's own, from 1; 0: only the evidence is the host's
+} StoreReportHost;
+
+// One that was sent before is found by its number: nothing is stored, and *report has its id.
+// STATUS_LIMIT: as below.
+MUST_USE Status store_report_add_from(Store *store, const StoreReportHost *host,
+                                      StoreReport *report, const StoreReportLine *lines,
+                                      uint32_t line_count, uint32_t open_max);
+// The evidence of a report that has none, about that world. STATUS_EXISTS: it has some from a host.
+// STATUS_NOT_FOUND: no such report of that world.
+MUST_USE Status store_report_add_evidence(Store *store, const StoreReportHost *host,
+                                          uint64_t report_id, const char *world_id,
+                                          const StoreReportLine *lines, uint32_t line_count);
+// STATUS_NOT_FOUND: it did not come from a host.
+MUST_USE Status store_report_host(Store *store, uint64_t report_id, StoreReportHost *out);
 // Fills its report_id. STATUS_LIMIT: open_max are open already.
 MUST_USE Status store_report_add(Store *store, StoreReport *report, const StoreReportLine *lines,
                                  uint32_t line_count, uint32_t open_max);

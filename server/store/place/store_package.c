@@ -184,13 +184,13 @@ Status store_package_trashed(Store *store, uint64_t before_unix_ms, StorePackage
     return store_read_end(store, find_trashed(store->reader, before_unix_ms, out), 0);
 }
 
-Status store_packages_of(Store *store, uint64_t account, const char *after, StorePackage *out,
-                         uint32_t max, uint32_t *count)
+static Status list_packages(Store *store, SqlName statement, uint64_t account, const char *after,
+                            StorePackage *out, uint32_t max, uint32_t *count)
 {
     uint64_t damaged = 0;
     *count = 0;
     store_read_begin(store);
-    SqlRow row = sql_open(store->reader, SQL_PACKAGE_LIST, TABLE_NONE);
+    SqlRow row = sql_open(store->reader, statement, TABLE_NONE);
     sql_put_u64(&row, account);
     sql_put_string(&row, after);
     sql_put_u64(&row, max);
@@ -202,6 +202,12 @@ Status store_packages_of(Store *store, uint64_t account, const char *after, Stor
         }
     }
     return store_read_end(store, STATUS_OK, damaged);
+}
+
+Status store_packages_of(Store *store, uint64_t account, const char *after, StorePackage *out,
+                         uint32_t max, uint32_t *count)
+{
+    return list_packages(store, SQL_PACKAGE_LIST, account, after, out, max, count);
 }
 
 Status store_revisions(Store *store, const char *package_id, uint32_t below, StoreRevision *out,

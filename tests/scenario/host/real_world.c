@@ -260,16 +260,22 @@ static void report_command(StubProcess *process, const Command *command)
                             .byte_count = command->byte_count,
                             .store = command->store};
     static const ChannelType types[] = {
-        [COMMAND_AUTH] = CHANNEL_AUTH,   [COMMAND_SAVE] = CHANNEL_SAVE,
-        [COMMAND_STORE] = CHANNEL_STORE, [COMMAND_STOP] = CHANNEL_STOP,
-        [COMMAND_LEFT] = CHANNEL_LEFT,   [COMMAND_CAME] = CHANNEL_CAME,
-        [COMMAND_HEARD] = CHANNEL_HEARD, [COMMAND_REPORT] = CHANNEL_REPORT};
+        [COMMAND_AUTH] = CHANNEL_AUTH,      [COMMAND_SAVE] = CHANNEL_SAVE,
+        [COMMAND_STORE] = CHANNEL_STORE,    [COMMAND_STOP] = CHANNEL_STOP,
+        [COMMAND_LEFT] = CHANNEL_LEFT,      [COMMAND_CAME] = CHANNEL_CAME,
+        [COMMAND_HEARD] = CHANNEL_HEARD,    [COMMAND_REPORT] = CHANNEL_REPORT,
+        [COMMAND_RELOAD] = CHANNEL_RELOADED};
     report.type = types[command->type];
     if (command->type == COMMAND_SAVE || command->type == COMMAND_STORE) {
         note_request(process, command);
     }
-    if (command->type == COMMAND_STOP) {
-        process->is_stopping = true;
+    if (command->type == COMMAND_RELOAD) {
+        report.reload = command->reload;
+        report.version = command->version;
+        report.tick = command->tick;
+    }
+    if (command->type == COMMAND_STOP || command->type == COMMAND_RELOAD) {
+        process->is_stopping |= command->type == COMMAND_STOP;
         snprintf(report.text, sizeof report.text, "%.*s", (int)command->byte_count,
                  (const char *)command->bytes);
     }

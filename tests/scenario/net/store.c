@@ -171,6 +171,7 @@ void store_take(Net *net)
             break;
         case COMMAND_HEARD:
         case COMMAND_REPORT:
+        case COMMAND_RELOAD:
             break;
         case COMMAND_LEFT:
             net_fail(net, "nobody was told to leave");

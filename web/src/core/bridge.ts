@@ -45,7 +45,12 @@ interface Exports {
     clientOutputTake(client: Handle): void;
     clientState(client: Handle): number;
     clientClosedReason(client: Handle): Address;
-    clientWant(client: Handle, index: number): Address;
+    clientOutdated(client: Handle): number;
+    clientWants(client: Handle, most: number): Address;
+    clientWantsChange(client: Handle): number;
+    clientFetchProgress(client: Handle): Address;
+    clientGiveFor(client: Handle, bytes: Address, count: number): number;
+    clientFetchOneOverWire(client: Handle, hash: Address, count: number): number;
     clientGive(client: Handle, bytes: Address, count: number): number;
     clientGivePacked(client: Handle, bytes: Address, count: number): number;
     clientProof(client: Handle): Address;
@@ -70,7 +75,7 @@ interface Exports {
     clientChunks(client: Handle, from: number): Address;
     clientChunkMesh(client: Handle, x: number, y: number, z: number): Address;
     clientFaults(client: Handle): Address;
-    clientKey(client: Handle, key: Address, bytes: number, down: number): number;
+    clientKey(client: Handle, key: Address, bytes: number, down: number): void;
     clientCamera(
         client: Handle, x: number, y: number, z: number,
         forwardX: number, forwardY: number, forwardZ: number,
@@ -80,10 +85,27 @@ interface Exports {
 export const ClientState = { idle: 0, connecting: 1, fetching: 2, playing: 3, closed: 4 } as const;
 
 export interface Want {
-    scene: boolean;
+    kind: 'scene' | 'manifest' | 'rune';
+    scene: boolean; // the same as kind
     hash: string;
     bytes: number;
-    path: string;
+    path: string; // of a rune
+    priority: number; // 0 before the world appears, 1 needed, 2 a script waits for it
+    fromHost: boolean; // it came damaged: neither from a cache nor from a cdn
+}
+
+// How far the fetching is (ClientProgress in core/client/client.h).
+export interface FetchProgress {
+    bytesHere: number;
+    bytesWanted: number;
+    scriptsHere: number;
+    scriptsWanted: number;
+    scriptsLater: number;
+    scriptsRefused: number;
+    inFlight: number;
+    firstIsRunning: boolean;
+    fetching: string;
+    change: number;
 }
 
 export interface Look {
@@ -107,6 +129,7 @@ export interface Place {
     reach: number;
     build: boolean;
     terraform: boolean;
+    actions: string[]; // the place's own buttons
     min: [number, number, number];
     max: [number, number, number];
     radius: number;
@@ -236,6 +259,16 @@ function noSystem(module: WebAssembly.Module): WebAssembly.Imports {
             : name.startsWith('fd_') ? () => ERRNO_BADF : () => ERRNO_NOSYS;
     }
     return imports;
+}
+
+// A hash and what belongs to it, as one block.
+function withHash(hash: string, data: Uint8Array): Uint8Array {
+    const bytes = new Uint8Array(HASH_BYTES + data.length);
+    for (let i = 0; i < HASH_BYTES; i++) {
+        bytes[i] = Number.parseInt(hash.slice(i * 2, i * 2 + 2), 16);
+    }
+    bytes.set(data, HASH_BYTES);
+    return bytes;
 }
 
 // One instance of the module: its worlds and clients share a memory and nothing else.
@@ -411,13 +444,38 @@ export class CoreClient {
         return this.core.takeText(this.raw.clientClosedReason(this.handle));
     }
 
-    wants(): Want[] {
-        const list: Want[] = [];
-        for (let at = this.raw.clientWant(this.handle, 0); at !== 0;
-            at = this.raw.clientWant(this.handle, list.length)) {
-            list.push(this.core.takeJson(at) as Want);
-        }
-        return list;
+    // The session ended because page and world are of different versions: loading the page again
+    // may help, connecting again cannot.
+    outdated(): boolean {
+        return this.raw.clientOutdated(this.handle) !== 0;
+    }
+
+    // What is missing, the most urgent first.
+    wants(most = 2002): Want[] {
+        const at = this.raw.clientWants(this.handle, most);
+        return at === 0 ? [] : this.core.takeJson(at) as Want[];
+    }
+
+    // A number that changes whenever wants() would give something else.
+    wantsChange(): number {
+        return this.raw.clientWantsChange(this.handle);
+    }
+
+    fetchProgress(): FetchProgress {
+        return this.core.takeJson(this.raw.clientFetchProgress(this.handle)) as FetchProgress;
+    }
+
+    // What a cache had or a server sent for that hash. 0: kept. Otherwise it was damaged, and is
+    // wanted once more (fromHost), or it is not missing (any more).
+    giveFor(hash: string, data: Uint8Array): number {
+        return this.core.withBytes(withHash(hash, data), (at, count) =>
+            this.raw.clientGiveFor(this.handle, at, count));
+    }
+
+    // The page cannot fetch this one: the world is asked for it. False: it is not missing.
+    fetchOneOverWire(hash: string): boolean {
+        return this.core.withBytes(withHash(hash, new Uint8Array()), (at, count) =>
+            this.raw.clientFetchOneOverWire(this.handle, at, count)) !== 0;
     }
 
     // Returns 0, or the status of the failure.
@@ -428,12 +486,7 @@ export class CoreClient {
 
     // The rune of that hash, packed as Core.packing; the core checks the result.
     givePacked(hash: string, packed: Uint8Array): number {
-        const bytes = new Uint8Array(HASH_BYTES + packed.length);
-        for (let i = 0; i < HASH_BYTES; i++) {
-            bytes[i] = Number.parseInt(hash.slice(i * 2, i * 2 + 2), 16);
-        }
-        bytes.set(packed, HASH_BYTES);
-        return this.core.withBytes(bytes, (at, count) =>
+        return this.core.withBytes(withHash(hash, packed), (at, count) =>
             this.raw.clientGivePacked(this.handle, at, count));
     }
 

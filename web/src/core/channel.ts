@@ -3,12 +3,15 @@
 import type {
     ClientEvent, ClientStats, Diagnostic, Fault, Input, Part, Place,
 } from './bridge.ts';
+import type { CacheStats } from './cache.ts';
+import type { Progress } from './download.ts';
 
 export interface Join {
     type: 'join';
     origin: string;
     room: string; // '': any
     place: string; // of which any world will do; '': the default place
+    channel: string; // of that place; '': live
     name: string; // of a guest
     signedIn: boolean; // the browser has a cookie, and the name is the account's
 }
@@ -33,7 +36,6 @@ export interface Status {
     type: 'status';
     phase: Phase;
     text: string; // for people
-    progress: number; // 0..1
 }
 
 export interface Frame {
@@ -60,10 +62,13 @@ export interface Checked {
 
 export type FromWorker =
     | Status
+    | { type: 'downloads'; progress: Progress; cache: CacheStats }
     | Frame
     | { type: 'place'; place: Place; parts: Part[] } // another scene than before
     | { type: 'welcome'; player: number; resumed: boolean }
     | { type: 'room'; code: string } // there is a ticket for it
+    // After `closed`: page and world are of different versions.
+    | { type: 'outdated' }
     | { type: 'nothing' } // the answer to an input while there is no scene
     | { type: 'chunk'; x: number; y: number; z: number; version: number;
         quads: Uint8Array<ArrayBuffer> }

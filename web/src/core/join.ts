@@ -12,6 +12,8 @@ export interface Ticket {
     room_code: string;
     signing_key: string; // of the host, hex: what it signs its manifests with
     rune_packing?: number; // how it packs runes
+    cdn_base?: string; // where else scene and runes are, by hash
+    rune_set?: string; // there: all runes in one file
 }
 
 // The server refused, with a reason: trying again without the player would not help.
@@ -54,50 +56,13 @@ export async function signIn(origin: string, name: string): Promise<SignIn> {
 export interface Wish {
     room: string;
     place: string;
+    channel: string; // of the place; '': live
 }
 
 export async function join(origin: string, wish: Wish, token: string): Promise<Ticket> {
     const body = wish.room !== '' ? { world_id: wish.room }
-        : wish.place !== '' ? { place_id: wish.place } : {};
+        : wish.place === '' ? {}
+        : wish.channel === '' ? { place_id: wish.place }
+        : { place_id: wish.place, channel: wish.channel };
     return await post(`${origin}/join`, body, token) as Ticket;
-}
-
-// A blob by its hash, counting what has arrived. Null: this host has it not.
-export async function fetchBlob(
-    origin: string, hash: string, bytes: number, onProgress: (have: number) => void,
-): Promise<Uint8Array | null> {
-    const data = await fetchUpTo(`${origin}/blob/${hash}`, bytes, onProgress);
-    return data?.length === bytes ? data : null;
-}
-
-// A rune of that many bytes, packed, and so in fewer.
-export async function fetchPacked(
-    origin: string, packing: number, hash: string, bytes: number,
-): Promise<Uint8Array | null> {
-    return fetchUpTo(`${origin}/packed/${packing}/${hash}`, bytes - 1, () => {});
-}
-
-async function fetchUpTo(
-    url: string, bytes: number, onProgress: (have: number) => void,
-): Promise<Uint8Array | null> {
-    const answer = await fetch(url);
-    if (!answer.ok || answer.body === null) {
-        return null;
-    }
-    const data = new Uint8Array(bytes);
-    let have = 0;
-    const reader = answer.body.getReader();
-    for (;;) {
-        const { done, value } = await reader.read();
-        if (done) {
-            return data.subarray(0, have);
-        }
-        if (have + value.length > bytes) {
-            await reader.cancel();
-            return null;
-        }
-        data.set(value, have);
-        have += value.length;
-        onProgress(have);
-    }
 }

@@ -5,8 +5,10 @@
 //                          ▲                            │ cut
 //                          └──── waits a little ◀───────┘     the client resumes by its token
 import { ClientState, type Core, type CoreClient } from './bridge.ts';
+import { BlobCache } from './cache.ts';
 import type { FromWorker, Join, Phase } from './channel.ts';
-import { Refused, fetchBlob, fetchPacked, join, signIn } from './join.ts';
+import { Downloader } from './download.ts';
+import { Refused, join, signIn } from './join.ts';
 import { explain } from './reasons.ts';
 import { isSigned } from './verify.ts';
 
@@ -14,8 +16,13 @@ const SUBPROTOCOL = 'sandlot.v2.bin';
 const BACKOFF_MS = [300, 700, 1500, 3000, 5000, 8000];
 // A crashed world takes a moment to come back; after this time the player is informed.
 const GIVE_UP_MS = 10 * 60_000;
+const LIST_MS = 250; // how often the client is asked what it lacks
+const SHOW_MS = 100; // how often the progress of downloads is told
 
 const wait = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+// One for all worlds that this page visits.
+const cache = new BlobCache();
 
 export class Link {
     readonly client: CoreClient;
@@ -29,15 +36,17 @@ export class Link {
     private attempts = 0;
     private gone = false;
     private signedInAgain = false;
-    private fetching = new Set<string>();
     private key = ''; // of the host, from the newest ticket
-    private packing = 0; // how runes may come; 0: only as they are
     private verifying = 0; // version of the manifest that is being verified; 0: none
-    private have = 0; // bytes of the scene that have arrived
+    private listed = -1; // the change of the client's wants that was last looked at
+    private listedMs = -Infinity; // when that was
+    private shownMs = -Infinity;
+    private readonly downloads: Downloader;
     private readonly core: Core;
     private readonly origin: string;
     private room: string; // "": any
     private readonly place: string;
+    private readonly channel: string;
     private readonly name: string;
     private readonly report: (message: FromWorker) => void;
 
@@ -45,10 +54,12 @@ export class Link {
         this.client = core.createClient({
             ownerFetches: true, ownerVerifies: true, scripts: true, visibleMax: 256, name: join.name,
         });
+        this.downloads = new Downloader(this.client, cache, () => this.changed());
         this.core = core;
         this.origin = join.origin;
         this.room = join.room;
         this.place = join.place;
+        this.channel = join.channel;
         this.name = join.name;
         this.hadCookie = join.signedIn;
         this.signedIn = join.signedIn;
@@ -64,13 +75,20 @@ export class Link {
             }
             this.say(this.lostMs === 0 ? 'joining' : 'waiting',
                 this.lostMs === 0 ? 'Asking for a ticket' : 'Reconnecting');
-            const ticket = await join(this.origin, { room: this.room, place: this.place }, this.token);
+            const ticket = await join(this.origin,
+                { room: this.room, place: this.place, channel: this.channel }, this.token);
             if (!this.gone) {
                 this.room = ticket.room_code; // the same world after a cut
                 this.report({ type: 'room', code: this.room });
                 this.key = ticket.signing_key;
                 const packing = this.core.packing();
-                this.packing = ticket.rune_packing === packing ? packing : 0;
+                this.downloads.setSources({
+                    origin: this.origin,
+                    token: this.token,
+                    cdnBase: (ticket.cdn_base ?? '').replace(/\/$/, ''),
+                    packing: ticket.rune_packing === packing ? packing : 0,
+                    runeSet: ticket.rune_set ?? '',
+                });
                 this.client.setTicket(ticket.ticket);
                 this.open(ticket.server_address);
             }
@@ -100,12 +118,15 @@ export class Link {
 
     leave(): void {
         this.phase = 'closed';
+        this.gone = true; // also in the middle of joining
+        this.downloads.stop();
         this.socket?.close(1000);
     }
 
     // The client is about to be destroyed: nothing of this link may touch it again.
     abandon(): void {
         this.gone = true;
+        this.downloads.stop();
         this.socket?.close(1000);
         this.socket = null;
     }
@@ -121,14 +142,14 @@ export class Link {
         this.verify();
         switch (this.client.state()) {
             case ClientState.fetching:
-                this.say('fetching', 'Fetching the world', this.progress());
+                this.say('fetching', 'Fetching the world');
                 this.fetchMissing();
                 break;
             case ClientState.playing:
                 this.lostMs = 0;
                 this.attempts = 0;
                 this.signedInAgain = false;
-                this.say('playing', '', 1);
+                this.say('playing', '');
                 this.fetchMissing();
                 break;
             case ClientState.closed:
@@ -137,17 +158,36 @@ export class Link {
         }
     }
 
-    private say(phase: Phase, text: string, progress = 0): void {
-        if (phase === 'playing' && this.phase === 'playing') {
+    private say(phase: Phase, text: string): void {
+        this.downloads.setPlaying(phase === 'playing');
+        if (phase === this.phase && (phase === 'playing' || phase === 'fetching')) {
             return;
         }
         this.phase = phase;
-        this.report({ type: 'status', phase, text, progress });
+        this.report({ type: 'status', phase, text });
+        this.showDownloads();
     }
 
-    private progress(): number {
-        const scene = this.client.wants().find((want) => want.scene);
-        return scene === undefined ? this.client.progress() : this.have / scene.bytes;
+    // Something has arrived, or waits.
+    private changed(): void {
+        if (this.gone) {
+            return;
+        }
+        this.pump();
+        const now = performance.now();
+        if (now - this.shownMs >= SHOW_MS) {
+            this.shownMs = now;
+            this.showDownloads();
+        }
+    }
+
+    showDownloads(): void {
+        const { scriptsWanted, scriptsHere, scriptsRefused } = this.client.fetchProgress();
+        const progress = {
+            ...this.downloads.progress, scripts: scriptsWanted, scriptsHave: scriptsHere,
+            scriptsRefused,
+        };
+        this.report({ type: 'downloads', progress, cache: { ...cache.stats } });
     }
 
     private open(address: string): void {
@@ -185,6 +225,7 @@ export class Link {
         this.socket = null;
         const state = this.client.state();
         const reason = state === ClientState.closed ? explain(this.client.closedReason()) : null;
+        const outdated = state === ClientState.closed && this.client.outdated();
         if (state !== ClientState.idle) {
             this.client.disconnected();
         }
@@ -193,6 +234,9 @@ export class Link {
         }
         if (reason !== null && !reason.passing) {
             this.say('closed', reason.text);
+            if (outdated) {
+                this.report({ type: 'outdated' });
+            }
         } else {
             void this.retry(reason?.text ?? 'The connection was lost');
         }
@@ -228,58 +272,21 @@ export class Link {
             this.verifying = 0;
             if (!this.gone) {
                 this.client.verified(proof.version, good);
+                this.listedMs = -Infinity; // what it names is wanted now
                 this.pump();
             }
         });
     }
 
+    // The list may be long, and is the same most of the time.
     private fetchMissing(): void {
-        for (const want of this.client.wants()) {
-            if (!this.fetching.has(want.hash)) {
-                this.fetching.add(want.hash);
-                void this.fetchOne(want.hash, want.bytes, want.scene);
-            }
+        const now = performance.now();
+        const change = this.client.wantsChange();
+        if (change !== this.listed && now - this.listedMs >= LIST_MS) {
+            this.listed = change;
+            this.listedMs = now;
+            this.downloads.want(this.client.wants());
         }
-    }
-
-    // Packed if both sides support it; otherwise, or if its hash is wrong, uncompressed. What this
-    // host does not have, or has with another hash, comes over the socket instead.
-    private async fetchOne(hash: string, bytes: number, scene: boolean): Promise<void> {
-        if (!scene && this.packing !== 0 && await this.fetchedPacked(hash, bytes)) {
-            return;
-        }
-        const data = await fetchBlob(this.origin, hash, bytes, (have) => {
-            // It may arrive after the session has ended.
-            if (scene && !this.gone && this.phase === 'fetching') {
-                this.have = have;
-                this.say('fetching', 'Fetching the world', this.progress());
-            }
-        }).catch(() => null);
-        this.fetching.delete(hash);
-        if (this.gone) {
-            return;
-        }
-        const state = this.client.state();
-        if (state !== ClientState.fetching && state !== ClientState.playing) {
-            return;
-        }
-        if (data === null || this.client.give(data) !== 0) {
-            this.client.fetchOverWire();
-        }
-        this.pump();
-    }
-
-    // Is there nothing left to do?
-    private async fetchedPacked(hash: string, bytes: number): Promise<boolean> {
-        const packed = await fetchPacked(this.origin, this.packing, hash, bytes).catch(() => null);
-        if (!this.gone) {
-            if (packed === null || this.client.givePacked(hash, packed) !== 0) {
-                return false;
-            }
-            this.fetching.delete(hash);
-            this.pump();
-        }
-        return true;
     }
 }
 

@@ -145,6 +145,7 @@ function update(): void {
     if (now - statsMs >= STATS_MS) {
         statsMs = now;
         sendScripts();
+        link.showDownloads();
         const { phase, connections } = link;
         const hash = client.hash().toString(16).padStart(16, '0');
         tell({ type: 'stats', stats: client.stats(), link: { phase, connections, hash } });
@@ -178,7 +179,7 @@ function compiled(): Promise<WebAssembly.Module> {
 }
 
 async function start(join: Join): Promise<void> {
-    tell({ type: 'status', phase: 'starting', text: 'Starting', progress: 0 });
+    tell({ type: 'status', phase: 'starting', text: 'Starting' });
     core ??= compiled().then((ready) => Core.load(ready));
     const ready = await core;
     loaded = ready;
@@ -229,7 +230,7 @@ function guarded(work: () => void): void {
         link = null;
         core = null;
         tell({
-            type: 'status', phase: 'closed', progress: 0,
+            type: 'status', phase: 'closed',
             text: `The game made a mistake: ${String(error)}`,
         });
     }
@@ -241,7 +242,7 @@ function hear(message: ToWorker): void {
             start(message).catch((error: unknown) => {
                 core = null;
                 tell({
-                    type: 'status', phase: 'closed', progress: 0,
+                    type: 'status', phase: 'closed',
                     text: `The page could not start: ${String(error)}`,
                 });
             });

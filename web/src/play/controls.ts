@@ -14,11 +14,15 @@ const BACK = ['KeyS', 'ArrowDown'];
 const LEFT = ['KeyA', 'ArrowLeft'];
 const RIGHT = ['KeyD', 'ArrowRight'];
 const RUNNING = ['ShiftLeft', 'ShiftRight'];
+// For the place's own buttons, in the order of `actions` in place.json; they follow USE.
+const ACTIONS = ['KeyQ', 'KeyR', 'KeyT', 'KeyZ', 'KeyX', 'KeyC', 'KeyB', 'KeyY', 'KeyH', 'KeyJ', 'KeyK',
+    'KeyL'];
 
 export class Controls {
     yaw = 0;
     pitch = -0.12;
     active = false; // the world is shown, and keys are for it
+    actionCount = 0;
     onKey: (code: string, down: boolean) => void = () => {};
     onRelease: () => void = () => {}; // the window lost the keys
     private readonly down = new Set<string>();
@@ -56,8 +60,10 @@ export class Controls {
     input(): Input {
         const held = (codes: readonly string[]): number =>
             codes.some((code) => this.down.has(code)) ? 1 : 0;
-        const buttons = (this.down.has('Space') ? JUMP : 0) | (held(RUNNING) === 1 ? RUN : 0) |
-            (this.firing ? FIRE : 0) | (this.down.has('KeyE') ? USE : 0);
+        const buttons = ACTIONS.slice(0, this.actionCount).reduce(
+            (bits, code, at) => bits | (this.down.has(code) ? (USE << 1) << at : 0),
+            (this.down.has('Space') ? JUMP : 0) | (held(RUNNING) === 1 ? RUN : 0) |
+            (this.firing ? FIRE : 0) | (this.down.has('KeyE') ? USE : 0));
         return {
             moveX: held(RIGHT) - held(LEFT),
             moveZ: held(FORWARD) - held(BACK),
@@ -68,8 +74,12 @@ export class Controls {
     }
 
     release(): void {
+        const held = [...this.down];
         this.down.clear();
         this.firing = false;
+        for (const code of held) {
+            this.onKey(code, false);
+        }
     }
 
     private key(event: KeyboardEvent, down: boolean): void {

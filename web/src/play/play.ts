@@ -1,8 +1,11 @@
 // The game page: it joins the keys, the worker and the picture. What happens in the world is decided
 // elsewhere.
 import type { ClientEvent, ClientStats, Fault, Place } from '../core/bridge.ts';
+import type { CacheStats } from '../core/cache.ts';
 import type { Frame, FromWorker, LinkStats, Status, ToWorker } from '../core/channel.ts';
+import type { Progress } from '../core/download.ts';
 import { DiagnosticList } from '../ui/diagnostics.ts';
+import { downloadLine } from '../ui/downloads.ts';
 import { readDropped } from '../ui/drop.ts';
 import { element } from '../ui/element.ts';
 import { FaultList, isDevelopment } from '../ui/faults.ts';
@@ -10,6 +13,7 @@ import { Gate, type Wish } from '../ui/gate.ts';
 import { Overlay } from '../ui/overlay.ts';
 import type { Person } from './bodies.ts';
 import { Controls } from './controls.ts';
+import { RELOAD_FAILED, reloadOnce, reloadWorked } from './reload.ts';
 import { View } from './view.ts';
 
 const MESSAGE_MS = 6000;
@@ -27,6 +31,8 @@ export interface Inspection {
     link: LinkStats | null;
     people: Record<string, string>;
     faults: Fault[]; // of client scripts, the newest
+    downloads: Progress | null;
+    cache: CacheStats | null;
 }
 
 export class PlayPage {
@@ -44,7 +50,7 @@ export class PlayPage {
     private readonly view = new View(this.canvas);
     private readonly worker = new Worker(new URL('../core/worker.ts', import.meta.url),
         { type: 'module' });
-    private readonly gate = new Gate((wish) => this.join(wish));
+    private readonly gate = new Gate((wish) => this.join(wish), () => this.say({ type: 'leave' }));
     private readonly people = new Map<number, Person>(); // by body
     private readonly names = new Map<number, Person>(); // by player
     private place: Place | null = null;
@@ -59,12 +65,14 @@ export class PlayPage {
     private readonly edited = new Map<string, string>();
     private stats: ClientStats | null = null;
     private link: LinkStats | null = null;
+    private downloads: { progress: Progress; cache: CacheStats } | null = null;
+    private readonly loading = element('loading', HTMLParagraphElement);
 
     constructor() {
         this.worker.addEventListener('message', (event: MessageEvent<FromWorker>) =>
             this.hear(event.data));
         this.worker.addEventListener('error', (event) => this.show({
-            type: 'status', phase: 'closed', progress: 0,
+            type: 'status', phase: 'closed',
             text: `The page made a mistake (${event.message}). Reload it.`,
         }));
         this.controls.onKey = (code, down) => this.key(code, down);
@@ -92,6 +100,8 @@ export class PlayPage {
             people: Object.fromEntries(
                 [...this.people].map(([entity, { name }]) => [entity, name])),
             faults: this.faults.newest(),
+            downloads: this.downloads?.progress ?? null,
+            cache: this.downloads?.cache ?? null,
         };
     }
 
@@ -134,6 +144,17 @@ export class PlayPage {
         switch (message.type) {
             case 'status':
                 this.show(message);
+                break;
+            case 'downloads':
+                this.downloads = message;
+                this.gate.showDownloads(message.progress);
+                this.loading.textContent = this.phase === 'playing'
+                    ? downloadLine(message.progress) : '';
+                break;
+            case 'outdated':
+                if (!reloadOnce(sessionStorage, () => location.reload())) {
+                    this.show({ type: 'status', phase: 'closed', text: RELOAD_FAILED });
+                }
                 break;
             case 'room':
                 this.gate.entered(message.code);
@@ -185,6 +206,9 @@ export class PlayPage {
 
     private show(status: Status): void {
         const playing = status.phase === 'playing';
+        if (playing) {
+            reloadWorked(sessionStorage);
+        }
         this.phase = status.phase;
         this.gate.show(status);
         this.hud.hidden = !playing;
@@ -200,6 +224,7 @@ export class PlayPage {
 
     private open(place: Place): void {
         this.place = place;
+        this.controls.actionCount = place.actions.length;
         element('place', HTMLDivElement).textContent = place.name;
         document.title = `${place.name} · Sandlot`;
     }

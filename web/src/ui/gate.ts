@@ -2,6 +2,8 @@
 // shown again when the connection is lost, with what is being done about it.
 import { type OpenWorld, openWorlds, readSession } from '../core/account.ts';
 import type { Status } from '../core/channel.ts';
+import type { Progress } from '../core/download.ts';
+import { downloadLine, sceneLine, share } from './downloads.ts';
 import { element } from './element.ts';
 
 const NAME_KEY = 'sandlot.name';
@@ -10,6 +12,7 @@ export interface Wish {
     name: string;
     room: string; // '': any
     place: string; // '': the default place
+    channel: string; // of that place: 'beta', or '' for what players get
     signedIn: boolean;
 }
 
@@ -25,6 +28,11 @@ function placeOfAddress(): string {
         new URLSearchParams(location.search).get('place') ?? '';
 }
 
+// `/place/place_obby-k3x9ab?channel=beta`, for those who test it.
+function channelOfAddress(): string {
+    return new URLSearchParams(location.search).get('channel') === 'beta' ? 'beta' : '';
+}
+
 export class Gate {
     private readonly gate = element('gate', HTMLElement);
     private readonly form = element('join', HTMLFormElement);
@@ -38,16 +46,20 @@ export class Gate {
     private readonly bar = element('bar', HTMLDivElement);
     private readonly fill = element('bar-fill', HTMLDivElement);
     private readonly detail = element('detail', HTMLParagraphElement);
+    private readonly downloads = element('downloads', HTMLParagraphElement);
+    private readonly cancel = element('cancel', HTMLButtonElement);
     private readonly again = element('again', HTMLButtonElement);
     private readonly leave = element('leave', HTMLParagraphElement);
     private readonly join: (wish: Wish) => void;
+    private status: Status | null = null;
     private room = roomOfAddress();
     private place = placeOfAddress();
+    private readonly channel = placeOfAddress() === '' ? '' : channelOfAddress();
     private hasAccounts = false;
     private signedIn = false;
     private wasPlaying = false;
 
-    constructor(join: (wish: Wish) => void) {
+    constructor(join: (wish: Wish) => void, leave: () => void) {
         this.join = join;
         this.name.value = new URLSearchParams(location.search).get('name') ??
             localStorage.getItem(NAME_KEY) ?? '';
@@ -56,6 +68,10 @@ export class Gate {
         this.form.addEventListener('submit', (event) => {
             event.preventDefault();
             void asked.then(() => this.start());
+        });
+        this.cancel.addEventListener('click', () => {
+            leave();
+            this.show({ type: 'status', phase: 'closed', text: 'You have cancelled it.' });
         });
         this.again.addEventListener('click', () => void this.ask().then(() => this.start()));
     }
@@ -67,7 +83,9 @@ export class Gate {
         }
         this.form.hidden = true;
         this.progress.hidden = false;
-        this.join({ name, room: this.room, place: this.place, signedIn: this.signedIn });
+        this.join({
+            name, room: this.room, place: this.place, channel: this.channel, signedIn: this.signedIn,
+        });
     }
 
     // Nobody starts before this is known; without an answer they start as a guest.
@@ -119,6 +137,7 @@ export class Gate {
     }
 
     show(status: Status): void {
+        this.status = status;
         const playing = status.phase === 'playing';
         this.gate.hidden = playing;
         this.wasPlaying ||= playing;
@@ -130,13 +149,27 @@ export class Gate {
         this.progress.hidden = false;
         this.phase.textContent = status.phase === 'closed' ? 'You are out of the world'
             : status.phase === 'waiting' ? 'Hold on' : status.text;
-        this.detail.textContent = status.phase === 'closed' || status.phase === 'waiting'
-            ? status.text
-            : status.phase === 'fetching' ? `${Math.round(status.progress * 100)} %` : '';
+        this.detail.textContent =
+            status.phase === 'closed' || status.phase === 'waiting' ? status.text : '';
         this.bar.hidden = status.phase === 'closed';
-        this.bar.classList.toggle('unknown', status.phase !== 'fetching');
-        this.fill.style.width = `${Math.round(status.progress * 100)}%`;
+        this.bar.classList.add('unknown');
+        this.downloads.hidden = status.phase !== 'fetching';
+        this.cancel.hidden = status.phase === 'closed';
         this.again.hidden = status.phase !== 'closed';
         this.leave.hidden = this.again.hidden;
+    }
+
+    showDownloads(progress: Progress): void {
+        const part = share(progress);
+        if (this.status?.phase !== 'fetching' || part === null) {
+            return;
+        }
+        this.bar.classList.remove('unknown');
+        this.fill.style.width = `${Math.round(part * 100)}%`;
+        this.detail.textContent = `${Math.round(part * 100)} %`;
+        this.downloads.textContent = [
+            sceneLine(progress), downloadLine(progress),
+            progress.isWaiting ? 'Nothing arrives; trying again…' : '',
+        ].filter((line) => line !== '').join('\n');
     }
 }

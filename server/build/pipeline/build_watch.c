@@ -1,9 +1,10 @@
 // See build_watch.h.
 #define _GNU_SOURCE
-#include "server/cli/build_watch.h"
+#include "server/build/pipeline/build_watch.h"
 
 #include "server/build/place/place_file.h"
 #include "server/build/place/place_folder.h"
+#include "server/sys/clock.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 #define PATH_BYTES 4096
-#define QUIET_MS   60
+#define QUIET_MS   30 // what somebody waits for after every save; editors write within a few ms
 #define ROUNDS_MAX 20 // a folder that keeps changing is built anyway
 #define LOOK_MS    1000
 #define EVENTS                                                                               \
@@ -116,6 +117,8 @@ void build_watch_wait(BuildWatch *watch, const atomic_bool *cancel)
         if (ready > 0) {
             has_changed = drain(watch) || has_changed;
             round += has_changed;
+            watch->changed_ns =
+                has_changed && watch->changed_ns == 0 ? clock_ns() : watch->changed_ns;
         } else if (ready == 0 && has_changed) {
             return;
         }

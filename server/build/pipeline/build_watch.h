@@ -12,7 +12,8 @@
 
 typedef struct BuildWatch {
     int descriptor;
-    uint32_t own; // cookie of our own rename whose second event is still missing; 0: none
+    uint64_t changed_ns; // when the first change was seen; 0: none yet
+    uint32_t own;        // cookie of our own rename whose second event is still missing; 0: none
 } BuildWatch;
 
 MUST_USE Status build_watch_open(BuildWatch *watch, const char *place, char *reason,

@@ -1,0 +1,210 @@
+// What joining costs in the real page: requests, round trips and bytes of scene and scripts, the first
+// time and the second; and over a link of 2 Mbit/s how regularly snapshots arrive meanwhile.
+//   tools/bench_join [--scripts 1000] [--json]
+// A round trip here is a request that began after another had ended: requests at the same time count
+// as one. The link passes 1,400 bytes of each connection in turn, as a fair queue does.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import { Player, World, closeBrowser, sleep, until } from '../tests/browser/support.mjs';
+
+const argument = (name, otherwise) => {
+    const at = process.argv.indexOf(name);
+    return at < 0 ? otherwise : Number(process.argv[at + 1]);
+};
+const SCRIPTS = argument('--scripts', 1000);
+const BYTES_A_SECOND = 2_000_000 / 8;
+const SLICE = 1400;
+const GOAL_TRIPS = 4;
+const GOAL_SHARE = 0.45; // of the runes' own bytes
+const folder = mkdtempSync(join(tmpdir(), 'sandlot-join-'));
+
+function write(place, name, text) {
+    mkdirSync(dirname(join(place, name)), { recursive: true });
+    writeFileSync(join(place, name), typeof text === 'string' ? text : JSON.stringify(text));
+}
+
+// A module of about 5 kB, compiled, as people write them.
+function moduleText(i) {
+    const functions = Array.from({ length: 14 }, (_, k) => `
+function Module.step${k}(entity, amount)
+    local position = entity.Position
+    local value_${(i * 31 + k * 7) % 997} = (amount or ${k + i % 13}) * ${(i * 17 + k) % 251} / 60
+    if position.Y < ${k - 5} or value_${(i * 31 + k * 7) % 997} > ${i % 90 + 10} then
+        return nil, "part ${(i * 7919 + k * 104729) % 100003} of ${i} is out of range"
+    end
+    Module.count = Module.count + 1
+    return position + Vector3.new(value_${(i * 31 + k * 7) % 997}, ${k}, ${(i + k) % 7})
+end`).join('\n');
+    return `local Module = {count = 0, name = "module ${i}"}\n${functions}\nreturn Module\n`;
+}
+
+function writePlace() {
+    const place = join(folder, 'many');
+    write(place, 'place.json', {
+        format: 1, name: 'Many',
+        voxelKinds: [{ name: 'grass', material: 'grass', colour: '#5d9c4d' }],
+    });
+    write(place, 'scene.json', {
+        format: 1, bounds: { min: [-64, -8, -64], max: [64, 40, 64] },
+        terrain: [{ min: [-32, -2, -32], max: [31, -1, 31], kind: 'grass' }],
+        entities: [{ id: 1, name: 'Start', type: 'spawn', transform: { position: [0, 1, 0] } }],
+    });
+    const hubs = [];
+    for (let i = 0; i < SCRIPTS; i++) {
+        write(place, `ReplicatedStorage/Module${i}.lua`, moduleText(i));
+        if (i % 50 === 0) {
+            hubs.push(i);
+        }
+    }
+    for (const hub of hubs) {
+        const names = Array.from({ length: Math.min(50, SCRIPTS - hub) }, (_, k) =>
+            `require("ReplicatedStorage/Module${hub + k}")`);
+        write(place, `ReplicatedStorage/Hub${hub}.lua`, `${names.join('\n')}\nreturn 1\n`);
+    }
+    write(place, 'StarterGui/Hello.lua', `${hubs.map((hub) => `require("ReplicatedStorage/Hub${hub}")`)
+        .join('\n')}\nfunction onStart()\n    print("all run")\nend\n`);
+    return place;
+}
+
+// A link that all connections share.
+async function slowLink(port) {
+    const queues = new Map(); // socket → waiting pieces
+    const server = createServer((from) => {
+        const to = connect(port, '127.0.0.1');
+        from.pipe(to);
+        queues.set(from, []);
+        to.on('data', (data) => {
+            const queue = queues.get(from);
+            for (let at = 0; at < data.length; at += SLICE) {
+                queue?.push(data.subarray(at, at + SLICE));
+            }
+            if ((queue?.length ?? 0) > 24) { // about 32 kB, as a socket's buffer
+                to.pause();
+            }
+        });
+        from.resumeSender = () => to.resume();
+        const end = () => {
+            queues.delete(from);
+            from.destroy();
+            to.destroy();
+        };
+        to.on('end', () => queues.get(from)?.push(null));
+        for (const socket of [from, to]) {
+            socket.on('error', end);
+        }
+        from.on('close', end);
+    });
+    await new Promise((done) => server.listen(0, '127.0.0.1', done));
+    let credit = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+        const now = performance.now();
+        credit = Math.min(credit + (now - last) / 1000 * BYTES_A_SECOND, 16_000);
+        last = now;
+        while (credit > 0 && [...queues.values()].some((queue) => queue.length > 0)) {
+            for (const [socket, queue] of queues) {
+                const piece = queue.shift();
+                if (piece === null) {
+                    socket.end();
+                } else if (piece !== undefined) {
+                    credit -= piece.length;
+                    socket.write(piece);
+                }
+                if (queue.length < 12) {
+                    socket.resumeSender();
+                }
+            }
+        }
+    }, 4);
+    return { port: server.address().port, stop: () => { clearInterval(timer); server.close(); } };
+}
+
+// The longest chain of requests, each begun after the one before had ended.
+function roundTrips(requests) {
+    const depth = [];
+    const sorted = [...requests].sort((a, b) => a.begin - b.begin);
+    sorted.forEach((one, i) => {
+        depth[i] = 1 + Math.max(0, ...sorted.slice(0, i).map((other, k) =>
+            other.end <= one.begin ? depth[k] : 0));
+    });
+    return Math.max(0, ...depth);
+}
+
+async function complete(player) {
+    await until('all scripts run', () => player.printed.some((line) => line.includes('all run')), 240_000);
+    return (await player.inspect()).downloads;
+}
+
+function watch(player) {
+    const requests = [];
+    player.context.on('requestfinished', async (request) => {
+        if (/^\/(blob|packed)\//.test(new URL(request.url()).pathname)) {
+            const { startTime, responseEnd } = request.timing();
+            requests.push({ begin: startTime, end: startTime + responseEnd });
+        }
+    });
+    return requests;
+}
+
+const rows = [];
+const row = (bench, value, unit, goal) => rows.push({ bench, value, unit, ...goal !== undefined && { goal } });
+
+const place = writePlace();
+const world = await World.start(place);
+try {
+    const requests = [];
+    const began = performance.now();
+    const ada = await Player.open(world.port, 'Ada', {
+        before: (context) => { requests.list = watch({ context }); },
+    });
+    const cold = await complete(ada);
+    await sleep(500);
+    row('join.cold.requests', cold.requests, 'requests');
+    row('join.cold.round_trips', roundTrips(requests.list), 'round trips', GOAL_TRIPS);
+    row('join.cold.bytes', cold.wireBytes, 'bytes');
+    row('join.cold.rune_bytes', cold.runeBytes, 'bytes');
+    row('join.cold.share', (cold.wireBytes - cold.sceneBytes) / cold.runeBytes, 'of the runes', GOAL_SHARE);
+    row('join.cold.seconds', (performance.now() - began) / 1000, 's');
+    await until('it is kept', async () => (await ada.inspect()).cache.entries >= cold.scripts, 60_000);
+    ada.printed.length = 0;
+    const again = performance.now();
+    await ada.page.reload();
+    await ada.page.fill('#name', 'Ada');
+    await ada.page.press('#name', 'Enter');
+    const warm = await complete(ada);
+    row('join.warm.requests', warm.requests, 'requests', 0);
+    row('join.warm.bytes', warm.wireBytes, 'bytes', 0);
+    row('join.warm.seconds', (performance.now() - again) / 1000, 's');
+    await sleep(4000);
+    row('join.quiet.snapshot_p99', (await ada.inspect()).stats.snapshotIntervalP99Ms, 'ms');
+    await ada.close();
+
+    const link = await slowLink(world.port);
+    const bo = await Player.open(link.port, 'Bo');
+    await bo.playing();
+    let worst = 0;
+    let isOver = false;
+    const all = complete(bo).then(() => { isOver = true; });
+    while (!isOver) {
+        await sleep(500);
+        worst = Math.max(worst, (await bo.inspect()).stats?.snapshotIntervalP99Ms ?? 0);
+    }
+    await all;
+    row('join.slow.snapshot_p99', worst, 'ms');
+    row('join.slow.seconds', (await bo.inspect()).stats.serverTick / 60, 's');
+    await bo.close();
+    link.stop();
+} finally {
+    await world.stop();
+    await closeBrowser();
+    rmSync(folder, { recursive: true, force: true });
+}
+for (const one of rows) {
+    console.log(process.argv.includes('--json') ? JSON.stringify(one)
+        : `${one.bench.padEnd(26)} ${Number(one.value.toFixed(3))} ${one.unit}${
+            one.goal === undefined ? '' : `  (goal ${one.goal})`}`);
+}
+process.exit(rows.some(({ value, goal }) => goal !== undefined && value > goal) ? 1 : 0);

@@ -1,0 +1,38 @@
+// Keys and buttons as scripts see them: by name, with Input.Pressed and Input.Released for each
+// change.
+#include "core/client/client_inside.h"
+
+void client_set_key(Client *client, Text name, bool down)
+{
+    ClientScript *script = &client->script;
+    ViewKey changed;
+    if (script->system == NULL || view_set_key(script->view, name, down, &changed) != STATUS_OK ||
+        changed.bytes == 0) {
+        return;
+    }
+    const ScriptEvent event = {
+        .type = SCRIPT_EVENT_INPUT, .name = {changed.shown, changed.bytes}, .value = down ? 1 : 0};
+    // A queue that is full counts what it loses; the key is down all the same.
+    (void)!script_event(script->system, &event);
+}
+
+static Text button_name(const Client *client, uint32_t bit)
+{
+    static const char *const own[] = {"Jump", "Run", "Fire", "Use"};
+    const uint32_t own_count = sizeof own / sizeof *own;
+    if (bit < own_count) {
+        return text_from(own[bit]);
+    }
+    const Place *place = client->place;
+    const uint32_t action = bit - own_count;
+    return place != NULL && action < place->action_count ? place->actions[action] : (Text){"", 0};
+}
+
+void client_script_buttons(Client *client, uint32_t before, uint32_t after)
+{
+    for (uint32_t bit = 0; bit < 32; bit++) {
+        if (((before ^ after) >> bit & 1) != 0) {
+            client_set_key(client, button_name(client, bit), (after >> bit & 1) != 0);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// Many runes in one answer, for a client that joins: a place with a thousand scripts is a few
+// requests and not a thousand.
+//
+//   POST /packed/<number> {"runes":["<sha256>", …]}     number 0: as they are
+//
+// The answer has one entry for each hash, in the order in which they were asked for. Numbers are
+// little-endian:
+//
+//   0  u8   form: 0 it is not here, 1 the rune as it is, 2 packed as the number says
+//   1  u32  how many bytes follow
+//   5  the bytes
+//
+// Each entry is whole by itself: a client whose connection is cut keeps what has arrived and asks
+// for the rest. An exported bundle (server/cli/cmd_export_cdn.c) has the same form.
+#pragma once
+
+#include "core/base/limits.h"
+#include "server/net/http.h"
+
+#define BUNDLE_ENTRY_BYTES 5
+// A hash is 64 digits; quotes, a comma and some spaces are around it.
+#define SERVE_BUNDLE_BODY_BYTES (BUNDLE_RUNES_MAX * 72 + 256)
+
+typedef enum BundleForm { BUNDLE_NOT_HERE, BUNDLE_PLAIN, BUNDLE_PACKED } BundleForm;
+
+// Writes the head of an entry.
+void bundle_entry(uint8_t out[BUNDLE_ENTRY_BYTES], BundleForm form, size_t bytes);
+void serve_post_bundle(void *user, HttpRequest *request, HttpResponse *response);

@@ -1,0 +1,18 @@
+// `sandlot dev`: one folder on a loopback address, watched. What is saved there is built off the
+// main thread and brought to the world that runs (place_reload.h); what happens is printed as it
+// comes: errors with file and line, reloads, roll-backs, faults of server scripts, costs.
+//
+// All of these do nothing in the other commands.
+#pragma once
+
+#include "server/serve/place/places_inside.h"
+
+MUST_USE Status dev_open(Serve *serve); // once HTTP runs
+void dev_close(Serve *serve);           // before the queue of builds ends
+// Waits until the folder changes, because it cannot be built as it is. False: cancelled.
+bool dev_wait(const Serve *serve);
+// On the build thread: it was built, or why not.
+void dev_built(Serve *serve, const JobStatus *status, const BuildResult *result);
+// On the main thread: what became of a change.
+void dev_reloaded(Serve *serve, const PlaceReload *reload);
+void dev_step(Serve *serve); // costs

@@ -1,0 +1,34 @@
+// What is being downloaded, in words and true numbers.
+import type { Progress } from '../core/download.ts';
+
+export function megabytes(bytes: number): string {
+    return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(bytes < 10_000 ? 1 : 0)} kB`
+        : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+// From 0 to 1, of scene and scripts together; null: nothing is known yet.
+export function share(progress: Progress): number | null {
+    const all = progress.sceneBytes + progress.runeBytes;
+    return all === 0 ? null : (progress.sceneHave + progress.runeHave) / all;
+}
+
+export function sceneLine({ sceneBytes, sceneHave }: Progress): string {
+    return sceneBytes === 0 ? '' : sceneHave >= sceneBytes ? `World: ${megabytes(sceneBytes)}`
+        : `World: ${megabytes(sceneHave)} of ${megabytes(sceneBytes)}`;
+}
+
+// Empty once all of them are here.
+export function downloadLine(progress: Progress): string {
+    const { scripts, scriptsHave, scriptsRefused, runeBytes, runeHave, current, isWaiting } = progress;
+    if (scriptsRefused > 0) {
+        return `${scriptsRefused} of ${scripts} scripts came damaged and do not run. ` +
+            'Load the page again; if that does not help, tell whoever runs this server.';
+    }
+    if (scripts === 0 || scriptsHave >= scripts) {
+        return '';
+    }
+    const bytes = runeBytes > 0 ? `, ${megabytes(runeHave)} of ${megabytes(runeBytes)}` : '';
+    const what = isWaiting ? ' · nothing arrives, trying again…'
+        : current !== '' && current !== 'the scene' ? ` · ${current}` : '';
+    return `Scripts: ${scriptsHave} of ${scripts}${bytes}${what}`;
+}
