@@ -9,7 +9,7 @@ import zlib
 
 from hosts import parallel
 from matrix import Ask
-from matrix_drafts import one_too_many
+from matrix_drafts import in_trash, one_too_many
 from publish import package
 from support import PATIENCE, check, wait_until
 
@@ -180,6 +180,11 @@ def picture(server):
     return Ask(name, place_id=place, number=1)
 
 
+def picturing(server):
+    ask = new_place(server)
+    return Ask(ask.who, png(), number=1, **ask.parts)
+
+
 def two_uploads(path_of):
     """Two uploads of an account have begun and do not go on."""
     def ask(server):
@@ -252,7 +257,8 @@ CONFLICT = {
         headers=[("If-Match", '"999999"')]),
     "DELETE /api/places/{place_id}": lambda server: Ask("operator", place_id="place_island"),
     "POST /api/places/{place_id}/restore": new_place,  # it is not in the trash
-    "POST /api/places/{place_id}/revisions": "each is the next one",
+    "POST /api/places/{place_id}/revisions": in_trash(revising),
+    "GET /api/places/{place_id}/team": in_trash(new_place),
     "DELETE /api/places/{place_id}/revisions/{revision_id}": needed,
     "POST /api/places/{place_id}/channels/{channel}": not_ready,
     "POST /api/places/{place_id}/fork": fork_too_many,
@@ -262,8 +268,8 @@ CONFLICT = {
     "POST /api/places/{place_id}/accept": lambda server: offered(server, with_too_many(server)),
     "DELETE /api/places/{place_id}/give": "what is not offered is 404",
     "POST /api/places/{place_id}/decline": "what is not offered is 404",
-    "PUT /api/places/{place_id}/pictures/{number}": "it takes the place of the one before",
-    "DELETE /api/places/{place_id}/pictures/{number}": "one that is not there is 404",
+    "PUT /api/places/{place_id}/pictures/{number}": in_trash(picturing),
+    "DELETE /api/places/{place_id}/pictures/{number}": in_trash(picturing),
 }
 
 LIMITED = {
