@@ -144,7 +144,7 @@ def test_remote_order_class(program, _places, folder):
         pair.ask("PUT", f"/api/classes/{made}/chat", {"rule": "off"}, kim)
         talk.says_at_last(first, "still here", "chat_restricted")
         pair.ask("POST", f"/api/classes/{made}/pause", None, kim)
-        check(heard(first, "your class pauses"), "she is told")
+        check(heard(first, "your class pauses"), "she is told:\n" + "\n".join(remote.lines[-9:]))
         check(remote.ends() == 0, "the host ends:\n" + "\n".join(remote.lines[-9:]))
         status, answer = plane.ask("POST", "/join", {"world_id": world}, anna)
         check((status, answer["error"]["code"]) == (403, "class_paused"), answer)
