@@ -242,7 +242,7 @@ def job(server):
 
 
 def development_world(server):
-    return Ask(server=server.development, id=server.development.room)
+    return Ask(server=server.development, world_id=server.development.room)
 
 
 def host_key(server):
