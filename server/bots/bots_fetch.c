@@ -270,10 +270,8 @@ static void ask_scene(BotsFetcher *fetcher, const FetchRequest *request, BotsFet
     char path[80], hex[2 * SHA256_BYTES + 1];
     sha256_hex(request->hash, hex);
     snprintf(path, sizeof path, "/blob/%s", hex);
-    const BotsQuestion question = {.method = "GET",
-                                   .path = path,
-                                   .bearer = any_token(fetcher),
-                                   .answer_max = BOTS_SCENE_MAX};
+    const BotsQuestion question = {
+        .method = "GET", .path = path, .bearer = any_token(fetcher), .answer_max = BOTS_SCENE_MAX};
     BotsAnswer answer;
     const Status status = bots_http_ask(&fetcher->http, &question, &answer);
     if (status != STATUS_OK) {

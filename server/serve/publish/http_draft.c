@@ -365,7 +365,8 @@ void serve_post_draft(void *user, HttpRequest *request, HttpResponse *response)
     }
     const char *place = ask.package.package_id;
     Status status = store_revision_find(serve->store, place, number, &revision);
-    if (status == STATUS_OK && revision.state != STORE_REVISION_READY && id[0] == '\0') {
+    const bool is_bad = status != STATUS_OK || revision.state != STORE_REVISION_READY;
+    if (is_bad && id[0] == '\0' && ask.package.live != 0) { // the newest one has failed
         status = store_revision_find(serve->store, place, ask.package.live, &revision);
     }
     if (status != STATUS_OK) {
