@@ -228,6 +228,12 @@ static void write_join(BotsFetcher *fetcher, bool debug, char *out, size_t bytes
 
 static void ask_ticket(BotsFetcher *fetcher, const FetchRequest *request, BotsFetched *fetched)
 {
+    // All of them before the first comes in: a team that changes is no matter for worlds that run.
+    for (uint32_t i = 0; i < fetcher->config.bot_count && fetcher->config.owner != NULL; i++) {
+        if (fetcher->tokens[i][0] == 0 && !ask_login(fetcher, i, fetched)) {
+            return;
+        }
+    }
     const bool signed_in = fetcher->tokens[request->bot][0] != 0;
     if (!signed_in && !ask_login(fetcher, request->bot, fetched)) {
         return;
