@@ -85,11 +85,13 @@ static void print_next(const NewOptions *options, uint32_t file_count)
                      options->name, file_count);
     printf("\n");
     diagnostic_print(stdout, "play it:     sandlot dev %s", folder);
-    diagnostic_print(stdout, "change it:   edit the scripts in its folders, and %s/scene.json: what you save runs at once",
+    diagnostic_print(stdout,
+                     "change it:   edit the scripts in its folders, and %s/scene.json: what you "
+                     "save runs at once",
                      options->folder);
     diagnostic_print(stdout, "check it:    sandlot build %s", folder);
-    diagnostic_print(stdout, "share it:    sandlot publish %s, or as one file: sandlot pack %s", folder,
-                     folder);
+    diagnostic_print(stdout, "share it:    sandlot publish %s, or as one file: sandlot pack %s",
+                     folder, folder);
 }
 
 static Status write_types(const NewOptions *options, uint32_t *file_count,

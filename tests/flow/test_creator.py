@@ -247,10 +247,10 @@ def test_creator_worlds(program, places, folder):
         den = write_place(folder)
         place = json.loads(ann("publish", den, "--json"))["place_id"]
         ann("publish", den, "--channel", "beta")
-        bots = ("-n", "1", "--seconds", "1", "--best-effort", "--ramp", "30", "--json", "--truth", "0")
+        bots = ("-n", "2", "--seconds", "1", "--best-effort", "--ramp", "30", "--json", "--truth", "0")
         for channel in ((), ("--channel", "beta")):
             done = json.loads(ann("bots", "--place", den, *bots, *channel))
-            check((done["playing"], done["failures"]) == (1, 0), done)
+            check((done["playing"], done["failures"]) == (2, 0), done)
         check(ann("place", "team", den) == "owner     ann\n", "bots stay in the team")
         # Who may not let them in is told so; a place for everybody needs no sign-in.
         bob = sign_in(program, folder, up, "bob")
@@ -258,7 +258,7 @@ def test_creator_worlds(program, places, folder):
         ann("place", "visibility", den, "unlisted")
         nobody = Tool(program, os.path.join(folder, "nobody"), ann.url)
         done = json.loads(nobody("bots", "--server", ann.url, "--place", place, *bots))
-        check(done["playing"] == 1, done)
+        check(done["playing"] == 2, done)
         check("no server given" in nobody("bots", "--place", place, code=2), "which server?")
         world = up.good("POST", "/api/worlds", {"place_id": place, "name": "Kept"}, "ann")["world_id"]
         up.stop()
