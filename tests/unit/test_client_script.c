@@ -243,6 +243,38 @@ TEST(server_scripts_are_never_taken)
     expect_refused("StarterGui", "StarterGui/a\nb", "Client");
 }
 
+// The manifest is right and the word to run it is not: the script does not run, and the server
+// hears of it.
+TEST(a_server_context_is_refused_and_reported)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud", "function onStart() Network.FireServer('hi') end");
+    Stage *stage = cast.stage;
+    stage->says_nothing = true;
+    stage_play(stage);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 3);
+    CHECK_INT(stage->up_count[MESSAGE_SCRIPT_VERIFY_LIST], 1);
+    MessageScriptExecute execute = {.script_path = stage_text("StarterGui/Hud"),
+                                    .run_context = stage_text("Server"),
+                                    .at_tick = stage->tick};
+    stage_send(stage, MESSAGE_SCRIPT_EXECUTE, &execute);
+    stage_run(stage, 6);
+    CHECK_INT(asked(), 0);
+    const MessageScriptVerify *verify = stage_up(stage, MESSAGE_SCRIPT_VERIFY).body;
+    REQUIRE(verify != NULL);
+    CHECK(!verify->success);
+    CHECK(text_is(verify->reason, "its run_context is not for this client"));
+    CHECK_INT(client_fetch_progress(stage->client).scripts_refused, 1);
+    CHECK_INT(client_state(stage->client), CLIENT_PLAYING);
+    execute.run_context = stage_text("Client");
+    stage_send(stage, MESSAGE_SCRIPT_EXECUTE, &execute);
+    stage_run(stage, 6);
+    check_remote("then as the manifest has it", "hi");
+    stage_close(stage);
+}
+
 TEST(manifests_only_rise_and_name_a_path_once)
 {
     cast_open(false);

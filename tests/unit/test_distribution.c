@@ -430,6 +430,77 @@ TEST(a_text_for_others_is_not_given)
     play_close(play);
 }
 
+// --- what may not be ----------------------------------------------------------------------------
+
+static void say(Play *play, uint8_t number, const void *body)
+{
+    static uint8_t bytes[MESSAGE_BYTES_MAX];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    message_encode(&(Message){.number = number, .seq = 1, .body = body}, &writer);
+    CHECK_OK(writer.status);
+    client_receive(play->client, 1000 + (double)play->tick * TICK_MS, bytes, writer.at);
+}
+
+TEST(a_server_context_is_refused_and_reported)
+{
+    Play *play = play_open();
+    add(play, "StarterGui/Hud.lua", "Client", "function onStart() end");
+    CHECK_OK(publish(play, 3));
+    play->cut = true;
+    join(play, false);
+    run(play, 10);
+    const MessageScriptExecute execute = {.script_path = text_from("StarterGui/Hud"),
+                                          .run_context = text_from("Server")};
+    say(play, MESSAGE_SCRIPT_EXECUTE, &execute);
+    run(play, 2);
+    CHECK_INT(play->told[MESSAGE_SCRIPT_VERIFY], 1);
+    CHECK_INT(client_fetch_progress(play->client).scripts_refused, 1);
+    CHECK_INT(client_state(play->client), CLIENT_PLAYING);
+    CHECK(strstr(play->warnings, "could not verify StarterGui/Hud: its run_context") != NULL);
+    play_close(play);
+}
+
+TEST(versions_only_rise)
+{
+    Play *play = play_open();
+    add(play, "StarterGui/Hud.lua", "Client", "function onStart() end");
+    CHECK_OK(publish(play, 3));
+    join(play, false);
+    run(play, 30);
+    CHECK_INT(client_stats(play->client).manifest_version, 3);
+    say(play, MESSAGE_SCRIPT_MANIFEST, &(MessageScriptManifest){.version = 2});
+    CHECK_INT(client_state(play->client), CLIENT_CLOSED);
+    CHECK_TEXT(client_closed_reason(play->client), "protocol: manifest 2 after 3");
+    play_close(play);
+}
+
+// Numbers, hashes and texts of a manifest that is fetched: each is looked at.
+TEST(hostile_texts_end_the_session)
+{
+    static const char *const texts[] = {
+        "", "{", "[]", "{\"scripts\":[],\"server_tick\":0,\"version\":4}",
+        "{\"scripts\":[{\"path\":\"ServerScriptService/S.lua\",\"replicate\":true,\"requires\":[],"
+        "\"run_context\":\"Server\",\"rune_hash\":\"sha256:"
+        "0000000000000000000000000000000000000000000000000000000000000000\",\"service\":"
+        "\"ServerScriptService\",\"size_bytes\":100}],\"server_tick\":0,\"version\":9}"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        Play *play = play_open();
+        add(play, "StarterGui/Hud.lua", "Client", "function onStart() end");
+        CHECK_OK(publish(play, 3));
+        join(play, false);
+        run(play, 30);
+        const size_t bytes = strlen(texts[i]);
+        MessageScriptManifest message = {.version = 9, .text_bytes = bytes > 0 ? bytes : 1};
+        sha256_of(texts[i], bytes, message.text_hash.bytes);
+        say(play, MESSAGE_SCRIPT_MANIFEST, &message);
+        CHECK(client_give_for(play->client, message.text_hash.bytes, (const uint8_t *)texts[i],
+                              bytes) != STATUS_OK);
+        CHECK_INT(client_state(play->client), i == 0 ? CLIENT_PLAYING : CLIENT_CLOSED);
+        CHECK_INT(client_stats(play->client).manifest_version, 3);
+        play_close(play);
+    }
+}
+
 // --- damage -------------------------------------------------------------------------------------
 
 static Play *damaged(uint32_t times)
