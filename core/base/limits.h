@@ -341,7 +341,9 @@
 #define PACKAGE_PEOPLE_MAX        256
 #define SPELLS_PER_PLACE_MAX      16
 #define SPELL_METADATA_BYTES_MAX  (16u << 10)
-#define PICTURES_MAX              9 // the thumbnail, and screenshots
+#define SPELL_MODULES_MAX         16         // of one spell
+#define SPELL_BUNDLE_BYTES_MAX    (1u << 20) // all of them
+#define PICTURES_MAX              9          // the thumbnail, and screenshots
 #define PICTURE_BYTES_MAX         (4u << 20)
 #define DRAFT_FILE_BYTES_MAX      (64u << 20) // as the largest file of a package
 #define UPLOADS_MAX               8           // at once; of one account:
@@ -377,6 +379,7 @@
 #define MANIFEST_BYTES_MAX     (2u << 20)
 #define MANIFEST_MESSAGE_BYTES (32u << 10) // as a binary message; larger ones become a blob
 #define SCRIPT_VERDICTS_MAX    256         // in one ScriptVerifyList
+#define REQUIRE_WAIT_SECONDS   10          // of a client's script, for a module that is fetched
 // Checking a script: what is told of one (the rest is counted), modules it requires by name, the
 // scripts of one place, and diagnostics in one answer to a page.
 #define CHECK_FINDINGS_MAX    200

@@ -152,6 +152,8 @@ typedef struct RuneCache {
     uint32_t reload_version;
     uint64_t reload_tick;
     uint32_t change;        // rises whenever what is wanted changes
+    uint32_t text_bytes;    // of the manifest that came as a text, for the progress
+    bool late;              // something that a script waits for has come
     uint32_t refused_count; // runes that were damaged twice, and scripts of the wrong context
 } RuneCache;
 

@@ -9,6 +9,11 @@
 
 #include <string.h>
 
+static bool demand(void *user, const char *path)
+{
+    return rune_cache_demand(user, path);
+}
+
 // --- life ---------------------------------------------------------------------------------------
 
 Status client_script_open(Client *client)
@@ -28,6 +33,8 @@ Status client_script_open(Client *client)
     config.world = view_world(script->view);
     config.api = &script_api;
     config.tick_rate = client->tick_rate;
+    config.demand = demand;
+    config.demand_user = client;
     status = script_create(client->heap, &config, &script->system);
     if (status == STATUS_OK && client_cost_open(client) != STATUS_OK) {
         script_destroy(client->heap, script->system);
@@ -185,10 +192,36 @@ static void set_switch(Client *client)
     rune_cache_switch(client);
 }
 
+// Modules that scripts wait for. They are loaded when all of them are here, so that none of them
+// has to wait for another while its file runs.
+static void load_demanded(Client *client)
+{
+    RuneCache *cache = &client->runes;
+    Manifest *set = rune_cache_fetched(client);
+    const bool is_running =
+        set == &cache->current || (cache->current.version == 0 && set->first_done);
+    if (!cache->late || !is_running) {
+        return;
+    }
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (set->runes[i].priority == CLIENT_DEMANDED && rune_is_wanted(&set->runes[i])) {
+            return;
+        }
+    }
+    cache->late = false;
+    for (uint32_t i = 0; i < set->count; i++) {
+        ClientRune *rune = &set->runes[i];
+        if (rune->priority == CLIENT_DEMANDED && rune->here && !rune->loaded) {
+            rune_load_now(client, set, rune, false);
+        }
+    }
+}
+
 // Loads what is due. False while the scripts have to wait.
 static bool set_update(Client *client)
 {
     RuneCache *cache = &client->runes;
+    load_demanded(client);
     if (cache->current.version != 0 && (cache->current.count > 0 && !cache->current.first_done)) {
         // A new script system for a set whose runes are here.
         set_load(client, &cache->current, CLIENT_LATER);

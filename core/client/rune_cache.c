@@ -255,7 +255,7 @@ static void set_priorities(Manifest *staged, bool knows_requires)
 // --- taking a manifest --------------------------------------------------------------------------
 
 // Runes that did not change are here already. A rune holds its path, so one with the same hash has
-// the same path. What a script waits for, it still waits for.
+// the same path. What a script waits for, it still waits for; a module that is in use is needed.
 static void keep_known(Manifest *staged, const Manifest *current)
 {
     for (uint32_t i = 0; i < staged->count; i++) {
@@ -264,8 +264,8 @@ static void keep_known(Manifest *staged, const Manifest *current)
         if (known == NULL) {
             continue;
         }
-        if (known->priority == CLIENT_DEMANDED && rune->priority > CLIENT_DEMANDED) {
-            rune->priority = CLIENT_DEMANDED;
+        if (rune->priority > CLIENT_NEEDED && known->priority == CLIENT_DEMANDED) {
+            rune->priority = known->loaded ? CLIENT_NEEDED : CLIENT_DEMANDED;
         }
         if (known->here && known->bytes == rune->bytes &&
             memcmp(known->hash, rune->hash, SHA256_BYTES) == 0) {
@@ -369,6 +369,7 @@ static void fetch_text(Client *client, const MessageScriptManifest *message)
     text_clear(client);
     text->version = (uint32_t)message->version;
     text->bytes = (uint32_t)message->text_bytes;
+    client->runes.text_bytes = 0;
     memcpy(text->hash, message->text_hash.bytes, SHA256_BYTES);
     client->runes.change += 1;
 }
@@ -401,6 +402,7 @@ static size_t reading_bytes(size_t bytes)
 void rune_cache_text(Client *client, const uint8_t *text, size_t bytes)
 {
     const uint32_t version = client->runes.text.version;
+    client->runes.text_bytes = (uint32_t)bytes;
     uint8_t *block = heap_alloc(client->heap, reading_bytes(bytes));
     if (block == NULL) {
         client_close(client, "scripts: %s", status_text(STATUS_LIMIT));
@@ -479,6 +481,22 @@ void rune_cache_execute(Client *client, const MessageScriptExecute *execute)
     }
 }
 
+// One more step from what is demanded to what that requires. False: all of it was known.
+static bool demand_more(Manifest *set)
+{
+    bool is_new = false;
+    for (uint32_t i = 0; i < set->count; i++) {
+        const ClientRune *rune = &set->runes[i];
+        for (uint32_t k = 0; k < rune->require_count && rune->priority == CLIENT_DEMANDED; k++) {
+            ClientRune *needed = &set->runes[set->requires[rune->require_first + k]];
+            is_new |= needed->priority > CLIENT_DEMANDED;
+            needed->priority =
+                needed->priority > CLIENT_DEMANDED ? CLIENT_DEMANDED : needed->priority;
+        }
+    }
+    return is_new;
+}
+
 bool rune_cache_demand(Client *client, const char *path)
 {
     Manifest *set = rune_cache_fetched(client);
@@ -486,17 +504,14 @@ bool rune_cache_demand(Client *client, const char *path)
     if (rune == NULL || rune->refused || !set->is_good) {
         return false;
     }
-    if (!rune->here && rune->priority > CLIENT_DEMANDED) {
+    if (rune->priority > CLIENT_DEMANDED) {
         rune->priority = CLIENT_DEMANDED;
-        for (uint32_t i = 0; i < rune->require_count; i++) {
-            ClientRune *needed = &set->runes[set->requires[rune->require_first + i]];
-            if (needed->priority > CLIENT_DEMANDED) {
-                needed->priority = CLIENT_DEMANDED;
-            }
+        while (demand_more(set)) {
         }
         client->runes.change += 1;
+        client->runes.late = true;
     }
-    return true;
+    return !rune->loaded; // what is loaded and still not found failed to load
 }
 
 void rune_cache_switch(Client *client)

@@ -135,6 +135,7 @@ static Status rune_keep(Client *client, Manifest *set, ClientRune *rune, const u
     set->here_count += 1;
     request_leave(&client->runes, rune);
     client->runes.change += 1;
+    client->runes.late = true;
     return STATUS_OK;
 }
 
@@ -586,8 +587,8 @@ ClientProgress client_fetch_progress(const Client *client)
     const RuneCache *cache = &client->runes;
     const bool has_scene = client->predict != NULL;
     ClientProgress progress = {
-        .bytes_wanted = client->scene_bytes,
-        .bytes_here = has_scene ? client->scene_bytes : client->scene.bytes,
+        .bytes_wanted = client->scene_bytes + cache->text_bytes,
+        .bytes_here = (has_scene ? client->scene_bytes : client->scene.bytes) + cache->text_bytes,
         .scripts_refused = cache->refused_count,
         .first_is_running = cache->current.version != 0 || cache->staged.first_done,
         .fetching = "",

@@ -71,3 +71,15 @@ ScriptService script_path_service(const char *path, size_t bytes)
     }
     return SERVICE_COUNT;
 }
+
+size_t script_path_spell(const char *text, size_t bytes, char *out, size_t capacity)
+{
+    const size_t folder = sizeof SCRIPT_SPELL_FOLDER - 1;
+    if (bytes < 2 || text[0] != '@' || folder + bytes - 1 >= capacity) {
+        return 0;
+    }
+    memcpy(out, SCRIPT_SPELL_FOLDER, folder);
+    memcpy(out + folder, text + 1, bytes - 1);
+    out[folder + bytes - 1] = '\0';
+    return folder + bytes - 1;
+}

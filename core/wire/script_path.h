@@ -39,3 +39,7 @@ ScriptPath script_path_trim(const char *text, size_t bytes);
 size_t script_path_soul_bytes(const char *text, size_t bytes);
 // The service of "Workspace/Door"; SERVICE_COUNT: none, or nothing is behind it.
 ScriptService script_path_service(const char *path, size_t bytes);
+// "@fire/part" names a module of a spell: "ReplicatedStorage/spells/fire/part". Gives its bytes; 0:
+// it names none, or does not fit.
+#define SCRIPT_SPELL_FOLDER "ReplicatedStorage/spells/"
+size_t script_path_spell(const char *text, size_t bytes, char *out, size_t capacity);

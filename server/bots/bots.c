@@ -652,6 +652,9 @@ static Status open_bots(Bots *bots, char *reason, size_t bytes)
         }
     }
     fetcher.server = bots->config.server;
+    fetcher.place = bots->config.place;
+    fetcher.channel = bots->config.channel;
+    fetcher.owner = bots->config.owner;
     status = bots_fetcher_open(&fetcher, &bots->fetcher);
     if (status == STATUS_OK) {
         status = open_waits(bots);

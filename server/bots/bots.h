@@ -44,7 +44,10 @@ typedef struct BotsReport BotsReport;
 
 typedef struct BotsConfig {
     const char *server;
-    const char *world; // NULL: the server's own choice
+    const char *world;   // NULL: the server's own choice
+    const char *place;   // of which any world will do; NULL: the default one
+    const char *channel; // of the place; NULL: live
+    const char *owner;   // the sign-in of its owner, who lets the bots in; NULL: guests may play it
     uint32_t count;
     uint32_t seconds; // measured
     uint32_t ramp_seconds_max;

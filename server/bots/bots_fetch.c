@@ -19,6 +19,7 @@
 #define JSON_ARENA_BYTES    (64u << 10)
 #define REQUESTS_BESIDE_MAX 2 // a scene, the metrics
 #define FETCHED_MAX         64
+#define GUEST_BYTES         64
 
 typedef struct FetchRequest {
     BotsFetchKind kind;
@@ -39,6 +40,7 @@ struct BotsFetcher {
     BotsFetched *fetched; // a ring
     uint32_t fetched_first, fetched_count;
     char (*tokens)[TOKEN_BYTES]; // by bot; "": not signed in
+    char (*guests)[GUEST_BYTES]; // by bot: who is a tester because of us; "": nobody
     // Of a server with accounts, where who names neither gets a world of their own: the place, and
     // the world that the first bot got. "": not known, or not needed.
     char place[65], world[65];
@@ -85,6 +87,37 @@ static bool copy_text(const JsonNode *root, const char *name, char *out, size_t 
     return true;
 }
 
+// Makes a bot a tester of the place, or takes that back. False: it was refused.
+static bool change_team(BotsFetcher *fetcher, const char *guest, bool is_tester,
+                        BotsFetched *fetched)
+{
+    char path[256];
+    snprintf(path, sizeof path, "/api/places/%s/team/%s", fetcher->config.place, guest);
+    const BotsQuestion question = {.method = is_tester ? "PUT" : "DELETE",
+                                   .path = path,
+                                   .bearer = fetcher->config.owner,
+                                   .body = is_tester ? "{\"role\":\"tester\"}" : NULL,
+                                   .answer_max = ANSWER_BYTES};
+    BotsAnswer answer;
+    const Status status = bots_http_ask(&fetcher->http, &question, &answer);
+    if (status != STATUS_OK) {
+        fetch_failed(fetched, status, "team: nobody answers");
+        return false;
+    }
+    const bool is_done = answer.status / 100 == 2;
+    if (!is_done) {
+        fetch_refused(fetcher, fetched, "team", &answer);
+    }
+    free(answer.body);
+    return is_done;
+}
+
+static bool guest_is_plain(const char *guest)
+{
+    return guest[0] != '\0' &&
+           strspn(guest, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(guest);
+}
+
 static bool ask_login(BotsFetcher *fetcher, uint32_t bot, BotsFetched *fetched)
 {
     char body[128];
@@ -105,11 +138,14 @@ static bool ask_login(BotsFetcher *fetcher, uint32_t bot, BotsFetched *fetched)
         answer.status / 100 == 2 &&
         json_parse(&config, (const char *)answer.body, answer.bytes, &root, NULL) == STATUS_OK &&
         copy_text(root, "session_token", fetcher->tokens[bot], TOKEN_BYTES);
+    const bool is_led = good && fetcher->config.owner != NULL &&
+                        copy_text(root, "client_id", fetcher->guests[bot], GUEST_BYTES) &&
+                        guest_is_plain(fetcher->guests[bot]);
     if (!good) {
         fetch_refused(fetcher, fetched, "login", &answer);
     }
     free(answer.body);
-    return good;
+    return good && (!is_led || change_team(fetcher, fetcher->guests[bot], true, fetched));
 }
 
 // 64 hex digits.
@@ -180,20 +216,29 @@ static void write_join(BotsFetcher *fetcher, bool debug, char *out, size_t bytes
     const char *world = fetcher->config.world != NULL ? fetcher->config.world : fetcher->world;
     const char *value = has_world ? world : fetcher->place;
     const bool names = value[0] != '\0';
-    snprintf(out, bytes, "{%s%s%s\"debug\":%s}",
+    const char *channel = has_world ? NULL : fetcher->config.channel;
+    snprintf(out, bytes, "{%s%s%s%s%s%s\"debug\":%s}",
              !names      ? ""
              : has_world ? "\"world_id\":\""
                          : "\"place_id\":\"",
-             value, names ? "\"," : "", debug ? "true" : "false");
+             value, names ? "\"," : "", channel != NULL ? "\"channel\":\"" : "",
+             channel != NULL ? channel : "", channel != NULL ? "\"," : "",
+             debug ? "true" : "false");
 }
 
 static void ask_ticket(BotsFetcher *fetcher, const FetchRequest *request, BotsFetched *fetched)
 {
+    // All of them before the first comes in: a team that changes is no matter for worlds that run.
+    for (uint32_t i = 0; i < fetcher->config.bot_count && fetcher->config.owner != NULL; i++) {
+        if (fetcher->tokens[i][0] == 0 && !ask_login(fetcher, i, fetched)) {
+            return;
+        }
+    }
     const bool signed_in = fetcher->tokens[request->bot][0] != 0;
     if (!signed_in && !ask_login(fetcher, request->bot, fetched)) {
         return;
     }
-    char body[160];
+    char body[256];
     write_join(fetcher, request->bot < fetcher->config.debug_count, body, sizeof body);
     const BotsQuestion question = {.method = "POST",
                                    .path = "/join",
@@ -215,12 +260,24 @@ static void ask_ticket(BotsFetcher *fetcher, const FetchRequest *request, BotsFe
     free(answer.body);
 }
 
+// The scene of a private place is for those who play it, and all bots play the same.
+static const char *any_token(const BotsFetcher *fetcher)
+{
+    for (uint32_t i = 0; i < fetcher->config.bot_count; i++) {
+        if (fetcher->tokens[i][0] != '\0') {
+            return fetcher->tokens[i];
+        }
+    }
+    return NULL;
+}
+
 static void ask_scene(BotsFetcher *fetcher, const FetchRequest *request, BotsFetched *fetched)
 {
     char path[80], hex[2 * SHA256_BYTES + 1];
     sha256_hex(request->hash, hex);
     snprintf(path, sizeof path, "/blob/%s", hex);
-    const BotsQuestion question = {.method = "GET", .path = path, .answer_max = BOTS_SCENE_MAX};
+    const BotsQuestion question = {
+        .method = "GET", .path = path, .bearer = any_token(fetcher), .answer_max = BOTS_SCENE_MAX};
     BotsAnswer answer;
     const Status status = bots_http_ask(&fetcher->http, &question, &answer);
     if (status != STATUS_OK) {
@@ -364,6 +421,7 @@ static void let_go(BotsFetcher *fetcher)
     free(fetcher->requests);
     free(fetcher->fetched);
     free(fetcher->tokens);
+    free(fetcher->guests);
     free(fetcher);
 }
 
@@ -374,14 +432,20 @@ Status bots_fetcher_open(const BotsFetcherConfig *config, BotsFetcher **out)
         return STATUS_LIMIT;
     }
     fetcher->config = *config;
+    if (config->place != NULL) {
+        snprintf(fetcher->place, sizeof fetcher->place, "%s", config->place);
+        fetcher->has_asked_place = true;
+    }
     fetcher->request_max = config->bot_count + REQUESTS_BESIDE_MAX;
     fetcher->requests = calloc(fetcher->request_max, sizeof(FetchRequest));
     fetcher->fetched = calloc(FETCHED_MAX, sizeof(BotsFetched));
     fetcher->tokens = calloc(config->bot_count, TOKEN_BYTES);
+    fetcher->guests = calloc(config->bot_count, GUEST_BYTES);
     fetcher->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     Status status = bots_http_init(&fetcher->http, config->server);
-    if (status == STATUS_OK && (fetcher->requests == NULL || fetcher->fetched == NULL ||
-                                fetcher->tokens == NULL || fetcher->ready < 0)) {
+    if (status == STATUS_OK &&
+        (fetcher->requests == NULL || fetcher->fetched == NULL || fetcher->tokens == NULL ||
+         fetcher->guests == NULL || fetcher->ready < 0)) {
         status = STATUS_LIMIT;
     }
     pthread_mutex_init(&fetcher->lock, NULL);
@@ -408,6 +472,12 @@ void bots_fetcher_close(BotsFetcher *fetcher)
     pthread_cond_signal(&fetcher->wake);
     pthread_mutex_unlock(&fetcher->lock);
     pthread_join(fetcher->thread, NULL);
+    for (uint32_t i = 0; i < fetcher->config.bot_count && fetcher->config.owner != NULL; i++) {
+        BotsFetched unused = {0};
+        if (guest_is_plain(fetcher->guests[i])) {
+            (void)change_team(fetcher, fetcher->guests[i], false, &unused);
+        }
+    }
     pthread_mutex_destroy(&fetcher->lock);
     pthread_cond_destroy(&fetcher->wake);
     let_go(fetcher);

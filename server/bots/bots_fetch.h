@@ -43,9 +43,14 @@ typedef struct BotsFetched {
 } BotsFetched;
 
 typedef struct BotsFetcherConfig {
-    const char *server; // kept, as is the next
-    const char *world;  // NULL: one of the default place, the same for all
-    char name[32];      // of the bots, a number is added
+    const char *server;  // kept, as is the next
+    const char *world;   // NULL: one of the default place, the same for all
+    const char *place;   // NULL: the default one
+    const char *channel; // of the place; NULL: live
+    // The sign-in of the place's owner, who makes each bot a tester of it as long as they play;
+    // NULL: guests may play it.
+    const char *owner;
+    char name[32]; // of the bots, a number is added
     uint32_t bot_count;
     uint32_t debug_count; // the first so many ask for exact positions
 } BotsFetcherConfig;

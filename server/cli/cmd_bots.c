@@ -1,31 +1,45 @@
 // `sandlot bots`: many simulated players in one process, and their measurements.
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include "server/bots/bots.h"
 #include "server/bots/rune_store.h"
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"
+#include "server/cli/place_known.h"
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 typedef struct Options {
     BotsConfig bots;
     bool json, best_effort;
+    const char *place; // as it was named
+    Tool tool;         // the server and the sign-in, if they are needed
+    char place_id[PLACE_ID_TEXT_BYTES];
 } Options;
+
+// A bot on a place that is not for everybody is a tester meanwhile, and a team has 256 people.
+#define BOTS_INVITED_MAX 200
 
 static void print_usage(FILE *out)
 {
-    fprintf(out,
-            "usage: sandlot bots --server URL [options]   join a world with simulated players "
-            "and measure it\n\n"
-            "  --server URL       the server, for example http://127.0.0.1:7777\n"
-            "  --world ID         the world to join (default: one of the default place, for all)\n"
-            "  -n N               number of bots, 1 to 4000 (default 10)\n"
-            "  --seconds S        how long to measure once all have joined, 1 to 86400 (default "
-            "10)\n"
-            "  --behaviour NAME   what the bots do (default walk):\n");
+    fprintf(
+        out,
+        "usage: sandlot bots --server URL [options]   join a world with simulated players "
+        "and measure it\n\n"
+        "  --server URL       the server, for example http://127.0.0.1:7777 (default:\n"
+        "                     SANDLOT_URL or the last `sandlot login`)\n"
+        "  --world ID         the world to join (default: one of the default place, for all)\n"
+        "  --place ID         a world of this place: an id, or the folder that it was published\n"
+        "                     from. In one that is private the bots are testers while they\n"
+        "                     play, which needs its owner's sign-in (`sandlot login`)\n"
+        "  --channel NAME     of that place: live (the default) or beta\n"
+        "  -n N               number of bots, 1 to 4000 (default 10)\n"
+        "  --seconds S        how long to measure once all have joined, 1 to 86400 (default "
+        "10)\n"
+        "  --behaviour NAME   what the bots do (default walk):\n");
     static const char *const lines[] = {
 #define BOTS_LINE(name, text, what) "                       " text ": " what "\n",
         BOTS_BEHAVIOURS(BOTS_LINE)
@@ -212,10 +226,9 @@ static int read_option(Options *options, const char *name, const char *value)
     const struct {
         const char *name;
         const char **out;
-    } texts[] = {{"--server", &bots->server},
-                 {"--world", &bots->world},
-                 {"--ledger", &bots->ledger},
-                 {"--check", &bots->check},
+    } texts[] = {{"--server", &bots->server},  {"--world", &bots->world},
+                 {"--place", &options->place}, {"--channel", &bots->channel},
+                 {"--ledger", &bots->ledger},  {"--check", &bots->check},
                  {"--cache", &bots->cache}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (strcmp(name, texts[i].name) == 0) {
@@ -278,6 +291,60 @@ static void judge(const Options *options, const BotsReport *report, char *reason
     }
 }
 
+// Whether guests may play it; otherwise its owner lets the bots in.
+static int read_place(Options *options)
+{
+    BotsConfig *bots = &options->bots;
+    char path[128];
+    ToolReply page;
+    int code = place_argument(&options->tool, options->place, options->place_id);
+    if (code != EXIT_OK) {
+        return code;
+    }
+    snprintf(path, sizeof path, "/api/places/%s", options->place_id);
+    code = tool_ask(&options->tool, "GET", path, NULL, &page);
+    const bool is_beta = bots->channel != NULL && strcmp(bots->channel, "beta") == 0;
+    if (code == EXIT_OK &&
+        (is_beta || strcmp(tool_text(page.root, "visibility"), "private") == 0)) {
+        bots->owner = options->tool.token;
+        if (bots->count > BOTS_INVITED_MAX) {
+            code = tool_fail(&options->tool, "in a place that is not for everybody at most %u bots",
+                             BOTS_INVITED_MAX);
+        }
+    }
+    tool_free(&page);
+    bots->place = options->place_id;
+    return code;
+}
+
+// The server and the place, where they are not given as an address alone.
+static int find_server(Options *options)
+{
+    BotsConfig *bots = &options->bots;
+    char name[] = "bots", option[] = "--server", json[] = "--json", server[TOOL_URL_BYTES];
+    char *words[] = {name, option, server, json, NULL};
+    int count = 3 + options->json;
+    if (bots->server != NULL && options->place == NULL) {
+        return EXIT_OK;
+    }
+    snprintf(server, sizeof server, "%s", bots->server != NULL ? bots->server : "");
+    if (bots->server == NULL) {
+        words[1] = options->json ? json : NULL;
+        words[2] = NULL;
+        count = 1 + options->json;
+    }
+    const int code = tool_open(&options->tool, "bots", &count, words);
+    if (code != EXIT_OK) {
+        return code;
+    }
+    if (bots->server == NULL && options->tool.token[0] == '\0' && getenv("SANDLOT_URL") == NULL) {
+        return command_misused("bots", options->json,
+                               "no server given; for example --server http://127.0.0.1:7777", NULL);
+    }
+    bots->server = options->tool.url;
+    return options->place != NULL ? read_place(options) : EXIT_OK;
+}
+
 static int run(Options *options)
 {
     bool terminal = isatty(STDOUT_FILENO) == 1;
@@ -325,9 +392,12 @@ int cmd_bots(int argc, char **argv)
         }
         i += taken;
     }
-    if (bots->server == NULL) {
-        return misused(&options, "no server given; for example --server http://127.0.0.1:7777",
-                       NULL);
+    if (bots->channel != NULL && (options.place == NULL || (strcmp(bots->channel, "beta") != 0 &&
+                                                            strcmp(bots->channel, "live") != 0))) {
+        return misused(&options, "--channel is live or beta, of a --place", NULL);
+    }
+    if (options.place != NULL && bots->world != NULL) {
+        return misused(&options, "--place or --world, not both", NULL);
     }
     if (bots->world != NULL && !world_id_is_valid(bots->world)) {
         return misused(&options, "invalid world id", bots->world);
@@ -342,7 +412,9 @@ int cmd_bots(int argc, char **argv)
     if (bots->cache != NULL && strcmp(bots->cache, "auto") == 0) {
         options.bots.cache = rune_store_default(folder, sizeof folder) ? folder : NULL;
     }
-    const int code = run(&options);
+    int code = find_server(&options);
+    code = code == EXIT_OK ? run(&options) : code;
+    explicit_bzero(&options.tool, sizeof options.tool);
     if (bots->scripts) {
         command_end_locked(code);
     }

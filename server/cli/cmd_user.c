@@ -89,7 +89,7 @@ static int list(const Tool *client)
                 char roles[64];
                 roles_text(one, roles);
                 diagnostic_print(stdout, "%-32s  %-25s  %s  %s", tool_text(one, "username"), roles,
-                                 tool_text(one, "last_seen"), tool_text(one, "shown_name"));
+                                 tool_text(one, "last_sign_in"), tool_text(one, "shown_name"));
             }
             if (client->json) {
                 print_json(&reply);
@@ -114,7 +114,7 @@ static void print_user(const JsonNode *root)
                      tool_number(root, "user_id"));
     diagnostic_print(stdout, "roles      %s", roles);
     diagnostic_print(stdout, "created    %s", tool_text(root, "created"));
-    diagnostic_print(stdout, "last seen  %s", tool_text(root, "last_seen"));
+    diagnostic_print(stdout, "signed in  %s", tool_text(root, "last_sign_in"));
     diagnostic_print(stdout, "sign-ins   %.0f", tool_number(root, "sign_ins"));
     const JsonNode *banned = json_find(root, "banned"), *muted = json_find(root, "muted");
     diagnostic_print(stdout, "banned     %s", banned != NULL && banned->boolean ? "yes" : "no");

@@ -18,6 +18,7 @@ int cmd_world(int argc, char **argv);
 int cmd_host(int argc, char **argv);
 int cmd_login(int argc, char **argv);
 int cmd_publish(int argc, char **argv);
+int cmd_spell(int argc, char **argv);
 int cmd_place(int argc, char **argv);
 int cmd_reports(int argc, char **argv);
 int cmd_moderate(int argc, char **argv);

@@ -36,6 +36,7 @@ static const struct {
     {"login", "sign in to a server, for the commands below", cmd_login},
     {"publish", "build a place and put it on a server", cmd_publish},
     {"place", "list, change, roll back and share places on a server", cmd_place},
+    {"spell", "fetch and update the spells that a place uses, or publish one", cmd_spell},
     {"worlds", "list the worlds of a server", cmd_worlds},
     {"logs", "show the log of a server", cmd_logs},
     {"top", "show the worlds that run on a server, live", cmd_top},

@@ -25,7 +25,8 @@ int tool_fail(const Tool *client, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    return command_fail(client->command, client->json, EXIT_FAILED, reason);
+    return client->is_quiet ? EXIT_FAILED
+                            : command_fail(client->command, client->json, EXIT_FAILED, reason);
 }
 
 // --- a request ----------------------------------------------------------------------------------

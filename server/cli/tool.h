@@ -14,6 +14,7 @@
 typedef struct Tool {
     const char *command;          // "worlds", for messages
     bool json;                    // --json: failures are printed as JSON too
+    bool is_quiet;                // a failure is not printed at all: the command goes on without
     char url[TOOL_URL_BYTES];     // without a slash at its end
     char token[TOOL_TOKEN_BYTES]; // "": none
 } Tool;

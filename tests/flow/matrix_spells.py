@@ -82,6 +82,7 @@ GOOD = {
     "GET /api/spells/{spell_id}/revisions/{revision_id}/files": of_shared(revision_id="r1"),
     "GET /api/spells/{spell_id}/revisions/{revision_id}/files/{path}":
         of_shared(revision_id="r1", path="place.json"),
+    "GET /api/spells/{spell_id}/revisions/{revision_id}/module": of_shared(revision_id="r1"),
 }
 
 CONFLICT = {

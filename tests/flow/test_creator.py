@@ -96,11 +96,20 @@ def test_creator_place(program, places, folder):
         check(open(file, "rb").read() != first, "r3 is another file")
         check("404" in ann("place", "download", den, os.path.join(folder, "x"), "--revision", "r9", code=1)
               and not os.path.exists(os.path.join(folder, "x")), "half a file")
+        # For good: a revision that no channel names.
+        check("--yes" in ann("place", "delete", den, "r1", code=2), "it does not ask")
+        check("409" in ann("place", "delete", den, "r3", "--yes", code=1), "live is deleted")
+        check(f"r1 of {place} is deleted" in ann("place", "delete", den, "r1", "--yes"), "delete")
+        check(len(ann("place", "revisions", den).splitlines()) == 2, "it is still there")
+        check("not in the trash" in ann("place", "purge", den, "--yes", code=1), "purged at once")
         # The trash.
         check("30 days" in ann("place", "trash", den), "trash")
         check("in the trash" in ann("place", "list"), ann("place", "list"))
         check("place         " in ann("place", "restore", den), "restore")
         check("not_in_trash" in ann("place", "restore", den, code=1), "twice")
+        ann("place", "trash", den)
+        check(f"{place} is deleted" in ann("place", "purge", den, "--yes"), "purge")
+        check(ann("place", "list") == "", "it is there")
         up.stop()
     finally:
         up.kill()
@@ -181,6 +190,9 @@ def test_creator_people(program, places, folder):
         check(bob("place", "offers") == "", "an offer of nobody")
         ann("place", "give", den, "bob")
         check(re.search(rf"^{place} +from ann ", bob("place", "offers"), re.MULTILINE), bob("place", "offers"))
+        check("not offered any more" in ann("place", "give", den, "--none"), "taken back")
+        check(bob("place", "offers") == "", "it was taken back")
+        ann("place", "give", den, "bob")
         bob("place", "decline", place)
         check(bob("place", "offers") == "", "it was declined")
         ann("place", "give", den, "bob")
@@ -222,6 +234,41 @@ def test_creator_operator(program, places, folder):
         check("404" in boss("reports", "show", "999", code=1), "no such report")
         check("for operators" in ann("reports", code=1), "ann reads reports")
         check("for operators" in ann("moderate", "approve", place, code=1), "ann approves")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_creator_worlds(program, places, folder):
+    """Bots in a private place and in its beta; worlds that are stored are listed after a restart."""
+    up = begin(program, places, folder, "ann", "bob")
+    try:
+        ann, boss = (sign_in(program, folder, up, name) for name in ("ann", "boss"))
+        den = write_place(folder)
+        place = json.loads(ann("publish", den, "--json"))["place_id"]
+        ann("publish", den, "--channel", "beta")
+        bots = ("-n", "1", "--seconds", "1", "--best-effort", "--ramp", "30", "--json", "--truth", "0")
+        for channel in ((), ("--channel", "beta")):
+            done = json.loads(ann("bots", "--place", den, *bots, *channel))
+            check((done["playing"], done["failures"]) == (1, 0), done)
+        check(ann("place", "team", den) == "owner     ann\n", "bots stay in the team")
+        # Who may not let them in is told so; a place for everybody needs no sign-in.
+        bob = sign_in(program, folder, up, "bob")
+        check("404" in bob("bots", "--place", place, *bots, code=1), "it is private")
+        ann("place", "visibility", den, "unlisted")
+        nobody = Tool(program, os.path.join(folder, "nobody"), ann.url)
+        done = json.loads(nobody("bots", "--server", ann.url, "--place", place, *bots))
+        check(done["playing"] == 1, done)
+        check("no server given" in nobody("bots", "--place", place, code=2), "which server?")
+        world = up.good("POST", "/api/worlds", {"place_id": place, "name": "Kept"}, "ann")["world_id"]
+        up.stop()
+        up = Publisher(program, places, os.path.join(folder, "server"), tokens=up.tokens)
+        ann, bob, boss = (sign_in(program, folder, up, name) for name in ("ann", "bob", "boss"))
+        rows = boss("worlds")
+        check(re.search(rf"^{world} .* stopped +0  {place}$", rows, re.MULTILINE), rows)
+        check(re.search(rf"^{world} .* stopped ", ann("worlds"), re.MULTILINE), ann("worlds"))
+        check(world not in bob("worlds"), "bob sees it")
+        check("last_sign_in" in json.loads(boss("user", "show", "ann", "--json")), "it is named for what it is")
         up.stop()
     finally:
         up.kill()

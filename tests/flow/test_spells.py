@@ -5,14 +5,20 @@ import hashlib
 import io
 import json
 import os
+import random
+import shutil
+import signal
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 
 from model_server import KEY, ModelServer, lua
 from publish import SCENE, Publisher
-from support import PATIENCE, check, run
+from support import PATIENCE, check, run, wait_until
+from test_tools import Tool
+from test_up import environment
 
 CODE = "local fire = {}\nfunction fire.name() return 'one' end\nreturn fire\n"
 GAME = "local fire = require('ReplicatedStorage/spells/fire')\nprint(fire.name())\n"
@@ -82,13 +88,13 @@ def test_spells_document(program, places, folder):
         rows = up.good("GET", "/api/spells/fire/revisions", who="ann")["revisions"]
         check([(one["revision_id"], one["state"], one["beta"]) for one in rows] == [("r1", "ready", True)],
               rows)
-        status, _, text = up.raw("GET", "/api/spells/fire/revisions/r1/files/ReplicatedStorage/fire.lua",
+        status, _, text = up.raw("GET", "/api/spells/fire/revisions/r1/files/ReplicatedStorage/spells/fire.lua",
                                  who="ann")
         check((status, text) == (200, CODE.encode()), text)
         status, _, text = up.raw("GET", "/api/spells/fire/revisions/r1/files/metadata.json", who="ann")
         check(json.loads(text) == {"author": "Ann", "cost": 3}, text)
         listed = up.good("GET", "/api/spells/fire/revisions/r1/files", who="ann")["files"]
-        check("ReplicatedStorage/fire.lua" in [one["path"] for one in listed], listed)
+        check("ReplicatedStorage/spells/fire.lua" in [one["path"] for one in listed], listed)
 
         # A spell is no place, and a place no spell.
         check(up.ask("GET", "/api/places/fire", who="ann")[0] == 404, "a spell is no place")
@@ -188,7 +194,7 @@ def test_spells_prompt(program, places, folder):
         try:
             up.begin("ann")
             build(up, "ann", "fire", "", prompt="a module fire whose name() is one")
-            path = "/api/spells/fire/revisions/r1/files/ReplicatedStorage/fire"
+            path = "/api/spells/fire/revisions/r1/files/ReplicatedStorage/spells/fire"
             status, _, text = up.raw("GET", f"{path}.soul", who="ann")
             check((status, text) == (200, b"a module fire whose name() is one"), text)
             status, _, made = up.raw("GET", f"{path}.lua", who="ann")
@@ -360,13 +366,210 @@ def test_spells_without_accounts(program, _places, folder):
         return subprocess.run([program, "build", place], capture_output=True, text=True, check=False,
                               timeout=60 * PATIENCE)
     answer = built()
-    check(answer.returncode != 0 and "ReplicatedStorage/spells/fire" in answer.stdout + answer.stderr, answer)
+    check(answer.returncode != 0 and 'requires the spell "fire"' in answer.stderr and
+          "sandlot spell fetch" in answer.stderr, answer)
     for path in (".sandlot/spells", "ReplicatedStorage/spells"):
         os.makedirs(os.path.join(place, path), exist_ok=True)
         with open(os.path.join(place, path, "fire.lua"), "w", encoding="utf-8") as file:
             file.write(CODE)
         answer = built()
         check((answer.returncode == 0) == path.startswith("."), answer)
+
+
+PARTS = {"first": "local part = require('@fire/part')\nreturn {name = function() return part.name end}\n",
+         "part": "return {name = 'of the part'}\n"}
+USES = "assert(require('@fire').name() == 'of the part')\nassert(require('@fire/part').name == 'of the part')\n"
+
+
+def test_spells_modules(program, places, folder):
+    """A spell of several modules, which require each other by the spell's name, wherever they are built."""
+    up = Publisher(program, places, folder)
+    try:
+        up.begin("ann")
+        build(up, "ann", "fire", PARTS["first"], modules={"part": PARTS["part"]})
+        publish(up, "ann", "fire", "r1")
+        files = [one["path"] for one in up.good("GET", "/api/spells/fire/revisions/r1/files", who="ann")["files"]]
+        check({"ReplicatedStorage/spells/fire.lua", "ReplicatedStorage/spells/fire/part.lua"} <= set(files), files)
+        for path, text in (("fire.lua", PARTS["first"]), ("fire/part.lua", PARTS["part"])):
+            got = up.raw("GET", f"/api/spells/fire/revisions/r1/files/ReplicatedStorage/spells/{path}", who="ann")
+            check((got[0], got[2]) == (200, text.encode()), got)
+        bundle = json.loads(up.raw("GET", "/api/spells/fire/revisions/r1/module", who="ann")[2])
+        check(bundle == {"modules": {"": PARTS["first"], "part": PARTS["part"]}}, bundle)
+        # What a place does with it is tried out by its build; a name that is not there is said with its line.
+        made = up.publish("ann", spelled({"fire": "live"}, script=USES), channel="live")
+        job = up.job("ann", made["job_id"])
+        check(job["warnings"] == 0, job)
+        module_of(up, "ann", made["place_id"], "r1", "fire/part")
+        up.good("POST", "/join", {"place_id": made["place_id"]}, "ann")
+        wrong = spelled({"fire": "live"}, script="require('@fire/prat')\n")
+        status, answer = up.upload("ann", wrong)
+        job = up.job("ann", answer["job_id"])
+        check(job["status"] == "failed" and any("Game.lua:1:" in line and "fire/prat" in line
+                                                for line in job["log"]), job)
+        # One that names a part which it has not; and what is no module.
+        build(up, "ann", "lame", "return require('@lame/other')", "failed")
+        for modules in ([], {"a b": "return 1"}, {"": "return 1"}, {"a": 1}, {"x" * 33: ""}, {"../a": ""},
+                        {f"m{i}": "return 1" for i in range(16)}):
+            status, answer = up.ask("POST", "/api/spells/other/build", {"code": CODE, "modules": modules}, "ann")
+            check(status == 400, f"{modules}: {status} {answer}")
+        check(up.ask("POST", "/api/spells/other/build", {"code": CODE, "modules": {"a": "x" * (256 * 1024 + 1)}},
+                     "ann")[0] == 413, "too much of a module")
+    finally:
+        up.stop()
+
+
+def write_files(folder, files):
+    for path, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
+        with open(os.path.join(folder, path), "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def fetched(place):
+    """The modules that a build reads, and what the lock says."""
+    at, found = os.path.join(place, ".sandlot", "spells"), {}
+    for where, _, names in os.walk(at):
+        for name in (one for one in names if one.endswith(".lua")):
+            path = os.path.join(where, name)
+            found[os.path.relpath(path, at)] = open(path, encoding="utf-8").read()
+    lock = os.path.join(place, "spells.lock.json")
+    return found, json.load(open(lock, encoding="utf-8"))["spells"] if os.path.exists(lock) else {}
+
+
+def begin_command(program, places, folder, *names):
+    up = Publisher(program, places, os.path.join(folder, "server"))
+    up.begin(*names)
+    tools = []
+    for name in names:
+        tools.append(Tool(program, os.path.join(folder, f"home-{name}"), f"http://127.0.0.1:{up.port}"))
+        tools[-1].login(name)
+    spell, place = os.path.join(folder, "fire"), os.path.join(folder, "place")
+    write_files(spell, {"fire.lua": PARTS["first"], "part.lua": PARTS["part"]})
+    with zipfile.ZipFile(io.BytesIO(spelled({"fire": "live"}, script=USES))) as archive:
+        archive.extractall(place)
+    return up, tools, spell, place
+
+
+def test_spells_command(program, places, folder):
+    """A spell is published from a folder and fetched into one; updates are offered and never taken by
+    themselves; with a lock no server is needed."""
+    up, (ann, bob), spell, place = begin_command(program, places, folder, "ann", "bob")
+    try:
+        check("sandlot spell fetch" in ann("build", place, code=1), "no hint")
+        check("404" in ann("spell", "fetch", place, code=1) and fetched(place) == ({}, {}), "there is none yet")
+        check("r1 of the spell fire is ready and live" in ann("spell", "publish", spell), "publish")
+        said = ann("spell", "fetch", place)
+        check("fire" in said and "r1  new" in said, said)
+        modules, lock = fetched(place)
+        check(modules == {"fire.lua": PARTS["first"], "fire/part.lua": PARTS["part"]}, modules)
+        check(lock["fire"]["revision"] == "r1" and lock["fire"]["wanted"] == "live", lock)
+        ann("build", place)
+        # The server agrees with this lock.
+        made = json.loads(ann("publish", place, "--json"))
+        check(made["revision_id"] == "r1", made)
+        # Another revision is offered, not taken; by its name it is.
+        write_files(spell, {"part.lua": PARTS["part"] + "-- newer\n"})
+        check(json.loads(ann("spell", "publish", spell, "--json"))["revision_id"] == "r2", "r2")
+        check("r1" in (said := ann("spell", "list", place)) and "there is r2" in said, said)
+        ann("spell", "fetch", place)
+        check(fetched(place) == (modules, lock), "it was taken by itself")
+        check("names no spell ice" in ann("spell", "update", place, "ice", code=1), "ice")
+        ann("spell", "update", place, "fire")
+        check(fetched(place)[1]["fire"]["revision"] == "r2" and
+              fetched(place)[0]["fire/part.lua"].endswith("newer\n"), fetched(place))
+        check("there is" not in ann("spell", "list", place), "it is the newest")
+        # Who may not read it gets no source.
+        check("404" in bob("spell", "fetch", place, code=1) or fetched(place)[1], "private")
+        other = os.path.join(folder, "other")
+        shutil.copytree(place, other, ignore=shutil.ignore_patterns(".sandlot", "spells.lock.json"))
+        up.good("PATCH", "/api/spells/fire", {"visibility": "unlisted"}, "ann")
+        check("not open" in bob("spell", "fetch", other, code=1) and fetched(other) == ({}, {}), fetched(other))
+        up.good("PATCH", "/api/spells/fire", {"open": True}, "ann")
+        bob("spell", "fetch", other)
+        check(fetched(other)[0]["fire.lua"] == PARTS["first"], fetched(other))
+        # A lock that names another module is refused.
+        lied = json.loads(open(os.path.join(other, "spells.lock.json"), encoding="utf-8").read())
+        lied["spells"]["fire"]["module"] = "0" * 64
+        write_files(other, {"spells.lock.json": json.dumps(lied)})
+        check("is not what spells.lock.json names" in bob("spell", "fetch", other, code=1), "it was taken")
+        # Without a server: from the cache, by its hash.
+        up.stop()
+        shutil.rmtree(os.path.join(place, ".sandlot"))
+        ann("spell", "fetch", place)
+        ann("build", place)
+        check("fetched" in ann("spell", "list", place), ann("spell", "list", place))
+        for words in (["spell"], ["spell", "fetch"], ["spell", "update", place], ["spell", "take", place],
+                      ["spell", "fetch", place, "--name", "x"], ["spell", "publish", spell, "--channel", "x"]):
+            ann(*words, code=2)
+        check(ann("spell", "--help").startswith("usage: sandlot spell"), "help")
+    finally:
+        up.kill()
+
+
+def test_spells_killed(program, places, folder):
+    """kill -9 of the server while a spell is published, and of the command while it fetches: every revision
+    that was promised is there, and nothing is half."""
+    up, (ann,), spell, place = begin_command(program, places, folder, "ann")
+    dice = random.Random(7)
+    try:
+        promised = 0
+        for number in range(6):
+            def send():
+                nonlocal promised
+                try:
+                    answer = up.good("POST", "/api/spells/fire/build",
+                                     {"code": PARTS["first"], "modules": {"part": f"return {{name = {number}}}"}}, "ann")
+                    promised += 1
+                    up.job("ann", answer["job_id"])
+                    publish(up, "ann", "fire", f"r{promised}")
+                except Exception:  # pylint: disable=broad-except
+                    pass  # it was killed
+            thread = threading.Thread(target=send)
+            thread.start()
+            time.sleep(number * 0.1)
+            up.process.send_signal(signal.SIGKILL)
+            up.process.wait()
+            thread.join()
+            up = Publisher(program, places, os.path.join(folder, "server"), tokens=up.tokens)
+            status, answer = up.ask("GET", "/api/spells/fire/revisions", who="ann")
+            if status == 404:
+                check(promised == 0, "what was promised is gone")
+                continue
+            rows = answer["revisions"]
+            check(len(rows) >= promised, (promised, rows))
+            promised = len(rows)
+            wait_until(lambda: all(one["state"] == "ready" for one in up.good(
+                "GET", "/api/spells/fire/revisions", who="ann")["revisions"]), "all are built")
+            for one in rows:
+                status, _, text = up.raw("GET", f"/api/spells/fire/revisions/{one['revision_id']}/module", who="ann")
+                check(status == 200 and set(json.loads(text)["modules"]) == {"", "part"}, text)
+        check(promised > 0, "no build was ever begun")
+        publish(up, "ann", "fire", "r1")
+        ann = Tool(program, os.path.join(folder, "home-ann"), f"http://127.0.0.1:{up.port}")
+        ann.login("ann")
+        begun = time.monotonic()
+        ann("spell", "fetch", place)
+        span, whole = time.monotonic() - begun, fetched(place)
+        seen = set()
+        for _ in range(25):
+            shutil.rmtree(os.path.join(place, ".sandlot"))
+            shutil.rmtree(os.path.join(ann.home, ".cache"), ignore_errors=True)
+            os.remove(os.path.join(place, "spells.lock.json"))
+            process = subprocess.Popen([program, "spell", "fetch", place], stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL, env=environment(ann.home))
+            time.sleep(dice.random() * span)
+            process.kill()
+            process.wait()
+            modules, lock = fetched(place)
+            check(modules in ({}, whole[0]) and lock in ({}, whole[1]), (modules, lock))
+            check(not lock or modules, "a lock of modules that are not here")
+            seen.add((bool(modules), bool(lock)))
+            ann("spell", "fetch", place)
+            check(fetched(place) == whole, "the next one does not mend it")
+        print(seen)
+        up.stop()
+    finally:
+        up.kill()
 
 
 if __name__ == "__main__":

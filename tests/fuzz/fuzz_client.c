@@ -6,8 +6,10 @@
 //   then steps: u8 below 0x80: a message, u16 length, bytes · 0x80 u8 a welcome · 0x81 u8 time ·
 //   0x82 a lost connection and a reconnect · 0x83 u8 buttons · 0x84 the next frame, empty · 0x85
 //   u16 length, bytes: the owner gives something · 0x86 u8 its verdict on the manifest that waits
-//   for one
+//   for one · 0x87 u8 version, u16 length, bytes: a manifest that is a text, and the text · 0x88 u8
+//   the owner gives something wrong for what is wanted · 0x89 the owner cannot fetch it
 #include "core/base/check.h"
+#include "core/base/sha256.h"
 #include "core/client/client.h"
 #include "tests/support/test_place.h"
 
@@ -114,7 +116,7 @@ static void judge(Play *play, uint8_t verdict)
     if (client_proof(play->client, &proof)) {
         ClientWant want;
         ASSERT(proof.text_bytes > 0 && proof.text[0] == '{');
-        ASSERT(!client_want(play->client, 0, &want) || want.kind == CLIENT_WANT_SCENE);
+        ASSERT(!client_want(play->client, 0, &want) || want.kind != CLIENT_WANT_RUNE);
         client_verified(play->client, proof.version, (verdict & 1) != 0);
     }
 }
@@ -125,6 +127,41 @@ static const uint8_t *take_bytes(ByteReader *reader, size_t *count)
     const size_t left = byte_reader_left(reader);
     *count = wanted < left ? wanted : left;
     return byte_read_bytes(reader, *count);
+}
+
+static void manifest_text(Play *play, ByteReader *reader)
+{
+    MessageScriptManifest body = {.version = byte_read_u8(reader)};
+    size_t count = 0;
+    const uint8_t *text = take_bytes(reader, &count);
+    if (text == NULL || count == 0) {
+        return;
+    }
+    body.text_bytes = count;
+    sha256_of(text, count, body.text_hash.bytes);
+    const Message message = {.number = MESSAGE_SCRIPT_MANIFEST, .seq = 1, .body = &body};
+    uint8_t bytes[256];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    message_encode(&message, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    client_receive(play->client, play->now_ms, bytes, writer.at);
+    (void)!client_give_for(play->client, body.text_hash.bytes, text, count);
+}
+
+static void give_wrong(Play *play, uint8_t value)
+{
+    ClientWant want;
+    if (client_want(play->client, value % 4, &want)) {
+        (void)!client_give_for(play->client, want.hash, &value, 1);
+    }
+}
+
+static void cannot_fetch(Play *play)
+{
+    ClientWant want;
+    if (client_want(play->client, 0, &want)) {
+        (void)client_fetch_one_over_wire(play->client, want.hash);
+    }
 }
 
 static void step(Play *play, uint8_t op, ByteReader *reader)
@@ -151,6 +188,15 @@ static void step(Play *play, uint8_t op, ByteReader *reader)
         return;
     case 0x86:
         judge(play, byte_read_u8(reader));
+        return;
+    case 0x87:
+        manifest_text(play, reader);
+        return;
+    case 0x88:
+        give_wrong(play, byte_read_u8(reader));
+        return;
+    case 0x89:
+        cannot_fetch(play);
         return;
     default:
         break;

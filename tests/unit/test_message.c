@@ -113,7 +113,7 @@ TEST(lists_in_structs_end_there)
         }
         CHECK_INT(end->offset, message_group_bytes(group));
     }
-    CHECK_INT(structs, 7);
+    CHECK_INT(structs, 8);
 }
 
 // --- bytes --------------------------------------------------------------------------------------

@@ -75,3 +75,15 @@ TEST(the_soul_folder_is_measured)
     CHECK_INT(script_path_soul_bytes("SoulService/", 12), 0);
     CHECK_INT(script_path_soul_bytes("Workspace/A", 11), 0);
 }
+
+TEST(a_spell_is_named_in_short)
+{
+    char out[40];
+    CHECK(script_path_spell("@fire", 5, out, sizeof out) == 29);
+    CHECK(strcmp(out, "ReplicatedStorage/spells/fire") == 0);
+    CHECK(script_path_spell("@fire/part", 10, out, sizeof out) == 34);
+    CHECK(strcmp(out, "ReplicatedStorage/spells/fire/part") == 0);
+    CHECK(script_path_spell("@", 1, out, sizeof out) == 0);
+    CHECK(script_path_spell("fire@x", 6, out, sizeof out) == 0);
+    CHECK(script_path_spell("@fire/a-long-name", 17, out, sizeof out) == 0); // no room
+}

@@ -217,14 +217,44 @@ static int raise_cycle(lua_State *thread, const ScriptSystem *system, const char
                       used < sizeof chain ? chain : "…", path);
 }
 
-int api_global_require(lua_State *thread)
+#define REQUIRE_TRIES_A_SECOND 20
+
+static int require_again(lua_State *thread, int status, lua_KContext tries);
+
+// The module is not loaded. A client may be fetching it: then the script looks again in a while.
+static int require_missing(lua_State *thread, ScriptSystem *system, const char *path,
+                           lua_KContext tries)
+{
+    const ScriptConfig *config = &system->config;
+    if (config->demand == NULL || !config->demand(config->demand_user, path)) {
+        return luaL_error(thread, "require: there is no module \"%s\"", path);
+    }
+    if (tries == 0) {
+        return luaL_error(thread, "require: \"%s\" did not arrive within %d seconds", path,
+                          REQUIRE_WAIT_SECONDS);
+    }
+    if (system->require_count > 0) {
+        return luaL_error(
+            thread,
+            "require: \"%s\" is not here yet, and a module cannot wait for another "
+            "while its file runs; name it as a constant, so that it comes with this one",
+            path);
+    }
+    lua_settop(thread, 1);
+    schedule_sleep(thread, 1.0 / REQUIRE_TRIES_A_SECOND);
+    return lua_yieldk(thread, 0, tries - 1, require_again);
+}
+
+static int require_from(lua_State *thread, lua_KContext tries)
 {
     ScriptSystem *system = script_of(thread);
-    const char *path = lua_tostring(thread, 1);
-    const Handle handle = script_find(system, path);
+    char whole[SCRIPT_PATH_BYTES];
+    size_t bytes;
+    const char *path = lua_tolstring(thread, 1, &bytes);
+    const Handle handle = script_find(system, script_path_whole((Text){path, bytes}, whole).data);
     Script *script = script_at(system, handle);
     if (script == NULL) {
-        return luaL_error(thread, "require: there is no module \"%s\"", path);
+        return require_missing(thread, system, path, tries);
     }
     if (script->load == LOAD_DONE && script->module_ref != 0) {
         lua_rawgeti(thread, LUA_REGISTRYINDEX, script->module_ref);
@@ -251,4 +281,16 @@ int api_global_require(lua_State *thread)
     system->require_owners[at] = memory_enter(system, handle);
     lua_callk(thread, 0, 1, at, module_has_run);
     return module_has_run(thread, LUA_OK, at);
+}
+
+static int require_again(lua_State *thread, int status, lua_KContext tries)
+{
+    (void)status;
+    lua_settop(thread, 1); // the path; above it is how long it slept
+    return require_from(thread, tries);
+}
+
+int api_global_require(lua_State *thread)
+{
+    return require_from(thread, REQUIRE_WAIT_SECONDS * REQUIRE_TRIES_A_SECOND);
 }

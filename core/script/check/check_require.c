@@ -3,6 +3,7 @@
 
 #include "core/base/nearest.h"
 #include "core/wire/manifest.h"
+#include "core/wire/script_path.h"
 
 #include <string.h>
 
@@ -25,6 +26,14 @@ static void tell_missing(const CheckRequires *requires, uint32_t index, const Ch
                          uint32_t count, const CheckSink *sink)
 {
     const char *path = requires->paths[index];
+    if (strncmp(path, SCRIPT_SPELL_FOLDER, sizeof SCRIPT_SPELL_FOLDER - 1) == 0) {
+        check_tell(
+            sink, CHECK_ERROR, requires->file, requires->lines[index], "require",
+            "requires the spell \"%s\", which is not here; name it in `spells` of place.json, "
+            "and `sandlot spell fetch` brings it",
+            path + sizeof SCRIPT_SPELL_FOLDER - 1);
+        return;
+    }
     Nearest nearest = nearest_begin_path(path, strlen(path));
     for (uint32_t i = 0; i < count; i++) {
         (void)nearest_consider(&nearest, modules[i].path, strlen(modules[i].path));

@@ -27,7 +27,8 @@ static void insert_require(LintResult *result, uint32_t at, const char *plain, u
 
 void lint_add_require(LintResult *result, uint32_t line, Text written)
 {
-    const Text path = script_path_plain(written);
+    char whole[SCRIPT_PATH_BYTES];
+    const Text path = script_path_plain(script_path_whole(written, whole));
     for (size_t i = 0; i < path.bytes; i++) {
         if ((unsigned char)path.data[i] < 0x20 || path.data[i] == 0x7f) {
             return; // not a valid path of a module

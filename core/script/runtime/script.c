@@ -14,7 +14,7 @@ ScriptConfig script_config_default(void)
 {
     return (ScriptConfig){
         .vm = vm_config_default(),
-        .script_max = 1024,
+        .script_max = 2048,
         .instance_max = 8192,
         .call_ms = 5,
         .tick_ms = 6,

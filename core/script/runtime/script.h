@@ -40,6 +40,9 @@ typedef struct ScriptApi ScriptApi; // core/script/api/script_api.h has the only
 
 // The plain path of a script, from the forms that scenes and files use (core/wire/script_path.h).
 Text script_path_plain(Text path);
+// What `require` is given, with the short name of a spell's module ("@fire") written out in
+// `space`.
+Text script_path_whole(Text written, char space[SCRIPT_PATH_BYTES]);
 
 typedef struct ScriptConfig {
     ScriptWorld *world;   // kept
@@ -57,6 +60,11 @@ typedef struct ScriptConfig {
     // from steps. It never affects behaviour.
     double (*clock_ms)(void *user);
     void *clock_user;
+    // A client may not have every module yet. Asked when a script requires one that is not loaded:
+    // true if it will come; then the script waits in `require`, at most REQUIRE_WAIT_SECONDS. NULL:
+    // all that there is is loaded.
+    bool (*demand)(void *user, const char *path);
+    void *demand_user;
 } ScriptConfig;
 
 ScriptConfig script_config_default(void);

@@ -1,7 +1,7 @@
 // The stripped scene and runes, sent in pieces over the socket. Browsers fetch both over HTTP; this
-// serves native clients, tools, and browsers that cannot. A session has one transfer at a time, and
-// gets a piece whenever its client has confirmed most of what was sent, so that no piece delays a
-// snapshot.
+// serves native clients, tools, and browsers that cannot. A session has a few transfers at a time,
+// which take turns, and gets as much as one large piece in a tick when its client has confirmed
+// most of what was sent, so that no piece delays a snapshot and many small runes come quickly.
 //
 // The size of the pieces is fixed for a transfer. One that goes on (from_chunk above 0) has pieces
 // of the usual size; a client that had smaller ones before sees another total, and starts again.
@@ -9,12 +9,14 @@
 
 #include <string.h>
 
-#define PIECE_BYTES_SMALL (4u << 10)
-#define SLOW_RTT_MS       250
-#define BACKLOG_BYTES     (32u << 10)  // unconfirmed; above it pieces wait
-#define FETCH_BYTES       (512u << 10) // the same for a client that does not play yet
-#define FETCH_TICKS       2
-#define PATIENCE_TICKS    15 // then a piece is sent anyway, so that nobody waits forever
+#define PIECE_BYTES_SMALL  (4u << 10)
+#define SLOW_RTT_MS        250
+#define BACKLOG_BYTES      (32u << 10)  // unconfirmed; above it pieces wait
+#define FETCH_BYTES        (512u << 10) // the same for a client that does not play yet
+#define FETCH_TICKS        2
+#define AT_ONCE            4
+#define CHUNK_HEADER_BYTES 128 // at most, of a chunk: path and numbers
+#define PATIENCE_TICKS     15  // then a piece is sent anyway, so that nobody waits forever
 
 typedef enum TransferKind { TRANSFER_SCRIPT, TRANSFER_SCENE, TRANSFER_MANIFEST } TransferKind;
 
@@ -30,6 +32,7 @@ typedef struct Transfer {
 typedef struct TransferQueue {
     Transfer items[TRANSFERS_MAX];
     uint32_t count;
+    uint32_t turn; // whose piece is next, of the first AT_ONCE
     uint64_t sent_tick;
 } TransferQueue;
 
@@ -68,6 +71,7 @@ void transfer_forget(ScriptHost *host, const Session *session)
     TransferQueue *queue = queue_of(host, session);
     host->transfers->count -= queue->count;
     queue->count = 0;
+    queue->turn = 0;
     queue->sent_tick = 0;
 }
 
@@ -223,7 +227,7 @@ static WireBytes piece_of(const Transfer *transfer, const uint8_t *bytes, size_t
                        (uint32_t)(left < transfer->piece_bytes ? left : transfer->piece_bytes)};
 }
 
-static void send_blob(ScriptHost *host, Session *session, const Transfer *transfer)
+static uint32_t send_blob(ScriptHost *host, Session *session, const Transfer *transfer)
 {
     const bool is_scene = transfer->kind == TRANSFER_SCENE;
     const SignedManifest *manifest = &host->signed_now; // a reload drops the transfers
@@ -235,9 +239,10 @@ static void send_blob(ScriptHost *host, Session *session, const Transfer *transf
     memcpy(chunk.hash.bytes, is_scene ? host->config.scene_hash : manifest->text_hash,
            sizeof chunk.hash.bytes);
     session_send(host->config.sessions, session, MESSAGE_BLOB_CHUNK, &chunk);
+    return chunk.data.bytes;
 }
 
-static void send_script(ScriptHost *host, Session *session, const Transfer *transfer)
+static uint32_t send_script(ScriptHost *host, Session *session, const Transfer *transfer)
 {
     HostRune rune;
     const bool found = script_host_at(host, transfer->script, &rune);
@@ -251,24 +256,26 @@ static void send_script(ScriptHost *host, Session *session, const Transfer *tran
                                  : piece_of(transfer, rune.bytes, rune.byte_count),
     };
     session_send(host->config.sessions, session, MESSAGE_SCRIPT_CHUNK, &chunk);
+    return chunk.data.bytes;
 }
 
-static void send_piece(ScriptHost *host, Session *session, TransferQueue *queue)
+// Returns its bytes.
+static uint32_t send_piece(ScriptHost *host, Session *session, TransferQueue *queue)
 {
-    Transfer *transfer = &queue->items[0];
-    ASSERT(queue->count > 0 && transfer->next < transfer->total);
-    if (transfer->kind != TRANSFER_SCRIPT) {
-        send_blob(host, session, transfer);
-    } else {
-        send_script(host, session, transfer);
-    }
+    ASSERT(queue->count > 0);
+    const uint32_t at = queue->turn++ % (queue->count < AT_ONCE ? queue->count : AT_ONCE);
+    Transfer *transfer = &queue->items[at];
+    ASSERT(transfer->next < transfer->total);
+    const uint32_t bytes = transfer->kind != TRANSFER_SCRIPT ? send_blob(host, session, transfer)
+                                                             : send_script(host, session, transfer);
     queue->sent_tick = host->config.clock->tick;
     transfer->next += 1;
     if (transfer->next >= transfer->total) {
         queue->count -= 1;
         host->transfers->count -= 1;
-        memmove(&queue->items[0], &queue->items[1], queue->count * sizeof(Transfer));
+        memmove(transfer, transfer + 1, (queue->count - at) * sizeof(Transfer));
     }
+    return bytes;
 }
 
 void transfer_tick(ScriptHost *host)
@@ -277,9 +284,12 @@ void transfer_tick(ScriptHost *host)
     for (uint32_t i = 0; i < sessions->high && host->transfers->count > 0; i++) {
         Session *session = session_at(sessions, i);
         TransferQueue *queue = &host->transfers->queues[i];
-        if (queue->count > 0 && session->state == SESSION_PLAYING &&
-            has_room(host, session, queue)) {
-            send_piece(host, session, queue);
+        if (session->state != SESSION_PLAYING || queue->count == 0 ||
+            !has_room(host, session, queue)) {
+            continue;
+        }
+        for (uint32_t sent = 0; queue->count > 0 && sent < TRANSFER_PIECE_BYTES;) {
+            sent += send_piece(host, session, queue) + CHUNK_HEADER_BYTES;
         }
     }
 }
@@ -290,6 +300,7 @@ void transfer_hash(const ScriptHost *host, Hash64 *hash)
         const TransferQueue *queue = &host->transfers->queues[i];
         hash_u64(hash, queue->count);
         hash_u64(hash, queue->sent_tick);
+        hash_u64(hash, queue->turn);
         hash_u64(hash, queue->count > 0 ? queue->items[0].next : 0);
     }
 }

@@ -40,7 +40,7 @@ void serve_logs_stop(Serve *serve); // after the HTTP server has stopped
 #define SERVE_ADMIN_BAN "account world_id:any until:any reason by:any since"
 #define SERVE_ADMIN_USER \
     "account user_id:integer username:any shown_name guest:boolean roles:array created " \
-    "last_seen sign_ins:integer banned:boolean muted:boolean"
+    "last_sign_in sign_ins:integer banned:boolean muted:boolean"
 #define SERVE_ADMIN_ROUTES \
     {"GET", "/admin/users", .handler = serve_admin_get_users, .access = ACCESS_MACHINE, \
      .blocks = true, .takes = "after? limit?:integer", .gives = "users:array next:any", \

@@ -47,7 +47,7 @@ static void write_members(JsonWriter *json, const StoreAccount *account)
     json_write_bool(json, is_guest);
     write_roles(json, account->roles);
     serve_write_time(json, "created", account->created_unix_ms);
-    serve_write_time(json, "last_seen", account->seen_unix_ms);
+    serve_write_time(json, "last_sign_in", account->seen_unix_ms);
 }
 
 void serve_admin_get_users(void *user, HttpRequest *request, HttpResponse *response)

@@ -8,6 +8,7 @@
 #include "server/control/order/chat.h"
 #include "server/serve/place/place_reload.h"
 #include "server/serve/place/revision_folder.h"
+#include "server/serve/publish/spell_bundle.h"
 #include "server/serve/publish/spell_use.h"
 #include "server/store/people/store_audit.h"
 #include "server/store/place/store_publish.h"
@@ -101,31 +102,68 @@ static Status keep_blob(Serve *serve, StoreBuilt *built, StoreBlobPurpose purpos
     return status;
 }
 
-// The Lua of a spell: what was made of its .soul, or the file itself.
+// The Lua of a module: what was made of its .soul, or the file itself, which the caller frees.
+static Status read_module(const char *folder, const BuildRune *rune, char **text, size_t *bytes)
+{
+    char path[SCRIPT_PATH_BYTES + 8];
+    if (rune->lua != NULL) {
+        *text = malloc(rune->lua_bytes + 1);
+        *bytes = rune->lua_bytes;
+        return *text != NULL ? (memcpy(*text, rune->lua, *bytes), STATUS_OK) : STATUS_LIMIT;
+    }
+    snprintf(path, sizeof path, "%s.lua", rune->path);
+    return place_file_read(folder, path, VM_SOURCE_BYTES_MAX, (uint8_t **)text, bytes);
+}
+
+// All modules of a spell, the one of its own name first.
+static Status read_modules(const char *spell_id, const char *folder, const BuildResult *result,
+                           SpellBundle *out)
+{
+    char first[SPELL_PATH_BYTES];
+    Status status = STATUS_OK;
+    spell_module_path(spell_id, "", "", first);
+    const size_t bytes = strlen(first) - 1; // without the "."
+    for (uint32_t i = 0; i < result->rune_count && status == STATUS_OK; i++) {
+        const BuildRune *rune = &result->runes[i];
+        if (strncmp(rune->path, first, bytes) != 0 || out->count == SPELL_MODULES_MAX) {
+            continue; // the library of TypeScript
+        }
+        SpellModule *module = &out->modules[out->count++];
+        char *text = NULL;
+        status = read_module(folder, rune, &text, &module->bytes);
+        module->text = text;
+        snprintf(module->name, sizeof module->name, "%s",
+                 rune->path[bytes] == '/' ? rune->path + bytes + 1 : "");
+    }
+    return out->count > 0 && out->modules[0].name[0] != '\0' ? STATUS_MALFORMED : status;
+}
+
 static Status keep_module(Serve *serve, StoreBuilt *built, const BuildResult *result)
 {
-    char path[2 * SPELL_ID_BYTES], folder[SERVE_PATH_BYTES], reason[WORKER_REASON_BYTES];
-    uint8_t *text = NULL;
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < result->rune_count; i++) {
-        if (result->runes[i].lua != NULL) {
-            return keep_blob(serve, built, STORE_BLOB_MODULE, result->runes[i].lua,
-                             result->runes[i].lua_bytes);
-        }
-    }
+    char folder[SERVE_PATH_BYTES], reason[WORKER_REASON_BYTES];
+    Buffer text = buffer_of(SPELL_BUNDLE_BYTES_MAX);
+    SpellBundle *bundle = calloc(1, sizeof *bundle);
     StoreRevision revision;
     Status status = store_revision_find(serve->store, built->package_id, built->number, &revision);
+    status = bundle == NULL ? STATUS_LIMIT : status;
     if (status == STATUS_OK) {
         status = revision_folder_open(serve, &revision, folder, reason);
     }
     if (status == STATUS_OK) {
-        snprintf(path, sizeof path, "ReplicatedStorage/%s.lua", built->package_id);
-        status = place_file_read(folder, path, VM_SOURCE_BYTES_MAX, &text, &bytes);
+        status = read_modules(built->package_id, folder, result, bundle);
     }
     if (status == STATUS_OK) {
-        status = keep_blob(serve, built, STORE_BLOB_MODULE, text, bytes);
+        spell_bundle_write(bundle, &text);
+        status = text.status;
     }
-    free(text);
+    if (status == STATUS_OK) {
+        status = keep_blob(serve, built, STORE_BLOB_MODULE, text.data, text.bytes);
+    }
+    for (uint32_t i = 0; bundle != NULL && i < bundle->count; i++) {
+        free((void *)bundle->modules[i].text); // NOLINT: ours
+    }
+    free(bundle);
+    buffer_free(&text);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include "core/base/utf8.h"
 #include "server/serve/http/body.h"
 #include "server/serve/place/place_build.h"
+#include "server/serve/publish/spell_bundle.h"
 #include "server/serve/publish/spell_list.h"
 #include "server/store/place/store_publish.h"
 #include "server/sys/clock.h"
@@ -24,6 +25,7 @@ typedef struct SpellBody {
     size_t bytes;
     bool is_prompt; // it becomes a .soul
     const JsonNode *metadata;
+    const JsonNode *modules; // the others, by name; NULL: none
 } SpellBody;
 
 static bool fail_body(HttpRequest *request, HttpResponse *response, const char *text)
@@ -76,6 +78,35 @@ static bool read_options(HttpRequest *request, HttpResponse *response, const Jso
     return true;
 }
 
+// {"part": "return {}"}: at most 15 beside the first, each a text with a name.
+static bool read_modules(HttpRequest *request, HttpResponse *response, const JsonNode *root,
+                         SpellBody *out)
+{
+    const JsonNode *modules = json_find(root, "modules");
+    uint32_t count = 0;
+    if (modules == NULL || modules->kind == JSON_NULL) {
+        return true;
+    }
+    if (modules->kind != JSON_OBJECT) {
+        return fail_body(request, response, "modules is an object: names, and Lua as texts");
+    }
+    for (const JsonNode *one = modules->first; one != NULL; one = one->next) {
+        count += 1;
+        if (!spell_part_is_valid(one->name) || one->kind != JSON_STRING ||
+            count == SPELL_MODULES_MAX) {
+            return fail_body(request, response,
+                             "modules are at most 15 texts, whose names are 1 to 32 of A-Z a-z 0-9 "
+                             "_ -");
+        }
+        if (one->count > VM_SOURCE_BYTES_MAX) {
+            http_fail(request, response, 413, "too_large", "a module has at most 256 KiB");
+            return false;
+        }
+    }
+    out->modules = modules;
+    return true;
+}
+
 static const JsonNode *parse_body(HttpRequest *request, HttpResponse *response)
 {
     size_t bytes;
@@ -111,7 +142,8 @@ static bool read_body(HttpRequest *request, HttpResponse *response, SpellBody *o
     }
     if (!read_member(request, response, root, "prompt", &prompt) ||
         !read_member(request, response, root, "code", &code) ||
-        !read_options(request, response, root, out)) {
+        !read_options(request, response, root, out) ||
+        !read_modules(request, response, root, out)) {
         return false;
     }
     if (prompt == NULL && code == NULL) {
@@ -129,17 +161,36 @@ static const char scene[] =
     "{\"format\":1,\"entities\":[{\"id\":1,\"name\":\"Spawn\",\"type\":\"spawn\","
     "\"transform\":{\"position\":[0,0,0]}}]}\n";
 
-// The files of a place with this one module. `files` and `texts` have room for them.
-static Status fill_files(const char *spell_id, const SpellBody *body, PlaceFile files[4],
-                         char path[2 * SPELL_ID_BYTES], char place[2 * SPELL_ID_BYTES],
-                         uint8_t metadata[SPELL_METADATA_BYTES_MAX], uint32_t *count)
+// What a package of a spell is made of.
+typedef struct SpellFiles {
+    PlaceFile files[SPELL_MODULES_MAX + 3];
+    char paths[SPELL_MODULES_MAX][SPELL_PATH_BYTES];
+    char place[2 * SPELL_ID_BYTES];
+    uint8_t metadata[SPELL_METADATA_BYTES_MAX];
+} SpellFiles;
+
+static int by_path(const void *a, const void *b)
 {
+    return strcmp(((const PlaceFile *)a)->path, ((const PlaceFile *)b)->path);
+}
+
+// The files of a place with these modules, at the paths that they have in a place which uses it.
+static Status fill_files(const char *spell_id, const SpellBody *body, SpellFiles *out,
+                         uint32_t *count)
+{
+    PlaceFile *files = out->files;
+    uint8_t *metadata = out->metadata;
+    char *place = out->place;
     ByteWriter writer = byte_writer(metadata, SPELL_METADATA_BYTES_MAX);
-    snprintf(path, 2 * SPELL_ID_BYTES, "ReplicatedStorage/%s.%s", spell_id,
-             body->is_prompt ? "soul" : "lua");
+    const JsonNode *part = body->modules != NULL ? body->modules->first : NULL;
+    spell_module_path(spell_id, "", body->is_prompt ? "soul" : "lua", out->paths[0]);
     snprintf(place, 2 * SPELL_ID_BYTES, "{\"format\":1,\"name\":\"%s\"}\n", spell_id);
     *count = 0;
-    files[(*count)++] = (PlaceFile){path, (const uint8_t *)body->text, body->bytes};
+    files[(*count)++] = (PlaceFile){out->paths[0], (uint8_t *)body->text, body->bytes};
+    for (uint32_t i = 1; part != NULL; part = part->next, i++) {
+        spell_module_path(spell_id, part->name, "lua", out->paths[i]);
+        files[(*count)++] = (PlaceFile){out->paths[i], (uint8_t *)part->text, part->count};
+    }
     if (body->metadata != NULL && body->metadata->kind == JSON_OBJECT) {
         JsonWriter json = json_writer(&writer, 2);
         json_write_node(&json, body->metadata);
@@ -150,6 +201,7 @@ static Status fill_files(const char *spell_id, const SpellBody *body, PlaceFile 
     }
     files[(*count)++] = (PlaceFile){"place.json", (const uint8_t *)place, strlen(place)};
     files[(*count)++] = (PlaceFile){"scene.json", (const uint8_t *)scene, sizeof scene - 1};
+    qsort(files, *count, sizeof *files, by_path);
     return STATUS_OK;
 }
 
@@ -177,13 +229,16 @@ static Status write_package(const Serve *serve, const PlaceFolder *files, Buffer
 static bool pack(Serve *serve, HttpRequest *request, HttpResponse *response, const SpellBody *body,
                  StoreRevision *revision)
 {
-    PlaceFile files[4];
-    char path[2 * SPELL_ID_BYTES], place[2 * SPELL_ID_BYTES], reason[WORKER_REASON_BYTES] = "";
-    uint8_t metadata[SPELL_METADATA_BYTES_MAX];
-    PlaceFolder folder = {.files = files};
+    char reason[WORKER_REASON_BYTES] = "";
+    SpellFiles *files = malloc(sizeof *files);
+    http_keep(request, files);
+    if (files == NULL) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+        return false;
+    }
+    PlaceFolder folder = {.files = files->files};
     Buffer package = buffer_of(PACKAGE_BYTES_MAX);
-    if (fill_files(revision->package_id, body, files, path, place, metadata, &folder.file_count) !=
-        STATUS_OK) {
+    if (fill_files(revision->package_id, body, files, &folder.file_count) != STATUS_OK) {
         http_fail(request, response, 413, "too_large", "metadata has at most 16 KiB");
         return false;
     }
@@ -496,23 +551,59 @@ void serve_restore_spell(void *user, HttpRequest *request, HttpResponse *respons
 
 // --- its files ----------------------------------------------------------------------------------
 
-// The module is also there if its package has a .soul: the Lua that was made of it.
+// The modules of a revision; the caller frees bundle->memory.
+static Status read_bundle(Serve *serve, const char *spell_id, uint32_t number, SpellBundle *bundle)
+{
+    StoreBlobRef module;
+    uint8_t *text = NULL;
+    size_t bytes = 0;
+    Status status = store_blob_used(serve->store, spell_id, STORE_BLOB_MODULE, number, &module);
+    if (status == STATUS_OK) {
+        status = blob_read(serve->blobs, module.hash, SPELL_BUNDLE_BYTES_MAX, &text, &bytes);
+    }
+    status = status == STATUS_OK ? spell_bundle_parse(text, bytes, bundle) : status;
+    free(text);
+    return status;
+}
+
+// A module is also there if its package has a .soul: the Lua that was made of it.
 void serve_get_spell_file(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
     PlaceAsk ask;
     StoreRevision revision;
-    StoreBlobRef module;
-    char path[2 * SPELL_ID_BYTES];
+    SpellBundle bundle;
+    char path[SPELL_PATH_BYTES];
     if (!place_enter_revision(serve, request, response, RIGHT_READ, &ask, &revision)) {
         return;
     }
-    snprintf(path, sizeof path, "ReplicatedStorage/%s.lua", ask.package.package_id);
-    if (strcmp(http_path_part(request, 2), path) == 0 &&
-        store_blob_used(serve->store, ask.package.package_id, STORE_BLOB_MODULE, revision.revision,
-                        &module) == STATUS_OK) {
-        (void)place_put_blob(serve, request, response, module.hash);
+    spell_module_path(ask.package.package_id, "", "lua", path);
+    if (strcmp(http_path_part(request, 2), path) != 0 ||
+        read_bundle(serve, ask.package.package_id, revision.revision, &bundle) != STATUS_OK) {
+        serve_get_file(user, request, response);
         return;
     }
-    serve_get_file(user, request, response);
+    http_keep(request, bundle.memory);
+    response->body = (const uint8_t *)bundle.modules[0].text;
+    response->bytes = bundle.modules[0].bytes;
+    response->body_is_static = true; // it is the request's
+    response->content_type = "application/octet-stream";
+    response->is_attachment = true;
+}
+
+void serve_get_spell_module(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    PlaceAsk ask;
+    StoreRevision revision;
+    StoreBlobRef module;
+    if (!place_enter_revision(serve, request, response, RIGHT_READ, &ask, &revision)) {
+        return;
+    }
+    if (store_blob_used(serve->store, ask.package.package_id, STORE_BLOB_MODULE, revision.revision,
+                        &module) != STATUS_OK) {
+        http_fail(request, response, 404, "not_found", "this revision was not built");
+        return;
+    }
+    (void)place_put_blob(serve, request, response, module.hash);
 }

@@ -1,6 +1,6 @@
 // Spells over HTTP: script packages that places use. A spell is a package like a place (the same
-// tables, revisions, channels and rights) with one module in it, which its build checks as that of
-// a place. See docs/HTTP.md.
+// tables, revisions, channels and rights) with modules in it, which its build checks as those of a
+// place. See docs/HTTP.md.
 #pragma once
 
 #include "server/serve/publish/http_build.h"
@@ -13,6 +13,7 @@ void serve_patch_spell(void *user, HttpRequest *request, HttpResponse *response)
 void serve_delete_spell(void *user, HttpRequest *request, HttpResponse *response);
 void serve_restore_spell(void *user, HttpRequest *request, HttpResponse *response);
 void serve_get_spell_file(void *user, HttpRequest *request, HttpResponse *response);
+void serve_get_spell_module(void *user, HttpRequest *request, HttpResponse *response);
 
 // clang-format off
 #define SERVE_SPELL_PAGE                                                                          \
@@ -21,7 +22,7 @@ void serve_get_spell_file(void *user, HttpRequest *request, HttpResponse *respon
 #define SERVE_SPELL_ROUTES                                                                        \
     {"POST", "/api/spells/*/build", serve_post_spell_build, .blocks = true, .names = "spell_id",  \
      .access = ACCESS_CREATOR, .body_max = SERVE_BUILD_BODY_BYTES,                                \
-     .takes = "prompt?:any code?:any options?:any", .gives = "202 job_id spell_id",               \
+     .takes = "prompt?:any code?:any modules?:any options?:any", .gives = "202 job_id spell_id",               \
      .fails = "404 409 429 507",                                                                  \
      .summary = "Makes a revision of a spell from code, or from a prompt, and builds it"},        \
     {"POST", "/api/spells/*/publish", serve_post_spell_publish, .blocks = true,                   \
@@ -52,5 +53,9 @@ void serve_get_spell_file(void *user, HttpRequest *request, HttpResponse *respon
     {"GET", "/api/spells/*/revisions/*/files/**", .handler = serve_get_spell_file,                \
      .blocks = true, .names = "spell_id revision_id path", .gives = "application/octet-stream",   \
      .fails = "403 404 416",                                                                      \
-     .summary = "One of them, or the Lua that was made of a prompt, as a download"}
+     .summary = "One of them, or the Lua that was made of a prompt, as a download"},              \
+    {"GET", "/api/spells/*/revisions/*/module", .handler = serve_get_spell_module,                \
+     .blocks = true, .names = "spell_id revision_id", .gives = "application/octet-stream",        \
+     .fails = "403 404 416",                                                                      \
+     .summary = "What a place takes of it: its Lua, or several modules as JSON"}
 // clang-format on

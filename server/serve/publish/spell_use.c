@@ -9,6 +9,7 @@
 #include "server/draft/draft.h"
 #include "server/serve/place/place_build.h"
 #include "server/serve/place/revision_folder.h"
+#include "server/serve/publish/spell_bundle.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -229,17 +230,35 @@ static Status take_all(const Taking *taking, SpellList *list)
 
 // --- the folder of modules ----------------------------------------------------------------------
 
-static Status add_module(Serve *serve, const SpellUse *use, PlaceFile *file, uint64_t *bytes)
+// A module as a file of the folder, in memory of its own.
+static Status add_file(const SpellUse *use, const SpellModule *module, PlaceFolder *files)
 {
-    uint8_t *text = NULL;
-    size_t count = 0;
+    PlaceFile *file = &files->files[files->file_count];
     char *path = NULL;
-    const Status status = blob_read(serve->blobs, use->module, VM_SOURCE_BYTES_MAX, &text, &count);
-    if (status == STATUS_OK && asprintf(&path, "%s.lua", use->spell_id) < 0) {
+    uint8_t *text = malloc(module->bytes + 1);
+    if (text == NULL || asprintf(&path, "%s%s%s.lua", use->spell_id,
+                                 module->name[0] != '\0' ? "/" : "", module->name) < 0) {
         free(text);
         return STATUS_LIMIT;
     }
-    *file = (PlaceFile){.path = path, .data = text, .bytes = count};
+    memcpy(text, module->text, module->bytes);
+    *file = (PlaceFile){.path = path, .data = text, .bytes = module->bytes};
+    files->file_count += 1;
+    return STATUS_OK;
+}
+
+static Status add_modules(Serve *serve, const SpellUse *use, PlaceFolder *files, uint64_t *bytes)
+{
+    uint8_t *text = NULL;
+    size_t count = 0;
+    SpellBundle bundle = {.count = 0};
+    Status status = blob_read(serve->blobs, use->module, SPELL_BUNDLE_BYTES_MAX, &text, &count);
+    status = status == STATUS_OK ? spell_bundle_parse(text, count, &bundle) : status;
+    for (uint32_t i = 0; i < bundle.count && status == STATUS_OK; i++) {
+        status = add_file(use, &bundle.modules[i], files);
+    }
+    free(bundle.memory);
+    free(text);
     *bytes = count;
     return status;
 }
@@ -247,12 +266,11 @@ static Status add_module(Serve *serve, const SpellUse *use, PlaceFile *file, uin
 static Status make_folder(Serve *serve, SpellRecord *record, char out[SERVE_PATH_BYTES],
                           char reason[WORKER_REASON_BYTES])
 {
-    PlaceFolder files = {.files = calloc(SPELLS_PER_PLACE_MAX, sizeof(PlaceFile))};
+    PlaceFolder files = {
+        .files = calloc((size_t)SPELLS_PER_PLACE_MAX * SPELL_MODULES_MAX, sizeof(PlaceFile))};
     Status status = files.files != NULL ? STATUS_OK : STATUS_LIMIT;
     for (uint32_t i = 0; i < record->list.count && status == STATUS_OK; i++) {
-        status =
-            add_module(serve, &record->list.items[i], &files.files[i], &record->module_bytes[i]);
-        files.file_count += status == STATUS_OK;
+        status = add_modules(serve, &record->list.items[i], &files, &record->module_bytes[i]);
         if (status != STATUS_OK) {
             snprintf(reason, WORKER_REASON_BYTES, "the module of the spell %s is not kept: %s",
                      record->list.items[i].spell_id, status_text(status));

@@ -196,6 +196,9 @@ static bool is_listed(const Serve *serve, const HttpRequest *request, const Host
     // Of a place that is not open, nobody is in a world. Places that not everybody finds keep their
     // worlds to themselves.
     const bool is_operator = who != NULL && (who->roles & ROLE_OPERATOR) != 0;
+    if (is_operator && view.place == NULL) {
+        return who->kind != SIGN_IN_TOKEN || (who->scope & SCOPE_OPERATE) != 0;
+    }
     if (view.place == NULL ||
         (serve->control != NULL && view.place->is_hidden && !is_own && !is_operator)) {
         return is_own;
