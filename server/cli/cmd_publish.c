@@ -53,7 +53,7 @@ typedef struct Publish {
     bool is_terminal, has_line; // of progress, on standard error
     char place_id[ID_BYTES], revision_id[16], job_id[64];
     char name[PACKAGE_PLACE_NAME_BYTES];
-    bool is_new;
+    bool is_new, waits; // for an operator's approval
     uint64_t begin_ns;
     uint64_t build_ms, pack_ms, upload_ms, server_ms;
     size_t packed_bytes;
@@ -260,6 +260,8 @@ static int upload(Publish *publish, const Buffer *package)
                  tool_text(reply.root, "revision_id"));
         snprintf(publish->job_id, sizeof publish->job_id, "%s", tool_text(reply.root, "job_id"));
         publish->upload_ms = ms_since(begin);
+        const JsonNode *waits = json_find(reply.root, "waits_for_approval");
+        publish->waits = waits != NULL && waits->kind == JSON_BOOL && waits->boolean;
         say(publish, "uploaded  %s %s", publish->place_id, publish->revision_id);
     } else if (reply.status == 404 && publish->place == NULL && !publish->is_new) {
         fprintf(stderr,
@@ -364,6 +366,9 @@ static int print_end(Publish *publish)
             "private   only you and its team can play it; for others: sandlot place visibility "
             "%s unlisted (or listed)",
             publish->place_id);
+    }
+    if (publish->waits) {
+        say(publish, "waiting   it is listed when an operator has approved it");
     }
     return EXIT_OK;
 }
