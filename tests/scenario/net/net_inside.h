@@ -221,7 +221,7 @@ typedef struct NetReload {
     bool waits;     // for the switch
     bool is_failed; // the last good set has to come back
     uint64_t next_us, switch_us;
-    uint32_t switched, restored, starts;
+    uint32_t switched, broken, restored, starts;
 } NetReload;
 
 struct NetClient {

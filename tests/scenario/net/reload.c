@@ -219,6 +219,7 @@ void reload_told(Net *net, const Command *command)
     reload->waits = false;
     if (command->reload == RELOAD_SWITCHED) {
         reload->switched += 1;
+        reload->broken += reload->set.is_broken;
     } else if (command->reload == RELOAD_GOOD) {
         reload->good = reload->set;
     } else if (command->reload == RELOAD_FAILED) {
@@ -300,6 +301,10 @@ void reload_check(Net *net, bool is_end)
             net_fail(net, "client %u runs manifest %u, and the server names %u", i, version,
                      reload->version);
         }
+    }
+    if (is_end && reload->restored + 1 < reload->broken) {
+        net_fail(net, "%u broken sets ran, and the one before came back %u times", reload->broken,
+                 reload->restored);
     }
     if (is_end && (reload->switched < 3 || reload->starts < net->client_count)) {
         net_fail(net, "%u switches and %u starts of Hud: nothing was reloaded", reload->switched,
