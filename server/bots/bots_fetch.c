@@ -228,6 +228,12 @@ static void write_join(BotsFetcher *fetcher, bool debug, char *out, size_t bytes
 
 static void ask_ticket(BotsFetcher *fetcher, const FetchRequest *request, BotsFetched *fetched)
 {
+    // All of them before the first comes in: a team that changes is no matter for worlds that run.
+    for (uint32_t i = 0; i < fetcher->config.bot_count && fetcher->config.owner != NULL; i++) {
+        if (fetcher->tokens[i][0] == 0 && !ask_login(fetcher, i, fetched)) {
+            return;
+        }
+    }
     const bool signed_in = fetcher->tokens[request->bot][0] != 0;
     if (!signed_in && !ask_login(fetcher, request->bot, fetched)) {
         return;
@@ -270,10 +276,8 @@ static void ask_scene(BotsFetcher *fetcher, const FetchRequest *request, BotsFet
     char path[80], hex[2 * SHA256_BYTES + 1];
     sha256_hex(request->hash, hex);
     snprintf(path, sizeof path, "/blob/%s", hex);
-    const BotsQuestion question = {.method = "GET",
-                                   .path = path,
-                                   .bearer = any_token(fetcher),
-                                   .answer_max = BOTS_SCENE_MAX};
+    const BotsQuestion question = {
+        .method = "GET", .path = path, .bearer = any_token(fetcher), .answer_max = BOTS_SCENE_MAX};
     BotsAnswer answer;
     const Status status = bots_http_ask(&fetcher->http, &question, &answer);
     if (status != STATUS_OK) {

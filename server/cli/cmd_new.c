@@ -84,11 +84,14 @@ static void print_next(const NewOptions *options, uint32_t file_count)
     diagnostic_print(stdout, "created %s from the template %s (%u files)", options->folder,
                      options->name, file_count);
     printf("\n");
-    diagnostic_print(stdout, "play it:     sandlot world --place %s", folder);
-    diagnostic_print(stdout, "change it:   edit the scripts in its folders, and %s/scene.json",
+    diagnostic_print(stdout, "play it:     sandlot dev %s", folder);
+    diagnostic_print(stdout,
+                     "change it:   edit the scripts in its folders, and %s/scene.json: what you "
+                     "save runs at once",
                      options->folder);
     diagnostic_print(stdout, "check it:    sandlot build %s", folder);
-    diagnostic_print(stdout, "share it:    sandlot pack %s", folder);
+    diagnostic_print(stdout, "share it:    sandlot publish %s, or as one file: sandlot pack %s",
+                     folder, folder);
 }
 
 static Status write_types(const NewOptions *options, uint32_t *file_count,

@@ -41,10 +41,12 @@ static void print_usage(FILE *out)
         "  stats ID                  how much it is played, by day\n"
         "  team ID                   who works on it\n"
         "  team ID NAME ROLE         makes somebody editor, tester or blocked; none takes it back\n"
-        "  give ID NAME              offers the place to somebody\n"
+        "  give ID NAME              offers the place to somebody; give ID --none takes that back\n"
         "  offers                    places that are offered to you\n"
         "  accept ID, decline ID     takes a place that is offered, or does not\n"
         "  trash ID, restore ID      into the trash, and back, for 30 days\n"
+        "  delete ID REVISION --yes  deletes a revision that no channel names, for good\n"
+        "  purge ID --yes            deletes a place that is in the trash, for good\n"
         "  quota                     what you store, and may store\n\n"
         "  --channel NAME    of promote, rollback and withdraw: live (the default) or beta\n"
         "  --revision rN     of download and fork (default: the newest that is ready)\n"
@@ -64,7 +66,7 @@ typedef struct Place {
     const char *words[WORDS_MAX]; // after the id
     uint32_t word_count;
     const char *channel, *revision, *title, *days;
-    bool is_forced, wants_none;
+    bool is_forced, wants_none, is_sure;
 } Place;
 
 // The address of something about the place: "/api/places/<id><rest>".
@@ -281,6 +283,13 @@ static int run_team(Place *place)
 static int run_give(Place *place)
 {
     char body[256];
+    if (place->wants_none && place->word_count == 0) {
+        return show(place, "DELETE", "/give", NULL, place_print_kept);
+    }
+    if (place->word_count == 0) {
+        return command_misused("place", place->client.json,
+                               "give needs a place and the name of an account", NULL);
+    }
     return tool_object(body, sizeof body, "account", place->words[0], NULL)
                ? show(place, "POST", "/give", body, place_print_given)
                : tool_fail(&place->client, "the name is no text, or too long");
@@ -301,6 +310,43 @@ static int run_decline(Place *place)
 static int run_trash(Place *place)
 {
     return show(place, "DELETE", "", NULL, place_print_trashed);
+}
+
+// What cannot be undone must be meant.
+static bool is_unsure(const Place *place)
+{
+    return !place->is_sure &&
+           command_misused("place", place->client.json,
+                           "this cannot be undone; if you mean it, add --yes", NULL) != EXIT_OK;
+}
+
+static int run_delete(Place *place)
+{
+    char rest[96], revision[64];
+    if (is_unsure(place)) {
+        return EXIT_USAGE;
+    }
+    tool_escape(place->words[0], revision, sizeof revision);
+    snprintf(rest, sizeof rest, "/revisions/%s", revision);
+    return show(place, "DELETE", rest, NULL, place_print_deleted);
+}
+
+// A place that is not in the trash would only be put there: the owner has 30 days to think again.
+static int run_purge(Place *place)
+{
+    char path[PATH_BYTES];
+    ToolReply page;
+    if (is_unsure(place)) {
+        return EXIT_USAGE;
+    }
+    address_of(place, "", path);
+    int code = tool_ask(&place->client, "GET", path, NULL, &page);
+    if (code == EXIT_OK && tool_text(page.root, "trashed_at")[0] == '\0') {
+        code = tool_fail(&place->client,
+                         "%s is not in the trash; `sandlot place trash` puts it there", place->id);
+    }
+    tool_free(&page);
+    return code == EXIT_OK ? show(place, "DELETE", "?purge=1", NULL, place_print_deleted) : code;
 }
 
 static int run_restore(Place *place)
@@ -389,12 +435,14 @@ static const Verb verbs[] = {
     {"chat", true, 1, 1, "", "chat needs a place, and free, phrases or off", run_chat},
     {"stats", true, 0, 0, "--days", "stats needs a place", run_stats},
     {"team", true, 0, 2, "", "team needs a place, and to change it a name and a role", run_team},
-    {"give", true, 1, 1, "", "give needs a place and the name of an account", run_give},
+    {"give", true, 0, 1, "--none", "give needs a place and the name of an account", run_give},
     {"offers", false, 0, 0, "", "offers takes nothing more", run_offers},
     {"accept", true, 0, 0, "", "accept needs a place", run_accept},
     {"decline", true, 0, 0, "", "decline needs a place", run_decline},
     {"trash", true, 0, 0, "", "trash needs a place", run_trash},
     {"restore", true, 0, 0, "", "restore needs a place", run_restore},
+    {"delete", true, 1, 1, "--yes", "delete needs a place and a revision, such as r3", run_delete},
+    {"purge", true, 0, 0, "--yes", "purge needs a place", run_purge},
     {"quota", false, 0, 0, "", "quota takes nothing more", run_quota},
 };
 #define VERB_COUNT (sizeof verbs / sizeof verbs[0])
@@ -431,7 +479,8 @@ static int read_option(Place *place, const Verb *verb, int argc, char **argv, in
         bool *flag;
     } options[] = {{"--channel", &place->channel, NULL}, {"--revision", &place->revision, NULL},
                    {"--title", &place->title, NULL},     {"--days", &place->days, NULL},
-                   {"--force", NULL, &place->is_forced}, {"--none", NULL, &place->wants_none}};
+                   {"--force", NULL, &place->is_forced}, {"--none", NULL, &place->wants_none},
+                   {"--yes", NULL, &place->is_sure}};
     for (size_t at = 0; at < sizeof options / sizeof options[0]; at++) {
         if (strcmp(argv[i], options[at].name) != 0) {
             continue;

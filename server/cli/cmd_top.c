@@ -1,4 +1,5 @@
-// `sandlot top`: what runs on a server, as a table that is drawn again and again.
+// `sandlot top`: what runs on a server, or what the scripts of one world cost, as a table that is
+// drawn again and again.
 #define _GNU_SOURCE
 #include "server/build/base/diagnostic.h"
 #include "server/cli/tool.h"
@@ -13,19 +14,24 @@
 
 static void print_usage(FILE *out)
 {
-    fprintf(out,
-            "usage: sandlot top [options]   show the worlds that run, live\n\n"
-            "  --once         show it once\n"
-            "  --every S      draw it again every S seconds, 1 to 60 (default: 2)\n" TOOL_HELP
-            "\nTICK P99 is how late 99 of 100 ticks of the last second began at most; WORK is\n"
-            "the longest tick of that second. For operators; in development for everybody on\n"
-            "the server's own machine. Exit codes: 0 shown, 1 failed, 2 invalid arguments.\n");
+    fprintf(
+        out,
+        "usage: sandlot top [options]          show the worlds that run, live\n"
+        "       sandlot top [options] WORLD    show its dearest scripts and loudest remotes\n\n"
+        "  --once         show it once\n"
+        "  --every S      draw it again every S seconds, 1 to 60 (default: 2)\n" TOOL_HELP
+        "\nTICK P99 is how late 99 of 100 ticks of the last second began at most; WORK is\n"
+        "the longest tick of that second. For operators; in development for everybody on\n"
+        "the server's own machine. What scripts cost is also for the owner and the editors of\n"
+        "the place. MEAN and P99 are of one call, LOAD is compiling and loading; what clients\n"
+        "report is theirs, and not checked. Exit codes: 0 shown, 1 failed, 2 invalid arguments.\n");
 }
 
 typedef struct Top {
     Tool client;
     bool is_once;
     uint32_t every_s;
+    const char *world; // NULL: all of them
 } Top;
 
 static int parse(Top *top, int argc, char **argv)
@@ -38,6 +44,8 @@ static int parse(Top *top, int argc, char **argv)
                 return command_misused("top", top->client.json, "--every is 1 to 60 seconds", NULL);
             }
             i += 1;
+        } else if (argv[i][0] != '-' && top->world == NULL) {
+            top->world = argv[i];
         } else {
             return command_unknown_option("top", top->client.json, argv[i], print_usage);
         }
@@ -92,19 +100,103 @@ static void print_table(const Tool *client, const JsonNode *root)
     }
 }
 
+// --- one world ----------------------------------------------------------------------------------
+
+#define SCRIPT_ROWS 15
+
+static const JsonNode *first_of(const JsonNode *object, const char *list)
+{
+    const JsonNode *found = object != NULL ? json_find(object, list) : NULL;
+    return found != NULL ? found->first : NULL;
+}
+
+// The state of what clients report is not known.
+static void print_scripts(const JsonNode *row, const char *title)
+{
+    fputs("\n", stdout);
+    diagnostic_print(stdout, "%-40s %-9s %9s %8s %8s %8s %8s %7s %9s", title, "STATE", "CALLS",
+                     "MEAN us", "P99 us", "LOAD us", "MEM KB", "FAULTS", "THROTTLED");
+    for (uint32_t i = 0; row != NULL && i < SCRIPT_ROWS; i++, row = row->next) {
+        diagnostic_print(stdout, "%-40s %-9s %9.0f %8.0f %8.0f %8.0f %8.0f %7.0f %9.0f",
+                         tool_text(row, "path"), tool_text(row, "state"), tool_number(row, "calls"),
+                         tool_number(row, "timeMeanUs"), tool_number(row, "timeP99Us"),
+                         tool_number(row, "compileUs"), tool_number(row, "memoryBytes") / 1024,
+                         tool_number(row, "faults"), tool_number(row, "throttles"));
+    }
+}
+
+static void print_remotes(const JsonNode *row)
+{
+    if (row == NULL) {
+        return;
+    }
+    fputs("\n", stdout);
+    diagnostic_print(stdout, "%-40s %9s %12s %9s %12s %9s", "REMOTE", "UP", "BYTES", "DOWN",
+                     "BYTES", "DROPPED");
+    for (uint32_t i = 0; row != NULL && i < SCRIPT_ROWS; i++, row = row->next) {
+        const char *name = tool_text(row, "name");
+        diagnostic_print(stdout, "%-40s %9.0f %12.0f %9.0f %12.0f %9.0f",
+                         name[0] != '\0' ? name : "(names without a row)",
+                         tool_number(row, "upCount"), tool_number(row, "upBytes"),
+                         tool_number(row, "downCount"), tool_number(row, "downBytes"),
+                         tool_number(row, "dropped"));
+    }
+}
+
+static void print_faults(const JsonNode *fault, const char *title)
+{
+    if (fault != NULL) {
+        printf("\n%s\n", title);
+    }
+    for (; fault != NULL; fault = fault->next) {
+        const char *path = tool_text(fault, "path"), *message = tool_text(fault, "message");
+        if (strncmp(message, path, strlen(path)) == 0) { // file and line are in it
+            diagnostic_print(stdout, "%s", message);
+        } else {
+            diagnostic_print(stdout, "%s:%.0f: %s", path, tool_number(fault, "line"), message);
+        }
+    }
+}
+
+static void print_world(const Top *top, const JsonNode *root)
+{
+    const JsonNode *clients = json_find(root, "clients");
+    diagnostic_print(stdout, "%s on %s: tick %.0f, %.0f scripts", top->world, top->client.url,
+                     tool_number(root, "tick"), tool_number(root, "scriptCount"));
+    print_scripts(first_of(root, "scripts"), "SCRIPT ON THE SERVER");
+    print_remotes(first_of(root, "remotes"));
+    if (first_of(clients, "scripts") != NULL) {
+        print_scripts(first_of(clients, "scripts"), "SCRIPT ON CLIENTS, AS THEY SAY");
+    }
+    print_faults(first_of(root, "faults"), "LAST FAULTS ON THE SERVER");
+    print_faults(first_of(clients, "faults"), "FAULTS ON CLIENTS, AS THEY SAY");
+}
+
+// --- again and again ----------------------------------------------------------------------------
+
 static int run(const Top *top)
 {
     const bool redraws = !top->is_once && !top->client.json && isatty(STDOUT_FILENO) == 1;
+    char path[512] = "/admin/servers";
+    if (top->world != NULL) {
+        char world[256];
+        tool_escape(top->world, world, sizeof world);
+        snprintf(path, sizeof path, "/api/worlds/%s/scripts", world);
+    }
     int code;
     do {
         ToolReply reply;
-        code = tool_ask(&top->client, "GET", "/admin/servers", NULL, &reply);
+        code = tool_ask(&top->client, "GET", path, NULL, &reply);
         if (code == EXIT_OK) {
             if (top->client.json) {
                 printf("%.*s\n", (int)reply.body.bytes, (const char *)reply.body.data);
             } else {
                 fputs(redraws ? CLEAR : "", stdout);
-                print_table(&top->client, reply.root);
+                if (top->world != NULL) {
+                    print_world(top, reply.root);
+                } else {
+                    print_table(&top->client, reply.root);
+                }
             }
             fflush(stdout);
         }

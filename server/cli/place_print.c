@@ -154,6 +154,9 @@ void place_print_channel(const JsonNode *root)
     diagnostic_print(stdout, "%s of %s is %s now; it was %s", tool_text(root, "channel"),
                      tool_text(root, "place_id"), now[0] != '\0' ? now : "nothing",
                      before[0] != '\0' ? before : "nothing");
+    if (is_true(root, "waits_for_approval")) {
+        printf("it is listed when an operator has approved it\n");
+    }
 }
 
 void place_print_tags(const JsonNode *root)
@@ -236,6 +239,18 @@ void place_print_trashed(const JsonNode *root)
                      "%s is in the trash since %s; after 30 days it is deleted. `sandlot place "
                      "restore` takes it back",
                      tool_text(root, "place_id"), tool_text(root, "trashed_at"));
+}
+
+void place_print_deleted(const JsonNode *root)
+{
+    const char *revision = tool_text(root, "revision_id");
+    diagnostic_print(stdout, "%s%s%s is deleted", revision, revision[0] != '\0' ? " of " : "",
+                     tool_text(root, "place_id"));
+}
+
+void place_print_kept(const JsonNode *root)
+{
+    diagnostic_print(stdout, "%s is not offered any more", tool_text(root, "place_id"));
 }
 
 void place_print_quota(const JsonNode *root)

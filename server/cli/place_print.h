@@ -17,6 +17,8 @@ void place_print_person(const JsonNode *person);
 void place_print_given(const JsonNode *root);
 void place_print_accepted(const JsonNode *root);
 void place_print_trashed(const JsonNode *root);
+void place_print_deleted(const JsonNode *root); // for good
+void place_print_kept(const JsonNode *root);    // an offer is taken back
 void place_print_quota(const JsonNode *root);
 void place_print_forked(const Tool *client, const ToolReply *reply);
 void place_print_download(const Tool *client, const char *place_id, const char *file, size_t bytes);

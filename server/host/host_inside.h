@@ -78,7 +78,7 @@ typedef struct HostReload {
     uint64_t tried_tag;
     uint32_t tried_version;
     bool has_failed; // the last good set has to be sent
-    HostPlace *good; // the last good set; NULL: the one it began with
+    HostPlace *good; // the last good set; NULL: it has never run here
     HostPlace *bad;  // the last one that failed here
     HostPlace *base; // that the host had when the world last switched
     // What the creator is told.
@@ -356,7 +356,8 @@ uint32_t hosted_player_count(const HostWorld *world); // with those who are on t
 void hosted_reload_step(HostWorld *world);
 bool hosted_reload_is_busy(const HostWorld *world);
 void hosted_reloaded(HostWorld *world, const ChannelReport *report); // CHANNEL_RELOADED
-void hosted_reload_ended(HostWorld *world);                          // its process has
+void hosted_reload_started(HostWorld *world); // its process is about to begin with its place
+void hosted_reload_ended(HostWorld *world);   // its process has
 void hosted_reload_free(HostWorld *world);
 // What it starts with the next time: the host's place, or the last good set if that one has failed
 // here or is older; NULL: the place is not here.

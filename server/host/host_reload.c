@@ -363,9 +363,6 @@ static void begin(HostWorld *world, HostPlace *place, uint64_t tag, bool is_rest
     reload->tag = tag;
     reload->is_restore = is_restore;
     set_reference(&reload->place, place);
-    if (reload->good == NULL) {
-        set_reference(&reload->good, world->place);
-    }
     Status status = host->config.remote ? STATUS_UNSUPPORTED : plan(world->place, reload);
     if (status == STATUS_OK) {
         status = host_place_sign(place, host->config.key, world->manifest_version,
@@ -448,6 +445,10 @@ void host_world_reload(HostWorld *world, HostPlace *place, uint64_t tag)
         take_for_later(world, place, tag);
         return;
     }
+    if (place == world->place && !reload->is_tried && !hosted_reload_is_busy(world)) {
+        answer(world, tag, HOST_RELOAD_GOOD, world->manifest_version, ""); // it runs already
+        return;
+    }
     if (reload->next != NULL) {
         answer(world, reload->next_tag, HOST_RELOAD_REPLACED, world->manifest_version, "");
     }
@@ -495,8 +496,10 @@ static void found_bad(HostWorld *world, const char *reason)
 {
     HostReload *reload = &world->reload;
     reload->is_tried = false;
-    reload->has_failed = true;
-    set_reference(&reload->bad, world->place);
+    if (world->place != reload->good) { // else it was asked for again, and there is no better one
+        reload->has_failed = true;
+        set_reference(&reload->bad, world->place);
+    }
     answer(world, reload->tried_tag, HOST_RELOAD_FAILED, reload->tried_version, reason);
 }
 
@@ -522,7 +525,13 @@ void hosted_reloaded(HostWorld *world, const ChannelReport *report)
     }
 }
 
-// --- the end of a process -----------------------------------------------------------------------
+// --- a process begins and ends
+// -----------------------------------------------------------------------
+
+void hosted_reload_started(HostWorld *world)
+{
+    set_reference(&world->reload.good, world->place);
+}
 
 void hosted_reload_ended(HostWorld *world)
 {

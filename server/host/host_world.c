@@ -292,6 +292,7 @@ static void taken(HostWorld *world, const StoreCompletion *done)
     host->counts.starts += 1;
     Status status = host->config.outside.start(host->config.outside.user, world, &world->link);
     if (status == STATUS_OK) {
+        hosted_reload_started(world);
         status = hosted_begin(world, done);
     }
     if (status == STATUS_OK) {

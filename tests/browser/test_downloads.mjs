@@ -183,7 +183,7 @@ test('without storage, and where it is full, everything still runs', () =>
         const none = await open('None', {
             before: async (context, page) => {
                 // A database of a later version, which cannot be opened.
-                await page.goto(`http://127.0.0.1:${world.port}/healthz`);
+                await page.goto(`http://127.0.0.1:${world.port}/`);
                 await page.evaluate(() => new Promise((done, failed) => {
                     const opening = indexedDB.open('sandlot', 9);
                     opening.onsuccess = () => { opening.result.close(); done(); };

@@ -27,6 +27,7 @@ end)
 `,
     'ReplicatedStorage/Words.lua': 'return {word = "verified"}\n',
     'StarterGui/Hello.lua': `local words = require("ReplicatedStorage/Words")
+require("ReplicatedStorage/Bag")
 function onStart()
     print("in the page")
     Network.FireServer("hello", words.word)
@@ -359,6 +360,12 @@ test('a rune that HTTP changed comes over the socket instead', () => stage(
 test('a rune that is changed everywhere never runs', () => stage(
     (world) => spoiler(world, { plain: true, socket: true }),
     async ({ world, open }) => {
-        const text = await refused(await open('Eve'), world);
-        assert.match(text, /rune/);
+        const eve = await open('Eve');
+        await until('they are refused', async () =>
+            (await eve.inspect()).downloads?.scriptsRefused === runes.length);
+        await sleep(500);
+        assert.ok(!/heard/.test(world.output), 'a script ran');
+        assert.deepEqual(eve.printed.filter((line) => /first of all|in the page/.test(line)), []);
+        assert.match(`${await eve.page.textContent('#loading')}${await eve.page.textContent('#downloads')}`,
+            /scripts came damaged and do not run\. Load the page again/);
     }));

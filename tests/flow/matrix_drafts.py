@@ -103,11 +103,21 @@ def publishing(server):
     return Ask(name, {"notes": "what is new"}, place_id=place)
 
 
+def in_trash(asking):
+    """The same of a place that was thrown away."""
+    def ask(server):
+        made = asking(server)
+        server.post(f"/api/places/{made.parts['place_id']}", None, made.who, "DELETE")
+        return made
+    return ask
+
+
 GOOD = {
     "POST /api/places/{place_id}/draft/publish": publishing,
     "POST /api/drafts": lambda server: Ask(creator(server), {"title": "A place"}),
     "POST /api/places/{place_id}/draft": without_draft,
     "GET /api/places/{place_id}/draft": listed,
+    "DELETE /api/places/{place_id}/draft": listed,
     "GET /api/places/{place_id}/draft/files/{path}": a_file,
     "PUT /api/places/{place_id}/draft/files/{path}": writing("*"),
     "DELETE /api/places/{place_id}/draft/files/{path}": deleting,
@@ -117,9 +127,13 @@ GOOD = {
 }
 
 CONFLICT = {
-    "POST /api/places/{place_id}/draft/publish": "each one is a new revision",
+    "POST /api/places/{place_id}/draft/publish": in_trash(publishing),
+    "GET /api/places/{place_id}/draft": in_trash(listed),
+    "GET /api/places/{place_id}/draft/files/{path}": in_trash(a_file),
+    "GET /api/places/{place_id}/draft/history/{path}": in_trash(a_file),
     "POST /api/drafts": one_too_many,
     "POST /api/places/{place_id}/draft": drafted_already,
+    "DELETE /api/places/{place_id}/draft": in_trash(listed),
     "PUT /api/places/{place_id}/draft/files/{path}": writing_late,
     "DELETE /api/places/{place_id}/draft/files/{path}": deleting_late,
     "POST /api/places/{place_id}/draft/move": lambda server: moving(server, "scene.json"),

@@ -9,7 +9,7 @@ import zlib
 
 from hosts import parallel
 from matrix import Ask
-from matrix_drafts import one_too_many
+from matrix_drafts import in_trash, one_too_many
 from publish import package
 from support import PATIENCE, check, wait_until
 
@@ -115,7 +115,25 @@ def offered(server, to=None):
     ask = new_place(server)
     to = to or server.account()
     server.post(f"/api/places/{ask.parts['place_id']}/give", {"account": to}, ask.who)
+    server.owner_of_offer = ask.who
     return Ask(to, **ask.parts)
+
+
+def offering(server):
+    ask = offered(server)
+    return Ask(server.owner_of_offer, **ask.parts)
+
+
+def unneeded(server):
+    """A revision that no channel names."""
+    ask = new_place(server)
+    return Ask(ask.who, revision_id="r1", **ask.parts)
+
+
+def needed(server):
+    ask = unneeded(server)
+    server.post(f"/api/places/{ask.parts['place_id']}/channels/live", {"revision_id": "r1"}, ask.who)
+    return ask
 
 
 def member(server):
@@ -162,6 +180,11 @@ def picture(server):
     return Ask(name, place_id=place, number=1)
 
 
+def picturing(server):
+    ask = new_place(server)
+    return Ask(ask.who, png(), number=1, **ask.parts)
+
+
 def two_uploads(path_of):
     """Two uploads of an account have begun and do not go on."""
     def ask(server):
@@ -206,6 +229,7 @@ GOOD = {
     "POST /api/places/{place_id}/revisions": revising,
     "GET /api/places/{place_id}/revisions": of_shared(),
     "GET /api/places/{place_id}/revisions/{revision_id}": of_shared(revision_id="r1"),
+    "DELETE /api/places/{place_id}/revisions/{revision_id}": unneeded,
     "GET /api/places/{place_id}/revisions/{revision_id}/manifest": of_shared(revision_id="r1"),
     "GET /api/places/{place_id}/revisions/{revision_id}/files": of_shared(revision_id="r1"),
     "GET /api/places/{place_id}/revisions/{revision_id}/files/{path}":
@@ -217,7 +241,9 @@ GOOD = {
     "PUT /api/places/{place_id}/team/{account}": adding,
     "DELETE /api/places/{place_id}/team/{account}": member,
     "POST /api/places/{place_id}/give": giving,
+    "DELETE /api/places/{place_id}/give": offering,
     "POST /api/places/{place_id}/accept": offered,
+    "POST /api/places/{place_id}/decline": offered,
     "GET /api/places/{place_id}/pictures/{number}": picture,
     "PUT /api/places/{place_id}/pictures/{number}": lambda server: Ask(
         shared(server)[0], png(), place_id=shared(server)[1], number=1),
@@ -231,15 +257,19 @@ CONFLICT = {
         headers=[("If-Match", '"999999"')]),
     "DELETE /api/places/{place_id}": lambda server: Ask("operator", place_id="place_island"),
     "POST /api/places/{place_id}/restore": new_place,  # it is not in the trash
-    "POST /api/places/{place_id}/revisions": "each is the next one",
+    "POST /api/places/{place_id}/revisions": in_trash(revising),
+    "GET /api/places/{place_id}/team": in_trash(new_place),
+    "DELETE /api/places/{place_id}/revisions/{revision_id}": needed,
     "POST /api/places/{place_id}/channels/{channel}": not_ready,
     "POST /api/places/{place_id}/fork": fork_too_many,
     "PUT /api/places/{place_id}/team/{account}": owner_as_member,
     "DELETE /api/places/{place_id}/team/{account}": "who is not of the team is 404",
     "POST /api/places/{place_id}/give": giving_to_owner,
     "POST /api/places/{place_id}/accept": lambda server: offered(server, with_too_many(server)),
-    "PUT /api/places/{place_id}/pictures/{number}": "it takes the place of the one before",
-    "DELETE /api/places/{place_id}/pictures/{number}": "one that is not there is 404",
+    "DELETE /api/places/{place_id}/give": "what is not offered is 404",
+    "POST /api/places/{place_id}/decline": "what is not offered is 404",
+    "PUT /api/places/{place_id}/pictures/{number}": in_trash(picturing),
+    "DELETE /api/places/{place_id}/pictures/{number}": in_trash(picturing),
 }
 
 LIMITED = {

@@ -16,6 +16,7 @@ import time
 
 from protocol_client import Line, expect, join
 from support import PATIENCE, World, run, wait_until
+from test_live_scripts import schema_number
 
 # Codes that no client can cause from outside, and why.
 NOT_FROM_OUTSIDE = {
@@ -454,6 +455,8 @@ SAMPLES = {
     "remote.fire": {"name": "nobody"},
     "script.ScriptRequest": {"script_paths": ["Workspace/Nothing"]},
     "script.ScriptVerify": {"script_path": "Workspace/Nothing"},
+    "script.ScriptVerifyList": {"scripts": [{"script_path": "Workspace/Nothing"}]},
+    "script.costs": {},
     "chat.say": {"text": "hi"},
     "moderation.report": {"reason": "other"},
     "session.respawn": {},
@@ -520,7 +523,8 @@ def test_conformance_who_acknowledges_nothing(program, places, folder):
         expect(snapshots() >= 50, f"{snapshots()} snapshots in 12 s")
 
         bare = Line(f"ws://127.0.0.1:{world.port}/api/rooms/{world.room}/ws", "sandlot.v2.bin")
-        bare.send_frame(2, bytes([1, 1, 0, 2, 0, 0, 0, 0, 0, 0]))  # HANDSHAKE, seq 1, version 2
+        # HANDSHAKE, seq 1, version 2
+        bare.send_frame(2, bytes([21, 1, 0, 2, schema_number(), 0, 0, 0, 0, 0, 0]))
         bare.socket.settimeout(0.2)
         end, data = time.monotonic() + 3, bare.received
         while time.monotonic() < end:

@@ -2,13 +2,19 @@
 made, all at the same time and again and again: each of its lives ends at another moment. What was
 answered is there in the next one, what was not answered is there as a whole or not at all.
 
-SANDLOT_LIVES says how many lives there are; SANDLOT_SEED repeats the moments.
+SANDLOT_LIVES says how many lives there are; SANDLOT_SEED repeats the moments. test_killed_aimed needs no
+chance: the server dies at each system call that changes a file, one after the other.
 """
 
 import collections
+import contextlib
+import hashlib
+import http.client
 import itertools
 import os
 import random
+import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -17,7 +23,8 @@ import time
 
 from bots import write_meadow
 from hosts import Room
-from support import Player, check, run
+from publish import Publisher, package
+from support import Player, check, run, wait_until
 from test_accounts import PASSWORD, People
 from test_backup import manifest_of, sandlot
 
@@ -310,6 +317,147 @@ def test_killed_up(program, _places, folder):
           + f"; {len(test.structures)} pieces stored, {test.imported} imports")
     check(len(test.structures) > 0, "nothing was stored")
     check(all(test.cut[kind] >= POINTS for kind in KINDS), f"too seldom: {test.cut}")
+
+
+# --- aimed ----------------------------------------------------------------------------------------
+
+STRAYS = 4
+CALLS = {"cleanup": "unlink,unlinkat,fdatasync,fsync", "promote": "pwrite64,fdatasync,fsync",
+         "purge": "unlink,unlinkat,rename,renameat,renameat2,fdatasync,fsync"}
+AIMED_MAX = 40  # of one kind; there are fewer
+
+
+class Aimed(contextlib.AbstractContextManager):
+    """The server dies at the n-th of these system calls from now on, before it is carried out."""
+
+    def __init__(self, up, calls, number):
+        self.process = subprocess.Popen(
+            ["strace", "-f", "-qq", "-o", "/dev/null", "-p", str(up.process.pid), "-e", f"trace={calls}",
+             "-e", f"inject={calls}:signal=SIGKILL:when={number}"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: self.is_attached(up.process.pid), "strace is there")
+
+    @staticmethod
+    def is_attached(pid):
+        def tracer(thread):
+            with open(f"/proc/{pid}/task/{thread}/status", encoding="ascii") as file:
+                return re.search(r"TracerPid:\t(\d+)", file.read())[1] != "0"
+        return all(tracer(thread) for thread in os.listdir(f"/proc/{pid}/task"))
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+        self.process.stderr.close()
+
+
+class Shelf:
+    """A place with two revisions, and blobs that nobody uses."""
+
+    def __init__(self, program, places, folder):
+        self.program, self.places, self.folder = program, places, folder
+        self.up = Publisher(program, places, folder)
+        self.up.begin("ann")
+        self.place = self.up.publish("ann", package("One"), channel="live", visibility="listed")["place_id"]
+        self.up.publish("ann", package("Two"), self.place)
+        self.path = f"/api/places/{self.place}"
+
+    def restart(self):
+        self.up = Publisher(self.program, self.places, self.folder, tokens=self.up.tokens)
+
+    def blob(self, name):
+        return os.path.join(self.folder, "data", "blobs", name[:2], name[2:])
+
+    def write_strays(self):
+        names = [hashlib.sha256(os.urandom(8)).hexdigest() for _ in range(STRAYS)]
+        for name in names:
+            os.makedirs(os.path.dirname(self.blob(name)), exist_ok=True)
+            with open(self.blob(name), "wb") as file:
+                file.write(b"nobody's")
+        return names
+
+    def look(self):
+        """Every row has its blob, wherever the server died, and live names a revision that is ready."""
+        with contextlib.closing(sqlite3.connect(f"file:{self.folder}/data/sandlot.db?mode=ro",
+                                                uri=True)) as database:
+            used = {row[0].hex() for row in database.execute("SELECT hash FROM blob_uses WHERE length(hash) = 32")}
+            packages = {row[0] for row in database.execute("SELECT package_id FROM packages")}
+            for table in ("revisions", "blob_uses", "draft_files", "draft_history", "listing"):
+                of = {row[0] for row in database.execute(f"SELECT package_id FROM {table}")}
+                check(of <= packages | {b"", None}, f"{table} has rows of what is gone: {of - packages}")
+        lost = [name for name in used if not os.path.exists(self.blob(name))]
+        check(not lost, f"blobs in use are gone: {lost}")
+        page = self.up.good("GET", self.path, who="ann")
+        ready = [row["revision_id"] for row in self.up.good("GET", f"{self.path}/revisions", who="ann")["revisions"]
+                 if row["state"] == "ready"]
+        check(page["live"] in ready and len(ready) == 2, (page["live"], ready))
+        return page
+
+    def die(self, kind, number, request):
+        """True: the server died at that call. Else the request was answered."""
+        with Aimed(self.up, CALLS[kind], number):
+            try:
+                request()
+            except (OSError, http.client.HTTPException):
+                pass
+            time.sleep(0.05)
+        died = self.up.process.poll() is not None
+        if died:
+            self.up.kill()
+            self.restart()
+        return died
+
+
+def test_killed_aimed(program, places, folder):
+    """At each of the first system calls that change a file: of a collection, a promotion, and of deleting for
+    good."""
+    if shutil.which("strace") is None:
+        print("strace is not there")
+        sys.exit(77)
+    shelf = Shelf(program, places, folder)
+    counts = collections.Counter()
+    try:
+        for number in range(1, AIMED_MAX):
+            strays = shelf.write_strays()
+            died = shelf.die("cleanup", number, lambda: shelf.up.good("POST", "/admin/cleanup", who="boss"))
+            shelf.look()
+            shelf.up.good("POST", "/admin/cleanup", who="boss")
+            check(not any(os.path.exists(shelf.blob(name)) for name in strays), "strays stay")
+            if not died:
+                break
+            counts["cleanup"] += 1
+        for number in range(1, AIMED_MAX):
+            before = shelf.look()["live"]
+            wanted = "r1" if before == "r2" else "r2"
+            answered = []
+
+            def promote():
+                answered.append(shelf.up.good("POST", f"{shelf.path}/channels/live", {"revision_id": wanted}, "ann"))
+            died = shelf.die("promote", number, promote)
+            now = shelf.look()["live"]
+            check(now == wanted if answered else now in (before, wanted), (before, wanted, now, answered))
+            if not died:
+                break
+            counts["promote"] += 1
+        for number in range(1, AIMED_MAX):
+            made = shelf.up.publish("ann", package(f"Thrown away {number}"))["place_id"]
+            shelf.up.good("POST", f"/api/places/{made}/draft", {}, "ann")
+            shelf.up.good("DELETE", f"/api/places/{made}", who="ann")
+            died = shelf.die("purge", number, lambda: shelf.up.good("DELETE", f"/api/places/{made}?purge=1", who="ann"))
+            shelf.look()
+            status, _ = shelf.up.ask("GET", f"/api/places/{made}", who="ann")
+            check(status == 404 or died, "it is there")
+            if status == 200:
+                shelf.up.good("DELETE", f"/api/places/{made}?purge=1", who="ann")
+            shelf.up.good("POST", "/admin/cleanup", who="boss")
+            check(not os.path.exists(os.path.join(folder, "data", "drafts", made)), "its draft is there")
+            if not died:
+                break
+            counts["purge"] += 1
+        shelf.up.stop()
+    finally:
+        shelf.up.kill()
+    print(f"      died at {dict(counts)}")
+    check(counts["cleanup"] >= STRAYS and counts["promote"] >= 2 and counts["purge"] >= 3, counts)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def begin(program, folder, count):
     token = up.operator()
     up.stop()
     fill(program, folder, count)
-    return People(program, folder, variables=SECRET), token
+    return People(program, folder, "--vote-seconds", "3", variables=SECRET), token
 
 
 def ask(up, path, token=None, body=None, method="GET", status=200):
@@ -195,7 +195,7 @@ def counts(up):
 
 
 def test_listing_play(program, _places, folder):
-    """Visits are counted when somebody plays, and survive kill -9; who has played may vote."""
+    """Visits are counted when somebody plays, and survive kill -9; who has played for long enough may vote."""
     up, operator = begin(program, folder, 5)
     try:
         ann = up.register("annie")["session_token"]
@@ -220,6 +220,8 @@ def test_listing_play(program, _places, folder):
                    30 * PATIENCE)
         cost = counts(up)["cost"]
         check(cost["players"] in (1, 2) and 0 < cost["tick_ms"] < 1000, f"{cost}")
+        wait_until(lambda: up.post(f"{place}/vote", {"vote": 1}, ann, method="PUT")[0] == 200,
+                   "three seconds are enough for a vote", 20 * PATIENCE)
         voted = ask(up, f"{place}/vote", ann, {"vote": 1}, "PUT")
         check(voted == {"place_id": PLAYED, "vote": 1, "favourite": False, "played": True}, f"{voted}")
         ask(up, f"{place}/vote", ann, {"vote": 2}, "PUT", 400)

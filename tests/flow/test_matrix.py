@@ -242,7 +242,7 @@ def job(server):
 
 
 def development_world(server):
-    return Ask(server=server.development, id=server.development.room)
+    return Ask(server=server.development, world_id=server.development.room)
 
 
 def host_key(server):
@@ -314,7 +314,7 @@ GOOD = {
     "DELETE /world/{world_id}": world_to_delete,
     "GET /api/rooms/{code}": lambda server: Ask(code=server.code),
     "GET /api/rooms/{code}/ws": lambda server: Ask(code=server.code),
-    "GET /api/worlds/{id}/scripts": development_world,
+    "GET /api/worlds/{world_id}/scripts": development_world,
     "POST /login": lambda server: Ask(body={"username": "ann", "password": PASSWORD}),
     "POST /register": lambda server: Ask(body={"username": server.new_name(), "password": PASSWORD}),
     "POST /logout": logging_out,

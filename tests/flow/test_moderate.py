@@ -235,14 +235,14 @@ def test_moderate_words(program, _places, folder):
               == (400, "word_not_allowed"), "a shown name")
         check(code_of(up.post("/login", {"username": "t.r.o.l.l"})) == (400, "word_not_allowed"), "a guest")
         # Letters that look the same, styled ones, and what shows nothing do not get around it.
-        for text in ("tr\u043ell", "\U0001d42d\U0001d42b\u24de\U0001d425l", "t\ufe0fr\ufe0foll"):
-            check(talk.say(first, f"so {text} it") is None and talk.hears(second, "so ***** it"), text)
-            talk.all[1].snapshots.clear()
+        for text, shown in (("a tr\u043ell", "a *****"), ("b \U0001d42d\U0001d42b\u24de\U0001d425l", "b *****"),
+                            ("c t\ufe0fr\ufe0foll", "c *\ufe0f*\ufe0f***")):
+            check(talk.say(first, text) is None and talk.hears(second, shown), text)
         profiles = ask(up, "GET", "/api/account/profiles", None, ann["session_token"])
         profiles["profiles"][0]["name"] = "A tr\u043ell"
         check(code_of(up.post("/api/account/profiles", profiles, ann["session_token"], method="PUT"))
               == (400, "word_not_allowed"), "a character's name")
-        world = ask(up, "POST", "/api/worlds", {"name": "Fine", "place_id": PLACE}, ann["session_token"])["world_id"]
+        world = up.post("/api/worlds", {"name": "Fine", "place_id": PLACE}, ann["session_token"])[1]["world_id"]
         saved = up.request("GET", f"/world/{world}", None, {"Authorization": f"Bearer {ann['session_token']}"})[2]
         for name, code in (("A tr0ll", "word_not_allowed"), ("Fi\u202ene", "invalid_name"),
                            ("Fi\u200bne", "invalid_name")):

@@ -9,8 +9,9 @@ import os
 import signal
 import sys
 
+from bots import Bots
 from publish import Publisher, package
-from support import Closed, Player, World, check, come_back, run, wait_until
+from support import Closed, Failure, Player, World, check, come_back, run, wait_until
 
 BEAT = """count = count or 0
 function onUpdate()
@@ -36,6 +37,11 @@ def write(place, path, text):
     os.makedirs(os.path.dirname(full), exist_ok=True)
     with open(full, "w", encoding="utf-8") as file:
         file.write(text if isinstance(text, str) else json.dumps(text, indent=2))
+
+
+def read(place, path):
+    with open(os.path.join(place, path), encoding="utf-8") as file:
+        return file.read()
 
 
 def beat(word):
@@ -128,6 +134,71 @@ def test_reload_dev(program, places, folder):
         player.close()
         dev.stop(signal.SIGINT)
     finally:
+        dev.kill()
+
+
+def test_reload_dev_parameters(program, places, folder):
+    """A script that an entity has, and its parameters: both change in place."""
+    place = write_place(folder)
+    scene = json.loads(json.dumps(SCENE))
+    scene["entities"][1] |= {"scriptRef": {"path": "Workspace/Floor.lua", "codeHash": ""},
+                             "parameters": {"word": "old"}}
+    script = """function onUpdate(self)
+    Network.Broadcast("beat", "{word} " .. self.params.word, 1)
+end
+function onReload(old) end
+"""
+    write(place, "scene.json", scene)
+    write(place, "Workspace/Floor.lua", script.replace("{word}", "one"))
+    dev = Dev(program, place, None)
+    try:
+        worlds = dev.children()
+        player = Player(dev)
+        hear_beat(player, "one old")
+        write(place, "Workspace/Floor.lua", script.replace("{word}", "two"))
+        hear_beat(player, "two old")
+        scene = json.loads(read(place, "scene.json"))  # the build has written its codeHash
+        check(scene["entities"][1]["scriptRef"]["codeHash"], scene)
+        scene["entities"][1]["parameters"]["word"] = "new"
+        write(place, "scene.json", scene)
+        hear_beat(player, "two new")
+        check(dev.children() == worlds and not player.errors, f"{dev.children()} {player.errors}")
+        dev.stop(signal.SIGINT)
+    finally:
+        dev.kill()
+
+
+def write_counted(place, version):
+    """A client script that says its version, and a server script that counts who has."""
+    write(place, "StarterGui/Say.lua", f'Network.FireServer("runs", {version})\n')
+    write(place, "ServerScriptService/Count.lua", f"""local count = 0
+Network.OnClientEvent("runs", function(player, version)
+    if version == {version} then
+        count = count + 1
+        print("clients run {version}:", count)
+    end
+end)
+""")
+
+
+def test_reload_dev_reaches_clients(program, places, folder):
+    """Native clients that run scripts, while they play: each runs what was saved."""
+    place = write_place(folder)
+    write_counted(place, 1)
+    dev = Dev(program, place, None)
+    bots = Bots(program, dev.port, 4, 60, "walk", "--scripts", "--allow-weak-jail")
+    try:
+        worlds = dev.children()
+        dev.wait_line(r"clients run 1: 4", 60)
+        write_counted(place, 2)
+        dev.wait_line(r"clients run 2: 4", 60)
+        check(dev.children() == worlds and bots.runs(), "nobody left")
+        bots.stop()
+        result = bots.result(60)
+        check(result["connects"] == 4, result)
+        dev.stop(signal.SIGINT)
+    finally:
+        bots.kill()
         dev.kill()
 
 
@@ -280,6 +351,15 @@ def test_reload_draft(program, places, folder):
         check(job["reload"] == "restarted" and job["reloaded_worlds"] == 1, job)
         again = wait_until(lambda: retry_enter(up, "ann", place), "ann comes back", 30)
         hear_beat(again, "four")
+        # Without the draft there is nothing to try out.
+        up.good("DELETE", f"/api/places/{place}/draft", who="ann")
+        try:
+            wait_until(lambda: again.listen(0.2) or again.errors, "ann is told", 20)
+        except Closed:
+            pass
+        check(again.errors and again.errors[-1]["code"] == "stopped", f"{again.errors}")
+        status, answer = up.ask("POST", "/join", {"place_id": place, "channel": "draft"}, "ann")
+        check(status == 404 and answer["error"]["code"] == "no_draft", answer)
         up.stop()
     finally:
         up.kill()
@@ -322,19 +402,31 @@ def test_reload_draft_is_for_its_editors(program, places, folder):
             check(world not in json.dumps(listed), f"{who} sees it in the list")
             # With the code and a sign-in, straight at the socket.
             try:
-                stranger = Player(type("Room", (), {"port": up.port, "room": code}), name=who,
-                                  session=up.tokens[who])
-                check(False, f"{who} is in: {stranger.welcome}")
-            except Closed:
-                pass
-            except Exception as error:  # noqa: BLE001: the refusal, as the helper says it
-                check("error" in str(error), f"{who}: {error}")
+                Player(type("Room", (), {"port": up.port, "room": code}), name=who,
+                       session=up.tokens[who])
+                check(False, f"{who} is in")
+            except (Closed, Failure) as end:
+                check(" is in" not in str(end), str(end))
             page = up.good("GET", f"/api/places/{place}", who=who)
             check("reloads" not in page, f"{who}: {page}")
             check(up.ask("GET", f"/world/{world}", who=who)[0] in (403, 404), f"{who} asks for it")
         check(up.ask("POST", "/join", {"place_id": place, "channel": "draft"})[0] == 401, "nobody")
         status, answer = up.ask("POST", "/join", {"place_id": place, "channel": "drafts"}, "ann")
         check(status == 400, f"{status} {answer}")
+        # Who stops working on it leaves, and does not come back.
+        up.good("DELETE", f"/api/places/{place}/team/eve", who="ann")
+        try:
+            wait_until(lambda: eve.listen(0.2) or eve.errors, "eve is told", 20)
+        except Closed:
+            pass
+        check(eve.errors and eve.errors[-1]["code"] == "kicked", f"{eve.errors}")
+        try:
+            Player(type("Room", (), {"port": up.port, "room": code}),
+                   resume=eve.welcome["resumeToken"])
+            check(False, "eve is back")
+        except (Closed, Failure) as end:
+            check("eve is back" not in str(end), str(end))
+        check(up.ask("POST", "/join", {"place_id": place, "channel": "draft"}, "eve")[0] == 403, "eve")
         # Its worlds and DataStores are not those of players.
         live = enter(up, "cyd", place_id=place)
         check(live.answer["world_id"] != world and live.answer["place_id"] == place, live.answer)

@@ -8,8 +8,10 @@ import time
 
 from bots import write_meadow
 from support import PATIENCE, Player, WebSocket, check, run, wait_until
+from test_classes import hand_out, places_of, publish, school_class, sign_in
 from test_moderate import Talkers, closes, path_of
-from test_remote import (OK, TAKE, WORLD, ControlPlane, Liar, Line, Remote, Room, kill_all, port_of, renew)
+from test_remote import (OK, TAKE, WORLD, ControlPlane, Liar, Line, Remote, Room, heard, kill_all, port_of,
+                         renew)
 
 
 class Pair:
@@ -58,12 +60,12 @@ class Pair:
 
 
 class Elsewhere(Talkers):
-    def __init__(self, pair):
+    def __init__(self, pair, world=WORLD):
         super().__init__(pair.plane)
-        self.pair = pair
+        self.pair, self.world = pair, world
 
     def enter(self, token):
-        answer = self.pair.plane.join_world(token=token)
+        answer = self.pair.plane.join_world(self.world, token)
         check(port_of(answer) == self.pair.remote.port, f"not at the host: {answer}")
         player = Player(Room(self.pair.remote, answer), ticket=answer["ticket"])
         player.heard, inner = [], player.hear
@@ -117,6 +119,38 @@ def test_remote_order_chat(program, _places, folder):
         pair.stop()
     finally:
         pair.kill()
+
+
+def test_remote_order_class(program, _places, folder):
+    """A class's place that a machine of the school runs: the teacher's chat rule holds there, and a pause ends it."""
+    plane = remote = None
+    try:
+        plane = ControlPlane(program, write_meadow(folder + "/places"), folder + "/data")
+        pair = Pair.__new__(Pair)
+        pair.plane = plane
+        kim = pair.teacher()
+        made, pupils = school_class(plane, kim, "5b", ["Anna", "Bert"])
+        anna = sign_in(plane, pupils[0]["code"])
+        hand_out(plane, kim, made, title="Our town")
+        place = places_of(plane, kim, made)[pupils[0]["username"]]
+        publish(plane, anna, place)
+        pair.ask("POST", "/join", {"place_id": place}, anna)  # it is open from now on
+        world = "world_class"
+        remote = pair.remote = Remote(program, f"http://127.0.0.1:{plane.port}", plane.key()["key"],
+                                      "--place-id", place, world=world)
+        talk = Elsewhere(pair, world)
+        first = talk.enter(anna)
+        talk.says_at_last(first, "hello")
+        pair.ask("PUT", f"/api/classes/{made}/chat", {"rule": "off"}, kim)
+        talk.says_at_last(first, "still here", "chat_restricted")
+        pair.ask("POST", f"/api/classes/{made}/pause", None, kim)
+        check(heard(first, "your class pauses"), "she is told:\n" + "\n".join(remote.lines[-9:]))
+        check(remote.ends() == 0, "the host ends:\n" + "\n".join(remote.lines[-9:]))
+        status, answer = plane.ask("POST", "/join", {"world_id": world}, anna)
+        check((status, answer["error"]["code"]) == (403, "class_paused"), answer)
+        plane.stop()
+    finally:
+        kill_all(remote, plane)
 
 
 def test_remote_order_blocks(program, _places, folder):
@@ -307,6 +341,9 @@ def test_remote_order_lies(program, _places, folder):
         check(send(number=2, reporter=bo["client_id"])[0] == 200, "of somebody who is there")
         row = plane.ask("GET", "/admin/reports/2")[1]
         check(row["reporter"] == bo["client_id"] and row["evidence"][0]["known"], row)
+        full = [{**line, "text": '"' * 512}] * 500
+        check(send(number=3, reporter=bo["client_id"], lines=full)[0] == 200, "as much as there may be")
+        check(len(plane.ask("GET", "/admin/reports/3")[1]["evidence"]) == 500, "all of it")
         # Worlds and reports that are not its own.
         check(send(world_id=WORLD)[0] == 409, "of another's world")
         check(send(boot="0" * 32)[0] == 409, "of another process")
@@ -321,6 +358,7 @@ def test_remote_order_lies(program, _places, folder):
         statuses = [send(number=10 + i)[0] for i in range(14)]
         check(statuses[0] == 200 and statuses[-1] == 429, f"without end: {statuses}")
         # The evidence of a report from a page about its world, once.
+        check(own.codes(renew()) == [OK] and own.report()[0] == 200, "it still holds the world")
         made = plane.ask("POST", "/api/reports", {"reason": "spam", "world_id": own.world},
                          bo["session_token"])[1]["report_id"]
         orders = wait_until(lambda: [one for one in own.report()[1]["orders"] if one["order"] == "evidence"],

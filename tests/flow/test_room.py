@@ -160,6 +160,7 @@ def test_room_offers(program, places, folder):
         up.good("POST", f"{path}/give", {"account": "carl"}, "ann")
         other = up.publish("carl", large(2))["place_id"]
         up.publish("carl", large(3), other)
+        up.publish("carl", large(4), other)
         refused(up.ask("POST", f"{path}/accept", who="carl"), 409, "quota")
         up.good("DELETE", f"/api/places/{other}/revisions/r1", who="carl")
         up.good("POST", f"{path}/accept", who="carl")

@@ -429,7 +429,7 @@ def fetched(place):
     """The modules that a build reads, and what the lock says."""
     at, found = os.path.join(place, ".sandlot", "spells"), {}
     for where, _, names in os.walk(at):
-        for name in names:
+        for name in (one for one in names if one.endswith(".lua")):
             path = os.path.join(where, name)
             found[os.path.relpath(path, at)] = open(path, encoding="utf-8").read()
     lock = os.path.join(place, "spells.lock.json")

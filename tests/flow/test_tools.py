@@ -122,6 +122,16 @@ def test_tools_worlds_top_logs(program, _places, folder):
         table = tool("top", "--once")
         check(table.startswith(f"{tool.url}: 1 worlds, 0 players\nWORLD") and world in table, table)
         check(json.loads(tool("top", "--once", "--json"))["servers"][0]["world_id"] == world, "JSON")
+        # One world: what its scripts cost.
+        def scripts():
+            found = json.loads(tool("top", world, "--once", "--json"))
+            return found["scripts"] and found
+        found = wait_until(scripts, "the world says what its scripts cost")
+        shown = tool("top", world, "--once")
+        check(shown.startswith(f"{world} on {tool.url}: tick ") and "SCRIPT ON THE SERVER" in shown and
+              found["scripts"][0]["path"] in shown, shown)
+        check("no such world" in tool("top", "world_of_nobody", "--once", code=1), "a world that is not there")
+        check("did you mean" in tool("top", world, "--onec", code=2), "no suggestion")
         # Live: it is drawn again.
         live = subprocess.Popen([program, "top", "--every", "1"], stdout=subprocess.PIPE, text=True,
                                 env=environment(tool.home))

@@ -220,6 +220,20 @@ static Control *open_people(StoreFixture *fixture)
     return control;
 }
 
+TEST(a_plain_line_hides_nothing)
+{
+    static const char *const hidden[] = {
+        "a\nb",          "a\tb",      "a\x1b[1m",        "a\xe2\x80\xae z",
+        "a\xe2\x80\x8b", "a\xc2\xad", "\xef\xbb\xbf",    "a\xe2\x81\xa6",
+        "\xe3\x85\xa4",  "a\xff",     "\xf3\xa0\x81\x81"};
+    CHECK(name_is_plain_line("") && name_is_plain_line("Our town \xe2\x9d\xa4\xef\xb8\x8f"));
+    CHECK(name_is_plain_line("\xce\xa9\xce\xbc\xce\xad\xce\xb3\xce\xb1 \xe6\x9d\x8e"));
+    for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
+        CHECK(!name_is_plain_line(hidden[i]));
+        CHECK(name_is_plain_text(hidden[i]) == (i < 2));
+    }
+}
+
 TEST(what_looks_alike_is_the_same_name)
 {
     static const char *const same[][2] = {

@@ -24,7 +24,8 @@ static RuneStore open_store(void)
     RuneStore store;
     snprintf(folder, sizeof folder, "/tmp/sandlot-store-XXXXXX");
     CHECK(mkdtemp(folder) != NULL);
-    strcat(folder, "/in/cache");
+    const size_t bytes = strlen(folder);
+    snprintf(folder + bytes, sizeof folder - bytes, "/in/cache");
     CHECK(rune_store_open(folder, &store) == STATUS_OK);
     return store;
 }

@@ -170,3 +170,41 @@ TEST(rules_ranges_lists_and_acts_are_read_back)
     CHECK_INT(store_address_ban_delete(fixture.store, "192.0.2.0/24"), STATUS_NOT_FOUND);
     fixture_end(&fixture);
 }
+
+TEST(a_host_reports_once_and_adds_evidence_once)
+{
+    const StoreReportLine line = {.kind = HEARD_SAID, .account_id = 20, .text = "buy this"};
+    const StoreReportHost host = {.host_id = "host_a", .boot = {1}, .number = 7};
+    const StoreReportHost later = {.host_id = "host_a", .boot = {2}, .number = 7};
+    const StoreReportHost asked = {.host_id = "host_a", .boot = {1}};
+    StoreReportHost found;
+    REQUIRE(fixture_begin(&fixture));
+    StoreReport first = report_of(0, 20, 5), again = report_of(0, 21, 6), other = first;
+    CHECK_OK(store_report_add_from(fixture.store, &host, &first, &line, 1, 100));
+    CHECK_OK(store_report_add_from(fixture.store, &host, &again, &line, 1, 100));
+    CHECK_INT(again.report_id, first.report_id);
+    CHECK_OK(store_report_find(fixture.store, first.report_id, &again));
+    CHECK_INT(again.account_id, 20);
+    CHECK_OK(store_report_add_from(fixture.store, &later, &other, &line, 1, 100));
+    CHECK(other.report_id != first.report_id); // another life of the process
+    CHECK_INT(store_report_add_from(fixture.store, &asked, &other, &line, 1, 100),
+              STATUS_MALFORMED);
+    // Evidence for a report that was made here.
+    StoreReport page = report_of(10, 20, 7);
+    CHECK_OK(store_report_add(fixture.store, &page, NULL, 0, 100));
+    CHECK_INT(store_report_host(fixture.store, page.report_id, &found), STATUS_NOT_FOUND);
+    CHECK_INT(store_report_add_evidence(fixture.store, &asked, page.report_id, "world_b", &line, 1),
+              STATUS_NOT_FOUND);
+    CHECK_INT(store_report_add_evidence(fixture.store, &asked, 99, "world_a", &line, 1),
+              STATUS_NOT_FOUND);
+    CHECK_OK(store_report_add_evidence(fixture.store, &asked, page.report_id, "world_a", &line, 1));
+    CHECK_INT(store_report_add_evidence(fixture.store, &asked, page.report_id, "world_a", &line, 1),
+              STATUS_EXISTS);
+    CHECK_INT(line_count(page.report_id), 1);
+    CHECK_OK(store_report_host(fixture.store, page.report_id, &found));
+    CHECK_TEXT(found.host_id, "host_a");
+    // With who was reported, all of it is gone.
+    CHECK_OK(store_person_delete(fixture.store, 20));
+    CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM report_hosts WHERE report_id > 0"), 0);
+    fixture_end(&fixture);
+}

@@ -2,7 +2,6 @@
 #include "core/script/api/api.h"
 
 #include "core/base/utf8.h"
-#include "core/wire/script_path.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -252,8 +251,7 @@ static int require_from(lua_State *thread, lua_KContext tries)
     char whole[SCRIPT_PATH_BYTES];
     size_t bytes;
     const char *path = lua_tolstring(thread, 1, &bytes);
-    const bool is_spell = script_path_spell(path, bytes, whole, sizeof whole) > 0;
-    const Handle handle = script_find(system, is_spell ? whole : path);
+    const Handle handle = script_find(system, script_path_whole((Text){path, bytes}, whole).data);
     Script *script = script_at(system, handle);
     if (script == NULL) {
         return require_missing(thread, system, path, tries);

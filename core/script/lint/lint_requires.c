@@ -1,6 +1,5 @@
 // The modules that a script requires by a constant path: sorted, each once with its first line.
 #include "core/script/lint/lint_inside.h"
-#include "core/wire/script_path.h"
 
 #include <string.h>
 
@@ -29,8 +28,7 @@ static void insert_require(LintResult *result, uint32_t at, const char *plain, u
 void lint_add_require(LintResult *result, uint32_t line, Text written)
 {
     char whole[SCRIPT_PATH_BYTES];
-    const size_t spell = script_path_spell(written.data, written.bytes, whole, sizeof whole);
-    const Text path = script_path_plain(spell > 0 ? (Text){whole, spell} : written);
+    const Text path = script_path_plain(script_path_whole(written, whole));
     for (size_t i = 0; i < path.bytes; i++) {
         if ((unsigned char)path.data[i] < 0x20 || path.data[i] == 0x7f) {
             return; // not a valid path of a module

@@ -40,6 +40,9 @@ typedef struct ScriptApi ScriptApi; // core/script/api/script_api.h has the only
 
 // The plain path of a script, from the forms that scenes and files use (core/wire/script_path.h).
 Text script_path_plain(Text path);
+// What `require` is given, with the short name of a spell's module ("@fire") written out in
+// `space`.
+Text script_path_whole(Text written, char space[SCRIPT_PATH_BYTES]);
 
 typedef struct ScriptConfig {
     ScriptWorld *world;   // kept

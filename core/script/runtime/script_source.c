@@ -16,6 +16,12 @@ Text script_path_plain(Text path)
     return (Text){plain.data, plain.bytes};
 }
 
+Text script_path_whole(Text written, char space[SCRIPT_PATH_BYTES])
+{
+    const size_t bytes = script_path_spell(written.data, written.bytes, space, SCRIPT_PATH_BYTES);
+    return bytes > 0 ? (Text){space, bytes} : written;
+}
+
 Handle script_find(const ScriptSystem *system, const char *path)
 {
     for (uint32_t i = pool_next(&system->scripts, 1); i != 0;

@@ -89,7 +89,7 @@ static void message_dropped(void *user, const ScriptEvent *event)
 {
     ScriptHost *host = user;
     Session *session = session_of_player(host->config.sessions, event->player_id);
-    uint32_t row;
+    uint32_t row = 0;
     host->remotes->stale += 1;
     if (event->invoke_id != 0 && session != NULL && session->state == SESSION_PLAYING &&
         call_take(host->remotes, calls_of(host, session), event->invoke_id, &row)) {

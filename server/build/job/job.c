@@ -74,6 +74,7 @@ struct JobQueue {
     bool hides_cache;
     JobSpells find_spells; // may be NULL
     void *spells_user;
+    bool keeps_priority;
     JobBuilt built; // may be NULL
     void *built_user;
     pthread_mutex_t lock; // for everything below
@@ -566,11 +567,15 @@ static void *thread_main(void *user)
 {
     JobQueue *queue = ((JobThread *)user)->queue;
     Builder *builder = NULL;
-    work_pool_lower_priority(); // and of the processes that builds start: worlds go first
+    bool is_low = false;
     pthread_mutex_lock(&queue->lock);
     while (!queue->stop) {
         bool is_waiting;
         Job *job = next_job(queue, &is_waiting);
+        if (job != NULL && !is_low && !queue->keeps_priority) {
+            work_pool_lower_priority(); // and of the processes that builds start: worlds go first
+            is_low = true;
+        }
         if (job != NULL) {
             run_job(queue, &builder, job);
         } else {
@@ -625,6 +630,11 @@ void job_queue_spells(JobQueue *queue, JobSpells spells, void *user)
 {
     queue->find_spells = spells;
     queue->spells_user = user;
+}
+
+void job_queue_keep_priority(JobQueue *queue)
+{
+    queue->keeps_priority = true;
 }
 
 void job_queue_built(JobQueue *queue, JobBuilt built, void *user)

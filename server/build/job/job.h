@@ -97,6 +97,8 @@ typedef JobReload (*JobBuilt)(void *user, const char *place, const JobStatus *st
 void job_queue_built(JobQueue *queue, JobBuilt built, void *user);
 // What has become of the worlds since, of a job that is still kept.
 void job_set_reload(JobQueue *queue, const char *id, const JobReload *reload);
+// Builds run like everything else; without this, worlds go first. Set it before the first job.
+void job_queue_keep_priority(JobQueue *queue);
 // One more line in the log of a job that has not ended.
 void job_note(JobQueue *queue, const char *id, const char *text);
 // Cancels running builds and starts no more; whoever waits for one (job_wait) waits no longer. NULL

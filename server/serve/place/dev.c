@@ -168,8 +168,9 @@ void dev_reloaded(Serve *serve, const PlaceReload *reload)
     }
     switch (result->state) {
     case JOB_RELOADED:
-        say("reloaded in %u ms: version %u, %u %s", ms_since(serve, reload),
-            result->manifest_version, result->worlds, result->worlds == 1 ? "world" : "worlds");
+        say("reloaded in %u ms: version %u, %u %s (built in %u ms)", ms_since(serve, reload),
+            result->manifest_version, result->worlds, result->worlds == 1 ? "world" : "worlds",
+            reload->build_ms);
         break;
     case JOB_RESTARTED:
         say("built in %u ms; more than scripts and parameters changed, so the world starts again "

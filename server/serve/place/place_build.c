@@ -281,6 +281,9 @@ JobQueue *serve_jobs(Serve *serve)
         if (job_queue_create(&config, at_a_time, &serve->jobs) == STATUS_OK) {
             job_queue_listen(serve->jobs, log_failure, NULL);
             job_queue_built(serve->jobs, place_reload_built, serve);
+            if (serve->config.dev) { // somebody waits for each of them
+                job_queue_keep_priority(serve->jobs);
+            }
             if (serve->control != NULL) {
                 job_queue_spells(serve->jobs, spell_use_draft, serve);
                 job_queue_hide_cache(serve->jobs);

@@ -40,9 +40,10 @@ static void tell(Serve *serve, const PlaceReload *reload)
     tell_job(serve, reload);
     if (result->state != JOB_RELOAD_NONE && result->state != JOB_RELOAD_WAITING) {
         const bool is_bad = result->state == JOB_RELOAD_REFUSED || result->state == JOB_ROLLED_BACK;
-        serve_log(is_bad ? LOG_WARN : LOG_INFO, "places", "%s: %s: %u worlds, manifest %u%s%s",
+        serve_log(is_bad ? LOG_WARN : LOG_INFO, "places", "%s: %s: %u %s, manifest %u%s%s",
                   reload->place_id, job_reload_name(result->state), result->worlds,
-                  result->manifest_version, is_bad ? ": " : "", result->reason);
+                  result->worlds == 1 ? "world" : "worlds", result->manifest_version,
+                  is_bad ? ": " : "", result->reason);
     }
     dev_reloaded(serve, reload);
 }
@@ -159,6 +160,7 @@ static bool is_up(const HostWorldView *view)
 void place_reload_begin(Serve *serve, HostPlace *place, const char *job_id, uint64_t since_ns)
 {
     PlaceReload *reload = make(serve, place->place_id, job_id, since_ns);
+    reload->build_ms = (uint32_t)place->built.took_ms;
     for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
         HostWorld *world = host_world_at(serve->host, i);
         const HostWorldView view = host_world_view(world);

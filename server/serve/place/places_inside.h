@@ -21,6 +21,7 @@ typedef struct PlaceReload {
     uint64_t tag; // 0: free
     char place_id[PLACE_KEY_BYTES], job_id[JOB_ID_BYTES];
     uint64_t since_ns, unix_ms;
+    uint32_t build_ms;
     uint32_t waiting; // worlds that have not answered
     bool is_begun;    // all worlds were asked
     JobReload result;

@@ -679,6 +679,39 @@ static void kick_kept_out(Serve *serve, const char *place_id, const PackageLook 
     }
 }
 
+typedef struct Leaving {
+    char place_id[PLACE_KEY_BYTES + sizeof PLACE_DRAFT_ENDING];
+    uint64_t account;
+} Leaving;
+
+static void leave_draft(void *user, void *what)
+{
+    Serve *serve = user;
+    const Leaving *leaving = what;
+    for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
+        const HostWorld *world = host_world_at(serve->host, i);
+        const StoreWorld *row = host_world_view(world).row;
+        if (strcmp(row->place_id, leaving->place_id) == 0) {
+            (void)serve_kick(serve, leaving->account, row->world_id,
+                             "you do not work on this place any more");
+        }
+    }
+    free(what);
+}
+
+void serve_place_left(Serve *serve, const char *package_id, uint64_t account)
+{
+    Leaving *leaving = malloc(sizeof *leaving);
+    if (leaving == NULL) {
+        return; // they get no other ticket
+    }
+    *leaving = (Leaving){.account = account};
+    snprintf(leaving->place_id, sizeof leaving->place_id, "%.64s" PLACE_DRAFT_ENDING, package_id);
+    if (mailbox_post(serve->mailbox, leave_draft, leaving) != STATUS_OK) {
+        free(leaving);
+    }
+}
+
 // A revision that replaces the loaded one; until it is open, the loaded one goes on.
 static void open_next(Serve *serve, const char *place_id, uint32_t number, const uint8_t hash[32])
 {

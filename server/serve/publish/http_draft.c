@@ -350,28 +350,29 @@ void serve_post_draft(void *user, HttpRequest *request, HttpResponse *response)
         serve_refuse_upload(serve, serve->data, request, response)) {
         return;
     }
-    const bool is_there = draft_exists(serve->drafts, ask.package.package_id);
-    if (is_there && !replaces) {
+    Filling filling = {.serve = serve,
+                       .revision = &revision,
+                       .replaces = draft_exists(serve->drafts, ask.package.package_id)};
+    if (filling.replaces && !replaces) {
         refuse(request, response, STATUS_EXISTS, "this place has a draft already");
         return;
     }
-    uint32_t number =
-        is_there && ask.package.live != 0 ? ask.package.live : ask.package.last_revision;
+    const bool is_live = filling.replaces && ask.package.live != 0;
+    uint32_t number = is_live ? ask.package.live : ask.package.last_revision;
     if (id[0] != '\0' && !revision_id_read(id, &number)) {
         http_fail(request, response, 400, "malformed", "revision_id is like \"r3\"");
         return;
     }
-    Status status = store_revision_find(serve->store, ask.package.package_id, number, &revision);
+    const char *place = ask.package.package_id;
+    Status status = store_revision_find(serve->store, place, number, &revision);
     const bool is_bad = status != STATUS_OK || revision.state != STORE_REVISION_READY;
     if (is_bad && id[0] == '\0' && ask.package.live != 0) { // the newest one has failed
-        status = store_revision_find(serve->store, ask.package.package_id, ask.package.live,
-                                     &revision);
+        status = store_revision_find(serve->store, place, ask.package.live, &revision);
     }
     if (status != STATUS_OK) {
         http_fail(request, response, 404, "not_found", "there is no such revision");
         return;
     }
-    Filling filling = {.serve = serve, .revision = &revision, .replaces = is_there};
     (void)make(&filling, request, response, &ask.package);
 }
 

@@ -185,7 +185,7 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
      .summary = "Makes somebody, by name or number, an editor, a tester, or keeps them out"},     \
     {"DELETE", "/api/places/*/team/*", .handler = serve_delete_team, .blocks = true,              \
      .names = "place_id account", .access = ACCESS_ACCOUNT, .gives = SERVE_PERSON,                \
-     .fails = "404 409", .summary = "Takes that back; everybody may leave a team themselves"},        \
+     .fails = "404", .summary = "Takes that back; everybody may leave a team themselves"},        \
     {"POST", "/api/places/*/give", serve_post_give, .blocks = true, .names = "place_id",          \
      .body_max = SERVE_BODY_BYTES, .access = ACCESS_ACCOUNT, .takes = "account",                  \
      .gives = "place_id account:integer given:boolean", .fails = "404 409",                       \

@@ -189,6 +189,7 @@ void serve_delete_draft(void *user, HttpRequest *request, HttpResponse *response
         place_refuse_store(request, response, status);
         return;
     }
+    serve_place_changed(serve, ask.package.package_id); // its worlds end
     ServeAnswer answer;
     serve_answer_begin(&answer, request);
     json_write_object_begin(&answer.json);

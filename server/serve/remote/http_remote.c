@@ -375,7 +375,7 @@ static Status submit(RemoteHost *host, const RemoteJob *job, bool is_again, Remo
     switch (job->type) {
     case REMOTE_RENEW:
         row = host_row(host, job);
-        return place >= REMOTE_PLACE_OLD
+        return place >= REMOTE_PLACE_OLD || remote_world_stops(host->serve, host->world_id)
                    ? store_host_keep(store, &row, clock_unix_ms(), job->duration_ms, tag)
                    : STATUS_DENIED; // it runs what players do not get here any more
     case REMOTE_TAKE:

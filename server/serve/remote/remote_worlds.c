@@ -45,6 +45,7 @@ typedef struct RemoteWorld {
     RemoteOrder orders[REMOTE_ORDERS_MAX]; // oldest first
     uint32_t order_count;
     uint64_t next_number;
+    uint64_t stop_ns;                         // when it was last told to stop; 0: never
     bool asks_again;                          // the host reports everybody anew
     RemotePerson people[REMOTE_ACCOUNTS_MAX]; // the last ones, a ring
     uint32_t person_count, person_next;
@@ -324,7 +325,15 @@ Status remote_world_stop(Serve *serve, const HostWorld *world, const char *reaso
     if (found == NULL) {
         return STATUS_NOT_FOUND;
     }
+    found->stop_ns = clock_ns();
     return add_order(found, &order) ? STATUS_OK : STATUS_LIMIT;
+}
+
+bool remote_world_stops(const Serve *serve, const char *world_id)
+{
+    const RemoteWorld *world = find(serve, world_id);
+    return world != NULL && world->stop_ns != 0 &&
+           clock_ns() - world->stop_ns < REMOTE_SILENT_MS * HOST_MS_NS;
 }
 
 void remote_world_ask_evidence(Serve *serve, const char *world_id, uint64_t report_id)

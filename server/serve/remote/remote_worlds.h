@@ -33,6 +33,8 @@ const RemoteReport *remote_world_report(const Serve *serve, const HostWorld *wor
 // All that were reported lately.
 typedef void (*RemoteEach)(void *user, const char *world_id, const RemoteReport *report);
 void remote_worlds_each(const Serve *serve, RemoteEach each, void *user);
+// Was it told to stop just now? Its host may go on for so long, to save and to tell everybody.
+bool remote_world_stops(const Serve *serve, const char *world_id);
 // The host has given it back.
 void remote_world_end(Serve *serve, const char *world_id);
 // The world that a host said this account came into last; NULL: none said so.

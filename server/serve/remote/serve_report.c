@@ -292,11 +292,15 @@ static void take_evidence(Serve *serve, const RemoteHttpReply *reply)
     }
 }
 
+// If there is a newer version already, or none came, it is asked for a second later.
 static void take_lists(Serve *serve, const RemoteHttpReply *reply)
 {
-    const bool is_answered = reply->end == REMOTE_HTTP_ANSWERED && reply->status == 200;
-    if (!is_answered || serve_ordered_take_lists(serve, reply->body, reply->bytes) != STATUS_OK) {
-        serve->report->wait_ns = clock_ns() + REMOTE_REPORT_MS * HOST_MS_NS;
+    struct ServeReport *report = serve->report;
+    if (reply->end == REMOTE_HTTP_ANSWERED && reply->status == 200) {
+        status_ignore(serve_ordered_take_lists(serve, reply->body, reply->bytes));
+    }
+    if (serve_ordered_lists_version(serve) != report->lists) {
+        report->wait_ns = clock_ns() + REMOTE_REPORT_MS * HOST_MS_NS;
     }
 }
 

@@ -74,7 +74,8 @@ static bool try_answer(Serve *serve, const ServeScriptWait *wait, bool is_last,
     if (world == NULL) {
         refuse(request, response);
     } else if (!host_world_is_ready(world)) {
-        http_fail(request, response, 503, "not_running", "the world does not run now");
+        http_fail(request, response, 503, "not_running",
+                  "the world does not run on this machine now");
     } else if (!is_last && host_world_scripts_version(world) == wait->after) {
         return false;
     } else {

@@ -154,26 +154,9 @@ static bool disk_is_full(void *user)
 
 // --- hosts --------------------------------------------------------------------------------------
 
-static HostPlace *make_place(const Hosts *hosts)
+static HostPlace *make_place(Hosts *hosts)
 {
-    if (hosts->real_place != NULL) {
-        return real_place_host(hosts->real_place);
-    }
-    static const char manifest[] = "{\"scripts\":[],\"server_tick\":0,\"version\":1}";
-    BuildResult built = {.manifest_bytes = sizeof manifest - 1};
-    built.manifest = strdup(manifest);
-    built.whole = calloc(1, 16);
-    built.stripped = calloc(1, 16);
-    built.whole_bytes = built.stripped_bytes = 16;
-    built.facts.player_max = STUB_PLAYERS;
-    built.facts.entity_max = 64;
-    snprintf(built.facts.name, sizeof built.facts.name, "Stub");
-    const HostPlaceConfig config = {.place_id = "place_stub", .folder = "", .development = false};
-    HostPlace *place = NULL;
-    char reason[256];
-    const Status status = host_place_create(&config, &built, &place, reason, sizeof reason);
-    ASSERT(status == STATUS_OK);
-    return place;
+    return hosts->real_place != NULL ? real_place_host(hosts->real_place) : set_place(hosts);
 }
 
 static void open_host(Hosts *hosts, uint32_t number)
@@ -196,7 +179,8 @@ static void open_host(Hosts *hosts, uint32_t number)
                                      .log = log_line,
                                      .start = start_process,
                                      .joined = joined,
-                                     .refuse_socket = refuse_socket},
+                                     .refuse_socket = refuse_socket,
+                                     .reloaded = set_reloaded},
                          .store = host->store,
                          .key = &hosts->key,
                          .idle_stop_ms = 4000,
@@ -312,6 +296,18 @@ static void trouble(Hosts *hosts)
     case 6: // a new revision is published
         if (host->host != NULL) {
             host_add_place(host->host, make_place(hosts));
+        }
+        break;
+    case 8:
+    case 9:
+    case 10:
+    case 11:
+    case 12:
+    case 13:
+    case 14:
+    case 15:
+        if (is_awake(host)) {
+            set_reload_something(host);
         }
         break;
     case 7: // the place is thrown away, and soon restored
@@ -620,6 +616,7 @@ HostsResult hosts_run(uint64_t seed, bool verbose)
     }
     if (!hosts.failed) {
         check_saves(&hosts);
+        set_check(&hosts);
     }
     if (!hosts.failed) {
         stop_all(&hosts);
@@ -638,6 +635,7 @@ HostsResult hosts_run(uint64_t seed, bool verbose)
                           .sign_outs = hosts.sign_outs,
                           .made = hosts.made};
     memcpy(result.refused, hosts.refused, sizeof result.refused);
+    memcpy(result.reload_counts, hosts.reload_counts, sizeof result.reload_counts);
     memcpy(result.message, hosts.message, sizeof result.message);
     return result;
 }

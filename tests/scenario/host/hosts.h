@@ -18,6 +18,7 @@
 #include "server/control/account.h"
 #include "server/control/control.h"
 #include "server/host/host_place.h"
+#include "server/host/host_reload.h"
 #include "server/host/host_world.h"
 
 #define HOSTS_MAX     3
@@ -90,7 +91,14 @@ typedef struct StubProcess {
     StubSave saves[16];
     uint32_t save_count, session_count;
     StubSession sessions[SESSIONS_MAX];
-    RealWorld *real; // NULL: it is a stub
+    // Its scripts (sets.c).
+    uint32_t first_set, set, staged_set;
+    bool takes_set;       // a manifest has come
+    uint64_t set_version; // of the last manifest
+    uint64_t switched_version;
+    uint64_t set_us;     // when a reload brought it; 0: it began with it
+    uint64_t verdict_us; // when it says whether it is good; 0: it has
+    RealWorld *real;     // NULL: it is a stub
 } StubProcess;
 
 // --- the whole ----------------------------------------------------------------------------------
@@ -116,8 +124,25 @@ typedef struct SimStructure {
 } SimStructure;
 #define STRUCTURES_MAX 1024
 
+// A set of scripts that has failed in a world, at one life of a host.
+typedef struct SimFailed {
+    uint32_t set, host;
+    uint64_t life;
+} SimFailed;
+#define FAILED_MAX 64
+
+typedef struct SimReload {
+    uint64_t tag, life;
+    uint32_t set, world, host;
+    HostReloadResult result; // HOST_RELOAD_RESULT_COUNT: none yet
+} SimReload;
+#define RELOADS_MAX 1024
+
 typedef struct SimWorld {
     StoreWorld row;
+    SimFailed failed[FAILED_MAX];
+    uint32_t failed_count;
+    uint32_t good_sets[HOSTS_MAX]; // by host: the last one that it began with or found good
     SimStructure structures[STRUCTURES_MAX];
     uint32_t structure_count;
     uint64_t begun_with[STRUCTURES_MAX]; // every structure that a life of it began with
@@ -196,6 +221,11 @@ struct Hosts {
     uint64_t number_highest;      // of those that a script was given
     uint8_t numbers[NUMBERS_MAX]; // 1: a script was given it
     uint64_t structures, numbers_given;
+    // Scripts that change.
+    uint32_t set_number;
+    uint64_t next_reload;
+    SimReload reloads[RELOADS_MAX];
+    uint64_t reload_counts[HOST_RELOAD_RESULT_COUNT];
 };
 
 typedef struct HostsResult {
@@ -203,6 +233,7 @@ typedef struct HostsResult {
     char message[256];
     uint64_t joins, tickets, saves, begun, crashes, structures, numbers;
     uint64_t admitted, bans, sign_outs, made, refused[REFUSED_COUNT];
+    uint64_t reload_counts[HOST_RELOAD_RESULT_COUNT];
 } HostsResult;
 HostsResult hosts_run(uint64_t seed, bool verbose);
 
@@ -235,6 +266,17 @@ void stub_free_queues(StubProcess *process);
 bool stub_report(StubProcess *process, const ChannelReport *report);
 uint32_t stub_report_room(const StubProcess *process);
 bool stub_hear(StubProcess *process, StubMessage *out); // its bytes are to be freed
+
+// --- sets.c -------------------------------------------------------------------------------------
+HostPlace *set_place(Hosts *hosts); // with a new set of scripts; the caller's
+void set_begin(StubProcess *process, const Entry *entry);
+void set_manifest(StubProcess *process);
+void set_entry(StubProcess *process, const Entry *entry);
+void set_step(StubProcess *process);
+void set_reload_something(SimHost *host);
+void set_reloaded(void *user, uint64_t tag, const HostWorld *world, HostReloadResult result,
+                  uint32_t version, const char *reason);
+void set_check(Hosts *hosts); // when all is calm
 
 // --- real_world.c -------------------------------------------------------------------------------
 RealPlace *real_place_create(void);

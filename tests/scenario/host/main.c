@@ -26,6 +26,9 @@ static bool run(uint64_t seed, bool verbose, HostsResult *sum)
     for (uint32_t i = 0; i < REFUSED_COUNT; i++) {
         sum->refused[i] += result.refused[i];
     }
+    for (uint32_t i = 0; i < HOST_RELOAD_RESULT_COUNT; i++) {
+        sum->reload_counts[i] += result.reload_counts[i];
+    }
     if (result.failed) {
         printf("FAILED seed %llu: %s\n  again: host_scenarios %llu\n", (unsigned long long)seed,
                result.message, (unsigned long long)seed);
@@ -41,6 +44,14 @@ static void print_sum(const HostsResult *sum)
            (unsigned long long)sum->joins, (unsigned long long)sum->tickets,
            (unsigned long long)sum->saves, (unsigned long long)sum->begun,
            (unsigned long long)sum->crashes);
+    printf("reloads: %llu switched, %llu good, %llu refused, %llu replaced, %llu failed, %llu "
+           "restored\n",
+           (unsigned long long)sum->reload_counts[HOST_RELOAD_SWITCHED],
+           (unsigned long long)sum->reload_counts[HOST_RELOAD_GOOD],
+           (unsigned long long)sum->reload_counts[HOST_RELOAD_REFUSED],
+           (unsigned long long)sum->reload_counts[HOST_RELOAD_REPLACED],
+           (unsigned long long)sum->reload_counts[HOST_RELOAD_FAILED],
+           (unsigned long long)sum->reload_counts[HOST_RELOAD_RESTORED]);
     printf("real worlds: %llu structures durable, %llu numbers of a DataStore given\n",
            (unsigned long long)sum->structures, (unsigned long long)sum->numbers);
     printf(

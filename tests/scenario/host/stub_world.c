@@ -179,6 +179,7 @@ static void take_rows(StubProcess *process, const HostBeginning *beginning)
         if (entry.type == ENTRY_ROW) {
             take_row(process, &entry);
         }
+        set_begin(process, &entry);
     }
     for (uint32_t i = 0; i < ACCOUNTS_MAX; i++) {
         if (process->values[i] < world->acknowledged[i]) {
@@ -409,6 +410,8 @@ static void take_entry(StubProcess *process, const StubMessage *message)
                &(ChannelReport){.type = CHANNEL_LEFT, .account = strtoull(text, NULL, 10)});
     } else if (entry.type == ENTRY_ADMIN) {
         people_ordered(process, &entry);
+    } else if (entry.type == ENTRY_SCRIPT || entry.type == ENTRY_RELOAD) {
+        set_entry(process, &entry);
     }
 }
 
@@ -483,8 +486,11 @@ void stub_step(StubProcess *process)
             take_connect(process, &message);
         } else if (message.type == CHANNEL_ENTRY) {
             take_entry(process, &message);
+        } else if (message.type == CHANNEL_RELOAD) {
+            set_manifest(process);
         }
         free(message.bytes);
     }
+    set_step(process);
     beat(process);
 }

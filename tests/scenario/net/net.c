@@ -116,7 +116,9 @@ static void check_faults(Net *net, ScriptSystem *system)
 {
     static ScriptFault fault;
     if (system != NULL && script_faults(system, &fault, 1) > 0) {
-        net_fail(net, "a script fails: %s:%u: %s", fault.path, fault.line, fault.message);
+        if (strstr(fault.message, "BROKEN") == NULL) { // as it shall
+            net_fail(net, "a script fails: %s:%u: %s", fault.path, fault.line, fault.message);
+        }
     }
 }
 
@@ -152,7 +154,9 @@ void net_open_world(Net *net)
     net->journal_bytes = 0;
     net->world_ticks = 0;
     store_restore(net);
-    if (net->scenario->scripts) {
+    if (net->scenario->reloads) {
+        reload_open(net);
+    } else if (net->scenario->scripts) {
         add_script(net, "ServerScriptService/Hello", server_script, 0);
         add_script(net, "StarterGui/Hello", client_script, ENTRY_REPLICATE);
     }
@@ -219,6 +223,11 @@ static void make_client(Net *net, NetClient *client)
     config.scripts = net->scenario->scripts;
     config.log = &net->log;
     config.script.log = &net->log;
+    if (net->scenario->reloads) {
+        client->net = net;
+        client->script_log = (LogSink){.write = reload_log, .user = client, .level_min = LOG_INFO};
+        config.script.log = &client->script_log;
+    }
     // Some have the scene already, others fetch it.
     config.place = client->index % 3 == 0 ? NULL : net->stripped;
     snprintf(config.name, sizeof config.name, "bot%u", client->index);
@@ -584,7 +593,7 @@ static void check_scripts(Net *net)
             expected += client->drawn != &link_cut ? net->scenario->seconds : 2;
         }
     }
-    if (net->scenario->scripts &&
+    if (net->scenario->scripts && !net->scenario->reloads &&
         (net->script_answers < expected || net->script_doubles < expected / 2 ||
          net->script_stored < expected)) {
         net_fail(net,
@@ -665,6 +674,7 @@ static void play(Net *net)
             quiet_begin(net);
         }
         store_answer(net);
+        reload_step(net, end_us);
         for (uint32_t i = 0; i < net->client_count; i++) {
             move_client(net, &net->clients[i]);
         }
@@ -684,6 +694,7 @@ static void play(Net *net)
                 hash_client(net, &net->clients[i]);
             }
             restart_note(net);
+            reload_check(net, false);
             if (net->verbose) {
                 print_second(net);
             }
@@ -695,6 +706,7 @@ static void play(Net *net)
     }
     if (!net->result.failed) {
         quiet_check(net);
+        reload_check(net, true);
     }
     sum_up(net);
 }
@@ -713,6 +725,7 @@ static void close_net(Net *net)
     heap_thaw(&net->world_heap);
     world_destroy(&net->world_heap, net->world);
     store_free(net);
+    reload_close(net);
     place_unload(&net->heap, net->whole);
     place_unload(&net->heap, net->stripped);
     test_place_free(&net->heap, net->whole_bytes);

@@ -78,6 +78,7 @@ typedef struct NetScenario {
     bool course;   // the place with stairs and platforms; else flat ground
     bool low_rate; // 30 steps, 10 snapshots
     bool scripts;
+    bool reloads;          // scripts change all the time
     bool restart;          // the world is killed and comes back from what was stored
     bool clean;            // every link is clean: p99 of the position error is checked
     bool alone;            // prediction must be exact: there is nobody to push

@@ -206,7 +206,28 @@ typedef struct PendingCommand {
     ChunkCoord at;
 } PendingCommand;
 
+// A set of scripts that changes (reload.c).
+typedef struct NetSet {
+    uint32_t tools, hud;
+    bool is_broken;
+} NetSet;
+#define NET_SETS_MAX 512
+
+typedef struct NetReload {
+    Vm *vm; // compiles; NULL: nothing is reloaded
+    NetSet set, good;
+    NetSet sets[NET_SETS_MAX]; // by manifest version
+    uint32_t version;
+    bool waits;     // for the switch
+    bool is_failed; // the last good set has to come back
+    uint64_t next_us, switch_us;
+    uint32_t switched, restored, starts;
+} NetReload;
+
 struct NetClient {
+    Net *net;
+    LogSink script_log;
+    uint32_t started_version, still_count; // of Hud; of Still
     uint32_t index;
     const LinkProfile *profile; // as drawn, until the end is quiet
     const LinkProfile *drawn;
@@ -275,11 +296,20 @@ struct Net {
     uint64_t geometry_count, geometry_us; // when terrain or structures last changed
     Kept *kept; // [0] at the last whole second, [1] one before, [2] at the kill
     Stood stood[STOOD_MAX];
+    NetReload reload;
     LogSink log;
     uint64_t script_answers, script_doubles, script_stored; // as scripts say
     NetResult result;
     Hash64 hash;
 };
+
+// --- reload.c -----------------------------------------------------------------------------------
+void reload_open(Net *net);
+void reload_close(Net *net);
+void reload_step(Net *net, uint64_t end_us);
+void reload_told(Net *net, const Command *command);
+void reload_log(void *client, const LogEvent *event);
+void reload_check(Net *net, bool is_end);
 
 void net_fail(Net *net, const char *format, ...) __attribute__((format(printf, 2, 3)));
 Status net_enter(Net *net, const Entry *entry);

@@ -171,7 +171,9 @@ void store_take(Net *net)
             break;
         case COMMAND_HEARD:
         case COMMAND_REPORT:
+            break;
         case COMMAND_RELOAD:
+            reload_told(net, &commands[i]);
             break;
         case COMMAND_LEFT:
             net_fail(net, "nobody was told to leave");

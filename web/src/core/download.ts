@@ -102,7 +102,6 @@ export class Downloader {
 
     // What the client lacks. Those that are being fetched already may be among them.
     want(list: Want[]): void {
-        this.giveHeld();
         // The text of a large manifest is signed for its world, and only the world has it.
         list.filter(({ kind }) => kind === 'manifest').forEach(({ hash }) =>
             this.client.fetchOneOverWire(hash));
@@ -214,8 +213,8 @@ export class Downloader {
         return isGood;
     }
 
-    // What came while the connection was cut.
-    private giveHeld(): void {
+    // What came while the connection was cut. Called while there is one.
+    giveHeld(): void {
         for (const { want, kept, isFresh } of this.held.splice(0)) {
             if (isFresh ? !this.received(want, kept) : !this.giveKept(want, kept)) {
                 this.add(() => this.fetchAlone(want, !want.scene));

@@ -280,6 +280,7 @@ export class Link {
 
     // The list may be long, and is the same most of the time.
     private fetchMissing(): void {
+        this.downloads.giveHeld();
         const now = performance.now();
         const change = this.client.wantsChange();
         if (change !== this.listed && now - this.listedMs >= LIST_MS) {

@@ -29,6 +29,6 @@ export function downloadLine(progress: Progress): string {
     }
     const bytes = runeBytes > 0 ? `, ${megabytes(runeHave)} of ${megabytes(runeBytes)}` : '';
     const what = isWaiting ? ' · nothing arrives, trying again…'
-        : current !== '' && current !== 'the scene' ? ` · ${current}` : '';
+        : current.includes('/') ? ` · ${current}` : ''; // a script's path
     return `Scripts: ${scriptsHave} of ${scripts}${bytes}${what}`;
 }
