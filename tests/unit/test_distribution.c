@@ -41,6 +41,7 @@ typedef struct Play {
     const char *damaged;     // chunks of this script arrive damaged …
     uint32_t damage_left;    // … so often
     bool cut;                // no rune arrives at the client
+    bool mute;               // no word to run a script arrives either
     char warnings[4096];     // of both sides
     LogSink log;
 } Play;
@@ -240,7 +241,8 @@ static void run(Play *play, uint32_t ticks)
             memcpy(copy, bytes, count);
             damage(play, copy, count);
             hear(play, copy, count, MESSAGE_DOWN);
-            if (!play->cut || bytes[0] != MESSAGE_SCRIPT_CHUNK) {
+            if ((!play->cut || bytes[0] != MESSAGE_SCRIPT_CHUNK) &&
+                (!play->mute || bytes[0] != MESSAGE_SCRIPT_EXECUTE)) {
                 client_receive(play->client, now_ms, copy, count);
             }
             world_output_take(play->world, play->connection);
@@ -457,6 +459,31 @@ TEST(a_server_context_is_refused_and_reported)
     CHECK_INT(client_fetch_progress(play->client).scripts_refused, 1);
     CHECK_INT(client_state(play->client), CLIENT_PLAYING);
     CHECK(strstr(play->warnings, "could not verify StarterGui/Hud: its run_context") != NULL);
+    play_close(play);
+}
+
+// On joining everything is here, and nothing runs until the server says so; a reload waits for
+// nobody.
+TEST(the_word_to_run_is_waited_for_on_joining_alone)
+{
+    Play *play = play_open();
+    add(play, "StarterGui/Hud.lua", "Client", "function onStart() end");
+    CHECK_OK(publish(play, 3));
+    play->mute = true;
+    join(play, false);
+    run(play, 60);
+    CHECK_INT(client_fetch_progress(play->client).scripts_here, 1);
+    CHECK_INT(client_stats(play->client).manifest_version, 0);
+    play->mute = false;
+    const MessageScriptExecute execute = {.script_path = text_from("StarterGui/Hud"),
+                                          .run_context = text_from("Client")};
+    say(play, MESSAGE_SCRIPT_EXECUTE, &execute);
+    run(play, 3);
+    CHECK_INT(client_stats(play->client).manifest_version, 3);
+    play->mute = true;
+    CHECK_OK(publish(play, 4));
+    run(play, 10);
+    CHECK_INT(client_stats(play->client).manifest_version, 4);
     play_close(play);
 }
 
