@@ -11,7 +11,7 @@ import { chromium } from 'playwright-core';
 
 const [program, web, place, screens] = process.argv.slice(2);
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const START_MS = 60_000;
+const START_MS = Number(process.env.SANDLOT_START_MS ?? 60_000);
 const WAIT_MS = 60_000;
 // Without a graphics card a picture is made by the processors, and a page would do nothing else. None of
 // these tests is about how often or how finely it draws: a small page and five pictures a second leave

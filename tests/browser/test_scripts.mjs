@@ -338,7 +338,10 @@ test('a host that packs otherwise sends runes as they are', () => stage(
     async ({ world, open }) => {
         const ada = await open('Ada');
         await runs(ada, world);
-        assert.deepEqual((await bundlesOf(ada)).map(({ path }) => path), ['/packed/0']);
+        const { downloads } = await ada.inspect();
+        assert.equal(downloads.requests, 2, 'the scene, and all runes in one answer');
+        assert.equal(downloads.wireBytes,
+            downloads.sceneBytes + downloads.runeBytes + 5 * downloads.scripts, 'as they are');
     }));
 
 test('a rune that is damaged where it is packed comes as it is', () => stage(

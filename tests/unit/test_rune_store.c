@@ -22,10 +22,9 @@ static char folder[256];
 static RuneStore open_store(void)
 {
     RuneStore store;
-    snprintf(folder, sizeof folder, "/tmp/sandlot-store-XXXXXX");
-    CHECK(mkdtemp(folder) != NULL);
-    const size_t bytes = strlen(folder);
-    snprintf(folder + bytes, sizeof folder - bytes, "/in/cache");
+    char base[] = "/tmp/sandlot-store-XXXXXX";
+    CHECK(mkdtemp(base) != NULL);
+    snprintf(folder, sizeof folder, "%s/in/cache", base);
     CHECK(rune_store_open(folder, &store) == STATUS_OK);
     return store;
 }
