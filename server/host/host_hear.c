@@ -60,6 +60,10 @@ static uint32_t entry_flags(const Ticket *ticket)
 void hosted_send_auth(HostWorld *world, uint64_t connection, const Ticket *ticket,
                       const uint8_t *profiles, size_t bytes)
 {
+    if (!hosted_has_process(world)) { // it has ended while something was asked about them
+        world->host->counts.tickets_refused += 1;
+        return;
+    }
     if (hosted_refuse_banned(world, connection, ticket->account)) { // since they were asked about
         world->host->counts.tickets_refused += 1;
         return;

@@ -406,6 +406,7 @@ static void ended(HostWorld *world, int code)
         outside->sockets_ended(outside->user, world);
     }
     world->stats.sessions = world->stats.players = world->stats.sockets = 0;
+    world->admitted[0] = world->admitted[1] = 0; // who was let in went with the process
     free(world->scripts);
     world->scripts = NULL;
     if (!was_asked) {
