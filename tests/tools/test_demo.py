@@ -85,11 +85,13 @@ class Terminal:
             assert time.monotonic() < end, "it does not end"
             self.read(0.1)
         after = termios.tcgetattr(self.theirs)
-        os.close(self.theirs)
-        # What was written last may take the kernel a moment to pass on; after it comes an error,
-        # because nobody is left on the other side.
+        # What was written last may take the kernel a moment to pass on, and it is lost if nobody
+        # holds the other side then.
         end = time.monotonic() + 10
-        try:
+        while SCREEN_BACK not in self.output and time.monotonic() < end:
+            self.read(0.1)
+        os.close(self.theirs)
+        try: # the rest, until there is nobody on the other side
             while time.monotonic() < end:
                 self.read(1)
         except OSError:
