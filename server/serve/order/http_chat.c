@@ -50,13 +50,25 @@ uint32_t serve_blocks(void *user, uint64_t account, uint64_t *out, uint32_t max)
     return given;
 }
 
+// The worlds of a place, of its beta and of its draft; "": of every place.
+static void tell_worlds(Serve *serve, const char *place_id)
+{
+    static const char *const endings[] = {"", PLACE_BETA_ENDING, PLACE_DRAFT_ENDING};
+    for (size_t i = 0; i < (place_id[0] != '\0' ? sizeof endings / sizeof *endings : 1); i++) {
+        char id[PLACE_KEY_BYTES];
+        if (snprintf(id, sizeof id, "%s%s", place_id, endings[i]) < (int)sizeof id) {
+            host_chat_changed(serve->host, id);
+        }
+    }
+}
+
 void serve_chat_step(Serve *serve)
 {
     ControlChatChange change;
     while (serve->control != NULL && control_take_chat_change(serve->control, &change)) {
         switch (change.kind) {
         case CHAT_CHANGED_WORLDS:
-            host_chat_changed(serve->host, change.place_id);
+            tell_worlds(serve, change.place_id);
             break;
         case CHAT_CHANGED_RULE:
             serve_rules_changed(serve, change.account, "");
