@@ -94,6 +94,11 @@ const ScriptTable *host_world_scripts(const HostWorld *world)
     return world->scripts;
 }
 
+const ClientVerdicts *host_world_client(const HostWorld *world, uint64_t account)
+{
+    return world->clients != NULL ? client_table_find(world->clients, account) : NULL;
+}
+
 uint64_t host_world_scripts_version(const HostWorld *world)
 {
     return world->scripts_version;
@@ -408,6 +413,8 @@ static void ended(HostWorld *world, int code)
     world->stats.sessions = world->stats.players = world->stats.sockets = 0;
     free(world->scripts);
     world->scripts = NULL;
+    free(world->clients);
+    world->clients = NULL;
     if (!was_asked) {
         log_end(world, code);
         (void)note_crash(world, host_now(world->host));
@@ -728,6 +735,7 @@ void hosted_free(HostWorld *world)
     host_place_release(world->place);
     free(world->sockets);
     free(world->scripts);
+    free(world->clients);
     free(world->guests);
     hosted_evidence_free(world);
     for (uint32_t i = 0; i < HOST_SAVES_MAX; i++) {
