@@ -511,6 +511,11 @@ const ClientCosts *world_client_costs(const World *world)
     return client_costs(world->script_host);
 }
 
+uint32_t world_client_verdicts(const World *world, ClientVerdicts *out, uint32_t most)
+{
+    return client_verdicts(world->script_host, out, most);
+}
+
 bool world_session(const World *world, uint64_t connection, uint32_t *session)
 {
     const uint32_t slot = id_map_find(&world->sessions->connections, connection);

@@ -27,6 +27,7 @@
 #include "core/world/replicate/replicate.h"
 #include "core/world/save/save.h"
 #include "core/world/script/client_cost.h"
+#include "core/world/script/client_verdict.h"
 #include "core/world/session/world_state.h"
 
 typedef struct World World;
@@ -113,6 +114,7 @@ Sim *world_sim(World *world); // to look; entries alone change a world
 const Replicator *world_replicator(const World *world);
 ScriptSystem *world_scripts(World *world); // NULL without scripts
 const ClientCosts *world_client_costs(const World *world);
+uint32_t world_client_verdicts(const World *world, ClientVerdicts *out, uint32_t most);
 // The player of a connection: its number and its body. False if it has none.
 bool world_player(const World *world, uint64_t connection, uint64_t *player, uint64_t *entity);
 // Its session number at the replicator.

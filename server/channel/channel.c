@@ -18,6 +18,7 @@
 #define VALUE_MAX     (ENTRY_BYTES_MAX)
 
 _Static_assert(CHANNEL_MESSAGE_BYTES >= ENTRY_BYTES_MAX + PACKET_HEADER, "an entry fits a message");
+_Static_assert(CHANNEL_MESSAGE_BYTES >= CLIENT_TABLE_BYTES, "a table of clients fits a message");
 _Static_assert(CHANNEL_CONNECT_BYTES == 1 + 2 * sizeof(uint64_t), "json, address, number");
 
 const uint64_t host_time_bounds_us[HOST_TIME_BUCKETS - 1] = {
@@ -405,6 +406,7 @@ void channel_write_report(const ChannelReport *report, ByteWriter *writer)
         byte_write_varint(writer, report->tick);
         break;
     case CHANNEL_SCRIPTS:
+    case CHANNEL_CLIENTS:
         byte_write_bytes(writer, report->bytes, report->byte_count);
         break;
     case CHANNEL_JOURNAL:
@@ -518,6 +520,9 @@ static void read_body(ByteReader *reader, ChannelReport *report)
         break;
     case CHANNEL_SCRIPTS:
         read_rest(reader, report, SCRIPT_TABLE_BYTES);
+        break;
+    case CHANNEL_CLIENTS:
+        read_rest(reader, report, CLIENT_TABLE_BYTES);
         break;
     case CHANNEL_JOURNAL:
         report->gap = byte_read_bool(reader);

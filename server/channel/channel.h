@@ -15,6 +15,7 @@
 #include "core/base/log.h"
 #include "core/wire/moderation.h"
 #include "core/world/world.h"
+#include "server/channel/client_table.h"
 #include "server/channel/script_table.h"
 #include "server/channel/stats.h"
 
@@ -68,6 +69,7 @@ typedef enum ChannelType {
     CHANNEL_RELOAD,
     // To the host again.
     CHANNEL_RELOADED, // what has become of it: reload, version, tick, text
+    CHANNEL_CLIENTS,  // which scripts its clients have (client_table.h)
     CHANNEL_TYPE_COUNT
 } ChannelType;
 
@@ -131,7 +133,7 @@ typedef struct ChannelReport {
     uint64_t request;     // SAVE, STORE
     uint64_t socket;      // CLOSED
     uint64_t epoch, seq;  // SAVE, STORE (epoch)
-    const uint8_t *bytes; // AUTH, SAVE, JOURNAL, SCRIPTS, HEARD, REPORT
+    const uint8_t *bytes; // AUTH, SAVE, JOURNAL, SCRIPTS, CLIENTS, HEARD, REPORT
     size_t byte_count;
     StoreRequest store;              // STORE
     LogLevel level;                  // LOG

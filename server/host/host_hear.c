@@ -188,6 +188,17 @@ static void hear_scripts(HostWorld *world, const ChannelReport *report)
     }
 }
 
+static void hear_clients(HostWorld *world, const ChannelReport *report)
+{
+    if (world->clients == NULL) {
+        world->clients = calloc(1, sizeof *world->clients);
+    }
+    if (world->clients != NULL &&
+        client_table_read(report->bytes, report->byte_count, world->clients) != STATUS_OK) {
+        hosted_kill(world, "it sent an invalid table of clients");
+    }
+}
+
 static void hear_stop(HostWorld *world, const ChannelReport *report)
 {
     hosted_log(world, LOG_INFO, "the world ends: %s", report->text);
@@ -263,6 +274,9 @@ static void hear(HostWorld *world, const ChannelReport *report)
         break;
     case CHANNEL_SCRIPTS:
         hear_scripts(world, report);
+        break;
+    case CHANNEL_CLIENTS:
+        hear_clients(world, report);
         break;
     case CHANNEL_JOURNAL:
         world->link->face->journal(world->link, report->bytes, report->byte_count, report->gap);

@@ -130,6 +130,7 @@ struct HostWorld {
     HostStats stats;
     ScriptTable *scripts;     // what its scripts cost, as it said last; NULL: nothing yet
     uint64_t scripts_version; // one more each time; also over restarts of the world
+    ClientTable *clients;     // which scripts its clients have, likewise
     uint32_t layers;          // of its jail
     uint64_t empty_ns;        // since when nobody is in it; 0: somebody is
 

@@ -94,6 +94,11 @@ const ScriptTable *host_world_scripts(const HostWorld *world)
     return world->scripts;
 }
 
+const ClientVerdicts *host_world_client(const HostWorld *world, uint64_t account)
+{
+    return world->clients != NULL ? client_table_find(world->clients, account) : NULL;
+}
+
 uint64_t host_world_scripts_version(const HostWorld *world)
 {
     return world->scripts_version;
@@ -409,6 +414,8 @@ static void ended(HostWorld *world, int code)
     world->admitted[0] = world->admitted[1] = 0; // who was let in went with the process
     free(world->scripts);
     world->scripts = NULL;
+    free(world->clients);
+    world->clients = NULL;
     if (!was_asked) {
         log_end(world, code);
         (void)note_crash(world, host_now(world->host));
@@ -729,6 +736,7 @@ void hosted_free(HostWorld *world)
     host_place_release(world->place);
     free(world->sockets);
     free(world->scripts);
+    free(world->clients);
     free(world->guests);
     hosted_evidence_free(world);
     for (uint32_t i = 0; i < HOST_SAVES_MAX; i++) {

@@ -12,6 +12,7 @@
 // is given back (RELEASING).
 #pragma once
 
+#include "server/channel/client_table.h"
 #include "server/channel/script_table.h"
 #include "server/host/host.h"
 
@@ -80,6 +81,8 @@ void host_world_set_other_place(HostWorld *world);
 // What the store has of it was put there by somebody else while it did not run.
 void host_world_replace(HostWorld *world, const StoreWorld *row);
 const ScriptTable *host_world_scripts(const HostWorld *world); // NULL: it has told nothing yet
-uint64_t host_world_scripts_version(const HostWorld *world);   // one more for each that it told
+// Which scripts the client of that account has, as the world says; NULL: it has not said.
+const ClientVerdicts *host_world_client(const HostWorld *world, uint64_t account);
+uint64_t host_world_scripts_version(const HostWorld *world); // one more for each that it told
 // Everything on its link.
 void host_world_receive(HostWorld *world);

@@ -1,6 +1,8 @@
 // See script_report.h.
 #include "server/shell/script_report.h"
 
+#include <string.h>
+
 #define FAULT_REPORTS_PER_SECOND 4 // a script that fails in every tick fills no channel
 
 static uint64_t microseconds(double ms)
@@ -40,6 +42,26 @@ static void send_table(WorldLoop *loop)
     (void)world_loop_report(loop, &report); // a host that is behind gets the next one
 }
 
+// Only when it differs from what was sent last: most seconds change nothing.
+static void send_clients(WorldLoop *loop)
+{
+    static ClientTable table;
+    static uint8_t bytes[CLIENT_TABLE_BYTES], sent[CLIENT_TABLE_BYTES];
+    static size_t sent_bytes;
+    table.count = world_client_verdicts(loop->world, table.rows, WORLD_PLAYERS_MAX);
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    client_table_write(&table, &writer);
+    if (writer.status != STATUS_OK ||
+        (writer.at == sent_bytes && memcmp(bytes, sent, sent_bytes) == 0)) {
+        return;
+    }
+    const ChannelReport report = {.type = CHANNEL_CLIENTS, .bytes = bytes, .byte_count = writer.at};
+    if (world_loop_report(loop, &report)) { // a host that is behind gets the next one
+        memcpy(sent, bytes, writer.at);
+        sent_bytes = writer.at;
+    }
+}
+
 // Faults are drained here and nowhere else. True: there were some.
 static bool take_faults(WorldLoop *loop, ScriptSystem *scripts)
 {
@@ -75,6 +97,7 @@ void script_report(WorldLoop *loop, HostStats *stats)
         send_table(loop);
     }
     loop->script_faults_wait = false;
+    send_clients(loop);
 }
 
 void script_report_faults(WorldLoop *loop)

@@ -249,5 +249,53 @@ def test_admin_mute_says_until_when(program, _places, folder):
         up.kill()
 
 
+def test_admin_shows_scripts_of_clients(program, _places, folder):
+    """Who has verified which scripts, of two clients of one world: one does, the other never."""
+    up, boss = begin(program, folder)
+    try:
+        ann, bob = up.register("ann")["session_token"], up.register("bob")["session_token"]
+        player = enter(up, token=ann, place_id="place_obby")
+        silent = enter(up, token=bob, world_id=player.world_id)
+        manifest = player.wait("event", "ScriptManifest")["payload"]
+        scripts = [{"script_path": row["path"], "hash": row["rune_hash"], "success": True}
+                   for row in manifest["scripts"]]
+        count = len(scripts)
+        check(count >= 2 and all("ServerScript" not in one["script_path"] for one in scripts), scripts)
+
+        def shown(**wanted):
+            """Both clients, once the first has these numbers."""
+            def look():
+                rows = ask(up, "GET", "/admin/sessions", None, boss)["sessions"]
+                both = {one["username"]: one["scripts"] for one in rows if one["kind"] == "session"}
+                check(both.get(boss_name) is None, both)
+                mine = both["ann"]
+                return both if mine and all(mine[name] == wanted[name] for name in wanted) else None
+            both = wait_until(look, f"{wanted} is shown")
+            wait_until(lambda: player.hear(5) and silent.hear(5), "both play on")
+            return both["ann"], both["bob"]
+
+        boss_name = next(one["username"] for one in ask(up, "GET", "/admin/sessions", None, boss)["sessions"]
+                         if one["username"] not in ("ann", "bob"))
+        nothing = {"version": manifest["version"], "wanted": count, "verified": 0, "failed": 0,
+                   "settled": False}
+        check(shown(**nothing) == (nothing, nothing), "before anybody has said anything")
+        # One cannot be verified at first, and one is told twice; a wrong hash is of another set.
+        player.say("script", "ScriptVerify", {**scripts[0], "success": False, "reason": "damaged"})
+        player.say("script", "ScriptVerifyList", {"scripts": scripts[1:] + scripts[1:2]})
+        player.say("script", "ScriptVerify", {**scripts[0], "hash": "sha256:" + "00" * 32})
+        some = {**nothing, "verified": count - 1, "failed": 1}
+        check(shown(**some) == (some, nothing), "one has failed")
+        player.say("script", "ScriptVerify", scripts[0])
+        done = {**nothing, "verified": count, "settled": True}
+        check(shown(**done) == (done, nothing), "all are verified")
+        player.close()
+        wait_until(lambda: ask(up, "GET", "/admin/sessions", None, boss)["sessions"] and all(
+            one["scripts"] is None for one in ask(up, "GET", "/admin/sessions", None, boss)["sessions"]
+            if one["username"] == "ann"), "who is gone has none")
+        up.stop()
+    finally:
+        up.kill()
+
+
 if __name__ == "__main__":
     sys.exit(run(dict(globals()), sys.argv))

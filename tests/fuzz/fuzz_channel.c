@@ -41,6 +41,25 @@ static void look_at_scripts(void)
     ASSERT(printed == STATUS_OK);
 }
 
+// Likewise.
+static void look_at_clients(void)
+{
+    static ClientTable table, table_again;
+    static uint8_t bytes[CLIENT_TABLE_BYTES];
+    if (client_table_read(report.bytes, report.byte_count, &table) != STATUS_OK) {
+        return;
+    }
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    client_table_write(&table, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    const Status status = client_table_read(bytes, writer.at, &table_again);
+    ASSERT(status == STATUS_OK && table_again.count == table.count);
+    for (uint32_t i = 0; i < table.count; i++) {
+        ASSERT(table.rows[i].wanted <= MANIFEST_SCRIPTS_MAX);
+        ASSERT(client_table_find(&table_again, table.rows[i].account) != NULL);
+    }
+}
+
 static void look_at(const ChannelMessage *message)
 {
     const Status status =
@@ -51,6 +70,8 @@ static void look_at(const ChannelMessage *message)
     }
     if (report.type == CHANNEL_SCRIPTS) {
         look_at_scripts();
+    } else if (report.type == CHANNEL_CLIENTS) {
+        look_at_clients();
     }
     ASSERT(strlen(report.text) < sizeof report.text && strlen(report.area) < sizeof report.area);
     ByteWriter writer = byte_writer(first, sizeof first);

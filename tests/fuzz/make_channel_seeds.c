@@ -92,5 +92,13 @@ int main(int count, char **arguments)
     script_table_write(&table, &writer);
     report = (ChannelReport){.type = CHANNEL_SCRIPTS, .bytes = rows, .byte_count = writer.at};
     write_seed(folder, "scripts", &report, false, false);
+    static ClientTable clients = {.count = 2};
+    clients.rows[0] = (ClientVerdicts){
+        .account = 7, .version = 3, .wanted = 12, .verified = 12, .is_settled = true};
+    clients.rows[1] = (ClientVerdicts){.account = 1 << 20, .version = 3, .wanted = 12, .failed = 1};
+    writer = byte_writer(rows, sizeof rows);
+    client_table_write(&clients, &writer);
+    report = (ChannelReport){.type = CHANNEL_CLIENTS, .bytes = rows, .byte_count = writer.at};
+    write_seed(folder, "clients", &report, false, false);
     return 0;
 }

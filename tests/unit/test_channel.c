@@ -438,3 +438,70 @@ TEST(a_broken_table_of_scripts_is_a_status)
     CHECK_TEXT(read_back.faults[0].path, "??");
     CHECK_TEXT(read_back.faults[0].message, "a?? ");
 }
+
+// --- clients ------------------------------------------------------------------------------------
+
+static ClientTable clients, clients_back;
+static uint8_t client_bytes[CLIENT_TABLE_BYTES + 1];
+
+static size_t write_clients(uint32_t count)
+{
+    clients.count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        clients.rows[i] = (ClientVerdicts){.account = UINT64_MAX - i,
+                                           .version = UINT32_MAX,
+                                           .wanted = MANIFEST_SCRIPTS_MAX,
+                                           .verified = MANIFEST_SCRIPTS_MAX - 1,
+                                           .failed = 1,
+                                           .is_settled = i % 2 == 1};
+    }
+    ByteWriter writer = byte_writer(client_bytes, CLIENT_TABLE_BYTES);
+    client_table_write(&clients, &writer);
+    CHECK_OK(writer.status);
+    return writer.at;
+}
+
+TEST(a_full_table_of_clients_arrives)
+{
+    const size_t bytes = write_clients(WORLD_PLAYERS_MAX);
+    ChannelReport report = {.type = CHANNEL_NONE};
+    CHECK_OK(channel_read_report(CHANNEL_CLIENTS, client_bytes, bytes, &report));
+    CHECK_OK(client_table_read(report.bytes, report.byte_count, &clients_back));
+    CHECK_INT(clients_back.count, WORLD_PLAYERS_MAX);
+    const ClientVerdicts *row = client_table_find(&clients_back, UINT64_MAX - 3);
+    CHECK(row == &clients_back.rows[3]);
+    CHECK_INT(row->version, UINT32_MAX);
+    CHECK_INT(row->wanted, MANIFEST_SCRIPTS_MAX);
+    CHECK_INT(row->verified, MANIFEST_SCRIPTS_MAX - 1);
+    CHECK_INT(row->failed, 1);
+    CHECK(row->is_settled && !clients_back.rows[2].is_settled);
+    CHECK(client_table_find(&clients_back, 7) == NULL);
+    // One byte more than the largest is refused before it is read.
+    CHECK(channel_read_report(CHANNEL_CLIENTS, client_bytes, CLIENT_TABLE_BYTES + 1, &report) ==
+          STATUS_LIMIT);
+}
+
+TEST(a_broken_table_of_clients_is_a_status)
+{
+    const size_t bytes = write_clients(3);
+    clients_back = (ClientTable){.count = 1, .rows[0] = {.account = 5}};
+    for (size_t cut = 0; cut < bytes; cut++) {
+        CHECK(client_table_read(client_bytes, cut, &clients_back) != STATUS_OK);
+    }
+    client_bytes[bytes] = 0;
+    CHECK(client_table_read(client_bytes, bytes + 1, &clients_back) != STATUS_OK);
+    const uint8_t hostile[][8] = {
+        {0xa1, 0x1f, 1, 1, 1, 1, 0, 0}, // 4001 rows
+        {1, 5, 1, 0xd1, 0x0f, 0, 0, 0}, // 2001 scripts wanted,
+        {1, 5, 1, 0, 0xd1, 0x0f, 0, 0}, // verified,
+        {1, 5, 1, 0, 0, 0xd1, 0x0f, 0}, // failed
+        {1, 0xff, 5, 1, 1, 0, 0, 2},    // settled is neither yes nor no
+    };
+    for (size_t i = 0; i < sizeof hostile / sizeof hostile[0]; i++) {
+        CHECK(client_table_read(hostile[i], 8, &clients_back) != STATUS_OK);
+    }
+    CHECK_INT(clients_back.count, 1); // untouched
+    CHECK_INT(clients_back.rows[0].account, 5);
+    CHECK_OK(client_table_read((const uint8_t[]){0}, 1, &clients_back));
+    CHECK_INT(clients_back.count, 0);
+}

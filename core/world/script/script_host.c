@@ -100,6 +100,9 @@ Status script_host_create(const ScriptHostConfig *config, ScriptHost **out)
         status = client_cost_create(host);
     }
     if (status == STATUS_OK) {
+        status = client_verdict_create(host);
+    }
+    if (status == STATUS_OK) {
         status = transfer_create(host);
     }
     if (status == STATUS_OK && config->has_scripts) {
@@ -128,6 +131,7 @@ void script_host_destroy(ScriptHost *host)
     heap_free(heap, host->order);
     heap_free(heap, host->scripts);
     transfer_destroy(host);
+    client_verdict_destroy(host);
     client_cost_destroy(host);
     remote_destroy(host);
     heap_free(heap, host);
@@ -623,6 +627,7 @@ static void take_over(ScriptHost *host, bool first)
     }
     if (host->reload_waits || first) {
         script_manifest_switch(host);
+        client_verdict_switch(host);
         host->reload_waits = false;
     }
 }
@@ -648,6 +653,7 @@ void script_host_welcome(ScriptHost *host, Session *session)
 {
     if (host->system != NULL) {
         script_manifest_send(host, session);
+        client_verdict_begin(host, session);
     }
 }
 
@@ -687,10 +693,12 @@ static bool take_verdict(ScriptHost *host, Session *session, const WireScriptVer
     }
     if (!verdict->success) {
         host->verify_failed += 1;
+        client_verdict_take(host, session, rune.number, false);
         log_write(host->config.log, host->config.clock->tick, LOG_WARN, "script",
                   "player %llu could not verify %s: %.*s", (unsigned long long)session->player,
                   rune.path, (int)verdict->reason.bytes, verdict->reason.data);
     } else if (memcmp(rune.hash, verdict->hash.bytes, sizeof rune.hash) == 0) {
+        client_verdict_take(host, session, rune.number, true);
         send_execute(host, session, &host->scripts[rune.number]);
     } // else it is of the set before, which a reload has replaced meanwhile
     return true;

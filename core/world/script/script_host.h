@@ -5,6 +5,7 @@
 //   script_manifest.c    what clients are told of them      remote.c    messages and calls
 //   script_parameters.c  parameters that changed            script_trial.c  is a new set good?
 //   client_cost.c        what scripts cost on clients, as clients say
+//   client_verdict.c    which scripts clients have, as clients say
 //
 // What always holds:
 // - The service in its path decides where a script runs and whether anything of it leaves the
@@ -16,6 +17,7 @@
 #include "core/place/place.h"
 #include "core/world/save/save.h"
 #include "core/world/script/client_cost.h"
+#include "core/world/script/client_verdict.h"
 
 typedef struct ScriptHost ScriptHost;
 
@@ -76,6 +78,8 @@ void remote_up(ScriptHost *host, Session *session, const MessageRemoteUp *comman
 // What a client's scripts cost it. Not answered: nobody waits for it.
 void client_cost_take(ScriptHost *host, const Session *session, const MessageScriptCosts *command);
 const ClientCosts *client_costs(const ScriptHost *host);
+// Those of players with an account: fills up to `most`, returns how many.
+uint32_t client_verdicts(const ScriptHost *host, ClientVerdicts *out, uint32_t most);
 
 void script_host_hash(const ScriptHost *host, Hash64 *hash);
 void remote_hash(const ScriptHost *host, Hash64 *hash);

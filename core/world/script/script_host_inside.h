@@ -73,12 +73,15 @@ typedef struct ScriptTrial {
     char reason[SCRIPT_FAULT_BYTES];
 } ScriptTrial;
 
+typedef struct VerdictList VerdictList;
+
 struct ScriptHost {
     ScriptHostConfig config;
     ScriptSystem *system;          // NULL: this world runs no scripts
     struct Remotes *remotes;       // remote.c
     struct ClientReports *reports; // client_cost.c
     struct Transfers *transfers;   // transfer.c
+    VerdictList *verdicts;         // client_verdict.c
     HostScript *scripts;           // those that run, then those that are staged
     uint32_t script_count, staged_count;
     PathIndex index, staged_index; // of both by path
@@ -158,6 +161,15 @@ void transfer_forget_scripts(ScriptHost *host); // they changed
 // --- client_cost.c ------------------------------------------------------------------------------
 MUST_USE Status client_cost_create(ScriptHost *host);
 void client_cost_destroy(ScriptHost *host);
+
+// --- client_verdict.c --------------------------------------------------------------------------
+MUST_USE Status client_verdict_create(ScriptHost *host);
+void client_verdict_destroy(ScriptHost *host);
+void client_verdict_switch(ScriptHost *host); // after the manifest has become the current one
+void client_verdict_begin(ScriptHost *host, const Session *session); // it is sent the manifest
+// What it says of the script with that number.
+void client_verdict_take(ScriptHost *host, const Session *session, uint32_t number,
+                         bool is_verified);
 
 // --- remote.c -----------------------------------------------------------------------------------
 MUST_USE Status remote_create(ScriptHost *host);

@@ -386,6 +386,24 @@ void serve_admin_delete_drain(void *user, HttpRequest *request, HttpResponse *re
 
 // --- sign-ins -----------------------------------------------------------------------------------
 
+// As its world says: null if it plays in none of this machine, or has not been sent any scripts.
+static void write_verdicts(JsonWriter *json, const ClientVerdicts *said)
+{
+    json_write_name(json, "scripts");
+    if (said == NULL) {
+        json_write_null(json);
+        return;
+    }
+    json_write_object_begin(json);
+    serve_write_number(json, "version", said->version);
+    serve_write_number(json, "wanted", said->wanted);
+    serve_write_number(json, "verified", said->verified);
+    serve_write_number(json, "failed", said->failed);
+    json_write_name(json, "settled");
+    json_write_bool(json, said->is_settled);
+    json_write_object_end(json);
+}
+
 static void write_session(const Serve *serve, JsonWriter *json, const ControlSignIn *sign_in)
 {
     char id[32];
@@ -407,6 +425,7 @@ static void write_session(const Serve *serve, JsonWriter *json, const ControlSig
                        here != NULL ? host_world_view(here).row->world_id : elsewhere);
     json_write_name(json, "is_reported");
     json_write_bool(json, here == NULL && elsewhere != NULL);
+    write_verdicts(json, here != NULL ? host_world_client(here, sign_in->who.account) : NULL);
     json_write_object_end(json);
 }
 
