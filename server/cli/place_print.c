@@ -46,6 +46,7 @@ static const char *state_of(const JsonNode *place)
 {
     return tool_text(place, "trashed_at")[0] != '\0' ? "in the trash"
            : is_true(place, "removed")               ? "removed"
+           : is_true(place, "waits_for_approval")    ? "waiting"
                                                      : tool_text(place, "visibility");
 }
 

@@ -460,13 +460,22 @@ void host_world_reload(HostWorld *world, HostPlace *place, uint64_t tag)
 
 // --- what the world says ------------------------------------------------------------------------
 
+static void found_good(HostWorld *world)
+{
+    HostReload *reload = &world->reload;
+    reload->is_tried = false;
+    set_reference(&reload->good, world->place);
+    set_reference(&reload->bad, NULL);
+    answer(world, reload->tried_tag, HOST_RELOAD_GOOD, reload->tried_version, "");
+}
+
 static void switched(HostWorld *world, uint64_t tick)
 {
     HostReload *reload = &world->reload;
     HostPlace *place = host_place_hold(reload->place);
     const bool is_restore = reload->is_restore;
-    if (reload->is_tried) { // it was not known to be good, and never will be
-        answer(world, reload->tried_tag, HOST_RELOAD_REPLACED, reload->tried_version, "");
+    if (reload->is_tried) { // it has run until now without failing: the one to come back to
+        found_good(world);
     }
     hosted_set_place(world, place);
     set_reference(&reload->base, host_place(world->host, world->row.place_id));
@@ -479,15 +488,6 @@ static void switched(HostWorld *world, uint64_t tick)
     answer(world, reload->tag, is_restore ? HOST_RELOAD_RESTORED : HOST_RELOAD_SWITCHED,
            reload->version, "");
     host_place_release(place);
-}
-
-static void found_good(HostWorld *world)
-{
-    HostReload *reload = &world->reload;
-    reload->is_tried = false;
-    set_reference(&reload->good, world->place);
-    set_reference(&reload->bad, NULL);
-    answer(world, reload->tried_tag, HOST_RELOAD_GOOD, reload->tried_version, "");
 }
 
 // It cannot be said again of the same set, so each reload that was asked for brings back the last
@@ -525,8 +525,7 @@ void hosted_reloaded(HostWorld *world, const ChannelReport *report)
     }
 }
 
-// --- a process begins and ends
-// -----------------------------------------------------------------------
+// --- a process begins and ends ------------------------------------------------------------------
 
 void hosted_reload_started(HostWorld *world)
 {
@@ -537,7 +536,9 @@ void hosted_reload_ended(HostWorld *world)
 {
     HostReload *reload = &world->reload;
     static const char why[] = "the world ended before it was known to be good";
-    if (reload->is_tried) {
+    if (reload->is_tried && world->told_stop) { // it was asked to end, and had not failed until then
+        found_good(world);
+    } else if (reload->is_tried) {
         found_bad(world, why);
     }
     reload->has_failed = false; // it starts again with the last good set

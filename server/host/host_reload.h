@@ -3,7 +3,8 @@
 //
 //   host_world_reload ─▶ signed, version + 1 ─▶ sent, as fast as the world reads it ─▶ the world's
 //   gate ─▶ refused, nothing changed
-//        └▶ switched at a tick ─▶ good after RELOAD_TRIAL_MS without faults
+//        └▶ switched at a tick ─▶ good after RELOAD_TRIAL_MS without faults, or when
+//                              │  another one follows before
 //                              └▶ failed: the last good set is sent as another reload ─▶ restored
 //
 // What always holds:

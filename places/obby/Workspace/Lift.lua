@@ -1,7 +1,8 @@
 -- Goes up, waits, comes down, waits. scene.json says how far and how fast, in "parameters".
 ---@param self Entity
 function onStart(self)
-    local low = self.Position
+    self.low = self.low or self.Position -- where it began: a script that is saved again starts anew
+    local low = self.low
     local high = low + Vector3.new(0, self.params.rise, 0)
 
     local function ride(goal)
