@@ -460,6 +460,24 @@ static Status check_size(const DraftWrite *write, const char *path,
     return status == STATUS_OK ? package_size_check(path, kind, write->bytes, reason) : status;
 }
 
+Status draft_has_room(Drafts *drafts, const char *place_id, uint64_t bytes,
+                      char reason[WORKER_REASON_BYTES])
+{
+    uint64_t used = 0;
+    StorePackage package;
+    Status status = store_package_find(drafts->store, place_id, &package);
+    status =
+        status == STATUS_OK ? store_account_bytes(drafts->store, package.owner_id, &used) : status;
+    if (status == STATUS_OK && used + bytes + ROW_CHARGE_BYTES > drafts->account_bytes_max) {
+        snprintf(reason, WORKER_REASON_BYTES,
+                 "the owner of this place uses %llu of %llu bytes; delete revisions or purge the "
+                 "trash, or ask the operator for more",
+                 (unsigned long long)used, (unsigned long long)drafts->account_bytes_max);
+        status = STATUS_LIMIT;
+    }
+    return status;
+}
+
 // First the blob, then the file, then the row: a version that is listed can be read. Without room
 // the file is put back.
 static Status write_content(Drafts *drafts, const DraftWrite *write, const char *folder,
@@ -472,18 +490,9 @@ static Status write_content(Drafts *drafts, const DraftWrite *write, const char 
                            .bytes = write->bytes};
     Content content = after;
     sha256_of(content.data, content.bytes, content.hash);
-    uint64_t used = 0;
-    StorePackage package;
-    Status status = store_package_find(drafts->store, write->place_id, &package);
-    status =
-        status == STATUS_OK ? store_account_bytes(drafts->store, package.owner_id, &used) : status;
-    if (status == STATUS_OK && used + write->bytes > drafts->account_bytes_max) {
-        snprintf(reason, WORKER_REASON_BYTES,
-                 "the owner of this place uses %llu of %llu bytes; throw places away (their room "
-                 "is free after "
-                 "30 days), or ask the operator for more",
-                 (unsigned long long)used, (unsigned long long)drafts->account_bytes_max);
-        return STATUS_LIMIT;
+    Status status = draft_has_room(drafts, write->place_id, write->bytes, reason);
+    if (status == STATUS_LIMIT) {
+        return status;
     }
     if (status == STATUS_OK) {
         status = place_file_write(folder, write->path, content.data, content.bytes,

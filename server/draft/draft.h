@@ -71,6 +71,9 @@ MUST_USE Status draft_move(Drafts *drafts, const DraftWrite *write, const char *
 // What a version was; free with free(). STATUS_NOT_FOUND: no such version, or the file was deleted.
 MUST_USE Status draft_read_version(Drafts *drafts, const char *place_id, const char *path,
                                    uint32_t version, uint8_t **out, size_t *bytes);
+// STATUS_LIMIT: the owner of the place has no room for so many bytes more.
+MUST_USE Status draft_has_room(Drafts *drafts, const char *place_id, uint64_t bytes,
+                               char reason[WORKER_REASON_BYTES]);
 // Lets `change` change a file in the folder while nobody else does; what it is then becomes a
 // version.
 typedef Status (*DraftChange)(void *user);

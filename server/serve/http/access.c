@@ -217,8 +217,10 @@ static bool refuse_banned(const Serve *serve, const HttpRoute *route, HttpReques
                           HttpResponse *response, const Identity *who)
 {
     StoreBan ban;
-    const bool is_checked = strcmp(route->method, "GET") != 0 && route->access != ACCESS_ANYONE &&
-                            route->access != ACCESS_SELF;
+    // Signing in and out, and joining, which asks about bans itself, stand outside /api/.
+    const bool is_own = route->access == ACCESS_SELF ||
+                        (route->access == ACCESS_ANYONE && strncmp(route->path, "/api/", 5) != 0);
+    const bool is_checked = strcmp(route->method, "GET") != 0 && !is_own;
     if (who == NULL || !is_checked ||
         !control_find_ban(serve->control, who->account, "", BAN_ENTER, &ban)) {
         return false;

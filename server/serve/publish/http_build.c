@@ -361,6 +361,11 @@ static void save(Serve *serve, HttpRequest *request, HttpResponse *response, con
                                  .known_hash = body->known_hash,
                                  .account = account,
                                  .writes = target.is_draft}};
+    if (target.is_draft && draft_has_room(serve->drafts, target.name, body->code_bytes,
+                                          saving.reason) == STATUS_LIMIT) {
+        http_fail(request, response, 409, "quota", saving.reason);
+        return;
+    }
     const Status status =
         target.is_draft ? draft_change(serve->drafts, target.name, path, account, save_it, &saving)
                         : save_it(&saving);
