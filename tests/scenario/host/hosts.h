@@ -98,6 +98,7 @@ typedef struct StubProcess {
     uint64_t switched_version;
     uint64_t set_us;     // when a reload brought it; 0: it began with it
     uint64_t verdict_us; // when it says whether it is good; 0: it has
+    uint64_t failed_us;  // when its host has said that it failed; 0: it has not
     RealWorld *real;     // NULL: it is a stub
 } StubProcess;
 

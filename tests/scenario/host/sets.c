@@ -2,8 +2,9 @@
 // sets fail wherever they run, and some are refused. Worlds lie about them now and then.
 //
 // Always: versions rise; what happens to a reload follows its order (host_reload.h); a set that has
-// failed in a world is never what that world begins with; in the end each world runs the set that
-// its host says, and not one that fails.
+// failed in a world is never what that world begins with; once a host has said that a set failed,
+// the world soon gets another one; in the end each world runs the set that its host says, and not
+// one that fails.
 #include "tests/scenario/host/hosts.h"
 
 #include "core/base/check.h"
@@ -17,6 +18,7 @@
 #define SCRIPT_PATH "ServerScriptService/Set"
 #define GOOD_US     5000000
 #define LATE_US     12000000 // until the last good set must be back, once all is calm
+#define RESTORE_US  1000000  // the same at any time, while its host is awake
 
 static bool set_fails(uint32_t set)
 {
@@ -163,15 +165,34 @@ void set_entry(StubProcess *process, const Entry *entry)
     }
     process->set = process->staged_set != 0 ? process->staged_set : process->set;
     process->set_us = hosts->now_us;
+    process->failed_us = 0;
     process->verdict_us =
         hosts->now_us + (set_fails(process->set) ? rng_below(&hosts->rng, GOOD_US) : GOOD_US);
     process->switched_version = process->set_version;
     say(process, RELOAD_SWITCHED, process->set_version);
 }
 
+// A set that failed does not stay: the last good one comes back, or a newer one comes.
+static void check_restored(StubProcess *process)
+{
+    Hosts *hosts = process->hosts;
+    const SimHost *host = &hosts->hosts[process->host];
+    if (process->failed_us == 0) {
+        return;
+    }
+    if (host->host == NULL || host->life != process->life || process->is_stopping) {
+        process->failed_us = 0; // nobody is there who could, or there is no need
+    } else if (hosts->now_us < host->stalled_until_us) {
+        process->failed_us = hosts->now_us;
+    } else if (hosts->now_us - process->failed_us > RESTORE_US) {
+        hosts_fail(hosts, "world %u: set %u failed, and stays", process->world, process->set);
+    }
+}
+
 void set_step(StubProcess *process)
 {
     Hosts *hosts = process->hosts;
+    check_restored(process);
     if (process->verdict_us != 0 && hosts->now_us >= process->verdict_us) {
         process->verdict_us = 0;
         say(process, set_fails(process->set) ? RELOAD_FAILED : RELOAD_GOOD,
@@ -206,6 +227,17 @@ static void note_failed(Hosts *hosts, const SimReload *reload)
     world->failed_count += world->failed_count < FAILED_MAX;
 }
 
+// The process that the host speaks of, if it has not ended.
+static void note_stays(Hosts *hosts, const HostWorld *world)
+{
+    for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
+        StubProcess *process = &hosts->processes[i];
+        if (process->is_used && !process->is_dead && host_world_link(world) == &process->link) {
+            process->failed_us = hosts->now_us;
+        }
+    }
+}
+
 void set_reloaded(void *user, uint64_t tag, const HostWorld *world, HostReloadResult result,
                   uint32_t version, const char *reason)
 {
@@ -221,7 +253,7 @@ void set_reloaded(void *user, uint64_t tag, const HostWorld *world, HostReloadRe
     const SimHost *host = user;
     Hosts *hosts = host->hosts;
     SimReload *reload = find_reload(hosts, tag);
-    (void)world, (void)version;
+    (void)version;
     if (reload == NULL) {
         return; // so long ago that it is forgotten
     }
@@ -237,6 +269,7 @@ void set_reloaded(void *user, uint64_t tag, const HostWorld *world, HostReloadRe
     uint32_t *good = &hosts->worlds[reload->world].good_sets[reload->host];
     if (result == HOST_RELOAD_FAILED && reload->set != *good) {
         note_failed(hosts, reload);
+        note_stays(hosts, world);
     } else if (result == HOST_RELOAD_GOOD) {
         *good = reload->set;
     }
