@@ -2,6 +2,7 @@
 deleted; who is banned; what was approved and changes."""
 
 import os
+import random
 import sqlite3
 import sys
 
@@ -104,6 +105,25 @@ def test_room_of_rows(program, places, folder):
         refused(up.ask("DELETE", f"/api/places/{place}/draft", who="ann"), 404, "not_found")
         check(bytes_used(up, "ann") == before + 20 * 4096, (before, bytes_used(up, "ann")))
         check(not os.path.exists(os.path.join(folder, "data", "drafts", place)), "the folder is there")
+    finally:
+        up.kill()
+
+
+def test_room_of_saved_scripts(program, places, folder):
+    """What an editor saves by POST /api/script/save costs room like any other file of a draft."""
+    up = begin(program, places, folder, "ann", options=("--account-mb", "1"))
+    try:
+        place = up.publish("ann", package(), channel="live")["place_id"]
+        up.good("POST", f"/api/places/{place}/draft", {}, "ann")
+        answers = []
+        for number in range(6):
+            text = "-- " + random.Random(number).randbytes(100 << 10).hex()
+            answers.append(up.ask("POST", "/api/script/save", {
+                "id": f"{place}/ServerScriptService/S{number}.lua", "code": text, "knownHash": None}, "ann"))
+        found = [status for status, _ in answers]
+        check(found == sorted(found) and found[0] == 200, found)
+        refused(answers[-1], 409, "quota")
+        check(bytes_used(up, "ann") <= 1 << 20, bytes_used(up, "ann"))
     finally:
         up.kill()
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILES_MAX 2100
+#define FILES_MAX 4100
 
 static PlaceFile files[FILES_MAX];
 static uint32_t file_count;
@@ -295,14 +295,14 @@ TEST(there_are_limits)
     }
     scan();
     CHECK_INT(souls.count, SOULS_MAX);
-    CHECK(list.error_count == 1 && strstr(list.items[0].message, "1025") != NULL);
+    CHECK(list.error_count == 1 && strstr(list.items[0].message, "4001") != NULL);
     clear();
-    for (uint32_t i = 0; i <= 512; i++) {
+    for (uint32_t i = 0; i <= MANIFEST_SCRIPTS_MAX; i++) {
         snprintf(names[i], sizeof names[0], "Workspace/S%05u.lua", i);
         add(names[i], "");
     }
     scan();
-    CHECK(list.error_count == 1 && strstr(list.items[0].message, "513") != NULL);
+    CHECK(list.error_count == 1 && strstr(list.items[0].message, "2001") != NULL);
     clear();
     scan(); // an empty place has no souls, and that is all right
     CHECK(souls.count == 0 && list.count == 0);
