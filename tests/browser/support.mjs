@@ -111,7 +111,8 @@ export class Dev extends World {
 
 // Bytes both ways, until it is asked to cut.
 export class Relay {
-    // `change` gets every piece of the world's data and returns what is passed on.
+    // `change` gets every piece of the world's data, and an object of its connection for whatever it
+    // has to remember of it, and returns what is passed on.
     static async start(port, change = null) {
         const relay = new Relay();
         relay.change = change;
@@ -144,7 +145,8 @@ export class Relay {
         if (this.change === null) {
             to.pipe(from);
         } else {
-            to.on('data', (data) => from.write(this.change(data)));
+            const connection = {};
+            to.on('data', (data) => from.write(this.change(data, connection)));
         }
     }
 
