@@ -363,6 +363,8 @@ test('a rune that HTTP changed comes over the socket instead', () => stage(
         const { downloads } = await ada.inspect();
         assert.ok(downloads.refused.length >= runes.length, `${downloads.refused.length} came damaged`);
         assert.equal(downloads.scriptsRefused, 0);
+        assert.ok(downloads.requests <= 2 + 3 * runes.length,
+            `${downloads.requests} requests: damage is asked for twice, not as often as a server that is gone`);
     }));
 
 test('a rune that is changed everywhere never runs', () => stage(
