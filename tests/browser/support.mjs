@@ -49,7 +49,7 @@ function freePort() {
 
 export class World {
     static async start(folder = place, options = () => []) {
-        const world = new World();
+        const world = new this();
         world.place = folder;
         world.options = options; // more of them, once the port is known
         world.folder = mkdtempSync(join(tmpdir(), 'sandlot-browser-'));
@@ -60,7 +60,7 @@ export class World {
 
     async run() {
         this.output = '';
-        this.process = spawn(program, ['world', '--place', this.place, '--port', String(this.port),
+        this.process = spawn(program, [...this.command(), '--port', String(this.port),
             '--data', this.folder, '--web', web, '--allow-weak-jail', ...this.options(this.port)],
         { stdio: ['ignore', 'pipe', 'pipe'] });
         for (const stream of [this.process.stdout, this.process.stderr]) {
@@ -70,6 +70,10 @@ export class World {
         await until('the world is ready', () => this.isReady(), START_MS).catch((error) => {
             throw new Error(`${error.message}\n${this.output}`);
         });
+    }
+
+    command() {
+        return ['world', '--place', this.place];
     }
 
     async isReady() {
@@ -98,9 +102,17 @@ export class World {
     }
 }
 
+// The place is built and reloaded whenever one of its files is saved.
+export class Dev extends World {
+    command() {
+        return ['dev', this.place];
+    }
+}
+
 // Bytes both ways, until it is asked to cut.
 export class Relay {
-    // `change` gets every piece of the world's data and returns what is passed on.
+    // `change` gets every piece of the world's data, and an object of its connection for whatever it
+    // has to remember of it, and returns what is passed on.
     static async start(port, change = null) {
         const relay = new Relay();
         relay.change = change;
@@ -133,7 +145,8 @@ export class Relay {
         if (this.change === null) {
             to.pipe(from);
         } else {
-            to.on('data', (data) => from.write(this.change(data)));
+            const connection = {};
+            to.on('data', (data) => from.write(this.change(data, connection)));
         }
     }
 
@@ -196,7 +209,11 @@ export class Player {
             const { pathname: path, port: at } = new URL(request.url());
             const isFile = path === '/' || path.startsWith('/assets/');
             if (isFile || /^\/(blob|packed)\//.test(path)) {
-                const [answer, sizes] = await Promise.all([request.response(), request.sizes()]);
+                const [answer, sizes] = await Promise.all([request.response(), request.sizes()])
+                    .catch(() => [null]); // the page was closed meanwhile
+                if (answer === null) {
+                    return;
+                }
                 (isFile ? player.files : player.fetched).push({
                     path, port: at, status: answer.status(), bytes: sizes.responseBodySize,
                     encoding: answer.headers()['content-encoding'],

@@ -134,8 +134,9 @@ async function spoiler(world, { plain, socket }) {
         }
     }
     const marks = wanted.map((bytes) => bytes.subarray(0, 24));
-    return (data) => {
-        if (!socket && !data.subarray(0, 12).equals(Buffer.from('HTTP/1.1 200'))) {
+    return (data, connection) => {
+        connection.isSocket ||= data.subarray(0, 12).equals(Buffer.from('HTTP/1.1 101'));
+        if (connection.isSocket && !socket) {
             return data;
         }
         for (const mark of marks) {
@@ -357,7 +358,13 @@ test('a rune that is damaged where it is packed comes as it is', () => stage(
 test('a rune that HTTP changed comes over the socket instead', () => stage(
     (world) => spoiler(world, { plain: true, socket: false }),
     async ({ world, open }) => {
-        await runs(await open('Ada'), world);
+        const ada = await open('Ada');
+        await runs(ada, world);
+        const { downloads } = await ada.inspect();
+        assert.ok(downloads.refused.length >= runes.length, `${downloads.refused.length} came damaged`);
+        assert.equal(downloads.scriptsRefused, 0);
+        assert.ok(downloads.requests <= 2 + 3 * runes.length,
+            `${downloads.requests} requests: damage is asked for twice, not as often as a server that is gone`);
     }));
 
 test('a rune that is changed everywhere never runs', () => stage(

@@ -7,7 +7,7 @@
 import { ClientState, type CoreClient, type Want } from './bridge.ts';
 import type { BlobCache, Kept } from './cache.ts';
 import {
-    BUNDLE_RUNES_MAX, type Entry, NotThere, Partial, fetchBlob, fetchBundle,
+    BUNDLE_RUNES_MAX, type Entry, NotThere, Partial, Unreadable, fetchBlob, fetchBundle,
 } from './fetch.ts';
 
 const AT_ONCE_JOINING = 4; // requests at the same time, before the world is shown
@@ -17,6 +17,8 @@ const ALONE_MAX = 16; // so few runes are fetched one by one from cdn_base
 const BACKOFF_MS = [200, 500, 1000, 2000, 4000];
 const HOST_TRIES = 6; // without a byte, while there is a connection to the world
 const CDN_TRIES = 2;
+const UNREADABLE_TRIES = 2; // of answers without a byte that could be read, as with damaged ones
+const CUTS_MAX = 50; // of one download; a server may send the same beginning for ever
 const READ_MAX = 64; // entries read from the cache at once
 const RUNE_BYTES_MAX = 512 * 1024; // as in core/base/limits.h
 
@@ -287,24 +289,32 @@ export class Downloader {
     // Tries until it is done, until the server says that it is not there, or until it has failed too
     // often in a row without anything arriving. While the world cannot be reached either, it waits.
     private async persist(
-        what: string, most: number, attempt: () => Promise<void>,
+        what: string, most: number, attempt: (arrived: (count: number) => void) => Promise<void>,
     ): Promise<'done' | 'not there' | 'failed'> {
-        for (let failures = 0; !this.isOver;) {
-            const before = this.progress.wireBytes;
+        let failures = 0;
+        let unreadable = 0;
+        for (let cuts = 0; cuts < CUTS_MAX && !this.isOver;) {
+            let hasMoved = false;
             try {
                 this.progress.current = what;
                 this.progress.requests += 1;
-                await attempt();
+                await attempt((count) => {
+                    hasMoved ||= count > 0;
+                    this.progress.wireBytes += count;
+                    this.progress.isWaiting = false;
+                });
                 this.progress.isWaiting = false;
                 return 'done';
             } catch (error) {
                 if (error instanceof NotThere) {
                     return 'not there';
                 }
-                const hasMoved = this.progress.wireBytes > before;
+                cuts += hasMoved ? 1 : 0;
                 this.progress.cuts += hasMoved ? 1 : 0;
                 failures = hasMoved ? 0 : failures + (this.isConnected() ? 1 : 0);
-                if (failures >= most || this.isOver) {
+                unreadable = hasMoved || !(error instanceof Unreadable) ? 0
+                    : unreadable + (this.isConnected() ? 1 : 0);
+                if (failures >= most || unreadable >= UNREADABLE_TRIES || this.isOver) {
                     break;
                 }
                 this.progress.isWaiting = true;
@@ -333,11 +343,6 @@ export class Downloader {
 
     // --- many runes ---
 
-    private readonly arrived = (count: number): void => {
-        this.progress.wireBytes += count;
-        this.progress.isWaiting = false;
-    };
-
     private take(byHash: Map<string, Want>, unusable: Want[], hash: string, entry: Entry): void {
         const want = byHash.get(hash);
         byHash.delete(hash);
@@ -354,7 +359,7 @@ export class Downloader {
     private async fetchGroup(group: Want[]): Promise<void> {
         const left = new Map(group.map((want) => [want.hash, want]));
         const unusable: Want[] = [];
-        const end = await this.persist(nameOf(group), HOST_TRIES, async () => {
+        const end = await this.persist(nameOf(group), HOST_TRIES, async (arrived) => {
             const hashes = [...left.keys()];
             const headers: Record<string, string> = {
                 'Content-Type': 'application/json', 'X-Sandlot': '1',
@@ -366,7 +371,7 @@ export class Downloader {
                 method: 'POST', headers, body: JSON.stringify({ runes: hashes }),
                 signal: this.ending.signal,
             });
-            await fetchBundle(request, hashes, RUNE_BYTES_MAX, this.arrived, (hash, entry) => {
+            await fetchBundle(request, hashes, RUNE_BYTES_MAX, arrived, (hash, entry) => {
                 this.take(left, unusable, hash, entry);
                 this.changed();
             });
@@ -392,9 +397,9 @@ export class Downloader {
         const left = new Map(runes.map((want) => [want.hash, want]));
         const unusable: Want[] = [];
         const url = `${this.sources.cdnBase}/packed/${this.sources.packing}/${this.sources.runeSet}`;
-        await this.persist(nameOf(runes), CDN_TRIES, async () => {
+        await this.persist(nameOf(runes), CDN_TRIES, async (arrived) => {
             await fetchBundle(new Request(url, { signal: this.ending.signal }), null,
-                RUNE_BYTES_MAX, this.arrived, (hash, entry) => {
+                RUNE_BYTES_MAX, arrived, (hash, entry) => {
                     this.take(left, unusable, hash, entry);
                     this.changed();
                 });
@@ -428,9 +433,9 @@ export class Downloader {
     ): Promise<boolean> {
         const partial = new Partial(want.bytes);
         let isDone = false;
-        await this.persist(want.scene ? 'the scene' : want.path, tries, async () => {
+        await this.persist(want.scene ? 'the scene' : want.path, tries, async (arrived) => {
             const bytes = await fetchBlob(url, partial, this.ending.signal, (count) => {
-                this.arrived(count);
+                arrived(count);
                 if (want.scene) {
                     this.progress.sceneHave = partial.have;
                     this.changed();

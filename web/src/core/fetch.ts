@@ -8,6 +8,10 @@ const HASH_BYTES = 32;
 // The server has answered, and it will be the same next time.
 export class NotThere extends Error {}
 
+// It answered well, and then the body could not be read: the connection was cut, or a compressed answer
+// was damaged on its way. Browsers do not tell which.
+export class Unreadable extends Error {}
+
 // What has arrived of one blob; a second attempt goes on from there.
 export class Partial {
     readonly data: Uint8Array<ArrayBuffer>;
@@ -46,7 +50,9 @@ export async function fetchBlob(
     }
     const reader = await checked(answer);
     for (;;) {
-        const { done, value } = await reader.read();
+        const { done, value } = await reader.read().catch(() => {
+            throw new Unreadable('the answer cannot be read');
+        });
         if (done) {
             break;
         }
