@@ -536,7 +536,8 @@ void hosted_reload_ended(HostWorld *world)
 {
     HostReload *reload = &world->reload;
     static const char why[] = "the world ended before it was known to be good";
-    if (reload->is_tried && world->told_stop) { // it was asked to end, and had not failed until then
+    if (reload->is_tried &&
+        world->told_stop) { // it was asked to end, and had not failed until then
         found_good(world);
     } else if (reload->is_tried) {
         found_bad(world, why);
