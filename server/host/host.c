@@ -89,14 +89,16 @@ Status host_create(const HostConfig *config, Host **out)
     host->joins = calloc(HOST_JOINS_MAX, sizeof *host->joins);
     host->accounts = calloc(HOST_ACCOUNTS, sizeof *host->accounts);
     host->admissions = calloc(HOST_ADMISSIONS_MAX, sizeof *host->admissions);
+    host->ended = calloc(HOST_ENDED_SLOTS, sizeof *host->ended);
     host->look_ns = calloc(HOST_WORLDS_MAX, sizeof *host->look_ns);
     host->is_changed = calloc(HOST_WORLDS_MAX, sizeof *host->is_changed);
     Status status = used_tickets_open(&host->used_tickets);
     if (status == STATUS_OK) {
         status = host_index_open(host);
     }
-    if (host->look_ns == NULL || host->is_changed == NULL || host->admissions == NULL ||
-        host->worlds == NULL || host->joins == NULL || host->accounts == NULL) {
+    if (host->ended == NULL || host->look_ns == NULL || host->is_changed == NULL ||
+        host->admissions == NULL || host->worlds == NULL || host->joins == NULL ||
+        host->accounts == NULL) {
         status = STATUS_LIMIT;
     }
     if (status != STATUS_OK) {
@@ -120,6 +122,7 @@ void host_destroy(Host *host)
     }
     used_tickets_close(&host->used_tickets);
     host_index_close(host);
+    free(host->ended);
     free(host->look_ns);
     free(host->is_changed);
     free(host->admissions);

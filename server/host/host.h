@@ -36,6 +36,9 @@ typedef struct HostJoin {
     char place[65];   // its id; "": none is named
     Ticket who;       // account, name and flags; the rest is filled in
     uint64_t address; // a number for where they are; 0: nobody counts it
+    // When it was asked, before anybody looked whether they may: who was removed since gets no
+    // ticket. 0: now.
+    uint64_t asked_unix_ms;
 } HostJoin;
 
 // A world that somebody asks for, and does not enter yet.
@@ -252,7 +255,13 @@ MUST_USE Status host_socket(Host *host, const char *world, const HostSocket *soc
 // Orders to running worlds: those that somebody is in. `world` is an id or room code; "": all of
 // them. They give how many worlds were told, not whether anybody was there. Texts are cleaned; a
 // reason is cut after HOST_REASON_BYTES.
+// Who is removed comes in again with a ticket that they are given afterwards, if they may.
 uint32_t host_kick(Host *host, uint64_t account, const char *world, const char *reason);
+// From all worlds of a place.
+uint32_t host_kick_from_place(Host *host, uint64_t account, const char *place_id,
+                              const char *reason);
+// The tickets that the account has for that world or place ("": for all) are good no more.
+void host_end_tickets(Host *host, uint64_t account, const char *where);
 // Until then the account's chat is refused; 0: it may chat again.
 uint32_t host_mute(Host *host, uint64_t account, const char *world, uint64_t until_unix_ms,
                    const char *reason);

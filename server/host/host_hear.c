@@ -57,6 +57,27 @@ static uint32_t entry_flags(const Ticket *ticket)
            ((ticket->flags & TICKET_DEBUG) != 0 ? ENTRY_DEBUG : 0u);
 }
 
+static void refuse_ticket(HostWorld *world, uint64_t connection)
+{
+    world->host->counts.tickets_refused += 1;
+    hosted_admit(world, connection, NULL);
+}
+
+// True: they are banned, or were removed after they got the ticket, and the world is told so.
+static bool refuse_unwanted(HostWorld *world, uint64_t connection, const Ticket *ticket)
+{
+    if (hosted_refuse_banned(world, connection, ticket->account)) {
+        world->host->counts.tickets_refused += 1;
+        return true;
+    }
+    const bool has_ended =
+        hosted_has_ended(world, ticket->account, ticket->expires_unix_ms - TICKET_MS);
+    if (has_ended) {
+        refuse_ticket(world, connection);
+    }
+    return has_ended;
+}
+
 void hosted_send_auth(HostWorld *world, uint64_t connection, const Ticket *ticket,
                       const uint8_t *profiles, size_t bytes)
 {
@@ -64,8 +85,7 @@ void hosted_send_auth(HostWorld *world, uint64_t connection, const Ticket *ticke
         world->host->counts.tickets_refused += 1;
         return;
     }
-    if (hosted_refuse_banned(world, connection, ticket->account)) { // since they were asked about
-        world->host->counts.tickets_refused += 1;
+    if (refuse_unwanted(world, connection, ticket)) { // since they were asked about
         return;
     }
     const Entry entry = {.type = ENTRY_AUTH,
@@ -99,9 +119,8 @@ void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket)
 // Who is known goes on to what holds for them here.
 static void admit_known(HostWorld *world, uint64_t connection, const Ticket *ticket)
 {
-    if (hosted_refuse_banned(world, connection, ticket->account)) {
-        world->host->counts.tickets_refused += 1;
-    } else if (!host_move_begin(world, connection, ticket)) {
+    if (!refuse_unwanted(world, connection, ticket) &&
+        !host_move_begin(world, connection, ticket)) {
         hosted_admit(world, connection, ticket);
     }
 }
@@ -153,10 +172,10 @@ static void hear_auth(HostWorld *world, const ChannelReport *report)
                  ? outside->who(outside->user, text, report->byte_count, &ticket)
                  : STATUS_DENIED;
     if (status == STATUS_OK) {
+        ticket.expires_unix_ms = host_unix_ms(host) + TICKET_MS; // as one that is given now
         admit_signed_in(world, report->connection, &ticket);
     } else {
-        host->counts.tickets_refused += 1;
-        hosted_admit(world, report->connection, NULL);
+        refuse_ticket(world, report->connection);
     }
 }
 

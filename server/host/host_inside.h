@@ -11,6 +11,7 @@
 //   host_save.c   saves and requests on their way to the store and back
 //   host_move.c   players who come from another world of the same place
 //   host_reload.c scripts that change in a running world
+//   host_ended.c  tickets of those who have lost the right since
 //   host_order.c  kicks, mutes, announcements, chat rules
 //   host_evidence.c  what was said, for reports
 //   host_profiles.c  characters of those who come in
@@ -32,6 +33,7 @@
 #define HOST_ADMISSIONS_MAX  4096
 #define HOST_MOVES_MAX       1024
 #define HOST_GIVEN_MAX       4096
+#define HOST_ENDED_SLOTS     65536
 #define HOST_INVITED_SECONDS (TICKET_MS / 1000 + 2)
 #define HOST_ACCOUNTS        65536 // that are remembered with the world they were in
 
@@ -171,6 +173,12 @@ typedef struct WaitingJoin {
     uint64_t deadline_ns;
 } WaitingJoin;
 
+// When somebody was removed (host_ended.c).
+typedef struct HostEnded {
+    uint64_t key; // 0: several share the slot
+    uint64_t unix_ms;
+} HostEnded;
+
 // A player who is let in once what another world of the place has stored is in the store.
 typedef struct HostMove {
     uint64_t account, connection, deadline_ns;
@@ -225,6 +233,7 @@ struct Host {
     uint32_t admission_next;
     AccountPlace *accounts;          // HOST_ACCOUNTS, by hash; the older one gives way
     HostGiven given[HOST_GIVEN_MAX]; // by account; the older one gives way
+    HostEnded *ended;                // HOST_ENDED_SLOTS
     uint64_t stepped_ns;
 
     // The lease.
@@ -374,6 +383,10 @@ bool hosted_refuse_banned(HostWorld *world, uint64_t connection, uint64_t accoun
 void hosted_tell_rules(HostWorld *world, uint64_t connection, uint64_t account);
 void hosted_tell_chat(HostWorld *world); // it runs
 void hosted_refuse_auth(HostWorld *world, uint64_t connection, const char *error, const char *why);
+
+// --- host_ended.c -------------------------------------------------------------------------------
+// Was this account removed from here at that time or later?
+bool hosted_has_ended(const HostWorld *world, uint64_t account, uint64_t since_unix_ms);
 
 // --- host_evidence.c ----------------------------------------------------------------------------
 void hosted_heard(HostWorld *world, const ChannelReport *report);

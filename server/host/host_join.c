@@ -62,7 +62,8 @@ bool hosted_take_given(HostWorld *world, uint64_t account)
 {
     HostGiven *given = &world->host->given[account % HOST_GIVEN_MAX];
     const bool is_given = given->account == account && given->world == world &&
-                          given->until_unix_ms > host_unix_ms(world->host);
+                          given->until_unix_ms > host_unix_ms(world->host) &&
+                          !hosted_has_ended(world, account, given->until_unix_ms - TICKET_MS);
     if (is_given) {
         *given = (HostGiven){0};
     }
@@ -97,6 +98,10 @@ static void give_ticket(HostWorld *world, const HostJoin *join, const StoreHeld 
     Host *host = world->host;
     const HostOutside *outside = &host->config.outside;
     HostJoinAnswer answer = {.world = world, .address = held != NULL ? held->address : NULL};
+    if (hosted_has_ended(world, join->who.account, join->asked_unix_ms)) {
+        refuse(host, join, REFUSED_FORBIDDEN);
+        return;
+    }
     Ticket ticket = join->who;
     ticket.flags &= ~(uint32_t)(held != NULL ? TICKET_DEBUG : 0); // of development, and here alone
     ticket.expires_unix_ms = host_unix_ms(host) + TICKET_MS;
@@ -192,8 +197,13 @@ static HostRefusal refusal_of(Host *host, const HostWorld *world)
     return host_make_room(host, world) ? REFUSED_NOT : REFUSED_FULL;
 }
 
-void host_join(Host *host, const HostJoin *join)
+void host_join(Host *host, const HostJoin *asked)
 {
+    HostJoin timed = *asked;
+    const HostJoin *join = &timed;
+    if (timed.asked_unix_ms == 0) {
+        timed.asked_unix_ms = host_unix_ms(host);
+    }
     HostRefusal refusal = REFUSED_NOT;
     if (host->stopping || host->join_count == HOST_JOINS_MAX) {
         refuse(host, join, host->stopping ? REFUSED_ENDING : REFUSED_CROWD);

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#define KICK_BYTES (HOST_REASON_BYTES + 32)
+
 // connection 0: of the account that the text begins with.
 static void send_bytes(HostWorld *world, uint64_t connection, const char *name, const char *text,
                        size_t bytes)
@@ -80,12 +82,36 @@ static void write_mute(uint64_t account, uint64_t until_unix_ms, const char *rea
              reason);
 }
 
+static void write_kick(uint64_t account, const char *reason, char out[KICK_BYTES])
+{
+    char clean[HOST_REASON_BYTES];
+    clean_reason(reason, clean);
+    snprintf(out, KICK_BYTES, "%" PRIu64 " %s", account, clean);
+}
+
 uint32_t host_kick(Host *host, uint64_t account, const char *where, const char *reason)
 {
-    char clean[HOST_REASON_BYTES], text[HOST_REASON_BYTES + 32];
-    clean_reason(reason, clean);
-    snprintf(text, sizeof text, "%" PRIu64 " %s", account, clean);
+    char text[KICK_BYTES];
+    write_kick(account, reason, text);
+    host_end_tickets(host, account, where);
     return send_orders(host, where, "remove", text);
+}
+
+uint32_t host_kick_from_place(Host *host, uint64_t account, const char *place_id,
+                              const char *reason)
+{
+    char text[KICK_BYTES];
+    uint32_t told = 0;
+    write_kick(account, reason, text);
+    host_end_tickets(host, account, place_id);
+    for (uint32_t i = 0; i < host->world_count; i++) {
+        HostWorld *world = host->worlds[i];
+        if (has_somebody(world) && strcmp(world->row.place_id, place_id) == 0) {
+            send_order(world, "remove", text);
+            told += 1;
+        }
+    }
+    return told;
 }
 
 uint32_t host_mute(Host *host, uint64_t account, const char *where, uint64_t until_unix_ms,

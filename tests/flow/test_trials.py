@@ -8,10 +8,12 @@ import socket
 import sys
 
 from hosts import Room
+from publish import Publisher, package
 from support import PATIENCE, Closed, Failure, Player, check, run, wait_until
 from test_accounts import PASSWORD, People, code_of, cookie_of
 
 KEY = {"SECRET_KEY": "correct-horse-battery-staple"}
+BLOCKED = {"role": "blocked"}
 MISSES = 60  # rooms that are not there, from one address
 
 
@@ -141,6 +143,58 @@ def test_trials_ticket(program, _places, folder):
         up = People(program, folder, variables=KEY)
         up.join(ann["session_token"])
         check(not is_let_in(Room(up, last), ticket=last["ticket"]), "a ticket of an earlier life")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_trials_ticket_of_a_lost_right(program, places, folder):
+    """A ticket is good no more once the right that it was given for is lost, and neither is the sign-in
+    that it would have let in; who has the right again comes in with a new one."""
+    up = Publisher(program, places, folder)
+    try:
+        up.begin("ann")
+        people = ("edi", "tess", "bob", "gus", "dora")
+        up.tokens.update({name: up.register(name)["session_token"] for name in people})
+
+        def join(who, **wish):
+            answer = up.good("POST", "/join", wish, who)
+            return {**answer, "room_code": answer["world_id"]}  # codes change with invitations
+
+        def lose(who, what, method, path, body=None, by="ann", **wish):
+            first, second = join(who, **wish), join(who, **wish)
+            other = join("ann", world_id=first["world_id"]) if by == "ann" else None
+            check(is_let_in(Room(up, first), ticket=first["ticket"]), f"{what}: a ticket before")
+            last = join(who, **wish)
+            refused = up.metric("sandlot_tickets_refused_total")
+            up.good(method, path, body, by)
+            check(not is_let_in(Room(up, second), ticket=second["ticket"]), f"{what}: a ticket lets them in")
+            check(up.metric("sandlot_tickets_refused_total") == refused + 1, f"{what}: it is not counted")
+            if body != BLOCKED:  # whose sign-in is refused once the list of those was read
+                check(not is_let_in(Room(up, last), session=up.tokens[who]), f"{what}: a sign-in lets them in")
+            check(not is_let_in(Room(up, last), ticket=last["ticket"]), f"{what}: another ticket")
+            if other:
+                check(is_let_in(Room(up, other), ticket=other["ticket"]), f"{what}: somebody else's")
+
+        draft = up.good("POST", "/api/drafts", {"title": "Beats", "template": "blank"}, "ann")["place_id"]
+        edi = f"/api/places/{draft}/team/edi"
+        up.good("PUT", edi, {"role": "editor"}, "ann")
+        lose("edi", "an editor of a draft", "DELETE", edi, place_id=draft, channel="draft")
+        up.good("PUT", edi, {"role": "editor"}, "ann")
+        again = join("edi", place_id=draft, channel="draft")
+        check(is_let_in(Room(up, again), ticket=again["ticket"]), "an editor again")
+
+        place = up.publish("ann", package(), channel="live", visibility="private")["place_id"]
+        up.good("PUT", f"/api/places/{place}/team/tess", {"role": "tester"}, "ann")
+        lose("tess", "a tester of a private place", "DELETE", f"/api/places/{place}/team/tess", place_id=place)
+        up.good("PATCH", f"/api/places/{place}", {"visibility": "listed"}, "ann")
+        lose("bob", "who is kept out", "PUT", f"/api/places/{place}/team/bob", BLOCKED, place_id=place)
+
+        den = up.good("POST", "/api/worlds", {"name": "Den", "private": True}, "ann")["world_id"]
+        up.good("POST", f"/api/worlds/{den}/guests", {"username": "gus"}, "ann")
+        lose("gus", "who was invited", "DELETE", f"/api/worlds/{den}/guests/gus", world_id=den)
+        lose("dora", "who deletes the account", "DELETE", "/api/account", {"password": PASSWORD}, "dora",
+             place_id=place)
         up.stop()
     finally:
         up.kill()

@@ -184,6 +184,67 @@ TEST(a_banned_player_is_kept_out_at_every_door)
     end();
 }
 
+TEST(a_ticket_from_before_a_removal_is_good_no_more)
+{
+    begin(4, 8);
+    HostWorld *world = add_world("world_a", "AAAAAA", true);
+    HostWorld *other = add_world("world_b", "BBBBBB", true);
+    const uint64_t given = host_unix_ms(fixture.host);
+    CHECK_INT(join("world_a", 8), REFUSED_NOT);
+    fixture.now_ms += 10;
+    (void)host_kick(fixture.host, 8, "aaaaaa", "go");
+    CHECK(hosted_has_ended(world, 8, given));
+    CHECK(!hosted_has_ended(other, 8, given) && !hosted_has_ended(world, 9, given));
+    CHECK(!hosted_take_given(world, 8)); // by the sign-in of who got it
+    const Ticket ticket = {.account = 8, .name = "bo", .expires_unix_ms = given + TICKET_MS};
+    const uint64_t refused = host_counts(fixture.host)->tickets_refused;
+    hosted_send_auth(world, 5, &ticket, NULL, 0); // who waited for their characters meanwhile
+    CHECK_INT(told.type, ENTRY_AUTH);
+    CHECK_INT(told.flags & ENTRY_OK, 0);
+    CHECK_INT(host_counts(fixture.host)->tickets_refused, refused + 1);
+    fixture.now_ms += 10;
+    CHECK(!hosted_has_ended(world, 8, host_unix_ms(fixture.host)));
+    CHECK_INT(join("world_a", 8), REFUSED_NOT);
+    CHECK(hosted_take_given(world, 8));
+    (void)host_kick(fixture.host, 9, "", "go");
+    CHECK(hosted_has_ended(world, 9, given) && hosted_has_ended(other, 9, given));
+    end();
+}
+
+TEST(who_is_removed_while_a_join_waits_gets_no_ticket)
+{
+    begin(4, 8);
+    HostWorld *world = add_world("world_a", "AAAAAA", false);
+    CHECK_INT(join("world_a", 8), REFUSED_COUNT);
+    CHECK_INT(join("world_a", 9), REFUSED_COUNT);
+    fixture.now_ms += 10;
+    (void)host_kick_from_place(fixture.host, 8, world->row.place_id, "go");
+    fixture.now_ms += 10;
+    const uint64_t tickets = host_counts(fixture.host)->tickets_given;
+    host_joins_answer(world);
+    CHECK_INT(host_counts(fixture.host)->tickets_given, tickets + 1);
+    CHECK_INT(host_counts(fixture.host)->joins_refused[REFUSED_FORBIDDEN], 1);
+    end();
+}
+
+TEST(however_many_are_removed_none_of_them_is_forgotten)
+{
+    begin(4, 8);
+    HostWorld *world = add_world("world_a", "AAAAAA", true);
+    const uint64_t given = host_unix_ms(fixture.host);
+    for (uint64_t account = 1; account <= 2 * HOST_ENDED_SLOTS; account++) {
+        host_end_tickets(fixture.host, account, "world_a");
+    }
+    uint32_t slipped = 0;
+    for (uint64_t account = 1; account <= 2 * HOST_ENDED_SLOTS; account++) {
+        slipped += !hosted_has_ended(world, account, given);
+    }
+    CHECK_INT(slipped, 0);
+    fixture.now_ms += TICKET_MS + HOST_JOIN_MS; // and then nobody has a ticket that is so old
+    CHECK(!hosted_has_ended(world, 1, given));
+    end();
+}
+
 TEST(an_empty_world_gives_way_and_an_abandoned_ticket_holds_no_slot)
 {
     begin(1, 1);

@@ -74,9 +74,10 @@ MUST_USE Status place_open(Serve *serve, const StoreRevision *revision, const ch
 // hidden, or somebody is kept out of it. From any thread, once the store has it.
 void serve_place_changed(Serve *serve, const char *place_id);
 
-// Somebody does not work on the place any more: they leave the worlds of its draft. From any
-// thread, once the store has it.
-void serve_place_left(Serve *serve, const char *package_id, uint64_t account);
+// Somebody has another role in the place now: they leave the worlds that are not for it, of the
+// draft, of the beta, and of a private place. From any thread, once the store has it.
+void serve_place_left(Serve *serve, const StorePackage *package, uint64_t account,
+                      StorePackageRole role);
 
 // --- wishes; the main thread --------------------------------------------------------------------
 typedef enum PlaceRefusal {

@@ -16,6 +16,7 @@
 #define WISH_TRIES_MAX 16 // changes that a wish may meet on its way
 #define SWEEP_MS       1000u
 #define KEPT_OUT_MAX   1024
+#define KEPT_OUT       "the team of this place does not let you in"
 
 // A revision on its way into memory.
 struct PlaceOpening {
@@ -664,50 +665,54 @@ static void take_change(Serve *serve, const char *package_id)
 
 static void kick_kept_out(Serve *serve, const char *place_id, const PackageLook *look)
 {
-    for (uint32_t i = 0; i < host_world_count(serve->host) && look->kept_out_count > 0; i++) {
-        const HostWorld *world = host_world_at(serve->host, i);
-        const StoreWorld *row = host_world_view(world).row;
-        const bool runs =
-            host_world_link(world) != NULL || remote_world_report(serve, world) != NULL;
-        if (strcmp(row->place_id, place_id) != 0 || !runs) {
-            continue;
-        }
-        for (uint32_t k = 0; k < look->kept_out_count; k++) {
-            (void)serve_kick(serve, look->kept_out[k], row->world_id,
-                             "the team of this place does not let you in");
-        }
+    for (uint32_t k = 0; k < look->kept_out_count; k++) {
+        serve_kick_from_place(serve, look->kept_out[k], place_id, KEPT_OUT);
     }
 }
 
 typedef struct Leaving {
-    char place_id[PLACE_KEY_BYTES + sizeof PLACE_DRAFT_ENDING];
+    char package_id[PLACE_KEY_BYTES];
     uint64_t account;
+    StorePackageRole role;
+    bool is_private;
 } Leaving;
 
-static void leave_draft(void *user, void *what)
+static bool may_stay(const Leaving *leaving, PlaceChannel channel)
 {
-    Serve *serve = user;
+    const bool is_closed = channel != PLACE_LIVE || leaving->is_private;
+    return leaving->role == STORE_EDITOR ||
+           (leaving->role == STORE_TESTER && channel != PLACE_DRAFT) ||
+           (leaving->role == STORE_NOBODY && !is_closed);
+}
+
+static void leave_place(void *user, void *what)
+{
     const Leaving *leaving = what;
-    for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
-        const HostWorld *world = host_world_at(serve->host, i);
-        const StoreWorld *row = host_world_view(world).row;
-        if (strcmp(row->place_id, leaving->place_id) == 0) {
-            (void)serve_kick(serve, leaving->account, row->world_id,
-                             "you do not work on this place any more");
+    for (PlaceChannel channel = 0; channel < PLACE_CHANNEL_COUNT; channel++) {
+        char place_id[PLACE_KEY_BYTES + sizeof PLACE_DRAFT_ENDING];
+        snprintf(place_id, sizeof place_id, "%s%s", leaving->package_id,
+                 place_channel_ending(channel));
+        if (!may_stay(leaving, channel)) {
+            serve_kick_from_place(user, leaving->account, place_id,
+                                  leaving->role == STORE_BLOCKED
+                                      ? KEPT_OUT
+                                      : "you do not work on this place any more");
         }
     }
     free(what);
 }
 
-void serve_place_left(Serve *serve, const char *package_id, uint64_t account)
+void serve_place_left(Serve *serve, const StorePackage *package, uint64_t account,
+                      StorePackageRole role)
 {
     Leaving *leaving = malloc(sizeof *leaving);
     if (leaving == NULL) {
         return; // they get no other ticket
     }
-    *leaving = (Leaving){.account = account};
-    snprintf(leaving->place_id, sizeof leaving->place_id, "%.64s" PLACE_DRAFT_ENDING, package_id);
-    if (mailbox_post(serve->mailbox, leave_draft, leaving) != STATUS_OK) {
+    *leaving = (Leaving){
+        .account = account, .role = role, .is_private = package->visibility == STORE_PRIVATE};
+    snprintf(leaving->package_id, sizeof leaving->package_id, "%.64s", package->package_id);
+    if (mailbox_post(serve->mailbox, leave_place, leaving) != STATUS_OK) {
         free(leaving);
     }
 }

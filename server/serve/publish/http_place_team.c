@@ -155,9 +155,7 @@ void serve_put_team(void *user, HttpRequest *request, HttpResponse *response)
     }
     if (put_role(serve, request, response, &ask.package, account.account_id, role)) {
         serve_place_changed(serve, ask.package.package_id); // who is kept out leaves its worlds
-        if (role != STORE_EDITOR) {
-            serve_place_left(serve, ask.package.package_id, account.account_id);
-        }
+        serve_place_left(serve, &ask.package, account.account_id, role);
         answer_person(serve, request, response, account.account_id, role);
     }
 }
@@ -186,7 +184,7 @@ void serve_delete_team(void *user, HttpRequest *request, HttpResponse *response)
     }
     if (put_role(serve, request, response, &ask.package, account.account_id, STORE_NOBODY)) {
         serve_place_changed(serve, ask.package.package_id);
-        serve_place_left(serve, ask.package.package_id, account.account_id);
+        serve_place_left(serve, &ask.package, account.account_id, STORE_NOBODY);
         answer_person(serve, request, response, account.account_id, STORE_NOBODY);
     }
 }

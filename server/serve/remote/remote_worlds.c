@@ -309,6 +309,19 @@ RemoteTold serve_kick(Serve *serve, uint64_t account, const char *where, const c
     return told;
 }
 
+void serve_kick_from_place(Serve *serve, uint64_t account, const char *place_id, const char *reason)
+{
+    const RemoteOrder order = order_of(ORDER_KICK, account, reason);
+    for (uint32_t i = 0; serve->remote_worlds != NULL && i < REMOTE_HOSTS_MAX; i++) {
+        RemoteWorld *world = serve->remote_worlds->items[i];
+        const HostWorld *row = is_heard(world) ? host_world(serve->host, world->world_id) : NULL;
+        if (row != NULL && strcmp(host_world_view(row).row->place_id, place_id) == 0) {
+            (void)add_order(world, &order); // or the log says so
+        }
+    }
+    (void)host_kick_from_place(serve->host, account, place_id, reason);
+}
+
 RemoteTold serve_announce(Serve *serve, const char *where, const char *text)
 {
     const RemoteOrder order = order_of(ORDER_ANNOUNCE, 0, text);

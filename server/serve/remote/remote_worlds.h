@@ -47,6 +47,8 @@ typedef struct RemoteTold {
     uint32_t busy; // too many orders wait for these, so they were not told
 } RemoteTold;
 RemoteTold serve_kick(Serve *serve, uint64_t account, const char *where, const char *reason);
+void serve_kick_from_place(Serve *serve, uint64_t account, const char *place_id,
+                           const char *reason);
 RemoteTold serve_announce(Serve *serve, const char *where, const char *text);
 void serve_rules_changed(Serve *serve, uint64_t account, const char *where);
 void serve_blocks_changed(Serve *serve, uint64_t account);

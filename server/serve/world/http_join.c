@@ -796,7 +796,8 @@ static bool ask_join(void *user, HttpDeferred *deferred, HttpResponse *response)
         http_fail(request, response, 503, "busy", "out of memory; try again");
         return true;
     }
-    *pending = (PendingJoin){.deferred = deferred, .serve = serve};
+    *pending =
+        (PendingJoin){.deferred = deferred, .serve = serve, .join.asked_unix_ms = clock_unix_ms()};
     if (!find_who(serve, &join, request, response, pending)) {
         return true;
     }
