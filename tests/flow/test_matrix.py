@@ -31,7 +31,8 @@ from support import PATIENCE, WebSocket, World, check, run, wait_until
 from test_accounts import PASSWORD, People
 
 COLUMNS = ["good", "missing", "malformed", "oversized", "no sign-in", "bad token", "forbidden",
-           "forged", "method", "unknown", "conflict", "limited"]
+           "scope", "forged", "method", "unknown", "conflict", "limited"]
+SCOPES = ("play", "create", "operate")
 CONFLICTS = {409, 412}
 COSTLY = "too costly to try here: "  # how a reason in CONFLICT begins although the route says 409
 ANYWHERE = {405, 421}  # of every address, and so not in the description of each
@@ -47,7 +48,7 @@ class Endpoint:
     def __init__(self, method, path, operation):
         self.method, self.path, self.operation = method.upper(), path, operation
         self.name = f"{self.method} {path}"
-        self.access = operation["x-access"]
+        self.access, self.scope = operation["x-access"], operation["x-scope"]
         self.body_max = operation.get("x-body-max")
         content = operation.get("requestBody", {}).get("content", {})
         self.takes_json = "application/json" in content
@@ -109,6 +110,14 @@ class Server:
         status, answer = self.up.post(path, body, self.tokens.get(who, who), method=method, **headers)
         check(status in (200, 201, 202), f"{path} says {status}: {answer}")
         return answer
+
+    def tool(self, scope):
+        """A token that is for this alone."""
+        name = f"tool for {scope}"
+        if name not in self.tokens:
+            self.tokens[name] = self.post("/api/account/tokens", {"name": "t", "scope": scope},
+                                          self.register()[1])["token"]
+        return self.tokens[name]
 
     def account(self):
         """The name of a new account, which is that of its token too."""
@@ -837,11 +846,25 @@ class Matrix:
             marks.append(NOTHING if not needs_role else self.expect(
                 endpoint, "forbidden", self.send(endpoint, plain, token=server.tokens["guest"]),
                 {403}))
+        marks.append(self.scope(endpoint, ask))
         marks.append(self.forged(endpoint, ask))
         marks.append(self.expect(endpoint, "method", self.send(endpoint, plain, method="LOCK",
                                                                body=None), {405}))
         marks.append(self.unknown(endpoint))
         self.rows[endpoint.name] = marks
+
+    def scope(self, endpoint, ask):
+        """Tokens of a tool that are for something else. They are an account's that is no operator."""
+        wrong = [one for one in SCOPES if endpoint.scope not in (one, "any")]
+        if endpoint.access == "host" or ask.server is not None or not wrong:
+            return NOTHING
+        marks = set()
+        for one in wrong:
+            answer = self.send(endpoint, ask, token=self.server.tool(one))
+            marks.add(self.expect(endpoint, f"scope {one}", answer, {403}))
+            if b'"code":"scope"' not in answer[2]:
+                self.failures.append(f"{endpoint.name}, scope {one}: {answer[2][:150]!r}")
+        return "/".join(sorted(marks))
 
     def forged(self, endpoint, ask):
         """A page of another site, with the cookie of whoever is signed in, or without one; our own page

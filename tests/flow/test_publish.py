@@ -450,6 +450,111 @@ def test_publish_jobs(program, places, folder):
         up.kill()
 
 
+def test_publish_right_lost_while_it_builds(program, places, folder):
+    """An editor is taken off the team, or the owner banned, or the place thrown away, while a build waits
+    or runs: it is built, its channel stays, and the job says why."""
+    up = begin(program, places, folder, "ann", "bob")
+    try:
+        many = {f"ServerScriptService__Game{i}": "local a = 1\n" * 400 for i in range(300)}
+        place = up.publish("ann", package("Lost"), channel="live")["place_id"]
+        at = f"/api/places/{place}"
+        up.good("PUT", f"{at}/team/bob", {"role": "editor"}, "ann")
+
+        def lose(who, channel, *change):
+            data = package("Lost", **many, ServerScriptService__Other=f"print('{who} {change[1]}')")
+            status, begun = up.upload(who, data, place, channel=channel)
+            check(status == 202, begun)
+            up.good(*change)
+            job = up.good("GET", f"/api/jobs/{begun['job_id']}", who="boss")
+            check(job["status"] in ("waiting", "running"), f"too late to lose anything: {job}")
+            job = up.job("boss", begun["job_id"])
+            check(job["status"] == "done" and "may not publish" in job["reason"], job)
+            page = up.good("GET", at, who="boss")
+            check((page["live"], page["beta"]) == ("r1", None), page)
+            row = up.good("GET", f"{at}/revisions/{begun['revision_id']}", who="boss")
+            check(row["state"] == "ready" and row["reason"] == job["reason"], row)
+            return begun["job_id"]
+
+        lose("bob", "live", "DELETE", f"{at}/team/bob", None, "ann")
+        lose("ann", "beta", "DELETE", at, None, "ann")
+        up.good("POST", f"{at}/restore", None, "ann")
+        job = lose("ann", "live", "POST", "/admin/ban", {"account": "ann"}, "boss")
+        up.good("DELETE", "/admin/ban?account=ann", None, "boss")
+        again = up.publish("ann", package("Lost", **many), place, channel="live")
+        check(up.good("GET", at, who="ann")["live"] == again["revision_id"], "the ban is over")
+        up.stop()
+        up = Publisher(program, places, folder, tokens=up.tokens)
+        check("may not publish" in up.good("GET", f"/api/jobs/{job}", who="ann")["reason"], "forgotten")
+        up.stop()
+    finally:
+        up.kill()
+
+
+# --- scopes ---------------------------------------------------------------------------------------
+
+def test_publish_scopes(program, places, folder):
+    """A token of a tool does what its scope says, although its owner may do all of this."""
+    up = begin(program, places, folder, "ann")
+    try:
+        up.good("POST", "/api/accounts/ann/roles", {"roles": "creator teacher"}, "boss")
+        for who, scope in (("ann", "play"), ("ann", "create"), ("ann", "operate"), ("boss", "create"),
+                           ("boss", "operate")):
+            up.tokens[f"{who} {scope}"] = up.good("POST", "/api/account/tokens",
+                                                  {"name": scope, "scope": scope}, who)["token"]
+        place = up.good("POST", "/api/drafts", {"title": "Scopes"}, "ann create")["place_id"]
+        other = up.publish("ann", package("Other"), channel="live")["place_id"]
+        at = f"/api/places/{place}"
+        script = {"id": f"{place}/ServerScriptService/Door.lua", "code": SCRIPT, "knownHash": None}
+        creators = [("PUT", f"{at}/draft/files/ServerScriptService/A.lua", "print(1)"),
+                    ("GET", f"{at}/draft", None), ("POST", "/api/script/save", script),
+                    ("GET", f"/api/script?id={script['id']}", None),
+                    ("POST", f"{at}/draft/publish", {"notes": "new", "channel": "live"}),
+                    ("PATCH", at, {"visibility": "unlisted"}), ("PUT", f"{at}/tags", {"tags": ["a"]}),
+                    ("PUT", f"{at}/team/boss", {"role": "editor"}), ("GET", f"{at}/team", None),
+                    ("POST", f"/api/places/{other}/channels/live", {"revision_id": "r1"}),
+                    ("POST", f"/api/places/{other}/give", {"account": "boss"}),
+                    ("DELETE", f"/api/places/{other}/give", None),
+                    ("GET", "/api/me/places", None), ("GET", "/api/me/quota", None),
+                    ("DELETE", f"/api/places/{other}", None),
+                    ("DELETE", f"/api/places/{other}?purge=1", None)]
+        source = f"/api/places/{other}/package"
+        check([up.raw("GET", source, who=f"ann {scope}")[0] for scope in ("play", "create")]
+              == [403, 200], "the source of a place is no player's")
+        for one in creators:
+            got = up.ask(*one, "ann play")
+            check((got[0], got[1].get("error", {}).get("code")) == (403, "scope"), (one, got))
+            if one[0] != "GET":
+                got = up.ask(*one, "ann operate")
+                check((got[0], got[1].get("error", {}).get("code")) == (403, "scope"), (one, got))
+            up.good(*one, "ann create")
+        # Players'.
+        check(up.good("GET", f"{at}/vote", None, "ann play"), "no vote")
+        up.good("PUT", f"{at}/favourite", None, "ann play")
+        check(up.ask("PUT", f"{at}/favourite", None, "ann create")[0] == 403, "it is for creating")
+        # Teachers' and operators'.
+        for who in ("ann play", "ann create"):
+            check(up.ask("POST", "/api/classes", {"name": "4b"}, who)[0] == 403, who)
+        made = f"/api/classes/{up.good('POST', '/api/classes', {'name': '4b'}, 'ann operate')['class_id']}"
+        for one in (("POST", f"{made}/pupils", {"names": ["Kim"]}), ("GET", made, None),
+                    ("PUT", f"{made}/chat", {"rule": "off"}), ("POST", f"{made}/pause", None),
+                    ("POST", f"{made}/handout", {"place_id": place}), ("DELETE", made, None)):
+            for who in ("ann play", "ann create"):
+                got = up.ask(*one, who)
+                check((got[0], got[1].get("error", {}).get("code")) == (403, "scope"), (one, who, got))
+            up.good(*one, "ann operate")
+        check(up.ask("GET", "/admin/users", None, "boss create")[0] == 403, "it is for creating")
+        check(up.ask("GET", "/admin/users", None, "ann operate")[0] == 403, "she is no operator")
+        up.good("GET", "/admin/users", None, "boss operate")
+        up.good("PUT", f"{at}/team/boss", {"role": "tester"}, "ann")
+        check(up.ask("PATCH", at, {"visibility": "private"}, "boss create")[0] == 403, "not hers")
+        up.good("PATCH", at, {"visibility": "private"}, "boss operate")
+        for scope in ("play", "create", "operate"):
+            check(up.good("GET", "/api/account", None, f"ann {scope}")["scopes"] == [scope], scope)
+        up.stop()
+    finally:
+        up.kill()
+
+
 # --- kill -9 --------------------------------------------------------------------------------------
 
 def rows_of(folder):

@@ -397,6 +397,9 @@ static JobState write_end(JobQueue *queue, Job *job, JobState state, const Build
         take_reason(queue, job, reason[0] != '\0' ? reason : status_text(status));
         return JOB_FAILED;
     }
+    if (state == JOB_DONE && reason[0] != '\0') {
+        take_reason(queue, job, reason);
+    }
     return state;
 }
 
@@ -427,11 +430,12 @@ static void finish_job(JobQueue *queue, Job *job, Status built, BuildResult *res
     const JobState state =
         write_end(queue, job, conclude(queue, job, built, result, reason), result);
     const bool is_taken = tell_built(queue, job, state, result);
+    const bool has_reason = state != JOB_CANCELLED && status->reason[0] != '\0';
     log_line(status, "%s%s%s",
              state == JOB_DONE     ? "done"
              : state == JOB_FAILED ? "failed"
                                    : "cancelled",
-             state == JOB_FAILED ? ": " : "", state == JOB_FAILED ? status->reason : "");
+             has_reason ? ": " : "", has_reason ? status->reason : "");
     if (state == JOB_DONE && !job->has_work && !is_taken) {
         job->result = *result;
         job->has_result = true;

@@ -131,7 +131,8 @@ typedef struct JobWork {
     Status (*prepare)(void *user, const atomic_bool *cancel, char folder[PATH_MAX],
                       char spells[PATH_MAX], char reason[WORKER_REASON_BYTES]);
     // How it ended, before anybody who asks is told. `result` is NULL unless it is done. Not
-    // STATUS_OK: it has failed, and `reason` says why. It is not called if the queue ends.
+    // STATUS_OK: it has failed, and `reason` says why; of one that is done, what was not done with
+    // it. It is not called if the queue ends.
     Status (*ended)(void *user, const JobStatus *status, const BuildResult *result,
                     char reason[WORKER_REASON_BYTES]);
     void (*release)(void *user); // once, whatever happened

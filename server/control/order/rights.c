@@ -16,6 +16,13 @@ static bool is_operator(const Identity *who)
            (!is_narrow || (who->scope & SCOPE_OPERATE) != 0);
 }
 
+// With a token that is for playing alone one is a player, also of what is one's own.
+static bool is_only_playing(const Identity *who)
+{
+    return who != NULL && who->kind == SIGN_IN_TOKEN &&
+           (who->scope & (SCOPE_CREATE | SCOPE_OPERATE)) == 0;
+}
+
 static uint32_t rights_of_others(const StorePackage *package, StorePackageRole role)
 {
     if (package->visibility == STORE_PRIVATE) {
@@ -113,6 +120,10 @@ Status rights_find(Store *store, const char *package_id, const Identity *who, St
         return status;
     }
     *rights = rights_of(package, role, part, who);
+    if (is_only_playing(who)) {
+        const uint32_t of_others = rights_of_others(package, role);
+        *rights &= RIGHT_SEE | RIGHT_PLAY | RIGHT_TEST | of_others;
+    }
     if (*rights == 0 && is_offered(store, package, who)) {
         *rights = RIGHT_SEE;
     }

@@ -18,6 +18,8 @@
 //
 //   of one in the trash     owner and operator see, read and restore it; nobody else knows of it
 //   of one that was removed owner and operator see and read it; nobody plays it
+//
+//   by a token for playing  no more than testers
 #pragma once
 
 #include "server/control/identity.h"

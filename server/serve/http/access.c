@@ -123,18 +123,76 @@ static bool has_role(const Identity *who, uint32_t role)
     return who != NULL && (who->roles & (role | ROLE_OPERATOR)) != 0;
 }
 
-// What a tool does with a token stays within the token's scope.
-static bool has_scope(const Identity *who, Access access)
+// What is not said by who may ask; the first that fits counts.
+typedef struct ScopeRule {
+    const char *path; // as routes begin
+    uint32_t scope;
+} ScopeRule;
+
+static uint32_t scope_find(const ScopeRule *rules, size_t count, const char *path, uint32_t other)
 {
-    static const uint32_t needs[ACCESS_COUNT] = {
-        [ACCESS_SIGNED_IN] = SCOPE_PLAY, [ACCESS_ACCOUNT] = SCOPE_PLAY,
-        [ACCESS_CREATOR] = SCOPE_CREATE, [ACCESS_TEACHER] = SCOPE_OPERATE,
-        [ACCESS_LOCAL] = SCOPE_OPERATE,  [ACCESS_OPERATOR] = SCOPE_OPERATE,
-        [ACCESS_MACHINE] = SCOPE_OPERATE};
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(path, rules[i].path, strlen(rules[i].path)) == 0) {
+            return rules[i].scope;
+        }
+    }
+    return other;
+}
+
+// Routes of guests and accounts, whose handlers look for rights. Whatever is new below places and
+// spells is a creator's, until it is said here that players do it.
+static uint32_t scope_of_account(const char *path)
+{
+    static const ScopeRule rules[] = {
+        {"/api/places/*/vote", SCOPE_PLAY}, {"/api/places/*/favourite", SCOPE_PLAY},
+        {"/api/places", SCOPE_CREATE},      {"/api/spells", SCOPE_CREATE},
+        {"/api/drafts", SCOPE_CREATE},      {"/api/me/places", SCOPE_CREATE},
+        {"/api/me/offers", SCOPE_CREATE},   {"/api/me/quota", SCOPE_CREATE},
+        {"/api/classes", SCOPE_OPERATE}};
+    return scope_find(rules, sizeof rules / sizeof rules[0], path, SCOPE_PLAY);
+}
+
+uint32_t serve_scope(const HttpRoute *route)
+{
+    static const ScopeRule anyone[] = {{"/api/script", SCOPE_CREATE}, {"/api/jobs", SCOPE_CREATE}};
+    switch ((Access)route->access) {
+    case ACCESS_ANYONE: // mostly what needs no sign-in
+        return scope_find(anyone, sizeof anyone / sizeof anyone[0], route->path, 0);
+    case ACCESS_SIGNED_IN:
+    case ACCESS_ACCOUNT: // who one is, every tool may ask
+        return strcmp(route->path, "/api/account") == 0 ? 0 : scope_of_account(route->path);
+    case ACCESS_CREATOR:
+        return SCOPE_CREATE;
+    case ACCESS_TEACHER:
+    case ACCESS_LOCAL:
+    case ACCESS_OPERATOR:
+    case ACCESS_MACHINE:
+        return SCOPE_OPERATE;
+    case ACCESS_SELF: // no token does
+    case ACCESS_HOST:
+    case ACCESS_COUNT:
+        break;
+    }
+    return 0;
+}
+
+// Operators do with all places what their creators do, and teachers look into those of their class.
+static bool operates_for_creators(const HttpRoute *route, const Identity *who)
+{
+    const bool is_reading = strcmp(route->method, "GET") == 0;
+    return (who->scope & SCOPE_OPERATE) != 0 && serve_scope(route) == SCOPE_CREATE &&
+           (who->roles & (ROLE_OPERATOR | (is_reading ? ROLE_TEACHER : 0))) != 0;
+}
+
+// What a tool does with a token stays within the token's scope.
+static bool has_scope(const Identity *who, const HttpRoute *route)
+{
     if (who == NULL || who->kind != SIGN_IN_TOKEN) {
         return true;
     }
-    return access != ACCESS_SELF && (who->scope & needs[access]) == needs[access];
+    const uint32_t needs = serve_scope(route);
+    return route->access != ACCESS_SELF &&
+           ((who->scope & needs) == needs || operates_for_creators(route, who));
 }
 
 static bool is_allowed(const Serve *serve, Access access, const HttpRequest *request,
@@ -188,8 +246,10 @@ static bool enter_host(const Serve *serve, HttpRequest *request, HttpResponse *r
     return true;
 }
 
-static void refuse(HttpRequest *request, HttpResponse *response, Access access, const Identity *who)
+static void refuse(HttpRequest *request, HttpResponse *response, const HttpRoute *route,
+                   const Identity *who)
 {
+    const Access access = (Access)route->access;
     static const char *const needs[ACCESS_COUNT] = {
         [ACCESS_ACCOUNT] = "this needs an account; register, and you keep what you have",
         [ACCESS_CREATOR] = "this needs an account that may create; ask an operator",
@@ -201,7 +261,7 @@ static void refuse(HttpRequest *request, HttpResponse *response, Access access, 
         http_fail(request, response, 401, "auth_required",
                   "sign in first: POST /login gives a guest's session_token, to be sent as "
                   "`Authorization: Bearer <session_token>`");
-    } else if (!has_scope(who, access)) {
+    } else if (!has_scope(who, route)) {
         http_fail(request, response, 403, "scope",
                   access == ACCESS_SELF
                       ? "a token of a tool cannot do this; sign in with the password"
@@ -270,9 +330,8 @@ bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpR
         refuse_banned(serve, route, request, response, who)) {
         return false;
     }
-    if (!has_scope(who, (Access)route->access) ||
-        !is_allowed(serve, (Access)route->access, request, who)) {
-        refuse(request, response, (Access)route->access, who);
+    if (!has_scope(who, route) || !is_allowed(serve, (Access)route->access, request, who)) {
+        refuse(request, response, route, who);
         return false;
     }
     return true;

@@ -27,6 +27,9 @@ typedef enum Access {
 
 // HttpConfig.enter.
 bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpResponse *response);
+// The scope that a tool's token needs for a route, as a Scope; 0: any. No token does what has
+// ACCESS_SELF.
+uint32_t serve_scope(const HttpRoute *route);
 // Who asks; NULL: nobody. Known to every handler, also of routes that anyone may ask.
 const Identity *serve_who(const HttpRequest *request);
 // The key of the host that asks, for routes with ACCESS_HOST.

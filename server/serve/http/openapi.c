@@ -72,6 +72,17 @@ static const char *access_name(uint8_t access)
     return access < ACCESS_COUNT && names[access] != NULL ? names[access] : "other";
 }
 
+// What the token of a tool must be for; "any", or "none" does.
+static const char *scope_name(const HttpRoute *route)
+{
+    const uint32_t scope = serve_scope(route);
+    return route->access == ACCESS_SELF || route->access == ACCESS_HOST ? "none"
+           : scope == SCOPE_PLAY                                        ? "play"
+           : scope == SCOPE_CREATE                                      ? "create"
+           : scope == SCOPE_OPERATE                                     ? "operate"
+                                                                        : "any";
+}
+
 static const char *access_text(uint8_t access)
 {
     static const char *const texts[ACCESS_COUNT] = {
@@ -303,6 +314,7 @@ static void security(JsonWriter *json, const HttpRoute *route)
     }
     json_write_array_end(json);
     member(json, "x-access", access_name(route->access));
+    member(json, "x-scope", scope_name(route));
 }
 
 static void operation(JsonWriter *json, const HttpRoute *route)

@@ -5,7 +5,9 @@
 #include "core/base/utf8.h"
 #include "core/script/vm/vm.h"
 #include "server/build/place/place_file.h"
+#include "server/control/order/bans.h"
 #include "server/control/order/chat.h"
+#include "server/control/order/rights.h"
 #include "server/serve/place/place_reload.h"
 #include "server/serve/place/revision_folder.h"
 #include "server/serve/publish/spell_bundle.h"
@@ -218,6 +220,23 @@ static const char *title_of(const Serve *serve, const BuildResult *result)
     return name != NULL && control_has_word(serve->control, name) ? "A place" : name;
 }
 
+// A build takes long enough for whoever began it to lose the right to publish: asked again before a
+// channel names it.
+static bool may_publish(Serve *serve, const StoreRevision *revision)
+{
+    StorePackage package;
+    StoreAccount maker;
+    StoreBan ban;
+    uint32_t rights = 0;
+    if (control_find_ban(serve->control, revision->maker_id, "", BAN_ENTER, &ban) ||
+        store_account_find(serve->store, revision->maker_id, &maker) != STATUS_OK) {
+        return false;
+    }
+    const Identity who = {.account = maker.account_id, .roles = maker.roles};
+    return rights_find(serve->store, revision->package_id, &who, &package, &rights) == STATUS_OK &&
+           (rights & RIGHT_EDIT) != 0;
+}
+
 static Status ended(void *user, const JobStatus *status, const BuildResult *result,
                     char reason[WORKER_REASON_BYTES])
 {
@@ -235,6 +254,13 @@ static Status ended(void *user, const JobStatus *status, const BuildResult *resu
                         .now_unix_ms = clock_unix_ms()};
     if (status->state != JOB_DONE) {
         write_reason(status, text);
+    } else if (work->revision.reason[0] != '\0' && !may_publish(serve, &work->revision)) {
+        built.keeps_channels = true;
+        snprintf(reason, WORKER_REASON_BYTES,
+                 "it is built, but %.4s stays as it is: whoever began this may not publish here "
+                 "any more",
+                 work->revision.reason);
+        snprintf(text, sizeof text, "%s", reason);
     }
     Status stored = result != NULL ? keep_blobs(work, &built, result) : STATUS_OK;
     if (stored == STATUS_OK) {
@@ -387,7 +413,7 @@ void place_build_status(Serve *serve, const StoreRevision *revision, JobStatus *
     out->hides_cache = true;
     snprintf(out->id, sizeof out->id, "%s", revision->job_id);
     revision_id_write(revision->revision, out->result_id);
-    if (out->state == JOB_FAILED) {
+    if (out->state != JOB_WAITING) { // until then it is the channel
         snprintf(out->reason, sizeof out->reason, "%.*s", (int)sizeof out->reason - 1,
                  revision->reason);
         utf8_clean(out->reason);

@@ -43,8 +43,9 @@ static void write_revision(Serve *serve, JsonWriter *json, const PlaceAsk *ask,
     serve_write_number(json, "bytes", revision->package_bytes);
     serve_write_member(json, "sha256", reads ? hex : NULL);
     serve_write_member(json, "job_id", reads ? revision->job_id : NULL);
-    serve_write_member(json, "reason",
-                       reads && revision->state == STORE_REVISION_FAILED ? revision->reason : NULL);
+    const bool has_reason = // while it is built, that is the channel
+        revision->state != STORE_REVISION_BUILDING && revision->reason[0] != '\0';
+    serve_write_member(json, "reason", reads && has_reason ? revision->reason : NULL);
     json_write_name(json, "live");
     json_write_bool(json, revision->revision == ask->package.live);
     json_write_name(json, "beta");

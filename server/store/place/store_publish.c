@@ -162,7 +162,7 @@ static Status end_build(Store *store, Sql *sql, void *user)
         end_use(sql, built->package_id, STORE_BLOB_PACKAGE, built->number);
     }
     if (built->state == STORE_REVISION_READY) {
-        return renew_package(sql, built, channel);
+        return renew_package(sql, built, built->keeps_channels ? "" : channel);
     }
     revision_drop_failed(sql, built->package_id);
     return STATUS_OK;

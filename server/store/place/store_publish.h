@@ -32,6 +32,8 @@ typedef struct StoreBuilt {
     const char *title; // of a package that has none yet; NULL: it stays so
     // Its package was refused: the blob is not used any more.
     bool drops_package;
+    // Whoever made it may not publish any more: no channel names it, whatever was asked for.
+    bool keeps_channels;
     StoreBlobRef blobs[STORE_BUILT_BLOBS_MAX]; // manifests, thumbnail, spells
     uint32_t blob_count;
     uint64_t now_unix_ms;
