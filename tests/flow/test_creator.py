@@ -81,6 +81,7 @@ def test_creator_place(program, places, folder):
               ("The Den", "A *quiet* place", "listed", True, ["quiet", "small"]), page)
         check(ann("place", "tags", den, "--none") == "-\n", "no tags")
         ann("place", "source", den, "closed")
+        check(up.raw("PUT", "/admin/phrases", b"hello\n", "boss")[0] == 200, "there are no phrases")
         check("phrases" in ann("place", "chat", den, "phrases"), "chat")
         check(re.search(r"^day +visits", ann("place", "stats", den, "--days", "7"), re.MULTILINE), "stats")
         check(len(json.loads(ann("place", "stats", den, "--days", "7", "--json"))["days"]) == 7, "days")

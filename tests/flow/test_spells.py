@@ -526,7 +526,7 @@ def test_spells_killed(program, places, folder):
                     pass  # it was killed
             thread = threading.Thread(target=send)
             thread.start()
-            time.sleep(number * 0.1)
+            time.sleep(number * 0.3)
             up.process.send_signal(signal.SIGKILL)
             up.process.wait()
             thread.join()
