@@ -461,7 +461,7 @@ def test_publish_right_lost_while_it_builds(program, places, folder):
 
         def lose(who, channel, *change):
             code = f"print('{who} {change[1]}')\n" * 300  # none of it is cached, so that it takes a while
-            many = {f"ServerScriptService__Game{number}": f"print({number})\n{code}" for number in range(60)}
+            many = {f"ServerScriptService__Game{number}": f"print({number})\n{code}" for number in range(25)}
             status, begun = up.upload(who, package("Lost", **many), place, channel=channel)
             check(status == 202, begun)
             up.good(*change)
