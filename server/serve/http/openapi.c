@@ -127,8 +127,8 @@ static const struct {
 };
 #define STATUS_ROWS (sizeof statuses / sizeof statuses[0])
 
-// What follows from the kind of route: every sign-in can have ended, every page can be another
-// site's, every answer can find no memory.
+// What follows from the kind of route: every sign-in can have ended, every token can have another
+// scope, every page can be another site's, every answer can find no memory.
 static bool is_implied(const HttpRoute *route, uint32_t status)
 {
     const bool changes = strcmp(route->method, "GET") != 0;
@@ -140,7 +140,7 @@ static bool is_implied(const HttpRoute *route, uint32_t status)
     case 503:
         return true;
     case 403:
-        return changes || route->access > ACCESS_SIGNED_IN;
+        return changes || route->access > ACCESS_SIGNED_IN || serve_scope(route) != 0;
     case 413:
         return changes;
     default:
