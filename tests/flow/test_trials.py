@@ -6,6 +6,7 @@ wrong JSON are in test_accounts and test_matrix; docs/SECURITY.md lists all."""
 import json
 import socket
 import sys
+import time
 
 from hosts import Room
 from publish import Publisher, package
@@ -232,7 +233,12 @@ def test_trials_hashing_stays_apart(program, _places, folder):
     up = People(program, folder)
     try:
         up.operator()
-        wait_until(lambda: up.metric("sandlot_pool_waiting") == 0, "nothing waits")
+
+        def is_quiet():  # what is done at the start is over
+            before = up.metric("sandlot_pool_done_total")
+            time.sleep(0.5)
+            return up.metric("sandlot_pool_waiting") == 0 and up.metric("sandlot_pool_done_total") == before
+        wait_until(is_quiet, "nothing waits")
         bodies = [('{"username":"boss","password":"not it at all"}', "application/json"),
                   ('{"username":"boss","p\\u0061ssword":"not it at all"}', "application/json"),
                   ("username=boss&p%61ssword=not+it+at+all", "application/x-www-form-urlencoded")]
