@@ -636,7 +636,7 @@ static bool leave_value(Reader *reader, bool *has_next)
     return true;
 }
 
-static const JsonNode *read_text(Reader *reader)
+static const JsonNode *read_document(Reader *reader)
 {
     const JsonNode *root = NULL;
     for (bool has_next = true; has_next;) {
@@ -676,7 +676,7 @@ static const JsonNode *read_checked(Reader *reader)
     if (is_next(reader, JSON_MARK)) { // a byte order mark, which some editors write
         reader->at = reader->line_at = strlen(JSON_MARK);
     }
-    return read_text(reader);
+    return read_document(reader);
 }
 
 Status json_parse(const JsonConfig *config, const char *text, size_t bytes, const JsonNode **root,

@@ -44,7 +44,7 @@ static size_t block_bytes(const ClientConfig *config)
     return bytes;
 }
 
-static void take(Arena *arena, void **out, size_t bytes)
+static void take_block(Arena *arena, void **out, size_t bytes)
 {
     *out = arena_alloc(arena, bytes);
     ASSERT(*out != NULL); // block_bytes has counted it
@@ -53,13 +53,13 @@ static void take(Arena *arena, void **out, size_t bytes)
 static void queue_take(Arena *arena, ClientQueue *queue, size_t bytes)
 {
     *queue = (ClientQueue){.capacity = bytes};
-    take(arena, (void **)&queue->data, bytes);
+    take_block(arena, (void **)&queue->data, bytes);
 }
 
 static void scratch_take(Arena *arena, Arena *scratch, size_t bytes)
 {
     void *block = NULL;
-    take(arena, &block, bytes);
+    take_block(arena, &block, bytes);
     arena_init(scratch, block, bytes);
 }
 
@@ -67,8 +67,8 @@ static void fill_block(Client *client, Arena *arena)
 {
     const ClientConfig *config = &client->config;
     const bool scripts = config->scripts;
-    take(arena, (void **)&client->lines, config->visible_max * sizeof(InterpolateLine));
-    take(arena, (void **)&client->lines_free, config->visible_max * sizeof(uint16_t));
+    take_block(arena, (void **)&client->lines, config->visible_max * sizeof(InterpolateLine));
+    take_block(arena, (void **)&client->lines_free, config->visible_max * sizeof(uint16_t));
     queue_take(arena, &client->output, scripts ? OUTPUT_SCRIPT_BYTES : OUTPUT_BYTES);
     queue_take(arena, &client->events, scripts ? EVENT_SCRIPT_BYTES : EVENT_BYTES);
     queue_take(arena, &client->answers, ANSWER_BYTES);

@@ -53,7 +53,7 @@ typedef struct Build {
 
 // --- the block ----------------------------------------------------------------------------------
 
-static void *take(Build *build, size_t count, size_t item_bytes)
+static void *take_array(Build *build, size_t count, size_t item_bytes)
 {
     // One more than needed, so that no list is NULL.
     const size_t bytes = heap_array_bytes(count + 1, item_bytes);
@@ -70,26 +70,27 @@ static void take_all(Build *build)
 {
     const PlaceDoc *doc = &build->doc;
     const PlaceSettingsDoc *settings = &doc->settings;
-    build->place = take(build, 1, sizeof(Place));
-    build->bytes = take(build, build->source_bytes, 1);
-    build->scene_names = take(build, doc->part_count, sizeof(Text));
-    build->scene_looks = take(build, doc->part_count, sizeof(PlaceLook));
-    build->scene_ids = take(build, (size_t)doc->part_count + doc->entity_count, sizeof(uint32_t));
-    build->piece_names = take(build, settings->catalogue.count, sizeof(Text));
-    build->piece_looks = take(build, settings->catalogue.count, sizeof(PlaceLook));
-    build->voxel_names = take(build, settings->voxel_kinds.count, sizeof(Text));
-    build->voxel_looks = take(build, settings->voxel_kinds.count, sizeof(PlaceLook));
-    build->actions = take(build, settings->actions.count, sizeof(Text));
-    build->prefabs = take(build, doc->prefab_count, sizeof(Prefab));
-    build->prefab_looks = take(build, doc->prefab_count, sizeof(PlaceLook));
-    build->spawns = take(build, doc->spawn_count, sizeof(PlaceSpawn));
-    build->weapons = take(build, settings->weapons.count, sizeof(PlaceWeapon));
-    build->entities = take(build, doc->entity_count, sizeof(PlaceEntity));
-    build->bindings = take(build, build->counts.bindings, sizeof(PlaceBinding));
-    build->extras = take(build, build->counts.extras, sizeof(PlaceExtra));
-    build->entity_looks = take(build, build->counts.looks, sizeof(PlaceEntityLook));
-    build->attributes = take(build, build->counts.attributes, sizeof(PrefabAttribute));
-    build->tags = take(build, build->counts.tags, sizeof(Text));
+    build->place = take_array(build, 1, sizeof(Place));
+    build->bytes = take_array(build, build->source_bytes, 1);
+    build->scene_names = take_array(build, doc->part_count, sizeof(Text));
+    build->scene_looks = take_array(build, doc->part_count, sizeof(PlaceLook));
+    build->scene_ids =
+        take_array(build, (size_t)doc->part_count + doc->entity_count, sizeof(uint32_t));
+    build->piece_names = take_array(build, settings->catalogue.count, sizeof(Text));
+    build->piece_looks = take_array(build, settings->catalogue.count, sizeof(PlaceLook));
+    build->voxel_names = take_array(build, settings->voxel_kinds.count, sizeof(Text));
+    build->voxel_looks = take_array(build, settings->voxel_kinds.count, sizeof(PlaceLook));
+    build->actions = take_array(build, settings->actions.count, sizeof(Text));
+    build->prefabs = take_array(build, doc->prefab_count, sizeof(Prefab));
+    build->prefab_looks = take_array(build, doc->prefab_count, sizeof(PlaceLook));
+    build->spawns = take_array(build, doc->spawn_count, sizeof(PlaceSpawn));
+    build->weapons = take_array(build, settings->weapons.count, sizeof(PlaceWeapon));
+    build->entities = take_array(build, doc->entity_count, sizeof(PlaceEntity));
+    build->bindings = take_array(build, build->counts.bindings, sizeof(PlaceBinding));
+    build->extras = take_array(build, build->counts.extras, sizeof(PlaceExtra));
+    build->entity_looks = take_array(build, build->counts.looks, sizeof(PlaceEntityLook));
+    build->attributes = take_array(build, build->counts.attributes, sizeof(PrefabAttribute));
+    build->tags = take_array(build, build->counts.tags, sizeof(Text));
 }
 
 static void count_all(Build *build)

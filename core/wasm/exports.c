@@ -73,7 +73,7 @@ void *exports_scratch(void)
     return module.scratch;
 }
 
-static void fail(const char *text)
+static void keep_error(const char *text)
 {
     snprintf(module.error, sizeof module.error, "%s", text);
 }
@@ -149,11 +149,11 @@ static bool read_files(const uint8_t *packed, uint32_t bytes, uint32_t *count)
         const uint32_t data_bytes = byte_read_u32(&reader);
         const uint8_t *data = byte_read_bytes(&reader, data_bytes);
         if (reader.status != STATUS_OK || path_bytes >= sizeof module.paths[0]) {
-            fail("the files are not packed as they should be");
+            keep_error("the files are not packed as they should be");
             return false;
         }
         if (*count == LOCAL_HOST_FILES_MAX) {
-            fail("there are too many files");
+            keep_error("there are too many files");
             return false;
         }
         memcpy(module.paths[*count], path, path_bytes);
@@ -195,8 +195,8 @@ EXPORT("checkScript") const void *export_check_script(const uint8_t *packed, uin
     const Status status =
         check_place_json(heap(), module.files, count, count > 0 ? module.paths[0] : "", &writer);
     if (status != STATUS_OK) {
-        fail(status == STATUS_UNSUPPORTED ? "only Lua scripts can be checked here"
-                                          : status_text(status));
+        keep_error(status == STATUS_UNSUPPORTED ? "only Lua scripts can be checked here"
+                                                : status_text(status));
         return NULL;
     }
     return exports_result(module.scratch, writer.at);
@@ -346,8 +346,8 @@ EXPORT("worldFaults") const void *export_world_faults(LocalHost *host)
 
 // --- a client -----------------------------------------------------------------------------------
 
-static void read_text(const JsonNode *root, const char *name, char *out, size_t capacity,
-                      JsonError *error)
+static void read_text_member(const JsonNode *root, const char *name, char *out, size_t capacity,
+                             JsonError *error)
 {
     const JsonNode *node = json_find(root, name);
     if (node != NULL) {
@@ -388,11 +388,13 @@ EXPORT("clientCreate") Client *export_client_create(const char *text, uint32_t b
     const JsonNode *root;
     JsonError error = {0};
     if (json_parse(&parse, text, bytes, &root, &error) == STATUS_OK) {
-        read_text(root, "ticket", config.ticket, sizeof config.ticket, &error);
-        read_text(root, "session_token", config.session_token, sizeof config.session_token, &error);
-        read_text(root, "playerId", config.player_id, sizeof config.player_id, &error);
-        read_text(root, "name", config.name, sizeof config.name, &error);
-        read_text(root, "resumeToken", config.resume_token, sizeof config.resume_token, &error);
+        read_text_member(root, "ticket", config.ticket, sizeof config.ticket, &error);
+        read_text_member(root, "session_token", config.session_token, sizeof config.session_token,
+                         &error);
+        read_text_member(root, "playerId", config.player_id, sizeof config.player_id, &error);
+        read_text_member(root, "name", config.name, sizeof config.name, &error);
+        read_text_member(root, "resumeToken", config.resume_token, sizeof config.resume_token,
+                         &error);
         const JsonNode *visible = json_find(root, "visibleMax");
         if (visible != NULL) {
             config.visible_max = (uint32_t)json_read_integer(visible, 1, NET_SLOTS_MAX, &error);
@@ -415,7 +417,7 @@ EXPORT("clientCreate") Client *export_client_create(const char *text, uint32_t b
     if (error.status != STATUS_OK) {
         json_error_text(&error, module.error);
     } else if (client_create(heap(), &config, &client) != STATUS_OK) {
-        fail("there is no memory for a client");
+        keep_error("there is no memory for a client");
         client = NULL;
     }
     return client;

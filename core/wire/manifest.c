@@ -104,8 +104,8 @@ static const char *const row_names[] = {"path",      "replicate", "requires",  "
 static const char *const endings[] = {".lua", ".ts", ".soul"};
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-static Text read_text(const JsonNode *object, const char *name, uint32_t bytes_max,
-                      JsonError *error)
+static Text read_text_member(const JsonNode *object, const char *name, uint32_t bytes_max,
+                             JsonError *error)
 {
     const JsonNode *node = json_read_member(object, name, error);
     const char *text = json_read_text(node, bytes_max, error);
@@ -198,7 +198,7 @@ static bool is_path(Text path, Text service)
 static void read_row(Arena *arena, const JsonNode *node, ManifestRow *row, JsonError *error)
 {
     json_read_only(node, row_names, COUNT(row_names), error);
-    row->path = read_text(node, "path", MANIFEST_PATH_BYTES_MAX, error);
+    row->path = read_text_member(node, "path", MANIFEST_PATH_BYTES_MAX, error);
     row->replicate = json_read_bool(json_read_member(node, "replicate", error), error);
     read_requires(arena, node, row, error);
     row->run_context = read_choice(node, "run_context", run_context_names, CONTEXT_COUNT, error);
@@ -264,7 +264,7 @@ Status manifest_read(Arena *arena, const char *text, size_t bytes, ManifestList 
         list.server_tick = (uint64_t)json_read_integer(json_read_member(root, "server_tick", error),
                                                        0, MANIFEST_TICK_MAX, error);
         if (json_find(root, "cdn_base") != NULL) {
-            list.cdn_base = read_text(root, "cdn_base", CDN_BYTES_MAX, error);
+            list.cdn_base = read_text_member(root, "cdn_base", CDN_BYTES_MAX, error);
         }
         is_signed = json_find(root, "signature") != NULL;
         if (is_signed) {

@@ -423,7 +423,7 @@ static WireBytes read_sized(ByteReader *reader, uint64_t limit)
     return data == NULL ? (WireBytes){0} : (WireBytes){data, bytes};
 }
 
-static Text read_text(ByteReader *reader, uint64_t limit)
+static Text read_message_text(ByteReader *reader, uint64_t limit)
 {
     const WireBytes bytes = read_sized(reader, limit);
     const Text text = {(const char *)bytes.data, bytes.bytes};
@@ -478,7 +478,7 @@ static void decode_field(Decoder *decoder, const MessageField *field, uint8_t *b
         *(float *)value = read_f32(in, field->magnitude);
         return;
     case FIELD_TEXT:
-        *(Text *)value = read_text(in, field->limit);
+        *(Text *)value = read_message_text(in, field->limit);
         return;
     case FIELD_BYTES:
         *(WireBytes *)value = read_sized(in, field->limit);

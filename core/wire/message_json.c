@@ -238,7 +238,7 @@ static WireCoord read_coord(const JsonNode *node, uint64_t limit, JsonError *err
     return (WireCoord){values[0], values[1], values[2]};
 }
 
-static Text read_text(const JsonNode *node, uint64_t limit, JsonError *error)
+static Text read_text_node(const JsonNode *node, uint64_t limit, JsonError *error)
 {
     const char *text = json_read_text(node, (uint32_t)limit, error);
     return error->status == STATUS_OK ? (Text){text, node->count} : (Text){0};
@@ -416,7 +416,7 @@ static void read_field(const Reader *reader, const MessageField *field, const Js
         *(float *)value = json_read_f32(node, -field->magnitude, field->magnitude, error);
         return;
     case FIELD_TEXT:
-        *(Text *)value = read_text(node, field->limit, error);
+        *(Text *)value = read_text_node(node, field->limit, error);
         return;
     case FIELD_BYTES:
         *(WireBytes *)value = read_bytes(reader, node, field->limit);

@@ -41,7 +41,7 @@ void journal_write_header(const WorldConfig *config, ByteWriter *writer)
 }
 
 // Terminated; a zero byte inside is rejected, because it would end the text early.
-static void read_text(ByteReader *reader, char *out, uint32_t bytes_max)
+static void read_terminated(ByteReader *reader, char *out, uint32_t bytes_max)
 {
     const uint32_t bytes = byte_read_count(reader, bytes_max);
     const uint8_t *text = byte_read_bytes(reader, bytes);
@@ -74,8 +74,8 @@ Status journal_read_header(ByteReader *reader, WorldConfig *config)
         byte_reader_fail(reader, STATUS_UNSUPPORTED);
     }
     const uint8_t *hash = byte_read_bytes(reader, SHA256_BYTES);
-    read_text(reader, read.world_id, sizeof read.world_id - 1);
-    read_text(reader, read.room_code, sizeof read.room_code - 1);
+    read_terminated(reader, read.world_id, sizeof read.world_id - 1);
+    read_terminated(reader, read.room_code, sizeof read.room_code - 1);
     read.epoch = byte_read_u64(reader);
     read.seed = byte_read_u64(reader);
     const uint8_t *secret = byte_read_bytes(reader, sizeof read.secret);

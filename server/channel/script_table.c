@@ -97,7 +97,7 @@ static void write_text(ByteWriter *writer, const char *text)
 }
 
 // Terminated, and whatever it was, something that can be printed.
-static void read_text(ByteReader *reader, char *out, uint32_t capacity)
+static void read_printable(ByteReader *reader, char *out, uint32_t capacity)
 {
     const uint32_t bytes = byte_read_count(reader, capacity - 1);
     const uint8_t *text = byte_read_bytes(reader, bytes);
@@ -141,7 +141,7 @@ static void write_row(const ScriptRow *row, ByteWriter *writer)
 
 static void read_row(ByteReader *reader, ScriptRow *row)
 {
-    read_text(reader, row->path, sizeof row->path);
+    read_printable(reader, row->path, sizeof row->path);
     row->entity = read_number(reader);
     row->state = byte_read_count(reader, SCRIPT_OFF);
 #define ROW_READ(field, name, help) row->field = read_number(reader);
@@ -166,9 +166,9 @@ static void read_fault(ByteReader *reader, ScriptTableFault *fault)
     fault->tick = read_number(reader);
     fault->entity = read_number(reader);
     fault->line = byte_read_count(reader, UINT32_MAX);
-    read_text(reader, fault->path, sizeof fault->path);
-    read_text(reader, fault->file, sizeof fault->file);
-    read_text(reader, fault->message, sizeof fault->message);
+    read_printable(reader, fault->path, sizeof fault->path);
+    read_printable(reader, fault->file, sizeof fault->file);
+    read_printable(reader, fault->message, sizeof fault->message);
 }
 
 static void write_remotes(const ScriptTable *table, ByteWriter *writer)
@@ -188,7 +188,7 @@ static void read_remotes(ByteReader *reader, ScriptTable *table)
     table->remote_count = byte_read_count(reader, SCRIPT_TABLE_REMOTES);
     for (uint32_t i = 0; i < table->remote_count && reader->status == STATUS_OK; i++) {
         RemoteCost *row = &table->remotes[i];
-        read_text(reader, row->name, sizeof row->name);
+        read_printable(reader, row->name, sizeof row->name);
 #define REMOTE_READ(field, name, help) row->field = read_number(reader);
         REMOTE_ROW_NUMBERS(REMOTE_READ)
 #undef REMOTE_READ
@@ -223,9 +223,9 @@ static void read_client_faults(ByteReader *reader, ClientCosts *costs)
     costs->fault_count = byte_read_count(reader, CLIENT_FAULT_ROWS);
     for (uint32_t i = 0; i < costs->fault_count && reader->status == STATUS_OK; i++) {
         ClientFault *fault = &costs->faults[i];
-        read_text(reader, fault->path, sizeof fault->path);
+        read_printable(reader, fault->path, sizeof fault->path);
         fault->line = byte_read_count(reader, UINT32_MAX);
-        read_text(reader, fault->message, sizeof fault->message);
+        read_printable(reader, fault->message, sizeof fault->message);
         fault->count = read_number(reader);
     }
 }
@@ -237,7 +237,7 @@ static void read_clients(ByteReader *reader, ClientCosts *costs)
     costs->row_count = byte_read_count(reader, CLIENT_COST_ROWS);
     for (uint32_t i = 0; i < costs->row_count && reader->status == STATUS_OK; i++) {
         ClientCost *row = &costs->rows[i];
-        read_text(reader, row->path, sizeof row->path);
+        read_printable(reader, row->path, sizeof row->path);
         row->reports = read_number(reader);
 #define CLIENT_READ(field, name, most, way, help) row->field = read_number(reader);
         CLIENT_COST_NUMBERS(CLIENT_READ)

@@ -32,7 +32,7 @@ void host_note_refused(Host *host, HostRefusal refusal)
     host->counts.joins_refused[refusal] += 1;
 }
 
-static void refuse(Host *host, const HostJoin *join, HostRefusal refusal)
+static void refuse_join(Host *host, const HostJoin *join, HostRefusal refusal)
 {
     HostJoinAnswer answer = {.refusal = refusal, .disk = host_disk(host)};
     if (refusal == REFUSED_BANNED) {
@@ -99,7 +99,7 @@ static void give_ticket(HostWorld *world, const HostJoin *join, const StoreHeld 
     const HostOutside *outside = &host->config.outside;
     HostJoinAnswer answer = {.world = world, .address = held != NULL ? held->address : NULL};
     if (hosted_has_ended(world, join->who.account, join->asked_unix_ms)) {
-        refuse(host, join, REFUSED_FORBIDDEN);
+        refuse_join(host, join, REFUSED_FORBIDDEN);
         return;
     }
     Ticket ticket = join->who;
@@ -110,7 +110,7 @@ static void give_ticket(HostWorld *world, const HostJoin *join, const StoreHeld 
     memcpy(ticket.boot, held != NULL ? held->boot : host->config.boot, sizeof ticket.boot);
     outside->random(outside->user, ticket.nonce, sizeof ticket.nonce);
     if (ticket_write(host->config.key, &ticket, answer.ticket, sizeof answer.ticket) != STATUS_OK) {
-        refuse(host, join, REFUSED_UNAVAILABLE);
+        refuse_join(host, join, REFUSED_UNAVAILABLE);
         return;
     }
     if (held == NULL) { // the other one counts who comes to it
@@ -158,8 +158,8 @@ void host_joins_refuse(HostWorld *world, HostRefusal refusal)
 {
     HostJoin join;
     while (take_waiting(world->host, world, &join)) {
-        refuse(world->host, &join,
-               host_disk(world->host) != STORE_DISK_FINE ? REFUSED_DISK : refusal);
+        refuse_join(world->host, &join,
+                    host_disk(world->host) != STORE_DISK_FINE ? REFUSED_DISK : refusal);
     }
 }
 
@@ -174,7 +174,7 @@ void host_joins_step(Host *host)
         const HostJoin join = host->joins[i].join;
         host->joins[i].world->waiting -= 1;
         host->joins[i] = host->joins[--host->join_count];
-        refuse(host, &join, REFUSED_LATE);
+        refuse_join(host, &join, REFUSED_LATE);
     }
 }
 
@@ -206,12 +206,12 @@ void host_join(Host *host, const HostJoin *asked)
     }
     HostRefusal refusal = REFUSED_NOT;
     if (host->stopping || host->join_count == HOST_JOINS_MAX) {
-        refuse(host, join, host->stopping ? REFUSED_ENDING : REFUSED_CROWD);
+        refuse_join(host, join, host->stopping ? REFUSED_ENDING : REFUSED_CROWD);
         return;
     }
     HostWorld *world = host_choose(host, join, &refusal);
     if (world == NULL) {
-        refuse(host, join, refusal);
+        refuse_join(host, join, refusal);
         return;
     }
     if (world->state == WORLD_RUNNING) {
@@ -224,7 +224,7 @@ void host_join(Host *host, const HostJoin *asked)
     }
     refusal = refusal_of(host, world);
     if (refusal != REFUSED_NOT) {
-        refuse(host, join, refusal);
+        refuse_join(host, join, refusal);
         return;
     }
     host->joins[host->join_count++] = (WaitingJoin){

@@ -208,7 +208,7 @@ static void give_up(HostWorld *world)
     host_stop(world->host, DRAIN_MS);
 }
 
-static void take(HostWorld *world)
+static void take_lease(HostWorld *world)
 {
     Host *host = world->host;
     if (!host_lease_is_good(host)) {
@@ -446,7 +446,7 @@ static void begin_again(HostWorld *world)
         retry_later(world, REFUSED_FAILING);
     } else {
         enter(world, WORLD_WAITING, 1);
-        take(world);
+        take_lease(world);
     }
 }
 
@@ -514,7 +514,7 @@ void hosted_want(HostWorld *world)
     hosted_wake(world);
     if (world->state == WORLD_STOPPED) {
         enter(world, WORLD_WAITING, 1);
-        take(world);
+        take_lease(world);
     }
 }
 
@@ -681,7 +681,7 @@ void hosted_step(HostWorld *world)
         if (is_due(world) && !world->wanted) {
             enter(world, WORLD_STOPPED, 0);
         } else if (is_due(world)) {
-            take(world);
+            take_lease(world);
         }
         break;
     case WORLD_STARTING:

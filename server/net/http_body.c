@@ -86,7 +86,7 @@ static bool collect(HttpRequest *request, const char *data, size_t bytes)
 
 // The answer is sent at once: whoever sends much may look for one meanwhile. The rest is read for a
 // little, since a client that still sends may never see an answer on a connection that is reset.
-static bool refuse(HttpRequest *request, const HttpResponse *response)
+static bool refuse_body(HttpRequest *request, const HttpResponse *response)
 {
     request->body_is_refused = true;
     http_answer_early(request, response);
@@ -97,7 +97,7 @@ static bool refuse_too_large(HttpRequest *request)
 {
     HttpResponse response;
     http_fail(request, &response, 413, "too_large", HTTP_TOO_LARGE);
-    return refuse(request, &response);
+    return refuse_body(request, &response);
 }
 
 bool http_body_begin(HttpRequest *request, uint64_t declared, HttpResponse *response)
@@ -124,7 +124,7 @@ static bool give(HttpRequest *request, const char *data, size_t bytes)
         request->taker, request, (const uint8_t *)data, bytes, &response);
     request->body_bytes += bytes;
     if (step == HTTP_BODY_STOP) {
-        return refuse(request, &response);
+        return refuse_body(request, &response);
     }
     if (step == HTTP_BODY_PAUSE) {
         request->was_paused = true;

@@ -361,7 +361,7 @@ static Status job_submit(Store *store, Job *job, bool urgent)
     return STATUS_OK;
 }
 
-static Status refuse(Store *store, Status status)
+static Status count_refused(Store *store, Status status)
 {
     pthread_mutex_lock(&store->lock);
     store->stats.refused += 1;
@@ -409,7 +409,7 @@ Status store_save_for(Store *store, const StoreHolder *holder, const char *world
 {
     uint32_t count = 0;
     if (!store_id_is_valid(world_id) || rows_check(rows, bytes, &count) != STATUS_OK) {
-        return refuse(store, STATUS_MALFORMED);
+        return count_refused(store, STATUS_MALFORMED);
     }
     Job *job = job_make(JOB_SAVE, world_id, tag, bytes + holder_bytes(holder));
     if (job == NULL) {
@@ -440,13 +440,13 @@ Status store_request_for(Store *store, const StoreHolder *holder, const char *wo
                          uint64_t epoch, const StoreRequest *request, uint64_t tag)
 {
     if (!store_id_is_valid(world_id)) {
-        return refuse(store, STATUS_MALFORMED);
+        return count_refused(store, STATUS_MALFORMED);
     }
     const size_t sizes[] = {request->store.bytes, request->key.bytes, request->value_bytes};
     size_t bytes = 0;
     for (size_t i = 0; i < 3; i++) {
         if (sizes[i] > REQUEST_BYTES_MAX) {
-            return refuse(store, STATUS_LIMIT);
+            return count_refused(store, STATUS_LIMIT);
         }
         bytes += sizes[i];
     }
@@ -482,7 +482,7 @@ static Status renew(Store *store, const StoreHost *host, HostMode mode, uint64_t
 {
     if (!store_id_is_valid(host->host_id) ||
         strnlen(host->address, sizeof host->address) == sizeof host->address) {
-        return refuse(store, STATUS_MALFORMED);
+        return count_refused(store, STATUS_MALFORMED);
     }
     Job *job = job_with_host(JOB_HOST, "", host, now_unix_ms, tag);
     if (job == NULL) {
@@ -515,7 +515,7 @@ Status store_world_take(Store *store, const char *world_id, const char *host_id,
                         const uint8_t boot[STORE_BOOT_BYTES], uint64_t now_unix_ms, uint64_t tag)
 {
     if (!store_id_is_valid(world_id) || !store_id_is_valid(host_id)) {
-        return refuse(store, STATUS_MALFORMED);
+        return count_refused(store, STATUS_MALFORMED);
     }
     StoreHost host = {.draining = false};
     memcpy(host.host_id, host_id, strlen(host_id) + 1);
@@ -527,7 +527,7 @@ Status store_world_take(Store *store, const char *world_id, const char *host_id,
 Status store_world_make(Store *store, const StoreWorld *world, uint64_t tag)
 {
     if (!world_is_valid(world)) {
-        return refuse(store, STATUS_MALFORMED);
+        return count_refused(store, STATUS_MALFORMED);
     }
     Job *job = job_make(JOB_MAKE, world->world_id, tag, sizeof *world);
     if (job == NULL) {
@@ -557,7 +557,7 @@ Status store_world_release_for(Store *store, const StoreHolder *holder, const ch
                                uint64_t epoch, uint64_t tag)
 {
     if (!store_id_is_valid(world_id)) {
-        return refuse(store, STATUS_MALFORMED);
+        return count_refused(store, STATUS_MALFORMED);
     }
     Job *job = job_make(JOB_RELEASE, world_id, tag, holder_bytes(holder));
     if (job == NULL) {

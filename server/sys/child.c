@@ -101,7 +101,7 @@ static void finish(Incoming *in, ChildResult result)
     in->result = result;
 }
 
-static void refuse(ChildCall *call, Incoming *in, const char *what)
+static void refuse_answer(ChildCall *call, Incoming *in, const char *what)
 {
     call->invalid = what;
     finish(in, CHILD_INVALID);
@@ -119,11 +119,11 @@ static void begin_message(ChildCall *call, Incoming *in)
     in->message.bytes = 0;
     const uint64_t max = call->body_max(call->user, in->message.kind, in->left);
     if (max == 0) {
-        refuse(call, in, "nonsense");
+        refuse_answer(call, in, "nonsense");
     } else if (in->left > max) {
-        refuse(call, in, "too much");
+        refuse_answer(call, in, "too much");
     } else if (in->left == 0) {
-        refuse(call, in, "nothing");
+        refuse_answer(call, in, "nothing");
     }
 }
 
@@ -139,7 +139,7 @@ static void end_message(ChildCall *call, Incoming *in)
     } else if (step == CHILD_STOP) {
         finish(in, CHILD_STOPPED);
     } else if (step == CHILD_NONSENSE) {
-        refuse(call, in, "nonsense");
+        refuse_answer(call, in, "nonsense");
     }
 }
 
@@ -180,7 +180,7 @@ static void take_piece(ChildCall *call, Incoming *in, const uint8_t *bytes, size
     while (at < count) {
         if (in->is_over) {
             if (in->result == CHILD_ANSWERED) {
-                refuse(call, in, "more than it was asked");
+                refuse_answer(call, in, "more than it was asked");
             }
             return;
         }
@@ -308,7 +308,7 @@ static void exchange(const Child *child, ChildCall *call, Incoming *in, uint8_t 
         }
     }
     if (in->result == CHILD_ANSWERED && !out.is_done) {
-        refuse(call, in, "before it was asked");
+        refuse_answer(call, in, "before it was asked");
     }
 }
 

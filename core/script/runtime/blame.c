@@ -38,7 +38,7 @@ static uint32_t find(const ScriptSystem *system, Handle script)
 }
 
 // The entry of that player, or a free one, or the oldest.
-static Blame *take(ScriptSystem *system, Handle script)
+static Blame *take_blame(ScriptSystem *system, Handle script)
 {
     const uint32_t found = find(system, script);
     if (found < SCRIPT_BLAMES_MAX) {
@@ -95,7 +95,7 @@ static void add_name(char message[SCRIPT_MESSAGE_BYTES], const char *name)
 bool blame_fault(ScriptSystem *system, Handle script, char message[SCRIPT_MESSAGE_BYTES])
 {
     const uint32_t second = system->config.tick_rate;
-    Blame *blame = take(system, script);
+    Blame *blame = take_blame(system, script);
     if (system->tick >= blame->began_tick + (uint64_t)MINUTE_SECONDS * second) {
         blame->began_tick = system->tick;
         blame->fault_count = 0;

@@ -52,7 +52,7 @@ static bool path_is_module(const char *path)
     return strncmp(path, "ReplicatedStorage/", 18) == 0;
 }
 
-static CompileResult refuse(ScriptSystem *system, const char *path, const char *message)
+static CompileResult compile_refused(ScriptSystem *system, const char *path, const char *message)
 {
     CompileResult result = {.ok = false};
     snprintf(result.error, sizeof result.error, "%s", message);
@@ -218,7 +218,7 @@ static void install(ScriptSystem *system, Handle handle, Script *fresh, const ch
 static CompileResult compile_now(ScriptSystem *system, const CompileRequest *request, bool keep_old)
 {
     if (strlen(request->script_id) >= SCRIPT_PATH_BYTES) {
-        return refuse(system, "?", "the path of a script has at most 127 bytes");
+        return compile_refused(system, "?", "the path of a script has at most 127 bytes");
     }
     if (is_loaded_already(script_at(system, script_find(system, request->script_id)),
                           request->code_hash)) {
@@ -230,7 +230,7 @@ static CompileResult compile_now(ScriptSystem *system, const CompileRequest *req
     CompileResult result = {.ok = true};
     const Handle handle = take_slot(system, request->script_id);
     if (handle_is_none(handle)) {
-        return refuse(system, request->script_id, "too many scripts are loaded");
+        return compile_refused(system, request->script_id, "too many scripts are loaded");
     }
     const uint32_t owner = memory_enter(system, handle);
     const bool is_compiled =
@@ -240,7 +240,7 @@ static CompileResult compile_now(ScriptSystem *system, const CompileRequest *req
     }
     leave_slot(system, handle, owner);
     if (!is_compiled) {
-        return refuse(system, request->script_id, result.error);
+        return compile_refused(system, request->script_id, result.error);
     }
     result.compile_ms = script_now_ms(system) - began;
     account_compile_time(system, handle, result.compile_ms);
@@ -265,7 +265,7 @@ static CompileResult compile(ScriptSystem *system, const CompileRequest *request
     CompileCall call = {system, request, keep_old, {.ok = false}};
     (void)memory_has_room(system, 0);
     if (!memory_protect(system, run_compile, &call)) {
-        return refuse(system, request->script_id, "the scripts have no memory left");
+        return compile_refused(system, request->script_id, "the scripts have no memory left");
     }
     return call.result;
 }

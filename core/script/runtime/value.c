@@ -37,7 +37,7 @@ typedef struct Encoder {
     Status status;
 } Encoder;
 
-static Status refuse(Encoder *encoder, Status status, const char *what)
+static Status encoder_fail(Encoder *encoder, Status status, const char *what)
 {
     if (encoder->status == STATUS_OK) {
         encoder->status = status;
@@ -50,7 +50,7 @@ static void refuse_kind(Encoder *encoder, const char *what)
 {
     char text[96];
     snprintf(text, sizeof text, "%s cannot be %s", what, encoder->use->verb);
-    (void)refuse(encoder, STATUS_MALFORMED, text);
+    (void)encoder_fail(encoder, STATUS_MALFORMED, text);
 }
 
 // Each appends, and returns the length before, for path_cut.
@@ -204,9 +204,9 @@ static bool push_sorted_keys(Encoder *encoder, int index, lua_Integer *count)
         if ((type != LUA_TSTRING && type != LUA_TNUMBER) || *count == MAP_KEYS_MAX) {
             lua_settop(lua, keys - 1);
             if (*count == MAP_KEYS_MAX) {
-                refuse(encoder, STATUS_LIMIT, MAP_KEYS_TEXT);
+                encoder_fail(encoder, STATUS_LIMIT, MAP_KEYS_TEXT);
             } else {
-                refuse(encoder, STATUS_MALFORMED, "keys must be texts or numbers");
+                encoder_fail(encoder, STATUS_MALFORMED, "keys must be texts or numbers");
             }
             return false;
         }
@@ -309,7 +309,7 @@ static bool encode_number(Encoder *encoder, int index)
 static bool encode_table(Encoder *encoder, int index, uint32_t depth)
 {
     if (depth >= VALUE_DEPTH_MAX) {
-        refuse(encoder, STATUS_LIMIT, "more than 8 tables inside each other");
+        encoder_fail(encoder, STATUS_LIMIT, "more than 8 tables inside each other");
         return false;
     }
     luaL_checkstack(encoder->lua, 12, "value");
@@ -358,7 +358,7 @@ static bool encode(Encoder *encoder, int index, uint32_t depth)
         char text[96];
         snprintf(text, sizeof text, "too large: what is %s has at most %zu bytes",
                  encoder->use->verb, encoder->writer->capacity);
-        refuse(encoder, STATUS_LIMIT, text);
+        encoder_fail(encoder, STATUS_LIMIT, text);
         ok = false;
     }
     return ok;

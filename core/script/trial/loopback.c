@@ -148,7 +148,7 @@ void loopback_leave(Loopback *loopback, uint64_t player_id)
     }
 }
 
-static bool take(uint32_t *budget, uint32_t cost)
+static bool take_budget(uint32_t *budget, uint32_t cost)
 {
     if (*budget < cost) {
         return false;
@@ -213,7 +213,7 @@ static ScriptEvent message_event(const ScriptMessage *message, uint64_t from)
 
 static const char *refuse_message(Loopback *loopback, Client *client, const ScriptMessage *message)
 {
-    if (!take(&client->message_budget, tick_rate(loopback))) {
+    if (!take_budget(&client->message_budget, tick_rate(loopback))) {
         loopback->counters.messages_over_rate += 1;
         return "too many messages";
     }
@@ -269,7 +269,7 @@ static void take_effects_of_client(Loopback *loopback, Client *client)
             carry_up(loopback, client, &effect->message);
         } else if (effect->type == EFFECT_CHAT) {
             // Everybody gets it as an event of the authority.
-            if (!take(&client->chat_budget, tick_rate(loopback)) ||
+            if (!take_budget(&client->chat_budget, tick_rate(loopback)) ||
                 authority_player_chat(loopback->config.authority, client->player_id,
                                       effect->text) != STATUS_OK) {
                 loopback->counters.chats_refused += 1;

@@ -83,7 +83,8 @@ static bool call_is_open(const RemoteCalls *calls, uint64_t id)
     return false;
 }
 
-static void refuse(ScriptHost *host, const Session *session, uint64_t invoke_id, const char *why);
+static void refuse_remote(ScriptHost *host, const Session *session, uint64_t invoke_id,
+                          const char *why);
 
 static void message_dropped(void *user, const ScriptEvent *event)
 {
@@ -93,7 +94,7 @@ static void message_dropped(void *user, const ScriptEvent *event)
     host->remotes->stale += 1;
     if (event->invoke_id != 0 && session != NULL && session->state == SESSION_PLAYING &&
         call_take(host->remotes, calls_of(host, session), event->invoke_id, &row)) {
-        refuse(host, session, event->invoke_id, "the scripts have changed");
+        refuse_remote(host, session, event->invoke_id, "the scripts have changed");
     }
 }
 
@@ -129,7 +130,8 @@ static void send_one(ScriptHost *host, const Session *session, const MessageRemo
     }
 }
 
-static void refuse(ScriptHost *host, const Session *session, uint64_t invoke_id, const char *why)
+static void refuse_remote(ScriptHost *host, const Session *session, uint64_t invoke_id,
+                          const char *why)
 {
     const MessageRemoteDown event = {.name = {"refusal", 7},
                                      .payload = {(const uint8_t *)why, (uint32_t)strlen(why)},
@@ -266,7 +268,7 @@ void remote_up(ScriptHost *host, Session *session, const MessageRemoteUp *comman
     if (why != NULL) {
         host->config.stats->commands_denied += 1;
         if (command->invoke_id != 0) {
-            refuse(host, session, command->invoke_id, why);
+            refuse_remote(host, session, command->invoke_id, why);
         }
         return;
     }
@@ -288,7 +290,7 @@ void remote_tick(ScriptHost *host)
             uint32_t row;
             (void)call_take(host->remotes, calls, id, &row);
             host->remotes->unanswered += 1;
-            refuse(host, session_at(sessions, i), id, "the server did not answer");
+            refuse_remote(host, session_at(sessions, i), id, "the server did not answer");
         }
     }
 }

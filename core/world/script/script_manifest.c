@@ -192,7 +192,7 @@ static Status compare(const ScriptHost *host, const ManifestList *list)
     return sent == list->row_count ? STATUS_OK : STATUS_MISMATCH;
 }
 
-static Status read_text(SignedManifest *next, const uint8_t *text, size_t bytes)
+static Status parse_signed_manifest(SignedManifest *next, const uint8_t *text, size_t bytes)
 {
     arena_init(&next->arena, next->block, MANIFEST_BLOCK_BYTES);
     uint8_t *copy = bytes <= MANIFEST_BYTES_MAX ? arena_alloc(&next->arena, bytes) : NULL;
@@ -216,7 +216,7 @@ Status script_manifest_take(ScriptHost *host, const uint8_t *text, size_t bytes,
     next->is_set = false;
     Status status = blocks_allocate(host);
     if (status == STATUS_OK) {
-        status = read_text(next, text, bytes);
+        status = parse_signed_manifest(next, text, bytes);
     }
     if (status == STATUS_OK && next->list.version != version) {
         status = STATUS_MISMATCH;

@@ -87,7 +87,7 @@ void diagnostic_addf(DiagnosticList *list, DiagnosticLevel level, const char *fi
     diagnostic_add(list, &diagnostic);
 }
 
-static void take(void *user, const CheckDiagnostic *told)
+static void take_diagnostic(void *user, const CheckDiagnostic *told)
 {
     const bool is_error = told->level == CHECK_ERROR;
     diagnostic_addf(user, is_error ? DIAGNOSTIC_ERROR : DIAGNOSTIC_WARNING, told->file, told->line,
@@ -96,7 +96,7 @@ static void take(void *user, const CheckDiagnostic *told)
 
 CheckSink diagnostic_list_sink(DiagnosticList *list)
 {
-    return (CheckSink){take, list};
+    return (CheckSink){take_diagnostic, list};
 }
 
 void diagnostic_count_text(uint32_t error_count, char *out, size_t bytes)

@@ -113,7 +113,7 @@ static void read_lines(SettingsFile *file, char *text, size_t bytes)
 }
 
 // Reads all of it; a link is followed, because this is the operator's own file.
-static Status read_text(const char *path, char **out, size_t *bytes, struct stat *about)
+static Status read_whole_file(const char *path, char **out, size_t *bytes, struct stat *about)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (file < 0) {
@@ -142,7 +142,7 @@ void settings_read_file(Settings *settings, const char *path, SettingFrom from, 
     char *text = NULL;
     size_t bytes = 0;
     struct stat about;
-    const Status status = read_text(path, &text, &bytes, &about);
+    const Status status = read_whole_file(path, &text, &bytes, &about);
     if (status != STATUS_OK) {
         if (status != STATUS_NOT_FOUND || must_exist) {
             say_unreadable(settings, path, status);
@@ -162,8 +162,8 @@ void settings_read_file(Settings *settings, const char *path, SettingFrom from, 
 
 // --- writing ------------------------------------------------------------------------------------
 
-static Status refuse(Status status, char reason[SETTINGS_REASON_BYTES], const char *what,
-                     const char *why)
+static Status file_refused(Status status, char reason[SETTINGS_REASON_BYTES], const char *what,
+                           const char *why)
 {
     snprintf(reason, SETTINGS_REASON_BYTES, "%.250s: %.250s", what, why);
     return status;
@@ -172,7 +172,8 @@ static Status refuse(Status status, char reason[SETTINGS_REASON_BYTES], const ch
 static Status write_text(const char *path, const char *text, char reason[SETTINGS_REASON_BYTES])
 {
     const Status status = file_write_private(path, text, strlen(text));
-    return status == STATUS_OK ? STATUS_OK : refuse(status, reason, path, "it cannot be written");
+    return status == STATUS_OK ? STATUS_OK
+                               : file_refused(status, reason, path, "it cannot be written");
 }
 
 // The lines of a file that set nothing named `name`; the caller frees them, with room for `more`.
@@ -182,14 +183,14 @@ static Status other_lines(const char *path, const char *name, size_t more, char 
     char *text = NULL, *kept;
     size_t bytes = 0, at_kept = 0;
     struct stat about;
-    const Status status = read_text(path, &text, &bytes, &about);
+    const Status status = read_whole_file(path, &text, &bytes, &about);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
-        return refuse(status, reason, path, "it cannot be read");
+        return file_refused(status, reason, path, "it cannot be read");
     }
     kept = calloc(1, bytes + more + 2);
     if (kept == NULL) {
         free(text);
-        return refuse(STATUS_LIMIT, reason, path, "out of memory");
+        return file_refused(STATUS_LIMIT, reason, path, "out of memory");
     }
     for (char *at = text; at != NULL && *at != '\0';) {
         char *end = strchrnul(at, '\n');
@@ -213,16 +214,16 @@ Status settings_operator_set(const char *data, const char *name, const char *val
     char path[SETTING_TEXT_BYTES], kept[SETTING_TEXT_BYTES], why[SETTINGS_REASON_BYTES];
     const SettingRow *row = setting_find(name);
     if (row == NULL || !row->is_live) {
-        return refuse(row == NULL ? STATUS_NOT_FOUND : STATUS_DENIED, reason, name,
-                      row == NULL ? "there is no such setting"
-                                  : "it cannot be changed while the server runs");
+        return file_refused(row == NULL ? STATUS_NOT_FOUND : STATUS_DENIED, reason, name,
+                            row == NULL ? "there is no such setting"
+                                        : "it cannot be changed while the server runs");
     }
     if (value[0] != '\0' && !setting_check(row, value, kept, why)) {
-        return refuse(STATUS_MALFORMED, reason, name, why);
+        return file_refused(STATUS_MALFORMED, reason, name, why);
     }
     const int length = snprintf(path, sizeof path, "%s/" SETTINGS_OPERATOR_FILE, data);
     if (length < 0 || (size_t)length >= sizeof path) {
-        return refuse(STATUS_RANGE, reason, name, "the path is too long");
+        return file_refused(STATUS_RANGE, reason, name, "the path is too long");
     }
     char *text = NULL;
     const size_t more = strlen(name) + strlen(value) + 8;
@@ -243,9 +244,10 @@ Status settings_new_secret_key(const Settings *settings, char reason[SETTINGS_RE
     const char *name = setting_row(SETTING_SECRET_KEY)->name;
     const SettingValue *value = &settings->values[SETTING_SECRET_KEY];
     if (value->from != FROM_NOTHING) {
-        return refuse(STATUS_EXISTS, reason, value->origin,
-                      "there is a secret key already; with another one everybody would have to "
-                      "sign in again. Remove it there first if that is what you want");
+        return file_refused(
+            STATUS_EXISTS, reason, value->origin,
+            "there is a secret key already; with another one everybody would have to "
+            "sign in again. Remove it there first if that is what you want");
     }
     uint8_t random[SHA256_BYTES];
     entropy_fill(random, sizeof random);
@@ -256,7 +258,7 @@ Status settings_new_secret_key(const Settings *settings, char reason[SETTINGS_RE
     if (slash != NULL && slash > folder) {
         *slash = '\0';
         if (file_make_folders(folder) != STATUS_OK) {
-            return refuse(STATUS_BLOCKED, reason, folder, "the folder cannot be made");
+            return file_refused(STATUS_BLOCKED, reason, folder, "the folder cannot be made");
         }
     }
     char *text = NULL;

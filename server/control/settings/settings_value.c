@@ -134,7 +134,7 @@ static bool is_name(const char *given)
     return strchr(given, '/') == NULL && given[0] != '.';
 }
 
-static bool refuse(const char *given, const char *what, char why[SETTINGS_REASON_BYTES])
+static bool value_refused(const char *given, const char *what, char why[SETTINGS_REASON_BYTES])
 {
     snprintf(why, SETTINGS_REASON_BYTES, "\"%.100s\" is not %s", given, what);
     return false;
@@ -154,17 +154,18 @@ bool setting_check(const SettingRow *row, const char *given, char out[SETTING_TE
     switch (row->kind) {
     case SETTING_KIND_ADDRESS:
         return check_address(given, out) ||
-               refuse(given, "an IP address such as 127.0.0.1, 0.0.0.0 or ::", why);
+               value_refused(given, "an IP address such as 127.0.0.1, 0.0.0.0 or ::", why);
     case SETTING_KIND_NUMBER:
         snprintf(what, sizeof what, "a number from %u to %u", row->low, row->high);
-        return setting_number(given, row->low, row->high, &number) || refuse(given, what, why);
+        return setting_number(given, row->low, row->high, &number) ||
+               value_refused(given, what, why);
     case SETTING_KIND_FOLDER:
         return true;
     case SETTING_KIND_NAME:
-        return is_name(given) || refuse(given, "the name of a folder", why);
+        return is_name(given) || value_refused(given, "the name of a folder", why);
     case SETTING_KIND_URL:
         return http_site_parse(given, &site) ||
-               refuse(given, "an address such as https://play.example, without a path", why);
+               value_refused(given, "an address such as https://play.example, without a path", why);
     case SETTING_KIND_ORIGIN_LIST:
         return check_list(given, is_origin, "a site such as https://club.example, without a path",
                           why);
@@ -178,9 +179,9 @@ bool setting_check(const SettingRow *row, const char *given, char out[SETTING_TE
         return is_secret_text(row, given);
     case SETTING_KIND_CHOICE:
         snprintf(what, sizeof what, "one of %.150s", row->words);
-        return has_word(row->words, given) || refuse(given, what, why);
+        return has_word(row->words, given) || value_refused(given, what, why);
     case SETTING_KIND_SWITCH:
-        return check_switch(given, out) || refuse(given, "yes or no", why);
+        return check_switch(given, out) || value_refused(given, "yes or no", why);
     }
     return false;
 }

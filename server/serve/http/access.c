@@ -246,8 +246,8 @@ static bool enter_host(const Serve *serve, HttpRequest *request, HttpResponse *r
     return true;
 }
 
-static void refuse(HttpRequest *request, HttpResponse *response, const HttpRoute *route,
-                   const Identity *who)
+static void refuse_access(HttpRequest *request, HttpResponse *response, const HttpRoute *route,
+                          const Identity *who)
 {
     const Access access = (Access)route->access;
     static const char *const needs[ACCESS_COUNT] = {
@@ -331,7 +331,7 @@ bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpR
         return false;
     }
     if (!has_scope(who, route) || !is_allowed(serve, (Access)route->access, request, who)) {
-        refuse(request, response, route, who);
+        refuse_access(request, response, route, who);
         return false;
     }
     return true;

@@ -61,8 +61,8 @@ static void *begin(void *user, HttpRequest *request, uint64_t declared, HttpResp
     return upload;
 }
 
-static HttpBodyStep take(void *taker, HttpRequest *request, const uint8_t *bytes, size_t count,
-                         HttpResponse *response)
+static HttpBodyStep take_piece(void *taker, HttpRequest *request, const uint8_t *bytes,
+                               size_t count, HttpResponse *response)
 {
     const ServeUpload *upload = taker;
     while (count > 0) {
@@ -77,7 +77,7 @@ static HttpBodyStep take(void *taker, HttpRequest *request, const uint8_t *bytes
     return HTTP_BODY_MORE;
 }
 
-const HttpBody serve_upload_body = {begin, take, cancel};
+const HttpBody serve_upload_body = {begin, take_piece, cancel};
 
 ServeUpload *serve_upload_take(HttpRequest *request, const void **data, size_t *bytes)
 {

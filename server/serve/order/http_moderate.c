@@ -21,7 +21,7 @@
 
 // A text member; false: it is there and no text, or does not fit. What is not there leaves `out` as
 // it is.
-static bool read_text(const JsonNode *root, const char *name, char *out, size_t bytes)
+static bool read_text_member(const JsonNode *root, const char *name, char *out, size_t bytes)
 {
     const JsonNode *node = json_find(root, name);
     if (node == NULL || node->kind == JSON_NULL) {
@@ -34,7 +34,7 @@ static bool read_text(const JsonNode *root, const char *name, char *out, size_t 
     return true;
 }
 
-static bool fail(HttpRequest *request, HttpResponse *response, const char *what)
+static bool answer_malformed(HttpRequest *request, HttpResponse *response, const char *what)
 {
     http_fail(request, response, 400, "malformed", what);
     return false;
@@ -72,21 +72,22 @@ static bool read_order(HttpRequest *request, HttpResponse *response, Order *out)
     if (root == NULL) {
         return false;
     }
-    if (!read_text(root, "account", order.account_text, sizeof order.account_text) ||
+    if (!read_text_member(root, "account", order.account_text, sizeof order.account_text) ||
         order.account_text[0] == '\0') {
-        return fail(request, response, ACCOUNT_RULE);
+        return answer_malformed(request, response, ACCOUNT_RULE);
     }
-    if (!read_text(root, "world_id", order.world, sizeof order.world)) {
-        return fail(request, response, "world_id is the id of a world");
+    if (!read_text_member(root, "world_id", order.world, sizeof order.world)) {
+        return answer_malformed(request, response, "world_id is the id of a world");
     }
-    if (!read_text(root, "reason", order.reason, sizeof order.reason) ||
+    if (!read_text_member(root, "reason", order.reason, sizeof order.reason) ||
         !name_is_plain_line(order.reason)) {
-        return fail(request, response,
-                    "reason is a text of at most 96 bytes in one line, without control or "
-                    "bidirectional characters");
+        return answer_malformed(
+            request, response,
+            "reason is a text of at most 96 bytes in one line, without control or "
+            "bidirectional characters");
     }
     if (!read_minutes(root, &order.until_unix_ms)) {
-        return fail(request, response, "minutes is a number from 1 to ten years");
+        return answer_malformed(request, response, "minutes is a number from 1 to ten years");
     }
     *out = order;
     return true;
@@ -209,7 +210,7 @@ void serve_admin_post_ban(void *user, HttpRequest *request, HttpResponse *respon
     }
     const Status status = control_ban(serve->control, &ban);
     if (status == STATUS_MALFORMED) {
-        fail(request, response, "the world's id or the reason is invalid");
+        answer_malformed(request, response, "the world's id or the reason is invalid");
     } else if (status != STATUS_OK) {
         http_fail(request, response, 503, "unavailable", "it could not be stored; try again");
     } else {
@@ -231,7 +232,7 @@ void serve_admin_delete_ban(void *user, HttpRequest *request, HttpResponse *resp
     }
     if (text == NULL || strlen(text) >= sizeof((Order){0}.account_text) ||
         strlen(world) >= sizeof((Order){0}.world)) {
-        fail(request, response, ACCOUNT_RULE);
+        answer_malformed(request, response, ACCOUNT_RULE);
         return;
     }
     const BanKind kind = kind_of(request);
@@ -294,14 +295,15 @@ static bool read_announcement(HttpRequest *request, HttpResponse *response, Anno
     if (root == NULL) {
         return false;
     }
-    if (!read_text(root, "text", out->text, sizeof out->text) || out->text[0] == '\0' ||
+    if (!read_text_member(root, "text", out->text, sizeof out->text) || out->text[0] == '\0' ||
         !name_is_plain_line(out->text)) {
-        return fail(request, response,
-                    "text is one line of 1 to 256 bytes, without control or bidirectional "
-                    "characters");
+        return answer_malformed(
+            request, response,
+            "text is one line of 1 to 256 bytes, without control or bidirectional "
+            "characters");
     }
-    return read_text(root, "world_id", out->world, sizeof out->world) ||
-           fail(request, response, "world_id is the id of a world");
+    return read_text_member(root, "world_id", out->world, sizeof out->world) ||
+           answer_malformed(request, response, "world_id is the id of a world");
 }
 
 static bool announce(void *user, HttpDeferred *deferred, HttpResponse *response)

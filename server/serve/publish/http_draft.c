@@ -102,7 +102,8 @@ static void answer_files(const Serve *serve, HttpRequest *request, HttpResponse 
     response->body_is_static = true;
 }
 
-static void refuse(HttpRequest *request, HttpResponse *response, Status status, const char *reason)
+static void refuse_draft(HttpRequest *request, HttpResponse *response, Status status,
+                         const char *reason)
 {
     switch (status) {
     case STATUS_NOT_FOUND:
@@ -280,7 +281,7 @@ static bool make(Filling *filling, HttpRequest *request, HttpResponse *response,
         answer_files(serve, request, response, package, files, count, NULL);
         free(files);
     } else {
-        refuse(request, response, status, reason);
+        refuse_draft(request, response, status, reason);
     }
     return status == STATUS_OK;
 }
@@ -330,7 +331,7 @@ void serve_post_draft_new(void *user, HttpRequest *request, HttpResponse *respon
         http_fail(request, response, 409, "quota",
                   "this account has as many places as it may have");
     } else if (status != STATUS_OK) {
-        refuse(request, response, STATUS_BLOCKED, "");
+        refuse_draft(request, response, STATUS_BLOCKED, "");
     } else if (!make(&filling, request, response, &package)) {
         status_ignore(store_package_delete(serve->store, package.package_id)); // it has nothing
     }
@@ -354,7 +355,7 @@ void serve_post_draft(void *user, HttpRequest *request, HttpResponse *response)
                        .revision = &revision,
                        .replaces = draft_exists(serve->drafts, ask.package.package_id)};
     if (filling.replaces && !replaces) {
-        refuse(request, response, STATUS_EXISTS, "this place has a draft already");
+        refuse_draft(request, response, STATUS_EXISTS, "this place has a draft already");
         return;
     }
     const bool is_live = filling.replaces && ask.package.live != 0;
@@ -403,11 +404,11 @@ void serve_get_draft(void *user, HttpRequest *request, HttpResponse *response)
     if (status == STATUS_OK) {
         answer_files(serve, request, response, &ask.package, files, count, &used);
     } else {
-        refuse(request, response, status,
-               status == STATUS_NOT_FOUND
-                   ? "this place has no draft; POST to this address makes one"
-               : status == STATUS_LIMIT ? "the draft's folder has more files than a place may have"
-                                        : "");
+        refuse_draft(
+            request, response, status,
+            status == STATUS_NOT_FOUND ? "this place has no draft; POST to this address makes one"
+            : status == STATUS_LIMIT   ? "the draft's folder has more files than a place may have"
+                                       : "");
     }
     free(files);
 }
@@ -439,7 +440,8 @@ void serve_get_draft_file(void *user, HttpRequest *request, HttpResponse *respon
     const Status status =
         draft_read(serve->drafts, ask.package.package_id, path, &data, &bytes, &about, reason);
     if (status != STATUS_OK) {
-        refuse(request, response, status == STATUS_MALFORMED ? STATUS_NOT_FOUND : status, reason);
+        refuse_draft(request, response, status == STATUS_MALFORMED ? STATUS_NOT_FOUND : status,
+                     reason);
         return;
     }
     answer_bytes(request, response, data, bytes);
@@ -457,8 +459,8 @@ static void answer_version(Serve *serve, HttpRequest *request, HttpResponse *res
     if (status == STATUS_OK) {
         answer_bytes(request, response, data, bytes);
     } else {
-        refuse(request, response, status == STATUS_NOT_FOUND ? status : STATUS_BLOCKED,
-               "there is no such version, or the file was deleted then");
+        refuse_draft(request, response, status == STATUS_NOT_FOUND ? status : STATUS_BLOCKED,
+                     "there is no such version, or the file was deleted then");
     }
 }
 
@@ -506,7 +508,8 @@ void serve_get_draft_history(void *user, HttpRequest *request, HttpResponse *res
                                    versions, (uint32_t)(limit > 0 ? limit : 1), &count)
             : STATUS_LIMIT;
     if (status != STATUS_OK || (count == 0 && below == STORE_VERSION_ALL)) {
-        refuse(request, response, status == STATUS_OK ? STATUS_NOT_FOUND : STATUS_BLOCKED, "");
+        refuse_draft(request, response, status == STATUS_OK ? STATUS_NOT_FOUND : STATUS_BLOCKED,
+                     "");
         free(versions);
         return;
     }
@@ -561,7 +564,7 @@ static void put_file(Serve *serve, HttpRequest *request, HttpResponse *response,
         answer_written(serve, request, response, write.place_id, &now);
         return;
     }
-    refuse(request, response, status, reason);
+    refuse_draft(request, response, status, reason);
     if (status == STATUS_MISMATCH && now.path[0] != '\0') {
         put_tag(request, response, now.hash);
     }
@@ -594,7 +597,7 @@ void serve_delete_draft_file(void *user, HttpRequest *request, HttpResponse *res
                               ? draft_delete_file(serve->drafts, &write, &now, reason)
                               : STATUS_NOT_FOUND;
     if (status != STATUS_OK) {
-        refuse(request, response, status, reason);
+        refuse_draft(request, response, status, reason);
         return;
     }
     ServeAnswer answer;
@@ -649,7 +652,7 @@ void serve_post_draft_move(void *user, HttpRequest *request, HttpResponse *respo
     if (status == STATUS_OK) {
         answer_written(serve, request, response, write.place_id, &now);
     } else {
-        refuse(request, response, status, reason);
+        refuse_draft(request, response, status, reason);
     }
 }
 
@@ -691,7 +694,7 @@ void serve_post_draft_restore(void *user, HttpRequest *request, HttpResponse *re
     if (status == STATUS_OK) {
         answer_written(serve, request, response, write.place_id, &now);
     } else {
-        refuse(request, response, status, reason);
+        refuse_draft(request, response, status, reason);
     }
     free(data);
 }
@@ -805,7 +808,7 @@ void serve_post_draft_publish(void *user, HttpRequest *request, HttpResponse *re
     }
     if (!draft_exists(serve->drafts, ask.package.package_id) ||
         draft_folder(serve->drafts, ask.package.package_id, folder) != STATUS_OK) {
-        refuse(request, response, STATUS_NOT_FOUND, "this place has no draft");
+        refuse_draft(request, response, STATUS_NOT_FOUND, "this place has no draft");
         return;
     }
     revision.maker_id = serve_who(request)->account;

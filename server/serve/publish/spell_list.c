@@ -40,7 +40,7 @@ bool spell_use_equal(const SpellUse *a, const SpellUse *b)
 
 // --- reading ------------------------------------------------------------------------------------
 
-static Status refuse(char reason[WORKER_REASON_BYTES], const char *file, const char *why)
+static Status spells_refused(char reason[WORKER_REASON_BYTES], const char *file, const char *why)
 {
     snprintf(reason, WORKER_REASON_BYTES, "%s: %s", file, why);
     return STATUS_MALFORMED;
@@ -91,23 +91,24 @@ static Status read_spells(const JsonNode *spells, bool is_lock, const char *file
         return STATUS_OK;
     }
     if (spells->kind != JSON_OBJECT) {
-        return refuse(reason, file, "spells is an object, such as {\"fire\": \"live\"}");
+        return spells_refused(reason, file, "spells is an object, such as {\"fire\": \"live\"}");
     }
     for (const JsonNode *one = spells->first; one != NULL; one = one->next) {
         if (out->count == SPELLS_PER_PLACE_MAX) {
-            return refuse(reason, file, "a place uses at most 16 spells");
+            return spells_refused(reason, file, "a place uses at most 16 spells");
         }
         SpellUse *use = &out->items[out->count];
         *use = (SpellUse){.revision = 0};
         if (!spell_id_is_valid(one->name)) {
-            return refuse(reason, file, "a spell's id is 1 to 64 of A-Z a-z 0-9 _ -");
+            return spells_refused(reason, file, "a spell's id is 1 to 64 of A-Z a-z 0-9 _ -");
         }
         memcpy(use->spell_id, one->name, strlen(one->name) + 1);
         if (is_lock ? !read_taken(one, use) : !read_wanted(one, use->wanted)) {
-            return refuse(reason, file,
-                          is_lock ? "a spell has wanted, revision, sha256 and module; remove the "
-                                    "entry to take what place.json names"
-                                  : "a spell is \"live\", \"beta\", or a revision such as \"r3\"");
+            return spells_refused(
+                reason, file,
+                is_lock ? "a spell has wanted, revision, sha256 and module; remove the "
+                          "entry to take what place.json names"
+                        : "a spell is \"live\", \"beta\", or a revision such as \"r3\"");
         }
         out->count += 1;
     }
@@ -133,8 +134,9 @@ static Status read_text(const void *text, size_t bytes, bool is_lock, SpellList 
     if (status == STATUS_OK) {
         status = read_spells(json_find(root, "spells"), is_lock, file, out, reason);
     } else {
-        status = is_lock ? refuse(reason, file, "is no JSON; {} takes what place.json names")
-                         : STATUS_OK;
+        status = is_lock
+                     ? spells_refused(reason, file, "is no JSON; {} takes what place.json names")
+                     : STATUS_OK;
     }
     free(memory);
     return status;
@@ -149,7 +151,7 @@ Status spell_list_read_place(const void *text, size_t bytes, SpellList *out,
     }
     return bytes <= PLACE_JSON_BYTES
                ? read_text(text, bytes, false, out, reason)
-               : refuse(reason, "place.json", "above 1 MiB it cannot name spells");
+               : spells_refused(reason, "place.json", "above 1 MiB it cannot name spells");
 }
 
 Status spell_list_read_lock(const void *text, size_t bytes, SpellList *out,
@@ -157,7 +159,7 @@ Status spell_list_read_lock(const void *text, size_t bytes, SpellList *out,
 {
     *out = (SpellList){.count = 0};
     return bytes <= SPELL_LOCK_BYTES ? read_text(text, bytes, true, out, reason)
-                                     : refuse(reason, SPELL_LOCK, "has more than 16 KiB");
+                                     : spells_refused(reason, SPELL_LOCK, "has more than 16 KiB");
 }
 
 // --- writing ------------------------------------------------------------------------------------

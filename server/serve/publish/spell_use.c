@@ -330,7 +330,7 @@ static Status read_lock(const char *folder, Taking *taking)
 }
 
 // `out` has what place.json wants, and then what is taken.
-static Status take(Taking *taking, const char *folder, uint32_t below, SpellRecord *out)
+static Status take_spells(Taking *taking, const char *folder, uint32_t below, SpellRecord *out)
 {
     Status status = read_last(taking->serve, taking->place_id, below, &taking->before);
     if (status != STATUS_OK) {
@@ -364,7 +364,7 @@ Status spell_use_revision(Serve *serve, const StoreRevision *revision, const cha
                        .place_id = revision->package_id,
                        .maker = revision->maker_id,
                        .reason = reason};
-    status = take(taking, folder, revision->revision, out);
+    status = take_spells(taking, folder, revision->revision, out);
     free(taking);
     return status == STATUS_OK ? make_folder(serve, out, spells, reason) : status;
 }
@@ -425,7 +425,7 @@ static Status use_draft(Taking *taking, const char *folder, SpellRecord *record,
     if (status != STATUS_OK || record->list.count == 0) {
         return status;
     }
-    status = take(taking, folder, STORE_REVISION_ALL, record);
+    status = take_spells(taking, folder, STORE_REVISION_ALL, record);
     status = status == STATUS_OK ? write_lock(taking, record) : status;
     return status == STATUS_OK ? make_folder(taking->serve, record, spells, taking->reason)
                                : status;

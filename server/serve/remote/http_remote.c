@@ -114,7 +114,8 @@ static void forget_batch(RemoteHost *host)
     host->job_count = 0;
 }
 
-static void refuse(HttpDeferred *deferred, uint32_t status, const char *code, const char *message)
+static void refuse_batch(HttpDeferred *deferred, uint32_t status, const char *code,
+                         const char *message)
 {
     if (deferred != NULL) {
         HttpResponse response = http_response_default();
@@ -129,12 +130,12 @@ void remote_hosts_destroy(RemoteHosts *hosts)
         return;
     }
     for (uint32_t i = 0; i < hosts->ask_count; i++) {
-        refuse(hosts->asks[i].deferred, 503, "stopping", "this server is going down");
+        refuse_batch(hosts->asks[i].deferred, 503, "stopping", "this server is going down");
     }
     for (uint32_t i = 0; i < REMOTE_HOSTS_MAX; i++) {
         if (hosts->items[i] != NULL) {
             // It may be stored all the same, so this is no 503.
-            refuse(hosts->items[i]->deferred, 500, "stopping", "this server is going down");
+            refuse_batch(hosts->items[i]->deferred, 500, "stopping", "this server is going down");
             forget_batch(hosts->items[i]);
             free(hosts->items[i]);
         }
@@ -221,7 +222,7 @@ static void finish_batch(RemoteHost *host)
         host->reply = malloc(counter.at);
     }
     if (host->reply == NULL) {
-        refuse(host->deferred, 500, "busy", "out of memory; try again");
+        refuse_batch(host->deferred, 500, "busy", "out of memory; try again");
         host->deferred = NULL;
         return;
     }
@@ -433,7 +434,7 @@ static bool is_repeated(RemoteHost *host, const RemoteBatch *batch, HttpDeferred
     if (!is_same || (host->waiting == 0 && host->reply == NULL)) {
         return false;
     }
-    refuse(host->deferred, 409, "again", "this batch was sent again");
+    refuse_batch(host->deferred, 409, "again", "this batch was sent again");
     host->deferred = deferred;
     if (host->waiting == 0) {
         send_reply(host);

@@ -38,9 +38,9 @@ typedef struct Reading {
     Status status;
 } Reading;
 
-static void fail(Reading *reading, Status status, const char *format, ...)
+static void reading_fail(Reading *reading, Status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void fail(Reading *reading, Status status, const char *format, ...)
+static void reading_fail(Reading *reading, Status status, const char *format, ...)
 {
     if (reading->status != STATUS_OK) {
         return; // the first one is told
@@ -68,13 +68,13 @@ static char peek(Reading *reading)
     return reading->at < reading->bytes ? reading->text[reading->at] : '\0';
 }
 
-static bool take(Reading *reading, char wanted)
+static bool take_char(Reading *reading, char wanted)
 {
     if (reading->status == STATUS_OK && peek(reading) == wanted) {
         reading->at += 1;
         return true;
     }
-    fail(reading, STATUS_MALFORMED, "byte %zu: there should be %c", reading->at, wanted);
+    reading_fail(reading, STATUS_MALFORMED, "byte %zu: there should be %c", reading->at, wanted);
     return false;
 }
 
@@ -89,7 +89,7 @@ static void skip_string(Reading *reading)
         }
     }
     reading->at = reading->bytes; // past an escape at the end
-    fail(reading, STATUS_MALFORMED, "the file ends inside a text");
+    reading_fail(reading, STATUS_MALFORMED, "the file ends inside a text");
 }
 
 // From here to the end of one value; whether it is one, json_parse says.
@@ -135,8 +135,8 @@ static const JsonNode *take_value(Reading *reading)
     const Status status =
         json_parse(&config, reading->text + reading->at - bytes, bytes, &root, &error);
     if (status != STATUS_OK) {
-        fail(reading, STATUS_MALFORMED, "%s[%u]: is no valid JSON: %s", reading->part,
-             reading->number, error.message);
+        reading_fail(reading, STATUS_MALFORMED, "%s[%u]: is no valid JSON: %s", reading->part,
+                     reading->number, error.message);
         return NULL;
     }
     return root;
@@ -145,7 +145,7 @@ static const JsonNode *take_value(Reading *reading)
 // A name of the file itself, without escapes.
 static bool take_name(Reading *reading, char out[32])
 {
-    if (!take(reading, '"')) {
+    if (!take_char(reading, '"')) {
         return false;
     }
     const size_t begin = reading->at;
@@ -154,7 +154,7 @@ static bool take_name(Reading *reading, char out[32])
     }
     const size_t bytes = reading->at - begin;
     snprintf(out, 32, "%.*s", (int)(bytes < 31 ? bytes : 31), reading->text + begin);
-    return take(reading, '"') && take(reading, ':');
+    return take_char(reading, '"') && take_char(reading, ':');
 }
 
 // --- rows ---------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ static ByteWriter begin_row(Reading *reading)
         const size_t more = 2 * reading->capacity + ROW_BYTES_MAX;
         uint8_t *grown = more <= WORLD_FILE_BYTES_MAX ? realloc(out->rows, more) : NULL;
         if (grown == NULL) {
-            fail(reading, STATUS_LIMIT, "the world is too large");
+            reading_fail(reading, STATUS_LIMIT, "the world is too large");
             return byte_counter();
         }
         out->rows = grown;
@@ -183,8 +183,8 @@ static void end_row(Reading *reading, const ByteWriter *writer)
     }
     if (writer->status != STATUS_OK ||
         store_rows_check(out->rows + out->bytes, writer->at) != STATUS_OK) {
-        fail(reading, STATUS_MALFORMED, "%s[%u]: a value is out of range", reading->part,
-             reading->number);
+        reading_fail(reading, STATUS_MALFORMED, "%s[%u]: a value is out of range", reading->part,
+                     reading->number);
         return;
     }
     out->bytes += writer->at;
@@ -198,8 +198,8 @@ static size_t take_data(Reading *reading, const JsonNode *item, JsonError *error
     if (error->status == STATUS_OK &&
         (node->kind != JSON_STRING || base64_decode(node->text, node->count, reading->data,
                                                     ROW_VALUE_BYTES, &bytes) != STATUS_OK)) {
-        fail(reading, STATUS_MALFORMED, "%s[%u].data: is no base64, or too long", reading->part,
-             reading->number);
+        reading_fail(reading, STATUS_MALFORMED, "%s[%u].data: is no base64, or too long",
+                     reading->part, reading->number);
     }
     return bytes;
 }
@@ -246,8 +246,8 @@ static void read_chunk(Reading *reading, const JsonNode *item, JsonError *error)
     const Status status =
         unzstd_ask(reading->worker, reading->data, packed, unpacked, ROW_VALUE_BYTES, &bytes);
     if (status != STATUS_OK || bytes == 0) {
-        fail(reading, status == STATUS_BLOCKED ? STATUS_BLOCKED : STATUS_MALFORMED,
-             "chunks[%u].data: is no zstd, or too large", reading->number);
+        reading_fail(reading, status == STATUS_BLOCKED ? STATUS_BLOCKED : STATUS_MALFORMED,
+                     "chunks[%u].data: is no zstd, or too large", reading->number);
         return;
     }
     ByteWriter writer = begin_row(reading);
@@ -335,7 +335,8 @@ static void say_error(Reading *reading, const JsonError *error)
     if (error->status != STATUS_OK) {
         char text[JSON_ERROR_TEXT_BYTES];
         json_error_words(error, text);
-        fail(reading, STATUS_MALFORMED, "%s[%u]: %.140s", reading->part, reading->number, text);
+        reading_fail(reading, STATUS_MALFORMED, "%s[%u]: %.140s", reading->part, reading->number,
+                     text);
     }
 }
 
@@ -343,12 +344,12 @@ static void read_items(Reading *reading, const char *part,
                        void (*read)(Reading *, const JsonNode *, JsonError *))
 {
     reading->part = part;
-    if (!take(reading, '[')) {
+    if (!take_char(reading, '[')) {
         return;
     }
     for (reading->number = 0; peek(reading) != ']' && reading->status == STATUS_OK;
          reading->number++) {
-        if (reading->number > 0 && !take(reading, ',')) {
+        if (reading->number > 0 && !take_char(reading, ',')) {
             return;
         }
         const JsonNode *item = take_value(reading);
@@ -358,7 +359,7 @@ static void read_items(Reading *reading, const char *part,
             say_error(reading, &error);
         }
     }
-    (void)take(reading, ']');
+    (void)take_char(reading, ']');
 }
 
 static bool read_hash(Text text, uint8_t out[32])
@@ -428,8 +429,9 @@ static void read_metadata(Reading *reading)
     snprintf(world->place_id, sizeof world->place_id, "%s", place.data);
     if (!read_hash(hash, world->place_hash) || !read_time(created.data, &world->created_unix_ms) ||
         !text_is_valid(name.data, name.bytes)) {
-        fail(reading, STATUS_MALFORMED,
-             "metadata: name, created_at (like 2026-01-31T12:00:00Z) or place_hash is invalid");
+        reading_fail(
+            reading, STATUS_MALFORMED,
+            "metadata: name, created_at (like 2026-01-31T12:00:00Z) or place_hash is invalid");
         return;
     }
     ByteWriter writer = begin_row(reading);
@@ -442,8 +444,8 @@ static void read_version(Reading *reading)
     reading->part = "version";
     const JsonNode *node = take_value(reading);
     if (node != NULL && (node->kind != JSON_NUMBER || node->number != WORLD_FILE_VERSION)) {
-        fail(reading, STATUS_MALFORMED, "version: this program reads version %d",
-             WORLD_FILE_VERSION);
+        reading_fail(reading, STATUS_MALFORMED, "version: this program reads version %d",
+                     WORLD_FILE_VERSION);
     }
 }
 
@@ -481,8 +483,8 @@ static void read_member(Reading *reading, uint32_t *seen)
         member += 1;
     }
     if (member == MEMBER_COUNT || (*seen & 1u << member) != 0) {
-        fail(reading, STATUS_MALFORMED, "%s: is %s", name,
-             member == MEMBER_COUNT ? "no member of a world's file" : "there twice");
+        reading_fail(reading, STATUS_MALFORMED, "%s: is %s", name,
+                     member == MEMBER_COUNT ? "no member of a world's file" : "there twice");
         return;
     }
     *seen |= 1u << member;
@@ -508,20 +510,20 @@ static void read_member(Reading *reading, uint32_t *seen)
 static void read_file(Reading *reading)
 {
     uint32_t seen = 0;
-    if (!take(reading, '{')) {
+    if (!take_char(reading, '{')) {
         return;
     }
     for (bool first = true; peek(reading) != '}' && reading->status == STATUS_OK; first = false) {
-        if (first || take(reading, ',')) {
+        if (first || take_char(reading, ',')) {
             read_member(reading, &seen);
         }
     }
-    if (take(reading, '}') && peek(reading) != '\0') {
-        fail(reading, STATUS_MALFORMED, "something follows the end of the file's object");
+    if (take_char(reading, '}') && peek(reading) != '\0') {
+        reading_fail(reading, STATUS_MALFORMED, "something follows the end of the file's object");
     }
     const uint32_t needed = 1u << MEMBER_METADATA | 1u << MEMBER_CHUNKS | 1u << MEMBER_ENTITIES;
     if ((seen & needed) != needed) {
-        fail(reading, STATUS_MALFORMED, "metadata, chunks or entities are missing");
+        reading_fail(reading, STATUS_MALFORMED, "metadata, chunks or entities are missing");
     }
 }
 
@@ -539,7 +541,7 @@ Status world_file_read(Worker *worker, const char *text, size_t bytes, WorldFile
                        .out = out,
                        .reason = reason};
     if (reading.arena == NULL || reading.data == NULL) {
-        fail(&reading, STATUS_LIMIT, "there is not enough memory");
+        reading_fail(&reading, STATUS_LIMIT, "there is not enough memory");
     } else {
         read_file(&reading);
     }

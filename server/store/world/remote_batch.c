@@ -41,7 +41,7 @@ static const uint8_t *read_block(ByteReader *reader, size_t max, size_t *count)
     return bytes;
 }
 
-static Text read_text(ByteReader *reader, size_t max)
+static Text read_text_block(ByteReader *reader, size_t max)
 {
     size_t count = 0;
     const uint8_t *bytes = read_block(reader, max, &count);
@@ -157,7 +157,7 @@ static void read_job(ByteReader *reader, RemoteJob *out)
     case REMOTE_RENEW:
         out->draining = byte_read_bool(reader);
         out->duration_ms = byte_read_u32(reader);
-        out->address = read_text(reader, STORE_ADDRESS_BYTES);
+        out->address = read_text_block(reader, STORE_ADDRESS_BYTES);
         if (out->duration_ms > REMOTE_LEASE_MS_MAX) {
             byte_reader_fail(reader, STATUS_RANGE);
         }
@@ -197,7 +197,7 @@ Status remote_batch_read(const uint8_t *bytes, size_t count, RemoteBatch *out, R
     batch.is_again = byte_read_bool(&reader);
     batch.number = byte_read_u64(&reader);
     read_fixed(&reader, batch.boot, sizeof batch.boot);
-    const Text world = read_text(&reader, sizeof batch.world_id - 1);
+    const Text world = read_text_block(&reader, sizeof batch.world_id - 1);
     if (reader.status == STATUS_OK && world.bytes > 0) {
         memcpy(batch.world_id, world.data, world.bytes);
     }
