@@ -346,7 +346,11 @@ class Aimed(contextlib.AbstractContextManager):
 
     def __exit__(self, *_):
         self.process.terminate()
-        self.process.wait()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:  # it waits for a process that has died and is not taken away yet
+            self.process.kill()
+            self.process.wait()
         self.process.stderr.close()
 
 
