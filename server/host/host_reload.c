@@ -556,6 +556,9 @@ void hosted_reload_ended(HostWorld *world)
         take_for_later(world, next, reload->next_tag);
         host_place_release(next);
     }
+    if (reload->good == host_place(world->host, world->row.place_id)) {
+        set_reference(&reload->good, NULL); // it starts with that anyway, and the place may close
+    }
 }
 
 void hosted_reload_free(HostWorld *world)

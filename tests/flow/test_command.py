@@ -346,7 +346,9 @@ JSON_COMMANDS = (
     (("bots", "--server"), ("--ramp", "1"), ("-n", "--seconds", "--behaviour", "--world", "--seed",
                                              "--truth", "--frames", "--ramp", "--ledger", "--check")),
 )
-ASK_A_SERVER = {"login", "worlds", "logs", "top", "user", "invite", "publish"}  # test_tools.py, test_publish.py
+# test_tools.py, test_publish.py, test_creator.py, test_spells.py, test_downloads.py
+ASK_A_SERVER = {"login", "worlds", "logs", "top", "user", "invite", "publish", "place", "reports", "moderate", "spell",
+                "export-cdn"}
 NOBODY = 65534
 WEAK = "--allow-weak-jail"  # all of them have it
 

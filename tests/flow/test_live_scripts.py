@@ -407,7 +407,7 @@ def test_servers_own_scripts_never_leave(program, places, folder):
         player = Player(world, name="mal", ticket=world.join(name="mal")["ticket"])
         manifest = manifest_of(player)
         check([row["path"] for row in manifest["scripts"]]
-              == sorted(path.removesuffix(".lua") for path in hashes if "ServerScript" not in path),
+              == sorted(path for path in hashes if "ServerScript" not in path),
               f"another list: {manifest}")
         check(len(manifest["signature"]) == 88, "it is signed")
         for path in ("ServerScriptService/Vault", "ServerScriptService/Clumsy"):
