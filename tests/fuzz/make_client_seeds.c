@@ -126,7 +126,7 @@ static void sessions(const char *folder)
         snprintf(name, sizeof name, "session_%u", flags);
         end(folder, name);
     }
-    const WireManifestScript script = {.path = {"StarterGui/Hud", 14},
+    const WireManifestScript script = {.path = {"StarterGui/Hud.ts", 17},
                                        .size_bytes = 200,
                                        .run_context = {"Client", 6},
                                        .service = {"StarterGui", 10}};
@@ -151,16 +151,16 @@ static void proofs(const char *folder)
     static const uint8_t signature[64] = {1, 2, 3};
     const WireScriptPath requires[] = {{{"ReplicatedStorage/A", 19}},
                                        {{"ReplicatedStorage/B", 19}}};
-    const WireManifestScript scripts[] = {{.path = {"ReplicatedStorage/A", 19},
+    const WireManifestScript scripts[] = {{.path = {"ReplicatedStorage/A.lua", 23},
                                            .size_bytes = 200,
                                            .run_context = {"Both", 4},
                                            .service = {"ReplicatedStorage", 17},
-                                           .ending = {".lua", 4}},
+                                           .replicate = true},
                                           {.path = {"StarterGui/Hud", 14},
                                            .size_bytes = 300,
                                            .run_context = {"Client", 6},
                                            .service = {"StarterGui", 10},
-                                           .ending = {".ts", 3},
+                                           .replicate = true,
                                            .requires = requires,
                                            .requires_count = 2}};
     const MessageScriptManifest manifest = {.version = 4,
