@@ -7,7 +7,6 @@
 
 #define BODY_BYTES 1024
 #define PATH_BYTES 512
-#define PAGES_MAX  10000
 
 static void print_user_usage(FILE *out)
 {
@@ -54,11 +53,6 @@ typedef struct User {
 
 // --- what is printed ----------------------------------------------------------------------------
 
-static void print_json(const ToolReply *reply)
-{
-    printf("%.*s\n", (int)reply->body.bytes, (const char *)reply->body.data);
-}
-
 static void roles_text(const JsonNode *account, char out[64])
 {
     size_t at = 0;
@@ -74,34 +68,17 @@ static void roles_text(const JsonNode *account, char out[64])
     }
 }
 
+static void print_row(const JsonNode *user)
+{
+    char roles[64];
+    roles_text(user, roles);
+    diagnostic_print(stdout, "%-32s  %-25s  %s  %s", tool_text(user, "username"), roles,
+                     tool_text(user, "last_sign_in"), tool_text(user, "shown_name"));
+}
+
 static int list(const Tool *client)
 {
-    char path[PATH_BYTES] = "/admin/users", after[128];
-    int code = EXIT_OK;
-    for (uint32_t page = 0; code == EXIT_OK && path[0] != '\0' && page < PAGES_MAX; page++) {
-        ToolReply reply;
-        code = tool_ask(client, "GET", path, NULL, &reply);
-        path[0] = '\0';
-        if (code == EXIT_OK) {
-            const JsonNode *users = json_find(reply.root, "users");
-            for (const JsonNode *one = users != NULL && !client->json ? users->first : NULL;
-                 one != NULL; one = one->next) {
-                char roles[64];
-                roles_text(one, roles);
-                diagnostic_print(stdout, "%-32s  %-25s  %s  %s", tool_text(one, "username"), roles,
-                                 tool_text(one, "last_sign_in"), tool_text(one, "shown_name"));
-            }
-            if (client->json) {
-                print_json(&reply);
-            }
-            tool_escape(tool_text(reply.root, "next"), after, sizeof after);
-            if (after[0] != '\0') {
-                snprintf(path, sizeof path, "/admin/users?after=%s", after);
-            }
-        }
-        tool_free(&reply);
-    }
-    return code;
+    return tool_list(client, "/admin/users", "users", "after", print_row);
 }
 
 static void print_user(const JsonNode *root)
@@ -123,8 +100,6 @@ static void print_user(const JsonNode *root)
 
 // --- what is done -------------------------------------------------------------------------------
 
-typedef void (*PrintReply)(const JsonNode *root);
-
 static void print_link(const JsonNode *root)
 {
     diagnostic_print(stdout, "%s", tool_text(root, "link"));
@@ -134,20 +109,6 @@ static void print_done(const JsonNode *root)
 {
     (void)root;
     printf("done\n");
-}
-
-static int ask(const Tool *client, const char *method, const char *path, const char *body,
-               PrintReply print)
-{
-    ToolReply reply;
-    const int code = tool_ask(client, method, path, body, &reply);
-    if (code == EXIT_OK && client->json) {
-        print_json(&reply);
-    } else if (code == EXIT_OK) {
-        print(reply.root);
-    }
-    tool_free(&reply);
-    return code;
 }
 
 // Ban, mute and kick: {"account","reason"?,"minutes"?}.
@@ -160,7 +121,7 @@ static int order(const User *user, const char *path)
     if (user->minutes > 0) {
         snprintf(body + strlen(body) - 1, 32, ",\"minutes\":%u}", user->minutes);
     }
-    return ask(&user->client, "POST", path, body, print_done);
+    return tool_show(&user->client, "POST", path, body, print_done);
 }
 
 static int run_user(const User *user)
@@ -173,25 +134,25 @@ static int run_user(const User *user)
     }
     if (strcmp(user->verb, "show") == 0) {
         snprintf(path, sizeof path, "/admin/users/%s", name);
-        return ask(client, "GET", path, NULL, print_user);
+        return tool_show(client, "GET", path, NULL, print_user);
     }
     if (strcmp(user->verb, "role") == 0) {
         snprintf(path, sizeof path, "/api/accounts/%s/roles", name);
         return tool_object(body, sizeof body, "roles", user->roles, NULL)
-                   ? ask(client, "POST", path, body, print_done)
+                   ? tool_show(client, "POST", path, body, print_done)
                    : tool_fail(client, "the roles are no text");
     }
     if (strcmp(user->verb, "reset") == 0) {
         snprintf(path, sizeof path, "/api/accounts/%s/reset", name);
-        return ask(client, "POST", path, NULL, print_link);
+        return tool_show(client, "POST", path, NULL, print_link);
     }
     if (strcmp(user->verb, "delete") == 0) {
         snprintf(path, sizeof path, "/api/accounts/%s", name);
-        return ask(client, "DELETE", path, NULL, print_done);
+        return tool_show(client, "DELETE", path, NULL, print_done);
     }
     if (strncmp(user->verb, "un", 2) == 0) {
         snprintf(path, sizeof path, "/admin/%s?account=%s", user->verb + 2, name);
-        return ask(client, "DELETE", path, NULL, print_done);
+        return tool_show(client, "DELETE", path, NULL, print_done);
     }
     snprintf(path, sizeof path, "/admin/%s", user->verb); // kick, ban, mute
     return order(user, path);
@@ -297,5 +258,5 @@ int cmd_invite(int argc, char **argv)
         return tool_fail(&client, "the role is no text");
     }
     snprintf(body + strlen(body) - 1, 32, "%s\"expires_h\":%u}", role != NULL ? "," : "", hours);
-    return ask(&client, "POST", "/api/invitations", body, print_link);
+    return tool_show(&client, "POST", "/api/invitations", body, print_link);
 }
