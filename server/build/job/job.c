@@ -13,11 +13,9 @@
 #include "server/build/job/job.h"
 
 #include "core/base/check.h"
-#include "core/base/json_write.h"
 #include "core/base/utf8.h"
 #include "server/build/job/path_hide.h"
 #include "server/build/place/place_stamp.h"
-#include "server/build/place/scene_ref.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/work_pool.h"
@@ -31,15 +29,14 @@
 #include <string.h>
 #include <time.h>
 
-#define THREADS_MAX   8
-#define TURN_MS       5000 // then a build makes way for those of other accounts, see may_run
-#define RETRY_MS      250  // how often a thread looks whether something may run now
-#define RESULTS_KEPT  4    // whole results; they are megabytes
-#define LOG_BYTES     sizeof((JobStatus *)0)->log[0]
-#define LOG_PROBLEMS  (JOB_LOG_LINES - 10) // the first ones count most
-#define JSON_CAPACITY (64u << 10)
-#define NS_PER_S      1000000000ull
-#define NS_PER_MS     1000000ull
+#define THREADS_MAX  8
+#define TURN_MS      5000 // then a build makes way for those of other accounts, see may_run
+#define RETRY_MS     250  // how often a thread looks whether something may run now
+#define RESULTS_KEPT 4    // whole results; they are megabytes
+#define LOG_BYTES    sizeof((JobStatus *)0)->log[0]
+#define LOG_PROBLEMS (JOB_LOG_LINES - 10) // the first ones count most
+#define NS_PER_S     1000000000ull
+#define NS_PER_MS    1000000ull
 
 typedef struct Job {
     JobStatus status; // id "": the slot was never used
@@ -935,117 +932,4 @@ Status job_take_result(JobQueue *queue, const char *id, BuildResult *out)
     }
     pthread_mutex_unlock(&queue->lock);
     return has ? STATUS_OK : STATUS_NOT_FOUND;
-}
-
-// --- as JSON ------------------------------------------------------------------------------------
-
-static const char *const state_names[] = {"waiting", "running", "done", "failed", "cancelled"};
-
-const char *job_reload_name(JobReloadState state)
-{
-    static const char *const names[JOB_RELOAD_STATE_COUNT] = {
-        "none", "waiting", "reloaded", "restarted", "refused", "rolled_back"};
-    ASSERT(state < JOB_RELOAD_STATE_COUNT);
-    return names[state];
-}
-
-static uint32_t percent(const JobStatus *status)
-{
-    if (status->state == JOB_DONE) {
-        return 100;
-    }
-    const uint32_t share = status->hides_cache ? 0
-                           : status->total > 0 && status->done <= status->total
-                               ? 100 * status->done / status->total
-                               : 0;
-    return (100 * status->stage + share) / BUILD_STAGE_COUNT;
-}
-
-static void member_text(JsonWriter *json, const char *name, const char *text)
-{
-    json_write_name(json, name);
-    json_write_text_bytes(json, text, utf8_is_valid(text, strlen(text)) ? strlen(text) : 0);
-}
-
-static void member_number(JsonWriter *json, const char *name, uint64_t number)
-{
-    json_write_name(json, name);
-    json_write_integer(json, (int64_t)number);
-}
-
-// The Lua that each of them became is beside the others that builds write, by the same name.
-static void write_made(JsonWriter *json, const JobStatus *status)
-{
-    json_write_name(json, "made");
-    json_write_array_begin(json);
-    for (uint32_t i = 0; i < status->made_count; i++) {
-        char source[SCRIPT_PATH_BYTES + 8],
-            lua[sizeof SCENE_REF_MADE_FOLDER + SCRIPT_PATH_BYTES + 8];
-        snprintf(source, sizeof source, "%s%s", status->made[i].path,
-                 soul_language_ending(status->made[i].language));
-        snprintf(lua, sizeof lua, SCENE_REF_MADE_FOLDER "%s.lua", status->made[i].path);
-        json_write_object_begin(json);
-        member_text(json, "path", source);
-        member_text(json, "lua", lua);
-        json_write_object_end(json);
-    }
-    json_write_array_end(json);
-}
-
-static void write_status(const JobStatus *status, JsonWriter *json)
-{
-    char revision[16];
-    snprintf(revision, sizeof revision, "%u", status->version);
-    json_write_object_begin(json);
-    member_text(json, "job_id", status->id);
-    member_text(json, "status", state_names[status->state]);
-    member_text(json, "stage", build_stage_name(status->stage));
-    member_number(json, "progress_pct", percent(status));
-    member_number(json, "done", status->hides_cache ? 0 : status->done);
-    member_number(json, "total", status->hides_cache ? 0 : status->total);
-    member_text(json, "item", status->hides_cache ? "" : status->item);
-    json_write_name(json, "log");
-    json_write_array_begin(json);
-    for (uint32_t i = 0; i < status->log_count; i++) {
-        const char *line = status->log[i];
-        json_write_text_bytes(json, line, utf8_is_valid(line, strlen(line)) ? strlen(line) : 0);
-    }
-    json_write_array_end(json);
-    member_text(json, "reason", status->reason);
-    member_number(json, "errors", status->error_count);
-    member_number(json, "warnings", status->warning_count);
-    if (!status->hides_cache) {
-        member_number(json, "compiled", status->compiled_count);
-        member_number(json, "cached", status->cached_count);
-    }
-    write_made(json, status);
-    member_text(json, "reload", job_reload_name(status->reload.state));
-    member_number(json, "reloaded_worlds", status->reload.worlds);
-    member_number(json, "manifest_version", status->reload.manifest_version);
-    member_text(json, "reload_reason", status->reload.reason);
-    json_write_name(json, "result_revision_id");
-    if (status->state == JOB_DONE) {
-        json_write_text(json, status->result_id[0] != '\0' ? status->result_id : revision);
-    } else {
-        json_write_null(json);
-    }
-    json_write_object_end(json);
-}
-
-void job_status_json(const JobStatus *status, Buffer *out)
-{
-    char *text = malloc(JSON_CAPACITY);
-    if (text == NULL) {
-        out->status = STATUS_LIMIT;
-        return;
-    }
-    ByteWriter writer = byte_writer(text, JSON_CAPACITY);
-    JsonWriter json = json_writer(&writer, 0);
-    write_status(status, &json);
-    if (json_writer_finish(&json) == STATUS_OK) {
-        buffer_put(out, text, writer.at);
-    } else {
-        out->status = STATUS_LIMIT;
-    }
-    free(text);
 }
