@@ -192,7 +192,10 @@
 #define UI_FIELDS_MAX       4096 // in all of them together
 #define UI_DEPTH_MAX        6    // widgets inside each other
 #define UI_TEXT_BYTES_MAX   1024 // of one text
-#define UI_CHANGES_PER_TICK 4    // by one script; the page shows the last
+#define UI_CHANGES_PER_TICK 4    // by one script, on the screen; the page shows the last
+#define UI_ABOVE_MAX        64   // entities that one script shows something above; changes a tick
+#define UI_WAITING_MAX      256  // trees of all scripts that wait to be drawn
+#define UI_WAITING_BYTES    (256u << 10)
 
 // --- the game protocol --------------------------------------------------------------------------
 // What a client's author has to know of these is said in core/wire/limit.def, in words, and from

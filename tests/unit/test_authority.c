@@ -880,7 +880,7 @@ TEST(effects_wait_for_the_owner_and_have_caps)
     CHECK(!w.methods->key_is_down(w.world, text_from("W")));
     CHECK(!w.methods->camera(w.world, &position, &position));
     CHECK_INT(w.methods->local_player(w.world), 0);
-    CHECK_INT(w.methods->ui(w.world, payload, 3), STATUS_DENIED);
+    CHECK_INT(w.methods->show(w.world, 1, 0, payload, 3), STATUS_DENIED);
     close_world(&w);
 }
 

@@ -121,6 +121,8 @@ void api_event(ScriptSystem *system, const ScriptEvent *event);
 void api_answer(ScriptSystem *system, Thread *thread, bool ok, int result_count);
 // Removes an instance's handlers of remote calls and of widgets.
 void api_forget_handlers(ScriptSystem *system, Handle instance);
+// Everything it shows disappears, and its widgets' handlers with it.
+void api_forget_shown(lua_State *thread, const Instance *instance);
 // A message from the other side.
 void api_message(ScriptSystem *system, const ScriptEvent *event);
 void api_refuse_invoke(ScriptSystem *system, const ScriptEvent *event, const char *why);

@@ -78,19 +78,21 @@ static void npc_changed(ScriptSystem *system, const ScriptEvent *event)
     api_fire(system, "Npc.StateChanged", 3);
 }
 
-// A widget was used: event.entity is the number of the instance that showed it, event.value the
-// handler's; the payload, if any, is what was typed.
+// A widget was used: event.other is the number of the instance that showed it, event.entity what it
+// stands above (0: on the screen), event.value the handler's; the payload, if any, is what was
+// typed.
 static void widget_used(ScriptSystem *system, const ScriptEvent *event)
 {
     lua_State *thread = system->lua;
     const int before = lua_gettop(thread);
     lua_rawgeti(thread, LUA_REGISTRYINDEX, system->ui_ref);
-    if (lua_rawgeti(thread, -1, (lua_Integer)event->entity) == LUA_TTABLE &&
+    if (lua_rawgeti(thread, -1, (lua_Integer)event->other) == LUA_TTABLE &&
+        lua_rawgeti(thread, -1, (lua_Integer)event->entity) == LUA_TTABLE &&
         lua_rawgeti(thread, -1, (lua_Integer)event->value) == LUA_TFUNCTION) {
         for (uint32_t i = pool_next(&system->instances, 1); i != 0;
              i = pool_next(&system->instances, i + 1)) {
             const Instance *instance = pool_at(&system->instances, i);
-            if (instance->number != event->entity) {
+            if (instance->number != event->other) {
                 continue;
             }
             const int handler = luaL_ref(thread, LUA_REGISTRYINDEX);

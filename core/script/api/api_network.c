@@ -337,16 +337,14 @@ void api_forget_handlers(ScriptSystem *system, Handle handle)
 {
     lua_State *thread = system->lua;
     const int top = lua_gettop(thread);
-    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->ui_ref);
-    lua_pushnil(thread);
-    lua_rawseti(thread, -2, (lua_Integer)instance_at(system, handle)->number);
+    api_forget_shown(thread, instance_at(system, handle));
     lua_rawgeti(thread, LUA_REGISTRYINDEX, system->invokes_ref);
-    for (lua_pushnil(thread); lua_next(thread, top + 2) != 0; lua_settop(thread, top + 3)) {
+    for (lua_pushnil(thread); lua_next(thread, top + 1) != 0; lua_settop(thread, top + 2)) {
         lua_rawgeti(thread, -1, 2);
         if ((uint32_t)lua_tointeger(thread, -1) == handle.index) {
-            lua_pushvalue(thread, top + 3);
+            lua_pushvalue(thread, top + 2);
             lua_pushnil(thread);
-            lua_rawset(thread, top + 2);
+            lua_rawset(thread, top + 1);
         }
     }
     lua_settop(thread, top);

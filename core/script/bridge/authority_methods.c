@@ -718,9 +718,12 @@ static uint64_t method_local_player(ScriptWorld *world)
     return 0;
 }
 
-static Status method_ui(ScriptWorld *world, const uint8_t *tree, size_t bytes)
+static Status method_show(ScriptWorld *world, uint64_t owner, uint64_t entity, const uint8_t *tree,
+                          size_t bytes)
 {
     (void)world;
+    (void)owner;
+    (void)entity;
     (void)tree;
     (void)bytes;
     return STATUS_DENIED;
@@ -855,7 +858,7 @@ static const ScriptWorldMethods methods = {
     .key_is_down = method_key_is_down,
     .camera = method_camera,
     .local_player = method_local_player,
-    .ui = method_ui,
+    .show = method_show,
     .sound = method_sound,
     .chat = method_chat,
     .send = method_send,

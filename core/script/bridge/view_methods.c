@@ -565,20 +565,6 @@ static uint64_t method_local_player(ScriptWorld *world)
     return of(world)->config.local_player;
 }
 
-static Status method_ui(ScriptWorld *world, const uint8_t *tree, size_t bytes)
-{
-    View *view = of(world);
-    if (bytes > VALUE_BYTES_MAX) {
-        return STATUS_RANGE;
-    }
-    if (bytes > 0) {
-        memcpy(view->ui, tree, bytes);
-    }
-    view->ui_bytes = bytes;
-    view->ui_version += 1;
-    return STATUS_OK;
-}
-
 // Sets the error text if the queue of effects is full.
 static Status name_queue_full(ScriptWorld *world, Status status)
 {
@@ -658,7 +644,7 @@ static const ScriptWorldMethods methods = {
     .key_is_down = method_key_is_down,
     .camera = method_camera,
     .local_player = method_local_player,
-    .ui = method_ui,
+    .show = view_show,
     .sound = method_sound,
     .chat = method_chat,
     .send = method_send,

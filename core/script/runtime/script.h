@@ -168,7 +168,8 @@ typedef enum ScriptEventType {
     SCRIPT_EVENT_RESPAWNED,
     SCRIPT_EVENT_CHAT,     // player_id, text
     SCRIPT_EVENT_MESSAGE,  // a remote: player_id (server side), name, payload, invoke_id
-    SCRIPT_EVENT_UI,       // client: name of the widget, payload
+    SCRIPT_EVENT_UI,       // client: other (the instance's number), entity (0: the screen), value
+                           // (the handler), payload
     SCRIPT_EVENT_INPUT,    // client: name of key or action; value 1 down, 0 up
     SCRIPT_EVENT_NPC,      // entity, other, value: NpcState
     SCRIPT_EVENT_DESTROYED // entity

@@ -128,7 +128,7 @@ typedef struct Script {
     uint64_t work_fault_tick; // the last fault for what its things cost
     uint64_t lost_tick;       // when it was last told that players did not get all; 0: never
     uint64_t ui_tick;         // in which it changed what is shown, `ui_changes` times
-    uint32_t ui_changes;
+    uint32_t ui_changes, ui_above_changes;
     bool write_was_said;
     bool was_taken_back; // ended, and what others kept of it is emptied
     ScriptShare share;

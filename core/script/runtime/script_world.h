@@ -118,7 +118,10 @@ typedef struct ScriptWorldMethods {
     bool (*key_is_down)(ScriptWorld *world, Text key_or_action);
     bool (*camera)(ScriptWorld *world, Vec3 *position, Vec3 *forward);
     uint64_t (*local_player)(ScriptWorld *world);
-    Status (*ui)(ScriptWorld *world, const uint8_t *tree, size_t bytes); // value.h
+    // A tree (value.h) of the instance with that number; entity 0: on the screen. 0 bytes: nothing
+    // is shown there any more.
+    Status (*show)(ScriptWorld *world, uint64_t owner, uint64_t entity, const uint8_t *tree,
+                   size_t bytes);
     // --- both --------------------------------------------------------------------------------
     Status (*sound)(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
                     float volume);
