@@ -172,7 +172,6 @@ EXPORT("loadScene") LocalHost *export_load_scene(const uint8_t *packed, uint32_t
         return NULL;
     }
     LocalHostConfig config = local_host_config_default();
-    config.view.ui_bytes_max = UI_WAITING_BYTES;
     config.log = heap() != NULL ? &module.log : NULL;
     LocalHost *host = NULL;
     PlaceError error;
