@@ -374,6 +374,8 @@
 // web/src/core/cache.ts.
 #define RUNE_STORE_BYTES_MAX (64u << 20)
 #define RUNE_STORE_FILES_MAX 16384
+// One of them: a rune, or the rows of a manifest.
+#define RUNE_STORE_FILE_BYTES (2u << 20)
 // Scripts of a place that clients may have, and all their runes together. A manifest of so many, as
 // text, has about 300 bytes for each; what fits no message is fetched like a blob. The server's own
 // manifest may have as many scripts again that clients never hear of.

@@ -96,7 +96,7 @@ bool client_is_outdated(const Client *client);
 // changes rarely: ClientProgress.change rises then, and only then must client_wants be read again.
 typedef enum ClientWantKind {
     CLIENT_WANT_SCENE,
-    CLIENT_WANT_MANIFEST, // the text of one that fits no message
+    CLIENT_WANT_MANIFEST, // the rows of one that fits no message
     CLIENT_WANT_RUNE
 } ClientWantKind;
 

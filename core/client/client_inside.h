@@ -127,10 +127,16 @@ typedef struct Transfer {
     bool again; // restart from the first chunk
 } Transfer;
 
-// A manifest that fits no message: its text is fetched first.
+// A manifest whose rows fit no message: their text is fetched first. The rest came with the
+// message.
 typedef struct ManifestText {
     uint32_t version; // 0: none
-    uint32_t bytes;
+    uint64_t server_tick;
+    char cdn_base[513];
+    size_t cdn_bytes;
+    uint8_t signature[64];
+    bool is_signed;
+    uint32_t bytes; // of the rows
     uint8_t hash[SHA256_BYTES];
     bool over_wire; // the owner cannot fetch it
     bool retried;   // it was damaged once

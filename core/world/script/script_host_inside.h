@@ -12,7 +12,7 @@
 // has started, always with as much again for a reload.
 #define HOST_BYTES_BEGIN (4u << 20)
 #define HOST_BYTES_MAX   (48u << 20)
-// What a manifest may have as a message; one with more is fetched as a text.
+// What a manifest may have as a message; the rows of one with more are fetched as a text.
 #define MANIFEST_MESSAGE_ROWS     640
 #define MANIFEST_MESSAGE_REQUIRES 4096
 #define MANIFEST_BLOCK_BYTES      (8u << 20) // of one signed manifest: its text, and what was read
@@ -42,10 +42,11 @@ typedef struct SignedManifest {
     Arena arena;
     ManifestList list;
     uint8_t signature[MANIFEST_SIGNATURE_BYTES];
-    const uint8_t *text; // as it came, in the block
+    bool is_signed;
+    const uint8_t *text; // the rows (manifest_write_rows), in the block; only if is_blob
     uint32_t text_bytes;
     uint8_t text_hash[32];
-    bool is_blob; // it fits no message: clients fetch the text
+    bool is_blob; // they fit no message: clients fetch the text
     bool is_set;
 } SignedManifest;
 

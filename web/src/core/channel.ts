@@ -51,6 +51,7 @@ export interface LinkStats {
     phase: Phase;
     connections: number; // since the page was opened
     hash: string; // of the client: for comparing builds
+    atMs: number; // when the worker counted, by its own clock
 }
 
 // What a build says about the Lua scripts of some files.

@@ -152,7 +152,7 @@ function update(): void {
         link.showDownloads();
         const { phase, connections } = link;
         const hash = client.hash().toString(16).padStart(16, '0');
-        tell({ type: 'stats', stats: client.stats(), link: { phase, connections, hash } });
+        tell({ type: 'stats', stats: client.stats(), link: { phase, connections, hash, atMs: now } });
     }
 }
 
