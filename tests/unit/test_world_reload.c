@@ -198,6 +198,26 @@ TEST(faults_that_players_cause_do_not_count)
     close();
 }
 
+// Stopped for its memory, it would stay stopped: the set before it has to come back.
+TEST(a_set_that_is_stopped_for_its_memory_has_failed)
+{
+    open();
+    CHECK_OK(act_world_script(&act, "ServerScriptService/A", COUNTER("a", "1")));
+    act_world_tick(&act, 10);
+    CHECK_OK(
+        act_world_script(&act, "ServerScriptService/A",
+                         "local kept = {}\n"
+                         "function onUpdate()\n"
+                         "  for i = 1, 64 do kept[#kept + 1] = string.rep('x', 4096) .. #kept end\n"
+                         "end\n"));
+    CHECK_OK(reload());
+    act_world_tick(&act, TRIAL_TICKS - 5);
+    check_told(1, 0, 1);
+    check_reason("ServerScriptService/A");
+    check_reason("it is stopped until it changes");
+    close();
+}
+
 TEST(what_is_dropped_changes_nothing)
 {
     open();
