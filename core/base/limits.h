@@ -383,8 +383,12 @@
 #define MANIFEST_RUNES_BYTES   (8u << 20)
 #define MANIFEST_BYTES_MAX     (2u << 20)
 #define MANIFEST_MESSAGE_BYTES (32u << 10) // as a binary message; larger ones become a blob
-#define SCRIPT_VERDICTS_MAX    256         // in one ScriptVerifyList
-#define REQUIRE_WAIT_SECONDS   10          // of a client's script, for a module that is fetched
+// Parameters that differ from the scene are sent to clients with each manifest; each row counts as
+// this much more than its texts have.
+#define SCRIPT_PARAMETERS_BYTES_MAX (64u << 10)
+#define SCRIPT_PARAMETERS_ROW_BYTES 64
+#define SCRIPT_VERDICTS_MAX         256 // in one ScriptVerifyList
+#define REQUIRE_WAIT_SECONDS        10  // of a client's script, for a module that is fetched
 // Checking a script: what is told of one (the rest is counted), modules it requires by name, the
 // scripts of one place, and diagnostics in one answer to a page.
 #define CHECK_FINDINGS_MAX    200

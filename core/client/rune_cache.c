@@ -32,6 +32,7 @@ void rune_cache_free(Client *client)
     text_clear(client);
     rune_fetch_clear(client);
     manifest_proof_free(client);
+    client_parameters_free(client);
 }
 
 static size_t count_requires(const ManifestList *list)
@@ -384,13 +385,17 @@ static void fetch_text(Client *client, const MessageScriptManifest *message)
     client->runes.change += 1;
 }
 
+uint32_t rune_cache_newest(const RuneCache *cache)
+{
+    return cache->text.version != 0     ? cache->text.version
+           : cache->staged.version != 0 ? cache->staged.version
+                                        : cache->current.version;
+}
+
 void rune_cache_manifest(Client *client, const MessageScriptManifest *message)
 {
-    const RuneCache *cache = &client->runes;
     const uint32_t version = (uint32_t)message->version;
-    const uint32_t newest = cache->text.version != 0     ? cache->text.version
-                            : cache->staged.version != 0 ? cache->staged.version
-                                                         : cache->current.version;
+    const uint32_t newest = rune_cache_newest(&client->runes);
     if (version < newest) {
         client_fail(client, "manifest %u after %u", version, newest);
     } else if (version == newest) {

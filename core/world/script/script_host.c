@@ -652,6 +652,7 @@ void script_host_start(ScriptHost *host)
 void script_host_welcome(ScriptHost *host, Session *session)
 {
     if (host->system != NULL) {
+        script_parameters_send(host, session);
         script_manifest_send(host, session);
         client_verdict_begin(host, session);
     }

@@ -55,6 +55,7 @@ typedef struct ParameterRow {
     uint64_t net_id; // of an entity of the place; 0: of a prefab
     uint32_t prefab; // its number
     size_t offset, byte_count;
+    bool is_sent; // clients are told of it
 } ParameterRow;
 
 typedef struct ScriptParameters {
@@ -62,6 +63,7 @@ typedef struct ScriptParameters {
     uint32_t count, staged_count;
     uint8_t *bytes, *spare; // of the rows, in order; the spare one is for the next switch
     size_t bytes_used;
+    size_t sent_bytes; // of what clients will be told once the staged ones hold
 } ScriptParameters;
 
 // A set of scripts that has replaced another one in this run, until it is known to be good.
@@ -130,6 +132,7 @@ void script_parameters_destroy(ScriptHost *host);
 void script_parameters_unstage(ScriptHost *host);
 void script_parameters_switch(ScriptHost *host); // the staged ones hold
 // The parameters of an entity of the place, or of what is spawned from a prefab.
+void script_parameters_send(const ScriptHost *host, Session *session); // before the manifest
 Text script_parameters_of(const ScriptHost *host, uint64_t net_id, Text otherwise);
 Text script_parameters_of_prefab(const ScriptHost *host, uint32_t prefab, Text otherwise);
 void script_parameters_hash(const ScriptHost *host, Hash64 *hash);
