@@ -81,6 +81,7 @@ typedef struct ScriptShare {
 typedef struct Cause {
     uint64_t player_id; // 0: nobody, or not a player
     bool is_remote;     // by what it sent: a remote or a text
+    bool is_message;    // by a remote: what its handler spawns belongs to the player
 } Cause;
 
 // What a player has caused in a script (blame.c).
