@@ -98,6 +98,11 @@ static int listen(lua_State *thread, const char *prefix)
     return signal_connect(thread);
 }
 
+int api_Network_On(lua_State *thread)
+{
+    return listen(thread, "Message");
+}
+
 int api_Network_OnClientEvent(lua_State *thread)
 {
     return listen(thread, "Message");

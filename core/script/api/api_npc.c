@@ -110,12 +110,13 @@ static void raise_prefab(lua_State *thread, Text name)
 {
     char nearest[64];
     api_nearest_prefab(thread, name, nearest, sizeof nearest);
-    const bool exists =
-        strlen(nearest) == name.bytes && memcmp(nearest, name.data, name.bytes) == 0;
-    luaL_error(thread,
-               exists ? "Projectile.Fire: the prefab \"%s\" is no projectile; World.Spawn makes one"
-                      : "Projectile.Fire: the place has no prefab \"%s\"",
-               name.data);
+    if (strcmp(nearest, name.data) == 0) {
+        luaL_error(thread,
+                   "Projectile.Fire: the prefab \"%s\" is no projectile; World.Spawn makes it",
+                   name.data);
+    }
+    luaL_error(thread, "Projectile.Fire: the place has no prefab \"%s\"%s%s%s", name.data,
+               nearest[0] != 0 ? "; did you mean \"" : "", nearest, nearest[0] != 0 ? "\"?" : "");
 }
 
 int api_Projectile_Fire(lua_State *thread)
