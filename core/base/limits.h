@@ -391,6 +391,8 @@
 // counted one by one; how often a client reports what its scripts cost, and with how many scripts;
 // how many scripts the world adds up, and how many different faults of clients it keeps.
 #define REMOTE_COST_ROWS        64
+#define REMOTE_DECLARED_MAX     1024
+#define REMOTE_STRANGERS_MAX    8 // names that nobody listens to, shown to the creator
 #define CLIENT_COST_REPORT_MS   10000
 #define CLIENT_COST_REPORT_ROWS 16
 #define CLIENT_COST_ROWS        64

@@ -209,9 +209,11 @@ void remote_down(ScriptHost *host, const ScriptMessage *message)
 // --- up -----------------------------------------------------------------------------------------
 
 // Why it cannot be delivered to the scripts; NULL: it can.
-static const char *why_not(ScriptHost *host, Session *session, const MessageRemoteUp *command)
+static const char *why_not(ScriptHost *host, Session *session, const MessageRemoteUp *command,
+                           RemoteRefusal *refusal)
 {
     Remotes *remotes = host->remotes;
+    *refusal = REFUSED_RATE;
     if (!rate_take(host->config.stats, session, RATE_REMOTE, 1)) {
         return "too many messages";
     }
@@ -220,13 +222,16 @@ static const char *why_not(ScriptHost *host, Session *session, const MessageRemo
     }
     if (command->generation != host->config.run->manifest_version) {
         remotes->stale += 1;
+        *refusal = REFUSED_COUNT; // nobody did anything wrong
         return "the scripts have changed";
     }
+    *refusal = REFUSED_MALFORMED;
     if (command->name.bytes < 1 ||
         value_check(command->payload.data, command->payload.bytes) != STATUS_OK) {
         remotes->malformed += 1;
         return "the message is no list of values";
     }
+    *refusal = REFUSED_BUSY;
     if (command->invoke_id != 0 && (calls_of(host, session)->count == INVOKES_MAX ||
                                     call_is_open(calls_of(host, session), command->invoke_id))) {
         remotes->refused += 1;
@@ -246,7 +251,7 @@ static const char *why_not(ScriptHost *host, Session *session, const MessageRemo
 }
 
 // The row of its name. What clients call it makes no row.
-static uint32_t count_up(ScriptHost *host, const MessageRemoteUp *command, bool is_taken)
+static uint32_t count_up(ScriptHost *host, const MessageRemoteUp *command)
 {
     if (host->system == NULL) {
         return REMOTE_COST_OTHERS;
@@ -256,20 +261,32 @@ static uint32_t count_up(ScriptHost *host, const MessageRemoteUp *command, bool 
     RemoteCost *cost = cost_at(host, row);
     cost->up_count += 1;
     cost->up_bytes += command->name.bytes + command->payload.bytes;
-    cost->dropped_count += !is_taken;
     return row;
+}
+
+static void refuse_up(ScriptHost *host, const Session *session, const MessageRemoteUp *command,
+                      RemoteRefusal refusal, const char *why)
+{
+    const Text name = {command->name.data, command->name.bytes};
+    host->config.stats->commands_denied += 1;
+    if (host->system != NULL && refusal == REFUSED_COUNT) {
+        cost_at(host, remote_cost_find(script_remotes(host->system), name))->dropped_count += 1;
+    } else if (host->system != NULL) {
+        script_remote_refused(host->system, name, session->player, refusal, why);
+    }
+    if (command->invoke_id != 0) {
+        refuse_remote(host, session, command->invoke_id, why);
+    }
 }
 
 void remote_up(ScriptHost *host, Session *session, const MessageRemoteUp *command)
 {
     const WorldClock *clock = host->config.clock;
-    const char *why = why_not(host, session, command);
-    const uint32_t row = count_up(host, command, why == NULL);
+    RemoteRefusal refusal;
+    const char *why = why_not(host, session, command, &refusal);
+    const uint32_t row = count_up(host, command);
     if (why != NULL) {
-        host->config.stats->commands_denied += 1;
-        if (command->invoke_id != 0) {
-            refuse_remote(host, session, command->invoke_id, why);
-        }
+        refuse_up(host, session, command, refusal, why);
         return;
     }
     if (command->invoke_id != 0) {
