@@ -316,8 +316,8 @@ struct ScriptSystem {
     int invokes_ref;  // message name → {handler, instance}
     int declares_ref; // message name → what was declared
     uint32_t declare_count;
-    int resume_ref;   // coroutine.resume
-    int api_ref;      // the frozen API tables, copied into each environment
+    int resume_ref; // coroutine.resume
+    int api_ref;    // the frozen API tables, copied into each environment
 };
 
 static inline ScriptSystem *script_of(lua_State *thread)
