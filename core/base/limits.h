@@ -228,11 +228,13 @@
 #define INBOX_BYTES_MAX    (128 << 10)
 #define INBOX_PER_TICK     32
 #define MALFORMED_MAX      8
+#define REMOTE_RATE_MOST   200
+#define REMOTE_RATE_SECOND 100
 #define RATE_LIST(X)                                                                          \
     X(MESSAGE, 400, 200, "messages of any kind; a stalled link delivers two seconds at once") \
     X(INPUT, 180, 60, "input batches; more of them only acknowledge")                         \
     X(CHAT, 5, 1, "`chat.say`, `moderation.report`")                                          \
-    X(REMOTE, 200, 100, "`remote.fire`")                                                      \
+    X(REMOTE, REMOTE_RATE_MOST, REMOTE_RATE_SECOND, "`remote.fire`")                          \
     X(BUILD, 20, 10, "`build.place`, `build.remove`, `build.preview`")                        \
     X(TERRAFORM, 20, 10, "`voxel.terraform`, also with `preview`")                            \
     X(CHUNK, 256, 64, "chunks of `voxel.chunk_request`")                                      \
@@ -251,6 +253,12 @@
 #define ACK_GUESS_MS  250 // the round trip, before the first acknowledgement
 #define ACK_BEHIND_MS 5000
 #define ACK_FIRST_MS  60000 // a client may have to fetch the scene first
+
+// Unreliable remotes that wait for one link: the newest of so many names. Above so many
+// unconfirmed bytes the link is busy.
+#define REMOTE_LATEST_NAMES 16
+#define REMOTE_LATEST_BYTES (8u << 10)
+#define REMOTE_SOFT_BYTES   (64u << 10)
 
 // Commands.
 #define PREVIEW_MS           5000
@@ -400,6 +408,8 @@
 // counted one by one; how often a client reports what its scripts cost, and with how many scripts;
 // how many scripts the world adds up, and how many different faults of clients it keeps.
 #define REMOTE_COST_ROWS        64
+#define REMOTE_DECLARED_MAX     1024
+#define REMOTE_STRANGERS_MAX    8 // names that nobody listens to, shown to the creator
 #define CLIENT_COST_REPORT_MS   10000
 #define CLIENT_COST_REPORT_ROWS 16
 #define CLIENT_COST_ROWS        64

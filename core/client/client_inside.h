@@ -16,6 +16,7 @@
 #include "core/base/check.h"
 #include "core/base/sha256.h"
 #include "core/client/client.h"
+#include "core/script/bridge/latest.h"
 #include "core/wire/manifest.h"
 #include "core/wire/merge.h"
 #include "core/wire/message.h"
@@ -195,6 +196,9 @@ typedef struct ClientScript {
     ClientInvoke invokes[CLIENT_INVOKES_MAX];
     uint32_t invoke_count;
     struct ClientCostState *costs; // client_cost.c
+    Latest latest;                 // unreliable messages that wait for remote_milli
+    uint32_t remote_milli;         // messages that may be sent now, in thousandths
+    uint64_t remote_tick;          // when that was counted
 } ClientScript;
 
 // --- what is known of others before the scene is there ------------------------------------------

@@ -132,6 +132,8 @@ typedef struct CharacterDesc {
     float yaw;
 } CharacterDesc;
 MUST_USE Status sim_spawn_player(Sim *sim, const CharacterDesc *desc, Handle *out);
+// Where a character looks from.
+Vec3 sim_eye(const Sim *sim, const Entity *character);
 
 typedef struct ShapeDesc {
     uint64_t net_id;

@@ -180,7 +180,7 @@ TEST(every_change_of_replicated_state_is_denied)
         w.methods->player_spawn(w.world, ME, NULL),
         w.methods->player_team(w.world, ME, text_from("red")),
         w.methods->player_stat(w.world, ME, text_from("Coins"), 1),
-        w.methods->fire(w.world, 0, VEC3_ZERO, VEC3_ZERO, 1, 0, 0, &out),
+        w.methods->fire(w.world, &(ScriptShot){.velocity = VEC3_ZERO}, &out),
         w.methods->npc_move_to(w.world, w.body, VEC3_ZERO),
         w.methods->npc_target(w.world, w.body, 0),
         w.methods->npc_patrol(w.world, w.body, NULL, 0),

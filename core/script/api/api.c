@@ -201,6 +201,14 @@ static void full_name(const ApiRow *row, char *out, size_t capacity)
     snprintf(out, capacity, "%s%s%s", row->owner, joint, row->name);
 }
 
+// How the options of a function look, for its errors.
+static const char *example_of(const char *where)
+{
+    return strcmp(where, "Network.Declare") == 0
+               ? " (as in {types = {\"Vector3\", \"number\"}, rate = 10})"
+               : "";
+}
+
 static void raise_unknown_option(lua_State *thread, const char *where, const ApiArgument *argument,
                                  Text key)
 {
@@ -214,10 +222,11 @@ static void raise_unknown_option(lua_State *thread, const char *where, const Api
         ASSERT(at < sizeof list);
     }
     if (nearest.found != NULL) {
-        luaL_error(thread, "%s has no option \"%s\"; did you mean \"%s\"?", where, key.data,
-                   nearest.found);
+        luaL_error(thread, "%s has no option \"%s\"; did you mean \"%s\"?%s", where, key.data,
+                   nearest.found, example_of(where));
     }
-    luaL_error(thread, "%s has no option \"%s\"; the options are %s", where, key.data, list);
+    luaL_error(thread, "%s has no option \"%s\"; the options are %s%s", where, key.data, list,
+               example_of(where));
 }
 
 // The value of the option is on top of the stack.
@@ -230,8 +239,8 @@ static void check_option(lua_State *thread, const char *where, const ApiField *f
     const int top = lua_gettop(thread);
     if (!api_has_type(thread, top, type)) {
         const char *wanted = type[0] == '{' ? "table" : type;
-        luaL_error(thread, "%s: %s must be %s %s, got %s", where, field->name, article_of(wanted),
-                   wanted, type_name(thread, top));
+        luaL_error(thread, "%s: %s must be %s %s, got %s%s", where, field->name, article_of(wanted),
+                   wanted, type_name(thread, top), example_of(where));
     }
     if (is_measure(type) && !is_finite(thread, top)) {
         luaL_error(thread, "%s: %s must be finite, not NaN or infinity", where, field->name);
@@ -271,7 +280,9 @@ static void check_options(lua_State *thread, const ApiRow *row, int index,
                 raise_unknown_option(thread, where, argument, key);
             }
         } else if (lua_type(thread, -2) != LUA_TNUMBER || !argument->has_items) {
-            luaL_error(thread, "%s: options have names, as in {name = value}", where);
+            const char *example = example_of(where);
+            luaL_error(thread, "%s: options have names%s", where,
+                       example[0] != 0 ? example : ", as in {name = value}");
         }
         lua_pop(thread, 1);
     }
@@ -318,12 +329,24 @@ static void check_side(lua_State *thread, const ApiRow *row)
     }
 }
 
+// People who come from Roblox use these the other way round.
+static const char *other_name(const char *what)
+{
+    return strcmp(what, "Network.OnServerEvent") == 0
+               ? ": listen with Network.OnClientEvent or Network.On (Roblox has the two names the "
+                 "other way round)"
+           : strcmp(what, "Network.OnClientEvent") == 0
+               ? ": listen with Network.OnServerEvent or Network.On (Roblox has the two names the "
+                 "other way round)"
+               : "";
+}
+
 void api_raise_side(lua_State *thread, const char *what, ScriptSide needed)
 {
     char *text = script_of(thread)->capability_text;
-    snprintf(text, SCRIPT_MESSAGE_BYTES, "%s works on %s only; this script runs on %s", what,
+    snprintf(text, SCRIPT_MESSAGE_BYTES, "%s works on %s only; this script runs on %s%s", what,
              needed == SCRIPT_SERVER ? "the server" : "a client",
-             needed == SCRIPT_SERVER ? "a client" : "the server");
+             needed == SCRIPT_SERVER ? "a client" : "the server", other_name(what));
     luaL_error(thread, "%s", text);
     __builtin_unreachable();
 }

@@ -63,8 +63,12 @@ static int spawn(lua_State *thread, bool local, const char *what)
 {
     uint64_t net_id = 0;
     vm_charge(thread, 500);
-    const Status status = api_methods(thread)->spawn(api_world(thread), api_text(thread, 1),
-                                                     optional_vector(thread, 2), local, &net_id);
+    ScriptWorld *world = api_world(thread);
+    const bool is_for_actor = !local && world->actor != 0 && !api_is_given(thread, 2);
+    const Status status =
+        is_for_actor ? api_methods(thread)->spawn_for_actor(world, api_text(thread, 1), &net_id)
+                     : api_methods(thread)->spawn(world, api_text(thread, 1),
+                                                  optional_vector(thread, 2), local, &net_id);
     if (status == STATUS_NOT_FOUND) {
         char nearest[64];
         api_nearest_prefab(thread, api_text(thread, 1), nearest, sizeof nearest);

@@ -440,6 +440,12 @@ Status authority_player_chat(Authority *authority, uint64_t player_id, Text text
     return pushed ? STATUS_OK : STATUS_LIMIT;
 }
 
+void authority_set_rewind(Authority *authority, AuthorityRewind rewind, void *user)
+{
+    authority->rewind = rewind;
+    authority->rewind_user = user;
+}
+
 Status authority_set_name(Authority *authority, uint64_t net_id, Text name)
 {
     WorldThing thing;

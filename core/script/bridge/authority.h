@@ -79,6 +79,11 @@ Vec3 authority_spawn_point(const Authority *authority, uint64_t player_id);
 // STATUS_RANGE for an empty or too long text.
 MUST_USE Status authority_player_chat(Authority *authority, uint64_t player_id, Text text);
 
+// By how many ticks what a player saw was behind when it sent its last inputs. Hits of projectiles
+// that scripts fire for it are tested that far back; without this, in the present.
+typedef uint32_t (*AuthorityRewind)(void *user, uint64_t player_id);
+void authority_set_rewind(Authority *authority, AuthorityRewind rewind, void *user);
+
 // --- what the owner spawned itself ---------------------------------------------------------------
 // Once; STATUS_NOT_FOUND, and as attribute_table_set_name.
 MUST_USE Status authority_set_name(Authority *authority, uint64_t net_id, Text name);

@@ -44,6 +44,8 @@ struct Authority {
     uint16_t effect_counts[SIM_MAKERS_MAX + 1]; // of this tick, by caller
     TerrainPart terrain_parts[SIM_MAKERS_MAX + 1];
     AuthorityCounters counters;
+    AuthorityRewind rewind; // may be NULL
+    void *rewind_user;
 };
 
 // Finds what scripts may see by that net id.
@@ -60,5 +62,19 @@ MUST_USE Status authority_fill_box(ScriptWorld *world, VoxelCoord min, VoxelCoor
                                    VoxelKind kind);
 MUST_USE Status authority_fill_sphere(ScriptWorld *world, Vec3 centre, float radius,
                                       VoxelKind kind);
+// authority_shot.c
+MUST_USE Status authority_spawn_for_actor(ScriptWorld *world, Text prefab, uint64_t *out);
+MUST_USE Status authority_fire(ScriptWorld *world, const ScriptShot *shot, uint64_t *out);
 // authority_methods.c
+// What a prefab describes, without the things that the prefab itself adds (its name, tags, …).
+typedef struct AuthorityThing {
+    EntityType type;
+    NpcDesc npc; // one of these, by type
+    ProjectileDesc projectile;
+    ShapeDesc shape;
+} AuthorityThing;
+AuthorityThing authority_thing(const Prefab *prefab, Vec3 position, uint64_t owner_id);
+// Spawns it for the running script, with what the prefab adds; NULL: nothing. As method_spawn.
+MUST_USE Status authority_make(Authority *authority, const AuthorityThing *thing,
+                               const Prefab *prefab, uint64_t *out);
 const ScriptWorldMethods *authority_methods(void);

@@ -7,9 +7,6 @@
 #include "core/script/bridge/world_limit.h"
 #include "core/sim/structure.h"
 
-#define FIRE_RADIUS_M   0.05f
-#define FIRE_LIFETIME_S 10
-
 // Steps that calls cost here and afterwards, rounded up; a step is two nanoseconds.
 #define NAME_STEPS       10  // one more entity of that name
 #define PLAYER_STEPS     5   // one player in a list
@@ -247,28 +244,40 @@ static EntityType prefab_type(const Prefab *prefab)
     return types[prefab->kind];
 }
 
-static Status spawn_thing(Sim *sim, const Prefab *prefab, Vec3 position, Handle *out)
+static Status spawn_thing(Sim *sim, const AuthorityThing *thing, Handle *out)
 {
+    switch (thing->type) {
+    case ENTITY_NPC:
+        return npc_spawn(sim, &thing->npc, out);
+    case ENTITY_PROJECTILE:
+        return projectile_fire(sim, &thing->projectile, out);
+    case ENTITY_PART:
+        return sim_spawn_part(sim, &thing->shape, out);
+    default:
+        return sim_spawn_prop(sim, &thing->shape, out);
+    }
+}
+
+AuthorityThing authority_thing(const Prefab *prefab, Vec3 position, uint64_t owner_id)
+{
+    AuthorityThing thing = {.type = prefab_type(prefab)};
     if (prefab->kind == PREFAB_NPC) {
-        NpcDesc desc = prefab->npc;
-        desc.net_id = 0;
-        desc.owner_id = 0;
-        desc.position = position;
-        return npc_spawn(sim, &desc, out);
+        thing.npc = prefab->npc;
+        thing.npc.net_id = 0;
+        thing.npc.owner_id = owner_id;
+        thing.npc.position = position;
+    } else if (prefab->kind == PREFAB_PROJECTILE) {
+        thing.projectile = prefab->projectile;
+        thing.projectile.net_id = 0;
+        thing.projectile.owner_id = owner_id;
+        thing.projectile.shooter = HANDLE_NONE;
+        thing.projectile.position = position;
+        thing.projectile.velocity = VEC3_ZERO;
+    } else {
+        thing.shape = (ShapeDesc){.owner_id = owner_id, .part = prefab->part};
+        thing.shape.part.pose.position = position;
     }
-    if (prefab->kind == PREFAB_PROJECTILE) {
-        ProjectileDesc desc = prefab->projectile;
-        desc.net_id = 0;
-        desc.owner_id = 0;
-        desc.shooter = HANDLE_NONE;
-        desc.position = position;
-        desc.velocity = VEC3_ZERO;
-        return projectile_fire(sim, &desc, out);
-    }
-    ShapeDesc desc = {.part = prefab->part};
-    desc.part.pose.position = position;
-    return prefab->kind == PREFAB_PART ? sim_spawn_part(sim, &desc, out)
-                                       : sim_spawn_prop(sim, &desc, out);
+    return thing;
 }
 
 // Creates the record of a new entity, which belongs to the caller; without one the entity is
@@ -309,6 +318,32 @@ static Status keep_prefab(Authority *authority, const Prefab *prefab, uint64_t n
     return status;
 }
 
+Status authority_make(Authority *authority, const AuthorityThing *thing, const Prefab *prefab,
+                      uint64_t *out)
+{
+    Handle handle = HANDLE_NONE;
+    Record *record = NULL;
+    Status status = check_room(authority, thing->type);
+    if (status == STATUS_OK) {
+        status = spawn_thing(authority->sim, thing, &handle);
+    }
+    if (status == STATUS_OK) {
+        status = keep_record(authority, handle, &record);
+    }
+    if (status != STATUS_OK) {
+        return name_full(authority, status, thing->type);
+    }
+    const uint64_t net_id = record->net_id;
+    status = prefab != NULL ? keep_prefab(authority, prefab, net_id) : STATUS_OK;
+    if (status != STATUS_OK) {
+        sim_remove(authority->sim, handle);
+        attribute_table_remove(&authority->attributes, net_id);
+        return name_attributes_full(authority, status);
+    }
+    *out = net_id;
+    return STATUS_OK;
+}
+
 static Status method_spawn(ScriptWorld *world, Text name, Vec3 position, bool local, uint64_t *out)
 {
     Authority *authority = of(world);
@@ -322,27 +357,8 @@ static Status method_spawn(ScriptWorld *world, Text name, Vec3 position, bool lo
     if (!vec3_is_finite(position)) {
         return STATUS_RANGE;
     }
-    Handle handle = HANDLE_NONE;
-    Record *record = NULL;
-    Status status = check_room(authority, prefab_type(prefab));
-    if (status == STATUS_OK) {
-        status = spawn_thing(authority->sim, prefab, position, &handle);
-    }
-    if (status == STATUS_OK) {
-        status = keep_record(authority, handle, &record);
-    }
-    if (status != STATUS_OK) {
-        return name_full(authority, status, prefab_type(prefab));
-    }
-    const uint64_t net_id = record->net_id;
-    status = keep_prefab(authority, prefab, net_id);
-    if (status != STATUS_OK) {
-        sim_remove(authority->sim, handle);
-        attribute_table_remove(&authority->attributes, net_id);
-        return name_attributes_full(authority, status);
-    }
-    *out = net_id;
-    return STATUS_OK;
+    const AuthorityThing thing = authority_thing(prefab, position, 0);
+    return authority_make(authority, &thing, prefab, out);
 }
 
 // An anchored part becomes an entity, and has a record so that its end is reported.
@@ -564,39 +580,6 @@ static bool method_player_stat_read(ScriptWorld *world, uint64_t player_id, Text
 }
 
 // --- things that fly, think and stand -----------------------------------------------------------
-
-static Status method_fire(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 velocity,
-                          float damage, float gravity, uint32_t kind, uint64_t *out)
-{
-    Authority *authority = of(world);
-    WorldThing thing = {0};
-    if (shooter != 0 && !authority_find(authority, shooter, &thing)) {
-        return STATUS_NOT_FOUND;
-    }
-    const ProjectileDesc desc = {.owner_id = thing.entity != NULL ? thing.entity->owner_id : 0,
-                                 .shooter = thing.handle,
-                                 .position = origin,
-                                 .velocity = velocity,
-                                 .radius = FIRE_RADIUS_M,
-                                 .gravity = gravity,
-                                 .damage = damage,
-                                 .lifetime_ticks =
-                                     FIRE_LIFETIME_S * sim_config(authority->sim)->tick_rate,
-                                 .kind = kind};
-    Handle handle = HANDLE_NONE;
-    Record *record = NULL;
-    Status status = check_room(authority, ENTITY_PROJECTILE);
-    if (status == STATUS_OK) {
-        status = projectile_fire(authority->sim, &desc, &handle);
-    }
-    if (status == STATUS_OK) {
-        status = keep_record(authority, handle, &record);
-    }
-    if (status == STATUS_OK) {
-        *out = record->net_id;
-    }
-    return name_full(authority, status, ENTITY_PROJECTILE);
-}
 
 // HANDLE_NONE, which all NPC functions reject, if it is gone or anchored.
 static Handle find_handle(const Authority *authority, uint64_t net_id)
@@ -830,6 +813,7 @@ static const ScriptWorldMethods methods = {
     .has_tag = method_has_tag,
     .tagged = method_tagged,
     .spawn = method_spawn,
+    .spawn_for_actor = authority_spawn_for_actor,
     .destroy = method_destroy,
     .set_position = method_set_position,
     .set_velocity = method_set_velocity,
@@ -847,7 +831,7 @@ static const ScriptWorldMethods methods = {
     .player_team = method_player_team,
     .player_stat = method_player_stat,
     .player_stat_read = method_player_stat_read,
-    .fire = method_fire,
+    .fire = authority_fire,
     .npc_move_to = method_npc_move_to,
     .npc_target = method_npc_target,
     .npc_patrol = method_npc_patrol,

@@ -467,15 +467,16 @@ static Status method_player_stat(ScriptWorld *world, uint64_t player_id, Text na
     return deny(world);
 }
 
-static Status method_fire(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 velocity,
-                          float damage, float gravity, uint32_t kind, uint64_t *out)
+static Status method_spawn_for_actor(ScriptWorld *world, Text prefab, uint64_t *out)
 {
-    (void)shooter;
-    (void)origin;
-    (void)velocity;
-    (void)damage;
-    (void)gravity;
-    (void)kind;
+    (void)prefab;
+    (void)out;
+    return deny(world);
+}
+
+static Status method_fire(ScriptWorld *world, const ScriptShot *shot, uint64_t *out)
+{
+    (void)shot;
     (void)out;
     return deny(world);
 }
@@ -616,6 +617,7 @@ static const ScriptWorldMethods methods = {
     .has_tag = method_has_tag,
     .tagged = method_tagged,
     .spawn = method_spawn,
+    .spawn_for_actor = method_spawn_for_actor,
     .destroy = method_destroy,
     .set_position = method_set_position,
     .set_velocity = method_set_velocity,

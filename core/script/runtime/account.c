@@ -250,6 +250,11 @@ void account_budget_fault(ScriptSystem *system, Script *script, const char *mess
     keep_own_fault(system, script, FAULT_BUDGET, message);
 }
 
+void account_refused_fault(ScriptSystem *system, Script *script, const char *message)
+{
+    keep_own_fault(system, script, FAULT_ERROR, message);
+}
+
 void account_memory_fault(ScriptSystem *system, Script *script, size_t bytes)
 {
     char message[SCRIPT_MESSAGE_BYTES];

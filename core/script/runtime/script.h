@@ -283,3 +283,6 @@ typedef struct ScriptStats {
 void script_stats(const ScriptSystem *system, ScriptStats *out);
 // How loud each remote is. Its owner, which sends and receives them, counts.
 RemoteCosts *script_remotes(ScriptSystem *system);
+// A message of a client reached no handler: counts it, and shows the creator each reason once.
+void script_remote_refused(ScriptSystem *system, Text name, uint64_t player_id,
+                           RemoteRefusal reason, const char *why);

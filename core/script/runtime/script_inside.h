@@ -81,6 +81,7 @@ typedef struct ScriptShare {
 typedef struct Cause {
     uint64_t player_id; // 0: nobody, or not a player
     bool is_remote;     // by what it sent: a remote or a text
+    bool is_message;    // by a remote: what its handler spawns belongs to the player
 } Cause;
 
 // What a player has caused in a script (blame.c).
@@ -285,10 +286,9 @@ struct ScriptSystem {
     uint32_t deferred_count, deferred_max;
     uint32_t deferred_kept, deferred_next; // while they run: those between are done
     uint64_t connections_made;
-    uint64_t counted_tick;     // in which signals and connections were last counted
-    bool count_is_due;         // a script comes near its limit
-    uint64_t drop_said_second; // when a message that nobody declared was last said to be dropped
-    ScriptEvent *events;       // names and payloads point into event_data
+    uint64_t counted_tick; // in which signals and connections were last counted
+    bool count_is_due;     // a script comes near its limit
+    ScriptEvent *events;   // names and payloads point into event_data
     uint32_t event_count;
     uint32_t events_told;   // of them, in the tick under way
     uint32_t joins_pending; // of the rest, those that say that a player came
@@ -315,8 +315,9 @@ struct ScriptSystem {
     int ui_ref;       // instance number → handlers of the tree it shows
     int invokes_ref;  // message name → {handler, instance}
     int declares_ref; // message name → what was declared
-    int resume_ref;   // coroutine.resume
-    int api_ref;      // the frozen API tables, copied into each environment
+    uint32_t declare_count;
+    int resume_ref; // coroutine.resume
+    int api_ref;    // the frozen API tables, copied into each environment
 };
 
 static inline ScriptSystem *script_of(lua_State *thread)
@@ -428,7 +429,7 @@ MUST_USE Status signal_defer_function(lua_State *thread, int function_index, int
 int signal_raise(lua_State *thread, Status status);
 // Forgets what a script has fired and deferred, and the handlers of connections that are over.
 void signal_forget_script(ScriptSystem *system, Handle script);
-// The script of the first connection to an engine's signal, or none.
+// The script of the first living connection to an engine's signal, or none.
 Handle signal_listener(ScriptSystem *system, const char *key);
 // Runs queued firings round by round, until there are none or the tick is over.
 void signal_run(ScriptSystem *system);
@@ -466,6 +467,7 @@ void account_update_skipped(ScriptSystem *system, Script *script, Instance *inst
 // Faults of a script as a whole, not of one of its calls. They are shown and do not count towards
 // being switched off.
 void account_budget_fault(ScriptSystem *system, Script *script, const char *message);
+void account_refused_fault(ScriptSystem *system, Script *script, const char *message);
 void account_over_share(ScriptSystem *system, Script *script);
 void account_fault(ScriptSystem *system, Handle instance, ScriptHook hook, FaultKind kind,
                    uint32_t line, const char *message, const char *traceback);

@@ -58,6 +58,16 @@ typedef struct ScriptMessage {
     uint64_t invoke_id;
 } ScriptMessage;
 
+// A projectile to be fired. What is NULL is as its prefab has it, or 0 without one.
+typedef struct ScriptShot {
+    Text prefab;      // empty: none
+    uint64_t shooter; // 0: the body of the player whose remote is handled, or nobody
+    Vec3 velocity;
+    const Vec3 *position; // NULL: the eye of the shooter
+    const float *damage, *gravity;
+    const uint32_t *kind;
+} ScriptShot;
+
 typedef struct ScriptWorld ScriptWorld;
 
 typedef struct ScriptWorldMethods {
@@ -85,6 +95,9 @@ typedef struct ScriptWorldMethods {
     uint32_t (*voxel_kinds)(ScriptWorld *world, const Text **names);
     // --- changing ----------------------------------------------------------------------------
     Status (*spawn)(ScriptWorld *world, Text prefab, Vec3 position, bool local, uint64_t *out);
+    // For the player whose remote is handled (ScriptWorld.actor), which exists: at its eye, owned
+    // by it; a projectile is fired by it.
+    Status (*spawn_for_actor)(ScriptWorld *world, Text prefab, uint64_t *out);
     Status (*destroy)(ScriptWorld *world, uint64_t net_id);
     Status (*set_position)(ScriptWorld *world, uint64_t net_id, Vec3 position);
     Status (*set_velocity)(ScriptWorld *world, uint64_t net_id, Vec3 velocity);
@@ -104,8 +117,9 @@ typedef struct ScriptWorldMethods {
     Status (*player_team)(ScriptWorld *world, uint64_t player_id, Text team);
     Status (*player_stat)(ScriptWorld *world, uint64_t player_id, Text name, double value);
     bool (*player_stat_read)(ScriptWorld *world, uint64_t player_id, Text name, double *out);
-    Status (*fire)(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 velocity, float damage,
-                   float gravity, uint32_t kind, uint64_t *out);
+    // STATUS_NOT_FOUND: the shooter is gone; STATUS_UNSUPPORTED: there is no such prefab of a
+    // projectile; STATUS_BLOCKED: neither a position nor a shooter with an eye.
+    Status (*fire)(ScriptWorld *world, const ScriptShot *shot, uint64_t *out);
     Status (*npc_move_to)(ScriptWorld *world, uint64_t net_id, Vec3 position);
     Status (*npc_target)(ScriptWorld *world, uint64_t net_id, uint64_t target);
     Status (*npc_patrol)(ScriptWorld *world, uint64_t net_id, const Vec3 *points, uint32_t count);
@@ -134,6 +148,7 @@ typedef struct ScriptWorldMethods {
 struct ScriptWorld {
     const ScriptWorldMethods *methods;
     uint32_t caller;     // slot of the running script, 0: none; what it makes is charged to it
+    uint64_t actor;      // the player whose remote it handles, 0: none; see spawn_for_actor
     const char *refusal; // why the last call was STATUS_LIMIT; NULL: not set
     char refusal_text[160];
 };

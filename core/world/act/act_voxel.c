@@ -221,7 +221,7 @@ static void move_viewer(Acts *acts, const Session *session, VoxelViewer *viewer)
     if (body == NULL || viewer->scans) {
         return; // one move at a time
     }
-    const ChunkCoord at = voxel_chunk(voxel_at(act_eye(acts->config.sim, body)));
+    const ChunkCoord at = voxel_chunk(voxel_at(sim_eye(acts->config.sim, body)));
     if (viewer->placed && chunk_equal(at, viewer->at)) {
         return;
     }
@@ -346,7 +346,7 @@ static bool may_ask(const Acts *acts, const VoxelViewer *viewer, const Entity *b
 {
     return may_know(acts->voxels, viewer, at) ||
            (body != NULL &&
-            is_around(acts->voxels, voxel_chunk(voxel_at(act_eye(acts->config.sim, body))), at));
+            is_around(acts->voxels, voxel_chunk(voxel_at(sim_eye(acts->config.sim, body))), at));
 }
 
 void act_chunk_request(Acts *acts, Session *session, uint32_t seq,
@@ -625,7 +625,7 @@ void act_terraform(Acts *acts, Session *session, uint32_t seq, const MessageTerr
         return;
     }
     const Aabb box = range_box(min, max);
-    if (!is_in_reach(acts, act_eye(acts->config.sim, body), command, box)) {
+    if (!is_in_reach(acts, sim_eye(acts->config.sim, body), command, box)) {
         session_deny(sessions, session, seq, STATUS_DENIED, "That is out of reach; go nearer.");
         return;
     }
