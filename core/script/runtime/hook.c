@@ -277,7 +277,7 @@ static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int r
     Thread *thread = thread_at(system, slot);
     switch (outcome) {
     case VM_DONE:
-        if (thread->hook == HOOK_LOAD && thread->load_script.index != 0) {
+        if (thread->load_script.index != 0) {
             script_loaded(system, thread->load_script, thread->lua, result_count);
         }
         if (thread->invoke_id != 0) {
@@ -287,13 +287,16 @@ static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int r
         return;
     case VM_YIELDED:
         lua_pop(thread->lua, result_count);
+        if (thread->load_script.index != 0) {
+            script_load_waits(system, thread);
+        }
         if (thread->state == THREAD_RUNNING) {
             thread->state = THREAD_PARKED;
         }
         return;
     default:
         record_fault(system, thread, outcome);
-        if (thread->hook == HOOK_LOAD && thread->load_script.index != 0) {
+        if (thread->load_script.index != 0) {
             script_load_failed(system, thread->load_script);
         }
         if (thread->invoke_id != 0) {

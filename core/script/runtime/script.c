@@ -174,6 +174,7 @@ Status script_bind(ScriptSystem *system, const InstanceDesc *desc, uint32_t *out
     instance->number = ++system->next_number;
     instance->generation_number = instance->number;
     instance->enabled = desc->enabled;
+    instance->start_due = instance->enable_due = true;
     script_set_parameters(system, handle.index, desc->parameters, desc->parameters_bytes,
                           desc->parameters_hash);
     *out = handle.index;
@@ -381,6 +382,12 @@ void script_call_hook(ScriptSystem *system, uint32_t slot, ScriptHook hook, uint
     hook_run(system, thread, 2);
 }
 
+// Whether its hooks are known, perhaps while its top level still waits.
+static bool may_call(const Script *script)
+{
+    return script->load == LOAD_DONE || script->load == LOAD_BESIDE;
+}
+
 static ExecuteResult execute(ScriptSystem *system, uint32_t slot, ScriptHook hook,
                              uint32_t execution_ms_max, float delta_seconds)
 {
@@ -403,13 +410,16 @@ static ExecuteResult execute(ScriptSystem *system, uint32_t slot, ScriptHook hoo
     if (script != NULL && script->load == LOAD_PENDING) {
         script_run_file(system, instance->script, handle);
     }
-    if (script != NULL && script->load == LOAD_DONE && hook != HOOK_LOAD) {
+    if (script != NULL && may_call(script) && hook != HOOK_LOAD) {
         int count = push_self(system, instance);
         if (hook == HOOK_UPDATE) {
             lua_pushnumber(system->lua, (double)delta_seconds);
             count += 1;
         }
-        instance->started = instance->started || hook == HOOK_START;
+        if (hook == HOOK_START) {
+            instance->started = true;
+            instance->start_due = instance->enable_due = false;
+        }
         hook_call(system, handle, hook, script->hook_refs[hook], count);
     }
     system->ignores_share = false;
@@ -624,33 +634,45 @@ void script_watch_touch(ScriptSystem *system, uint64_t net_id)
     }
 }
 
+// While the top level still waits, onStart and onEnable may come with what it defines later.
+static void call_due(ScriptSystem *system, uint32_t slot, ScriptHook hook, bool *due)
+{
+    const Instance *instance = pool_at(&system->instances, slot);
+    const Script *script = script_at(system, instance->script);
+    const bool is_there = script->hook_refs[hook] != 0;
+    const bool calls = *due && is_there;
+    *due = *due && !is_there && script->load == LOAD_BESIDE;
+    if (calls && hook == HOOK_RELOAD) {
+        push_old(system, script);
+        hook_call(system, pool_handle(&system->instances, slot), HOOK_RELOAD,
+                  script->hook_refs[HOOK_RELOAD], 1);
+    } else if (calls) {
+        call_hook(system, slot, hook);
+    }
+}
+
 static void start_one(ScriptSystem *system, uint32_t slot)
 {
     Instance *instance = pool_at(&system->instances, slot);
     Script *script = script_at(system, instance->script);
-    if (script == NULL || script->load != LOAD_DONE || !instance->enabled || script->is_module) {
+    if (script == NULL || !may_call(script) || !instance->enabled || script->is_module) {
         return;
     }
-    const ScriptHook hook =
-        instance->reloaded && script->hook_refs[HOOK_RELOAD] != 0 ? HOOK_RELOAD : HOOK_START;
-    if (script->hook_refs[hook] != 0 && !share_may_run(system, script)) {
+    const Handle handle = pool_handle(&system->instances, slot);
+    const bool reloads = instance->reloaded && script->hook_refs[HOOK_RELOAD] != 0;
+    const ScriptHook hook = reloads ? HOOK_RELOAD : HOOK_START;
+    if (script->hook_refs[hook] != 0 && instance->start_due && !share_may_run(system, script)) {
         return;
     }
     if (script->hook_refs[HOOK_TOUCH] != 0) {
         script_watch_touch(system, instance->entity);
     }
-    instance->reloaded = false;
     instance->started = true;
-    if (hook == HOOK_RELOAD) {
-        push_old(system, script);
-        hook_call(system, pool_handle(&system->instances, slot), HOOK_RELOAD,
-                  script->hook_refs[HOOK_RELOAD], 1);
-        return;
-    }
-    const Handle handle = pool_handle(&system->instances, slot);
-    call_hook(system, slot, HOOK_START);
-    if (instance_at(system, handle) != NULL) {
-        call_hook(system, slot, HOOK_ENABLE);
+    instance->enable_due = instance->enable_due && !reloads; // it went on being switched on
+    call_due(system, slot, hook, &instance->start_due);
+    if (instance_at(system, handle) == instance && script_at(system, instance->script) != NULL) {
+        instance->reloaded = instance->reloaded && instance->start_due;
+        call_due(system, slot, HOOK_ENABLE, &instance->enable_due);
     }
 }
 
@@ -675,7 +697,7 @@ static void run_starts(ScriptSystem *system)
     for (uint32_t i = pool_next(&system->instances, 1); i != 0 && !system->is_dead;
          i = pool_next(&system->instances, i + 1)) {
         const Instance *instance = pool_at(&system->instances, i);
-        if (!instance->started) {
+        if (!instance->started || instance->start_due || instance->enable_due) {
             start_one(system, i);
         }
     }

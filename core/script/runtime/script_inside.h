@@ -44,6 +44,7 @@
 typedef enum ScriptLoad {
     LOAD_PENDING,
     LOAD_RUNNING,
+    LOAD_BESIDE, // its top level waits, and the hooks that it has defined so far run meanwhile
     LOAD_DONE,
     LOAD_FAILED,
     LOAD_ENDED // it held too much memory; there is no code until it changes
@@ -143,7 +144,9 @@ typedef struct Instance {
     uint64_t number; // order of binding
     bool enabled;
     bool switch_due; // on or off, once no script runs
-    bool started;    // onStart has run
+    bool started;    // its hooks run; onStart has run if it was there
+    bool start_due;  // onStart or onReload: the top level may still define it
+    bool enable_due; // onEnable, after it
     bool reloaded;   // onReload is due
     bool ending;
     uint32_t missed_updates; // since onUpdate ran
@@ -368,6 +371,8 @@ void script_run_file(ScriptSystem *system, Handle script, Handle instance);
 void script_run_loads(ScriptSystem *system, uint32_t *left);
 // For hook.c: the top level of a script has run, or failed.
 void script_loaded(ScriptSystem *system, Handle script, lua_State *thread, int result_count);
+// The top level waits: the hooks that it has defined so far run beside it.
+void script_load_waits(ScriptSystem *system, Thread *thread);
 void script_load_failed(ScriptSystem *system, Handle script);
 // Ends all that a script has running and forgets its code; its instances wait for other code.
 void script_end(ScriptSystem *system, Handle script);

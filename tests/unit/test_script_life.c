@@ -1,0 +1,145 @@
+// The lives of scripts and players: top levels that wait while hooks run, timers that fail, what a
+// reload keeps, and when players and their bodies are told.
+#include "core/script/runtime/script_inside.h"
+#include "tests/support/test.h"
+#include "tests/unit/script_fixture.h"
+
+#include <string.h>
+
+static ScriptFixture fixture;
+
+static void replace(const char *path, const char *code)
+{
+    const CompileRequest request = {.script_id = path, .code = code, .code_bytes = strlen(code)};
+    CHECK(script_reload(fixture.scripts, &request).ok);
+}
+
+// --- top levels that wait -----------------------------------------------------------------------
+
+TEST(hooks_run_beside_a_top_level_that_loops)
+{
+    script_fixture_open(&fixture, NULL);
+    const uint64_t part = script_fixture_part(&fixture, vec3(0, 5, 10), 0);
+    const uint32_t instance =
+        script_fixture_add(&fixture, "Workspace/Loop",
+                           "function onStart(self) print('start', self.Id > 0) end\n"
+                           "function onEnable() print('enable') end\n"
+                           "function onUpdate(self, dt) n = (n or 0) + 1\n"
+                           "  if n == 10 then print('ten updates') end end\n"
+                           "function onDestroy() print('destroy') end\n"
+                           "while true do rounds = (rounds or 0) + 1 print('round', rounds)\n"
+                           "  task.wait(0.1) end\n",
+                           part);
+    script_fixture_run(&fixture, 30);
+    CHECK_INT(script_fixture_lines(&fixture, "start\ttrue"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "enable"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "ten updates"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "round\t4"), 1);
+    script_unbind(fixture.scripts, instance);
+    CHECK_INT(script_fixture_lines(&fixture, "destroy"), 1);
+    CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}
+
+TEST(hooks_that_come_after_a_wait_are_found_when_the_top_level_gets_there)
+{
+    script_fixture_open(&fixture, NULL);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Late",
+                             "function onUpdate() updates = (updates or 0) + 1 end\n"
+                             "task.wait(0.2)\n"
+                             "function onStart() print('start after', updates > 5) end\n"
+                             "function onEnable() print('enable after start') end\n"
+                             "task.wait(0.2)\n"
+                             "function onUpdate() print('second update') onUpdate = nil end\n"
+                             "print('end')\n",
+                             0);
+    script_fixture_run(&fixture, 10);
+    CHECK_INT(script_fixture_lines(&fixture, "start"), 0);
+    script_fixture_run(&fixture, 30);
+    CHECK_INT(script_fixture_lines(&fixture, "start after\ttrue"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "enable after start"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, ": end"), 1);
+    CHECK(script_fixture_lines(&fixture, "second update") > 5);
+    CHECK(strstr(fixture.log, "start after") < strstr(fixture.log, "enable after start"));
+    CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}
+
+// What TypeScript's compiler makes of a file with exports.
+TEST(exports_are_hooks_before_the_file_returns_them)
+{
+    script_fixture_open(&fixture, NULL);
+    static const char code[] = "local ____exports = {}\n"
+                               "____exports.score = 3\n"
+                               "function ____exports.onStart() print('start') end\n"
+                               "function ____exports.onReload(old) print('old', old.score) end\n"
+                               "while true do task.wait(0.05) end\n"
+                               "return ____exports\n";
+    (void)script_fixture_add(&fixture, "ServerScriptService/Typed", code, 0);
+    script_fixture_run(&fixture, 10);
+    CHECK_INT(script_fixture_lines(&fixture, "start"), 1);
+    replace("ServerScriptService/Typed", code);
+    script_fixture_run(&fixture, 10);
+    CHECK_INT(script_fixture_lines(&fixture, "old\t3"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "start"), 1);
+    CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}
+
+TEST(a_top_level_that_fails_beside_its_hooks_has_an_ordinary_fault)
+{
+    script_fixture_open(&fixture, NULL);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Game", "score = 5", 0);
+    script_fixture_run(&fixture, 2);
+    script_watch_begin(fixture.scripts);
+    replace("ServerScriptService/Game",
+            "function onReload(old) score = old.score end\n"
+            "function onUpdate() updates = (updates or 0) + 1\n"
+            "  if updates == 30 then print('still updates', score) end end\n"
+            "task.wait(0.2) error('late')\n");
+    script_fixture_run(&fixture, 40);
+    CHECK_INT(fixture.fault_count, 1);
+    CHECK_INT(fixture.faults[0].line, 4);
+    CHECK_INT(script_watch(fixture.scripts)->fault_count, 1);
+    CHECK(!script_watch(fixture.scripts)->has_failed);
+    CHECK_INT(script_fixture_lines(&fixture, "still updates\t5"), 1);
+    // The version that failed late had started: what it has is handed over.
+    replace("ServerScriptService/Game",
+            "function onReload(old) print('updates', old.updates > 9) end");
+    script_fixture_run(&fixture, 4);
+    CHECK_INT(script_fixture_lines(&fixture, "updates\ttrue"), 1);
+    script_fixture_close(&fixture);
+}
+
+TEST(a_top_level_that_fails_after_a_wait_without_hooks_never_began)
+{
+    script_fixture_open(&fixture, NULL);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Game", "score = 5", 0);
+    script_fixture_run(&fixture, 2);
+    script_watch_begin(fixture.scripts);
+    replace("ServerScriptService/Game", "task.wait(0.2) error('late')\n"
+                                        "function onUpdate() print('never') end\n");
+    script_fixture_run(&fixture, 40);
+    CHECK_INT(fixture.fault_count, 1);
+    CHECK_INT(fixture.faults[0].hook, HOOK_LOAD);
+    CHECK(script_watch(fixture.scripts)->has_failed);
+    CHECK_INT(script_fixture_lines(&fixture, "never"), 0);
+    script_fixture_close(&fixture);
+}
+
+// A reload ends the loop of the version before.
+TEST(a_reload_ends_a_top_level_that_loops)
+{
+    script_fixture_open(&fixture, NULL);
+    static const char code[] = "function onUpdate() end\n"
+                               "while true do print('old round') task.wait(0.05) end\n";
+    (void)script_fixture_add(&fixture, "ServerScriptService/Game", code, 0);
+    script_fixture_run(&fixture, 10);
+    const uint32_t rounds = script_fixture_lines(&fixture, "old round");
+    CHECK(rounds >= 2);
+    replace("ServerScriptService/Game", "function onReload() print('new') end");
+    script_fixture_run(&fixture, 20);
+    CHECK_INT(script_fixture_lines(&fixture, "old round"), rounds);
+    CHECK_INT(script_fixture_lines(&fixture, "new"), 1);
+    script_fixture_close(&fixture);
+}
