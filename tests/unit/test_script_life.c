@@ -143,3 +143,69 @@ TEST(a_reload_ends_a_top_level_that_loops)
     CHECK_INT(script_fixture_lines(&fixture, "new"), 1);
     script_fixture_close(&fixture);
 }
+
+// --- timers that fail ---------------------------------------------------------------------------
+
+TEST(a_timer_goes_on_after_a_fault)
+{
+    script_fixture_open(&fixture, NULL);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Clock",
+                             "local n = 0\n"
+                             "local every = Timer.Every(0.1, function() n = n + 1\n"
+                             "  print('tick', n)\n"
+                             "  if n == 2 then task.wait(0.05) error('once') end end)\n"
+                             "local after = Timer.After(0.1, function() error('after') end)\n"
+                             "Timer.After(1, function()\n"
+                             "  print('connected', every.Connected, after.Connected)\n"
+                             "  every:Disconnect() print('then', every.Connected) end)\n",
+                             0);
+    script_fixture_run(&fixture, 120);
+    CHECK_INT(fixture.fault_count, 2);
+    CHECK(script_fixture_lines(&fixture, "tick\t9") == 1);
+    CHECK_INT(script_fixture_lines(&fixture, "connected\ttrue\tfalse"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "then\tfalse"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "tick\t11"), 0);
+    script_fixture_close(&fixture);
+}
+
+// Its script is paused, longer each time, and then switched off: nothing is left of the timer.
+TEST(a_timer_that_always_fails_ends_with_its_script)
+{
+    script_fixture_open(&fixture, NULL);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Clock",
+                             "Timer.Every(0.05, function() error('always') end)\n"
+                             "Timer.Every(0.05, function() while true do end end)\n",
+                             0);
+    script_fixture_run(&fixture, 60 * 60);
+    CHECK_INT(fixture.fault_count, 8);
+    ScriptStats stats;
+    script_stats(fixture.scripts, &stats);
+    CHECK_INT(stats.off_count, 1);
+    CHECK_INT(stats.coroutine_count, 0);
+    script_fixture_close(&fixture);
+}
+
+// --- what a reload keeps ------------------------------------------------------------------------
+
+TEST(a_script_that_was_switched_off_stays_off_over_a_reload)
+{
+    script_fixture_open(&fixture, NULL);
+    const uint64_t lamp = script_fixture_part(&fixture, vec3(0, 5, 10), 0);
+    static const char code[] = "function onStart(self) print('started') self.Enabled = false end\n"
+                               "function onReload() print('reloaded') end\n"
+                               "function onUpdate(self) print('update') end\n";
+    (void)script_fixture_add(&fixture, "Workspace/Lamp", code, lamp);
+    script_fixture_run(&fixture, 5);
+    const uint32_t updates = script_fixture_lines(&fixture, "update");
+    replace("Workspace/Lamp", code);
+    script_fixture_run(&fixture, 5);
+    CHECK_INT(script_fixture_lines(&fixture, "update"), updates);
+    CHECK_INT(script_fixture_lines(&fixture, "reloaded"), 0);
+    const uint32_t slot = script_instance_of(fixture.scripts, lamp, 0);
+    script_set_enabled(fixture.scripts, slot, true);
+    script_fixture_run(&fixture, 5);
+    CHECK_INT(script_fixture_lines(&fixture, "reloaded"), 1);
+    CHECK(script_fixture_lines(&fixture, "update") > updates);
+    CHECK_INT(script_fixture_lines(&fixture, "started"), 1);
+    script_fixture_close(&fixture);
+}

@@ -151,6 +151,7 @@ static void give_back(ScriptSystem *system, uint32_t slot, bool reusable)
         share_unqueue(system, slot);
     }
     schedule_forget(system, thread);
+    script_forget_ref(system, &thread->timer_ref);
     if (reusable && thread->pooled && !thread->shown) {
         lua_settop(thread->lua, 0);
         keep_coroutine(system, (Coroutine){thread->lua, thread->ref});
@@ -304,7 +305,11 @@ static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int r
         }
         system->is_dead = system->is_dead || outcome == VM_DEAD;
         if (!system->is_dead) {
+            const Handle instance = thread->instance;
+            const int timer_ref = thread->timer_ref;
+            thread->timer_ref = 0;
             give_back(system, slot, false);
+            timer_failed(system, instance, timer_ref);
         }
         return;
     }

@@ -191,6 +191,7 @@ typedef struct Thread {
     Cause cause;                       // of what it handles
     uint64_t trigger_other;            // inside a trigger hook: who entered
     Handle load_script;                // runs the top level of this one
+    int timer_ref;                     // runs the handler of this timer's Connection, 0: none
 } Thread;
 
 // A deferred call: a signal that fired, or a function from task.defer.
@@ -406,6 +407,8 @@ Handle schedule_wait(lua_State *thread);      // waits for schedule_wake
 // that tick; gives its slot. The stack is as before.
 uint32_t schedule_call(lua_State *thread, int function_index, int argument_count,
                        uint64_t due_tick);
+// Runs a thread in that tick: its function and arguments are on its stack.
+void schedule_later(ScriptSystem *system, uint32_t slot, int argument_count, uint64_t due_tick);
 // Wakes a waiting thread with the values on top of the main stack, which are popped.
 void schedule_wake(ScriptSystem *system, Handle thread, int argument_count);
 void schedule_cancel(ScriptSystem *system, uint32_t slot);
@@ -451,6 +454,9 @@ int connection_disconnect(lua_State *thread);
 bool connection_is_connected(lua_State *thread, int index);
 int timer_after(lua_State *thread); // (seconds, function)
 int timer_every(lua_State *thread);
+// The handler of a timer has failed, and its thread is gone: Timer.Every goes on, Timer.After ends.
+// The reference is the thread's, 0 if it was not one of a timer.
+void timer_failed(ScriptSystem *system, Handle instance, int timer_ref);
 
 // --- signal_count.c -----------------------------------------------------------------------------
 // Counts one more signal or connection for the script that runs, or raises when it has too many.
