@@ -4,6 +4,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/script_fixture.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static ScriptFixture fixture;
@@ -207,5 +208,104 @@ TEST(a_script_that_was_switched_off_stays_off_over_a_reload)
     CHECK_INT(script_fixture_lines(&fixture, "reloaded"), 1);
     CHECK(script_fixture_lines(&fixture, "update") > updates);
     CHECK_INT(script_fixture_lines(&fixture, "started"), 1);
+    script_fixture_close(&fixture);
+}
+
+// --- players and their bodies -------------------------------------------------------------------
+
+static void join(uint64_t player, const char *name)
+{
+    CHECK_OK(authority_player_join(fixture.authority, player, text_from(name)));
+    CHECK_OK(authority_player_spawn(fixture.authority, player, vec3((float)player, 0, 0)));
+}
+
+TEST(the_first_body_reaches_who_connects_when_the_player_comes)
+{
+    script_fixture_open(&fixture, NULL);
+    (void)script_fixture_add(
+        &fixture, "ServerScriptService/Game",
+        "Players.PlayerAdded:Connect(function(player)\n"
+        "  print('added', player.Name)\n"
+        "  player.Spawned:Connect(function(body) print('spawned', player.Name, body.Type) end)\n"
+        "  player.Died:Connect(function() print('died', player.Name) end) end)\n",
+        0);
+    script_fixture_run(&fixture, 4);
+    CHECK_INT(script_fixture_lines(&fixture, "spawned\tbo\tPlayer"), 1);
+    // Many in one tick; one of them dies at once.
+    for (uint64_t player = 20; player < 24; player++) {
+        join(player, player == 20 ? "ann" : player == 21 ? "cy" : player == 22 ? "dee" : "eve");
+    }
+    ScriptWorld *world = authority_world(fixture.authority);
+    const uint64_t body = roster_find(authority_roster(fixture.authority), 20)->entity;
+    CHECK_OK(world->methods->damage(world, body, 1000, 0));
+    script_fixture_run(&fixture, 4);
+    CHECK_INT(script_fixture_lines(&fixture, "spawned"), 5);
+    CHECK_INT(script_fixture_lines(&fixture, "died\tann"), 1);
+    CHECK(strstr(fixture.log, "spawned\tann") < strstr(fixture.log, "died\tann"));
+    // Once for each body.
+    CHECK_OK(authority_player_spawn(fixture.authority, 20, vec3(0, 0, 0)));
+    script_fixture_run(&fixture, 4);
+    CHECK_INT(script_fixture_lines(&fixture, "spawned\tann"), 2);
+    CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}
+
+// The handler of PlayerAdded has to wait for its script's share of time: Spawned waits for it.
+TEST(a_script_that_is_behind_gets_the_first_body_too)
+{
+    script_fixture_open(&fixture, NULL);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Busy",
+                             "function onUpdate() for i = 1, 900000 do end end\n"
+                             "Players.PlayerAdded:Connect(function(player)\n"
+                             "  for i = 1, 900000 do end print('added', player.Name)\n"
+                             "  player.Spawned:Connect(function() print('spawned', player.Name)\n"
+                             "    end) end)\n",
+                             0);
+    (void)script_fixture_add(&fixture, "ServerScriptService/Busy2",
+                             "function onUpdate() for i = 1, 900000 do end end\n", 0);
+    script_fixture_run(&fixture, 30);
+    for (uint64_t player = 20; player < 28; player++) {
+        char name[16];
+        snprintf(name, sizeof name, "p%u", (unsigned)player);
+        join(player, name);
+    }
+    script_fixture_run(&fixture, 150);
+    CHECK_INT(script_fixture_lines(&fixture, "added\tp"), 8);
+    CHECK_INT(script_fixture_lines(&fixture, "spawned\tp"), 8);
+    script_fixture_close(&fixture);
+}
+
+// Messages that come while a body is held are not lost, and the queue does not fill up.
+TEST(somebody_who_comes_in_every_tick_costs_no_room_for_messages)
+{
+    script_fixture_open(&fixture, NULL);
+    uint8_t payload[4096];
+    ByteWriter writer = byte_writer(payload, sizeof payload);
+    static uint8_t text[4000];
+    memset(text, 'x', sizeof text);
+    byte_write_u8(&writer, 6);
+    byte_write_varint(&writer, 1);
+    byte_write_u8(&writer, 5);
+    byte_write_varint(&writer, sizeof text);
+    byte_write_bytes(&writer, text, sizeof text);
+    for (uint32_t i = 0; i < 300; i++) {
+        const uint64_t player = 100 + i % 2;
+        const ScriptEvent events[] = {
+            {.type = SCRIPT_EVENT_PLAYER_ADDED, .player_id = player},
+            {.type = SCRIPT_EVENT_RESPAWNED, .player_id = player, .entity = 1},
+            {.type = SCRIPT_EVENT_MESSAGE,
+             .player_id = player,
+             .name = {"m", 1},
+             .payload = payload,
+             .payload_bytes = writer.at},
+        };
+        for (uint32_t e = 0; e < 3; e++) {
+            CHECK_OK(script_event(fixture.scripts, &events[e]));
+        }
+        script_tick(fixture.scripts, 0, 0);
+    }
+    ScriptStats stats;
+    script_stats(fixture.scripts, &stats);
+    CHECK_INT(stats.events_dropped, 0);
     script_fixture_close(&fixture);
 }

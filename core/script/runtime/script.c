@@ -580,31 +580,88 @@ Status script_complete(ScriptSystem *system, uint64_t request_id, bool ok, const
     return STATUS_NOT_FOUND;
 }
 
+// Whether a handler of something that this player caused waits for its share of time.
+static bool handler_waits(const ScriptSystem *system, uint64_t player_id)
+{
+    for (uint32_t i = 0; i < system->deferred_count; i++) {
+        if (system->deferred[i].cause.player_id == player_id) {
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < system->ready_script_count; i++) {
+        const Script *script = pool_at(&system->scripts, system->ready_scripts[i]);
+        for (uint32_t slot = script->share.ready_first; slot != 0;
+             slot = thread_at(system, slot)->ready_after) {
+            if (thread_at(system, slot)->cause.player_id == player_id) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// The first body of a player comes in the same tick as the player. Spawned (and what happens to the
+// body next) waits until the handlers of PlayerAdded have run, so that those which connect to it
+// there are called.
+static bool must_hold(const ScriptSystem *system, uint32_t at)
+{
+    const ScriptEvent *event = &system->events[at];
+    if ((event->type != SCRIPT_EVENT_RESPAWNED && event->type != SCRIPT_EVENT_DIED) ||
+        event->player_id == 0 || event->held_ticks >= SCRIPT_SPAWN_HELD_TICKS) {
+        return false;
+    }
+    if (event->held_ticks > 0 && handler_waits(system, event->player_id)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < at; i++) {
+        const ScriptEvent *before = &system->events[i];
+        if (before->player_id == event->player_id &&
+            (before->is_held || before->type == SCRIPT_EVENT_PLAYER_ADDED)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Moves what is left to the front: the events that were held, and those that were fed meanwhile.
+static void keep_events(ScriptSystem *system, uint32_t told)
+{
+    uint32_t kept = 0;
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < system->event_count; i++) {
+        const ScriptEvent event = system->events[i];
+        if (i >= told || event.is_held) {
+            bytes += event.name.bytes + event.payload_bytes;
+            system->events[kept++] = event;
+        }
+    }
+    system->event_count = kept;
+    system->event_data_bytes = bytes > 0 ? system->event_data_bytes : 0; // held ones have none
+}
+
 static void run_events(ScriptSystem *system)
 {
     // Handlers may cause new events (in a local loop): they belong to the next tick.
     const uint32_t count = system->event_count;
     for (uint32_t i = 0; i < count && !system->is_dead; i++) {
+        ScriptEvent *event = &system->events[i];
         system->events_told = i + 1;
-        system->joins_pending -= system->events[i].type == SCRIPT_EVENT_PLAYER_ADDED;
-        system->cause = blame_cause(system, &system->events[i]);
-        if (memory_has_room(system, system->events[i].payload_bytes)) {
-            system->config.api->event(system, &system->events[i]);
+        system->joins_pending -= event->type == SCRIPT_EVENT_PLAYER_ADDED;
+        event->is_held = must_hold(system, i);
+        event->held_ticks += event->is_held;
+        if (event->is_held) {
+            continue;
+        }
+        system->cause = blame_cause(system, event);
+        if (memory_has_room(system, event->payload_bytes)) {
+            system->config.api->event(system, event);
         } else {
             system->totals.events_dropped += 1;
         }
     }
     system->cause = (Cause){0};
     system->events_told = 0;
-    if (system->event_count == count) {
-        system->event_count = 0;
-        system->event_data_bytes = 0;
-        return;
-    }
-    for (uint32_t i = count; i < system->event_count; i++) {
-        system->events[i - count] = system->events[i];
-    }
-    system->event_count -= count;
+    keep_events(system, count);
 }
 
 // --- the tick -----------------------------------------------------------------------------------
