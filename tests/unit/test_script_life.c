@@ -309,3 +309,47 @@ TEST(somebody_who_comes_in_every_tick_costs_no_room_for_messages)
     CHECK_INT(stats.events_dropped, 0);
     script_fixture_close(&fixture);
 }
+
+// --- ghosts -------------------------------------------------------------------------------------
+
+static void watch(const char *name, uint64_t part)
+{
+    char code[512];
+    snprintf(code, sizeof code,
+             "local part = World.GetInRadius(Vector3.new(%s), 0.9, 'Part')[1]\n"
+             "part.Touched:Connect(function(other) print('%s touched', other.Type) end)\n"
+             "part.TriggerEntered:Connect(function(other) print('%s entered', other.Type) end)\n",
+             name[0] == 'w' ? "3, 1, 0" : "0, 10, 0", name, name);
+    char path[64];
+    snprintf(path, sizeof path, "ServerScriptService/%s", name);
+    (void)script_fixture_add(&fixture, path, code, 0);
+    (void)script_fixture_add(&fixture, name[0] == 'w' ? "Workspace/Walked" : "Workspace/Moved",
+                             "function OnTouch(self, other) print('hook', other.Type) end", part);
+}
+
+// It is touched whoever moves: a character that walks into it, or it, over a character.
+TEST(a_ghost_is_touched_whoever_moves)
+{
+    script_fixture_open(&fixture, NULL);
+    const uint64_t walked = script_fixture_part(&fixture, vec3(3, 1, 0), PART_GHOST);
+    const uint64_t moved = script_fixture_part(&fixture, vec3(0, 10, 0), PART_GHOST);
+    watch("walked", walked);
+    watch("moved", moved);
+    script_fixture_run(&fixture, 3);
+    const Handle body =
+        sim_find(fixture.sim, roster_find(authority_roster(fixture.authority), 7)->entity);
+    ScriptWorld *world = authority_world(fixture.authority);
+    CHECK_OK(world->methods->move_to(world, moved, (Pose){vec3(0, 1, 0), QUAT_IDENTITY}, 0.5f));
+    script_fixture_run(&fixture, 60);
+    CHECK_INT(script_fixture_lines(&fixture, "moved touched\tPlayer"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "moved entered\tPlayer"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "walked touched"), 0);
+    CHECK_INT(script_fixture_lines(&fixture, "hook\tPlayer"), 1);
+    sim_set_input(fixture.sim, body, &(SimInput){.move_x = -1});
+    script_fixture_run(&fixture, 120);
+    CHECK_INT(script_fixture_lines(&fixture, "walked touched\tPlayer"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "walked entered\tPlayer"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "hook\tPlayer"), 2);
+    CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}

@@ -3,6 +3,7 @@
 
 #include "core/script/bridge/authority.h"
 #include "core/script/bridge/scene_names.h"
+#include "core/script/bridge/spawn_points.h"
 #include "core/script/bridge/world_read.h"
 
 #define TEXT_OF(number)    #number
@@ -62,3 +63,8 @@ MUST_USE Status authority_fill_sphere(ScriptWorld *world, Vec3 centre, float rad
                                       VoxelKind kind);
 // authority_methods.c
 const ScriptWorldMethods *authority_methods(void);
+
+static inline SpawnPoints authority_spawns(const Authority *authority)
+{
+    return (SpawnPoints){authority->config.spawns, authority->config.spawn_count};
+}

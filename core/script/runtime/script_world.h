@@ -26,6 +26,7 @@ typedef struct ScriptEntityInfo {
     Quat rotation;
     Vec3 size;
     float health;
+    Text team;     // of a spawn point (type ENTITY_NONE), "" for everybody
     bool is_local; // made by SpawnLocal on this client
     bool is_anchored;
 } ScriptEntityInfo;
@@ -104,6 +105,9 @@ typedef struct ScriptWorldMethods {
     Status (*player_team)(ScriptWorld *world, uint64_t player_id, Text team);
     Status (*player_stat)(ScriptWorld *world, uint64_t player_id, Text name, double value);
     bool (*player_stat_read)(ScriptWorld *world, uint64_t player_id, Text name, double *out);
+    // The numbers in the order in which they came; false past the last.
+    bool (*player_stat_at)(ScriptWorld *world, uint64_t player_id, uint32_t index, Text *name,
+                           double *out);
     Status (*fire)(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 velocity, float damage,
                    float gravity, uint32_t kind, uint64_t *out);
     Status (*npc_move_to)(ScriptWorld *world, uint64_t net_id, Vec3 position);
