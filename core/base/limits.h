@@ -182,6 +182,7 @@
 #define SCRIPT_DEFERRED_PER_SCRIPT    1024
 #define SCRIPT_DEFERRED_SHARED        4096
 #define SCRIPT_QUEUED_PER_SCRIPT      256  // events and handlers that wait for its share of time
+#define SCRIPT_SPAWN_HELD_TICKS       120  // Spawned waits so long for handlers of PlayerAdded
 #define SCRIPT_CONNECTIONS_PER_SCRIPT 1024 // to one signal
 #define SCRIPT_CONNECTIONS_MAX        8192 // of one script, to all signals
 #define SCRIPT_SIGNALS_MAX            4096 // that one script has made and something still holds

@@ -24,6 +24,7 @@ Status client_script_open(Client *client)
     view.sim = predict_sim(client->predict);
     view.prefabs = client->place->prefabs;
     view.scene_names = client->place->scene_names;
+    view.spawns = (SpawnPoints){client->place->spawns, client->place->spawn_count};
     view.local_player = client->player;
     Status status = view_create(client->heap, &view, &script->view);
     if (status != STATUS_OK) {
@@ -297,6 +298,22 @@ static void invokes_end_late(ClientScript *script)
     script->invoke_count = kept;
 }
 
+// Scripts begin when their own player is on the roster: the server names it right after its
+// welcome. One that was never named, because the message was lost, has no name.
+static bool roster_is_here(Client *client)
+{
+    const ClientScript *script = &client->script;
+    Roster *roster = view_roster(script->view);
+    if (roster_find(roster, client->player) != NULL) {
+        return true;
+    }
+    if (script->tick < (uint64_t)CLIENT_ROSTER_SECONDS * client->tick_rate) {
+        return false;
+    }
+    (void)!roster_add(roster, client->player, (Text){"?", 1}); // no room: the roster counts it
+    return true;
+}
+
 void client_script_step(Client *client)
 {
     ClientScript *script = &client->script;
@@ -305,7 +322,7 @@ void client_script_step(Client *client)
     }
     script->tick += 1;
     invokes_end_late(script);
-    if (!set_update(client)) {
+    if (!roster_is_here(client) || !set_update(client)) {
         return;
     }
     const double unix_seconds = (client->now_ms + client->config.unix_offset_ms) / 1000.0;

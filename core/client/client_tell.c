@@ -35,11 +35,17 @@ static void player_joined(Client *client, const MessagePlayerJoined *joined)
     }
     player->leaving = false;
     player->leaving_tick = 0;
+    const bool has_new_body = joined->entity_id != 0 && joined->entity_id != player->entity;
     roster_set_entity(roster, player, joined->entity_id);
     (void)!roster_set_team(roster, joined->player, joined->team);
     if (is_new) {
         tell(client,
              &(ScriptEvent){.type = SCRIPT_EVENT_PLAYER_ADDED, .player_id = joined->player});
+    }
+    if (has_new_body) { // one that is alive again is told by RESPAWNED
+        tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_RESPAWNED,
+                                    .entity = joined->entity_id,
+                                    .player_id = joined->player});
     }
 }
 

@@ -368,7 +368,8 @@ static Status fill_entities(Build *build, PartDesc *parts)
                 fill_entity(build, entity, &build->entities[entity->net_id - 1 - doc->part_count]);
             break;
         case PLACE_ROLE_SPAWN:
-            build->spawns[spawn_count++] = (PlaceSpawn){.position = entity->pose.position,
+            build->spawns[spawn_count++] = (PlaceSpawn){.name = text_of(build, entity->name),
+                                                        .position = entity->pose.position,
                                                         .yaw = place_yaw(entity->pose.rotation),
                                                         .team = text_of(build, entity->team)};
             break;

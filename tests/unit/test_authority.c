@@ -698,6 +698,43 @@ TEST(players_are_spread_over_the_spawns)
     close_world(&w);
 }
 
+// Those of the team come first, then those for everybody, then any.
+TEST(spawns_are_of_teams)
+{
+    static const PlaceSpawn spawns[] = {{.position = {1, 0, 0}},
+                                        {.position = {2, 0, 0}, .team = {"red", 3}},
+                                        {.position = {3, 0, 0}, .team = {"blue", 4}},
+                                        {.position = {4, 0, 0}, .team = {"red", 3}}};
+    AuthorityConfig config = authority_config_default();
+    config.spawns = spawns;
+    config.spawn_count = 4;
+    World w = open_world_with(&config, 256);
+    CHECK_OK(authority_player_join(w.authority, 7, text_from("ann")));
+    CHECK_NEAR(authority_spawn_point(w.authority, 7).x, 1, 0);
+    static const struct {
+        const char *team;
+        float x;
+    } rows[] = {{"red", 4}, {"blue", 3}, {"green", 1}, {"Red", 1}, {"", 1}};
+    for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CHECK_OK(w.methods->player_team(w.world, 7, text_from(rows[i].team)));
+        CHECK_OK(w.methods->player_spawn(w.world, 7, NULL));
+        ScriptPlayerInfo player;
+        CHECK_INT(w.methods->players(w.world, &player, 1), 1);
+        CHECK_NEAR(info(&w, player.entity).position.x, rows[i].x, 0);
+    }
+    CHECK_OK(authority_player_join(w.authority, 8, text_from("bo")));
+    CHECK_OK(w.methods->player_team(w.world, 8, text_from("red")));
+    CHECK_NEAR(authority_spawn_point(w.authority, 8).x, 2, 0);
+    close_world(&w);
+    // A place that has spawns of teams alone, and somebody without a team.
+    config.spawns = spawns + 1;
+    config.spawn_count = 3;
+    w = open_world_with(&config, 256);
+    CHECK_OK(authority_player_join(w.authority, 7, text_from("ann")));
+    CHECK_NEAR(authority_spawn_point(w.authority, 7).x, 3, 0);
+    close_world(&w);
+}
+
 TEST(zones_touch_and_hits_become_events)
 {
     World w = open_world();

@@ -557,6 +557,60 @@ TEST(players_come_and_go)
     stage_close(stage);
 }
 
+// The roster comes with a frame, and runes may be there before it. Whatever the service, a script
+// begins when it can ask who plays.
+TEST(no_script_begins_before_its_player_is_known)
+{
+    cast_open(false);
+    static const char code[] =
+        "local me = Players.LocalPlayer\n"
+        "local said = me.Name .. ' ' .. tostring(me.Character ~= nil) .. ' ' .. me.Team\n"
+        "Players.PlayerAdded:Connect(function(player)\n"
+        "  said = said .. ', added'\n"
+        "  player.Spawned:Connect(function(body)\n"
+        "    Network.FireServer(said .. ', spawned ' .. body.Id) end) end)\n";
+    cast_add("ReplicatedFirst", "ReplicatedFirst/Loading", code);
+    Stage *stage = cast.stage;
+    stage_connect(stage);
+    stage_welcome(stage, false);
+    stage_body(stage, vec3(4, 0, 0));
+    stage_flush(stage);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 30);
+    CHECK_INT(asked(), 0);
+    check_no_faults();
+    const MessagePlayerJoined joined = {.player = STAGE_PLAYER,
+                                        .entity_id = STAGE_BODY,
+                                        .name = stage_text("Ann"),
+                                        .team = stage_text("red")};
+    stage_event(stage, 20, MESSAGE_PLAYER_JOINED, &joined);
+    stage_flush(stage);
+    stage_run(stage, 6);
+    check_remote("the first body", "Ann true red, added, spawned 1000");
+    CHECK_INT(asked(), 1);
+    check_no_faults();
+    stage_close(stage);
+}
+
+// The message was lost: scripts do not wait for ever, and nothing faults.
+TEST(a_player_who_is_never_named_has_no_name)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud", "Network.FireServer(Players.LocalPlayer.Name)");
+    Stage *stage = cast.stage;
+    stage_connect(stage);
+    stage_welcome(stage, false);
+    stage_body(stage, vec3(4, 0, 0));
+    stage_flush(stage);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 400);
+    check_remote("nobody said who", "?");
+    check_no_faults();
+    stage_close(stage);
+}
+
 // A player who is not named again after a reconnect has left meanwhile.
 TEST(after_a_cut_the_players_are_told_anew)
 {
@@ -570,18 +624,19 @@ TEST(after_a_cut_the_players_are_told_anew)
     stage_flush(stage);
     stage_run(stage, 30);
     View *view = client_script_view(stage->client);
-    CHECK_INT(roster_count(view_roster(view)), 2);
+    CHECK_INT(roster_count(view_roster(view)), 3);
     client_disconnected(stage->client);
     stage_connect(stage);
     stage_welcome(stage, true);
+    stage_name(stage);
     CHECK(client_script_view(stage->client) == view);
     const MessagePlayerJoined joined = {.player = 13, .name = stage_text("Bo")};
     stage_event(stage, 0, MESSAGE_PLAYER_JOINED, &joined);
     stage_flush(stage);
     stage_run(stage, 60);
-    CHECK_INT(roster_count(view_roster(view)), 2);
+    CHECK_INT(roster_count(view_roster(view)), 3);
     stage_run(stage, 150);
-    CHECK_INT(roster_count(view_roster(view)), 1);
+    CHECK_INT(roster_count(view_roster(view)), 2);
     CHECK(roster_find(view_roster(view), 13) != NULL);
     stage_close(stage);
 }
@@ -969,6 +1024,7 @@ TEST(coming_back_keeps_scripts_running)
     client_disconnected(stage->client);
     stage_connect(stage);
     stage_welcome(stage, false);
+    stage_name(stage);
     stage_run(stage, 12);
     CHECK_INT(asked(), 2);
     stage_close(stage);

@@ -114,6 +114,7 @@ void api_event(ScriptSystem *system, const ScriptEvent *event)
     switch (event->type) {
     case SCRIPT_EVENT_TRIGGER_ENTER:
         character_event(system, event, HOOK_TRIGGER_ENTER, "TriggerEntered");
+        character_event(system, event, HOOK_TOUCH, "Touched"); // a ghost is touched from inside
         break;
     case SCRIPT_EVENT_TRIGGER_LEAVE:
         character_event(system, event, HOOK_TRIGGER_LEAVE, "TriggerLeft");

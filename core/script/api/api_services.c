@@ -1,5 +1,6 @@
 // Small services: the log, random numbers, JSON, sound, chat, modules.
 #include "core/script/api/api.h"
+#include "core/script/vm/lua_guard.h"
 
 #include "core/base/utf8.h"
 
@@ -61,6 +62,9 @@ int api_Log_Error(lua_State *thread)
 }
 
 // --- Random -------------------------------------------------------------------------------------
+
+// It changes, so as a key it must not be taken for a plain value (lua_guard.h).
+_Static_assert(sizeof(Rng) != GUARD_PLAIN_BYTES, "a Random is itself");
 
 int api_Random_new(lua_State *thread)
 {

@@ -6,7 +6,7 @@
 
 #define RESULTS_MAX 256
 
-static const char *const type_names[ENTITY_TYPE_COUNT] = {[ENTITY_NONE] = "None",
+static const char *const type_names[ENTITY_TYPE_COUNT] = {[ENTITY_NONE] = "Spawn",
                                                           [ENTITY_PLAYER] = "Player",
                                                           [ENTITY_NPC] = "Npc",
                                                           [ENTITY_PROJECTILE] = "Projectile",
@@ -348,6 +348,17 @@ int api_get_Entity_Player(lua_State *thread)
 {
     const ScriptEntityInfo info = info_of(thread);
     (void)push_player_if_known(thread, info.type == ENTITY_PLAYER ? info.owner_id : 0);
+    return 1;
+}
+
+int api_get_Entity_Team(lua_State *thread)
+{
+    const ScriptEntityInfo info = info_of(thread);
+    ScriptPlayerInfo player = {.team = info.team};
+    if (info.type == ENTITY_PLAYER) {
+        (void)api_find_player(script_of(thread), info.owner_id, &player);
+    }
+    lua_pushlstring(thread, player.team.bytes > 0 ? player.team.data : "", player.team.bytes);
     return 1;
 }
 

@@ -403,9 +403,12 @@ static Status spawn_body(Authority *authority, RosterPlayer *player, Vec3 positi
 
 Vec3 authority_spawn_point(const Authority *authority, uint64_t player_id)
 {
-    const AuthorityConfig *config = &authority->config;
-    return config->spawn_count > 0 ? config->spawns[player_id % config->spawn_count].position
-                                   : VEC3_ZERO;
+    const SpawnPoints points = authority_spawns(authority);
+    const RosterPlayer *player = roster_find(&authority->roster, player_id);
+    const Text team =
+        player != NULL ? (Text){player->team.data, player->team.bytes} : (Text){"", 0};
+    const PlaceSpawn *spawn = spawn_points_choose(&points, team, player_id);
+    return spawn != NULL ? spawn->position : VEC3_ZERO;
 }
 
 Status authority_player_spawn(Authority *authority, uint64_t player_id, Vec3 position)

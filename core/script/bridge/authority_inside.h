@@ -3,6 +3,7 @@
 
 #include "core/script/bridge/authority.h"
 #include "core/script/bridge/scene_names.h"
+#include "core/script/bridge/spawn_points.h"
 #include "core/script/bridge/world_read.h"
 
 #define TEXT_OF(number)    #number
@@ -78,3 +79,8 @@ AuthorityThing authority_thing(const Prefab *prefab, Vec3 position, uint64_t own
 MUST_USE Status authority_make(Authority *authority, const AuthorityThing *thing,
                                const Prefab *prefab, uint64_t *out);
 const ScriptWorldMethods *authority_methods(void);
+
+static inline SpawnPoints authority_spawns(const Authority *authority)
+{
+    return (SpawnPoints){authority->config.spawns, authority->config.spawn_count};
+}

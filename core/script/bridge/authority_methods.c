@@ -9,6 +9,7 @@
 
 // Steps that calls cost here and afterwards, rounded up; a step is two nanoseconds.
 #define NAME_STEPS       10  // one more entity of that name
+#define SPAWN_NAME_STEPS 2   // the name of one spawn point
 #define PLAYER_STEPS     5   // one player in a list
 #define RECORD_STEPS     300 // an attribute or a tag, and sending it to clients
 #define REMOVE_STEPS     300 // its neighbours, its record, its removal at clients and scripts
@@ -39,7 +40,8 @@ static bool method_entity(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo 
 {
     WorldThing thing;
     if (!authority_find(of(world), net_id, &thing)) {
-        return false;
+        const SpawnPoints points = authority_spawns(of(world));
+        return spawn_points_info(&points, net_id, out);
     }
     *out = world_read_info(of(world)->sim, net_id, &thing);
     return true;
@@ -63,11 +65,21 @@ static uint64_t method_find(ScriptWorld *world, Text name)
         sim_add_work(authority->sim, NAME_STEPS);
         record = attribute_table_named(&authority->attributes, name, record);
     }
-    return record == NULL ? 0 : record->net_id;
+    if (record != NULL) {
+        return record->net_id;
+    }
+    const SpawnPoints points = authority_spawns(authority);
+    sim_add_work(authority->sim, (uint64_t)points.count * SPAWN_NAME_STEPS);
+    return spawn_points_find(&points, name);
 }
 
 static Text method_name(ScriptWorld *world, uint64_t net_id)
 {
+    const SpawnPoints points = authority_spawns(of(world));
+    const PlaceSpawn *spawn = spawn_points_at(&points, net_id);
+    if (spawn != NULL) {
+        return spawn->name;
+    }
     const Text name = scene_names_at(&of(world)->scene_names, net_id);
     return name.bytes > 0 ? name : attribute_table_name(&of(world)->attributes, net_id);
 }
@@ -579,6 +591,12 @@ static bool method_player_stat_read(ScriptWorld *world, uint64_t player_id, Text
     return roster_stat(&of(world)->roster, player_id, name, out);
 }
 
+static bool method_player_stat_at(ScriptWorld *world, uint64_t player_id, uint32_t index,
+                                  Text *name, double *out)
+{
+    return roster_stat_at(&of(world)->roster, player_id, index, name, out);
+}
+
 // --- things that fly, think and stand -----------------------------------------------------------
 
 // HANDLE_NONE, which all NPC functions reject, if it is gone or anchored.
@@ -831,6 +849,7 @@ static const ScriptWorldMethods methods = {
     .player_team = method_player_team,
     .player_stat = method_player_stat,
     .player_stat_read = method_player_stat_read,
+    .player_stat_at = method_player_stat_at,
     .fire = authority_fire,
     .npc_move_to = method_npc_move_to,
     .npc_target = method_npc_target,

@@ -13,6 +13,7 @@
 #include "core/script/bridge/attribute_table.h"
 #include "core/script/bridge/effect.h"
 #include "core/script/bridge/roster.h"
+#include "core/script/bridge/spawn_points.h"
 
 #define VIEW_LOCAL_FIRST (1ull << 52)
 #define VIEW_KEYS_MAX    64 // down at once
@@ -24,6 +25,7 @@ typedef struct ViewConfig {
     const Sim *sim;          // kept
     PrefabTable prefabs;     // kept
     const Text *scene_names; // as in AuthorityConfig; kept
+    SpawnPoints spawns;      // kept
     AttributeTableConfig attributes;
     uint32_t player_max;
     uint32_t local_max; // local entities

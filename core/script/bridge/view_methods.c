@@ -69,7 +69,7 @@ static bool method_entity(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo 
     }
     WorldThing thing;
     if (!view_find(view, net_id, &thing)) {
-        return false;
+        return spawn_points_info(&view->config.spawns, net_id, out);
     }
     *out = world_read_info(view->sim, net_id, &thing);
     return true;
@@ -95,11 +95,15 @@ static uint64_t method_find(ScriptWorld *world, Text name)
     while (record != NULL && !exists(view, record->net_id)) {
         record = attribute_table_named(&view->attributes, name, record);
     }
-    return record == NULL ? 0 : record->net_id;
+    return record == NULL ? spawn_points_find(&view->config.spawns, name) : record->net_id;
 }
 
 static Text method_name(ScriptWorld *world, uint64_t net_id)
 {
+    const PlaceSpawn *spawn = spawn_points_at(&of(world)->config.spawns, net_id);
+    if (spawn != NULL) {
+        return spawn->name;
+    }
     const Text name = scene_names_at(&of(world)->scene_names, net_id);
     return name.bytes > 0 ? name : attribute_table_name(&of(world)->attributes, net_id);
 }
@@ -203,6 +207,12 @@ static Status method_part_data(ScriptWorld *world, uint64_t net_id, PartData *ou
 static bool method_player_stat_read(ScriptWorld *world, uint64_t player_id, Text name, double *out)
 {
     return roster_stat(&of(world)->roster, player_id, name, out);
+}
+
+static bool method_player_stat_at(ScriptWorld *world, uint64_t player_id, uint32_t index,
+                                  Text *name, double *out)
+{
+    return roster_stat_at(&of(world)->roster, player_id, index, name, out);
 }
 
 // --- local entities -----------------------------------------------------------------------------
@@ -635,6 +645,7 @@ static const ScriptWorldMethods methods = {
     .player_team = method_player_team,
     .player_stat = method_player_stat,
     .player_stat_read = method_player_stat_read,
+    .player_stat_at = method_player_stat_at,
     .fire = method_fire,
     .npc_move_to = method_npc_move_to,
     .npc_target = method_npc_target,

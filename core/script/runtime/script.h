@@ -182,6 +182,9 @@ typedef struct ScriptEvent {
     Text name;
     const uint8_t *payload;
     size_t payload_bytes;
+    // Set by the runtime: it waits for the next tick, for so many ticks already.
+    bool is_held;
+    uint32_t held_ticks;
 } ScriptEvent;
 // Charges a script (by its slot, as in ScriptWorld.caller) for the world's work on its entities in
 // this tick, besides what it requested itself. If some of them were skipped because the script had

@@ -26,6 +26,7 @@ typedef struct ScriptEntityInfo {
     Quat rotation;
     Vec3 size;
     float health;
+    Text team;     // of a spawn point (type ENTITY_NONE), "" for everybody
     bool is_local; // made by SpawnLocal on this client
     bool is_anchored;
 } ScriptEntityInfo;
@@ -117,6 +118,9 @@ typedef struct ScriptWorldMethods {
     Status (*player_team)(ScriptWorld *world, uint64_t player_id, Text team);
     Status (*player_stat)(ScriptWorld *world, uint64_t player_id, Text name, double value);
     bool (*player_stat_read)(ScriptWorld *world, uint64_t player_id, Text name, double *out);
+    // The numbers in the order in which they came; false past the last.
+    bool (*player_stat_at)(ScriptWorld *world, uint64_t player_id, uint32_t index, Text *name,
+                           double *out);
     // STATUS_NOT_FOUND: the shooter is gone; STATUS_UNSUPPORTED: there is no such prefab of a
     // projectile; STATUS_BLOCKED: neither a position nor a shooter with an eye.
     Status (*fire)(ScriptWorld *world, const ScriptShot *shot, uint64_t *out);
