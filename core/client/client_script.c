@@ -24,6 +24,7 @@ Status client_script_open(Client *client)
     view.sim = predict_sim(client->predict);
     view.prefabs = client->place->prefabs;
     view.scene_names = client->place->scene_names;
+    view.voxel_kind_names = client->place->voxel_kind_names;
     view.local_player = client->player;
     Status status = view_create(client->heap, &view, &script->view);
     if (status != STATUS_OK) {
