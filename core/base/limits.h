@@ -40,6 +40,8 @@
 #define REPORT_TEXT_BYTES_MAX    500
 #define SOUND_NAME_BYTES_MAX     128
 #define STORE_KEY_BYTES_MAX      128
+#define RAY_IGNORED_MAX          64 // entities that one ray of a script goes through
+#define HISTORY_DAYS             30 // for which values of DataStores that were replaced are kept
 
 // The operator's list of words that are not said (word_list.h). A line of chat is compared at each
 // of its letters with words of each length, at most 512 * 32 steps of some nanoseconds, twice.

@@ -25,6 +25,7 @@ Status client_script_open(Client *client)
     view.prefabs = client->place->prefabs;
     view.scene_names = client->place->scene_names;
     view.spawns = (SpawnPoints){client->place->spawns, client->place->spawn_count};
+    view.voxel_kind_names = client->place->voxel_kind_names;
     view.local_player = client->player;
     Status status = view_create(client->heap, &view, &script->view);
     if (status != STATUS_OK) {

@@ -544,7 +544,7 @@ TEST(a_full_world_refuses_and_leaves_no_trace)
 TEST(queries_see_entities_scene_and_terrain)
 {
     World w = open_world();
-    const uint64_t crate = spawn(&w, "Crate", vec3(-3, 1.5f, 2));
+    const uint64_t crate = spawn(&w, "Crate", vec3(-3, 1.5f, 2)), door = DOOR;
     uint64_t ids[8];
     CHECK_INT(w.methods->in_radius(w.world, vec3(-3, 1.5f, 3), 2, ENTITY_MASK_ALL, ids, 8), 2);
     CHECK_INT(ids[0], crate);
@@ -555,23 +555,24 @@ TEST(queries_see_entities_scene_and_terrain)
     CHECK_INT(w.methods->in_radius(w.world, VEC3_ZERO, NAN_F, ENTITY_MASK_ALL, ids, 8), 0);
     ScriptRayHit hit;
     const Vec3 from = {-3, 1.5f, 0};
-    CHECK(w.methods->ray(w.world, from, vec3(0, 0, 1), 50, 0, &hit));
+    CHECK(w.methods->ray(w.world, from, vec3(0, 0, 1), 50, (ScriptIgnored){0}, &hit));
     CHECK_INT(hit.entity, crate);
     CHECK_NEAR(hit.distance, 1.5, 1e-4);
-    CHECK(w.methods->ray(w.world, from, vec3(0, 0, 1), 50, crate, &hit));
+    CHECK(w.methods->ray(w.world, from, vec3(0, 0, 1), 50, (ScriptIgnored){&crate, 1}, &hit));
     CHECK_INT(hit.entity, DOOR);
     CHECK_OK(w.methods->destroy(w.world, crate));
     step(&w, 1);
-    CHECK(w.methods->ray(w.world, from, vec3(0, 0, 1), 50, DOOR, &hit));
+    CHECK(w.methods->ray(w.world, from, vec3(0, 0, 1), 50, (ScriptIgnored){&door, 1}, &hit));
     CHECK_INT(hit.entity, TWIN);
-    CHECK(w.methods->ray(w.world, from, vec3(0, -1, 0), 50, 0, &hit));
+    CHECK(w.methods->ray(w.world, from, vec3(0, -1, 0), 50, (ScriptIgnored){0}, &hit));
     CHECK_INT(hit.entity, 0);
     CHECK_INT(hit.kind, 1);
     CHECK_INT(hit.voxel.y, -1);
-    CHECK(!w.methods->ray(w.world, from, vec3(0, 1, 0), 50, 0, &hit));
-    CHECK(!w.methods->ray(w.world, from, VEC3_ZERO, 50, 0, &hit));
-    CHECK(!w.methods->ray(w.world, vec3(NAN_F, 0, 0), vec3(0, -1, 0), 50, 0, &hit));
-    CHECK(!w.methods->ray(w.world, from, vec3(0, -1, 0), NAN_F, 0, &hit));
+    CHECK(!w.methods->ray(w.world, from, vec3(0, 1, 0), 50, (ScriptIgnored){0}, &hit));
+    CHECK(!w.methods->ray(w.world, from, VEC3_ZERO, 50, (ScriptIgnored){0}, &hit));
+    CHECK(
+        !w.methods->ray(w.world, vec3(NAN_F, 0, 0), vec3(0, -1, 0), 50, (ScriptIgnored){0}, &hit));
+    CHECK(!w.methods->ray(w.world, from, vec3(0, -1, 0), NAN_F, (ScriptIgnored){0}, &hit));
     close_world(&w);
 }
 

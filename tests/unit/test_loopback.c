@@ -581,8 +581,17 @@ TEST(the_store_keeps_values_and_versions)
     CHECK(run(&w, ask(STORE_GET, "a")));
     CHECK(ANSWER_IS(6, 2, 5, 2, 'h', 'i', 3, 8));
     CHECK(run(&w, ask(STORE_VERSIONS, "a")));
-    CHECK_BYTES(server_seen.answer,
-                ((const uint8_t[]){6, 1, 6, 4, 7, 2, 5, 4, 't', 'i', 'm', 'e', 3}), 13);
+    CHECK_BYTES(server_seen.answer, ((const uint8_t[]){6,   1,   6, 4, 7, 3,   5,   4,   'k', 'e',
+                                                       'p', 't', 2, 5, 4, 't', 'i', 'm', 'e', 3}),
+                20);
+    request = ask(STORE_GET_VERSION, "a");
+    request.version = 2;
+    CHECK(run(&w, request));
+    CHECK(ANSWER_IS(6, 1, 2)); // true
+    request.request_id = next_request++;
+    request.version = 3; // when it was removed
+    CHECK(run(&w, request));
+    CHECK(ANSWER_IS(6, 1, 0));
     CHECK(run(&w, ask(STORE_VERSIONS, "never")));
     CHECK(ANSWER_IS(6, 1, 6, 0));
     char key[130];
@@ -637,8 +646,8 @@ TEST(the_store_counts_and_sorts)
     CHECK(run(&w, request));
     CHECK(ANSWER_IS(6, 1, 6, 3, //
                     7, 2, 5, 3, 'k', 'e', 'y', 5, 1, 'b', 5, 5, 'v', 'a', 'l', 'u', 'e', 3, 18, 7,
-                    2, 5, 3, 'k', 'e', 'y', 5, 1, 'a', 5, 5, 'v', 'a', 'l', 'u', 'e', 3, 10, 7, 2,
-                    5, 3, 'k', 'e', 'y', 5, 1, 'c', 5, 5, 'v', 'a', 'l', 'u', 'e', 3, 10));
+                    2, 5, 3, 'k', 'e', 'y', 5, 1, 'c', 5, 5, 'v', 'a', 'l', 'u', 'e', 3, 10, 7, 2,
+                    5, 3, 'k', 'e', 'y', 5, 1, 'a', 5, 5, 'v', 'a', 'l', 'u', 'e', 3, 10));
     request.request_id = next_request++;
     request.ascending = true;
     request.number = 1;
@@ -668,7 +677,7 @@ TEST(the_store_has_caps_that_scripts_see)
 {
     World w;
     LoopbackConfig config = loopback_config_default();
-    config.store = (MemoryStoreConfig){.key_max = 3, .bytes_max = 64};
+    config.store = (MemoryStoreConfig){.key_max = 3, .bytes_max = 64, .old_bytes_max = 64};
     config.store_ticks = 5;
     config.store_answer_max = 4;
     open_world(&w, config);

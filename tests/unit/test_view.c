@@ -134,7 +134,7 @@ TEST(a_view_reads_its_sim_and_what_its_owner_says)
     CHECK(w.methods->player_stat_read(w.world, ME, text_from("Coins"), &stat) && stat == 4);
     CHECK_INT(w.methods->voxel(w.world, (VoxelCoord){0, -1, 0}), 1);
     ScriptRayHit hit;
-    CHECK(w.methods->ray(w.world, vec3(-3, 1, 0), vec3(0, 0, 1), 10, 0, &hit));
+    CHECK(w.methods->ray(w.world, vec3(-3, 1, 0), vec3(0, 0, 1), 10, (ScriptIgnored){0}, &hit));
     CHECK_INT(hit.entity, DOOR);
     PartData data;
     CHECK_OK(w.methods->part_data(w.world, DOOR, &data));

@@ -190,6 +190,13 @@ static const char *type_name(lua_State *thread, int index)
     return luaL_typename(thread, index);
 }
 
+int api_global_typeof(lua_State *thread)
+{
+    const bool is_object = lua_type(thread, 1) == LUA_TUSERDATA; // a table may call itself anything
+    lua_pushstring(thread, is_object ? type_name(thread, 1) : luaL_typename(thread, 1));
+    return 1;
+}
+
 static const char *article_of(const char *type)
 {
     return strchr("aeiouAEIO", type[0]) != NULL ? "an" : "a";
@@ -299,7 +306,7 @@ static void check_arguments(lua_State *thread, const ApiRow *row, const ApiParse
         }
         const bool fits = !lua_isnone(thread, index) && api_has_type(thread, index, argument->type);
         if (fits && (!argument->finite || is_finite(thread, index))) {
-            if (argument->option_count > 0) {
+            if (argument->option_count > 0 && lua_istable(thread, index)) {
                 check_options(thread, row, index, argument);
             }
             continue;
@@ -537,21 +544,23 @@ static void push_group(lua_State *thread, const char *group)
 // it has the options of the function that made it.
 static void find_options(ApiArgument *argument)
 {
-    const size_t bytes = strlen(argument->type);
+    const char *bar = strstr(argument->type, " | "); // a shape is the second alternative
+    const char *type = bar != NULL ? bar + 3 : argument->type;
+    const size_t bytes = strlen(type);
     argument->option_count = 0;
     argument->has_items = false;
-    if (!is_shape(argument->type, bytes) || word_is(argument->type, bytes, "Widget{}")) {
+    if (!is_shape(type, bytes) || word_is(type, bytes, "Widget{}")) {
         return;
     }
     for (uint16_t i = 0; i < FIELD_COUNT; i++) {
-        if (word_is(argument->type, bytes - 2, fields[i].shape)) {
+        if (word_is(type, bytes - 2, fields[i].shape)) {
             argument->option_first = argument->option_count == 0 ? i : argument->option_first;
             argument->option_count += 1;
             ASSERT(i + 1 == argument->option_first + argument->option_count);
         }
     }
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        argument->has_items = argument->has_items || word_is(argument->type, bytes - 2, lists[i]);
+        argument->has_items = argument->has_items || word_is(type, bytes - 2, lists[i]);
     }
 }
 

@@ -73,6 +73,31 @@ static uint64_t method_find(ScriptWorld *world, Text name)
     return spawn_points_find(&points, name);
 }
 
+// Anchored parts first, as their net ids are the lowest.
+static uint32_t method_find_all(ScriptWorld *world, Text name, uint64_t *out, uint32_t max)
+{
+    const Authority *authority = of(world);
+    WorldThing thing;
+    uint32_t count = 0;
+    uint64_t net_id = scene_names_find(&authority->scene_names, name, 0);
+    for (; net_id != 0 && count < max;
+         net_id = scene_names_find(&authority->scene_names, name, net_id)) {
+        sim_add_work(authority->sim, NAME_STEPS);
+        if (authority_find(authority, net_id, &thing)) {
+            out[count++] = net_id;
+        }
+    }
+    const Record *record = attribute_table_named(&authority->attributes, name, NULL);
+    for (; record != NULL && count < max;
+         record = attribute_table_named(&authority->attributes, name, record)) {
+        sim_add_work(authority->sim, NAME_STEPS);
+        if (authority_find(authority, record->net_id, &thing)) {
+            out[count++] = record->net_id;
+        }
+    }
+    return count;
+}
+
 static Text method_name(ScriptWorld *world, uint64_t net_id)
 {
     const SpawnPoints points = authority_spawns(of(world));
@@ -94,15 +119,9 @@ static bool method_prefab(ScriptWorld *world, uint32_t index, Text *name)
     return true;
 }
 
-static uint32_t method_in_radius(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
-                                 uint64_t *out, uint32_t max)
+// Of what a query has found: those that are still there.
+static uint32_t keep_found(Authority *authority, uint32_t found, uint64_t *out, uint32_t max)
 {
-    Authority *authority = of(world);
-    if (!vec3_is_finite(centre)) {
-        return 0;
-    }
-    const uint32_t found = sim_query_radius(authority->sim, centre, radius, type_mask,
-                                            authority->refs, AUTHORITY_RADIUS_MAX);
     uint32_t count = 0;
     for (uint32_t i = 0; i < found && i < AUTHORITY_RADIUS_MAX && count < max; i++) {
         WorldThing thing;
@@ -113,10 +132,34 @@ static uint32_t method_in_radius(ScriptWorld *world, Vec3 centre, float radius, 
     return count;
 }
 
-static bool method_ray(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
-                       uint64_t ignore, ScriptRayHit *out)
+static uint32_t method_in_radius(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
+                                 uint64_t *out, uint32_t max)
 {
-    return world_read_ray(of(world)->sim, origin, direction, distance, ignore, out);
+    Authority *authority = of(world);
+    if (!vec3_is_finite(centre)) {
+        return 0;
+    }
+    const uint32_t found = sim_query_radius(authority->sim, centre, radius, type_mask,
+                                            authority->refs, AUTHORITY_RADIUS_MAX);
+    return keep_found(authority, found, out, max);
+}
+
+static uint32_t method_in_box(ScriptWorld *world, Aabb box, uint32_t type_mask, uint64_t *out,
+                              uint32_t max)
+{
+    Authority *authority = of(world);
+    if (!vec3_is_finite(box.min) || !vec3_is_finite(box.max)) {
+        return 0;
+    }
+    const uint32_t found =
+        sim_query_box(authority->sim, box, type_mask, authority->refs, AUTHORITY_RADIUS_MAX);
+    return keep_found(authority, found, out, max);
+}
+
+static bool method_ray(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
+                       ScriptIgnored ignored, ScriptRayHit *out)
+{
+    return world_read_ray(of(world)->sim, origin, direction, distance, ignored, out);
 }
 
 static VoxelKind method_voxel(ScriptWorld *world, VoxelCoord at)
@@ -820,9 +863,11 @@ static const ScriptWorldMethods methods = {
     .work = method_work,
     .entity = method_entity,
     .find = method_find,
+    .find_all = method_find_all,
     .name = method_name,
     .prefab = method_prefab,
     .in_radius = method_in_radius,
+    .in_box = method_in_box,
     .ray = method_ray,
     .voxel = method_voxel,
     .voxel_kinds = method_voxel_kinds,

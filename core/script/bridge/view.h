@@ -22,10 +22,11 @@
 typedef struct View View;
 
 typedef struct ViewConfig {
-    const Sim *sim;          // kept
-    PrefabTable prefabs;     // kept
-    const Text *scene_names; // as in AuthorityConfig; kept
-    SpawnPoints spawns;      // kept
+    const Sim *sim;               // kept
+    PrefabTable prefabs;          // kept
+    const Text *scene_names;      // as in AuthorityConfig; kept
+    const Text *voxel_kind_names; // likewise
+    SpawnPoints spawns;           // kept
     AttributeTableConfig attributes;
     uint32_t player_max;
     uint32_t local_max; // local entities

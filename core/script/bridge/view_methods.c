@@ -98,6 +98,27 @@ static uint64_t method_find(ScriptWorld *world, Text name)
     return record == NULL ? spawn_points_find(&view->config.spawns, name) : record->net_id;
 }
 
+static uint32_t method_find_all(ScriptWorld *world, Text name, uint64_t *out, uint32_t max)
+{
+    const View *view = of(world);
+    uint32_t count = 0;
+    uint64_t net_id = scene_names_find(&view->scene_names, name, 0);
+    for (; net_id != 0 && count < max;
+         net_id = scene_names_find(&view->scene_names, name, net_id)) {
+        if (exists(view, net_id)) {
+            out[count++] = net_id;
+        }
+    }
+    const Record *record = attribute_table_named(&view->attributes, name, NULL);
+    for (; record != NULL && count < max;
+         record = attribute_table_named(&view->attributes, name, record)) {
+        if (exists(view, record->net_id)) {
+            out[count++] = record->net_id;
+        }
+    }
+    return count;
+}
+
 static Text method_name(ScriptWorld *world, uint64_t net_id)
 {
     const PlaceSpawn *spawn = spawn_points_at(&of(world)->config.spawns, net_id);
@@ -144,10 +165,35 @@ static uint32_t method_in_radius(ScriptWorld *world, Vec3 centre, float radius, 
     return count;
 }
 
-static bool method_ray(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
-                       uint64_t ignore, ScriptRayHit *out)
+static uint32_t method_in_box(ScriptWorld *world, Aabb box, uint32_t type_mask, uint64_t *out,
+                              uint32_t max)
 {
-    return world_read_ray(of(world)->sim, origin, direction, distance, ignore, out);
+    View *view = of(world);
+    if (!vec3_is_finite(box.min) || !vec3_is_finite(box.max)) {
+        return 0;
+    }
+    const uint32_t found = sim_query_box(view->sim, box, type_mask, view->refs, VIEW_RADIUS_MAX);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < found && i < VIEW_RADIUS_MAX && count < max; i++) {
+        if (exists(view, view->refs[i].net_id)) {
+            out[count++] = view->refs[i].net_id;
+        }
+    }
+    uint32_t slot = view_local_next(view, 0);
+    for (; slot != 0 && count < max; slot = view_local_next(view, slot)) {
+        const ViewLocal *local = view_local_at(view, slot);
+        if ((type_mask & ENTITY_MASK(local_type(local))) != 0 &&
+            aabb_overlaps(box, (Aabb){local->pose.position, local->pose.position})) {
+            out[count++] = local->net_id;
+        }
+    }
+    return count;
+}
+
+static bool method_ray(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
+                       ScriptIgnored ignored, ScriptRayHit *out)
+{
+    return world_read_ray(of(world)->sim, origin, direction, distance, ignored, out);
 }
 
 static VoxelKind method_voxel(ScriptWorld *world, VoxelCoord at)
@@ -157,7 +203,7 @@ static VoxelKind method_voxel(ScriptWorld *world, VoxelCoord at)
 
 static uint32_t method_voxel_kinds(ScriptWorld *world, const Text **names)
 {
-    *names = NULL;
+    *names = of(world)->config.voxel_kind_names;
     return terrain_kind_count(sim_terrain_view(of(world)->sim));
 }
 
@@ -616,9 +662,11 @@ static const ScriptWorldMethods methods = {
     .work = method_work,
     .entity = method_entity,
     .find = method_find,
+    .find_all = method_find_all,
     .name = method_name,
     .prefab = method_prefab,
     .in_radius = method_in_radius,
+    .in_box = method_in_box,
     .ray = method_ray,
     .voxel = method_voxel,
     .voxel_kinds = method_voxel_kinds,

@@ -46,6 +46,12 @@ typedef struct ScriptRayHit {
     VoxelKind kind;
 } ScriptRayHit;
 
+// What a ray goes through.
+typedef struct ScriptIgnored {
+    const uint64_t *net_ids;
+    uint32_t count;
+} ScriptIgnored;
+
 // Where a message goes. On the server: one player, or all (player 0). On the client: the server.
 typedef struct ScriptMessage {
     uint64_t player_id;
@@ -80,12 +86,15 @@ typedef struct ScriptWorldMethods {
     uint64_t (*work)(ScriptWorld *world);
     bool (*entity)(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo *out);
     uint64_t (*find)(ScriptWorld *world, Text name); // the lowest net id of that name; 0: none
+    uint32_t (*find_all)(ScriptWorld *world, Text name, uint64_t *out, uint32_t max);
     Text (*name)(ScriptWorld *world, uint64_t net_id);
     bool (*prefab)(ScriptWorld *world, uint32_t index, Text *name); // false past the last
     uint32_t (*in_radius)(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
                           uint64_t *out, uint32_t max);
-    bool (*ray)(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance, uint64_t ignore,
-                ScriptRayHit *out);
+    uint32_t (*in_box)(ScriptWorld *world, Aabb box, uint32_t type_mask, uint64_t *out,
+                       uint32_t max);
+    bool (*ray)(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
+                ScriptIgnored ignored, ScriptRayHit *out);
     VoxelKind (*voxel)(ScriptWorld *world, VoxelCoord at);
     uint32_t (*players)(ScriptWorld *world, ScriptPlayerInfo *out, uint32_t max);
     bool (*attribute)(ScriptWorld *world, uint64_t net_id, Text name, ScriptValue *out);

@@ -357,7 +357,7 @@ static void run_store(Loopback *loopback, const StoreRequest *request, double un
         loopback->config.store_answer_bytes_max - loopback->answer_bytes_used < STORE_ANSWER_MAX) {
         loopback->counters.store_refused += 1;
         complete_failed(&loopback->config.server, request->request_id,
-                        "too many requests to the store");
+                        "too many requests to the store wait; put task.wait() between them");
         return;
     }
     ByteWriter writer =
