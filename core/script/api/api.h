@@ -21,6 +21,7 @@ typedef enum ApiKind {
     API_KIND_GLOBAL,
     API_KIND_HOOK,
     // For the reference only; not among api_rows.
+    API_KIND_WORDS,
     API_KIND_SHAPE,
     API_KIND_FIELD,
     API_KIND_ITEMS,
@@ -44,10 +45,11 @@ typedef struct ApiRow {
 // All rows in the order of api.def.
 const ApiRow *api_rows(uint32_t *count);
 
+#define API_TYPE_BYTES 64
 // One argument of a row, parsed.
 typedef struct ApiArgument {
     char name[24];
-    char type[32]; // as written, without the question mark
+    char type[API_TYPE_BYTES]; // as written, without the question mark
     bool optional;
     bool variadic;
     bool finite; // a number or Vector3 that is neither NaN nor infinite
@@ -115,6 +117,7 @@ _Noreturn void api_raise_side(lua_State *thread, const char *what, ScriptSide ne
 // Whether the value fits a type as api.def writes them.
 bool api_has_type(lua_State *thread, int index, const char *type);
 const char *api_npc_state_name(uint32_t state);
+const char *api_entity_type_name(EntityType type); // "Part"
 // Handles an event: fires signals, and calls hooks of the entity's instances.
 void api_event(ScriptSystem *system, const ScriptEvent *event);
 // A finished thread that answers a remote call.

@@ -50,12 +50,40 @@ int api_get_camera_Forward(lua_State *thread)
 
 #define WIDGET_STEPS 40 // to copy one, beside its fields: what a new table costs
 
+// `color` becomes `colour`, so that what is drawn knows one name.
+static void spell_colour(lua_State *thread)
+{
+    if (lua_getfield(thread, 1, "color") != LUA_TNIL) {
+        lua_setfield(thread, 1, "colour");
+        lua_pushnil(thread);
+        lua_setfield(thread, 1, "color");
+    }
+    lua_settop(thread, 1);
+}
+
 static int widget(lua_State *thread, const char *kind)
 {
     lua_settop(thread, 1);
+    spell_colour(thread);
     lua_pushstring(thread, kind);
     lua_setfield(thread, 1, "kind");
     return 1;
+}
+
+// The children follow the widgets that stand in the table itself.
+static void take_children(lua_State *thread)
+{
+    lua_settop(thread, 1);
+    if (lua_getfield(thread, 1, "children") == LUA_TTABLE) {
+        const lua_Unsigned before = lua_rawlen(thread, 1), count = lua_rawlen(thread, 2);
+        vm_charge(thread, count * 8);
+        for (lua_Unsigned i = 1; i <= count && i <= UI_WIDGETS_MAX + 1; i++) {
+            lua_rawgeti(thread, 2, (lua_Integer)i);
+            lua_rawseti(thread, 1, (lua_Integer)(before + i));
+        }
+        lua_pushnil(thread);
+        lua_setfield(thread, 1, "children");
+    }
 }
 
 int api_UI_Text(lua_State *thread)
@@ -80,6 +108,7 @@ int api_UI_Bar(lua_State *thread)
 
 int api_UI_List(lua_State *thread)
 {
+    take_children(thread);
     return widget(thread, "list");
 }
 

@@ -15,6 +15,11 @@ static const char *const type_names[ENTITY_TYPE_COUNT] = {[ENTITY_NONE] = "Spawn
                                                           [ENTITY_PROP] = "Prop",
                                                           [ENTITY_STRUCTURE] = "Structure"};
 
+const char *api_entity_type_name(EntityType type)
+{
+    return type_names[type];
+}
+
 static Vec3 optional_vector(lua_State *thread, int index)
 {
     return api_is_given(thread, index) ? object_vector(thread, index) : VEC3_ZERO;
