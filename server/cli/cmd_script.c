@@ -2,6 +2,7 @@
 // script may come from a stranger. So this process reads the file as bytes, has TypeScript compiled
 // by the jailed processes that a build uses, and enters the jail before it parses anything.
 #include "core/script/api/api_reference.h"
+#include "core/script/luau/luau.h"
 #include "core/script/trial/sample_world.h"
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"
@@ -15,6 +16,7 @@
 #define LOG_LINES_MAX   10000
 #define REFERENCE_BYTES (1 << 20)
 #define JAIL_BYTES      (8ull << 30)
+#define LUAU_HEAP_BYTES (64ull << 20)
 
 typedef struct RunOptions {
     const char *file;
@@ -49,7 +51,7 @@ static void print_usage(FILE *out)
 {
     fprintf(
         out,
-        "usage: sandlot script run FILE [options]   run a script, .lua or .ts, in a small world\n"
+        "usage: sandlot script run FILE [options]   run a script, .lua, .luau or .ts\n"
         "       sandlot script api [--format markdown|typescript|lua]   print the reference\n\n"
         "Options of run:\n"
         "  --context Server|Client   the side it runs on (default Server)\n"
@@ -279,14 +281,43 @@ static void make_typescript(Run *run)
     diagnostic_list_free(&list);
 }
 
+// The source becomes the Lua of it, line by line.
+static void translate_luau(Run *run, const char *name)
+{
+    const size_t bytes = strlen(name);
+    if (bytes <= 5 || strcmp(name + bytes - 5, ".luau") != 0) {
+        return;
+    }
+    Heap heap = heap_make(LUAU_HEAP_BYTES);
+    LuauLua made = {0};
+    const Status status = luau_translate(&heap, run->source, run->source_bytes, &made);
+    char *lua = status == STATUS_OK ? malloc(made.lua_bytes + 1) : NULL;
+    if (lua != NULL) {
+        memcpy(lua, made.lua, made.lua_bytes);
+        free(run->source);
+        run->source = lua;
+        run->source_bytes = made.lua_bytes;
+    } else if (status == STATUS_MALFORMED) {
+        snprintf(run->compile_error, sizeof run->compile_error, "%.80s:%u: %.140s", name, made.line,
+                 made.message);
+    } else {
+        snprintf(run->compile_error, sizeof run->compile_error, "%.80s: out of memory", name);
+    }
+    luau_free(&heap, &made);
+}
+
 static void load(Run *run, ScriptSystem *scripts, const char *name)
 {
+    translate_luau(run, name);
+    if (run->compile_error[0] != '\0') {
+        return;
+    }
     const CompileRequest request = {
         .script_id = name, .code = run->source, .code_bytes = run->source_bytes};
     if (typescript_bytes(run->options.file) == 0) {
         const CompileResult result = script_compile(scripts, &request);
         memcpy(run->compile_error, result.error, sizeof run->compile_error);
-    } else if (run->compile_error[0] == '\0') {
+    } else {
         const Status status = script_runes_load(&run->runes, scripts);
         snprintf(run->compile_error, sizeof run->compile_error, "%s",
                  status == STATUS_OK ? "" : status_text(status));
