@@ -378,6 +378,12 @@
 // build.
 #define SCRIPT_SOURCE_BYTES_MAX (256 << 10)
 #define RUNE_BYTES_MAX          (512u << 10)
+// A Luau source on its way to Lua: how deep it nests (Lua itself takes a little more), what is
+// rewritten in it, and the locals of a repeat that a continue jumps over (a function has 200).
+#define LUAU_DEPTH_MAX        120
+#define LUAU_EDITS_MAX        (128u << 10)
+#define LUAU_LATE_MAX         200
+#define LUAU_SOURCE_BYTES_MAX (4u << 20)
 // Runes in one answer over HTTP (http_bundle.h).
 #define BUNDLE_RUNES_MAX 256
 // What a client keeps of runes and scenes from one visit to the next: bytes and files (a place has

@@ -26,7 +26,7 @@
 #define MANIFEST_ARENA_BYTES (16u << 20)
 
 typedef struct ManifestRow {
-    Text path; // with the ending of its source: .lua, .ts, .soul
+    Text path; // with the ending of its source: .lua, .luau, .ts, .soul
     uint8_t rune_hash[32];
     uint32_t size_bytes;
     Text run_context; // Server, Client, Both

@@ -324,7 +324,7 @@ static void log_result(JobStatus *status, const BuildResult *result)
     status->version = result->version;
     for (uint32_t i = 0; i < result->rune_count && status->made_count < JOB_MADE_MAX; i++) {
         const BuildRune *rune = &result->runes[i];
-        if (rune->language != SOUL_LUA) {
+        if (check_language_is_made(rune->language)) {
             memcpy(status->made[status->made_count].path, rune->path, SCRIPT_PATH_BYTES);
             status->made[status->made_count++].language = rune->language;
         }
