@@ -430,7 +430,7 @@ TEST(attributes_keep_values_flags_and_their_caps)
               STATUS_RANGE);
     CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("\xff"), &value, 0),
               STATUS_MALFORMED);
-    CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("a"), &value, 8), STATUS_RANGE);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("a"), &value, 16), STATUS_RANGE);
     value.number = __builtin_nan("");
     CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("a"), &value, 0), STATUS_RANGE);
     value = (ScriptValue){.type = SCRIPT_VECTOR, .vector = {0, NAN_F, 0}};

@@ -501,6 +501,35 @@ static bool flag_option(lua_State *thread, int index, const char *name)
     return on;
 }
 
+// "server", "owner" or "all"; private = true is the older spelling of "server". 0: not said.
+static uint32_t visibility_option(lua_State *thread, int index)
+{
+    const bool is_private = flag_option(thread, index, "private");
+    if (!api_is_given(thread, index) || !api_option(thread, index, "visibility")) {
+        lua_settop(thread, index);
+        return is_private ? ATTRIBUTE_VISIBILITY | ATTRIBUTE_PRIVATE : 0;
+    }
+    const char *word = lua_tostring(thread, -1); // the table keeps it alive
+    lua_settop(thread, index);
+    if (strcmp(word, "server") == 0) {
+        return ATTRIBUTE_VISIBILITY | ATTRIBUTE_PRIVATE;
+    }
+    if (is_private) {
+        luaL_error(thread, "Entity:SetAttribute: private = true means visibility = \"server\"; "
+                           "leave private out");
+    }
+    if (strcmp(word, "owner") == 0) {
+        return ATTRIBUTE_VISIBILITY | ATTRIBUTE_OWNER;
+    }
+    if (strcmp(word, "all") != 0) {
+        luaL_error(thread,
+                   "Entity:SetAttribute: visibility is \"server\", \"owner\" or \"all\", "
+                   "not \"%s\"",
+                   word);
+    }
+    return ATTRIBUTE_VISIBILITY;
+}
+
 int api_Entity_SetAttribute(lua_State *thread)
 {
     lua_settop(thread, 4);
@@ -515,7 +544,7 @@ int api_Entity_SetAttribute(lua_State *thread)
                           luaL_typename(thread, 3));
     }
     uint32_t flags = flag_option(thread, 4, "persistent") ? ATTRIBUTE_PERSISTENT : 0;
-    flags |= flag_option(thread, 4, "private") ? ATTRIBUTE_PRIVATE : 0;
+    flags |= visibility_option(thread, 4);
     api_check_change(thread,
                      api_methods(thread)->set_attribute(
                          api_world(thread), object_entity(thread, 1),
