@@ -446,8 +446,8 @@ TEST(clients_know_what_is_public)
                                               ATTRIBUTE_OWNER));
     step(&w, 1);
     CHECK(client->methods->attribute(client, infos[0].entity, text_from("ammo"), &value));
-    ScriptWorld *other = view_world(w.views[1]);
-    CHECK(!other->methods->attribute(other, infos[0].entity, text_from("ammo"), &value));
+    ScriptWorld *second = view_world(w.views[1]);
+    CHECK(!second->methods->attribute(second, infos[0].entity, text_from("ammo"), &value));
     double coins = 0;
     CHECK(client->methods->player_stat_read(client, 1, text_from("Coins"), &coins) && coins == 3);
     ScriptPlayerInfo players[4];
