@@ -200,11 +200,15 @@ int api_World_GetVoxel(lua_State *thread)
 
 int api_World_SetVoxel(lua_State *thread)
 {
+    const VoxelCoord at = voxel_argument(thread, 1);
+    const VoxelKind kind = kind_argument(thread, 2);
+    ApiVoxelEdit edit;
     vm_charge(thread, 100);
-    api_check_change(thread,
-                     api_methods(thread)->set_voxel(api_world(thread), voxel_argument(thread, 1),
-                                                    kind_argument(thread, 2)),
-                     "World.SetVoxel");
+    api_voxels_before(thread, at, at, &edit);
+    if (api_check_change(thread, api_methods(thread)->set_voxel(api_world(thread), at, kind),
+                         "World.SetVoxel")) {
+        api_voxels_after(thread, &edit, kind);
+    }
     return 0;
 }
 
@@ -223,10 +227,13 @@ int api_World_FillBox(lua_State *thread)
                           VOXEL_EDIT_BOX_EDGE_MAX);
     }
     vm_charge(thread, 500 + x * y * z * 4);
-    api_check_change(
-        thread,
-        api_methods(thread)->fill_box(api_world(thread), min, max, kind_argument(thread, 3)),
-        "World.FillBox");
+    const VoxelKind kind = kind_argument(thread, 3);
+    ApiVoxelEdit edit;
+    api_voxels_before(thread, min, max, &edit);
+    if (api_check_change(thread, api_methods(thread)->fill_box(api_world(thread), min, max, kind),
+                         "World.FillBox")) {
+        api_voxels_after(thread, &edit, kind);
+    }
     return 0;
 }
 
@@ -238,10 +245,17 @@ int api_World_FillSphere(lua_State *thread)
                           (int)VOXEL_EDIT_SPHERE_RADIUS_MAX);
     }
     vm_charge(thread, 500 + (uint64_t)(radius * radius * radius) * 24);
-    api_check_change(thread,
-                     api_methods(thread)->fill_sphere(api_world(thread), object_vector(thread, 1),
-                                                      radius, kind_argument(thread, 3)),
-                     "World.FillSphere");
+    const Vec3 centre = object_vector(thread, 1);
+    const Vec3 reach = vec3(radius, radius, radius);
+    const VoxelKind kind = kind_argument(thread, 3);
+    ApiVoxelEdit edit;
+    api_voxels_before(thread, voxel_at(vec3_sub(centre, reach)), voxel_at(vec3_add(centre, reach)),
+                      &edit);
+    if (api_check_change(thread,
+                         api_methods(thread)->fill_sphere(api_world(thread), centre, radius, kind),
+                         "World.FillSphere")) {
+        api_voxels_after(thread, &edit, kind);
+    }
     return 0;
 }
 

@@ -429,7 +429,9 @@ static bool is_public(ScriptEventType type)
 {
     return type == SCRIPT_EVENT_PLAYER_ADDED || type == SCRIPT_EVENT_PLAYER_REMOVING ||
            type == SCRIPT_EVENT_DIED || type == SCRIPT_EVENT_RESPAWNED ||
-           type == SCRIPT_EVENT_CHAT || type == SCRIPT_EVENT_DESTROYED;
+           type == SCRIPT_EVENT_CHAT || type == SCRIPT_EVENT_DESTROYED ||
+           type == SCRIPT_EVENT_DAMAGED || type == SCRIPT_EVENT_HIT ||
+           type == SCRIPT_EVENT_STRUCTURE_PLACED || type == SCRIPT_EVENT_STRUCTURE_REMOVED;
 }
 
 static void tell_events(Loopback *loopback)
