@@ -637,9 +637,9 @@ TEST(players_come_play_and_go)
     CHECK_OK(w.methods->damage(w.world, body, 1000, DOOR)); // dies once
     CHECK_NEAR(info(&w, body).health, 0, 0);
     step(&w, 1);
-    CHECK_INT(count_events(&w, SCRIPT_EVENT_DIED, body), 1);
+    CHECK_INT(count_events(&w, SCRIPT_EVENT_DIED, body), 1); // after its damage
     uint32_t count = 0;
-    CHECK_INT(authority_events(w.authority, &count)[0].player_id, 7);
+    CHECK_INT(authority_events(w.authority, &count)[1].player_id, 7);
     CHECK_OK(w.methods->player_spawn(w.world, 7, &(Vec3){0, 0, 8}));
     CHECK_NEAR(info(&w, body).health, 100, 0);
     CHECK_NEAR(info(&w, body).position.z, 8, 0);
