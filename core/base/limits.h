@@ -128,6 +128,10 @@
 // Events of one tick; a full array sets STATUS_LIMIT and counts what was dropped.
 #define SIM_EVENTS_MAX 8192
 
+// Voxels of one edit that scripts are told one by one (World.VoxelChanged); of a larger edit they
+// are told the box (World.VoxelsChanged).
+#define VOXEL_WATCH_MAX 64
+
 // Net ids stay below 2^53, so that JSON readers keep them exact.
 #define SIM_NET_ID_MAX ((1ull << 53) - 1)
 
@@ -175,14 +179,17 @@
 #define SCRIPTS_OF_A_SIDE_MAX 4096 // of one side of a world; a config has less
 // Faults in a minute that one player causes in one script, before what it sends is not heard there
 // for a minute; and so many pairs of player and script are remembered.
-#define SCRIPT_BLAME_FAULTS           20
-#define SCRIPT_BLAMES_MAX             64
-#define SCRIPT_COROUTINES_OWN         16 // that wait or sleep; a timer is one too
-#define SCRIPT_COROUTINES_PER_SCRIPT  2048
-#define SCRIPT_COROUTINES_SHARED      8192
-#define SCRIPT_DEFERRED_OWN           16 // signals fired and calls deferred that did not run yet
-#define SCRIPT_DEFERRED_PER_SCRIPT    1024
-#define SCRIPT_DEFERRED_SHARED        4096
+#define SCRIPT_BLAME_FAULTS          20
+#define SCRIPT_BLAMES_MAX            64
+#define SCRIPT_COROUTINES_OWN        16 // that wait or sleep; a timer is one too
+#define SCRIPT_COROUTINES_PER_SCRIPT 2048
+#define SCRIPT_COROUTINES_SHARED     8192
+#define SCRIPT_DEFERRED_OWN          16 // signals fired and calls deferred that did not run yet
+#define SCRIPT_DEFERRED_PER_SCRIPT   1024
+#define SCRIPT_DEFERRED_SHARED       4096
+// Of a tick's damage, hits, jumps, landings, edits and lost tags, so many are told to scripts; the
+// rest is dropped and counted. So there is always room for players who come and go.
+#define SCRIPT_NOISE_MAX              2048
 #define SCRIPT_QUEUED_PER_SCRIPT      256  // events and handlers that wait for its share of time
 #define SCRIPT_SPAWN_HELD_TICKS       120  // Spawned waits so long for handlers of PlayerAdded
 #define SCRIPT_CONNECTIONS_PER_SCRIPT 1024 // to one signal

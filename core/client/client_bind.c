@@ -36,7 +36,7 @@ static void extra_apply(AttributeTable *attributes, const PlaceExtra *extra)
 {
     for (uint32_t i = 0; i < extra->attribute_count; i++) {
         const PrefabAttribute *attribute = &extra->attributes[i];
-        if ((attribute->flags & ATTRIBUTE_PRIVATE) == 0) {
+        if (attribute_is_public(attribute->flags)) {
             (void)!attribute_table_set_attribute(attributes, extra->net_id, attribute->name,
                                                  &attribute->value, 0);
         }

@@ -167,6 +167,24 @@ static void hear(Client *client, const MessageSound *sound)
     (void)!view_play(client->script.view, &effect); // a full queue is counted by the view
 }
 
+static void tell_hit(Client *client, const MessageProjectileHit *hit)
+{
+    tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_HIT,
+                                .entity = hit->entity_id,
+                                .other = hit->other,
+                                .shooter = hit->shooter,
+                                .position = hit->position,
+                                .normal = hit->normal});
+}
+
+static void tell_structure_removed(Client *client, const MessageStructureRemoved *removed)
+{
+    tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_STRUCTURE_REMOVED,
+                                .entity = removed->entity_id,
+                                .value = (double)removed->reason,
+                                .position = removed->position});
+}
+
 void client_script_tell(Client *client, const Message *event)
 {
     if (client->script.system == NULL) {
@@ -190,6 +208,27 @@ void client_script_tell(Client *client, const Message *event)
         break;
     case MESSAGE_RESPAWNED:
         tell_respawned(client, event->body);
+        break;
+    case MESSAGE_DAMAGED: {
+        const MessageDamaged *damaged = event->body;
+        tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_DAMAGED,
+                                    .entity = damaged->entity_id,
+                                    .other = damaged->cause,
+                                    .value = (double)damaged->amount});
+        break;
+    }
+    case MESSAGE_PROJECTILE_HIT:
+        tell_hit(client, event->body);
+        break;
+    case MESSAGE_STRUCTURE_PLACED: {
+        const MessageStructurePlaced *placed = event->body;
+        tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_STRUCTURE_PLACED,
+                                    .entity = placed->entity_id,
+                                    .player_id = placed->player});
+        break;
+    }
+    case MESSAGE_STRUCTURE_REMOVED:
+        tell_structure_removed(client, event->body);
         break;
     case MESSAGE_NPC_EVENT: {
         const MessageNpcEvent *npc = event->body;

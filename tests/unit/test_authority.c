@@ -430,7 +430,7 @@ TEST(attributes_keep_values_flags_and_their_caps)
               STATUS_RANGE);
     CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("\xff"), &value, 0),
               STATUS_MALFORMED);
-    CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("a"), &value, 8), STATUS_RANGE);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("a"), &value, 16), STATUS_RANGE);
     value.number = __builtin_nan("");
     CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("a"), &value, 0), STATUS_RANGE);
     value = (ScriptValue){.type = SCRIPT_VECTOR, .vector = {0, NAN_F, 0}};
@@ -638,9 +638,9 @@ TEST(players_come_play_and_go)
     CHECK_OK(w.methods->damage(w.world, body, 1000, DOOR)); // dies once
     CHECK_NEAR(info(&w, body).health, 0, 0);
     step(&w, 1);
-    CHECK_INT(count_events(&w, SCRIPT_EVENT_DIED, body), 1);
+    CHECK_INT(count_events(&w, SCRIPT_EVENT_DIED, body), 1); // after its damage
     uint32_t count = 0;
-    CHECK_INT(authority_events(w.authority, &count)[0].player_id, 7);
+    CHECK_INT(authority_events(w.authority, &count)[1].player_id, 7);
     CHECK_OK(w.methods->player_spawn(w.world, 7, &(Vec3){0, 0, 8}));
     CHECK_NEAR(info(&w, body).health, 100, 0);
     CHECK_NEAR(info(&w, body).position.z, 8, 0);

@@ -611,6 +611,53 @@ TEST(a_player_who_is_never_named_has_no_name)
     stage_close(stage);
 }
 
+TEST(what_happened_reaches_scripts)
+{
+    cast_open(false);
+    cast_add(
+        "StarterPlayer", "StarterPlayer/Ears",
+        "function onStart(self)\n"
+        "  self.Damaged:Connect(function(n, by)\n"
+        "    Network.FireServer('lost ' .. n .. ' by ' .. by.Id) end)\n"
+        "  self.Hit:Connect(function(shot, at, normal, shooter)\n"
+        "    Network.FireServer('hit ' .. shot.Id .. ' ' .. at.X .. ' ' .. shooter.Id) end)\n"
+        "end\n"
+        "Structure.Placed:Connect(function(piece) Network.FireServer('built ' .. piece.Id) end)\n"
+        "Structure.Removed:Connect(function(piece, reason)\n"
+        "  Network.FireServer(reason .. ' ' .. piece.Id) end)");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 12);
+    const MessageDamaged damaged = {.entity_id = STAGE_BODY, .cause = 44, .amount = 2.5f};
+    stage_event(stage, 0, MESSAGE_DAMAGED, &damaged);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    check_remote("damaged", "lost 2.5 by 44");
+    const MessageProjectileHit hit = {.entity_id = 45,
+                                      .other = STAGE_BODY,
+                                      .shooter = 46,
+                                      .position = {1, 2, 3},
+                                      .normal = {0, 1, 0}};
+    stage_event(stage, 0, MESSAGE_PROJECTILE_HIT, &hit);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    check_remote("hit", "hit 45 1.0 46");
+    const MessageStructurePlaced placed = {.entity_id = 47, .player = STAGE_PLAYER};
+    stage_event(stage, 0, MESSAGE_STRUCTURE_PLACED, &placed);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    check_remote("placed", "built 47");
+    const MessageStructureRemoved removed = {.entity_id = 47, .reason = 2};
+    stage_event(stage, 0, MESSAGE_STRUCTURE_REMOVED, &removed);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    check_remote("removed", "Collapsed 47");
+    check_no_faults();
+    stage_close(stage);
+}
+
 // A player who is not named again after a reconnect has left meanwhile.
 TEST(after_a_cut_the_players_are_told_anew)
 {

@@ -439,6 +439,15 @@ TEST(clients_know_what_is_public)
           value.number == 5);
     CHECK(!client->methods->attribute(client, crate, text_from("code"), &value));
     CHECK(client->methods->has_tag(client, CRATE_SCENE, text_from("loot")));
+    // The body of the first player: what is for its owner reaches that client alone.
+    ScriptPlayerInfo infos[4];
+    CHECK_INT(w.server->methods->players(w.server, infos, 4), 2);
+    CHECK_OK(w.server->methods->set_attribute(w.server, infos[0].entity, text_from("ammo"), &open,
+                                              ATTRIBUTE_OWNER));
+    step(&w, 1);
+    CHECK(client->methods->attribute(client, infos[0].entity, text_from("ammo"), &value));
+    ScriptWorld *second = view_world(w.views[1]);
+    CHECK(!second->methods->attribute(second, infos[0].entity, text_from("ammo"), &value));
     double coins = 0;
     CHECK(client->methods->player_stat_read(client, 1, text_from("Coins"), &coins) && coins == 3);
     ScriptPlayerInfo players[4];

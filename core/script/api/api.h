@@ -8,6 +8,7 @@
 
 #include "core/script/runtime/object.h"
 #include "core/script/runtime/script_inside.h"
+#include "core/sim/voxel_watch.h"
 
 typedef enum ApiSide { API_BOTH, API_SERVER, API_CLIENT, API_WRITES } ApiSide;
 
@@ -134,6 +135,16 @@ int api_answered(lua_State *thread, int status, lua_KContext context);
 
 // Queues an engine signal if something is connected to it; the values are on top of the main stack.
 void api_fire(ScriptSystem *system, const char *key, int argument_count);
+
+// --- changes by the running script (api_change.c)
+// -------------------------------------------------- Around an edit of voxels: fires
+// World.VoxelChanged or VoxelsChanged, if somebody listens.
+typedef struct ApiVoxelEdit {
+    bool is_heard;
+    VoxelWatch watch;
+} ApiVoxelEdit;
+void api_voxels_before(lua_State *thread, VoxelCoord min, VoxelCoord max, ApiVoxelEdit *edit);
+void api_voxels_after(lua_State *thread, ApiVoxelEdit *edit, VoxelKind kind);
 
 // The functions of all rows.
 #define API_FUNCTION(group, name, side, arguments, returns, doc) \

@@ -294,11 +294,15 @@ int api_World_KindOf(lua_State *thread)
 
 int api_World_SetVoxel(lua_State *thread)
 {
+    const VoxelCoord at = voxel_argument(thread, 1);
+    const VoxelKind kind = kind_argument(thread, 2);
+    ApiVoxelEdit edit;
     vm_charge(thread, 100);
-    api_check_change(thread,
-                     api_methods(thread)->set_voxel(api_world(thread), voxel_argument(thread, 1),
-                                                    kind_argument(thread, 2)),
-                     "World.SetVoxel");
+    api_voxels_before(thread, at, at, &edit);
+    if (api_check_change(thread, api_methods(thread)->set_voxel(api_world(thread), at, kind),
+                         "World.SetVoxel")) {
+        api_voxels_after(thread, &edit, kind);
+    }
     return 0;
 }
 
@@ -317,10 +321,13 @@ int api_World_FillBox(lua_State *thread)
                           VOXEL_EDIT_BOX_EDGE_MAX);
     }
     vm_charge(thread, 500 + x * y * z * 4);
-    api_check_change(
-        thread,
-        api_methods(thread)->fill_box(api_world(thread), min, max, kind_argument(thread, 3)),
-        "World.FillBox");
+    const VoxelKind kind = kind_argument(thread, 3);
+    ApiVoxelEdit edit;
+    api_voxels_before(thread, min, max, &edit);
+    if (api_check_change(thread, api_methods(thread)->fill_box(api_world(thread), min, max, kind),
+                         "World.FillBox")) {
+        api_voxels_after(thread, &edit, kind);
+    }
     return 0;
 }
 
@@ -332,10 +339,17 @@ int api_World_FillSphere(lua_State *thread)
                           (int)VOXEL_EDIT_SPHERE_RADIUS_MAX);
     }
     vm_charge(thread, 500 + (uint64_t)(radius * radius * radius) * 24);
-    api_check_change(thread,
-                     api_methods(thread)->fill_sphere(api_world(thread), object_vector(thread, 1),
-                                                      radius, kind_argument(thread, 3)),
-                     "World.FillSphere");
+    const Vec3 centre = object_vector(thread, 1);
+    const Vec3 reach = vec3(radius, radius, radius);
+    const VoxelKind kind = kind_argument(thread, 3);
+    ApiVoxelEdit edit;
+    api_voxels_before(thread, voxel_at(vec3_sub(centre, reach)), voxel_at(vec3_add(centre, reach)),
+                      &edit);
+    if (api_check_change(thread,
+                         api_methods(thread)->fill_sphere(api_world(thread), centre, radius, kind),
+                         "World.FillSphere")) {
+        api_voxels_after(thread, &edit, kind);
+    }
     return 0;
 }
 
@@ -606,6 +620,35 @@ static bool flag_option(lua_State *thread, int index, const char *name)
     return on;
 }
 
+// "server", "owner" or "all"; private = true is the older spelling of "server". 0: not said.
+static uint32_t visibility_option(lua_State *thread, int index)
+{
+    const bool is_private = flag_option(thread, index, "private");
+    if (!api_is_given(thread, index) || !api_option(thread, index, "visibility")) {
+        lua_settop(thread, index);
+        return is_private ? ATTRIBUTE_VISIBILITY | ATTRIBUTE_PRIVATE : 0;
+    }
+    const char *word = lua_tostring(thread, -1); // the table keeps it alive
+    lua_settop(thread, index);
+    if (strcmp(word, "server") == 0) {
+        return ATTRIBUTE_VISIBILITY | ATTRIBUTE_PRIVATE;
+    }
+    if (is_private) {
+        luaL_error(thread, "Entity:SetAttribute: private = true means visibility = \"server\"; "
+                           "leave private out");
+    }
+    if (strcmp(word, "owner") == 0) {
+        return ATTRIBUTE_VISIBILITY | ATTRIBUTE_OWNER;
+    }
+    if (strcmp(word, "all") != 0) {
+        luaL_error(thread,
+                   "Entity:SetAttribute: visibility is \"server\", \"owner\" or \"all\", "
+                   "not \"%s\"",
+                   word);
+    }
+    return ATTRIBUTE_VISIBILITY;
+}
+
 int api_Entity_SetAttribute(lua_State *thread)
 {
     lua_settop(thread, 4);
@@ -620,7 +663,7 @@ int api_Entity_SetAttribute(lua_State *thread)
                           luaL_typename(thread, 3));
     }
     uint32_t flags = flag_option(thread, 4, "persistent") ? ATTRIBUTE_PERSISTENT : 0;
-    flags |= flag_option(thread, 4, "private") ? ATTRIBUTE_PRIVATE : 0;
+    flags |= visibility_option(thread, 4);
     api_check_change(thread,
                      api_methods(thread)->set_attribute(
                          api_world(thread), object_entity(thread, 1),

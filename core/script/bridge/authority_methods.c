@@ -725,6 +725,7 @@ static Status method_structure_place(ScriptWorld *world, uint32_t piece, VoxelCo
     }
     if (status == STATUS_OK) {
         *out = record->net_id;
+        authority_structure_placed(authority, record->net_id, owner_id);
     }
     return name_full(authority, status, ENTITY_STRUCTURE);
 }

@@ -295,7 +295,7 @@ static Status keep_prefab(View *view, const Prefab *prefab, uint64_t net_id, Han
     }
     for (uint32_t i = 0; i < prefab->attribute_count && status == STATUS_OK; i++) {
         const PrefabAttribute *attribute = &prefab->attributes[i];
-        if ((attribute->flags & ATTRIBUTE_PRIVATE) == 0) {
+        if (attribute_is_owners(attribute->flags)) { // it is this client's own
             status = attribute_table_set_attribute(&view->attributes, net_id, attribute->name,
                                                    &attribute->value, attribute->flags);
         }
