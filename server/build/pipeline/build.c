@@ -538,6 +538,7 @@ void build_result_free(BuildResult *result)
     free(result->asset_list);
     free(result->manifest);
     free(result->client_manifest);
+    free(result->client_rows);
     diagnostic_list_free(&result->diagnostics);
     *result = (BuildResult){0};
 }

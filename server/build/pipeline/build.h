@@ -97,6 +97,9 @@ typedef struct BuildResult {
     size_t frame_bytes;
     char *manifest, *client_manifest; // JSON, signed
     size_t manifest_bytes, client_manifest_bytes;
+    uint8_t *client_rows; // of it (manifest_write_rows): what clients fetch if it fits no message
+    size_t client_rows_bytes;
+    uint8_t client_rows_hash[32];
     BuildAsset *assets; // sorted by path
     uint32_t asset_count;
     uint32_t asset_read_count, asset_checked_count; // read by the builder; checked by the worker

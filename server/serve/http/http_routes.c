@@ -282,8 +282,8 @@ static bool has_in_memory(void *user, const ServePlace *place)
         return has_packed(user, place);
     }
     const HostPlace *host = place->place;
-    wanted->is_rows =
-        host->rows.text != NULL && memcmp(wanted->hash, host->rows.hash, sizeof wanted->hash) == 0;
+    wanted->is_rows = host->built.client_rows != NULL &&
+                      memcmp(wanted->hash, host->built.client_rows_hash, sizeof wanted->hash) == 0;
     if (wanted->is_rows || memcmp(wanted->hash, host->scene_hash, sizeof wanted->hash) == 0) {
         return true;
     }
@@ -309,7 +309,7 @@ static void send_wanted(ServePlace *place, const Wanted *wanted, HttpRequest *re
     } else if (wanted->rune != UINT32_MAX) {
         send_rune(place, wanted->rune, request, response);
     } else if (wanted->is_rows) {
-        serve_place_send(place, place->place->rows.text, place->place->rows.bytes, response);
+        serve_place_send(place, built->client_rows, built->client_rows_bytes, response);
     } else {
         serve_place_send(place, built->stripped, built->stripped_bytes, response);
     }
@@ -436,7 +436,8 @@ static const HttpRoute routes[] = {
      .gives = "application/octet-stream",
      .summary = "A rune, packed; the number is rune_packing of /join"},
     {"POST", "/packed/*", serve_post_bundle, .body_max = SERVE_BUNDLE_BODY_BYTES, .blocks = true,
-     .names = "number", .takes = "runes:array place_id?", .gives = "application/octet-stream", .fails = "404",
+     .names = "number", .takes = "runes:array place_id?", .gives = "application/octet-stream",
+     .fails = "404",
      .summary = "Several runes of a place in one answer; the number 0 has them as they are"},
     {"GET", "/api/assets", .handler = serve_asset_list, .blocks = true,
      .gives = "assets:array thumbnail?:any", .fails = "404", .summary = "The assets of the place"},
