@@ -62,6 +62,7 @@ typedef struct BuildRequest {
     bool write;  // write the artifacts; without it only the version is recorded, beside the key
     bool update; // update the references in the scene; `write` does so in any case
     bool pack;   // also compress the runes for players
+    bool warm;   // start the TypeScript compiler, if the place has any, even if all is cached
     void (*progress)(void *user, const BuildProgress *progress); // may be NULL
     void *user;
     const atomic_bool *cancel; // may be NULL
