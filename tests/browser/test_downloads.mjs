@@ -177,6 +177,9 @@ test('a manifest that fits no message is kept too, and a second life of the worl
         };
         const cold = await complete();
         assert.equal(cold.requests, 3, 'the scene, the rows of the manifest, the runes');
+        const rows = await until('it is counted', () =>
+            ada.fetched.find(({ encoding }) => encoding === 'zstd'));
+        assert.ok(rows.bytes < (MODULES + LONG) * 110, `${rows.bytes} bytes: half of them are hashes`);
         await settle(ada, MODULES + 3);
         for (const life of ['same', 'next']) {
             if (life === 'next') {

@@ -100,6 +100,8 @@ typedef struct BuildResult {
     size_t manifest_bytes, client_manifest_bytes;
     uint8_t *client_rows; // of it (manifest_write_rows): what clients fetch if it fits no message
     size_t client_rows_bytes;
+    uint8_t *client_rows_zstd; // a frame, if it was requested and they fit no message; or NULL
+    size_t client_rows_zstd_bytes;
     uint8_t client_rows_hash[32];
     BuildAsset *assets; // sorted by path
     uint32_t asset_count;

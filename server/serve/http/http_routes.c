@@ -221,17 +221,38 @@ static void get_metrics(void *user, HttpRequest *request, HttpResponse *response
 
 // --- blobs --------------------------------------------------------------------------------------
 
-// A range is one of the rune's own bytes.
+// Bytes, and the same as a zstd frame, if there is one.
+typedef struct TwoForms {
+    const uint8_t *bytes, *zstd;
+    size_t count, zstd_count;
+} TwoForms;
+
+// A range is one of the bytes themselves.
+static void send_either(ServePlace *place, const TwoForms *forms, const HttpRequest *request,
+                        HttpResponse *response)
+{
+    const bool as_zstd = forms->zstd != NULL && http_header(request, "Range") == NULL &&
+                         http_prefers_coding(request, HTTP_ZSTD);
+    serve_place_send(place, as_zstd ? forms->zstd : forms->bytes,
+                     as_zstd ? forms->zstd_count : forms->count, response);
+    response->content_encoding = as_zstd ? "zstd" : NULL;
+    response->varies_by_encoding = true;
+}
+
 static void send_rune(ServePlace *place, uint32_t number, const HttpRequest *request,
                       HttpResponse *response)
 {
     const BuildRune *rune = &place->place->built.runes[number];
-    const bool as_zstd = rune->zstd != NULL && http_header(request, "Range") == NULL &&
-                         http_prefers_coding(request, HTTP_ZSTD);
-    serve_place_send(place, as_zstd ? rune->zstd : rune->bytes,
-                     as_zstd ? rune->zstd_count : rune->count, response);
-    response->content_encoding = as_zstd ? "zstd" : NULL;
-    response->varies_by_encoding = true;
+    const TwoForms forms = {rune->bytes, rune->zstd, rune->count, rune->zstd_count};
+    send_either(place, &forms, request, response);
+}
+
+static void send_rows(ServePlace *place, const HttpRequest *request, HttpResponse *response)
+{
+    const BuildResult *built = &place->place->built;
+    const TwoForms forms = {built->client_rows, built->client_rows_zstd, built->client_rows_bytes,
+                            built->client_rows_zstd_bytes};
+    send_either(place, &forms, request, response);
 }
 
 // For ever: the address says what it is.
@@ -309,7 +330,7 @@ static void send_wanted(ServePlace *place, const Wanted *wanted, HttpRequest *re
     } else if (wanted->rune != UINT32_MAX) {
         send_rune(place, wanted->rune, request, response);
     } else if (wanted->is_rows) {
-        serve_place_send(place, built->client_rows, built->client_rows_bytes, response);
+        send_rows(place, request, response);
     } else {
         serve_place_send(place, built->stripped, built->stripped_bytes, response);
     }
