@@ -26,17 +26,18 @@ export class Instances {
     }
 
     set(id: number, position: THREE.Vector3, rotation: THREE.Quaternion, scale: THREE.Vector3): void {
-        this.mesh.setMatrixAt(this.slotOf(id), matrix.compose(position, rotation, scale));
-        this.moved = true;
+        this.setMatrix(id, matrix.compose(position, rotation, scale));
     }
 
     setMatrix(id: number, own: THREE.Matrix4): void {
-        this.mesh.setMatrixAt(this.slotOf(id), own);
+        const slot = this.slotOf(id); // may make another mesh
+        this.mesh.setMatrixAt(slot, own);
         this.moved = true;
     }
 
     paint(id: number, colour: THREE.Color): void {
-        this.mesh.setColorAt(this.slotOf(id), colour);
+        const slot = this.slotOf(id);
+        this.mesh.setColorAt(slot, colour);
         this.painted = true;
     }
 
