@@ -108,7 +108,7 @@ static void check_side(ScriptSide side)
     const RemoteCosts *costs = script_remotes(scripts);
     for (uint32_t i = 0; i < costs->count; i++) {
         uint64_t refused = 0;
-        for (uint32_t reason = 0; reason < REFUSED_COUNT; reason++) {
+        for (uint32_t reason = 0; reason < REMOTE_REFUSED_COUNT; reason++) {
             refused += costs->rows[i].refused[reason];
         }
         ASSERT(refused == costs->rows[i].dropped_count);
