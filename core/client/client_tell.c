@@ -35,11 +35,17 @@ static void player_joined(Client *client, const MessagePlayerJoined *joined)
     }
     player->leaving = false;
     player->leaving_tick = 0;
+    const bool has_new_body = joined->entity_id != 0 && joined->entity_id != player->entity;
     roster_set_entity(roster, player, joined->entity_id);
     (void)!roster_set_team(roster, joined->player, joined->team);
     if (is_new) {
         tell(client,
              &(ScriptEvent){.type = SCRIPT_EVENT_PLAYER_ADDED, .player_id = joined->player});
+    }
+    if (has_new_body) { // one that is alive again is told by RESPAWNED
+        tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_RESPAWNED,
+                                    .entity = joined->entity_id,
+                                    .player_id = joined->player});
     }
 }
 
@@ -161,6 +167,24 @@ static void hear(Client *client, const MessageSound *sound)
     (void)!view_play(client->script.view, &effect); // a full queue is counted by the view
 }
 
+static void tell_hit(Client *client, const MessageProjectileHit *hit)
+{
+    tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_HIT,
+                                .entity = hit->entity_id,
+                                .other = hit->other,
+                                .shooter = hit->shooter,
+                                .position = hit->position,
+                                .normal = hit->normal});
+}
+
+static void tell_structure_removed(Client *client, const MessageStructureRemoved *removed)
+{
+    tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_STRUCTURE_REMOVED,
+                                .entity = removed->entity_id,
+                                .value = (double)removed->reason,
+                                .position = removed->position});
+}
+
 void client_script_tell(Client *client, const Message *event)
 {
     if (client->script.system == NULL) {
@@ -184,6 +208,27 @@ void client_script_tell(Client *client, const Message *event)
         break;
     case MESSAGE_RESPAWNED:
         tell_respawned(client, event->body);
+        break;
+    case MESSAGE_DAMAGED: {
+        const MessageDamaged *damaged = event->body;
+        tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_DAMAGED,
+                                    .entity = damaged->entity_id,
+                                    .other = damaged->cause,
+                                    .value = (double)damaged->amount});
+        break;
+    }
+    case MESSAGE_PROJECTILE_HIT:
+        tell_hit(client, event->body);
+        break;
+    case MESSAGE_STRUCTURE_PLACED: {
+        const MessageStructurePlaced *placed = event->body;
+        tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_STRUCTURE_PLACED,
+                                    .entity = placed->entity_id,
+                                    .player_id = placed->player});
+        break;
+    }
+    case MESSAGE_STRUCTURE_REMOVED:
+        tell_structure_removed(client, event->body);
         break;
     case MESSAGE_NPC_EVENT: {
         const MessageNpcEvent *npc = event->body;

@@ -165,7 +165,7 @@ static void use_widget(ScriptSystem *scripts, uint64_t owner, double handler, co
     uint8_t bytes[64] = {6, 1, 5, (uint8_t)strlen(typed)}; // a list of one text
     memcpy(bytes + 4, typed, strlen(typed));
     const ScriptEvent event = {.type = SCRIPT_EVENT_UI,
-                               .entity = owner,
+                               .other = owner,
                                .value = handler,
                                .payload = bytes,
                                .payload_bytes = typed[0] != 0 ? 4 + strlen(typed) : 0};
@@ -198,6 +198,50 @@ TEST(widgets_call_back)
     use_widget(view, owner, 1, ""); // the tree was cleared: it does not exist
     sample_world_step(world, 2);
     CHECK(strstr(small_log.text, "clicked") == NULL);
+    check_no_faults(view, "client");
+    small_world_close(world);
+}
+
+// What is shown above entities: its own handlers, room that is given back, an end with the script.
+static const char tags[] =
+    "local part = World.Find('Door')\n"
+    "UI.At(part, UI.Button({text = 'open', OnClick = function() print('above') end}))\n"
+    "UI.Show(UI.Button({text = 'go', OnClick = function() print('screen') end}))\n"
+    "print('no entity', pcall(UI.At, 5, UI.Text({text = 'x'})))\n"
+    "print('bad tree', pcall(UI.At, part, {1, {2, {3, {4, {5, {6, {7, {8}}}}}}}}))\n"
+    "task.spawn(function()\n"
+    "  local made = {}\n"
+    "  for i = 1, 65 do made[i] = World.SpawnLocal('Crate', Vector3.new(i, 9, 0)) end\n"
+    "  task.wait()\n"
+    "  local shown, why = 1, nil\n"
+    "  for i = 1, 65 do\n"
+    "    if i == 40 then task.wait() end\n"
+    "    local ok, text = pcall(UI.At, made[i], UI.Text({text = 'x'}))\n"
+    "    if ok then shown = shown + 1 else why = text end\n"
+    "  end\n"
+    "  print('tags', shown, why)\n"
+    "  for i = 1, 65 do made[i]:Destroy() end\n"
+    "  task.wait(0.1)\n"
+    "  local one = World.SpawnLocal('Crate', Vector3.new(0, 9, 0))\n"
+    "  print('again', pcall(UI.At, one, UI.Text({text = 'x'})))\n"
+    "end)\n";
+
+TEST(widgets_stand_above_entities)
+{
+    SampleWorld *world = small_world_open();
+    ScriptSystem *view = sample_world_scripts(world, SCRIPT_CLIENT);
+    CHECK(add(view, "StarterGui/Tags", tags, sizeof tags - 1));
+    sample_world_step(world, 60);
+    CHECK(strstr(small_log.text, "tags\t64\tUI.At: a script shows something above at most 64") !=
+          NULL);
+    CHECK(strstr(small_log.text, "again\ttrue") != NULL);
+    CHECK(strstr(small_log.text, "no entity\tfalse") != NULL);
+    CHECK(strstr(small_log.text, "bad tree\tfalse") != NULL);
+    const uint64_t owner = ((const Instance *)pool_at(&view->instances, 1))->number;
+    use_widget(view, owner, 1, "");
+    sample_world_step(world, 2);
+    CHECK(strstr(small_log.text, "screen\n") != NULL);
+    CHECK(strstr(small_log.text, "above\n") == NULL);
     check_no_faults(view, "client");
     small_world_close(world);
 }

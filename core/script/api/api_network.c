@@ -381,11 +381,7 @@ static uint32_t forget_entries(ScriptSystem *system, int ref, Handle handle)
 
 void api_forget_handlers(ScriptSystem *system, Handle handle)
 {
-    lua_State *thread = system->lua;
-    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->ui_ref);
-    lua_pushnil(thread);
-    lua_rawseti(thread, -2, (lua_Integer)instance_at(system, handle)->number);
-    lua_pop(thread, 1);
+    api_forget_shown(system->lua, instance_at(system, handle));
     (void)forget_entries(system, system->invokes_ref, handle);
     system->declare_count -= forget_entries(system, system->declares_ref, handle);
 }

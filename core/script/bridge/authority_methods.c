@@ -9,6 +9,7 @@
 
 // Steps that calls cost here and afterwards, rounded up; a step is two nanoseconds.
 #define NAME_STEPS       10  // one more entity of that name
+#define SPAWN_NAME_STEPS 2   // the name of one spawn point
 #define PLAYER_STEPS     5   // one player in a list
 #define RECORD_STEPS     300 // an attribute or a tag, and sending it to clients
 #define REMOVE_STEPS     300 // its neighbours, its record, its removal at clients and scripts
@@ -39,7 +40,8 @@ static bool method_entity(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo 
 {
     WorldThing thing;
     if (!authority_find(of(world), net_id, &thing)) {
-        return false;
+        const SpawnPoints points = authority_spawns(of(world));
+        return spawn_points_info(&points, net_id, out);
     }
     *out = world_read_info(of(world)->sim, net_id, &thing);
     return true;
@@ -63,11 +65,46 @@ static uint64_t method_find(ScriptWorld *world, Text name)
         sim_add_work(authority->sim, NAME_STEPS);
         record = attribute_table_named(&authority->attributes, name, record);
     }
-    return record == NULL ? 0 : record->net_id;
+    if (record != NULL) {
+        return record->net_id;
+    }
+    const SpawnPoints points = authority_spawns(authority);
+    sim_add_work(authority->sim, (uint64_t)points.count * SPAWN_NAME_STEPS);
+    return spawn_points_find(&points, name);
+}
+
+// Anchored parts first, as their net ids are the lowest.
+static uint32_t method_find_all(ScriptWorld *world, Text name, uint64_t *out, uint32_t max)
+{
+    const Authority *authority = of(world);
+    WorldThing thing;
+    uint32_t count = 0;
+    uint64_t net_id = scene_names_find(&authority->scene_names, name, 0);
+    for (; net_id != 0 && count < max;
+         net_id = scene_names_find(&authority->scene_names, name, net_id)) {
+        sim_add_work(authority->sim, NAME_STEPS);
+        if (authority_find(authority, net_id, &thing)) {
+            out[count++] = net_id;
+        }
+    }
+    const Record *record = attribute_table_named(&authority->attributes, name, NULL);
+    for (; record != NULL && count < max;
+         record = attribute_table_named(&authority->attributes, name, record)) {
+        sim_add_work(authority->sim, NAME_STEPS);
+        if (authority_find(authority, record->net_id, &thing)) {
+            out[count++] = record->net_id;
+        }
+    }
+    return count;
 }
 
 static Text method_name(ScriptWorld *world, uint64_t net_id)
 {
+    const SpawnPoints points = authority_spawns(of(world));
+    const PlaceSpawn *spawn = spawn_points_at(&points, net_id);
+    if (spawn != NULL) {
+        return spawn->name;
+    }
     const Text name = scene_names_at(&of(world)->scene_names, net_id);
     return name.bytes > 0 ? name : attribute_table_name(&of(world)->attributes, net_id);
 }
@@ -82,15 +119,9 @@ static bool method_prefab(ScriptWorld *world, uint32_t index, Text *name)
     return true;
 }
 
-static uint32_t method_in_radius(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
-                                 uint64_t *out, uint32_t max)
+// Of what a query has found: those that are still there.
+static uint32_t keep_found(Authority *authority, uint32_t found, uint64_t *out, uint32_t max)
 {
-    Authority *authority = of(world);
-    if (!vec3_is_finite(centre)) {
-        return 0;
-    }
-    const uint32_t found = sim_query_radius(authority->sim, centre, radius, type_mask,
-                                            authority->refs, AUTHORITY_RADIUS_MAX);
     uint32_t count = 0;
     for (uint32_t i = 0; i < found && i < AUTHORITY_RADIUS_MAX && count < max; i++) {
         WorldThing thing;
@@ -101,10 +132,34 @@ static uint32_t method_in_radius(ScriptWorld *world, Vec3 centre, float radius, 
     return count;
 }
 
-static bool method_ray(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
-                       uint64_t ignore, ScriptRayHit *out)
+static uint32_t method_in_radius(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
+                                 uint64_t *out, uint32_t max)
 {
-    return world_read_ray(of(world)->sim, origin, direction, distance, ignore, out);
+    Authority *authority = of(world);
+    if (!vec3_is_finite(centre)) {
+        return 0;
+    }
+    const uint32_t found = sim_query_radius(authority->sim, centre, radius, type_mask,
+                                            authority->refs, AUTHORITY_RADIUS_MAX);
+    return keep_found(authority, found, out, max);
+}
+
+static uint32_t method_in_box(ScriptWorld *world, Aabb box, uint32_t type_mask, uint64_t *out,
+                              uint32_t max)
+{
+    Authority *authority = of(world);
+    if (!vec3_is_finite(box.min) || !vec3_is_finite(box.max)) {
+        return 0;
+    }
+    const uint32_t found =
+        sim_query_box(authority->sim, box, type_mask, authority->refs, AUTHORITY_RADIUS_MAX);
+    return keep_found(authority, found, out, max);
+}
+
+static bool method_ray(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
+                       ScriptIgnored ignored, ScriptRayHit *out)
+{
+    return world_read_ray(of(world)->sim, origin, direction, distance, ignored, out);
 }
 
 static VoxelKind method_voxel(ScriptWorld *world, VoxelCoord at)
@@ -579,6 +634,12 @@ static bool method_player_stat_read(ScriptWorld *world, uint64_t player_id, Text
     return roster_stat(&of(world)->roster, player_id, name, out);
 }
 
+static bool method_player_stat_at(ScriptWorld *world, uint64_t player_id, uint32_t index,
+                                  Text *name, double *out)
+{
+    return roster_stat_at(&of(world)->roster, player_id, index, name, out);
+}
+
 // --- things that fly, think and stand -----------------------------------------------------------
 
 // HANDLE_NONE, which all NPC functions reject, if it is gone or anchored.
@@ -664,6 +725,7 @@ static Status method_structure_place(ScriptWorld *world, uint32_t piece, VoxelCo
     }
     if (status == STATUS_OK) {
         *out = record->net_id;
+        authority_structure_placed(authority, record->net_id, owner_id);
     }
     return name_full(authority, status, ENTITY_STRUCTURE);
 }
@@ -701,9 +763,12 @@ static uint64_t method_local_player(ScriptWorld *world)
     return 0;
 }
 
-static Status method_ui(ScriptWorld *world, const uint8_t *tree, size_t bytes)
+static Status method_show(ScriptWorld *world, uint64_t owner, uint64_t entity, const uint8_t *tree,
+                          size_t bytes)
 {
     (void)world;
+    (void)owner;
+    (void)entity;
     (void)tree;
     (void)bytes;
     return STATUS_DENIED;
@@ -799,9 +864,11 @@ static const ScriptWorldMethods methods = {
     .work = method_work,
     .entity = method_entity,
     .find = method_find,
+    .find_all = method_find_all,
     .name = method_name,
     .prefab = method_prefab,
     .in_radius = method_in_radius,
+    .in_box = method_in_box,
     .ray = method_ray,
     .voxel = method_voxel,
     .voxel_kinds = method_voxel_kinds,
@@ -828,6 +895,7 @@ static const ScriptWorldMethods methods = {
     .player_team = method_player_team,
     .player_stat = method_player_stat,
     .player_stat_read = method_player_stat_read,
+    .player_stat_at = method_player_stat_at,
     .fire = authority_fire,
     .npc_move_to = method_npc_move_to,
     .npc_target = method_npc_target,
@@ -839,7 +907,7 @@ static const ScriptWorldMethods methods = {
     .key_is_down = method_key_is_down,
     .camera = method_camera,
     .local_player = method_local_player,
-    .ui = method_ui,
+    .show = method_show,
     .sound = method_sound,
     .chat = method_chat,
     .send = method_send,

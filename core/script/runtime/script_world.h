@@ -26,6 +26,7 @@ typedef struct ScriptEntityInfo {
     Quat rotation;
     Vec3 size;
     float health;
+    Text team;     // of a spawn point (type ENTITY_NONE), "" for everybody
     bool is_local; // made by SpawnLocal on this client
     bool is_anchored;
 } ScriptEntityInfo;
@@ -44,6 +45,12 @@ typedef struct ScriptRayHit {
     VoxelCoord voxel;
     VoxelKind kind;
 } ScriptRayHit;
+
+// What a ray goes through.
+typedef struct ScriptIgnored {
+    const uint64_t *net_ids;
+    uint32_t count;
+} ScriptIgnored;
 
 // Where a message goes. On the server: one player, or all (player 0). On the client: the server.
 typedef struct ScriptMessage {
@@ -79,12 +86,15 @@ typedef struct ScriptWorldMethods {
     uint64_t (*work)(ScriptWorld *world);
     bool (*entity)(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo *out);
     uint64_t (*find)(ScriptWorld *world, Text name); // the lowest net id of that name; 0: none
+    uint32_t (*find_all)(ScriptWorld *world, Text name, uint64_t *out, uint32_t max);
     Text (*name)(ScriptWorld *world, uint64_t net_id);
     bool (*prefab)(ScriptWorld *world, uint32_t index, Text *name); // false past the last
     uint32_t (*in_radius)(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
                           uint64_t *out, uint32_t max);
-    bool (*ray)(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance, uint64_t ignore,
-                ScriptRayHit *out);
+    uint32_t (*in_box)(ScriptWorld *world, Aabb box, uint32_t type_mask, uint64_t *out,
+                       uint32_t max);
+    bool (*ray)(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
+                ScriptIgnored ignored, ScriptRayHit *out);
     VoxelKind (*voxel)(ScriptWorld *world, VoxelCoord at);
     uint32_t (*players)(ScriptWorld *world, ScriptPlayerInfo *out, uint32_t max);
     bool (*attribute)(ScriptWorld *world, uint64_t net_id, Text name, ScriptValue *out);
@@ -117,6 +127,9 @@ typedef struct ScriptWorldMethods {
     Status (*player_team)(ScriptWorld *world, uint64_t player_id, Text team);
     Status (*player_stat)(ScriptWorld *world, uint64_t player_id, Text name, double value);
     bool (*player_stat_read)(ScriptWorld *world, uint64_t player_id, Text name, double *out);
+    // The numbers in the order in which they came; false past the last.
+    bool (*player_stat_at)(ScriptWorld *world, uint64_t player_id, uint32_t index, Text *name,
+                           double *out);
     // STATUS_NOT_FOUND: the shooter is gone; STATUS_UNSUPPORTED: there is no such prefab of a
     // projectile; STATUS_BLOCKED: neither a position nor a shooter with an eye.
     Status (*fire)(ScriptWorld *world, const ScriptShot *shot, uint64_t *out);
@@ -132,7 +145,10 @@ typedef struct ScriptWorldMethods {
     bool (*key_is_down)(ScriptWorld *world, Text key_or_action);
     bool (*camera)(ScriptWorld *world, Vec3 *position, Vec3 *forward);
     uint64_t (*local_player)(ScriptWorld *world);
-    Status (*ui)(ScriptWorld *world, const uint8_t *tree, size_t bytes); // value.h
+    // A tree (value.h) of the instance with that number; entity 0: on the screen. 0 bytes: nothing
+    // is shown there any more.
+    Status (*show)(ScriptWorld *world, uint64_t owner, uint64_t entity, const uint8_t *tree,
+                   size_t bytes);
     // --- both --------------------------------------------------------------------------------
     Status (*sound)(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
                     float volume);

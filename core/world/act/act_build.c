@@ -135,6 +135,7 @@ void act_build_place(Acts *acts, Session *session, uint32_t seq, const MessageBu
         .entity_id = net_id, .player = session->player, .piece = desc.piece};
     const ReplicatorEvent where = {.subject = net_id};
     event_broadcast(sessions, MESSAGE_STRUCTURE_PLACED, &event, &where);
+    authority_structure_placed(acts->config.authority, net_id, session->player);
     save_structure(acts->config.saves, net_id, session, seq);
 }
 
