@@ -623,3 +623,46 @@ TEST(a_player_is_welcomed_once)
     check_no_faults(scripts, "server");
     small_world_close(world);
 }
+
+// Both halves of the gun as the UGC document has them; the client's is in onUpdate.
+TEST(the_gun_of_the_document)
+{
+    static const char server[] =
+        "-- Host Code\n"
+        "Network.OnClientEvent(\"FireGun\", function(player, dir)\n"
+        "    -- Verify logic (Anti-cheat)\n"
+        "    local bullet = World.Spawn(\"Bullet\")\n"
+        "    bullet.SetVelocity(dir * 100)\n"
+        "    Network.Broadcast(\"PlaySound\", \"shoot.wav\")\n"
+        "end)\n"
+        // The test's own.
+        "function onUpdate()\n"
+        "  local shots = World.GetInRadius(Vector3.zero, 900, 'Projectile')\n"
+        "  for _, shot in ipairs(shots) do\n"
+        "    local from = shot.Owner.Character.Position\n"
+        "    local flown = shot.Position - from - Vector3.new(0, 1.62, 0)\n"
+        "    local aside = flown:Cross(shot.Velocity.Unit).Magnitude\n"
+        "    print('shot of', shot.Owner.Name, aside < 0.01,\n"
+        "          math.round(shot.Velocity.Magnitude))\n"
+        "  end\n"
+        "end\n";
+    static const char client[] =
+        "function onUpdate()\n"
+        "-- Client Code\n"
+        "if Input.IsKeyPressed(\"Fire\") then\n"
+        "    Network.FireServer(\"FireGun\", camera.Forward)\n"
+        "end\n"
+        "end\n"
+        "Network.On('PlaySound', function(name) print('heard', name) end)\n";
+    SampleWorld *world = run_both(server, client, 10);
+    CHECK_OK(sample_world_key(world, (Text){"Fire", 4}, true));
+    sample_world_step(world, 1);
+    CHECK_OK(sample_world_key(world, (Text){"Fire", 4}, false));
+    sample_world_step(world, 20);
+    CHECK(lines_with("shot of\tplayer1\ttrue\t100\n") > 0);
+    CHECK_INT(lines_with("shot of\tplayer1\tfalse"), 0);
+    CHECK_INT(lines_with("heard\tshoot.wav\n"), 1);
+    check_no_faults(sample_world_scripts(world, SCRIPT_SERVER), "server");
+    check_no_faults(sample_world_scripts(world, SCRIPT_CLIENT), "client");
+    small_world_close(world);
+}
