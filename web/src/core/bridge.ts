@@ -59,6 +59,7 @@ interface Exports {
     clientProgress(client: Handle): number;
     clientInput(
         client: Handle, moveX: number, moveZ: number, yaw: number, pitch: number, buttons: number,
+        turnSeen: number,
     ): void;
     clientUpdate(client: Handle, nowMs: number): void;
     clientSend(client: Handle, json: Address, bytes: number): number;
@@ -233,6 +234,7 @@ export interface Input {
     yaw: number;
     pitch: number;
     buttons: number;
+    turnSeen?: number; // how much of what scripts have turned is in this yaw
 }
 
 // Doubles in a row of clientMovers and clientShapes; bytes of a face of terrain.
@@ -519,7 +521,7 @@ export class CoreClient {
 
     setInput(input: Input): void {
         this.raw.clientInput(this.handle, input.moveX, input.moveZ, input.yaw, input.pitch,
-            input.buttons);
+            input.buttons, input.turnSeen ?? 0);
     }
 
     update(nowMs: number): void {
