@@ -25,6 +25,7 @@ Status client_script_open(Client *client)
     view.prefabs = client->place->prefabs;
     view.scene_names = client->place->scene_names;
     view.spawns = (SpawnPoints){client->place->spawns, client->place->spawn_count};
+    view.voxel_kind_names = client->place->voxel_kind_names;
     view.local_player = client->player;
     Status status = view_create(client->heap, &view, &script->view);
     if (status != STATUS_OK) {
@@ -189,6 +190,7 @@ static void set_switch(Client *client)
 {
     RuneCache *cache = &client->runes;
     drop_missing(client, &cache->current, &cache->staged);
+    client_parameters_switch(client, cache->staged.version);
     set_load(client, &cache->staged, CLIENT_LATER);
     rune_cache_switch(client);
 }
@@ -233,7 +235,8 @@ static bool set_update(Client *client)
         // A reload whose manifest has not come yet.
         return cache->reload_version <= cache->current.version || cache->reload_tick > now;
     }
-    if (rune_cache_is_ready(client, &cache->staged, CLIENT_NEEDED)) {
+    if (!client_parameters_are_newer(client, cache->staged.version) &&
+        rune_cache_is_ready(client, &cache->staged, CLIENT_NEEDED)) {
         set_switch(client);
         cache->current.first_done = true;
         return true;

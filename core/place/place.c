@@ -11,7 +11,8 @@
 #include <string.h>
 
 _Static_assert((int)PLACE_ATTRIBUTE_PERSISTENT == (int)ATTRIBUTE_PERSISTENT &&
-                   (int)PLACE_ATTRIBUTE_PRIVATE == (int)ATTRIBUTE_PRIVATE,
+                   (int)PLACE_ATTRIBUTE_PRIVATE == (int)ATTRIBUTE_PRIVATE &&
+                   (int)PLACE_ATTRIBUTE_OWNER == (int)ATTRIBUTE_OWNER,
                "flags are kept as they are");
 _Static_assert((int)PLACE_PREFAB_PART == (int)PREFAB_PART &&
                    (int)PLACE_PREFAB_PROP == (int)PREFAB_PROP &&

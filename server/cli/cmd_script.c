@@ -2,6 +2,8 @@
 // script may come from a stranger. So this process reads the file as bytes, has TypeScript compiled
 // by the jailed processes that a build uses, and enters the jail before it parses anything.
 #include "core/script/api/api_reference.h"
+#include "core/script/check/check.h"
+#include "core/script/luau/luau.h"
 #include "core/script/trial/sample_world.h"
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"
@@ -12,9 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOG_LINES_MAX   10000
-#define REFERENCE_BYTES (1 << 20)
-#define JAIL_BYTES      (8ull << 30)
+#define LOG_LINES_MAX    10000
+#define REFERENCE_BYTES  (1 << 20)
+#define JAIL_BYTES       (8ull << 30)
+#define CHECK_HEAP_BYTES (256u << 20)
+#define LUAU_HEAP_BYTES  (64ull << 20)
 
 typedef struct RunOptions {
     const char *file;
@@ -49,7 +53,7 @@ static void print_usage(FILE *out)
 {
     fprintf(
         out,
-        "usage: sandlot script run FILE [options]   run a script, .lua or .ts, in a small world\n"
+        "usage: sandlot script run FILE [options]   run a script, .lua, .luau or .ts\n"
         "       sandlot script api [--format markdown|typescript|lua]   print the reference\n\n"
         "Options of run:\n"
         "  --context Server|Client   the side it runs on (default Server)\n"
@@ -279,13 +283,78 @@ static void make_typescript(Run *run)
     diagnostic_list_free(&list);
 }
 
-static void load(Run *run, ScriptSystem *scripts, const char *name)
+static void tell_lint(void *user, const CheckDiagnostic *diagnostic)
 {
-    const CompileRequest request = {
-        .script_id = name, .code = run->source, .code_bytes = run->source_bytes};
-    if (typescript_bytes(run->options.file) == 0) {
+    Run *run = user;
+    const bool is_error = diagnostic->level == CHECK_ERROR;
+    LogEvent event = {.level = is_error ? LOG_ERROR : LOG_WARN};
+    snprintf(event.text, sizeof event.text, "%s:%u: %s", diagnostic->file, diagnostic->line,
+             diagnostic->message);
+    if (is_error && run->compile_error[0] == '\0') {
+        snprintf(run->compile_error, sizeof run->compile_error, "%.*s", SCRIPT_MESSAGE_BYTES - 1,
+                 event.text);
+    }
+    write_line(run, &event);
+}
+
+// The source becomes the Lua of it, line by line.
+static void translate_luau(Run *run, const char *name)
+{
+    const size_t bytes = strlen(name);
+    if (bytes <= 5 || strcmp(name + bytes - 5, ".luau") != 0) {
+        return;
+    }
+    Heap heap = heap_make(LUAU_HEAP_BYTES);
+    LuauLua made = {0};
+    const Status status = luau_translate(&heap, run->source, run->source_bytes, &made);
+    char *lua = status == STATUS_OK ? malloc(made.lua_bytes + 1) : NULL;
+    if (lua != NULL) {
+        memcpy(lua, made.lua, made.lua_bytes);
+        free(run->source);
+        run->source = lua;
+        run->source_bytes = made.lua_bytes;
+    } else if (status == STATUS_MALFORMED) {
+        snprintf(run->compile_error, sizeof run->compile_error, "%.80s:%u: %.140s", name, made.line,
+                 made.message);
+    } else {
+        snprintf(run->compile_error, sizeof run->compile_error, "%.80s: out of memory", name);
+    }
+    luau_free(&heap, &made);
+}
+
+// What a build would say about it, so that a mistake is named where it was made; with an error no
+// world takes the script.
+static void load_lua(Run *run, ScriptSystem *scripts, const char *name)
+{
+    Heap heap = heap_make(CHECK_HEAP_BYTES);
+    const CheckSink sink = {tell_lint, run};
+    const CheckScript script = {.path = name,
+                                .file = name,
+                                .context = run->options.side == SCRIPT_SERVER ? CONTEXT_SERVER
+                                                                              : CONTEXT_CLIENT,
+                                .source = run->source,
+                                .source_bytes = run->source_bytes};
+    CheckOutput output;
+    const Status status = check_script(&heap, &script, &sink, &output);
+    if (status != STATUS_OK && run->compile_error[0] == '\0') {
+        snprintf(run->compile_error, sizeof run->compile_error, "%s", status_text(status));
+    }
+    check_output_free(&heap, &output);
+    if (run->compile_error[0] == '\0') {
+        translate_luau(run, name);
+    }
+    if (run->compile_error[0] == '\0') {
+        const CompileRequest request = {
+            .script_id = name, .code = run->source, .code_bytes = run->source_bytes};
         const CompileResult result = script_compile(scripts, &request);
         memcpy(run->compile_error, result.error, sizeof run->compile_error);
+    }
+}
+
+static void load(Run *run, ScriptSystem *scripts, const char *name)
+{
+    if (typescript_bytes(run->options.file) == 0) {
+        load_lua(run, scripts, name);
     } else if (run->compile_error[0] == '\0') {
         const Status status = script_runes_load(&run->runes, scripts);
         snprintf(run->compile_error, sizeof run->compile_error, "%s",

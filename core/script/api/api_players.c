@@ -70,6 +70,15 @@ int api_Players_GetPlayerByName(lua_State *thread)
     return 1;
 }
 
+int api_Players_GetPlayerById(lua_State *thread)
+{
+    ScriptPlayerInfo info;
+    const uint64_t player_id = (uint64_t)luaL_checkinteger(thread, 1);
+    const bool is_here = player_id != 0 && api_find_player(script_of(thread), player_id, &info);
+    object_push_player(thread, is_here ? player_id : 0);
+    return 1;
+}
+
 int api_get_Player_UserId(lua_State *thread)
 {
     lua_pushinteger(thread, (lua_Integer)object_player(thread, 1));

@@ -118,6 +118,24 @@ int api_Random_NextInteger(lua_State *thread)
     return 1;
 }
 
+#define SHUFFLE_STEPS 40 // for one value
+
+int api_Random_Shuffle(lua_State *thread)
+{
+    Rng *rng = luaL_checkudata(thread, 1, "Random");
+    const lua_Unsigned count = lua_rawlen(thread, 2);
+    for (lua_Unsigned i = count; i > 1; i--) {
+        vm_charge(thread, SHUFFLE_STEPS);
+        const lua_Unsigned other = 1 + draw_up_to(rng, i - 1);
+        lua_rawgeti(thread, 2, (lua_Integer)i);
+        lua_rawgeti(thread, 2, (lua_Integer)other);
+        lua_rawseti(thread, 2, (lua_Integer)i);
+        lua_rawseti(thread, 2, (lua_Integer)other);
+    }
+    lua_settop(thread, 2);
+    return 1;
+}
+
 // --- Json ---------------------------------------------------------------------------------------
 
 int api_Json_Encode(lua_State *thread)

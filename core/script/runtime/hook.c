@@ -226,6 +226,28 @@ static uint32_t own_line(const ScriptSystem *system, Handle handle, const char *
     return bytes > 0 && traceback[0] != '\0' ? 0 : otherwise;
 }
 
+// Adds what to do to Lua's own words.
+static void explain(char *message, size_t capacity)
+{
+    static const struct {
+        const char *end, *advice;
+    } known[] = {
+        {"(for iterator 'for iterator')",
+         ": write for i, value in ipairs(list) do, or for key, value in pairs(map) do"},
+        {"attempt to index a nil value", ": what stands before the dot or colon returned nil"},
+        {"attempt to call a nil value", ": what is called here is nil"},
+        {"attempt to concatenate a nil value", ": write tostring(value) if it may be nil"},
+    };
+    const size_t bytes = strlen(message);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        const size_t end = strlen(known[i].end);
+        if (bytes >= end && strcmp(message + bytes - end, known[i].end) == 0) {
+            snprintf(message + bytes, capacity - bytes, "%s", known[i].advice);
+            return;
+        }
+    }
+}
+
 static void record_fault(ScriptSystem *system, const Thread *thread, VmOutcome outcome)
 {
     char message[SCRIPT_MESSAGE_BYTES];
@@ -233,14 +255,18 @@ static void record_fault(ScriptSystem *system, const Thread *thread, VmOutcome o
     FaultKind kind = FAULT_ERROR;
     if (outcome == VM_OVER_BUDGET) {
         kind = FAULT_BUDGET;
-        snprintf(message, sizeof message, "ran for more than %u ms (%llu steps)",
-                 (unsigned)system->config.call_ms, (unsigned long long)vm_steps_used(system->vm));
+        snprintf(
+            message, sizeof message,
+            "ran for more than %u ms (%llu steps): put task.wait() into the loop, or do less at a "
+            "time",
+            (unsigned)system->config.call_ms, (unsigned long long)vm_steps_used(system->vm));
     } else if (outcome == VM_OVER_MEMORY || outcome == VM_DEAD) {
         kind = FAULT_MEMORY;
         snprintf(message, sizeof message, "the scripts of this world use more than %zu MiB",
                  vm_memory(system->vm).soft_bytes >> 20);
     } else {
         error_text(thread->lua, message, sizeof message);
+        explain(message, sizeof message);
         kind = says_side(system, message) ? FAULT_CAPABILITY : FAULT_ERROR;
     }
     (void)vm_traceback(system->vm, traceback, sizeof traceback);

@@ -82,6 +82,7 @@ typedef struct ScriptShare {
 typedef struct Cause {
     uint64_t player_id; // 0: nobody, or not a player
     bool is_remote;     // by what it sent: a remote or a text
+    bool is_message;    // by a remote: what its handler spawns belongs to the player
 } Cause;
 
 // What a player has caused in a script (blame.c).
@@ -129,7 +130,7 @@ typedef struct Script {
     uint64_t work_fault_tick; // the last fault for what its things cost
     uint64_t lost_tick;       // when it was last told that players did not get all; 0: never
     uint64_t ui_tick;         // in which it changed what is shown, `ui_changes` times
-    uint32_t ui_changes;
+    uint32_t ui_changes, ui_above_changes;
     bool write_was_said;
     bool was_taken_back; // ended, and what others kept of it is emptied
     ScriptShare share;
@@ -289,10 +290,9 @@ struct ScriptSystem {
     uint32_t deferred_count, deferred_max;
     uint32_t deferred_kept, deferred_next; // while they run: those between are done
     uint64_t connections_made;
-    uint64_t counted_tick;     // in which signals and connections were last counted
-    bool count_is_due;         // a script comes near its limit
-    uint64_t drop_said_second; // when a message that nobody declared was last said to be dropped
-    ScriptEvent *events;       // names and payloads point into event_data
+    uint64_t counted_tick; // in which signals and connections were last counted
+    bool count_is_due;     // a script comes near its limit
+    ScriptEvent *events;   // names and payloads point into event_data
     uint32_t event_count;
     uint32_t events_told;   // of them, in the tick under way
     uint32_t joins_pending; // of the rest, those that say that a player came
@@ -319,8 +319,9 @@ struct ScriptSystem {
     int ui_ref;       // instance number → handlers of the tree it shows
     int invokes_ref;  // message name → {handler, instance}
     int declares_ref; // message name → what was declared
-    int resume_ref;   // coroutine.resume
-    int api_ref;      // the frozen API tables, copied into each environment
+    uint32_t declare_count;
+    int resume_ref; // coroutine.resume
+    int api_ref;    // the frozen API tables, copied into each environment
 };
 
 static inline ScriptSystem *script_of(lua_State *thread)
@@ -436,7 +437,7 @@ MUST_USE Status signal_defer_function(lua_State *thread, int function_index, int
 int signal_raise(lua_State *thread, Status status);
 // Forgets what a script has fired and deferred, and the handlers of connections that are over.
 void signal_forget_script(ScriptSystem *system, Handle script);
-// The script of the first connection to an engine's signal, or none.
+// The script of the first living connection to an engine's signal, or none.
 Handle signal_listener(ScriptSystem *system, const char *key);
 // Runs queued firings round by round, until there are none or the tick is over.
 void signal_run(ScriptSystem *system);
@@ -477,6 +478,7 @@ void account_update_skipped(ScriptSystem *system, Script *script, Instance *inst
 // Faults of a script as a whole, not of one of its calls. They are shown and do not count towards
 // being switched off.
 void account_budget_fault(ScriptSystem *system, Script *script, const char *message);
+void account_refused_fault(ScriptSystem *system, Script *script, const char *message);
 void account_over_share(ScriptSystem *system, Script *script);
 void account_fault(ScriptSystem *system, Handle instance, ScriptHook hook, FaultKind kind,
                    uint32_t line, const char *message, const char *traceback);

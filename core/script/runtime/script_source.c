@@ -212,6 +212,7 @@ static void install(ScriptSystem *system, Handle handle, Script *fresh, const ch
         fresh->share.good_ticks = 0;
         fresh->share.signals = fresh->share.connections = (SignalCount){0};
         blame_forget(system, handle);
+        remote_costs_unshow(&system->remotes);
         if (keep_old) {
             keep_state(fresh, script);
         }

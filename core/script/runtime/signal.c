@@ -629,13 +629,18 @@ Handle signal_listener(ScriptSystem *system, const char *key)
     if (!signal_push_named(system, lua, key, false)) {
         return HANDLE_NONE;
     }
+    const SignalObject *signal = lua_touserdata(lua, -1);
+    Handle script = HANDLE_NONE;
     lua_getiuservalue(lua, -1, 1);
-    lua_rawgeti(lua, -1, 1);
-    const ConnectionObject *connection = lua_touserdata(lua, -1);
-    const Handle script = is_alive(system, connection)
-                              ? instance_at(system, connection->instance)->script
-                              : HANDLE_NONE;
-    lua_pop(lua, 3);
+    for (uint32_t i = 1; i <= signal->connection_count && handle_is_none(script); i++) {
+        lua_rawgeti(lua, -1, i);
+        const ConnectionObject *connection = lua_touserdata(lua, -1);
+        if (is_alive(system, connection)) {
+            script = instance_at(system, connection->instance)->script;
+        }
+        lua_pop(lua, 1);
+    }
+    lua_pop(lua, 2);
     return script;
 }
 
