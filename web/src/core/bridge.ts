@@ -68,6 +68,10 @@ interface Exports {
     clientMovers(client: Handle): Address;
     clientShapes(client: Handle): Address;
     clientOwn(client: Handle): Address;
+    clientRay(
+        client: Handle, x: number, y: number, z: number,
+        dx: number, dy: number, dz: number, distance: number,
+    ): Address;
     clientHash(client: Handle): bigint;
     clientStats(client: Handle): Address;
     clientPlace(client: Handle): Address;
@@ -255,6 +259,14 @@ export interface Input {
     pitch: number;
     buttons: number;
     turnSeen?: number; // how much of what scripts have turned is in this yaw
+}
+
+export type Triple = [number, number, number];
+
+export interface Ray {
+    from: Triple;
+    to: Triple; // a direction of length 1
+    distance: number; // at most
 }
 
 // Doubles in a row of clientMovers and clientShapes; bytes of a face of terrain.
@@ -578,6 +590,12 @@ export class CoreClient {
 
     own(): Float64Array<ArrayBuffer> {
         return this.core.takeNumbers(this.raw.clientOwn(this.handle));
+    }
+
+    // What a ray meets first: distance, point, normal. Null: nothing that blocks.
+    ray({ from, to, distance }: Ray): Float64Array<ArrayBuffer> | null {
+        const at = this.raw.clientRay(this.handle, ...from, ...to, distance);
+        return at === 0 ? null : this.core.takeNumbers(at);
     }
 
     hash(): bigint {
