@@ -264,7 +264,9 @@ struct Client {
 
     // Input.
     ClientInput input;
-    uint32_t pressed; // buttons that went down since the last tick
+    double turn_total;    // that scripts have turned the player, in radians
+    MessageTurned turned; // waits for the next frame, which confirms it; entity_id 0: none
+    uint32_t pressed;     // buttons that went down since the last tick
     uint32_t batch_ticks;
     WireInputFrame batch[CLIENT_BATCH_MAX];
     uint32_t batch_count;
@@ -292,6 +294,8 @@ struct Client {
 // --- client.c -----------------------------------------------------------------------------------
 // The server sent something invalid: the session ends.
 void client_fail(Client *client, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// A frame was applied: a turn that was announced before it takes effect.
+void client_turned(Client *client);
 void client_close(Client *client, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void client_line_give(Client *client, uint32_t slot);
 InterpolateLine *client_line_take(Client *client, uint32_t slot); // NULL: no more

@@ -68,17 +68,18 @@ EXPORT("clientShapes") const void *export_client_shapes(const Client *client)
     return exports_result(numbers, count * sizeof numbers[0]);
 }
 
-// The own body, 12 doubles: present, net id, position, velocity, yaw, pitch, health, 1 grounded |
-// 2 climbing.
+// The own body, 13 doubles: present, net id, position, velocity, yaw, pitch, health, 1 grounded |
+// 2 climbing, and by how much scripts have turned the player (client_turn).
 EXPORT("clientOwn") const void *export_client_own(const Client *client)
 {
     double *numbers = exports_numbers();
     const PredictView own = client_own(client);
-    const double row[12] = {
-        own.present,    (double)own.net_id, own.position.x,
-        own.position.y, own.position.z,     own.velocity.x,
-        own.velocity.y, own.velocity.z,     own.yaw,
-        own.pitch,      own.health,         (own.grounded ? 1 : 0) + (own.climbing ? 2 : 0)};
+    const double row[13] = {
+        own.present,        (double)own.net_id, own.position.x,
+        own.position.y,     own.position.z,     own.velocity.x,
+        own.velocity.y,     own.velocity.z,     own.yaw,
+        own.pitch,          own.health,         (own.grounded ? 1 : 0) + (own.climbing ? 2 : 0),
+        client_turn(client)};
     memcpy(numbers, row, sizeof row);
     return exports_result(numbers, sizeof row);
 }

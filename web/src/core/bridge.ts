@@ -60,6 +60,7 @@ interface Exports {
     clientProgress(client: Handle): number;
     clientInput(
         client: Handle, moveX: number, moveZ: number, yaw: number, pitch: number, buttons: number,
+        turnSeen: number,
     ): void;
     clientUpdate(client: Handle, nowMs: number): void;
     clientSend(client: Handle, json: Address, bytes: number): number;
@@ -257,6 +258,7 @@ export interface Input {
     yaw: number;
     pitch: number;
     buttons: number;
+    turnSeen?: number; // how much of what scripts have turned is in this yaw
 }
 
 export type Triple = [number, number, number];
@@ -551,7 +553,7 @@ export class CoreClient {
 
     setInput(input: Input): void {
         this.raw.clientInput(this.handle, input.moveX, input.moveZ, input.yaw, input.pitch,
-            input.buttons);
+            input.buttons, input.turnSeen ?? 0);
     }
 
     update(nowMs: number): void {

@@ -204,6 +204,7 @@ export class PlayPage {
                 break;
             case 'frame':
                 this.frame = message;
+                this.controls.turn(message.own[12] ?? 0);
                 this.waiting = false;
                 break;
             case 'nothing':

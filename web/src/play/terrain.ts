@@ -196,7 +196,10 @@ export class TerrainView {
         const old = this.chunks.get(key);
         if (old !== undefined) {
             for (const mesh of old.children) {
-                (mesh as THREE.Mesh).geometry.dispose();
+                const { geometry } = mesh as THREE.Mesh;
+                geometry.setIndex(null); // the corners belong to all of them
+                geometry.deleteAttribute('position');
+                geometry.dispose();
             }
             this.group.remove(old);
             this.chunks.delete(key);
