@@ -68,6 +68,71 @@ TEST(scripts_of_the_api)
     }
 }
 
+// The client hears of what it may see, when it is replicated; the server at the end of the tick.
+TEST(changes_are_heard_on_both_sides)
+{
+    static const char server[] =
+        "function onStart()\n"
+        "  task.wait(0.2)\n"
+        "  local body = Players.GetPlayers()[1].Character\n"
+        "  body.AttributeChanged:Connect(function(name, now, before)\n"
+        "    print('server', name, before, now) end)\n"
+        "  body:SetAttribute('Ammo', 3, {visibility = 'owner'})\n"
+        "  body:SetAttribute('Hidden', 'secret', {visibility = 'server'})\n"
+        "  body:AddTag('hunter')\n"
+        "  task.wait(0.2)\n"
+        "  body:SetAttribute('Ammo', 2)\n"
+        "  task.wait(0.2)\n"
+        "  body:SetAttribute('Ammo', nil)\n"
+        "  body:RemoveTag('hunter')\n"
+        "  local coin = World.Spawn('Coin', Vector3.new(1, 1, 1))\n"
+        "  task.wait(0.2)\n"
+        "  coin:Destroy()\n"
+        "end\n";
+    static const char client[] =
+        "function onStart()\n"
+        "  local body = Players.LocalPlayer.Character\n"
+        "  body:GetAttributeChangedSignal('Ammo'):Connect(function(now, before)\n"
+        "    print('client ammo', before, now) end)\n"
+        "  body.AttributeChanged:Connect(function(name) print('client', name) end)\n"
+        "  World.TagAdded:Connect(function(tag, e) print('client +', tag, e == body) end)\n"
+        "  World.TagRemoved:Connect(function(tag, e) print('client -', tag, e == body) end)\n"
+        "  local own = World.SpawnLocal('Coin', Vector3.new(2, 2, 2))\n"
+        "  own.AttributeChanged:Connect(function(name, now, before) print('own', before, now) "
+        "end)\n"
+        "  own:SetAttribute('value', 9)\n"
+        "  task.wait(0.1)\n"
+        "  own:Destroy()\n"
+        "end\n";
+    SampleWorld *world = small_world_open();
+    ScriptSystem *scripts = sample_world_scripts(world, SCRIPT_SERVER);
+    ScriptSystem *view = sample_world_scripts(world, SCRIPT_CLIENT);
+    CHECK(add(scripts, "ServerScriptService/Game", server, sizeof server - 1));
+    CHECK(add(view, "StarterPlayer/Hud", client, sizeof client - 1));
+    sample_world_step(world, 90);
+    check_no_faults(scripts, "server");
+    check_no_faults(view, "client");
+    static const char *const wanted[] = {
+        "client +\tcoin\tfalse\n",       "own\t1\t9\n",
+        "client -\tcoin\tfalse\n",       "server\tAmmo\tnil\t3\n",
+        "server\tHidden\tnil\tsecret\n", "client ammo\tnil\t3\n",
+        "client +\thunter\ttrue\n",      "server\tAmmo\t3\t2\n",
+        "client ammo\t3\t2\n",           "server\tAmmo\t2\tnil\n",
+        "client ammo\t2\tnil\n",         "client -\thunter\ttrue\n",
+        "client +\tcoin\tfalse\n",       "client -\tcoin\tfalse\n"};
+    const char *at = small_log.text;
+    for (uint32_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        const char *found = strstr(at, wanted[i]);
+        if (found == NULL) {
+            test_fail(__FILE__, __LINE__, "no line \"%s\" in:\n%s", wanted[i], at);
+            break;
+        }
+        at = found + strlen(wanted[i]);
+    }
+    CHECK(strstr(small_log.text, "client\tHidden") == NULL);
+    small_world_close(world);
+}
+
 TEST(the_two_sides_talk)
 {
     static const char server[] =
