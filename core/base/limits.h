@@ -40,6 +40,7 @@
 #define REPORT_TEXT_BYTES_MAX    500
 #define SOUND_NAME_BYTES_MAX     128
 #define STORE_KEY_BYTES_MAX      128
+#define KICK_REASON_BYTES_MAX    96
 #define RAY_IGNORED_MAX          64 // entities that one ray of a script goes through
 #define HISTORY_DAYS             30 // for which values of DataStores that were replaced are kept
 

@@ -404,6 +404,10 @@ static Status spawn_body(Authority *authority, RosterPlayer *player, Vec3 positi
 Vec3 authority_spawn_point(const Authority *authority, uint64_t player_id)
 {
     const AuthorityConfig *config = &authority->config;
+    const RosterPlayer *player = roster_find(&authority->roster, player_id);
+    if (player != NULL && player->has_spawn) {
+        return player->spawn;
+    }
     return config->spawn_count > 0 ? config->spawns[player_id % config->spawn_count].position
                                    : VEC3_ZERO;
 }
