@@ -1,6 +1,10 @@
 // How fast the store commits: many worlds save at the same time, as under a host, with group
 // commit. For comparison, the same run measures a bare loop over SQLite on the same disk, which
 // writes the same number of rows of the same size in transactions of the same size.
+//
+// DataStores likewise: scripts of many worlds of one place write keys that have values already. The
+// first floor is SQLite that writes the same rows: the value, its version, the value before, and
+// the two counts, and deletes what is too old. The second one writes the value and nothing else.
 //   bench_store [--json]
 #define _GNU_SOURCE
 #include "bench/bench_report.h"
@@ -22,6 +26,9 @@
 #define FLOOR_COLUMN 100 // bytes: about what a structure with its key and checksum takes
 #define PLAYERS      20  // of each world, all of them in one save
 #define RENEWALS     200
+#define DATA_EACH    20 // keys that one world writes in a round, as many at a time
+#define DATA_KEYS    (WORLDS * DATA_EACH)
+#define DATA_BYTES   100 // of a value
 
 typedef struct Folder {
     char path[32];
@@ -125,7 +132,7 @@ static Store *store_begin(const Folder *folder)
     const StoreHost host = {.host_id = "host"};
     ASSERT(store_host_renew(store, &host, 1, INT64_MAX, 0) == STATUS_OK);
     for (uint32_t i = 0; i < WORLDS; i++) {
-        StoreWorld world = {.created_unix_ms = 1};
+        StoreWorld world = {.created_unix_ms = 1, .place_id = "place"};
         snprintf(world.world_id, sizeof world.world_id, "world_%u", i);
         ASSERT(store_world_put(store, &world) == STATUS_OK);
         ASSERT(store_world_take(store, world.world_id, "host", host.boot, 1, 0) == STATUS_OK);
@@ -154,6 +161,45 @@ static Result run_store(bool players, uint32_t rows)
     result_times(&result, times, ROUNDS);
     bench_note("bench_store: %u rounds in %llu commits", ROUNDS,
                (unsigned long long)(store_stats(store).commits - commits));
+    store_close(store);
+    folder_remove(&folder);
+    return result;
+}
+
+static void write_key(Store *store, uint32_t world, uint32_t number)
+{
+    char id[16], key[16];
+    uint8_t value[2 + 2 + DATA_BYTES] = {6, 1, 5, DATA_BYTES}; // a list of one text
+    memset(value + 4, 'x', DATA_BYTES);
+    snprintf(id, sizeof id, "world_%u", world);
+    const int bytes = snprintf(key, sizeof key, "%u", 100000 + world * DATA_EACH + number);
+    const StoreRequest set = {.operation = STORE_SET,
+                              .store = {"progress", 8},
+                              .key = {key, (size_t)bytes},
+                              .value = value,
+                              .value_bytes = sizeof value};
+    ASSERT(store_request(store, id, 1, &set, 0) == STATUS_OK);
+}
+
+static Result run_data(void)
+{
+    const Folder folder = folder_make();
+    Store *store = store_begin(&folder);
+    double times[ROUNDS];
+    double began = 0, cpu = 0;
+    for (uint32_t round = 0; round <= ROUNDS; round++) { // the first one makes the keys
+        const double start = bench_seconds();
+        began = round == 1 ? start : began;
+        cpu = round == 1 ? bench_processor_seconds() : cpu;
+        for (uint32_t i = 0; i < DATA_KEYS; i++) {
+            write_key(store, i / DATA_EACH, i % DATA_EACH);
+        }
+        wait_for(store, DATA_KEYS);
+        times[round > 0 ? round - 1 : 0] = bench_seconds() - start;
+    }
+    Result result = {.seconds = bench_seconds() - began, .rows = ROUNDS * DATA_KEYS};
+    result.cpu_us = (bench_processor_seconds() - cpu) * 1e6 / result.rows;
+    result_times(&result, times, ROUNDS);
     store_close(store);
     folder_remove(&folder);
     return result;
@@ -219,6 +265,86 @@ static Result run_floor(void)
     return result;
 }
 
+// Of one write of a key: $1 the key, $2 its version, $3 the value, $4 the oldest version to keep.
+static const char *const data_texts[] = {
+    "INSERT OR REPLACE INTO data VALUES($1, $2, $3)",
+    "INSERT OR REPLACE INTO versions VALUES($1, $2, 1700000000)",
+    "INSERT OR REPLACE INTO old VALUES($1, $2 - 1, 1700000000, $3)",
+    "DELETE FROM versions WHERE key = $1 AND version < $4",
+    "DELETE FROM old WHERE key = $1 AND version < $4",
+    "INSERT OR REPLACE INTO used VALUES(1, $1, $2)",
+    "INSERT OR REPLACE INTO used VALUES(2, $1, $2)",
+};
+#define DATA_TEXTS (sizeof data_texts / sizeof data_texts[0])
+
+static Result run_data_floor(size_t text_count)
+{
+    const Folder folder = folder_make();
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statements[DATA_TEXTS] = {NULL};
+    char value[DATA_BYTES];
+    memset(value, 'x', sizeof value);
+    ASSERT(sqlite3_open(folder.database, &db) == SQLITE_OK);
+    exec(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+             "CREATE TABLE data(key INTEGER PRIMARY KEY, version INTEGER, value BLOB);"
+             "CREATE TABLE versions(key INTEGER, version INTEGER, seconds INTEGER, "
+             "PRIMARY KEY(key, version)) WITHOUT ROWID;"
+             "CREATE TABLE old(key INTEGER, version INTEGER, seconds INTEGER, value BLOB, "
+             "PRIMARY KEY(key, version)) WITHOUT ROWID;"
+             "CREATE TABLE used(number INTEGER PRIMARY KEY, keys INTEGER, bytes INTEGER)");
+    for (size_t i = 0; i < text_count; i++) {
+        ASSERT(sqlite3_prepare_v2(db, data_texts[i], -1, &statements[i], NULL) == SQLITE_OK);
+    }
+    double times[ROUNDS];
+    const double began = bench_seconds(), cpu = bench_processor_seconds();
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        const double start = bench_seconds();
+        exec(db, "BEGIN IMMEDIATE");
+        for (uint32_t key = 0; key < DATA_KEYS; key++) {
+            for (size_t i = 0; i < text_count; i++) {
+                sqlite3_bind_int64(statements[i], 1, key);
+                sqlite3_bind_int64(statements[i], 2, round + 2);
+                sqlite3_bind_blob(statements[i], 3, value, sizeof value, SQLITE_STATIC);
+                sqlite3_bind_int64(statements[i], 4, (sqlite3_int64)round - 14);
+                ASSERT(sqlite3_step(statements[i]) == SQLITE_DONE);
+                sqlite3_reset(statements[i]);
+            }
+        }
+        exec(db, "COMMIT");
+        times[round] = bench_seconds() - start;
+    }
+    Result result = {.seconds = bench_seconds() - began, .rows = ROUNDS * DATA_KEYS};
+    result.cpu_us = (bench_processor_seconds() - cpu) * 1e6 / result.rows;
+    result_times(&result, times, ROUNDS);
+    for (size_t i = 0; i < text_count; i++) {
+        sqlite3_finalize(statements[i]);
+    }
+    sqlite3_close(db);
+    folder_remove(&folder);
+    return result;
+}
+
+static void report_data(BenchReport *report)
+{
+    double ratios[3];
+    Result data = {0}, same = {0}, plain = {0};
+    for (int i = 0; i < 3; i++) {
+        plain = run_data_floor(1);
+        same = run_data_floor(DATA_TEXTS);
+        data = run_data();
+        ratios[i] = data.seconds / same.seconds;
+    }
+    bench_row(report, "datastore_writes_per_s", data.rows / data.seconds, "1/s", BENCH_NO_GOAL);
+    bench_row(report, "datastore_cpu_per_write", data.cpu_us, "us", BENCH_NO_GOAL);
+    bench_row(report, "datastore_commit_p99", data.p99_ms, "ms", BENCH_NO_GOAL);
+    bench_row(report, "floor_datastore_writes_per_s", same.rows / same.seconds, "1/s",
+              BENCH_NO_GOAL);
+    bench_row(report, "floor_datastore_cpu_per_write", same.cpu_us, "us", BENCH_NO_GOAL);
+    bench_row(report, "floor_datastore_plain_writes_per_s", plain.rows / plain.seconds, "1/s",
+              BENCH_NO_GOAL);
+    bench_row(report, "datastore_by_floor", bench_median(ratios, 3), "x", BENCH_NO_GOAL);
+}
+
 int main(int argc, char **argv)
 {
     BenchReport report = {.json = argc > 1 && strcmp(argv[1], "--json") == 0};
@@ -243,5 +369,6 @@ int main(int argc, char **argv)
     bench_row(&report, "floor_commit_p50", floor_run.p50_ms, "ms", BENCH_NO_GOAL);
     bench_row(&report, "floor_commit_p99", floor_run.p99_ms, "ms", BENCH_NO_GOAL);
     bench_row(&report, "store_by_floor", bench_median(ratios, 3), "x", BENCH_NO_GOAL);
+    report_data(&report);
     return 0;
 }

@@ -71,6 +71,29 @@ void life_leave(World *world, Session *session)
     }
 }
 
+// As an operator's kick: the token is valid no more, so nobody comes back without asking.
+void life_kicks(World *world)
+{
+    for (uint32_t i = 0; i < world->sessions->high; i++) {
+        Session *session = &world->sessions->all[i];
+        if (!session->is_kicked || session->player == 0) {
+            continue;
+        }
+        const uint64_t account = session->account;
+        session->is_kicked = false;
+        if (session->connection != 0) {
+            session_error(world->sessions, session, 0, ERROR_KICKED,
+                          "the place ended this session%s%s",
+                          session->kick_reason[0] != '\0' ? ": " : "", session->kick_reason);
+        }
+        memset(session->resume_hash, 0, sizeof session->resume_hash);
+        life_leave(world, session);
+        if (account != 0) {
+            save_forget_resumes(world->saves, account); // last: a session that ends keeps its token
+        }
+    }
+}
+
 Status life_disconnect(World *world, uint64_t connection)
 {
     Session *session = session_of_connection(world->sessions, connection);

@@ -77,6 +77,7 @@ static void tick(World *world, uint64_t unix_ms)
     step_sim(world);
     script_host_events(world->script_host);
     script_host_effects(world->script_host);
+    life_kicks(world);
     remote_tick(world->script_host);
     voxel_tick(world->acts);
     preview_tick(world->acts);

@@ -50,6 +50,7 @@ void join_keep_token(World *world, Session *session);
 // --- life.c -------------------------------------------------------------------------------------
 MUST_USE Status life_disconnect(World *world, uint64_t connection);
 void life_leave(World *world, Session *session); // its player goes at once
+void life_kicks(World *world);                   // those whom scripts want to go
 void life_tick(World *world);                    // timeouts, bodies whose time is over, respawns
 // Another session takes over the body: a resume, or a second connection of an account.
 void life_take_over(World *world, Session *from, Session *to);

@@ -201,6 +201,58 @@ def test_host_worlds_share_what_a_place_stores(program, places, folder):
         host.kill()
 
 
+WRITERS = """
+local board = DataStore.GetOrderedDataStore("board")
+local begun, done = false, 0
+local function write(key)
+    for _ = 1, 3 do
+        local ok
+        repeat
+            ok = pcall(board.UpdateAsync, board, key, function(old) return (old or 0) + 1 end)
+        until ok
+        board:IncrementAsync("all")
+    end
+    done = done + 1
+    if done == 50 then print("written") end
+end
+Players.PlayerAdded:Connect(function(player)
+    if player.Name == "reader" then
+        local keys, sum, page = 0, 0, board:GetSortedAsync(true, 20, 1, 6)
+        while #page > 0 do
+            for _, entry in ipairs(page) do keys, sum = keys + 1, sum + entry.value end
+            page = board:GetSortedAsync(true, 20, 1, 6, page[#page])
+        end
+        local first = board:GetSortedAsync(false, 1)[1]
+        print("found", keys, sum, first.key, first.value, board:GetVersionAsync("1001", 5))
+    elseif not begun then
+        begun = true
+        for i = 1, 50 do task.spawn(write, tostring(1000 + i)) end
+    end
+end)
+"""
+
+
+def test_host_two_worlds_write_one_board(program, places, folder):
+    """Fifty coroutines in each of two worlds of a place raise the same keys of one ordered store by
+    UpdateAsync: no write is lost, and the pages of the sorted store are exact."""
+    place = copy_island(places, folder, scripts={"Writers": WRITERS})
+    host = Host(program, [place], folder + "/data")
+    try:
+        first = enter(host, name="bo")
+        second = enter(host, name="al")
+        check(first.world_id != second.world_id, "two worlds")
+        for world in (first.world_id, second.world_id):
+            wait_until(lambda world=world: any(f"{world}: " in line and "written" in line
+                                               for line in list(host.lines)), f"{world} has written")
+        enter(host, name="reader", world_id=first.world_id)
+        wait_until(lambda: any("found" in line for line in list(host.lines)), "the reader has read")
+        found = next(line for line in list(host.lines) if "found" in line).split("found")[1].split()
+        check(found[:5] == ["50", "300", "all", "300", "5"], f"{found}")
+        host.stop()
+    finally:
+        host.kill()
+
+
 def wakeups(pids):
     """How often these processes went to sleep by themselves: once for each time they woke up."""
     total = 0

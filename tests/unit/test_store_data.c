@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -470,4 +471,194 @@ TEST(a_database_of_version_7_keeps_old_values_from_now_on)
         pair_end(pair);
     }
     free(pair);
+}
+
+// --- two worlds, a hundred writers --------------------------------------------------------------
+// What UpdateAsync and IncrementAsync send, of fifty coroutines in each of two worlds of one place:
+// a writer waits for its answer before it goes on, and answers come in whatever batches the thread
+// of the store makes. Its own key and one that all share are raised by reading and writing what is
+// still that version; a third is incremented.
+#define WRITERS 100
+#define ROUNDS  6
+
+typedef enum WriterStep { READ_OWN, WRITE_OWN, READ_SHARED, WRITE_SHARED, ADD } WriterStep;
+
+typedef struct StoreWriter {
+    WriterStep step;
+    uint32_t rounds;
+    char key[16];
+    uint64_t version;
+    int64_t value;
+} StoreWriter;
+
+typedef struct Writers {
+    StoreFixture fixture;
+    uint64_t epochs[2];
+    StoreWriter all[WRITERS];
+    uint32_t done, conflicts;
+} Writers;
+
+static const char *const world_ids[2] = {"a1", "a2"};
+
+static bool writers_begin(Writers *writers)
+{
+    memset(writers, 0, sizeof *writers);
+    if (!fixture_begin(&writers->fixture)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        StoreWorld world = {.place_id = "arena"};
+        memcpy(world.world_id, world_ids[i], 3);
+        CHECK_OK(store_world_put(writers->fixture.store, &world));
+        CHECK_OK(fixture_renew(&writers->fixture, "host", 1, FIXTURE_FOREVER, FIXTURE_FOREVER));
+        CHECK_OK(fixture_take(&writers->fixture, world_ids[i], "host", 1, FIXTURE_FOREVER,
+                              &writers->epochs[i]));
+    }
+    for (uint32_t i = 0; i < WRITERS; i++) {
+        snprintf(writers->all[i].key, sizeof writers->all[i].key, "%u", 1000 + i);
+    }
+    return true;
+}
+
+static size_t integer_list(int64_t value, uint8_t *bytes, size_t max)
+{
+    ByteWriter writer = byte_writer(bytes, max);
+    store_answer_list(&writer, 1);
+    store_answer_integer(&writer, value);
+    return writer.at;
+}
+
+static void writer_ask(Writers *writers, uint32_t number)
+{
+    const StoreWriter *writer = &writers->all[number];
+    const bool is_own = writer->step <= WRITE_OWN;
+    const char *key = is_own ? writer->key : writer->step == ADD ? "added" : "shared";
+    uint8_t value[16] = {0};
+    StoreRequest request = simple(STORE_GET, key, value, 0);
+    request.ordered = true;
+    request.store = (Text){"board", 5};
+    if (writer->step == WRITE_OWN || writer->step == WRITE_SHARED) {
+        request.operation = STORE_COMPARE_AND_SET;
+        request.version = writer->version;
+        // Own keys rise by their number, so that every value is known in the end.
+        const int64_t step = is_own ? (int64_t)(number % 10) : 1;
+        request.value_bytes = integer_list(writer->value + step, value, sizeof value);
+    } else if (writer->step == ADD) {
+        request.operation = STORE_INCREMENT;
+        request.number = 3;
+    }
+    const uint32_t world = number % 2;
+    CHECK_OK(store_request(writers->fixture.store, world_ids[world], writers->epochs[world],
+                           &request, number));
+}
+
+// Reads (value or nil, version), or (whether it was written, version).
+static void writer_hear(Writers *writers, const StoreCompletion *got)
+{
+    StoreWriter *writer = &writers->all[got->tag];
+    CHECK(got->status == STATUS_OK && got->ok);
+    ByteReader reader = byte_reader(got->bytes, got->byte_count);
+    (void)byte_read_u16(&reader); // a list, of one or two
+    const uint8_t tag = byte_read_u8(&reader);
+    if (writer->step == READ_OWN || writer->step == READ_SHARED) {
+        const uint64_t raw = tag == STORE_TAG_INTEGER ? byte_read_varint(&reader) : 0;
+        writer->value = (int64_t)(raw >> 1);
+        (void)byte_read_u8(&reader);
+        writer->version = byte_read_varint(&reader) >> 1;
+        writer->step += 1;
+    } else if (writer->step != ADD && tag != STORE_TAG_TRUE) {
+        writer->step -= 1; // somebody else wrote in between: read again
+        writers->conflicts += 1;
+    } else if (writer->step == ADD) {
+        writer->rounds += 1;
+        writer->step = READ_OWN;
+        writers->done += writer->rounds == ROUNDS;
+    } else {
+        // Of the key that all want, one gets on in a batch: so each of them wants it once.
+        writer->step = writer->step == WRITE_OWN && writer->rounds > 0 ? ADD : writer->step + 1;
+    }
+    if (writer->rounds < ROUNDS) {
+        writer_ask(writers, (uint32_t)got->tag);
+    }
+}
+
+static int64_t board_number(Writers *writers, const char *what)
+{
+    char text[160];
+    snprintf(text, sizeof text, "SELECT number FROM datastore WHERE key = CAST('%s' AS BLOB)",
+             what);
+    return fixture_number(&writers->fixture, text);
+}
+
+// All pages of the ascending order: each key once, with what its writer wrote.
+static void check_board(Writers *writers)
+{
+    uint8_t range[32] = {0};
+    StoreRequest request = simple(STORE_SORTED, "", range, 0);
+    char after[STORE_KEY_BYTES_MAX];
+    int64_t last = INT64_MIN;
+    uint32_t found = 0;
+    request.ordered = true;
+    request.ascending = true;
+    request.store = (Text){"board", 5};
+    request.number = 7;
+    for (uint32_t page = 0; page < WRITERS && test_is_passing(); page++) {
+        StoreCompletion got;
+        CHECK_OK(store_request(writers->fixture.store, "a1", writers->epochs[0], &request, page));
+        REQUIRE(fixture_wait(&writers->fixture, &got) && got.ok);
+        ByteReader reader = byte_reader(got.bytes, got.byte_count);
+        (void)byte_read_u16(&reader);
+        (void)byte_read_u8(&reader);
+        const uint64_t count = byte_read_varint(&reader);
+        for (uint64_t i = 0; i < count; i++) {
+            (void)byte_read_bytes(&reader, 2 + 5 + 1); // a map of two, "key", a text
+            const size_t bytes = (size_t)byte_read_varint(&reader);
+            REQUIRE(bytes < sizeof after);
+            memcpy(after, byte_read_bytes(&reader, bytes), bytes);
+            after[bytes] = 0;
+            (void)byte_read_bytes(&reader, 7 + 1); // "value", an integer
+            const int64_t value = (int64_t)(byte_read_varint(&reader) >> 1);
+            const uint32_t number = (uint32_t)strtoul(after, NULL, 10) - 1000;
+            if (number < WRITERS) {
+                CHECK_INT(value, ROUNDS * (number % 10));
+                found += 1;
+            }
+            CHECK(value >= last);
+            last = value;
+        }
+        CHECK_OK(byte_reader_finish(&reader));
+        if (count == 0) {
+            break;
+        }
+        ByteWriter writer = byte_writer(range, sizeof range);
+        store_answer_list(&writer, 3);
+        byte_write_u16(&writer, 0); // neither min nor max
+        store_answer_integer(&writer, last);
+        request.value_bytes = writer.at;
+        request.key = (Text){after, strlen(after)};
+    }
+    CHECK_INT(found, WRITERS);
+}
+
+TEST(two_worlds_with_a_hundred_writers_lose_nothing)
+{
+    Writers *writers = malloc(sizeof *writers);
+    REQUIRE(writers != NULL);
+    if (writers_begin(writers)) {
+        for (uint32_t i = 0; i < WRITERS; i++) {
+            writer_ask(writers, i);
+        }
+        StoreCompletion got;
+        while (writers->done < WRITERS && test_is_passing() &&
+               fixture_wait(&writers->fixture, &got)) {
+            writer_hear(writers, &got);
+        }
+        CHECK_INT(writers->done, WRITERS);
+        CHECK(writers->conflicts > 0); // they did meet
+        CHECK_INT(board_number(writers, "shared"), WRITERS);
+        CHECK_INT(board_number(writers, "added"), 3 * WRITERS * ROUNDS);
+        check_board(writers);
+        fixture_end(&writers->fixture);
+    }
+    free(writers);
 }

@@ -616,6 +616,85 @@ TEST(players_begin_where_their_team_begins)
     close();
 }
 
+// A checkpoint: from then on they come back there, and only they.
+TEST(a_script_says_where_a_player_is_spawned)
+{
+    memset(&store, 0, sizeof store);
+    act_world_open(&act, &store, TEST_PLACE_FLAT, SPAWN_SCENE, true);
+    CHECK_OK(
+        act_world_script(&act, "ServerScriptService/Spawn",
+                         "local function keep(player)\n"
+                         "  KillPlayer(player)\n"
+                         "  player:Spawn()\n"
+                         "  local at = player.Character.Position\n"
+                         "  World.Find('Vault'):SetAttribute('gold', at.X * 100 + at.Z)\n"
+                         "  task.wait(1)\n"
+                         "end\n"
+                         "Players.PlayerAdded:Connect(function(player)\n"
+                         "  player:SetSpawn(Vector3.new(1, 0, 2))\n"
+                         "  keep(player)\n"
+                         "  for _, bad in ipairs({1e30, 16385, -1e9}) do\n"
+                         "    assert(not pcall(player.SetSpawn, player, Vector3.new(bad, 0, 0)))\n"
+                         "  end\n"
+                         "  assert(not pcall(player.SetSpawn, player, Vector3.one * 1e30 * 1e30))\n"
+                         "  assert(not pcall(player.SetSpawn, player, 'Vault'))\n"
+                         "  player:SetSpawn(World.Find('Vault'))\n"
+                         "  keep(player)\n"
+                         "  player:SetSpawn(nil)\n"
+                         "  keep(player)\n"
+                         "end)\n"));
+    (void)act_world_join(&act, 7, "ann");
+    act_world_tick(&act, 10);
+    CHECK_NEAR(gold(), 102, 0);
+    act_world_tick(&act, 60);
+    CHECK_NEAR(gold(), 909, 0); // where the vault stands
+    act_world_tick(&act, 60);
+    CHECK_NEAR(gold(), 592, 0); // the scene's, as in the test above
+    check_no_fault();
+    close();
+}
+
+TEST(a_script_kicks_a_player_who_reads_why)
+{
+    open();
+    CHECK_OK(act_world_script(&act, "ServerScriptService/Kick",
+                              "Players.PlayerAdded:Connect(function(player)\n"
+                              "  if player.Name ~= 'ann' then return end\n"
+                              "  Chat.Send('bye', player)\n"
+                              "  player:Kick('no\\nannoying\\xff\\0 people')\n"
+                              "  player:Kick('not this one')\n"
+                              "  assert(player.Character ~= nil, 'until the end of the tick')\n"
+                              "  task.wait(0.5)\n"
+                              "  assert(not pcall(player.Kick, player), 'gone')\n"
+                              "  assert(#Players.GetPlayers() == 1)\n"
+                              "end)\n"
+                              "Players.PlayerRemoving:Connect(function(player)\n"
+                              "  Chat.Send(player.Name .. ' went')\n"
+                              "end)\n"));
+    ActClient *b = act_world_join(&act, 8, "bob");
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_tick(&act, 60);
+    CHECK_TEXT(act_client_code(a), "kicked");
+    const MessageError *error = act_client_last(a, MESSAGE_ERROR);
+    REQUIRE(error != NULL);
+    CHECK(is(error->message, "the place ended this session: no annoying? people"));
+    CHECK_INT(world_stats(act.world).players, 1);
+    const MessageChatSaid *said = act_client_last(b, MESSAGE_CHAT_SAID);
+    REQUIRE(said != NULL);
+    CHECK(is(said->text, "ann went"));
+    check_no_fault();
+    // They may come back, and are kicked again; nobody else notices, and nothing is left behind.
+    for (uint32_t i = 0; i < 20; i++) {
+        act_world_cut(&act, a); // as the owner does once the last message is out
+        a = act_world_join(&act, 7, "ann");
+        act_world_tick(&act, 10);
+        CHECK_TEXT(act_client_code(a), "kicked");
+        CHECK_INT(world_stats(act.world).players, 1);
+    }
+    check_no_fault();
+    close();
+}
+
 // What scripts build for a player outlives the world; what they build for themselves they build
 // again.
 TEST(scripts_build_too)

@@ -1,6 +1,8 @@
 // Players: who is here, their bodies, teams and numbers on the leaderboard.
 #include "core/script/api/api.h"
 
+#include "core/base/utf8.h"
+
 #include <string.h>
 
 #define PLAYERS_MAX 256 // listed at a time
@@ -136,6 +138,42 @@ int api_Player_Spawn(lua_State *thread)
         thread,
         api_methods(thread)->player_spawn(api_world(thread), object_player(thread, 1), where),
         "Player.Spawn");
+    return 0;
+}
+
+int api_Player_SetSpawn(lua_State *thread)
+{
+    ScriptEntityInfo info = {0};
+    const uint64_t player = object_player(thread, 1);
+    if (object_is_entity(thread, 2)) {
+        if (!api_methods(thread)->entity(api_world(thread), object_entity(thread, 2), &info)) {
+            return luaL_error(thread, "Player:SetSpawn: the entity is gone");
+        }
+    } else if (api_is_given(thread, 2)) {
+        info.position = object_vector(thread, 2);
+    }
+    const Vec3 *where = api_is_given(thread, 2) ? &info.position : NULL;
+    api_check_change(thread,
+                     api_methods(thread)->player_set_spawn(api_world(thread), player, where),
+                     "Player:SetSpawn");
+    return 0;
+}
+
+int api_Player_Kick(lua_State *thread)
+{
+    char clean[KICK_REASON_BYTES_MAX];
+    size_t bytes = 0;
+    if (api_is_given(thread, 2)) {
+        Text reason = api_text(thread, 2);
+        reason.bytes = utf8_cut(reason.data, reason.bytes, 4 * KICK_REASON_BYTES_MAX);
+        vm_charge(thread, reason.bytes);
+        bytes = text_clean(reason.data, reason.bytes, clean, sizeof clean);
+    }
+    (void)info_of(thread); // raises for somebody who has left
+    api_check_change(thread,
+                     api_methods(thread)->player_kick(api_world(thread), object_player(thread, 1),
+                                                      (Text){clean, bytes}),
+                     "Player:Kick");
     return 0;
 }
 

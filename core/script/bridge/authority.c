@@ -518,6 +518,9 @@ Vec3 authority_spawn_point(const Authority *authority, uint64_t player_id)
 {
     const SpawnPoints points = authority_spawns(authority);
     const RosterPlayer *player = roster_find(&authority->roster, player_id);
+    if (player != NULL && player->has_spawn) {
+        return player->spawn;
+    }
     const Text team =
         player != NULL ? (Text){player->team.data, player->team.bytes} : (Text){"", 0};
     const PlaceSpawn *spawn = spawn_points_choose(&points, team, player_id);

@@ -626,6 +626,22 @@ static Status method_player_spawn(ScriptWorld *world, uint64_t player_id, const 
     return name_full(of(world), authority_player_spawn(of(world), player_id, where), ENTITY_PLAYER);
 }
 
+static Status method_player_set_spawn(ScriptWorld *world, uint64_t player_id, const Vec3 *position)
+{
+    RosterPlayer *player = roster_find(&of(world)->roster, player_id);
+    if (player == NULL) {
+        return STATUS_NOT_FOUND;
+    }
+    const Vec3 spawn = position != NULL ? *position : VEC3_ZERO;
+    const float most = (float)WORLD_EXTENT_M;
+    if (!(math_abs(spawn.x) < most && math_abs(spawn.y) < most && math_abs(spawn.z) < most)) {
+        return STATUS_RANGE;
+    }
+    player->has_spawn = position != NULL;
+    player->spawn = spawn;
+    return STATUS_OK;
+}
+
 static Status method_player_team(ScriptWorld *world, uint64_t player_id, Text team)
 {
     return roster_set_team(&of(world)->roster, player_id, team);
@@ -858,6 +874,15 @@ static Status method_send(ScriptWorld *world, const ScriptMessage *message)
                : name_queue_full(world, effect_message(&of(world)->effects, message));
 }
 
+static Status method_player_kick(ScriptWorld *world, uint64_t player_id, Text reason)
+{
+    const Status status =
+        player_id == 0 ? STATUS_NOT_FOUND : check_effect(of(world), player_id, reason.bytes);
+    return status != STATUS_OK
+               ? status
+               : name_queue_full(world, effect_kick(&of(world)->effects, reason, player_id));
+}
+
 static Status method_store(ScriptWorld *world, const StoreRequest *request)
 {
     sim_add_work(of(world)->sim, STORE_STEPS);
@@ -901,6 +926,8 @@ static const ScriptWorldMethods methods = {
     .fill_sphere = authority_fill_sphere,
     .damage = method_damage,
     .player_spawn = method_player_spawn,
+    .player_set_spawn = method_player_set_spawn,
+    .player_kick = method_player_kick,
     .player_team = method_player_team,
     .player_stat = method_player_stat,
     .player_stat_read = method_player_stat_read,

@@ -114,6 +114,23 @@ Status effect_chat(EffectQueue *queue, Text text, uint64_t player_id)
     return STATUS_OK;
 }
 
+Status effect_kick(EffectQueue *queue, Text reason, uint64_t player_id)
+{
+    const Status checked = text_check(reason, 0, KICK_REASON_BYTES_MAX);
+    if (checked != STATUS_OK) {
+        return checked;
+    }
+    Effect *effect = NULL;
+    const Status status = reserve(queue, reason.bytes, &effect);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    effect->type = EFFECT_KICK;
+    effect->player_id = player_id;
+    effect->text = keep_text(queue, reason);
+    return STATUS_OK;
+}
+
 Status effect_sound(EffectQueue *queue, Text name, uint64_t player_id, const Vec3 *at, float volume)
 {
     const Status checked = text_check(name, 1, SOUND_NAME_BYTES_MAX);

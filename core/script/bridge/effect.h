@@ -7,13 +7,19 @@
 #include "core/base/limits.h"
 #include "core/script/runtime/script_world.h"
 
-typedef enum EffectType { EFFECT_MESSAGE, EFFECT_CHAT, EFFECT_SOUND, EFFECT_STORE } EffectType;
+typedef enum EffectType {
+    EFFECT_MESSAGE,
+    EFFECT_CHAT,
+    EFFECT_SOUND,
+    EFFECT_STORE,
+    EFFECT_KICK
+} EffectType;
 
 typedef struct Effect {
     EffectType type;
     uint32_t maker;     // the script, as ScriptWorld.caller
     uint64_t player_id; // on the server the receiver, 0: everybody; on a client its own player
-    Text text;          // chat: the message; sound: its name
+    Text text;          // chat: the message; sound: its name; kick: the reason
     ScriptMessage message;
     StoreRequest store;
     bool has_position;
@@ -42,4 +48,5 @@ MUST_USE Status effect_message(EffectQueue *queue, const ScriptMessage *message)
 MUST_USE Status effect_chat(EffectQueue *queue, Text text, uint64_t player_id);
 MUST_USE Status effect_sound(EffectQueue *queue, Text name, uint64_t player_id, const Vec3 *at,
                              float volume);
+MUST_USE Status effect_kick(EffectQueue *queue, Text reason, uint64_t player_id);
 MUST_USE Status effect_store(EffectQueue *queue, const StoreRequest *request);

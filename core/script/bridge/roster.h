@@ -19,6 +19,8 @@ typedef struct RosterPlayer {
     uint64_t leaving_tick;
     ShortName name;
     ShortName team;
+    bool has_spawn; // a script said where it is spawned
+    Vec3 spawn;
     uint32_t stat_count;
     RosterStat stats[ROSTER_STATS_MAX]; // in the order they were first set
 } RosterPlayer;

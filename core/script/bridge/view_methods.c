@@ -516,6 +516,13 @@ static Status method_player_spawn(ScriptWorld *world, uint64_t player_id, const 
     return deny(world);
 }
 
+static Status method_player_kick(ScriptWorld *world, uint64_t player_id, Text reason)
+{
+    (void)player_id;
+    (void)reason;
+    return deny(world);
+}
+
 static Status method_player_team(ScriptWorld *world, uint64_t player_id, Text team)
 {
     (void)player_id;
@@ -699,6 +706,8 @@ static const ScriptWorldMethods methods = {
     .fill_sphere = method_fill_sphere,
     .damage = method_damage,
     .player_spawn = method_player_spawn,
+    .player_set_spawn = method_player_spawn,
+    .player_kick = method_player_kick,
     .player_team = method_player_team,
     .player_stat = method_player_stat,
     .player_stat_read = method_player_stat_read,

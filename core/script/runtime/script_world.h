@@ -126,6 +126,9 @@ typedef struct ScriptWorldMethods {
     Status (*damage)(ScriptWorld *world, uint64_t net_id, float amount, uint64_t cause);
     // NULL: at a spawn of the scene.
     Status (*player_spawn)(ScriptWorld *world, uint64_t player_id, const Vec3 *position);
+    // Where that goes from now on; NULL: to a spawn of the scene again.
+    Status (*player_set_spawn)(ScriptWorld *world, uint64_t player_id, const Vec3 *position);
+    Status (*player_kick)(ScriptWorld *world, uint64_t player_id, Text reason);
     Status (*player_team)(ScriptWorld *world, uint64_t player_id, Text team);
     Status (*player_stat)(ScriptWorld *world, uint64_t player_id, Text name, double value);
     bool (*player_stat_read)(ScriptWorld *world, uint64_t player_id, Text name, double *out);

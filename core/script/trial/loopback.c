@@ -440,6 +440,8 @@ static void take_effects_of_server(Loopback *loopback, double unix_seconds)
             say(loopback, effect);
         } else if (effect->type == EFFECT_STORE) {
             run_store(loopback, &effect->store, unix_seconds);
+        } else if (effect->type == EFFECT_KICK) {
+            status_ignore(authority_player_leave(loopback->config.authority, effect->player_id));
         } else {
             for (uint32_t c = 0; c < loopback->config.client_max; c++) {
                 if (is_for(&loopback->clients[c], effect->player_id)) {

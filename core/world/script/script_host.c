@@ -872,6 +872,20 @@ static void effect_store_asked(ScriptHost *host, const Effect *effect)
     }
 }
 
+// The session ends once all effects are read (life_kicks): a script's last message comes before.
+static void effect_kicked(ScriptHost *host, const Effect *effect)
+{
+    Session *session = session_of_player(host->config.sessions, effect->player_id);
+    if (session == NULL || session->is_kicked) {
+        return; // the first reason counts
+    }
+    session->is_kicked = true;
+    _Static_assert(KICK_REASON_BYTES_MAX < SESSION_REASON_BYTES, "it fits");
+    ASSERT(effect->text.bytes < sizeof session->kick_reason);
+    memcpy(session->kick_reason, effect->text.data, effect->text.bytes);
+    session->kick_reason[effect->text.bytes] = '\0';
+}
+
 // Informs the script if a part of its last effect was dropped.
 static void tell_lost(ScriptHost *host, uint64_t before)
 {
@@ -902,6 +916,9 @@ void script_host_effects(ScriptHost *host)
             break;
         case EFFECT_STORE:
             effect_store_asked(host, &effects[i]);
+            break;
+        case EFFECT_KICK:
+            effect_kicked(host, &effects[i]);
             break;
         }
         tell_lost(host, lost_before);

@@ -60,7 +60,9 @@ typedef struct Session {
     char name[65];
     uint64_t muted_until_ms; // unix time until which it may not chat; 0: it may
     char mute_reason[SESSION_REASON_BYTES];
-    ChatRule chat_rule;     // of this player; that of the world may be stricter
+    ChatRule chat_rule; // of this player; that of the world may be stricter
+    bool is_kicked;     // by a script: it ends with this tick
+    char kick_reason[SESSION_REASON_BYTES];
     bool chat_waits;        // came in by a token alone: no chat until the owner has said what holds
     uint32_t block_count;   // of the list in act_chat.c
     uint64_t address;       // a number for where it comes from; 0: nobody counts it

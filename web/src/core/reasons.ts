@@ -10,7 +10,6 @@ const WORDS: Record<string, string> = {
     stopping: 'The world is closing.',
     stopped: 'The world has closed.',
     replaced: 'You are playing in another window.',
-    kicked: 'An operator ended your session.',
     behind: 'The connection was too slow to keep up.',
     flood: 'Too many messages were sent at once.',
     internal: 'The world made a mistake.',
@@ -27,11 +26,16 @@ export interface Reason {
     passing: boolean;
 }
 
+// What the world says of a kick begins small and has no full stop.
+function sentence(text: string): string {
+    return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
+}
+
 // "code: message", as the client in WASM says it.
 export function explain(reason: string): Reason {
     const colon = reason.indexOf(':');
     const code = colon < 0 ? reason : reason.slice(0, colon);
     const rest = colon < 0 ? '' : reason.slice(colon + 1).trim();
-    const text = WORDS[code] ?? (rest === '' ? 'The session ended.' : rest);
+    const text = WORDS[code] ?? (rest === '' ? 'The session ended.' : sentence(rest));
     return { text, passing: PASSING.has(code) };
 }
