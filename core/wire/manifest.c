@@ -95,13 +95,18 @@ Status manifest_write(const ManifestList *list, const uint8_t *signature, ByteWr
     return json_writer_finish(&json);
 }
 
+Status manifest_write_rows(const ManifestRow *rows, uint32_t count, ByteWriter *out)
+{
+    return manifest_write(&(ManifestList){.rows = rows, .row_count = count}, NULL, out);
+}
+
 // --- reading ------------------------------------------------------------------------------------
 
 static const char *const top_names[] = {"cdn_base", "scripts", "server_tick", "signature",
                                         "version"};
 static const char *const row_names[] = {"path",      "replicate", "requires",  "run_context",
                                         "rune_hash", "service",   "size_bytes"};
-static const char *const endings[] = {".lua", ".ts", ".soul"};
+static const char *const endings[] = {".lua", ".luau", ".ts", ".soul"};
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
 static Text read_text_member(const JsonNode *object, const char *name, uint32_t bytes_max,
@@ -211,7 +216,7 @@ static void read_row(Arena *arena, const JsonNode *node, ManifestRow *row, JsonE
     }
     if (!is_path(row->path, row->service)) {
         json_fail(error, STATUS_MALFORMED, json_find(node, "path"),
-                  "must be %s/<name>.lua, .ts or .soul", row->service.data);
+                  "must be %s/<name>.lua, .luau, .ts or .soul", row->service.data);
     } else if (row->replicate &&
                strcmp(row->run_context.data, run_context_names[CONTEXT_SERVER]) == 0) {
         json_fail(error, STATUS_DENIED, json_find(node, "replicate"),

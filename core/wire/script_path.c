@@ -48,7 +48,7 @@ ScriptPath script_path_trim(const char *text, size_t bytes)
     // Door.soul.lua is the Lua of Door.soul.
     const bool is_lua = trim_end(&path, ".lua");
     if (!trim_end(&path, ".soul") && !is_lua) {
-        (void)trim_end(&path, ".ts");
+        (void)(trim_end(&path, ".ts") || trim_end(&path, ".luau"));
     }
     return path;
 }

@@ -1,7 +1,7 @@
 // The path that identifies a script everywhere, "Workspace/Door", from the forms that scenes and
 // files use: with `SoulService/` or `.sandlot/server/soul/` (where a build puts generated Lua)
-// before it, and `.lua`, `.ts`, `.soul` or `.soul.lua` after it. And the services, the folders that
-// scripts are in; their meaning is defined where they are used.
+// before it, and `.lua`, `.luau`, `.ts`, `.soul` or `.soul.lua` after it. And the services, the
+// folders that scripts are in; their meaning is defined where they are used.
 #pragma once
 
 #include <stddef.h>

@@ -38,6 +38,7 @@ typedef struct Export {
     bool json, allow_weak_jail;
     BuildResult built;
     RuneSet set;
+    ClientRows rows;
     uint8_t scene[SHA256_BYTES];
     uint32_t written, kept; // files
     uint64_t bytes;         // of all
@@ -197,8 +198,10 @@ static bool write_rest(Export *export)
 {
     const BuildResult *built = &export->built;
     sha256_of(built->stripped, built->stripped_bytes, export->scene);
+    const ClientRows *rows = &export->rows;
     bool is_good =
         write_hashed(export, "blob", export->scene, built->stripped, built->stripped_bytes) &&
+        write_hashed(export, "blob", rows->hash, rows->text, rows->bytes) &&
         (built->thumbnail == NULL || write_hashed(export, "blob", built->thumbnail_hash,
                                                   built->thumbnail, built->thumbnail_bytes));
     for (uint32_t i = 0; i < built->asset_count && is_good; i++) {
@@ -207,7 +210,7 @@ static bool write_rest(Export *export)
     return is_good;
 }
 
-// {"format":1,"packing":…,"runes":["…"],"scene":"…","set":"…","assets":["…"],"version":…}
+// {"format":1,"packing":…,"runes":["…"],"scene":"…","set":"…","manifest":"…","assets":["…"],"version":…}
 static void print_index(const Export *export, JsonWriter *json)
 {
     const BuildResult *built = &export->built;
@@ -218,6 +221,7 @@ static void print_index(const Export *export, JsonWriter *json)
     command_json_number(json, "packing", built->packing);
     command_json_hash(json, "scene", export->scene);
     command_json_hash(json, "set", export->set.hash);
+    command_json_hash(json, "manifest", export->rows.hash);
     json_write_name(json, "runes");
     json_write_array_begin(json);
     for (uint32_t i = 0; i < export->set.count; i++) {
@@ -297,7 +301,8 @@ static int run(Export *export)
         return fail(export);
     }
     snprintf(packed, sizeof packed, "packed/%" PRIu32, export->built.packing);
-    if (rune_set_make(&export->built, &export->set) != STATUS_OK) {
+    if (rune_set_make(&export->built, &export->set) != STATUS_OK ||
+        client_rows_make(&export->built, &export->rows) != STATUS_OK) {
         snprintf(export->reason, sizeof export->reason, "out of memory");
         return fail(export);
     }
@@ -340,5 +345,6 @@ int cmd_export_cdn(int argc, char **argv)
     const int code = run(&export);
     build_result_free(&export.built);
     rune_set_free(&export.set);
+    client_rows_free(&export.rows);
     return code;
 }

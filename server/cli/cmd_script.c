@@ -3,6 +3,7 @@
 // by the jailed processes that a build uses, and enters the jail before it parses anything.
 #include "core/script/api/api_reference.h"
 #include "core/script/check/check.h"
+#include "core/script/luau/luau.h"
 #include "core/script/trial/sample_world.h"
 #include "server/cli/command.h"
 #include "server/cli/command_json.h"
@@ -17,6 +18,7 @@
 #define REFERENCE_BYTES  (1 << 20)
 #define JAIL_BYTES       (8ull << 30)
 #define CHECK_HEAP_BYTES (256u << 20)
+#define LUAU_HEAP_BYTES  (64ull << 20)
 
 typedef struct RunOptions {
     const char *file;
@@ -51,7 +53,7 @@ static void print_usage(FILE *out)
 {
     fprintf(
         out,
-        "usage: sandlot script run FILE [options]   run a script, .lua or .ts, in a small world\n"
+        "usage: sandlot script run FILE [options]   run a script, .lua, .luau or .ts\n"
         "       sandlot script api [--format markdown|typescript|lua]   print the reference\n\n"
         "Options of run:\n"
         "  --context Server|Client   the side it runs on (default Server)\n"
@@ -295,6 +297,31 @@ static void tell_lint(void *user, const CheckDiagnostic *diagnostic)
     write_line(run, &event);
 }
 
+// The source becomes the Lua of it, line by line.
+static void translate_luau(Run *run, const char *name)
+{
+    const size_t bytes = strlen(name);
+    if (bytes <= 5 || strcmp(name + bytes - 5, ".luau") != 0) {
+        return;
+    }
+    Heap heap = heap_make(LUAU_HEAP_BYTES);
+    LuauLua made = {0};
+    const Status status = luau_translate(&heap, run->source, run->source_bytes, &made);
+    char *lua = status == STATUS_OK ? malloc(made.lua_bytes + 1) : NULL;
+    if (lua != NULL) {
+        memcpy(lua, made.lua, made.lua_bytes);
+        free(run->source);
+        run->source = lua;
+        run->source_bytes = made.lua_bytes;
+    } else if (status == STATUS_MALFORMED) {
+        snprintf(run->compile_error, sizeof run->compile_error, "%.80s:%u: %.140s", name, made.line,
+                 made.message);
+    } else {
+        snprintf(run->compile_error, sizeof run->compile_error, "%.80s: out of memory", name);
+    }
+    luau_free(&heap, &made);
+}
+
 // What a build would say about it, so that a mistake is named where it was made; with an error no
 // world takes the script.
 static void load_lua(Run *run, ScriptSystem *scripts, const char *name)
@@ -313,6 +340,9 @@ static void load_lua(Run *run, ScriptSystem *scripts, const char *name)
         snprintf(run->compile_error, sizeof run->compile_error, "%s", status_text(status));
     }
     check_output_free(&heap, &output);
+    if (run->compile_error[0] == '\0') {
+        translate_luau(run, name);
+    }
     if (run->compile_error[0] == '\0') {
         const CompileRequest request = {
             .script_id = name, .code = run->source, .code_bytes = run->source_bytes};

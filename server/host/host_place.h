@@ -5,6 +5,7 @@
 #pragma once
 
 #include "server/build/pipeline/build.h"
+#include "server/build/pipeline/rune_set.h"
 #include "server/host/host.h"
 
 #include <stdatomic.h>
@@ -31,8 +32,12 @@ struct HostPlace {
     uint8_t scene_hash[32];
     char scene_hex[65];
     char cdn_base[HOST_CDN_BYTES]; // "": none
-    char set_hex[65];              // of the runes that players get (rune_set.h)
-    WorldConfig numbers;           // of every world of it; no place, no identity
+    uint8_t set_hash[32];          // of the runes that players get (rune_set.h)
+    char set_hex[65];
+    ClientRows rows;      // of the clients' manifest
+    uint32_t *rune_order; // replicated runes by hash, for host_place_rune
+    uint32_t rune_order_count;
+    WorldConfig numbers; // of every world of it; no place, no identity
 };
 
 // What the host signs for one life of a world.

@@ -728,7 +728,7 @@ def test_build_says_what_cannot_be_read(program, places, folder):
 
 
 def test_build_names_what_only_looks_like_a_script(program, places, folder):
-    strange = ("Workspace/Door.LUA", "Workspace/Door.js", "ReplicatedStorage/a/Door.luau",
+    strange = ("Workspace/Door.LUA", "Workspace/Door.js", "ReplicatedStorage/a/Door.LUAU",
                "SoulService/Workspace/Gate.Ts", "StarterGui/Bar.lua.txt")
     fine = ("Workspace/notes.txt", "Workspace/types.d.ts", "tools/make.js", "Workspace/picture.png")
     place = small_place(folder, scripts={name: "" for name in strange + fine})
@@ -736,7 +736,7 @@ def test_build_names_what_only_looks_like_a_script(program, places, folder):
         answer = build_json(program, place)
         warned = [d["file"] for d in answer["diagnostics"] if d["level"] == "warning"]
         check(sorted(warned) == sorted(strange) and answer["ok"], f"{answer}")
-        check(all(".lua, .ts or .soul" in d["message"] for d in answer["diagnostics"]), f"{answer}")
+        check(all(".lua, .luau, .ts or .soul" in d["message"] for d in answer["diagnostics"]), f"{answer}")
 
 
 def test_build_usage(program, places, folder):

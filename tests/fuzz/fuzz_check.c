@@ -32,6 +32,7 @@ static const char *const files[] = {
     "Workspace/a.lua/b.lua",
     "a.lua",
     "place.json",
+    "Workspace/a.luau",
 };
 
 static void check_answer(Heap *heap, const PlaceFile *place)

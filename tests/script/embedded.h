@@ -16,3 +16,4 @@ extern const EmbeddedScript api_scripts[];
 // By their paths.
 extern const EmbeddedScript check_files[];
 extern const EmbeddedScript island_files[];
+extern const EmbeddedScript luau_files[];

@@ -260,7 +260,7 @@ TEST(calls_of_the_other_side_can_only_fail)
          LINT_CLIENT);
     CHECK_INT(result.finding_count, 5);
     FOUND(0, LINT_WRONG_SIDE, 1, "works on the server only; this script runs on clients");
-    FOUND(0, LINT_WRONG_SIDE, 1, "use Network.OnServerEvent");
+    FOUND(0, LINT_WRONG_SIDE, 1, "use Network.OnServerEvent or Network.On (Roblox has");
     FOUND(1, LINT_WRONG_SIDE, 2, "DataStore.GetDataStore");
     FOUND(2, LINT_WRONG_SIDE, 3, "KillPlayer");
     FOUND(3, LINT_WRONG_SIDE, 5, "Network.Broadcast");

@@ -195,7 +195,7 @@ TEST(a_script_that_is_not_there_is_told)
          ".soul"},
         {"{\"scriptRef\": {\"path\": \"ServerScriptService/Far.soul\"}}",
          "$.entities[1].scriptRef.path names no script: there is no ServerScriptService/Far.lua, "
-         ".ts or .soul"},
+         ".luau, .ts or .soul"},
         // It is brought up to date.
         {"{\"scriptRef\": {\"path\": \"Workspace/Door\"}, \"scriptPath\": \"Workspace/Old\"}",
          NULL},

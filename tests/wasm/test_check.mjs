@@ -48,7 +48,7 @@ function readCase(name) {
 // After these there is no rune.
 const FATAL = new Set(['syntax', 'file', 'limit', 'service', 'name']);
 
-const isScript = (path) => path.endsWith('.lua') && !path.endsWith('.soul.lua');
+const isScript = (path) => /\.luau?$/.test(path) && !path.endsWith('.soul.lua');
 
 const utf8Order = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 

@@ -183,6 +183,13 @@ static const char *type_name(lua_State *thread, int index)
     return luaL_typename(thread, index);
 }
 
+int api_global_typeof(lua_State *thread)
+{
+    const bool is_object = lua_type(thread, 1) == LUA_TUSERDATA; // a table may call itself anything
+    lua_pushstring(thread, is_object ? type_name(thread, 1) : luaL_typename(thread, 1));
+    return 1;
+}
+
 static const char *article_of(const char *type)
 {
     return strchr("aeiouAEIO", type[0]) != NULL ? "an" : "a";
@@ -192,6 +199,14 @@ static void full_name(const ApiRow *row, char *out, size_t capacity)
 {
     const char *joint = row->kind == API_KIND_METHOD ? ":" : row->owner[0] != 0 ? "." : "";
     snprintf(out, capacity, "%s%s%s", row->owner, joint, row->name);
+}
+
+// How the options of a function look, for its errors.
+static const char *example_of(const char *where)
+{
+    return strcmp(where, "Network.Declare") == 0
+               ? " (as in {types = {\"Vector3\", \"number\"}, rate = 10})"
+               : "";
 }
 
 // Raises if the type is one of words, with those there are.
@@ -222,7 +237,8 @@ static void raise_unknown_option(lua_State *thread, const char *where, const Api
 {
     char advice[API_OPTIONS_BYTES];
     api_options_text(option_at(argument, 0)->shape, key, advice);
-    luaL_error(thread, "%s has no option \"%s\"; %s", where, key.data, advice);
+    luaL_error(thread, "%s has no option \"%s\"; %s%s", where, key.data, advice,
+               example_of(where));
 }
 
 // The value of the option is on top of the stack.
@@ -238,8 +254,8 @@ static void check_option(lua_State *thread, const char *where, const ApiField *f
         (void)snprintf(what, sizeof what, "%s: %s", where, field->name);
         raise_word(thread, top, what, type);
         const char *wanted = type[0] == '{' ? "table" : type;
-        luaL_error(thread, "%s: %s must be %s %s, got %s", where, field->name, article_of(wanted),
-                   wanted, type_name(thread, top));
+        luaL_error(thread, "%s: %s must be %s %s, got %s%s", where, field->name, article_of(wanted),
+                   wanted, type_name(thread, top), example_of(where));
     }
     if (is_measure(type) && !is_finite(thread, top)) {
         luaL_error(thread, "%s: %s must be finite, not NaN or infinity", where, field->name);
@@ -280,7 +296,9 @@ static void check_options(lua_State *thread, const ApiRow *row, int index,
                 raise_unknown_option(thread, where, argument, key);
             }
         } else if (lua_type(thread, -2) != LUA_TNUMBER || !argument->has_items) {
-            luaL_error(thread, "%s: options have names, as in {name = value}", where);
+            const char *example = example_of(where);
+            luaL_error(thread, "%s: options have names%s", where,
+                       example[0] != 0 ? example : ", as in {name = value}");
         }
         lua_pop(thread, 1);
     }
@@ -297,7 +315,7 @@ static void check_arguments(lua_State *thread, const ApiRow *row, const ApiParse
         }
         const bool fits = !lua_isnone(thread, index) && api_has_type(thread, index, argument->type);
         if (fits && (!argument->finite || is_finite(thread, index))) {
-            if (argument->option_count > 0) {
+            if (argument->option_count > 0 && lua_istable(thread, index)) {
                 check_options(thread, row, index, argument);
             }
             continue;
@@ -331,12 +349,24 @@ static void check_side(lua_State *thread, const ApiRow *row)
     }
 }
 
+// People who come from Roblox use these the other way round.
+static const char *other_name(const char *what)
+{
+    return strcmp(what, "Network.OnServerEvent") == 0
+               ? ": listen with Network.OnClientEvent or Network.On (Roblox has the two names the "
+                 "other way round)"
+           : strcmp(what, "Network.OnClientEvent") == 0
+               ? ": listen with Network.OnServerEvent or Network.On (Roblox has the two names the "
+                 "other way round)"
+               : "";
+}
+
 void api_raise_side(lua_State *thread, const char *what, ScriptSide needed)
 {
     char *text = script_of(thread)->capability_text;
-    snprintf(text, SCRIPT_MESSAGE_BYTES, "%s works on %s only; this script runs on %s", what,
+    snprintf(text, SCRIPT_MESSAGE_BYTES, "%s works on %s only; this script runs on %s%s", what,
              needed == SCRIPT_SERVER ? "the server" : "a client",
-             needed == SCRIPT_SERVER ? "a client" : "the server");
+             needed == SCRIPT_SERVER ? "a client" : "the server", other_name(what));
     luaL_error(thread, "%s", text);
     __builtin_unreachable();
 }
@@ -545,23 +575,25 @@ static void push_group(lua_State *thread, const char *group)
 // it has the options of the function that made it.
 static void find_options(ApiArgument *argument)
 {
-    const size_t bytes = strlen(argument->type);
+    const char *bar = strstr(argument->type, " | "); // a shape is the second alternative
+    const char *type = bar != NULL ? bar + 3 : argument->type;
+    const size_t bytes = strlen(type);
     argument->option_count = 0;
     argument->has_items = false;
-    if (!is_shape(argument->type, bytes) || word_is(argument->type, bytes, "Widget{}")) {
+    if (!is_shape(type, bytes) || word_is(type, bytes, "Widget{}")) {
         return;
     }
     uint32_t count;
     const ApiField *fields = api_fields(&count);
     for (uint16_t i = 0; i < count; i++) {
-        if (word_is(argument->type, bytes - 2, fields[i].shape)) {
+        if (word_is(type, bytes - 2, fields[i].shape)) {
             argument->option_first = argument->option_count == 0 ? i : argument->option_first;
             argument->option_count += 1;
             ASSERT(i + 1 == argument->option_first + argument->option_count);
         }
     }
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        argument->has_items = argument->has_items || word_is(argument->type, bytes - 2, lists[i]);
+        argument->has_items = argument->has_items || word_is(type, bytes - 2, lists[i]);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/script/runtime/object.h"
 #include "core/script/runtime/script_inside.h"
+#include "core/sim/voxel_watch.h"
 
 typedef enum ApiSide { API_BOTH, API_SERVER, API_CLIENT, API_WRITES } ApiSide;
 
@@ -124,6 +125,8 @@ void api_event(ScriptSystem *system, const ScriptEvent *event);
 void api_answer(ScriptSystem *system, Thread *thread, bool ok, int result_count);
 // Removes an instance's handlers of remote calls and of widgets.
 void api_forget_handlers(ScriptSystem *system, Handle instance);
+// Everything it shows disappears, and its widgets' handlers with it.
+void api_forget_shown(lua_State *thread, const Instance *instance);
 // A message from the other side.
 void api_message(ScriptSystem *system, const ScriptEvent *event);
 void api_refuse_invoke(ScriptSystem *system, const ScriptEvent *event, const char *why);
@@ -132,6 +135,16 @@ int api_answered(lua_State *thread, int status, lua_KContext context);
 
 // Queues an engine signal if something is connected to it; the values are on top of the main stack.
 void api_fire(ScriptSystem *system, const char *key, int argument_count);
+
+// --- changes by the running script (api_change.c)
+// -------------------------------------------------- Around an edit of voxels: fires
+// World.VoxelChanged or VoxelsChanged, if somebody listens.
+typedef struct ApiVoxelEdit {
+    bool is_heard;
+    VoxelWatch watch;
+} ApiVoxelEdit;
+void api_voxels_before(lua_State *thread, VoxelCoord min, VoxelCoord max, ApiVoxelEdit *edit);
+void api_voxels_after(lua_State *thread, ApiVoxelEdit *edit, VoxelKind kind);
 
 // The functions of all rows.
 #define API_FUNCTION(group, name, side, arguments, returns, doc) \

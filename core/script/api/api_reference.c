@@ -589,7 +589,8 @@ static void write_typescript(ByteWriter *writer)
         if (has_library(row)) {
             typescript_interface(writer, row, true);
             PUT(writer, "declare const ", row->name, ": ", row->name, "Library;\n");
-        } else if (row->kind == API_KIND_GLOBAL && strcmp(row->name, "require") != 0) {
+        } else if (row->kind == API_KIND_GLOBAL && strcmp(row->name, "require") != 0 &&
+                   strcmp(row->name, "typeof") != 0) { // a word of the language
             PUT(writer, "/** ", row->doc, side_text(row->side), " */\ndeclare function ", row->name,
                 "(this: void", row->arguments[0] != 0 ? ", " : "");
             typescript_arguments(writer, row->arguments);

@@ -6,6 +6,7 @@
 #include "core/script/check/check_luau.h"
 #include "core/script/check/check_refusal.h"
 #include "core/script/lint/lint.h"
+#include "core/script/luau/luau.h"
 #include "core/script/rune/rune.h"
 
 #include <lua.h>
@@ -169,13 +170,42 @@ static Status write_rune(Check *check, lua_State *lua)
 
 // --- one script ---------------------------------------------------------------------------------
 
-static Status compile(Check *check, Vm *vm)
+static bool is_luau(const CheckScript *script)
+{
+    const size_t bytes = strlen(script->file), ending = strlen(".luau");
+    return !script->is_generated && bytes > ending &&
+           strcmp(script->file + bytes - ending, ".luau") == 0;
+}
+
+// What is compiled: the source itself, or the Lua of a Luau source, line by line.
+static Status translate(Check *check, LuauLua *out)
+{
+    if (!is_luau(check->script)) {
+        *out = (LuauLua){0};
+        return STATUS_OK;
+    }
+    const Status status = luau_translate(check->heap, check->source, check->source_bytes, out);
+    if (status == STATUS_MALFORMED) {
+        tell(check, CHECK_ERROR, out->line, "syntax", out->message);
+    } else if (status == STATUS_OK && out->lua_bytes > SCRIPT_SOURCE_BYTES_MAX) {
+        char message[128];
+        (void)snprintf(message, sizeof message,
+                       "its Lua has %zu KiB, and a script has at most %d: cut it in two",
+                       (out->lua_bytes + 1023) >> 10, SCRIPT_SOURCE_BYTES_MAX >> 10);
+        tell(check, CHECK_ERROR, 0, "limit", message);
+        luau_free(check->heap, out);
+        return STATUS_MALFORMED;
+    }
+    return status;
+}
+
+static Status compile_text(Check *check, Vm *vm, const char *text, size_t bytes)
 {
     lua_State *lua = vm_main(vm);
     char name[SCRIPT_FILE_BYTES];
     name_file(check->script, name);
     vm_push_environment(lua);
-    if (vm_compile(lua, name, check->source, check->source_bytes, lua_gettop(lua)) != STATUS_OK) {
+    if (vm_compile(lua, name, text, bytes, lua_gettop(lua)) != STATUS_OK) {
         tell_syntax(check, name, lua_tostring(lua, -1));
         return STATUS_MALFORMED;
     }
@@ -187,6 +217,20 @@ static Status compile(Check *check, Vm *vm)
     }
     lint(check, lua);
     return write_rune(check, lua);
+}
+
+static Status compile(Check *check, Vm *vm)
+{
+    LuauLua made;
+    Status status = translate(check, &made);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const bool is_made = made.lua != NULL;
+    status = compile_text(check, vm, is_made ? made.lua : check->source,
+                          is_made ? made.lua_bytes : check->source_bytes);
+    luau_free(check->heap, &made);
+    return status;
 }
 
 // Some editors begin a text with a mark that nobody sees; lines stay.

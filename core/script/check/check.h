@@ -6,7 +6,7 @@
 //
 //   check_name.h      the name of a file: service, context, language
 //   check_contexts    which side place.json takes away from a script
-//   check_script      one Lua text: compiled, linted, its lines mapped, made a rune
+//   check_script      one Lua or Luau text: compiled, linted, its lines mapped, made a rune
 //   check_require.h   is what it requires there?
 //   check_place_…     all of it, for whoever has the files of a place
 //
@@ -23,9 +23,9 @@
 
 typedef struct CheckScript {
     const char *path; // "Workspace/Door"
-    const char *file; // what diagnostics name: "Workspace/Door.lua"
+    const char *file; // what diagnostics name: "Workspace/Door.lua"; .luau is translated first
     RunContext context;
-    const void *source; // Lua
+    const void *source; // Lua, or Luau
     size_t source_bytes;
     bool is_generated;     // made from TypeScript or by a model: no lints about style
     const uint32_t *lines; // by line of the Lua (from 0): the line to show instead, which goes into

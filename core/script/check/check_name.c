@@ -12,13 +12,18 @@
 #define KEPT_ENDING       ".soul.lua"
 #define MEANT_LETTERS_MIN 6 // "Server", "Starter"
 
-const char *const check_language_endings[SOUL_LANGUAGE_COUNT] = {".lua", ".ts", ".soul"};
+const char *const check_language_endings[SOUL_LANGUAGE_COUNT] = {".lua", ".ts", ".soul", ".luau"};
 
 static const RunContext service_contexts[SERVICE_COUNT] = {
     [SERVICE_SERVER_SCRIPT] = CONTEXT_SERVER,  [SERVICE_REPLICATED_STORAGE] = CONTEXT_BOTH,
     [SERVICE_WORKSPACE] = CONTEXT_BOTH,        [SERVICE_STARTER_GUI] = CONTEXT_CLIENT,
     [SERVICE_STARTER_PLAYER] = CONTEXT_CLIENT, [SERVICE_REPLICATED_FIRST] = CONTEXT_CLIENT,
 };
+
+bool check_language_is_made(SoulLanguage language)
+{
+    return language == SOUL_TYPESCRIPT || language == SOUL_PLAIN;
+}
 
 RunContext check_service_context(ScriptService service)
 {
@@ -129,7 +134,7 @@ static const char *name_problem(const char *path)
 // A name inside which an ending stands would be taken for another script's, or for an artifact.
 static bool has_inner_ending(const char *path)
 {
-    static const char *const reserved[] = {".lua", ".ts", ".soul", ".rune", ".json"};
+    static const char *const reserved[] = {".lua", ".luau", ".ts", ".soul", ".rune", ".json"};
     for (const char *at = strchr(path, '.'); at != NULL; at = strchr(at + 1, '.')) {
         for (uint32_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
             const size_t bytes = strlen(reserved[i]);
@@ -170,8 +175,8 @@ bool check_name_read(const char *file, const CheckSink *sink, CheckModule *out)
         memcpy(module.path, plain, bytes);
         problem = name_problem(module.path);
         if (problem == NULL && has_inner_ending(module.path)) {
-            problem =
-                "a part of a script's name does not end with .lua, .ts, .soul, .rune or .json";
+            problem = "a part of a script's name does not end with .lua, .luau, .ts, .soul, .rune "
+                      "or .json";
         }
     }
     if (problem != NULL) {

@@ -13,6 +13,7 @@ typedef enum SoulLanguage {
     SOUL_LUA,        // .lua
     SOUL_TYPESCRIPT, // .ts
     SOUL_PLAIN,      // .soul
+    SOUL_LUAU,       // .luau, which becomes Lua while it is compiled (core/script/luau)
     SOUL_LANGUAGE_COUNT
 } SoulLanguage;
 
@@ -28,6 +29,8 @@ typedef struct CheckModule {
 
 extern const char *const check_language_endings[SOUL_LANGUAGE_COUNT];
 
+// Whether the build makes a file of Lua of it: TypeScript and plain language.
+bool check_language_is_made(SoulLanguage language);
 RunContext check_service_context(ScriptService service);
 // Takes a side away, or leaves it as it is; false, and nothing is changed: that would widen it.
 bool check_narrow(RunContext *context, RunContext wanted);

@@ -175,7 +175,8 @@ Status check_place_script(Heap *heap, const CheckPlace *place, const PlaceFile *
     if (module == NULL) {
         return STATUS_NOT_FOUND;
     }
-    if (module->language != (is_made ? SOUL_PLAIN : SOUL_LUA)) {
+    const bool is_luau = module->language == SOUL_LUAU;
+    if (module->language != (is_made ? SOUL_PLAIN : is_luau ? SOUL_LUAU : SOUL_LUA)) {
         return STATUS_UNSUPPORTED;
     }
     if (file->bytes > SCRIPT_SOURCE_BYTES_MAX) {

@@ -16,13 +16,15 @@
 static const struct {
     const char *owner, *name, *instead;
 } others[] = {
-    {"Network", "OnClientEvent", "Network.OnServerEvent"},
+    {"Network", "OnClientEvent",
+     "Network.OnServerEvent or Network.On (Roblox has the two names the other way round)"},
     {"Network", "FireClient", "Network.FireServer"},
     {"Network", "Broadcast", "Network.FireServer"},
     {"Network", "FireClientUnreliable", "Network.FireServerUnreliable"},
     {"Network", "BroadcastUnreliable", "Network.FireServerUnreliable"},
     {"Network", "OnInvoke", "Network.Invoke"},
-    {"Network", "OnServerEvent", "Network.OnClientEvent"},
+    {"Network", "OnServerEvent",
+     "Network.OnClientEvent or Network.On (Roblox has the two names the other way round)"},
     {"Network", "FireServer", "Network.FireClient or Network.Broadcast"},
     {"Network", "FireServerUnreliable", "Network.FireClientUnreliable"},
     {"Network", "Invoke", "Network.OnInvoke"},

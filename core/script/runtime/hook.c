@@ -151,6 +151,7 @@ static void give_back(ScriptSystem *system, uint32_t slot, bool reusable)
         share_unqueue(system, slot);
     }
     schedule_forget(system, thread);
+    script_forget_ref(system, &thread->timer_ref);
     if (reusable && thread->pooled && !thread->shown) {
         lua_settop(thread->lua, 0);
         keep_coroutine(system, (Coroutine){thread->lua, thread->ref});
@@ -303,7 +304,7 @@ static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int r
     Thread *thread = thread_at(system, slot);
     switch (outcome) {
     case VM_DONE:
-        if (thread->hook == HOOK_LOAD && thread->load_script.index != 0) {
+        if (thread->load_script.index != 0) {
             script_loaded(system, thread->load_script, thread->lua, result_count);
         }
         if (thread->invoke_id != 0) {
@@ -313,13 +314,16 @@ static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int r
         return;
     case VM_YIELDED:
         lua_pop(thread->lua, result_count);
+        if (thread->load_script.index != 0) {
+            script_load_waits(system, thread);
+        }
         if (thread->state == THREAD_RUNNING) {
             thread->state = THREAD_PARKED;
         }
         return;
     default:
         record_fault(system, thread, outcome);
-        if (thread->hook == HOOK_LOAD && thread->load_script.index != 0) {
+        if (thread->load_script.index != 0) {
             script_load_failed(system, thread->load_script);
         }
         if (thread->invoke_id != 0) {
@@ -327,7 +331,11 @@ static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int r
         }
         system->is_dead = system->is_dead || outcome == VM_DEAD;
         if (!system->is_dead) {
+            const Handle instance = thread->instance;
+            const int timer_ref = thread->timer_ref;
+            thread->timer_ref = 0;
             give_back(system, slot, false);
+            timer_failed(system, instance, timer_ref);
         }
         return;
     }

@@ -123,7 +123,8 @@ static Status file_put(LocalHost *host, const char *path, const void *data, size
 static bool is_script(const char *path)
 {
     const size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".lua") == 0;
+    return (length > 4 && strcmp(path + length - 4, ".lua") == 0) ||
+           (length > 5 && strcmp(path + length - 5, ".luau") == 0);
 }
 
 // --- building -----------------------------------------------------------------------------------

@@ -24,9 +24,9 @@ typedef struct LocalHostConfig {
 } LocalHostConfig;
 LocalHostConfig local_host_config_default(void);
 
-// Copies the files: place.json, scene.json, prefabs, chunks, and scripts (<Service>/….lua). Scripts
-// are checked as a build checks them (core/script/check): the first error is an error of its file,
-// warnings go to the log, and they run on the sides that place.json leaves them.
+// Copies the files: place.json, scene.json, prefabs, chunks, and scripts (<Service>/….lua, .luau).
+// Scripts are checked as a build checks them (core/script/check): the first error is an error of
+// its file, warnings go to the log, and they run on the sides that place.json leaves them.
 MUST_USE Status local_host_create(Heap *heap, const LocalHostConfig *config, const PlaceFile *files,
                                   uint32_t file_count, LocalHost **out, PlaceError *error);
 void local_host_destroy(LocalHost *host); // NULL is allowed

@@ -138,7 +138,7 @@ static void tell_missing(const Search *search, const JsonNode *node)
     } else {
         diagnostic_addf(search->diagnostics, DIAGNOSTIC_ERROR, search->file, node->line,
                         node->column, "place",
-                        "%s names no script: there is no %.*s.lua, .ts or .soul", error.path,
+                        "%s names no script: there is no %.*s.lua, .luau, .ts or .soul", error.path,
                         (int)plain.bytes, plain.data);
     }
 }

@@ -29,7 +29,7 @@
 #define LOCK_FOLDER  ".sandlot"
 #define LOCK_NAME    "save.lock"
 #define NS_PER_MS    1000000ull
-#define SOUL_ENDINGS 3
+#define SOUL_ENDINGS SOUL_LANGUAGE_COUNT
 
 static pthread_mutex_t save_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -76,7 +76,8 @@ static Status check_path(const SaveRequest *request, char reason[WORKER_REASON_B
     uint32_t count = 0;
     if (!is_soul(request->path)) {
         return refuse(reason, STATUS_MALFORMED,
-                      "%s is not a script: scripts end with .lua, .ts or .soul", request->path);
+                      "%s is not a script: scripts end with .lua, .luau, .ts or .soul",
+                      request->path);
     }
     other_root(request->path, other);
     files[count++] = (PlaceFile){.path = request->path, .data = (const uint8_t *)""};
@@ -102,8 +103,9 @@ static Status check_path(const SaveRequest *request, char reason[WORKER_REASON_B
                         diagnostics.items[0].message);
     } else if (status == STATUS_OK &&
                (souls.count != 1 || strcmp(souls.items[0].file->path, request->path) != 0)) {
-        status = refuse(reason, STATUS_MALFORMED,
-                        "%s is not a script: scripts end with .lua, .ts or .soul", request->path);
+        status =
+            refuse(reason, STATUS_MALFORMED,
+                   "%s is not a script: scripts end with .lua, .luau, .ts or .soul", request->path);
     } else if (status == STATUS_OK && strcmp(souls.items[0].path, TYPESCRIPT_LIBRARY) == 0) {
         status = refuse(reason, STATUS_MALFORMED,
                         "%s: this name is kept for TypeScript's own library; choose another",

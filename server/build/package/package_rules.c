@@ -449,10 +449,10 @@ static const struct {
     const char *ending;
     PackageKind kind;
 } endings[] = {
-    {".lua", KIND_SCRIPT},  {".ts", KIND_SCRIPT}, {".soul", KIND_SCRIPT}, {".json", KIND_JSON},
-    {".chunk", KIND_CHUNK}, {".md", KIND_TEXT},   {".txt", KIND_TEXT},    {".png", KIND_PNG},
-    {".jpg", KIND_JPEG},    {".jpeg", KIND_JPEG}, {".ogg", KIND_OGG},     {".wav", KIND_WAV},
-    {".glb", KIND_GLB},     {".gltf", KIND_GLTF}, {".bin", KIND_BIN},
+    {".lua", KIND_SCRIPT}, {".luau", KIND_SCRIPT}, {".ts", KIND_SCRIPT}, {".soul", KIND_SCRIPT},
+    {".json", KIND_JSON},  {".chunk", KIND_CHUNK}, {".md", KIND_TEXT},   {".txt", KIND_TEXT},
+    {".png", KIND_PNG},    {".jpg", KIND_JPEG},    {".jpeg", KIND_JPEG}, {".ogg", KIND_OGG},
+    {".wav", KIND_WAV},    {".glb", KIND_GLB},     {".gltf", KIND_GLTF}, {".bin", KIND_BIN},
 };
 
 static bool ends_with(const char *path, const char *ending, bool any_case)
@@ -491,9 +491,10 @@ static Status refuse_kind(const char *path, char reason[WORKER_REASON_BYTES])
         return package_refuse(reason, path, bytes, RULE_KIND,
                               "runes are made by the server; a package holds sources");
     }
-    return package_refuse(reason, path, bytes, RULE_KIND,
-                          "no file of a place has that ending; known are .lua .ts .soul .json "
-                          ".chunk .md .txt .png .jpg .jpeg .ogg .wav .glb .gltf .bin");
+    return package_refuse(
+        reason, path, bytes, RULE_KIND,
+        "no file of a place has that ending; known are .lua .luau .ts .soul .json "
+        ".chunk .md .txt .png .jpg .jpeg .ogg .wav .glb .gltf .bin");
 }
 
 Status package_kind_of(const char *path, PackageKind *out, char reason[WORKER_REASON_BYTES])

@@ -85,7 +85,7 @@ MUST_USE Status package_paths_differ(const char *const *paths, uint32_t count,
 // --- kinds --------------------------------------------------------------------------------------
 
 typedef enum PackageKind {
-    KIND_SCRIPT, // .lua .ts .soul
+    KIND_SCRIPT, // .lua .luau .ts .soul
     KIND_JSON,
     KIND_CHUNK,
     KIND_TEXT, // .md .txt LICENSE …

@@ -238,7 +238,7 @@ static void fill_item(BuildItem *item, const Soul *soul)
                         .replicate = soul->replicate,
                         .source = soul->file->data,
                         .source_bytes = soul->file->bytes,
-                        .is_ready = soul->language == SOUL_LUA};
+                        .is_ready = !check_language_is_made(soul->language)};
     snprintf(item->path, sizeof item->path, "%s", soul->path);
     snprintf(item->file, sizeof item->file, "%s", soul->file->path);
 }

@@ -111,7 +111,8 @@ static void check_rune(Verify *verify, const Side *side, const ManifestRow *row)
 static bool has_lua(const Side *side, const ManifestRow *row)
 {
     return side->side == ARTIFACT_SERVER &&
-           (!text_ends(row->path, ".lua") || text_is(row->path, TYPESCRIPT_LIBRARY ".lua"));
+           ((!text_ends(row->path, ".lua") && !text_ends(row->path, ".luau")) ||
+            text_is(row->path, TYPESCRIPT_LIBRARY ".lua"));
 }
 
 static bool has_any_lua(const Side *side)

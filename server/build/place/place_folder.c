@@ -79,8 +79,8 @@ static size_t bytes_max_of(const char *path)
     if (place_path_ends(path, ".d.ts")) {
         return 0; // declarations for an editor
     }
-    if (place_path_ends(path, ".lua") || place_path_ends(path, ".ts") ||
-        place_path_ends(path, ".soul")) {
+    if (place_path_ends(path, ".lua") || place_path_ends(path, ".luau") ||
+        place_path_ends(path, ".ts") || place_path_ends(path, ".soul")) {
         return VM_SOURCE_BYTES_MAX;
     }
     if (place_path_ends(path, ".json")) {

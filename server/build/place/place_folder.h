@@ -17,8 +17,8 @@ typedef struct PlaceFolder {
     size_t bytes;
 } PlaceFolder;
 
-// What a build looks at: souls (.lua, .ts, .soul; not .d.ts), .json and .chunk; other files are
-// skipped. On failure `reason` says which file and why.
+// What a build looks at: souls (.lua, .luau, .ts, .soul; not .d.ts), .json and .chunk; other files
+// are skipped. On failure `reason` says which file and why.
 MUST_USE Status place_folder_read(const char *path, PlaceFolder *out,
                                   char reason[WORKER_REASON_BYTES]);
 // The same for a build, which shows its creator all problems at once: each file that cannot be used

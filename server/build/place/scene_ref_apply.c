@@ -105,7 +105,7 @@ void scene_ref_value(const SceneRefScript *script, SceneRefField field,
     const bool is_lua = field == SCENE_REF_LUA || field == SCENE_REF_NEW_LUA;
     if (field == SCENE_REF_HASH || field == SCENE_REF_NEW_HASH) {
         sha256_hex(script->code_hash, out);
-    } else if (is_lua && script->language != SOUL_LUA) {
+    } else if (is_lua && check_language_is_made(script->language)) {
         snprintf(out, SCENE_REF_VALUE_BYTES, SCENE_REF_MADE_FOLDER "%s.lua", script->path);
     } else {
         snprintf(out, SCENE_REF_VALUE_BYTES, "%s%s%s", script->in_soul ? SCRIPT_SOUL_FOLDER : "",

@@ -100,8 +100,9 @@ void soul_check_skipped(const char *path, DiagnosticList *diagnostics)
         if (bytes > want && strcasecmp(path + bytes - want, likes[i]) == 0 &&
             !place_path_ends(path, ".d.ts") &&
             script_path_service(plain, strlen(plain)) != SERVICE_COUNT) {
-            diagnostic_addf(diagnostics, DIAGNOSTIC_WARNING, path, 0, 0, "ending",
-                            "is not read: scripts end with .lua, .ts or .soul, in small letters");
+            diagnostic_addf(
+                diagnostics, DIAGNOSTIC_WARNING, path, 0, 0, "ending",
+                "is not read: scripts end with .lua, .luau, .ts or .soul, in small letters");
             return;
         }
     }

@@ -247,6 +247,8 @@ typedef struct Wanted {
     const char *number;
     uint8_t hash[SHA256_BYTES];
     uint32_t rune; // found
+    bool is_rows;  // it is the rows of a manifest
+    bool is_set;   // it is all runes of a place
 } Wanted;
 
 static bool read_hash(const HttpRequest *request, uint32_t star, Wanted *wanted)
@@ -264,8 +266,11 @@ static bool has_packed(void *user, const ServePlace *place)
     if (strcmp(wanted->number, number) != 0) {
         return false;
     }
+    wanted->is_set = place->place->rune_order_count > 0 &&
+                     memcmp(wanted->hash, place->place->set_hash, sizeof wanted->hash) == 0;
     wanted->rune = host_place_rune(place->place, wanted->hash);
-    return wanted->rune != UINT32_MAX && built->runes[wanted->rune].packed != NULL;
+    return wanted->is_set ||
+           (wanted->rune != UINT32_MAX && built->runes[wanted->rune].packed != NULL);
 }
 
 // Of runes only those that clients are told of: one of the server's is as unknown as any other.
@@ -276,7 +281,10 @@ static bool has_in_memory(void *user, const ServePlace *place)
     if (wanted->number != NULL) {
         return has_packed(user, place);
     }
-    if (memcmp(wanted->hash, place->place->scene_hash, sizeof wanted->hash) == 0) {
+    const HostPlace *host = place->place;
+    wanted->is_rows =
+        host->rows.text != NULL && memcmp(wanted->hash, host->rows.hash, sizeof wanted->hash) == 0;
+    if (wanted->is_rows || memcmp(wanted->hash, host->scene_hash, sizeof wanted->hash) == 0) {
         return true;
     }
     wanted->rune = host_place_rune(place->place, wanted->hash);
@@ -293,11 +301,15 @@ static void send_wanted(ServePlace *place, const Wanted *wanted, HttpRequest *re
                         HttpResponse *response)
 {
     const BuildResult *built = &place->place->built;
-    if (wanted->number != NULL) {
+    if (wanted->is_set) {
+        serve_send_set(place, response);
+    } else if (wanted->number != NULL) {
         const BuildRune *rune = &built->runes[wanted->rune];
         serve_place_send(place, rune->packed, rune->packed_count, response);
     } else if (wanted->rune != UINT32_MAX) {
         send_rune(place, wanted->rune, request, response);
+    } else if (wanted->is_rows) {
+        serve_place_send(place, place->place->rows.text, place->place->rows.bytes, response);
     } else {
         serve_place_send(place, built->stripped, built->stripped_bytes, response);
     }
@@ -316,16 +328,22 @@ static void send_public(const Serve *serve, ServePlace *place, const Wanted *wan
 static bool answer_private(Serve *serve, Wanted *wanted, HttpRequest *request,
                            HttpResponse *response)
 {
-    ServePlace *place = places_find(serve, has_in_memory, wanted);
-    if (place == NULL) {
+    ServePlace *places[SERVE_LOADED_MAX], *found = NULL;
+    const uint32_t count = places_hold_all(serve, places);
+    for (uint32_t i = 0; i < count; i++) { // several may have it, and they may play one of them
+        if (found == NULL && has_in_memory(wanted, places[i]) &&
+            serve_may_play(serve, request, places[i]->place->place_id)) {
+            found = places[i];
+        } else {
+            serve_place_release(places[i]);
+        }
+    }
+    if (found == NULL) {
         return false;
     }
-    if (!serve_may_play(serve, request, place->place->place_id)) {
-        serve_place_release(place);
-        return false;
-    }
-    const bool is_private = atomic_load(&place->is_private);
-    send_wanted(place, wanted, request, response);
+    const bool is_private = atomic_load(&found->is_private);
+    (void)has_in_memory(wanted, found);
+    send_wanted(found, wanted, request, response);
     response->cache = is_private ? SERVE_BLOB_PRIVATE : SERVE_BLOB_CACHE;
     return true;
 }
@@ -418,7 +436,7 @@ static const HttpRoute routes[] = {
      .gives = "application/octet-stream",
      .summary = "A rune, packed; the number is rune_packing of /join"},
     {"POST", "/packed/*", serve_post_bundle, .body_max = SERVE_BUNDLE_BODY_BYTES, .blocks = true,
-     .names = "number", .takes = "runes:array", .gives = "application/octet-stream", .fails = "404",
+     .names = "number", .takes = "runes:array place_id?", .gives = "application/octet-stream", .fails = "404",
      .summary = "Several runes of a place in one answer; the number 0 has them as they are"},
     {"GET", "/api/assets", .handler = serve_asset_list, .blocks = true,
      .gives = "assets:array thumbnail?:any", .fails = "404", .summary = "The assets of the place"},
@@ -428,7 +446,7 @@ static const HttpRoute routes[] = {
     {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN,
      .takes = "world_id? place_id? room_code? channel? username? name? debug?:boolean",
      .gives = "server_address session_token? client_id world_id place_id room_code username "
-              "ticket signing_key rune_packing:integer cdn_base? rune_set?",
+              "ticket signing_key rune_packing:integer cdn_base? rune_set",
      .fails = "403 404 409 429 502 503", .summary = "A ticket for a world, once it runs"},
     {"GET", "/api/session", .handler = serve_get_session,
      .gives =

@@ -1,8 +1,9 @@
-// What a build says about the Lua scripts of a place, in the browser. The rules are core's
+// What a build says about the Lua and Luau scripts of a place, in the browser. The rules are core's
 // (core/script/check); here they are only asked script by script. The studio's editor asks here too.
 import type { Core, Diagnostic } from './bridge.ts';
 
-const isLua = (path: string): boolean => path.endsWith('.lua') && !path.endsWith('.soul.lua');
+const isLua = (path: string): boolean =>
+    (path.endsWith('.lua') || path.endsWith('.luau')) && !path.endsWith('.soul.lua');
 
 // Sorted by file and line. What several scripts are told (of place.json) stands once.
 export function checkPlace(core: Core, files: Map<string, Uint8Array>): {

@@ -141,6 +141,10 @@ function update(): void {
     if (events.length > 0) {
         tell({ type: 'events', events });
     }
+    const shown = client.shown();
+    if (shown.length > 0) {
+        tell({ type: 'shown', shown });
+    }
     const now = performance.now();
     if (now - statsMs >= STATS_MS) {
         statsMs = now;
@@ -148,7 +152,7 @@ function update(): void {
         link.showDownloads();
         const { phase, connections } = link;
         const hash = client.hash().toString(16).padStart(16, '0');
-        tell({ type: 'stats', stats: client.stats(), link: { phase, connections, hash } });
+        tell({ type: 'stats', stats: client.stats(), link: { phase, connections, hash, atMs: now } });
     }
 }
 
@@ -255,6 +259,9 @@ function hear(message: ToWorker): void {
             break;
         case 'key':
             link?.client.setKey(message.key, message.down);
+            break;
+        case 'widget':
+            link?.client.useWidget(message.use);
             break;
         case 'command':
             command(message.feature, message.action, message.payload);

@@ -3,19 +3,13 @@
 import * as THREE from 'three';
 
 import { ROW, type Place } from '../core/bridge.ts';
+import type { Person } from './people.ts';
 
 const KIND_PLAYER = 1;
 const KIND_NPC = 2;
 const KIND_PROJECTILE = 3;
 const FLAG_GROUNDED = 1;
 const FLAG_DEAD = 4;
-
-export interface Person {
-    name: string;
-    entity: number;
-    shirt: number; // 0: one of our choosing
-    skin: number;
-}
 
 interface Body {
     group: THREE.Group;
@@ -117,6 +111,12 @@ export class BodiesView {
         body.group.position.set(x, y, z);
         const flags = ((stands & 1) === 1 ? FLAG_GROUNDED : 0) | (health <= 0 ? FLAG_DEAD : 0);
         this.pose(body, yaw, Math.hypot(vx, vz), flags, seconds);
+    }
+
+    // A little above its head; null: it is not here.
+    top(id: number): THREE.Vector3 | null {
+        const at = this.bodies.get(id)?.group.position;
+        return at === undefined ? null : at.clone().setY(at.y + this.height + 0.45);
     }
 
     private pose(body: Body, yaw: number, speed: number, flags: number, seconds: number): void {

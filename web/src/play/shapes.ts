@@ -109,6 +109,13 @@ export class ShapesView {
         }
     }
 
+    // Just above it; null: it is not here.
+    top(id: number): THREE.Vector3 | null {
+        const mesh = this.moving.get(id) ?? this.anchored.get(id);
+        return mesh === undefined || !mesh.visible ? null
+            : mesh.position.clone().setY(mesh.position.y + mesh.scale.y + 0.2);
+    }
+
     private place(row: Float64Array): void {
         const [id = 0, type = 0, shape = 0, x = 0, y = 0, z = 0, rx = 0, ry = 0, rz = 0, rw = 1,
             hx = 1, hy = 1, hz = 1, piece = 0] = row;

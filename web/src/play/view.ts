@@ -3,7 +3,8 @@ import * as THREE from 'three';
 
 import type { Part, Place } from '../core/bridge.ts';
 import type { Frame } from '../core/channel.ts';
-import { BodiesView, type Person } from './bodies.ts';
+import { BodiesView } from './bodies.ts';
+import type { Person } from './people.ts';
 import { ShapesView } from './shapes.ts';
 import { TerrainView } from './terrain.ts';
 
@@ -12,6 +13,7 @@ const SKY_LOW = 0xcfe6f2;
 const EYE = 0.9; // of a body's height
 const BEHIND_M = 4.5;
 const PUFF_SECONDS = 0.35;
+const ABOVE_M = 60; // how far away what scripts show above entities is seen
 
 export interface Aim {
     point: [number, number, number];
@@ -91,6 +93,18 @@ export class View {
         this.placeCamera(yaw);
         this.sky.position.copy(this.camera.position);
         this.renderer.render(this.scene, this.camera);
+    }
+
+    // Where something above that entity stands on the screen, in pixels; null: not in sight.
+    above(entity: number): [number, number] | null {
+        const at = this.bodies.top(entity) ?? this.shapes.top(entity);
+        if (at === null || at.distanceTo(this.camera.position) > ABOVE_M) {
+            return null;
+        }
+        const { x, y, z } = at.project(this.camera);
+        const { clientWidth, clientHeight } = this.renderer.domElement;
+        return z > 1 || Math.abs(x) > 1.1 || Math.abs(y) > 1.1 ? null
+            : [(x + 1) / 2 * clientWidth, (1 - y) / 2 * clientHeight];
     }
 
     // Where the camera is and looks, six numbers, for scripts.
