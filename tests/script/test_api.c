@@ -467,8 +467,8 @@ TEST(a_refused_message_is_counted_and_shown_once_for_each_reason)
     CHECK_INT(stats.messages_dropped, 7 + 2 + 2 + 2 + 1 + 1 + 1 + 40);
     const RemoteCosts *costs = script_remotes(scripts);
     const RemoteCost *aim = &costs->rows[remote_cost_find(costs, (Text){"Aim", 3})];
-    CHECK_INT(aim->refused[REFUSED_TYPES], 7);
-    CHECK_INT(costs->rows[REMOTE_COST_OTHERS].refused[REFUSED_NOBODY], 43);
+    CHECK_INT(aim->refused[REMOTE_REFUSED_TYPES], 7);
+    CHECK_INT(costs->rows[REMOTE_COST_OTHERS].refused[REMOTE_REFUSED_NOBODY], 43);
     // They are faults of the script, which is neither paused nor off.
     CHECK_INT(stats.fault_count, 5);
     CHECK_INT(stats.throttled_count + stats.off_count, 0);

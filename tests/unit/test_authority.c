@@ -736,6 +736,14 @@ TEST(spawns_are_of_teams)
     close_world(&w);
 }
 
+static Status fire(World *w, uint64_t shooter, Vec3 velocity, float damage, uint64_t *out)
+{
+    const Vec3 position = vec3(0, 1, -5);
+    const ScriptShot shot = {
+        .shooter = shooter, .velocity = velocity, .position = &position, .damage = &damage};
+    return w->methods->fire(w->world, &shot, out);
+}
+
 TEST(zones_touch_and_hits_become_events)
 {
     World w = open_world();
@@ -758,16 +766,14 @@ TEST(zones_touch_and_hits_become_events)
 
     uint64_t shot = 0;
     drop_events(&w);
-    CHECK_OK(w.methods->fire(w.world, 0, vec3(0, 1, -5), vec3(0, 0, 30), 200, 0, 3, &shot));
+    CHECK_OK(fire(&w, 0, vec3(0, 0, 30), 200, &shot));
     step(&w, 20);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_TOUCH, shot), 1);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DESTROYED, shot), 1);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DIED, body), 1);
-    CHECK_INT(w.methods->fire(w.world, 999, VEC3_ZERO, VEC3_ZERO, 1, 0, 0, &shot),
-              STATUS_NOT_FOUND);
-    CHECK_INT(w.methods->fire(w.world, 0, VEC3_ZERO, vec3(NAN_F, 0, 0), 1, 0, 0, &shot),
-              STATUS_RANGE);
-    CHECK_INT(w.methods->fire(w.world, 0, VEC3_ZERO, VEC3_ZERO, NAN_F, 0, 0, &shot), STATUS_RANGE);
+    CHECK_INT(fire(&w, 999, VEC3_ZERO, 1, &shot), STATUS_NOT_FOUND);
+    CHECK_INT(fire(&w, 0, vec3(NAN_F, 0, 0), 1, &shot), STATUS_RANGE);
+    CHECK_INT(fire(&w, 0, VEC3_ZERO, NAN_F, &shot), STATUS_RANGE);
     close_world(&w);
 }
 

@@ -458,7 +458,7 @@ static void run_invoke(ScriptSystem *system, const ScriptEvent *event, const cha
         char reason[REASON_BYTES];
         lua_pop(thread, 2 + count);
         nobody_reason(system, name, true, reason);
-        script_remote_refused(system, event->name, event->player_id, REFUSED_NOBODY, reason);
+        script_remote_refused(system, event->name, event->player_id, REMOTE_REFUSED_NOBODY, reason);
         api_refuse_invoke(system, event, "nobody answers this call");
         return;
     }
@@ -491,11 +491,11 @@ static void run_invoke(ScriptSystem *system, const ScriptEvent *event, const cha
 static bool may_deliver(ScriptSystem *system, const ScriptEvent *event, const char *name, int count,
                         RemoteRefusal *refusal, char reason[REASON_BYTES])
 {
-    *refusal = REFUSED_TYPES;
+    *refusal = REMOTE_REFUSED_TYPES;
     if (!fits_declaration(system, name, count, reason)) {
         return false;
     }
-    *refusal = REFUSED_RATE;
+    *refusal = REMOTE_REFUSED_RATE;
     return within_rate(system, name, event->player_id, reason);
 }
 
@@ -505,7 +505,7 @@ void api_message(ScriptSystem *system, const ScriptEvent *event)
     const bool is_server = system->methods->side == SCRIPT_SERVER;
     char name[WORLD_NAME_BYTES_MAX + 1];
     char reason[REASON_BYTES] = "it is no list of values";
-    RemoteRefusal refusal = REFUSED_MALFORMED;
+    RemoteRefusal refusal = REMOTE_REFUSED_MALFORMED;
     if (event->name.bytes == 0 || event->name.bytes > WORLD_NAME_BYTES_MAX ||
         !text_is_valid(event->name.data, event->name.bytes)) {
         system->totals.messages_dropped += 1;
@@ -519,7 +519,7 @@ void api_message(ScriptSystem *system, const ScriptEvent *event)
     if (event->invoke_id == 0 && handle_is_none(receiver)) {
         if (is_server) { // a client may leave out what it does not need
             nobody_reason(system, name, false, reason);
-            refuse(system, event, REFUSED_NOBODY, reason);
+            refuse(system, event, REMOTE_REFUSED_NOBODY, reason);
         }
         return;
     }

@@ -15,23 +15,23 @@
 
 // Why a message from a client reached no handler.
 typedef enum RemoteRefusal {
-    REFUSED_TYPES,     // it does not fit its declaration
-    REFUSED_RATE,      // more often than declared, or than one client may
-    REFUSED_NOBODY,    // no script listens
-    REFUSED_MALFORMED, // no list of values
-    REFUSED_BUSY,      // too many wait
-    REFUSED_COUNT
+    REMOTE_REFUSED_TYPES,     // it does not fit its declaration
+    REMOTE_REFUSED_RATE,      // more often than declared, or than one client may
+    REMOTE_REFUSED_NOBODY,    // no script listens
+    REMOTE_REFUSED_MALFORMED, // no list of values
+    REMOTE_REFUSED_BUSY,      // too many wait
+    REMOTE_REFUSED_COUNT
 } RemoteRefusal;
 
 typedef struct RemoteCost {
     uint32_t name_bytes;
     char name[WORLD_NAME_BYTES_MAX + 1];
-    uint64_t up_count, up_bytes;     // that came from clients
-    uint64_t down_count, down_bytes; // that went to clients, once for each of them
-    uint64_t dropped_count;          // refused on the way up, or not sent on the way down
-    uint64_t refused[REFUSED_COUNT]; // those of them that were refused, by reason
-    uint32_t shown;                  // reasons that the creator has seen, as bits
-    Handle script;                   // that listens to it, or declared it last
+    uint64_t up_count, up_bytes;            // that came from clients
+    uint64_t down_count, down_bytes;        // that went to clients, once for each of them
+    uint64_t dropped_count;                 // refused on the way up, or not sent on the way down
+    uint64_t refused[REMOTE_REFUSED_COUNT]; // those of them that were refused, by reason
+    uint32_t shown;                         // reasons that the creator has seen, as bits
+    Handle script;                          // that listens to it, or declared it last
 } RemoteCost;
 
 typedef struct RemoteCosts {

@@ -273,7 +273,7 @@ static const char *why_not(ScriptHost *host, Session *session, const MessageRemo
                            RemoteRefusal *refusal)
 {
     Remotes *remotes = host->remotes;
-    *refusal = REFUSED_RATE;
+    *refusal = REMOTE_REFUSED_RATE;
     if (!rate_take(host->config.stats, session, RATE_REMOTE, 1)) {
         return "too many messages";
     }
@@ -282,16 +282,16 @@ static const char *why_not(ScriptHost *host, Session *session, const MessageRemo
     }
     if (command->generation != host->config.run->manifest_version) {
         remotes->stale += 1;
-        *refusal = REFUSED_COUNT; // nobody did anything wrong
+        *refusal = REMOTE_REFUSED_COUNT; // nobody did anything wrong
         return "the scripts have changed";
     }
-    *refusal = REFUSED_MALFORMED;
+    *refusal = REMOTE_REFUSED_MALFORMED;
     if (command->name.bytes < 1 ||
         value_check(command->payload.data, command->payload.bytes) != STATUS_OK) {
         remotes->malformed += 1;
         return "the message is no list of values";
     }
-    *refusal = REFUSED_BUSY;
+    *refusal = REMOTE_REFUSED_BUSY;
     if (command->invoke_id != 0 && (calls_of(host, session)->count == INVOKES_MAX ||
                                     call_is_open(calls_of(host, session), command->invoke_id))) {
         remotes->refused += 1;
@@ -329,7 +329,7 @@ static void refuse_up(ScriptHost *host, const Session *session, const MessageRem
 {
     const Text name = {command->name.data, command->name.bytes};
     host->config.stats->commands_denied += 1;
-    if (host->system != NULL && refusal == REFUSED_COUNT) {
+    if (host->system != NULL && refusal == REMOTE_REFUSED_COUNT) {
         cost_at(host, remote_cost_find(script_remotes(host->system), name))->dropped_count += 1;
     } else if (host->system != NULL) {
         script_remote_refused(host->system, name, session->player, refusal, why);
