@@ -150,7 +150,7 @@ TEST(options_and_words_are_checked_where_they_are_written)
     FOUND(0, LINT_UNKNOWN_MEMBER, 2, "UI.List has no option \"anchr\"; did you mean \"anchor\"?");
     FOUND(1, LINT_UNKNOWN_MEMBER, 4, "UI.Text has no option \"txt\"; did you mean \"text\"?");
     FOUND(2, LINT_UNKNOWN_MEMBER, 6, "no option \"vol\"; the options are position, volume, player");
-    FOUND(3, LINT_UNKNOWN_MEMBER, 7, "or Structure; did you mean Player?");
+    FOUND(3, LINT_UNKNOWN_MEMBER, 7, "did you mean Player?");
 }
 
 TEST(a_loop_over_a_table_needs_pairs)
