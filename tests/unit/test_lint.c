@@ -134,6 +134,9 @@ TEST(fields_of_its_own_are_nobodys_business)
           "local Pet = {}\nfunction Pet:walk() self.CanCollide = true end\nPet:walk()\n"
           "local config = require('ReplicatedStorage/Config')\nprint(config.player.JumpPower)\n",
           LINT_SERVER);
+    CLEAN("local hit = World.Raycast(Vector3.zero, Vector3.one)\nhit.Mine = 1\nprint(hit.Mine)\n"
+          "local text = UI and UI.Text({text = 'a'})\nprint(text.text)\n",
+          LINT_CLIENT);
     // A variable that a loop changes is not followed.
     CLEAN("local x = World.Find('Door')\nfor i = 1, 3 do\n  print(x.Postion2 or x)\n"
           "  x = {Postion = 1}\nend\nlocal y = World.Find('Door')\ny = {Postion = 1}\n"

@@ -237,8 +237,7 @@ static void raise_unknown_option(lua_State *thread, const char *where, const Api
 {
     char advice[API_OPTIONS_BYTES];
     api_options_text(option_at(argument, 0)->shape, key, advice);
-    luaL_error(thread, "%s has no option \"%s\"; %s%s", where, key.data, advice,
-               example_of(where));
+    luaL_error(thread, "%s has no option \"%s\"; %s%s", where, key.data, advice, example_of(where));
 }
 
 // The value of the option is on top of the stack.

@@ -90,6 +90,20 @@ bool api_class_is_open(const char *class)
     return strcmp(class, "Entity") == 0;
 }
 
+bool api_class_is_table(const char *class)
+{
+    static const char *const shapes[] = {
+#define API_SHAPE(name, side, doc) #name,
+#include "core/script/api.def"
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        if (strcmp(shapes[i], class) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const char *api_class_nearest(const char *class, Text name)
 {
     uint32_t count;
