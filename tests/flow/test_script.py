@@ -84,7 +84,7 @@ MISTAKES = [
     ("Server", "World.Find('Door').Touched:connect(print)", "1: Signal has no member connect; did you mean Connect?"),
     ("Server", "World.Gravity = 5", "1: World.Gravity cannot be set: what the API gives cannot be changed"),
     ("Server", "World.GetInRadius(Vector3.new(), 5, 'Palyer')", '1: World.GetInRadius: argument 3 (type) cannot be '
-     '"Palyer": it is Player, Npc, Projectile, Part, Prop or Structure; did you mean Player?'),
+     '"Palyer": it is Player, Npc, Projectile, Part, Prop, Structure or Spawn; did you mean Player?'),
     ("Server", "DataStore.GetDataStore('a'):SetAsync(5, 1)", "1: DataStore:SetAsync: argument 1 (key) must be a string, "
      "got number; write tostring("),
     ("Server", "local t = _G.t or {1}\nfor k, v in t do print(k, v) end", "2: attempt to call a table value (for iterator 'for "

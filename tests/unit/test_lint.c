@@ -125,6 +125,16 @@ TEST(members_of_entities_and_players_are_checked)
     FOUND(6, LINT_UNKNOWN_MEMBER, 14, "LoadCharacter is no member of Player here");
 }
 
+TEST(what_may_be_nil_is_known_too)
+{
+    lint("local ball = World.Spawn('Ball')\nball.Hit:Connect(function(other, position)\n"
+         "  if other then print(other.Postion, position.magnitude) end\nend)\n",
+         LINT_SERVER);
+    CHECK_INT(result.finding_count, 2);
+    FOUND(0, LINT_UNKNOWN_MEMBER, 3, "Entity has no Postion; did you mean Position?");
+    FOUND(1, LINT_UNKNOWN_MEMBER, 3, "Vector3 has no magnitude; did you mean Magnitude?");
+}
+
 TEST(fields_of_its_own_are_nobodys_business)
 {
     CLEAN("local door = World.Find('Door')\ndoor.open = true\ndoor.ownr = 1\n"

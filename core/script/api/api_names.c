@@ -45,6 +45,7 @@ const char *api_class_of(const char *type, bool *is_list)
 {
     size_t bytes = strlen(type);
     bytes -= bytes > 0 && type[bytes - 1] == '?';
+    bytes -= bytes > 6 && memcmp(type + bytes - 6, " | nil", 6) == 0 ? 6 : 0;
     *is_list = bytes > 2 && type[0] == '{' && type[bytes - 1] == '}';
     if (*is_list) {
         type += 1;

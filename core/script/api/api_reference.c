@@ -392,6 +392,8 @@ static const struct {
     {"DataStore", "UpdateAsync",
      "UpdateAsync(key: string, transform: (this: void, old: T | undefined) => T | undefined): T | "
      "undefined;\n"},
+    {"DataStore", "GetVersionAsync",
+     "GetVersionAsync(key: string, version: number): T | undefined;\n"},
     {"DataStore", "RemoveAsync", "RemoveAsync(key: string): T | undefined;\n"},
 };
 
