@@ -95,7 +95,7 @@ MISTAKES = [
     ("Client", "\ncamera.Position = Vector3.new()", "2: camera.Position cannot be set: it is read only"),
     ("Client", "UI.Show(UI.Button{text = 'a',\nonClick = print})", 'UI.Button has no option "onClick"; did you mean '
      '"OnClick"?'),
-    ("Client", "UI.Show(UI.List{anchor = 'topp'})", '1: UI.List: anchor cannot be "topp": it is top, bottom'),
+    ("Client", "UI.Show(UI.List{anchor = 'topp'})", '1: UI.List: anchor cannot be "topp": it is top-left, top, '),
 ]
 
 
