@@ -560,12 +560,18 @@ static void field_from_json(const PlaceField *field, const JsonNode *node, Place
     }
 }
 
+static bool is_name(const JsonNode *member, const char *name)
+{
+    return strlen(name) == member->name_bytes &&
+           memcmp(name, member->name, member->name_bytes) == 0;
+}
+
+// `color` is read as colour, which is what is written.
 static const PlaceField *field_named(const PlaceTable *table, const JsonNode *member)
 {
     for (uint32_t i = 0; i < table->field_count; i++) {
         const char *name = table->fields[i].name;
-        if (strlen(name) == member->name_bytes &&
-            memcmp(name, member->name, member->name_bytes) == 0) {
+        if (is_name(member, name) || (is_name(member, "color") && strcmp(name, "colour") == 0)) {
             return &table->fields[i];
         }
     }
@@ -599,7 +605,13 @@ void place_table_from_json(const PlaceTable *table, const JsonNode *node, PlaceS
             refuse_member(table, member, error);
             return;
         }
-        seen |= 1ull << (field - table->fields);
+        const uint64_t bit = 1ull << (field - table->fields);
+        if ((seen & bit) != 0) { // JSON itself has no member twice
+            json_fail(error, STATUS_MALFORMED, member,
+                      "is %s in another spelling; keep one of them", field->name);
+            return;
+        }
+        seen |= bit;
         field_from_json(field, member, scratch, (uint8_t *)out + field->offset, error);
     }
     for (uint32_t i = 0; i < table->field_count && error->status == STATUS_OK; i++) {

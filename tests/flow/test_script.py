@@ -84,7 +84,7 @@ MISTAKES = [
     ("Server", "World.Find('Door').Touched:connect(print)", "1: Signal has no member connect; did you mean Connect?"),
     ("Server", "World.Gravity = 5", "1: World.Gravity cannot be set: what the API gives cannot be changed"),
     ("Server", "World.GetInRadius(Vector3.new(), 5, 'Palyer')", '1: World.GetInRadius: argument 3 (type) cannot be '
-     '"Palyer": it is Player, Npc, Projectile, Part, Prop or Structure; did you mean Player?'),
+     '"Palyer": it is Player, Npc, Projectile, Part, Prop, Structure or Spawn; did you mean Player?'),
     ("Server", "DataStore.GetDataStore('a'):SetAsync(5, 1)", "1: DataStore:SetAsync: argument 1 (key) must be a string, "
      "got number; write tostring("),
     ("Server", "local t = _G.t or {1}\nfor k, v in t do print(k, v) end", "2: attempt to call a table value (for iterator 'for "
@@ -95,7 +95,7 @@ MISTAKES = [
     ("Client", "\ncamera.Position = Vector3.new()", "2: camera.Position cannot be set: it is read only"),
     ("Client", "UI.Show(UI.Button{text = 'a',\nonClick = print})", 'UI.Button has no option "onClick"; did you mean '
      '"OnClick"?'),
-    ("Client", "UI.Show(UI.List{anchor = 'topp'})", '1: UI.List: anchor cannot be "topp": it is top, bottom'),
+    ("Client", "UI.Show(UI.List{anchor = 'topp'})", '1: UI.List: anchor cannot be "topp": it is top-left, top, '),
 ]
 
 

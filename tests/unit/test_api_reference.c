@@ -103,6 +103,22 @@ TEST(numbers_and_defaults_are_described)
     }
 }
 
+// The test of the guide runs them.
+TEST(every_group_has_an_example)
+{
+    uint32_t count = 0;
+    const ApiRow *rows = api_rows(&count);
+    bool is_client;
+    for (uint32_t i = 0; i < count; i++) {
+        if (rows[i].kind == API_KIND_GROUP &&
+            api_reference_example(rows[i].name, &is_client) == NULL) {
+            test_fail(__FILE__, __LINE__, "%s has no example", rows[i].name);
+        }
+    }
+    write_text(API_FORMAT_MARKDOWN);
+    CHECK(strstr(text, "```lua client\nUI.Show(") != NULL);
+}
+
 // Words are a type of their own in editors, and sides are said there too.
 TEST(words_and_sides_are_in_every_text)
 {

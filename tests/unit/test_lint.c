@@ -125,6 +125,16 @@ TEST(members_of_entities_and_players_are_checked)
     FOUND(6, LINT_UNKNOWN_MEMBER, 14, "LoadCharacter is no member of Player here");
 }
 
+TEST(what_may_be_nil_is_known_too)
+{
+    lint("local ball = World.Spawn('Ball')\nball.Hit:Connect(function(other, position)\n"
+         "  if other then print(other.Postion, position.magnitude) end\nend)\n",
+         LINT_SERVER);
+    CHECK_INT(result.finding_count, 2);
+    FOUND(0, LINT_UNKNOWN_MEMBER, 3, "Entity has no Postion; did you mean Position?");
+    FOUND(1, LINT_UNKNOWN_MEMBER, 3, "Vector3 has no magnitude; did you mean Magnitude?");
+}
+
 TEST(fields_of_its_own_are_nobodys_business)
 {
     CLEAN("local door = World.Find('Door')\ndoor.open = true\ndoor.ownr = 1\n"
@@ -134,6 +144,9 @@ TEST(fields_of_its_own_are_nobodys_business)
           "local Pet = {}\nfunction Pet:walk() self.CanCollide = true end\nPet:walk()\n"
           "local config = require('ReplicatedStorage/Config')\nprint(config.player.JumpPower)\n",
           LINT_SERVER);
+    CLEAN("local hit = World.Raycast(Vector3.zero, Vector3.one)\nhit.Mine = 1\nprint(hit.Mine)\n"
+          "local text = UI and UI.Text({text = 'a'})\nprint(text.text)\n",
+          LINT_CLIENT);
     // A variable that a loop changes is not followed.
     CLEAN("local x = World.Find('Door')\nfor i = 1, 3 do\n  print(x.Postion2 or x)\n"
           "  x = {Postion = 1}\nend\nlocal y = World.Find('Door')\ny = {Postion = 1}\n"
@@ -150,7 +163,7 @@ TEST(options_and_words_are_checked_where_they_are_written)
     FOUND(0, LINT_UNKNOWN_MEMBER, 2, "UI.List has no option \"anchr\"; did you mean \"anchor\"?");
     FOUND(1, LINT_UNKNOWN_MEMBER, 4, "UI.Text has no option \"txt\"; did you mean \"text\"?");
     FOUND(2, LINT_UNKNOWN_MEMBER, 6, "no option \"vol\"; the options are position, volume, player");
-    FOUND(3, LINT_UNKNOWN_MEMBER, 7, "or Structure; did you mean Player?");
+    FOUND(3, LINT_UNKNOWN_MEMBER, 7, "did you mean Player?");
 }
 
 TEST(a_loop_over_a_table_needs_pairs)

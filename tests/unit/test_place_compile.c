@@ -322,6 +322,9 @@ TEST(mistakes_in_scene_json_are_named)
     check_entity_refused("{\"id\": 2, \"shape\": {\"size\": [1, 0, 1]}}",
                          "$.entities[1].shape.size[1] must be a number between");
     check_entity_refused("{\"id\": 2, \"colour\": \"red\"}", "must be a colour such as");
+    check_entity_refused("{\"id\": 2, \"color\": \"red\"}", "must be a colour such as");
+    check_entity_refused("{\"id\": 2, \"colour\": \"#000000\", \"color\": \"#000000\"}",
+                         "$.entities[1].color is colour in another spelling; keep one of them");
     check_entity_refused("{\"id\": 2, \"type\": \"group\", \"damage\": 1}",
                          "$.entities[1].damage means nothing for type group");
     check_entity_refused("{\"id\": 2, \"npc\": {\"sight\": 3}}", "means nothing for type part");

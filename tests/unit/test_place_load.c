@@ -16,7 +16,7 @@ static Heap heap;
 
 static const char small_place[] =
     "{\"format\": 1, \"name\": \"Small\", \"weapons\": [{\"name\": \"gun\", \"damage\": 77}],"
-    "\"voxelKinds\": [{\"name\": \"mud\", \"solid\": false, \"colour\": \"#102030\"}],"
+    "\"voxelKinds\": [{\"name\": \"mud\", \"solid\": false, \"color\": \"#102030\"}],"
     "\"spells\": {\"mySpell\": 1}, \"actions\": [\"wave\"],"
     "\"catalogue\": [{\"name\": \"wall\", \"cells\": [3, 2, 1], \"groundOnly\": true}]}";
 static const char small_scene[] =

@@ -309,7 +309,7 @@ static const struct {
     {"export function onStart(self: Entity) {\n    self.open = true;\n"
      "    self.times = (self.times ?? 0) + 1;\n    self._x = self.Position;\n}\n",
      NULL, 0},
-    {"export const f = (player: Player) => { player.coins = 1; };\n", NULL, 0},
+    {"export const f = (player: Player) => { player.coins = 1; };\n", "TS2339", 1},
     {"export const f = (self: Entity) => self.Positon;\n", "TS2551", 1},
     {"export const f = (self: Entity) => { self.Open = true; };\n", "TS2339", 1},
     {"export const f = (self: Entity) => { self.Name = \"x\"; };\n", "TS2540", 1},
@@ -506,7 +506,7 @@ static const char *const modulo_not_said[] = {
     "export const f = (list: number[]) => list.map((x, v) => v % 2);",
     "export const f = () => Array.from({ length: 5 }, (_, v) => v % 2);",
     "export function f(list: 1[]) { for (const [v] of list.entries()) { print(v % 2); } }",
-    "export const f = (p: Player) => World.Time() % 10 + p.UserId % 2 + p.coins % 3;",
+    "export const f = (p: Player, e: Entity) => World.Time() % 10 + p.UserId % 2 + e.coins % 3;",
     "export const f = (seconds: number, nextIndex: number) => seconds % 60 + nextIndex % 2;",
     "// trap-ok\nexport const f = (v: number) => v % 60;",
 };

@@ -128,12 +128,11 @@ static bool fits_word(lua_State *thread, int index, const char *word, size_t byt
     if (word[0] == '{' || is_shape(word, bytes)) {
         return lua_type(thread, index) == LUA_TTABLE;
     }
-    const char *words = api_words_of(word, bytes);
-    if (words != NULL) {
-        return lua_type(thread, index) == LUA_TSTRING &&
-               api_words_has(words, api_text(thread, index));
+    if (word_is(word, bytes, luaL_typename(thread, index))) {
+        return true;
     }
-    return word_is(word, bytes, luaL_typename(thread, index));
+    const char *words = lua_type(thread, index) == LUA_TSTRING ? api_words_of(word, bytes) : NULL;
+    return words != NULL && api_words_has(words, api_text(thread, index));
 }
 
 bool api_has_type(lua_State *thread, int index, const char *type)

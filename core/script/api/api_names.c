@@ -45,6 +45,7 @@ const char *api_class_of(const char *type, bool *is_list)
 {
     size_t bytes = strlen(type);
     bytes -= bytes > 0 && type[bytes - 1] == '?';
+    bytes -= bytes > 6 && memcmp(type + bytes - 6, " | nil", 6) == 0 ? 6 : 0;
     *is_list = bytes > 2 && type[0] == '{' && type[bytes - 1] == '}';
     if (*is_list) {
         type += 1;
@@ -88,6 +89,20 @@ bool api_class_member(const char *class, const char *name, ApiMember *out)
 bool api_class_is_open(const char *class)
 {
     return strcmp(class, "Entity") == 0;
+}
+
+bool api_class_is_table(const char *class)
+{
+    static const char *const shapes[] = {
+#define API_SHAPE(name, side, doc) #name,
+#include "core/script/api.def"
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        if (strcmp(shapes[i], class) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 const char *api_class_nearest(const char *class, Text name)

@@ -23,6 +23,8 @@ typedef struct ApiMember {
 bool api_class_member(const char *class, const char *name, ApiMember *out);
 // Whether scripts may set fields of their own on objects of the class.
 bool api_class_is_open(const char *class);
+// Whether it is a shape: a plain table, which takes any field.
+bool api_class_is_table(const char *class);
 // The member with the most similar name; NULL: none is near.
 const char *api_class_nearest(const char *class, Text name);
 

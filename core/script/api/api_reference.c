@@ -59,6 +59,26 @@ static const struct {
 };
 #define NOTE_COUNT (sizeof notes / sizeof notes[0])
 
+static const struct {
+    const char *owner;
+    ApiSide side;
+    const char *code;
+} examples[] = {
+#define API_EXAMPLE(owner, side, code) {#owner, API_##side, code},
+#include "core/script/api.def"
+};
+
+const char *api_reference_example(const char *owner, bool *is_client)
+{
+    for (uint32_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
+        if (strcmp(examples[i].owner, owner) == 0) {
+            *is_client = examples[i].side == API_CLIENT;
+            return examples[i].code;
+        }
+    }
+    return NULL;
+}
+
 const char *api_reference_argument(const char *owner, const char *function, const char *argument)
 {
     for (uint32_t i = 0; i < NOTE_COUNT; i++) {
@@ -181,6 +201,16 @@ static bool is_on(const Page *page, const ApiRow *row)
     return row->side == API_SERVER ? page->server : row->side == API_CLIENT ? page->client : true;
 }
 
+// Of a side that the page has.
+static void markdown_example(const Page *page, const char *owner)
+{
+    bool is_client = false;
+    const char *code = owner[0] != 0 ? api_reference_example(owner, &is_client) : NULL;
+    if (code != NULL && (is_client ? page->client : page->server)) {
+        PUT(page->writer, is_client ? "```lua client\n" : "```lua\n", code, "```\n\n");
+    }
+}
+
 static void markdown_section(const Page *page, const char *title, const char *doc,
                              const char *owner, ApiKind only)
 {
@@ -192,6 +222,7 @@ static void markdown_section(const Page *page, const char *title, const char *do
         }
         if (!is_open) {
             PUT(page->writer, "\n## ", title, "\n", doc, doc[0] != 0 ? "\n\n" : "\n");
+            markdown_example(page, owner);
             is_open = true;
         }
         markdown_row(page->writer, &rows[i]);
@@ -361,6 +392,8 @@ static const struct {
     {"DataStore", "UpdateAsync",
      "UpdateAsync(key: string, transform: (this: void, old: T | undefined) => T | undefined): T | "
      "undefined;\n"},
+    {"DataStore", "GetVersionAsync",
+     "GetVersionAsync(key: string, version: number): T | undefined;\n"},
     {"DataStore", "RemoveAsync", "RemoveAsync(key: string): T | undefined;\n"},
 };
 

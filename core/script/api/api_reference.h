@@ -16,3 +16,5 @@ void api_reference_write_sides(bool server, bool client, ByteWriter *writer);
 // What is said about an argument of a function (API_ARGUMENT): its unit, its limits, its default.
 // NULL: nothing.
 const char *api_reference_argument(const char *owner, const char *function, const char *argument);
+// An example of a group or class, for the server or a client; NULL: there is none.
+const char *api_reference_example(const char *owner, bool *is_client);

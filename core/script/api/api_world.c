@@ -624,7 +624,8 @@ static bool flag_option(lua_State *thread, int index, const char *name)
     return on;
 }
 
-// "server", "owner" or "all"; private = true is the older spelling of "server". 0: not said.
+// One of the words of AttributeVisibility; private = true is the older spelling of "server". 0: not
+// said.
 static uint32_t visibility_option(lua_State *thread, int index)
 {
     const bool is_private = flag_option(thread, index, "private");
@@ -641,16 +642,8 @@ static uint32_t visibility_option(lua_State *thread, int index)
         luaL_error(thread, "Entity:SetAttribute: private = true means visibility = \"server\"; "
                            "leave private out");
     }
-    if (strcmp(word, "owner") == 0) {
-        return ATTRIBUTE_VISIBILITY | ATTRIBUTE_OWNER;
-    }
-    if (strcmp(word, "all") != 0) {
-        luaL_error(thread,
-                   "Entity:SetAttribute: visibility is \"server\", \"owner\" or \"all\", "
-                   "not \"%s\"",
-                   word);
-    }
-    return ATTRIBUTE_VISIBILITY;
+    return strcmp(word, "owner") == 0 ? ATTRIBUTE_VISIBILITY | ATTRIBUTE_OWNER
+                                      : ATTRIBUTE_VISIBILITY;
 }
 
 int api_Entity_SetAttribute(lua_State *thread)

@@ -25,6 +25,9 @@ Known lint_object_of(const char *type)
     if (class == NULL) {
         return (Known){.kind = KNOWN_NOTHING};
     }
+    if (strcmp(class, "Widget") == 0) {
+        return (Known){.kind = KNOWN_OTHER}; // it has the options of the function that made it
+    }
     return (Known){.kind = is_list ? KNOWN_LIST : KNOWN_OBJECT, .class = class};
 }
 
@@ -143,7 +146,7 @@ static bool has_room(const Lint *lint)
 static void report_member(Lint *lint, const Walk *walk, const char *class, const char *name,
                           LintAccess access)
 {
-    if (!has_room(lint)) {
+    if (!has_room(lint) || (api_class_is_table(class) && lint_is_in(lint, lint->own, name))) {
         return;
     }
     bool is_telling;
@@ -197,7 +200,8 @@ static Known value_of(const ApiMember *member)
 static void note_own(Lint *lint, const Known *table, const char *name, LintAccess access)
 {
     const bool is_own = table->kind == KNOWN_TABLE || table->kind == KNOWN_OTHER ||
-                        (table->kind == KNOWN_OBJECT && has_small_letter(name));
+                        (table->kind == KNOWN_OBJECT &&
+                         (has_small_letter(name) || api_class_is_table(table->class)));
     if (access == LINT_WRITE && is_own) {
         lua_pushboolean(lint->thread, true);
         lua_setfield(lint->thread, lint->own, name);

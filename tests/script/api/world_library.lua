@@ -26,7 +26,7 @@ function onStart()
     assert(#World.GetInBox(Vector3.new(-1024, -1024, -1024), Vector3.new(1024, 1024, 1024), "Npc") == 0)
     raises("at most 2048 metres", World.GetInBox, Vector3.zero, Vector3.new(2049, 0, 0))
     raises("must be finite", World.GetInBox, Vector3.zero, Vector3.one * 1e30 * 1e30)
-    raises("it is Player, Npc", World.GetInBox, Vector3.zero, Vector3.one, "Door")
+    raises("cannot be \"Door\": it is Player, Npc,", World.GetInBox, Vector3.zero, Vector3.one, "Door")
     raises("there is no type", World.GetInBox, Vector3.zero, Vector3.one, "Spawn")
     raises("to", World.GetInBox, Vector3.zero)
 
