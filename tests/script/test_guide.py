@@ -1,4 +1,4 @@
-"""Runs every Lua example of docs/SCRIPTING.md by `sandlot script run`: none may fault.
+"""Runs every Lua and Luau example of docs/SCRIPTING.md by `sandlot script run`: none may fault.
 
     test_guide.py SANDLOT GUIDE
 """
@@ -11,17 +11,17 @@ from pathlib import Path
 
 
 def snippets(text):
-    """(line, side, code) of each example."""
-    for match in re.finditer(r"^```lua( client)?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+    """(line, language, side, code) of each example."""
+    for match in re.finditer(r"^```(luau?)( client)?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         line = text.count("\n", 0, match.start()) + 1
-        yield line, "Client" if match.group(1) else "Server", match.group(2)
+        yield line, match.group(1), "Client" if match.group(2) else "Server", match.group(3)
 
 
 def main(sandlot, guide):
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for line, side, code in snippets(Path(guide).read_text()):
-            script = Path(folder) / f"line_{line}.lua"
+        for line, language, side, code in snippets(Path(guide).read_text()):
+            script = Path(folder) / f"line_{line}.{language}"
             script.write_text(code)
             command = [sandlot, "script", "run", str(script), "--context", side, "--ticks", "200"]
             if "self" in code:
