@@ -171,7 +171,7 @@ TEST(plain_lua_stays_byte_for_byte)
             continue;
         }
         CHECK_OK(luau_translate(&heap, file->text, file->bytes, &made));
-        const char *text = strstr(made.lua, " in __luau_iterate(") != NULL ? NULL : made.lua;
+        const char *text = strstr(made.lua, " in __luauiterate(") != NULL ? NULL : made.lua;
         CHECK(text == NULL ||
               (made.lua_bytes == file->bytes && memcmp(text, file->text, file->bytes) == 0));
         luau_free(&heap, &made);
