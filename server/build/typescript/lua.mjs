@@ -486,7 +486,7 @@ do
     local NESTED_MAX = 8
     local nested = 0
     function __TS__AsyncAwaiter(generator)
-        local begunAt = where() -- for what is thrown and is no Error
+        local _, begunAt = pcall(error, "", 3) -- for what is thrown and is no Error
         return __TS__New(Promise, function(____, resolve, reject)
             local isReturned = false
             local function give(____, value)
@@ -496,7 +496,7 @@ do
             local function body()
                 local isGood, result = pcall(generator, give)
                 if not isGood then
-                    thrownAt = begunAt
+                    thrownAt = string.match(begunAt, "^(.*): $")
                     reject(nil, result)
                     thrownAt = nil
                 elseif not isReturned then
