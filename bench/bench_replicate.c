@@ -64,7 +64,7 @@ static void open_session(Plain *plain, uint32_t index)
                                 .position = plain_place(&plain->rng, plain->edge)};
     plain_require(sim_spawn_player(plain->sim, &desc, &plain->handles[index]), "player");
     plain_walker_start(&plain->walkers[index], &plain->rng);
-    replicator_open(plain->replicator, index);
+    replicator_open(plain->replicator, index, 0);
     replicator_set_eye(plain->replicator, index,
                        sim_entity(plain->sim, plain->handles[index])->net_id, VEC3_ZERO);
 }

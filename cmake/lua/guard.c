@@ -218,6 +218,31 @@ uint32_t guard_number(lua_State *L, int index)
     return luaH_number(gcvalue(value));
 }
 
+// The bits of a float by which keys are compared.
+static uint32_t plain_bits(const void *value, int at)
+{
+    uint32_t bits;
+    memcpy(&bits, (const char *)value + 4 * at, sizeof bits);
+    const uint32_t size = bits & 0x7fffffffu;
+    return size == 0 ? 0 : size > 0x7f800000u ? 0x7fc00000u : bits;
+}
+
+uint32_t guard_plain_hash(const void *value)
+{
+    uint32_t hash = 0;
+    for (int i = 0; i < 3; i++) {
+        hash = (hash ^ plain_bits(value, i)) * 0x9e3779b1u;
+        hash ^= hash >> 15; // whole numbers differ in the upper bits only
+    }
+    return hash;
+}
+
+int guard_plain_equal(const void *a, const void *b)
+{
+    return plain_bits(a, 0) == plain_bits(b, 0) && plain_bits(a, 1) == plain_bits(b, 1) &&
+           plain_bits(a, 2) == plain_bits(b, 2);
+}
+
 void guard_freeze(lua_State *L, int index)
 {
     const TValue *value = value_at(L, index);

@@ -40,6 +40,8 @@
 #define REPORT_TEXT_BYTES_MAX    500
 #define SOUND_NAME_BYTES_MAX     128
 #define STORE_KEY_BYTES_MAX      128
+#define RAY_IGNORED_MAX          64 // entities that one ray of a script goes through
+#define HISTORY_DAYS             30 // for which values of DataStores that were replaced are kept
 
 // The operator's list of words that are not said (word_list.h). A line of chat is compared at each
 // of its letters with words of each length, at most 512 * 32 steps of some nanoseconds, twice.
@@ -126,6 +128,10 @@
 // Events of one tick; a full array sets STATUS_LIMIT and counts what was dropped.
 #define SIM_EVENTS_MAX 8192
 
+// Voxels of one edit that scripts are told one by one (World.VoxelChanged); of a larger edit they
+// are told the box (World.VoxelsChanged).
+#define VOXEL_WATCH_MAX 64
+
 // Net ids stay below 2^53, so that JSON readers keep them exact.
 #define SIM_NET_ID_MAX ((1ull << 53) - 1)
 
@@ -173,15 +179,19 @@
 #define SCRIPTS_OF_A_SIDE_MAX 4096 // of one side of a world; a config has less
 // Faults in a minute that one player causes in one script, before what it sends is not heard there
 // for a minute; and so many pairs of player and script are remembered.
-#define SCRIPT_BLAME_FAULTS           20
-#define SCRIPT_BLAMES_MAX             64
-#define SCRIPT_COROUTINES_OWN         16 // that wait or sleep; a timer is one too
-#define SCRIPT_COROUTINES_PER_SCRIPT  2048
-#define SCRIPT_COROUTINES_SHARED      8192
-#define SCRIPT_DEFERRED_OWN           16 // signals fired and calls deferred that did not run yet
-#define SCRIPT_DEFERRED_PER_SCRIPT    1024
-#define SCRIPT_DEFERRED_SHARED        4096
+#define SCRIPT_BLAME_FAULTS          20
+#define SCRIPT_BLAMES_MAX            64
+#define SCRIPT_COROUTINES_OWN        16 // that wait or sleep; a timer is one too
+#define SCRIPT_COROUTINES_PER_SCRIPT 2048
+#define SCRIPT_COROUTINES_SHARED     8192
+#define SCRIPT_DEFERRED_OWN          16 // signals fired and calls deferred that did not run yet
+#define SCRIPT_DEFERRED_PER_SCRIPT   1024
+#define SCRIPT_DEFERRED_SHARED       4096
+// Of a tick's damage, hits, jumps, landings, edits and lost tags, so many are told to scripts; the
+// rest is dropped and counted. So there is always room for players who come and go.
+#define SCRIPT_NOISE_MAX              2048
 #define SCRIPT_QUEUED_PER_SCRIPT      256  // events and handlers that wait for its share of time
+#define SCRIPT_SPAWN_HELD_TICKS       120  // Spawned waits so long for handlers of PlayerAdded
 #define SCRIPT_CONNECTIONS_PER_SCRIPT 1024 // to one signal
 #define SCRIPT_CONNECTIONS_MAX        8192 // of one script, to all signals
 #define SCRIPT_SIGNALS_MAX            4096 // that one script has made and something still holds
@@ -192,7 +202,10 @@
 #define UI_FIELDS_MAX       4096 // in all of them together
 #define UI_DEPTH_MAX        6    // widgets inside each other
 #define UI_TEXT_BYTES_MAX   1024 // of one text
-#define UI_CHANGES_PER_TICK 4    // by one script; the page shows the last
+#define UI_CHANGES_PER_TICK 4    // by one script, on the screen; the page shows the last
+#define UI_ABOVE_MAX        64   // entities that one script shows something above; changes a tick
+#define UI_WAITING_MAX      256  // trees of all scripts that wait to be drawn
+#define UI_WAITING_BYTES    (256u << 10)
 
 // --- the game protocol --------------------------------------------------------------------------
 // What a client's author has to know of these is said in core/wire/limit.def, in words, and from
@@ -225,11 +238,13 @@
 #define INBOX_BYTES_MAX    (128 << 10)
 #define INBOX_PER_TICK     32
 #define MALFORMED_MAX      8
+#define REMOTE_RATE_MOST   200
+#define REMOTE_RATE_SECOND 100
 #define RATE_LIST(X)                                                                          \
     X(MESSAGE, 400, 200, "messages of any kind; a stalled link delivers two seconds at once") \
     X(INPUT, 180, 60, "input batches; more of them only acknowledge")                         \
     X(CHAT, 5, 1, "`chat.say`, `moderation.report`")                                          \
-    X(REMOTE, 200, 100, "`remote.fire`")                                                      \
+    X(REMOTE, REMOTE_RATE_MOST, REMOTE_RATE_SECOND, "`remote.fire`")                          \
     X(BUILD, 20, 10, "`build.place`, `build.remove`, `build.preview`")                        \
     X(TERRAFORM, 20, 10, "`voxel.terraform`, also with `preview`")                            \
     X(CHUNK, 256, 64, "chunks of `voxel.chunk_request`")                                      \
@@ -248,6 +263,12 @@
 #define ACK_GUESS_MS  250 // the round trip, before the first acknowledgement
 #define ACK_BEHIND_MS 5000
 #define ACK_FIRST_MS  60000 // a client may have to fetch the scene first
+
+// Unreliable remotes that wait for one link: the newest of so many names. Above so many
+// unconfirmed bytes the link is busy.
+#define REMOTE_LATEST_NAMES 16
+#define REMOTE_LATEST_BYTES (8u << 10)
+#define REMOTE_SOFT_BYTES   (64u << 10)
 
 // Commands.
 #define PREVIEW_MS           5000
@@ -377,6 +398,8 @@
 // web/src/core/cache.ts.
 #define RUNE_STORE_BYTES_MAX (64u << 20)
 #define RUNE_STORE_FILES_MAX 16384
+// One of them: a rune, or the rows of a manifest.
+#define RUNE_STORE_FILE_BYTES (2u << 20)
 // Scripts of a place that clients may have, and all their runes together. A manifest of so many, as
 // text, has about 300 bytes for each; what fits no message is fetched like a blob. The server's own
 // manifest may have as many scripts again that clients never hear of.
@@ -384,8 +407,12 @@
 #define MANIFEST_RUNES_BYTES   (8u << 20)
 #define MANIFEST_BYTES_MAX     (2u << 20)
 #define MANIFEST_MESSAGE_BYTES (32u << 10) // as a binary message; larger ones become a blob
-#define SCRIPT_VERDICTS_MAX    256         // in one ScriptVerifyList
-#define REQUIRE_WAIT_SECONDS   10          // of a client's script, for a module that is fetched
+// Parameters that differ from the scene are sent to clients with each manifest; each row counts as
+// this much more than its texts have.
+#define SCRIPT_PARAMETERS_BYTES_MAX (64u << 10)
+#define SCRIPT_PARAMETERS_ROW_BYTES 64
+#define SCRIPT_VERDICTS_MAX         256 // in one ScriptVerifyList
+#define REQUIRE_WAIT_SECONDS        10  // of a client's script, for a module that is fetched
 // Checking a script: what is told of one (the rest is counted), modules it requires by name, the
 // scripts of one place, and diagnostics in one answer to a page.
 #define CHECK_FINDINGS_MAX    200
@@ -397,6 +424,8 @@
 // counted one by one; how often a client reports what its scripts cost, and with how many scripts;
 // how many scripts the world adds up, and how many different faults of clients it keeps.
 #define REMOTE_COST_ROWS        64
+#define REMOTE_DECLARED_MAX     1024
+#define REMOTE_STRANGERS_MAX    8 // names that nobody listens to, shown to the creator
 #define CLIENT_COST_REPORT_MS   10000
 #define CLIENT_COST_REPORT_ROWS 16
 #define CLIENT_COST_ROWS        64

@@ -96,7 +96,7 @@ bool client_is_outdated(const Client *client);
 // changes rarely: ClientProgress.change rises then, and only then must client_wants be read again.
 typedef enum ClientWantKind {
     CLIENT_WANT_SCENE,
-    CLIENT_WANT_MANIFEST, // the text of one that fits no message
+    CLIENT_WANT_MANIFEST, // the rows of one that fits no message
     CLIENT_WANT_RUNE
 } ClientWantKind;
 
@@ -178,6 +178,9 @@ typedef struct ClientInput {
 void client_set_input(Client *client, const ClientInput *input);
 // A key of the keyboard, for scripts (view_key.c). Nothing happens while no script can run.
 void client_set_key(Client *client, Text name, bool down);
+// A widget of a tree that view_shown gave was used; `typed` is what stands in an input, without data
+// for a button. A widget that is not there any more is nobody's.
+void client_use_widget(Client *client, uint64_t owner, uint64_t entity, double handler, Text typed);
 // Steps what is due, runs scripts, places the puppets, writes input messages.
 void client_update(Client *client, double now_ms);
 

@@ -36,7 +36,7 @@ static void extra_apply(AttributeTable *attributes, const PlaceExtra *extra)
 {
     for (uint32_t i = 0; i < extra->attribute_count; i++) {
         const PrefabAttribute *attribute = &extra->attributes[i];
-        if ((attribute->flags & ATTRIBUTE_PRIVATE) == 0) {
+        if (attribute_is_public(attribute->flags)) {
             (void)!attribute_table_set_attribute(attributes, extra->net_id, attribute->name,
                                                  &attribute->value, 0);
         }
@@ -164,9 +164,10 @@ typedef struct Bound {
     bool enabled;
 } Bound;
 
-static Bound bound_by(const PlaceBinding *binding)
+static Bound bound_by(const Client *client, const PlaceBinding *binding, uint64_t net_id)
 {
-    return (Bound){script_path_plain(binding->script_path), binding->parameters, binding->enabled};
+    return (Bound){script_path_plain(binding->script_path),
+                   client_parameters_of(client, net_id, binding->parameters), binding->enabled};
 }
 
 static const Prefab *prefab_of(const Client *client, uint64_t net_id)
@@ -175,31 +176,36 @@ static const Prefab *prefab_of(const Client *client, uint64_t net_id)
     return name.bytes > 0 ? prefab_find(&client->place->prefabs, name) : NULL;
 }
 
-// The script that an entity has, if any.
-static bool bound_of(const Client *client, uint64_t net_id, Bound *out)
+const PlaceBinding *client_binding(const Place *place, uint64_t net_id)
 {
-    const Place *place = client->place;
     for (uint32_t i = 0; i < place->binding_count; i++) {
-        const PlaceBinding *binding = &place->bindings[i];
-        if (binding->net_id == net_id) {
-            *out = bound_by(binding);
-            return out->path.bytes > 0;
+        if (place->bindings[i].net_id == net_id) {
+            return &place->bindings[i];
         }
     }
     for (uint32_t i = 0; i < place->entity_count; i++) {
-        const PlaceEntity *entity = &place->entities[i];
-        if (entity->net_id == net_id) {
-            *out = bound_by(&entity->binding);
-            return out->path.bytes > 0;
+        if (place->entities[i].net_id == net_id) {
+            return &place->entities[i].binding;
         }
+    }
+    return NULL;
+}
+
+// The script that an entity has, if any.
+static bool bound_of(const Client *client, uint64_t net_id, Bound *out)
+{
+    const PlaceBinding *binding = client_binding(client->place, net_id);
+    if (binding != NULL) {
+        *out = bound_by(client, binding, net_id);
+        return out->path.bytes > 0;
     }
     const Prefab *prefab = prefab_of(client, net_id);
     if (prefab == NULL || prefab->script_path == NULL) {
         return false;
     }
+    const Text own = {prefab->parameters, prefab->parameters_bytes};
     *out = (Bound){script_path_plain(text_from(prefab->script_path)),
-                   {prefab->parameters, prefab->parameters_bytes},
-                   true};
+                   client_parameters_of_prefab(client, prefab->name, own), true};
     return true;
 }
 
@@ -231,7 +237,7 @@ static void bind_workspace(Client *client, const ClientRune *rune)
     const uint32_t part_count = scene_part_count(place->scene);
     for (uint32_t i = 0; i < place->binding_count; i++) {
         const PlaceBinding *binding = &place->bindings[i];
-        const Bound bound = bound_by(binding);
+        const Bound bound = bound_by(client, binding, binding->net_id);
         if (binding->net_id != 0 && binding->net_id <= part_count &&
             path_is(bound.path, rune->path)) {
             (void)bind(client, rune->path, binding->net_id, &bound);

@@ -3,6 +3,8 @@
 
 #include "core/client/client_inside.h"
 
+// The script that the scene gives an entity or an anchored part; NULL: none.
+const PlaceBinding *client_binding(const Place *place, uint64_t net_id);
 // Attributes and tags that the scene gives its anchored parts.
 void client_bind_extras(Client *client);
 // Binds a script that was just loaded to its entities.

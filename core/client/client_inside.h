@@ -5,6 +5,7 @@
 //   client_event.c  events in tick order               chunk_cache.c  versions of terrain
 //   rune_cache.c    manifests: which runes there are   rune_fetch.c   how runes come
 //   client_script.c  scripts and their world           manifest_proof.c  is a manifest signed
+//   client_parameters.c  parameters that changed
 //
 // Two lifetimes: what every session needs is one block from create; what depends on the scene
 // (prediction, view, scripts) is made when the scene is there and kept across sessions with the
@@ -15,6 +16,7 @@
 #include "core/base/check.h"
 #include "core/base/sha256.h"
 #include "core/client/client.h"
+#include "core/script/bridge/latest.h"
 #include "core/wire/manifest.h"
 #include "core/wire/merge.h"
 #include "core/wire/message.h"
@@ -127,10 +129,16 @@ typedef struct Transfer {
     bool again; // restart from the first chunk
 } Transfer;
 
-// A manifest that fits no message: its text is fetched first.
+// A manifest whose rows fit no message: their text is fetched first. The rest came with the
+// message.
 typedef struct ManifestText {
     uint32_t version; // 0: none
-    uint32_t bytes;
+    uint64_t server_tick;
+    char cdn_base[513];
+    size_t cdn_bytes;
+    uint8_t signature[64];
+    bool is_signed;
+    uint32_t bytes; // of the rows
     uint8_t hash[SHA256_BYTES];
     bool over_wire; // the owner cannot fetch it
     bool retried;   // it was damaged once
@@ -143,8 +151,17 @@ typedef struct RuneRequest {
     double asked_ms; // or when the last chunk came
 } RuneRequest;
 
+// What differs from the parameters of the scene, with one manifest (client_parameters.c).
+typedef struct ClientParameter ClientParameter;
+typedef struct ParameterSet {
+    uint32_t version;       // of the manifest; 0: none
+    ClientParameter *first; // heap, each of them
+    size_t bytes;
+} ParameterSet;
+
 typedef struct RuneCache {
     Manifest current, staged;
+    ParameterSet parameters, parameters_next;
     ManifestText text;
     Transfer transfers[CLIENT_REQUESTS_MAX];
     RuneRequest requests[CLIENT_REQUESTS_MAX];
@@ -179,6 +196,9 @@ typedef struct ClientScript {
     ClientInvoke invokes[CLIENT_INVOKES_MAX];
     uint32_t invoke_count;
     struct ClientCostState *costs; // client_cost.c
+    Latest latest;                 // unreliable messages that wait for remote_milli
+    uint32_t remote_milli;         // messages that may be sent now, in thousandths
+    uint64_t remote_tick;          // when that was counted
 } ClientScript;
 
 // --- what is known of others before the scene is there ------------------------------------------
@@ -345,6 +365,20 @@ void rune_cache_verified(Client *client, bool good);
 void rune_cache_switch(Client *client);
 // Whether all runes of that priority and those before it are here, and their tick has come.
 bool rune_cache_is_ready(const Client *client, const Manifest *manifest, ClientPriority last);
+
+// The version of the newest manifest that was named; 0: none was.
+uint32_t rune_cache_newest(const RuneCache *cache);
+
+// --- client_parameters.c ------------------------------------------------------------------------
+void client_parameters_take(Client *client, const MessageScriptParameters *message);
+void client_parameters_restart(Client *client); // a new session: what came half comes again
+void client_parameters_free(Client *client);
+// Whether some came for a manifest after that one: it is about to come, and replaces that one.
+bool client_parameters_are_newer(const Client *client, uint32_t version);
+// The scripts of this manifest take over now.
+void client_parameters_switch(Client *client, uint32_t version);
+Text client_parameters_of(const Client *client, uint64_t net_id, Text otherwise);
+Text client_parameters_of_prefab(const Client *client, Text prefab, Text otherwise);
 
 // --- rune_fetch.c: how they come ----------------------------------------------------------------
 void rune_fetch_chunk(Client *client, const MessageScriptChunk *chunk);

@@ -1,5 +1,7 @@
-// Keys and buttons as scripts see them: by name, with Input.Pressed and Input.Released for each
-// change.
+// What a player does on this screen, as scripts see it: keys and buttons by name, with
+// Input.Pressed and Input.Released for each change, and the widgets that scripts show.
+#include "core/base/bytes.h"
+#include "core/base/text.h"
 #include "core/client/client_inside.h"
 
 void client_set_key(Client *client, Text name, bool down)
@@ -35,4 +37,29 @@ void client_script_buttons(Client *client, uint32_t before, uint32_t after)
             client_set_key(client, button_name(client, bit), (after >> bit & 1) != 0);
         }
     }
+}
+
+void client_use_widget(Client *client, uint64_t owner, uint64_t entity, double handler, Text typed)
+{
+    enum { LIST = 6, TEXT = 5 }; // value.h
+    if (client->script.system == NULL || typed.bytes > UI_TEXT_BYTES_MAX ||
+        !text_is_valid(typed.data, typed.bytes)) {
+        return;
+    }
+    uint8_t payload[UI_TEXT_BYTES_MAX + 8];
+    ByteWriter writer = byte_writer(payload, sizeof payload);
+    if (typed.data != NULL) {
+        byte_write_u8(&writer, LIST);
+        byte_write_u8(&writer, 1);
+        byte_write_u8(&writer, TEXT);
+        byte_write_varint(&writer, typed.bytes);
+        byte_write_bytes(&writer, typed.data, typed.bytes);
+    }
+    const ScriptEvent event = {.type = SCRIPT_EVENT_UI,
+                               .other = owner,
+                               .entity = entity,
+                               .value = handler,
+                               .payload = payload,
+                               .payload_bytes = writer.at};
+    (void)!script_event(client->script.system, &event); // what a full queue loses is counted
 }

@@ -24,6 +24,8 @@ Status client_script_open(Client *client)
     view.sim = predict_sim(client->predict);
     view.prefabs = client->place->prefabs;
     view.scene_names = client->place->scene_names;
+    view.spawns = (SpawnPoints){client->place->spawns, client->place->spawn_count};
+    view.voxel_kind_names = client->place->voxel_kind_names;
     view.local_player = client->player;
     Status status = view_create(client->heap, &view, &script->view);
     if (status != STATUS_OK) {
@@ -188,6 +190,7 @@ static void set_switch(Client *client)
 {
     RuneCache *cache = &client->runes;
     drop_missing(client, &cache->current, &cache->staged);
+    client_parameters_switch(client, cache->staged.version);
     set_load(client, &cache->staged, CLIENT_LATER);
     rune_cache_switch(client);
 }
@@ -232,7 +235,8 @@ static bool set_update(Client *client)
         // A reload whose manifest has not come yet.
         return cache->reload_version <= cache->current.version || cache->reload_tick > now;
     }
-    if (rune_cache_is_ready(client, &cache->staged, CLIENT_NEEDED)) {
+    if (!client_parameters_are_newer(client, cache->staged.version) &&
+        rune_cache_is_ready(client, &cache->staged, CLIENT_NEEDED)) {
         set_switch(client);
         cache->current.first_done = true;
         return true;
@@ -295,6 +299,22 @@ static void invokes_end_late(ClientScript *script)
     script->invoke_count = kept;
 }
 
+// Scripts begin when their own player is on the roster: the server names it right after its
+// welcome. One that was never named, because the message was lost, has no name.
+static bool roster_is_here(Client *client)
+{
+    const ClientScript *script = &client->script;
+    Roster *roster = view_roster(script->view);
+    if (roster_find(roster, client->player) != NULL) {
+        return true;
+    }
+    if (script->tick < (uint64_t)CLIENT_ROSTER_SECONDS * client->tick_rate) {
+        return false;
+    }
+    (void)!roster_add(roster, client->player, (Text){"?", 1}); // no room: the roster counts it
+    return true;
+}
+
 void client_script_step(Client *client)
 {
     ClientScript *script = &client->script;
@@ -303,7 +323,7 @@ void client_script_step(Client *client)
     }
     script->tick += 1;
     invokes_end_late(script);
-    if (!set_update(client)) {
+    if (!roster_is_here(client) || !set_update(client)) {
         return;
     }
     const double unix_seconds = (client->now_ms + client->config.unix_offset_ms) / 1000.0;

@@ -35,11 +35,17 @@ static void player_joined(Client *client, const MessagePlayerJoined *joined)
     }
     player->leaving = false;
     player->leaving_tick = 0;
+    const bool has_new_body = joined->entity_id != 0 && joined->entity_id != player->entity;
     roster_set_entity(roster, player, joined->entity_id);
     (void)!roster_set_team(roster, joined->player, joined->team);
     if (is_new) {
         tell(client,
              &(ScriptEvent){.type = SCRIPT_EVENT_PLAYER_ADDED, .player_id = joined->player});
+    }
+    if (has_new_body) { // one that is alive again is told by RESPAWNED
+        tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_RESPAWNED,
+                                    .entity = joined->entity_id,
+                                    .player_id = joined->player});
     }
 }
 
@@ -161,6 +167,24 @@ static void hear(Client *client, const MessageSound *sound)
     (void)!view_play(client->script.view, &effect); // a full queue is counted by the view
 }
 
+static void tell_hit(Client *client, const MessageProjectileHit *hit)
+{
+    tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_HIT,
+                                .entity = hit->entity_id,
+                                .other = hit->other,
+                                .shooter = hit->shooter,
+                                .position = hit->position,
+                                .normal = hit->normal});
+}
+
+static void tell_structure_removed(Client *client, const MessageStructureRemoved *removed)
+{
+    tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_STRUCTURE_REMOVED,
+                                .entity = removed->entity_id,
+                                .value = (double)removed->reason,
+                                .position = removed->position});
+}
+
 void client_script_tell(Client *client, const Message *event)
 {
     if (client->script.system == NULL) {
@@ -184,6 +208,27 @@ void client_script_tell(Client *client, const Message *event)
         break;
     case MESSAGE_RESPAWNED:
         tell_respawned(client, event->body);
+        break;
+    case MESSAGE_DAMAGED: {
+        const MessageDamaged *damaged = event->body;
+        tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_DAMAGED,
+                                    .entity = damaged->entity_id,
+                                    .other = damaged->cause,
+                                    .value = (double)damaged->amount});
+        break;
+    }
+    case MESSAGE_PROJECTILE_HIT:
+        tell_hit(client, event->body);
+        break;
+    case MESSAGE_STRUCTURE_PLACED: {
+        const MessageStructurePlaced *placed = event->body;
+        tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_STRUCTURE_PLACED,
+                                    .entity = placed->entity_id,
+                                    .player_id = placed->player});
+        break;
+    }
+    case MESSAGE_STRUCTURE_REMOVED:
+        tell_structure_removed(client, event->body);
         break;
     case MESSAGE_NPC_EVENT: {
         const MessageNpcEvent *npc = event->body;
@@ -212,6 +257,66 @@ void client_script_tell(Client *client, const Message *event)
 
 // --- what scripts want --------------------------------------------------------------------------
 
+// The world takes only so many remotes from a client. Half of what it takes at once, because a link
+// that stalls delivers those of some time together.
+static void refill_remotes(Client *client)
+{
+    ClientScript *script = &client->script;
+    const uint64_t most = REMOTE_RATE_MOST * 1000 / 2;
+    const uint64_t more =
+        (script->tick - script->remote_tick) * REMOTE_RATE_SECOND * 1000 / client->tick_rate;
+    const uint64_t milli = script->remote_tick == 0 ? most : script->remote_milli + more;
+    script->remote_milli = (uint32_t)(milli < most ? milli : most);
+    script->remote_tick = script->tick;
+}
+
+static bool take_remote(ClientScript *script)
+{
+    const bool may = script->remote_milli >= 1000;
+    script->remote_milli -= may ? 1000 : 0;
+    return may;
+}
+
+static uint32_t send_up(Client *client, Text name, const uint8_t *payload, size_t bytes,
+                        uint64_t invoke_id)
+{
+    const MessageRemoteUp remote = {.name = {name.data, (uint32_t)name.bytes},
+                                    .payload = {payload, (uint32_t)bytes},
+                                    .invoke_id = invoke_id,
+                                    .generation = client->runes.current.version != 0
+                                                      ? client->runes.current.version
+                                                      : client->runes.staged.version};
+    return client_send(client, MESSAGE_REMOTE_UP, &remote);
+}
+
+// Sent at once, or when more may be sent if no newer one of its name has come until then.
+static void send_unreliable(Client *client, const ScriptMessage *message)
+{
+    ClientScript *script = &client->script;
+    if (take_remote(script)) {
+        client->stats.outputs_dropped += latest_remove(&script->latest, message->name);
+        if (send_up(client, message->name, message->payload, message->payload_bytes, 0) != 0) {
+            return;
+        }
+    }
+    const LatestMessage kept = {.name = message->name,
+                                .payload = message->payload,
+                                .payload_bytes = (uint32_t)message->payload_bytes};
+    client->stats.outputs_dropped += latest_put(&script->latest, &kept) != LATEST_KEPT;
+}
+
+static void flush_latest(Client *client)
+{
+    ClientScript *script = &client->script;
+    LatestMessage first;
+    while (latest_first(&script->latest, &first) && take_remote(script)) {
+        if (send_up(client, first.name, first.payload, first.payload_bytes, 0) == 0) {
+            return; // again in the next tick
+        }
+        (void)latest_remove(&script->latest, first.name);
+    }
+}
+
 static void send_remote(Client *client, const ScriptMessage *message)
 {
     static const char full[] = "too many calls without an answer";
@@ -221,13 +326,13 @@ static void send_remote(Client *client, const ScriptMessage *message)
         complete_failed(script, message->invoke_id, full, sizeof full - 1);
         return;
     }
-    const MessageRemoteUp remote = {.name = {message->name.data, (uint32_t)message->name.bytes},
-                                    .payload = {message->payload, (uint32_t)message->payload_bytes},
-                                    .invoke_id = message->invoke_id,
-                                    .generation = client->runes.current.version != 0
-                                                      ? client->runes.current.version
-                                                      : client->runes.staged.version};
-    const uint32_t seq = client_send(client, MESSAGE_REMOTE_UP, &remote);
+    if (!message->reliable) {
+        send_unreliable(client, message);
+        return;
+    }
+    script->remote_milli -= script->remote_milli < 1000 ? script->remote_milli : 1000;
+    const uint32_t seq = send_up(client, message->name, message->payload, message->payload_bytes,
+                                 message->invoke_id);
     if (message->invoke_id == 0) {
         return;
     }
@@ -248,6 +353,8 @@ void client_script_effects(Client *client)
         return;
     }
     uint32_t count = 0;
+    refill_remotes(client);
+    flush_latest(client);
     const Effect *effects = view_effects(script->view, &count);
     for (; script->effects_sent < count; script->effects_sent++) {
         const Effect *effect = &effects[script->effects_sent];

@@ -307,6 +307,7 @@ void connect_welcome(Client *client, const MessageWelcome *welcome)
     const bool same_life = client->epoch == welcome->epoch;
     client->epoch = welcome->epoch;
     session_begin(client, welcome);
+    client_parameters_restart(client);
     memcpy(client->scene_hash, welcome->scene_hash.bytes, SHA256_BYTES);
     client->scene_bytes = (uint32_t)welcome->scene_bytes;
     if (client->predict != NULL) {

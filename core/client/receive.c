@@ -278,7 +278,8 @@ static bool is_answer(uint8_t number)
 static bool is_of_scripts(uint8_t number)
 {
     return number == MESSAGE_SCRIPT_MANIFEST || number == MESSAGE_SCRIPT_CHUNK ||
-           number == MESSAGE_SCRIPT_EXECUTE || number == MESSAGE_SCRIPT_RELOAD;
+           number == MESSAGE_SCRIPT_EXECUTE || number == MESSAGE_SCRIPT_RELOAD ||
+           number == MESSAGE_SCRIPT_PARAMETERS;
 }
 
 static void dispatch(Client *client, const Message *message)
@@ -307,6 +308,9 @@ static void dispatch(Client *client, const Message *message)
         break;
     case MESSAGE_SCRIPT_RELOAD:
         rune_cache_reload(client, message->body);
+        break;
+    case MESSAGE_SCRIPT_PARAMETERS:
+        client_parameters_take(client, message->body);
         break;
     case MESSAGE_BLOB_CHUNK:
         connect_blob_chunk(client, message->body);

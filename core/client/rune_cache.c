@@ -32,6 +32,7 @@ void rune_cache_free(Client *client)
     text_clear(client);
     rune_fetch_clear(client);
     manifest_proof_free(client);
+    client_parameters_free(client);
 }
 
 static size_t count_requires(const ManifestList *list)
@@ -368,19 +369,33 @@ static void fetch_text(Client *client, const MessageScriptManifest *message)
     ManifestText *text = &client->runes.text;
     text_clear(client);
     text->version = (uint32_t)message->version;
+    text->server_tick = message->server_tick;
+    ASSERT(message->cdn_base.bytes < sizeof text->cdn_base); // the schema bounds it
+    text->cdn_bytes = message->cdn_base.bytes;
+    if (text->cdn_bytes > 0) {
+        memcpy(text->cdn_base, message->cdn_base.data, text->cdn_bytes);
+    }
+    text->is_signed = message->signature.bytes == MANIFEST_SIGNATURE_BYTES;
+    if (text->is_signed) {
+        memcpy(text->signature, message->signature.data, MANIFEST_SIGNATURE_BYTES);
+    }
     text->bytes = (uint32_t)message->text_bytes;
     client->runes.text_bytes = 0;
     memcpy(text->hash, message->text_hash.bytes, SHA256_BYTES);
     client->runes.change += 1;
 }
 
+uint32_t rune_cache_newest(const RuneCache *cache)
+{
+    return cache->text.version != 0     ? cache->text.version
+           : cache->staged.version != 0 ? cache->staged.version
+                                        : cache->current.version;
+}
+
 void rune_cache_manifest(Client *client, const MessageScriptManifest *message)
 {
-    const RuneCache *cache = &client->runes;
     const uint32_t version = (uint32_t)message->version;
-    const uint32_t newest = cache->text.version != 0     ? cache->text.version
-                            : cache->staged.version != 0 ? cache->staged.version
-                                                         : cache->current.version;
+    const uint32_t newest = rune_cache_newest(&client->runes);
     if (version < newest) {
         client_fail(client, "manifest %u after %u", version, newest);
     } else if (version == newest) {
@@ -399,9 +414,18 @@ static size_t reading_bytes(size_t bytes)
     return most < MANIFEST_ARENA_BYTES ? most : MANIFEST_ARENA_BYTES;
 }
 
+// What the message said about the rows.
+static void take_rows(Client *client, ManifestList list)
+{
+    const ManifestText text = client->runes.text; // taking the list clears it
+    list.version = text.version;
+    list.server_tick = text.server_tick;
+    list.cdn_base = (Text){text.cdn_base, text.cdn_bytes};
+    take_list(client, &list, text.is_signed ? text.signature : NULL);
+}
+
 void rune_cache_text(Client *client, const uint8_t *text, size_t bytes)
 {
-    const uint32_t version = client->runes.text.version;
     client->runes.text_bytes = (uint32_t)bytes;
     uint8_t *block = heap_alloc(client->heap, reading_bytes(bytes));
     if (block == NULL) {
@@ -418,12 +442,12 @@ void rune_cache_text(Client *client, const uint8_t *text, size_t bytes)
         manifest_read(&arena, (const char *)text, bytes, &list, signature, &has_signature, &error);
     if (status != STATUS_OK) {
         client_fail(client, "the manifest cannot be read: %s %s", error.path, error.message);
-    } else if (list.version != version) {
-        client_fail(client, "the manifest has version %u and not %u", list.version, version);
+    } else if (list.version != 0 || list.server_tick != 0 || has_signature) {
+        client_fail(client, "the rows of the manifest have a version, a tick or a signature");
     } else if (list.row_count > MANIFEST_SCRIPTS_MAX) {
         client_fail(client, "the manifest has too many scripts");
     } else {
-        take_list(client, &list, has_signature ? signature : NULL);
+        take_rows(client, list);
     }
     heap_free(client->heap, block);
 }

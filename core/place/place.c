@@ -11,7 +11,8 @@
 #include <string.h>
 
 _Static_assert((int)PLACE_ATTRIBUTE_PERSISTENT == (int)ATTRIBUTE_PERSISTENT &&
-                   (int)PLACE_ATTRIBUTE_PRIVATE == (int)ATTRIBUTE_PRIVATE,
+                   (int)PLACE_ATTRIBUTE_PRIVATE == (int)ATTRIBUTE_PRIVATE &&
+                   (int)PLACE_ATTRIBUTE_OWNER == (int)ATTRIBUTE_OWNER,
                "flags are kept as they are");
 _Static_assert((int)PLACE_PREFAB_PART == (int)PREFAB_PART &&
                    (int)PLACE_PREFAB_PROP == (int)PREFAB_PROP &&
@@ -368,7 +369,8 @@ static Status fill_entities(Build *build, PartDesc *parts)
                 fill_entity(build, entity, &build->entities[entity->net_id - 1 - doc->part_count]);
             break;
         case PLACE_ROLE_SPAWN:
-            build->spawns[spawn_count++] = (PlaceSpawn){.position = entity->pose.position,
+            build->spawns[spawn_count++] = (PlaceSpawn){.name = text_of(build, entity->name),
+                                                        .position = entity->pose.position,
                                                         .yaw = place_yaw(entity->pose.rotation),
                                                         .team = text_of(build, entity->team)};
             break;

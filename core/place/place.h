@@ -8,6 +8,7 @@
 #include "core/sim/sim.h"
 
 typedef struct PlaceSpawn {
+    Text name; // "": none
     Vec3 position;
     float yaw;
     Text team; // "": for everybody

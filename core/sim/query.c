@@ -138,6 +138,18 @@ static void keep_nearer(SimRayHit *best, bool *any, const ShapeHit *hit, uint64_
                         .entity = entity};
 }
 
+// Asked only about what is nearer than everything before.
+static bool is_ignored(const Sim *sim, const SimRay *ray, uint64_t net_id)
+{
+    sim_add_work(sim, ray->ignored_count / WORK_IGNORED_PER_STEP);
+    for (uint32_t i = 0; i < ray->ignored_count; i++) {
+        if (ray->ignored[i] == net_id) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void ray_scene(const Sim *sim, const SimRay *ray, Aabb box, SimRayHit *best, bool *any)
 {
     uint32_t found[QUERY_MAX];
@@ -148,13 +160,14 @@ static void ray_scene(const Sim *sim, const SimRay *ray, Aabb box, SimRayHit *be
     for (uint32_t i = 0; i < candidates; i++) {
         const uint32_t index = all ? i : found[i];
         const ScenePart *part = scene_part(sim->scene, index);
-        if (sim_part_is_hidden(sim, index) || (uint64_t)index + 1 == ray->ignore_net_id ||
+        if (sim_part_is_hidden(sim, index) ||
             (!ray->ghosts && (part->desc.data.flags & PART_GHOST) != 0)) {
             continue;
         }
         ShapeHit hit;
         const float reach = *any ? best->distance : ray->distance_max;
-        if (shape_ray(&part->placed, ray->origin, ray->direction, reach, &hit)) {
+        if (shape_ray(&part->placed, ray->origin, ray->direction, reach, &hit) &&
+            !is_ignored(sim, ray, (uint64_t)index + 1)) {
             keep_nearer(best, any, &hit, (uint64_t)index + 1, HANDLE_NONE);
         }
     }
@@ -189,8 +202,8 @@ static void ray_entities(const Sim *sim, const SimRay *ray, Aabb box, SimRayHit 
         ShapeHit hit;
         const float reach = *any ? best->distance : ray->distance_max;
         if ((ray->type_mask & ENTITY_MASK(entity->type)) != 0 &&
-            !handle_equal(handle, ray->ignore) && entity->net_id != ray->ignore_net_id &&
-            ray_entity(sim, ray, entity, reach, &hit)) {
+            !handle_equal(handle, ray->ignore) && ray_entity(sim, ray, entity, reach, &hit) &&
+            !is_ignored(sim, ray, entity->net_id)) {
             keep_nearer(best, any, &hit, entity->net_id, handle);
         }
         i += 1;

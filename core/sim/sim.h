@@ -132,6 +132,8 @@ typedef struct CharacterDesc {
     float yaw;
 } CharacterDesc;
 MUST_USE Status sim_spawn_player(Sim *sim, const CharacterDesc *desc, Handle *out);
+// Where a character looks from.
+Vec3 sim_eye(const Sim *sim, const Entity *character);
 
 typedef struct ShapeDesc {
     uint64_t net_id;
@@ -218,7 +220,8 @@ typedef struct SimRay {
     bool terrain;
     bool ghosts; // also shapes that do not block
     Handle ignore;
-    uint64_t ignore_net_id; // the same by net id, anchored parts included; 0: nothing
+    const uint64_t *ignored; // the same by net id, anchored parts included
+    uint32_t ignored_count;
 } SimRay;
 
 typedef struct SimRayHit {

@@ -1,5 +1,6 @@
 // Slots and their content: net ids, spawning, and every change that scripts and players may make to
 // an entity. Each function here keeps grid, masks and net map up to date.
+#include "core/sim/npc.h"
 #include "core/sim/sim_internal.h"
 #include "core/sim/trigger.h"
 
@@ -579,6 +580,12 @@ Status sim_set_position(Sim *sim, Handle handle, Vec3 position)
         sim_place(sim, handle.index);
     }
     return STATUS_OK;
+}
+
+Vec3 sim_eye(const Sim *sim, const Entity *character)
+{
+    const float height = sim->config.character.height;
+    return vec3_add(character->position, vec3(0, height * NPC_EYE_FRACTION, 0));
 }
 
 Status sim_set_velocity(Sim *sim, Handle handle, Vec3 velocity)

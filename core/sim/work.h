@@ -23,6 +23,7 @@ typedef struct Work Work;
 #define WORK_CHARACTER_STEPS  800
 #define WORK_MIND_STEPS       200
 #define WORK_PART_STEPS       150 // one tick of one that moves
+#define WORK_IGNORED_PER_STEP 4   // things that a ray does not count, compared in a step
 #define WORK_TEST_STEPS       40  // a shape or a capsule against a way
 #define WORK_COLLIDER_STEPS   60  // one thing around a character, for all tests of a tick
 #define WORK_COLUMN_STEPS     8   // up to 64 voxels above each other

@@ -411,6 +411,7 @@ EXPORT("clientCreate") Client *export_client_create(const char *text, uint32_t b
         config.unpack = unpack;
         config.unpack_user = module.unpack;
     }
+    config.view.ui_bytes_max = UI_WAITING_BYTES;
     config.log = heap() != NULL ? &module.log : NULL;
     config.script.log = config.log;
     Client *client = NULL;
@@ -737,14 +738,31 @@ EXPORT("clientFaults") const void *export_client_faults(Client *client)
     return write_faults(client_scripts(client));
 }
 
-EXPORT("clientUi") const void *export_client_ui(Client *client)
+// What scripts showed, the oldest: owner and entity as u64, then the tree (value.h), which is
+// empty if it was taken away. NULL: nothing new.
+EXPORT("clientShown") const void *export_client_shown(Client *client)
 {
     View *view = client_script_view(client);
-    if (view == NULL) {
+    const ViewShown *shown = view == NULL ? NULL : view_shown(view);
+    if (shown == NULL) {
         return NULL;
     }
-    size_t bytes;
-    uint64_t version;
-    const uint8_t *tree = view_ui(view, &bytes, &version);
-    return exports_result(tree, bytes);
+    ByteWriter writer = byte_writer(module.scratch, EXPORTS_SCRATCH_BYTES);
+    byte_write_u64(&writer, shown->owner);
+    byte_write_u64(&writer, shown->entity);
+    byte_write_bytes(&writer, shown->tree, shown->bytes);
+    view_shown_take(view);
+    return exports_result(module.scratch, writer.at);
+}
+
+// A widget was used; `typed` is what stands in an input, NULL for a button.
+EXPORT("clientWidget")
+void export_client_widget(Client *client, double owner, double entity, double handler,
+                          const char *typed, uint32_t bytes)
+{
+    const bool is_number = owner >= 0 && owner < 0x1p53 && entity >= 0 && entity < 0x1p53;
+    if (is_number && handler >= 0) {
+        client_use_widget(client, (uint64_t)owner, (uint64_t)entity, handler,
+                          (Text){typed, typed == NULL ? 0 : bytes});
+    }
 }

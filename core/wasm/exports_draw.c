@@ -242,6 +242,36 @@ EXPORT("clientHidden") const void *export_client_hidden(const Client *client)
     return exports_result(numbers, count * sizeof numbers[0]);
 }
 
+// What a ray meets first of terrain, parts and structures that block, 7 doubles: distance, point,
+// normal. NULL: nothing, or no ray.
+EXPORT("clientRay")
+const void *export_client_ray(const Client *client, double x, double y, double z, double dx,
+                              double dy, double dz, double distance)
+{
+    const Sim *sim = client_sim(client);
+    const Vec3 origin = vec3((float)x, (float)y, (float)z);
+    const Vec3 direction = vec3((float)dx, (float)dy, (float)dz);
+    const float length = vec3_length(direction);
+    if (sim == NULL || !vec3_is_finite(origin) || !(length > 0.5f && length < 2) ||
+        !(distance > 0 && distance < 1000)) {
+        return NULL;
+    }
+    const SimRay ray = {.origin = origin,
+                        .direction = vec3_scale(direction, 1 / length),
+                        .distance_max = (float)distance,
+                        .type_mask = ENTITY_MASK_SHAPES,
+                        .terrain = true};
+    SimRayHit hit;
+    if (!sim_ray(sim, &ray, &hit)) {
+        return NULL;
+    }
+    double *numbers = exports_numbers();
+    const double row[7] = {hit.distance, hit.point.x,  hit.point.y, hit.point.z,
+                           hit.normal.x, hit.normal.y, hit.normal.z};
+    memcpy(numbers, row, sizeof row);
+    return exports_result(numbers, sizeof row);
+}
+
 // --- terrain ------------------------------------------------------------------------------------
 
 // A number that changes whenever terrain does.

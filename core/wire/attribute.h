@@ -27,5 +27,19 @@ typedef struct ScriptValue {
 
 typedef enum AttributeFlag {
     ATTRIBUTE_PERSISTENT = 1 << 0, // survives a restart of the world
-    ATTRIBUTE_PRIVATE = 1 << 1,    // never leaves the server
+    ATTRIBUTE_PRIVATE = 1 << 1,    // visibility "server": never leaves the server
+    ATTRIBUTE_OWNER = 1 << 2,      // visibility "owner": only for the player who owns the entity
+    // In a call alone: the two above replace what the attribute had; otherwise they are added.
+    ATTRIBUTE_VISIBILITY = 1 << 3,
 } AttributeFlag;
+
+static inline bool attribute_is_public(uint32_t flags)
+{
+    return (flags & (ATTRIBUTE_PRIVATE | ATTRIBUTE_OWNER)) == 0;
+}
+
+// What the owner of the entity may see.
+static inline bool attribute_is_owners(uint32_t flags)
+{
+    return (flags & ATTRIBUTE_PRIVATE) == 0;
+}

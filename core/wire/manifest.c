@@ -95,6 +95,11 @@ Status manifest_write(const ManifestList *list, const uint8_t *signature, ByteWr
     return json_writer_finish(&json);
 }
 
+Status manifest_write_rows(const ManifestRow *rows, uint32_t count, ByteWriter *out)
+{
+    return manifest_write(&(ManifestList){.rows = rows, .row_count = count}, NULL, out);
+}
+
 // --- reading ------------------------------------------------------------------------------------
 
 static const char *const top_names[] = {"cdn_base", "scripts", "server_tick", "signature",

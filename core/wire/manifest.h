@@ -46,6 +46,10 @@ typedef struct ManifestList {
 
 // The order of rows, byte by byte: below zero if a comes first.
 int manifest_path_order(Text a, Text b);
+// The rows alone, as a text that is the same for every world of a place and in every life of one:
+// the canonical text with version and tick 0 and no cdn_base. A client that has it, and version,
+// tick, cdn_base and signature from a message, has the whole manifest.
+MUST_USE Status manifest_write_rows(const ManifestRow *rows, uint32_t count, ByteWriter *out);
 // With a signature (64 bytes) the whole file; with NULL the bytes that are signed. Rows must be
 // sorted by path. STATUS_LIMIT: it does not fit.
 MUST_USE Status manifest_write(const ManifestList *list, const uint8_t *signature, ByteWriter *out);

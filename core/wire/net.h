@@ -93,6 +93,9 @@ typedef struct NetState {
     uint8_t projectile_radius;   // 1/128 m
     uint32_t shape_version;      // rises when the shape's bytes change; 0: has none
     uint32_t attributes_version; // the same for name, attributes and tags; 0: has none
+    // Rises when what only the owner may see changes. Never on the wire: for the owner it is added
+    // to attributes_version.
+    uint32_t owner_version;
 } NetState;
 
 // Which parts of a state a record holds. The mask on the wire has room for more: a reader that
@@ -103,7 +106,7 @@ typedef enum NetComponent {
     NET_STATUS = 1 << 2, // flags, NPC state, health
     NET_SHAPE = 1 << 3,
     NET_ATTRIBUTES = 1 << 4, // name, attributes, tags
-    NET_PRIVATE = 1 << 5,    // for its owner alone; never in a record that is shared. Not used yet
+    NET_PRIVATE = 1 << 5,    // kept for fields of its owner alone. Not used yet
     NET_PAINT = 1 << 6,      // colour, material and other looks. Not used yet
     NET_COMPONENTS_ALL = (1 << 8) - 1
 } NetComponent;

@@ -509,7 +509,8 @@ static void strip_attributes(PlaceList *list)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         PlaceAttribute attribute = attributes[i];
-        if ((attribute.flags & PLACE_ATTRIBUTE_PRIVATE) != 0 || attribute.is_hidden) {
+        const uint32_t hidden = PLACE_ATTRIBUTE_PRIVATE | PLACE_ATTRIBUTE_OWNER;
+        if ((attribute.flags & hidden) != 0 || attribute.is_hidden) {
             continue;
         }
         attribute.flags = 0;

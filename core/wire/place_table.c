@@ -410,10 +410,36 @@ static void value_from_json(const JsonNode *node, PlaceAttribute *out, JsonError
     }
 }
 
-// The value itself, or {"value": …, "persistent": true, "private": true}.
+// "server", "owner" or "all"; "private": true is the older spelling of "server".
+static uint32_t visibility_from_json(const JsonNode *node, JsonError *error)
+{
+    const JsonNode *private = json_find(node, "private");
+    const JsonNode *visibility = json_find(node, "visibility");
+    const bool is_private = private != NULL && json_read_bool(private, error);
+    if (visibility == NULL) {
+        return is_private ? PLACE_ATTRIBUTE_PRIVATE : 0;
+    }
+    if (json_text_equal(visibility, "server")) {
+        return PLACE_ATTRIBUTE_PRIVATE;
+    }
+    if (is_private) {
+        json_fail(error, STATUS_RANGE, visibility,
+                  "must be \"server\" when \"private\" is true; leave \"private\" out");
+        return 0;
+    }
+    if (json_text_equal(visibility, "owner")) {
+        return PLACE_ATTRIBUTE_OWNER;
+    }
+    if (!json_text_equal(visibility, "all")) {
+        json_fail(error, STATUS_RANGE, visibility, "must be \"server\", \"owner\" or \"all\"");
+    }
+    return 0;
+}
+
+// The value itself, or {"value": …, "persistent": true, "visibility": "owner"}.
 static void attribute_from_json(const JsonNode *node, PlaceAttribute *out, JsonError *error)
 {
-    static const char *const members[] = {"value", "persistent", "private"};
+    static const char *const members[] = {"value", "persistent", "visibility", "private"};
     if (node->name_bytes < 1 || node->name_bytes > PLACE_NAME_BYTES ||
         !text_is_valid(node->name, node->name_bytes)) {
         json_fail(error, STATUS_RANGE, node, "must have a name of 1 to %d bytes", PLACE_NAME_BYTES);
@@ -422,16 +448,13 @@ static void attribute_from_json(const JsonNode *node, PlaceAttribute *out, JsonE
     out->name = (Text){node->name, node->name_bytes};
     const JsonNode *value = node;
     if (node->kind == JSON_OBJECT && json_find(node, "entity") == NULL) {
-        json_read_only(node, members, 3, error);
+        json_read_only(node, members, 4, error);
         value = json_read_member(node, "value", error);
         const JsonNode *persistent = json_find(node, "persistent");
-        const JsonNode *private = json_find(node, "private");
         if (persistent != NULL && json_read_bool(persistent, error)) {
             out->flags |= PLACE_ATTRIBUTE_PERSISTENT;
         }
-        if (private != NULL && json_read_bool(private, error)) {
-            out->flags |= PLACE_ATTRIBUTE_PRIVATE;
-        }
+        out->flags |= visibility_from_json(node, error);
     }
     if (error->status == STATUS_OK) {
         value_from_json(value, out, error);
@@ -640,9 +663,10 @@ static void attributes_to_json(const PlaceList *list, JsonWriter *writer)
             json_write_name(writer, "persistent");
             json_write_bool(writer, true);
         }
-        if ((attribute->flags & PLACE_ATTRIBUTE_PRIVATE) != 0) {
-            json_write_name(writer, "private");
-            json_write_bool(writer, true);
+        if ((attribute->flags & ~(uint32_t)PLACE_ATTRIBUTE_PERSISTENT) != 0) {
+            const bool is_server = (attribute->flags & PLACE_ATTRIBUTE_PRIVATE) != 0;
+            json_write_name(writer, "visibility");
+            json_write_text(writer, is_server ? "server" : "owner");
         }
         json_write_object_end(writer);
     }

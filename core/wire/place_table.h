@@ -48,8 +48,9 @@ typedef enum PlaceValueType {
 
 enum {
     PLACE_ATTRIBUTE_PERSISTENT = 1 << 0,
-    PLACE_ATTRIBUTE_PRIVATE = 1 << 1,
-    PLACE_ATTRIBUTE_FLAGS_ALL = (1 << 2) - 1
+    PLACE_ATTRIBUTE_PRIVATE = 1 << 1, // visibility "server"
+    PLACE_ATTRIBUTE_OWNER = 1 << 2,   // visibility "owner"
+    PLACE_ATTRIBUTE_FLAGS_ALL = (1 << 3) - 1
 };
 
 typedef struct PlaceAttribute {

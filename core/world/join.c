@@ -159,7 +159,7 @@ static void welcome(World *world, Session *session)
     session->presence_end = world->sessions->high;
     input_reset(&session->input);
     memset(&session->flow, 0, sizeof session->flow);
-    replicator_open(world->replicator, number);
+    replicator_open(world->replicator, number, session->player);
     replicator_set_eye(world->replicator, number, session->entity,
                        body != NULL ? body->position
                                     : authority_spawn_point(world->authority, session->player));

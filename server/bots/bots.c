@@ -357,6 +357,8 @@ static void take_fetched(Bots *bots)
             take_ticket(bots, &bots->bots[fetched.bot], &fetched);
         } else if (fetched.kind == BOTS_FETCH_SCENE) {
             take_scene(bots, &fetched);
+        } else if (fetched.kind == BOTS_FETCH_ROWS) {
+            bots_script_take_rows(bots, &fetched);
         } else if (bots->metrics_end_asked) {
             bots->metrics_end = fetched.metrics;
             bots->metrics_end_here = true;
@@ -691,6 +693,7 @@ static void close_bots(Bots *bots)
     place_unload(&bots->heap, bots->place);
     ledger_deinit(&bots->ledger);
     ledger_deinit(&bots->check);
+    free(bots->rows);
     free(bots->scene);
     free(bots->bots);
     rune_unpack_destroy(bots->unpack);

@@ -105,8 +105,9 @@ struct BotsReport {
     // With scripts: clients whose manifest was verified and runs, the newest version, what failed.
     uint32_t scripted, manifest_version;
     uint64_t script_faults;
-    uint64_t runes_unpacked; // came packed, and could be unpacked
-    uint64_t runes_cached;   // were here already, from an earlier run
+    uint64_t runes_unpacked;            // came packed, and could be unpacked
+    uint64_t runes_cached;              // were here already, from an earlier run
+    uint64_t rows_fetched, rows_cached; // of manifests that fit no message; the same of these
     // The bots themselves.
     uint64_t loop_ticks, late; // ticks of their own loop; those that began a whole tick late
     double own_cpu_share;      // of one core

@@ -17,7 +17,7 @@
 #define ANSWER_BYTES        (64u << 10)
 #define METRICS_BYTES       (256u << 10)
 #define JSON_ARENA_BYTES    (64u << 10)
-#define REQUESTS_BESIDE_MAX 2 // a scene, the metrics
+#define REQUESTS_BESIDE_MAX 3 // a scene, the rows of a manifest, the metrics
 #define FETCHED_MAX         64
 #define GUEST_BYTES         64
 
@@ -271,9 +271,10 @@ static const char *any_token(const BotsFetcher *fetcher)
     return NULL;
 }
 
-static void ask_scene(BotsFetcher *fetcher, const FetchRequest *request, BotsFetched *fetched)
+static void ask_blob(BotsFetcher *fetcher, const FetchRequest *request, BotsFetched *fetched)
 {
     char path[80], hex[2 * SHA256_BYTES + 1];
+    memcpy(fetched->hash, request->hash, sizeof fetched->hash);
     sha256_hex(request->hash, hex);
     snprintf(path, sizeof path, "/blob/%s", hex);
     const BotsQuestion question = {
@@ -281,13 +282,13 @@ static void ask_scene(BotsFetcher *fetcher, const FetchRequest *request, BotsFet
     BotsAnswer answer;
     const Status status = bots_http_ask(&fetcher->http, &question, &answer);
     if (status != STATUS_OK) {
-        fetch_failed(fetched, status, "scene: nobody answers");
+        fetch_failed(fetched, status, "blob: nobody answers");
         return;
     }
     uint8_t hash[SHA256_BYTES];
     sha256_of(answer.body, answer.bytes, hash);
     if (answer.status != 200 || memcmp(hash, request->hash, sizeof hash) != 0) {
-        fetch_refused(fetcher, fetched, "scene", &answer);
+        fetch_refused(fetcher, fetched, "blob", &answer);
         free(answer.body);
         return;
     }
@@ -361,7 +362,8 @@ static void ask(BotsFetcher *fetcher, const FetchRequest *request, BotsFetched *
         ask_ticket(fetcher, request, fetched);
         break;
     case BOTS_FETCH_SCENE:
-        ask_scene(fetcher, request, fetched);
+    case BOTS_FETCH_ROWS:
+        ask_blob(fetcher, request, fetched);
         break;
     case BOTS_FETCH_METRICS:
         ask_metrics(fetcher, fetched);

@@ -1,6 +1,6 @@
 // HTTP requests of bots, on a thread of its own, one at a time: sign-in, tickets, the scene, the
-// numbers of /metrics. The bots' loop takes the replies; the descriptor is readable while there is
-// one.
+// rows of a large manifest, the numbers of /metrics. The bots' loop takes the replies; the
+// descriptor is readable while there is one.
 #pragma once
 
 #include "core/base/status.h"
@@ -18,6 +18,7 @@ typedef struct BotsFetcher BotsFetcher;
 typedef enum BotsFetchKind {
     BOTS_FETCH_TICKET, // for one bot
     BOTS_FETCH_SCENE,  // by hash
+    BOTS_FETCH_ROWS,   // of a manifest, by hash
     BOTS_FETCH_METRICS
 } BotsFetchKind;
 
@@ -37,7 +38,8 @@ typedef struct BotsFetched {
     char ticket[BOTS_TICKET_BYTES];
     char address[BOTS_ADDRESS_BYTES];
     uint8_t signing_key[32]; // of the host; zero: it named none
-    uint8_t *scene;          // the taker frees it
+    uint8_t hash[32];        // of the scene or the rows
+    uint8_t *scene;          // or the rows; the taker frees it
     size_t scene_bytes;
     BotsMetrics metrics;
 } BotsFetched;

@@ -142,6 +142,12 @@ typedef struct Bots {
     Place *place;
     bool scene_asked;
 
+    // The rows of a manifest that fits no message, shared too.
+    uint8_t *rows;
+    size_t rows_bytes;
+    uint8_t rows_hash[32]; // of those that are here, asked for, or cannot be fetched
+    bool rows_asked, rows_failed;
+
     uint32_t asked_count; // bots that have requested a ticket
     uint32_t asking;      // at the moment
     double last_ask_ms;
@@ -181,6 +187,7 @@ bool hostile_says_hello(const Bot *bot);
 MUST_USE Status bots_script_lock_in(Bots *bots, char *reason, size_t reason_bytes);
 void bots_script_configure(Bots *bots, ClientConfig *config);
 void bots_script_fetch(Bots *bots, Bot *bot);
+void bots_script_take_rows(Bots *bots, BotsFetched *fetched);
 void bots_script_look(Bots *bots, Bot *bot); // faults
 void bots_script_measure(Bots *bots);
 

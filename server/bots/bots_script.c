@@ -159,8 +159,77 @@ static void keep_runes(Bots *bots, Bot *bot)
     }
 }
 
-// The scene is fetched over HTTP once for all bots; runes that are not kept over the socket, as
-// native clients do.
+// --- the rows of a manifest ---------------------------------------------------------------------
+
+static void keep_rows(Bots *bots, const uint8_t hash[SHA256_BYTES], uint8_t *data, size_t bytes)
+{
+    free(bots->rows);
+    bots->rows = data;
+    bots->rows_bytes = bytes;
+    memcpy(bots->rows_hash, hash, SHA256_BYTES);
+    bots->rows_failed = false;
+}
+
+void bots_script_take_rows(Bots *bots, BotsFetched *fetched)
+{
+    bots->rows_asked = false;
+    bots->rows_failed = fetched->status != STATUS_OK; // then they come over the socket
+    if (fetched->status == STATUS_OK) {
+        bots->report.rows_fetched += 1;
+        if (bots->keeper >= 0 && rune_keeper_write(bots->keeper, fetched->hash, fetched->scene,
+                                                   fetched->scene_bytes) != STATUS_OK) {
+            stop_keeping(bots);
+        }
+        keep_rows(bots, fetched->hash, fetched->scene, fetched->scene_bytes);
+    }
+    for (uint32_t i = 0; i < bots->config.count; i++) {
+        bots->bots[i].wants_change = UINT32_MAX;
+    }
+}
+
+static bool read_kept_rows(Bots *bots, const ClientWant *want)
+{
+    uint8_t *data = NULL;
+    size_t bytes = 0;
+    if (bots->keeper < 0) {
+        return false;
+    }
+    const Status status = rune_keeper_read(bots->keeper, want->hash, &data, &bytes);
+    if (status == STATUS_BLOCKED) {
+        stop_keeping(bots);
+    }
+    if (status != STATUS_OK) {
+        return false;
+    }
+    bots->report.rows_cached += 1;
+    keep_rows(bots, want->hash, data, bytes);
+    return true;
+}
+
+// From another bot, the keeper, or HTTP; and if there is nothing, over the socket.
+static void fetch_rows(Bots *bots, Bot *bot, const ClientWant *want)
+{
+    const bool is_known = memcmp(bots->rows_hash, want->hash, SHA256_BYTES) == 0;
+    if (is_known && bots->rows_asked) {
+        return;
+    }
+    const bool is_here =
+        (is_known && !bots->rows_failed && bots->rows != NULL) || read_kept_rows(bots, want);
+    if (is_here &&
+        client_give_for(bot->client, want->hash, bots->rows, bots->rows_bytes) == STATUS_OK) {
+        return;
+    }
+    if (is_here || is_known || bots->rows_asked) {
+        (void)client_fetch_one_over_wire(bot->client, want->hash);
+        return;
+    }
+    memcpy(bots->rows_hash, want->hash, SHA256_BYTES);
+    bots->rows_asked = true;
+    bots_fetcher_ask(bots->fetcher, BOTS_FETCH_ROWS, bot->index, want->hash);
+}
+
+// The scene and the rows of a large manifest are fetched over HTTP once for all bots; runes that
+// are not kept over the socket, as native clients do.
 void bots_script_fetch(Bots *bots, Bot *bot)
 {
     keep_runes(bots, bot);
@@ -170,8 +239,9 @@ void bots_script_fetch(Bots *bots, Bot *bot)
     const uint32_t count = client_wants(bot->client, bots->wants, BOTS_WANTS_MAX);
     for (uint32_t i = 0; i < count; i++) {
         const ClientWant *want = &bots->wants[i];
-        const bool is_kept = want->kind == CLIENT_WANT_RUNE && give_kept(bots, bot, want);
-        if (!is_kept && want->kind != CLIENT_WANT_SCENE) {
+        if (want->kind == CLIENT_WANT_MANIFEST) {
+            fetch_rows(bots, bot, want);
+        } else if (want->kind == CLIENT_WANT_RUNE && !give_kept(bots, bot, want)) {
             (void)client_fetch_one_over_wire(bot->client, want->hash);
         }
     }

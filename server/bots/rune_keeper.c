@@ -74,7 +74,7 @@ static void serve(RuneStore *store, int socket, uint8_t *buffer)
             if (!answer_read(store, socket, hash)) {
                 return;
             }
-        } else if (request[0] == KEEPER_WRITE && bytes <= RUNE_BYTES_MAX &&
+        } else if (request[0] == KEEPER_WRITE && bytes <= RUNE_STORE_FILE_BYTES &&
                    file_read_whole(socket, buffer, bytes)) {
             status_ignore(rune_store_write(store, hash, buffer, bytes)); // it is only a cache
         } else {
@@ -85,7 +85,7 @@ static void serve(RuneStore *store, int socket, uint8_t *buffer)
 
 static _Noreturn void keep(RuneStore *store, int socket)
 {
-    uint8_t *buffer = malloc(RUNE_BYTES_MAX);
+    uint8_t *buffer = malloc(RUNE_STORE_FILE_BYTES);
     (void)prctl(PR_SET_NAME, "sandlot-keeper");
     (void)signal(SIGINT, SIG_IGN); // Ctrl-C is for the other one; this one ends with it
     if (buffer != NULL) {
@@ -142,7 +142,7 @@ Status rune_keeper_read(int keeper, const uint8_t hash[SHA256_BYTES], uint8_t **
     if (count == 0) {
         return STATUS_NOT_FOUND;
     }
-    uint8_t *data = count <= RUNE_BYTES_MAX ? malloc(count) : NULL;
+    uint8_t *data = count <= RUNE_STORE_FILE_BYTES ? malloc(count) : NULL;
     if (data == NULL || !file_read_whole(keeper, data, count)) {
         free(data);
         return STATUS_BLOCKED;
@@ -155,7 +155,8 @@ Status rune_keeper_read(int keeper, const uint8_t hash[SHA256_BYTES], uint8_t **
 Status rune_keeper_write(int keeper, const uint8_t hash[SHA256_BYTES], const uint8_t *data,
                          size_t bytes)
 {
-    return bytes <= RUNE_BYTES_MAX && send_request(keeper, KEEPER_WRITE, hash, (uint32_t)bytes) &&
+    return bytes <= RUNE_STORE_FILE_BYTES &&
+                   send_request(keeper, KEEPER_WRITE, hash, (uint32_t)bytes) &&
                    send_whole(keeper, data, bytes)
                ? STATUS_OK
                : STATUS_BLOCKED;

@@ -77,7 +77,7 @@ Status rune_store_read(RuneStore *store, const uint8_t hash[SHA256_BYTES], uint8
     if (file < 0) {
         return STATUS_NOT_FOUND;
     }
-    Status status = file_read_open(file, RUNE_BYTES_MAX, &data, &count);
+    Status status = file_read_open(file, RUNE_STORE_FILE_BYTES, &data, &count);
     if (status == STATUS_OK) {
         sha256_of(data, count, found);
         status = memcmp(found, hash, sizeof found) == 0 ? STATUS_OK : STATUS_MISMATCH;
@@ -121,7 +121,7 @@ Status rune_store_write(RuneStore *store, const uint8_t hash[SHA256_BYTES], cons
     char name[NAME_BYTES];
     uint8_t found[SHA256_BYTES];
     sha256_of(data, bytes, found);
-    if (bytes > RUNE_BYTES_MAX || memcmp(found, hash, sizeof found) != 0) {
+    if (bytes > RUNE_STORE_FILE_BYTES || memcmp(found, hash, sizeof found) != 0) {
         return STATUS_MISMATCH;
     }
     sha256_hex(hash, name);

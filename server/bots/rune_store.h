@@ -1,7 +1,8 @@
-// Runes that a native client keeps from one run to the next: a folder of the user's cache with a
-// file for each, named by its hash. Any number of programs may use the folder at once: a file
-// appears whole, by a rename, and whatever is read is hashed again, so a damaged file is removed
-// and counts as missing. The folder is bounded (limits.h); the least recently used go first.
+// Runes, and rows of manifests, that a native client keeps from one run to the next: a folder of
+// the user's cache with a file for each, named by its hash. Any number of programs may use the
+// folder at once: a file appears whole, by a rename, and whatever is read is hashed again, so a
+// damaged file is removed and counts as missing. The folder is bounded (limits.h); the least
+// recently used go first.
 //
 // A program that runs client scripts is locked in and has no files. So it has a keeper: a process
 // that it starts before it is locked in, which has the folder and nothing else to do. The two speak

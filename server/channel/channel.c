@@ -326,7 +326,7 @@ static void read_store(ByteReader *reader, ChannelReport *report)
     report->epoch = byte_read_varint(reader);
     store->request_id = byte_read_varint(reader);
     const uint8_t operation = byte_read_u8(reader);
-    if (operation > STORE_COMPARE_AND_SET) {
+    if (operation >= STORE_OPERATION_END) {
         byte_reader_fail(reader, STATUS_RANGE);
     }
     store->operation = (StoreOperation)operation;

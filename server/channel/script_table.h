@@ -46,12 +46,17 @@ typedef struct ScriptTableFault {
 } ScriptTableFault;
 
 // X(field, name in JSON, what it is).
-#define REMOTE_ROW_NUMBERS(X)                                                       \
-    X(up_count, "upCount", "messages from clients")                                 \
-    X(up_bytes, "upBytes", "names and values in them")                              \
-    X(down_count, "downCount", "messages to clients, one for each that it was for") \
-    X(down_bytes, "downBytes", "names and values in them")                          \
-    X(dropped_count, "dropped", "messages that were refused, or dropped on the way")
+#define REMOTE_ROW_NUMBERS(X)                                                                      \
+    X(up_count, "upCount", "messages from clients")                                                \
+    X(up_bytes, "upBytes", "names and values in them")                                             \
+    X(down_count, "downCount", "messages to clients, one for each that it was for")                \
+    X(down_bytes, "downBytes", "names and values in them")                                         \
+    X(dropped_count, "dropped", "messages that were refused, or dropped on the way")               \
+    X(refused[REMOTE_REFUSED_TYPES], "refusedTypes", "of them: values that were not as declared")  \
+    X(refused[REMOTE_REFUSED_RATE], "refusedRate", "of them: more often than declared or allowed") \
+    X(refused[REMOTE_REFUSED_NOBODY], "refusedNobody", "of them: no script listens")               \
+    X(refused[REMOTE_REFUSED_MALFORMED], "refusedMalformed", "of them: no list of values")         \
+    X(refused[REMOTE_REFUSED_BUSY], "refusedBusy", "of them: too many waited")
 
 #define SCRIPT_TABLE_FAULTS  16
 #define SCRIPT_TABLE_REMOTES 20

@@ -141,6 +141,8 @@ static uint32_t list_figures(const BotsReport *r, Figure *out)
         {"script_faults", (double)r->script_faults},
         {"runes_unpacked", (double)r->runes_unpacked},
         {"runes_cached", (double)r->runes_cached},
+        {"manifests_fetched", (double)r->rows_fetched},
+        {"manifests_cached", (double)r->rows_cached},
         {"loop_ticks", (double)r->loop_ticks},
         {"loop_ticks_late", (double)r->late},
         {"own_cpu_share", r->own_cpu_share},

@@ -199,6 +199,8 @@ static bool write_rest(Export *export)
     sha256_of(built->stripped, built->stripped_bytes, export->scene);
     bool is_good =
         write_hashed(export, "blob", export->scene, built->stripped, built->stripped_bytes) &&
+        write_hashed(export, "blob", built->client_rows_hash, built->client_rows,
+                     built->client_rows_bytes) &&
         (built->thumbnail == NULL || write_hashed(export, "blob", built->thumbnail_hash,
                                                   built->thumbnail, built->thumbnail_bytes));
     for (uint32_t i = 0; i < built->asset_count && is_good; i++) {
@@ -207,7 +209,7 @@ static bool write_rest(Export *export)
     return is_good;
 }
 
-// {"format":1,"packing":…,"runes":["…"],"scene":"…","set":"…","assets":["…"],"version":…}
+// {"format":1,"packing":…,"runes":["…"],"scene":"…","set":"…","manifest":"…","assets":["…"],"version":…}
 static void print_index(const Export *export, JsonWriter *json)
 {
     const BuildResult *built = &export->built;
@@ -218,6 +220,7 @@ static void print_index(const Export *export, JsonWriter *json)
     command_json_number(json, "packing", built->packing);
     command_json_hash(json, "scene", export->scene);
     command_json_hash(json, "set", export->set.hash);
+    command_json_hash(json, "manifest", built->client_rows_hash);
     json_write_name(json, "runes");
     json_write_array_begin(json);
     for (uint32_t i = 0; i < export->set.count; i++) {

@@ -2,6 +2,7 @@
 // script may come from a stranger. So this process reads the file as bytes, has TypeScript compiled
 // by the jailed processes that a build uses, and enters the jail before it parses anything.
 #include "core/script/api/api_reference.h"
+#include "core/script/check/check.h"
 #include "core/script/luau/luau.h"
 #include "core/script/trial/sample_world.h"
 #include "server/cli/command.h"
@@ -13,10 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOG_LINES_MAX   10000
-#define REFERENCE_BYTES (1 << 20)
-#define JAIL_BYTES      (8ull << 30)
-#define LUAU_HEAP_BYTES (64ull << 20)
+#define LOG_LINES_MAX    10000
+#define REFERENCE_BYTES  (1 << 20)
+#define JAIL_BYTES       (8ull << 30)
+#define CHECK_HEAP_BYTES (256u << 20)
+#define LUAU_HEAP_BYTES  (64ull << 20)
 
 typedef struct RunOptions {
     const char *file;
@@ -281,6 +283,20 @@ static void make_typescript(Run *run)
     diagnostic_list_free(&list);
 }
 
+static void tell_lint(void *user, const CheckDiagnostic *diagnostic)
+{
+    Run *run = user;
+    const bool is_error = diagnostic->level == CHECK_ERROR;
+    LogEvent event = {.level = is_error ? LOG_ERROR : LOG_WARN};
+    snprintf(event.text, sizeof event.text, "%s:%u: %s", diagnostic->file, diagnostic->line,
+             diagnostic->message);
+    if (is_error && run->compile_error[0] == '\0') {
+        snprintf(run->compile_error, sizeof run->compile_error, "%.*s", SCRIPT_MESSAGE_BYTES - 1,
+                 event.text);
+    }
+    write_line(run, &event);
+}
+
 // The source becomes the Lua of it, line by line.
 static void translate_luau(Run *run, const char *name)
 {
@@ -309,18 +325,40 @@ static void translate_luau(Run *run, const char *name)
     luau_free(&heap, &made);
 }
 
-static void load(Run *run, ScriptSystem *scripts, const char *name)
+// What a build would say about it, so that a mistake is named where it was made; with an error no
+// world takes the script.
+static void load_lua(Run *run, ScriptSystem *scripts, const char *name)
 {
-    translate_luau(run, name);
-    if (run->compile_error[0] != '\0') {
-        return;
+    Heap heap = heap_make(CHECK_HEAP_BYTES);
+    const CheckSink sink = {tell_lint, run};
+    const CheckScript script = {.path = name,
+                                .file = name,
+                                .context = run->options.side == SCRIPT_SERVER ? CONTEXT_SERVER
+                                                                              : CONTEXT_CLIENT,
+                                .source = run->source,
+                                .source_bytes = run->source_bytes};
+    CheckOutput output;
+    const Status status = check_script(&heap, &script, &sink, &output);
+    if (status != STATUS_OK && run->compile_error[0] == '\0') {
+        snprintf(run->compile_error, sizeof run->compile_error, "%s", status_text(status));
     }
-    const CompileRequest request = {
-        .script_id = name, .code = run->source, .code_bytes = run->source_bytes};
-    if (typescript_bytes(run->options.file) == 0) {
+    check_output_free(&heap, &output);
+    if (run->compile_error[0] == '\0') {
+        translate_luau(run, name);
+    }
+    if (run->compile_error[0] == '\0') {
+        const CompileRequest request = {
+            .script_id = name, .code = run->source, .code_bytes = run->source_bytes};
         const CompileResult result = script_compile(scripts, &request);
         memcpy(run->compile_error, result.error, sizeof run->compile_error);
-    } else {
+    }
+}
+
+static void load(Run *run, ScriptSystem *scripts, const char *name)
+{
+    if (typescript_bytes(run->options.file) == 0) {
+        load_lua(run, scripts, name);
+    } else if (run->compile_error[0] == '\0') {
         const Status status = script_runes_load(&run->runes, scripts);
         snprintf(run->compile_error, sizeof run->compile_error, "%s",
                  status == STATUS_OK ? "" : status_text(status));

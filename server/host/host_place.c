@@ -1,6 +1,7 @@
 // One built place: scene, runes and manifests come from the pipeline (server/build); here they
 // become what a world begins with, and what clients fetch by hash. The host reads no file of a
 // creator itself, and gives out nothing but what the manifest replicates.
+#define _GNU_SOURCE
 #include "core/base/limits.h"
 #include "core/base/sha256.h"
 #include "server/build/pipeline/rune_set.h"
@@ -42,6 +43,32 @@ static Status check_sizes(const BuildResult *built, char *reason, size_t bytes)
     return STATUS_OK;
 }
 
+static int compare_hashes(const void *a, const void *b, void *user)
+{
+    const BuildRune *runes = user;
+    const uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+    const int order = memcmp(runes[first].hash, runes[second].hash, sizeof runes[first].hash);
+    return order != 0 ? order : (first > second) - (first < second);
+}
+
+// A bundle asks for hundreds of hashes, and each place that is loaded may have them.
+static Status order_runes(HostPlace *place)
+{
+    const BuildResult *built = &place->built;
+    place->rune_order = calloc((size_t)built->rune_count + 1, sizeof *place->rune_order);
+    if (place->rune_order == NULL) {
+        return STATUS_LIMIT;
+    }
+    for (uint32_t i = 0; i < built->rune_count; i++) {
+        if (built->runes[i].replicate) {
+            place->rune_order[place->rune_order_count++] = i;
+        }
+    }
+    qsort_r(place->rune_order, place->rune_order_count, sizeof *place->rune_order, compare_hashes,
+            built->runes);
+    return STATUS_OK;
+}
+
 Status host_place_create(const HostPlaceConfig *config, BuildResult *built, HostPlace **out,
                          char *reason, size_t bytes)
 {
@@ -60,10 +87,18 @@ Status host_place_create(const HostPlaceConfig *config, BuildResult *built, Host
     sha256_hex(place->scene_hash, place->scene_hex);
     RuneSet set;
     if (rune_set_make(&place->built, &set) == STATUS_OK) { // else it is not used
+        memcpy(place->set_hash, set.hash, sizeof place->set_hash);
         sha256_hex(set.hash, place->set_hex);
         rune_set_free(&set);
     }
     take_facts(place, config);
+    status = order_runes(place);
+    if (status != STATUS_OK) {
+        *built = place->built;
+        place->built = (BuildResult){0};
+        host_place_release(place);
+        return status;
+    }
     *out = place;
     return STATUS_OK;
 }
@@ -80,18 +115,23 @@ void host_place_release(HostPlace *place)
 {
     if (place != NULL && atomic_fetch_sub(&place->more_references, 1) == 0) {
         build_result_free(&place->built);
+        free(place->rune_order);
         free(place);
     }
 }
 
 uint32_t host_place_rune(const HostPlace *place, const uint8_t hash[32])
 {
-    for (uint32_t i = 0; i < place->built.rune_count; i++) {
-        const BuildRune *rune = &place->built.runes[i];
-        // Two scripts of equal bytes have one hash: the one that is sent decides.
-        if (rune->replicate && memcmp(rune->hash, hash, sizeof rune->hash) == 0) {
-            return i;
+    uint32_t low = 0, high = place->rune_order_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const uint32_t number = place->rune_order[middle];
+        const int order = memcmp(place->built.runes[number].hash, hash, SHA256_BYTES);
+        if (order == 0) {
+            return number; // scripts of equal bytes have one hash, and any of them will do
         }
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
     }
     return UINT32_MAX;
 }

@@ -31,8 +31,11 @@ struct HostPlace {
     uint8_t scene_hash[32];
     char scene_hex[65];
     char cdn_base[HOST_CDN_BYTES]; // "": none
-    char set_hex[65];              // of the runes that players get (rune_set.h)
-    WorldConfig numbers;           // of every world of it; no place, no identity
+    uint8_t set_hash[32];          // of the runes that players get (rune_set.h)
+    char set_hex[65];
+    uint32_t *rune_order; // replicated runes by hash, for host_place_rune
+    uint32_t rune_order_count;
+    WorldConfig numbers; // of every world of it; no place, no identity
 };
 
 // What the host signs for one life of a world.

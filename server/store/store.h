@@ -35,6 +35,7 @@ typedef struct StoreConfig {
     // What the scripts of one place may keep; more is an error that the script sees.
     uint32_t data_keys_max;
     uint64_t data_bytes_max;
+    uint64_t data_old_bytes_max; // values that were replaced; the oldest give way
     // The time, for fences and DataStore versions; NULL: the system's clock.
     uint64_t (*unix_ms)(void *user);
     void *unix_ms_user;

@@ -159,25 +159,40 @@ static Status write_section(Store *store, Export *export, uint32_t number, uint6
     return status == STATUS_OK && number == 0 && rows == 0 ? STATUS_NOT_FOUND : status;
 }
 
-static Status write_data(Store *store, Export *export, uint64_t account)
+// All rows that a statement finds for each of the keys.
+static Status write_rows_of(Store *store, Export *export, const PersonKeys *keys, SqlName name,
+                            SqlTable table)
 {
-    PersonKeys keys = {0};
-    Status status = person_keys(store, account, &keys);
+    Status status = STATUS_OK;
     uint32_t rows = 0;
-    begin_section(export, "datastore", false);
-    for (uint32_t i = 0; i < keys.count && status == STATUS_OK; i++) {
+    for (uint32_t i = 0; i < keys->count && status == STATUS_OK; i++) {
         pthread_mutex_lock(&store->read_lock);
-        SqlRow row = sql_open(store->reader, SQL_DATA_FIND, TABLE_NONE);
-        person_put_key(&row, &keys.items[i]);
-        if (sql_next(&row)) {
-            write_row(export, &row, TABLE_DATA, rows++ == 0);
-            sql_close(&row);
+        SqlRow row = sql_open(store->reader, name, TABLE_NONE);
+        person_put_key(&row, &keys->items[i]);
+        while (sql_next(&row)) {
+            write_row(export, &row, table, rows++ == 0);
         }
         status = sql_status(store->reader);
         sql_clear(store->reader);
         pthread_mutex_unlock(&store->read_lock);
     }
-    put_text(export, "]}\n");
+    put_text(export, "]");
+    return status;
+}
+
+static Status write_data(Store *store, Export *export, uint64_t account)
+{
+    PersonKeys keys = {0};
+    Status status = person_keys(store, account, &keys);
+    begin_section(export, "datastore", false);
+    if (status == STATUS_OK) {
+        status = write_rows_of(store, export, &keys, SQL_DATA_FIND, TABLE_DATA);
+    }
+    begin_section(export, "datastore_values", false);
+    if (status == STATUS_OK) {
+        status = write_rows_of(store, export, &keys, SQL_VALUE_ALL, TABLE_DATA_VALUES);
+    }
+    put_text(export, "}\n");
     free(keys.items);
     return status;
 }

@@ -17,7 +17,7 @@
 
 #define STORE_ID_BYTES         64
 #define STORE_APPLICATION      0x534c4f54 // "SLOT": what SQLite calls the application id
-#define STORE_SCHEMA           7
+#define STORE_SCHEMA           8
 #define STORE_EPOCH_MAX        INT64_MAX           // what a column holds
 #define STORE_RESTORE_EPOCHS   (UINT64_C(1) << 32) // more than a world ever has starts in one life
 #define STORE_RESTORE_VERSIONS (1u << 20)          // of manifests: more than reloads
@@ -317,6 +317,30 @@ void handout_forget_maker(Sql *sql, uint64_t account);
 
 // --- store_report.c -----------------------------------------------------------------------------
 void report_forget_maker(Sql *sql, uint64_t account); // reports stay, without who made them
+
+// --- store_history.c ----------------------------------------------------------------------------
+typedef struct DataKey {
+    const char *place_id;
+    bool ordered;
+    Text store, key;
+} DataKey;
+void data_put_key(SqlRow *row, const DataKey *key); // the four parameters of its name
+
+// The value of a key that is about to be replaced or removed; no bytes: it was removed already.
+typedef struct OldValue {
+    uint64_t version;
+    const uint8_t *value;
+    size_t bytes;
+} OldValue;
+// Keeps it if there is room, and forgets what is too old of the key.
+void history_add(Store *store, Sql *sql, const DataKey *key, const OldValue *old);
+void history_forget(Sql *sql, const DataKey *key); // the key is forgotten altogether
+void history_recount(Sql *sql, const char *place_id);
+// Writes the value, or nil if it is not kept; false: it is damaged.
+bool history_find(Sql *sql, const DataKey *key, uint64_t version, ByteWriter *answer);
+// The versions whose values are kept, newest first.
+uint32_t history_versions(Sql *sql, const DataKey *key, uint64_t versions[STORE_VERSIONS_MAX]);
+void history_sweep(Sql *sql, uint64_t now_unix_ms); // what is older than HISTORY_DAYS
 
 // --- store_data.c -------------------------------------------------------------------------------
 bool data_is_read(const StoreRequest *request);

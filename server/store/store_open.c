@@ -28,7 +28,8 @@ StoreConfig store_config_default(void)
     return (StoreConfig){.commit_ms = 50,
                          .bytes_waiting_max = 64u << 20,
                          .data_keys_max = 100000,
-                         .data_bytes_max = 256u << 20};
+                         .data_bytes_max = 256u << 20,
+                         .data_old_bytes_max = 64u << 20};
 }
 
 // --- the file -----------------------------------------------------------------------------------

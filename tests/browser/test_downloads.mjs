@@ -68,6 +68,11 @@ end
 
 const many = writePlace('many');
 
+// So many that their manifest fits no message.
+const LONG = 600;
+const long = writePlace('long', Object.fromEntries(Array.from({ length: LONG }, (_, i) =>
+    [`ReplicatedStorage/Long/Part${i}.lua`, `return ${i}\n`])));
+
 async function stage({ place = many, options = () => [], relayed = null }, body) {
     const world = await World.start(place, options);
     const relay = relayed === null ? null : await Relay.start(world.port, relayed);
@@ -159,6 +164,43 @@ test('the second visit fetches nothing, and what was damaged meanwhile is fetche
         assert.deepEqual(ada.complaints, []);
     }));
 
+test('a manifest that fits no message is kept too, and a second life of the world has the same one', () =>
+    stage({ place: long }, async ({ world, open }) => {
+        const ada = await open('Ada');
+        const complete = async () => {
+            await ada.playing();
+            await until('the script runs', () => ada.printed.some((line) => line.includes('in the page')));
+            const { stats, downloads } = await ada.inspect();
+            assert.equal(stats.scripts, MODULES + 1 + LONG);
+            assert.ok(stats.manifestProven, 'it is verified');
+            return downloads;
+        };
+        const cold = await complete();
+        assert.equal(cold.requests, 3, 'the scene, the rows of the manifest, the runes');
+        const rows = await until('it is counted', () =>
+            ada.fetched.find(({ encoding }) => encoding === 'zstd'));
+        assert.ok(rows.bytes < (MODULES + LONG) * 110, `${rows.bytes} bytes: half of them are hashes`);
+        await settle(ada, MODULES + 3);
+        for (const life of ['same', 'next']) {
+            if (life === 'next') {
+                ada.expectDrops = true;
+                await world.killHost();
+                await world.run();
+            }
+            ada.printed.length = 0;
+            ada.fetched.length = 0;
+            await ada.page.reload();
+            await ada.page.fill('#name', 'Ada');
+            await ada.page.press('#name', 'Enter');
+            const warm = await complete();
+            assert.equal(warm.requests, 0, `the ${life} life`);
+            assert.equal(warm.wireBytes, 0);
+            assert.equal(warm.fromCache, MODULES + 3, 'the scripts that run, the scene, the manifest');
+            assert.deepEqual(ada.fetched, []);
+        }
+        assert.deepEqual(ada.complaints, []);
+    }));
+
 test('two tabs that come at the same time share what they keep', () => stage({}, async ({ open }) => {
     const ada = await open('Ada');
     const bo = await Player.open(new URL(ada.page.url()).port, 'Bo', { context: ada.context });
@@ -196,12 +238,18 @@ test('without storage, and where it is full, everything still runs', () =>
         assert.deepEqual([...full.complaints, ...none.complaints], []);
     }));
 
-// Lets so many bytes of an answer pass, and holds the rest back until it is over.
-function holder(pattern, bytes) {
-    const state = { isHeld: false, isOver: false };
-    state.change = (data, connection) => {
-        connection.isIt ||= data.subarray(0, 12).equals(Buffer.from('HTTP/1.1 200')) && pattern.test(
+// Lets so many bytes of a blob pass, of the first one or of a later one, and holds the rest back until
+// it is over.
+function holder(number, bytes) {
+    const state = { isHeld: false, isOver: false, seen: 0 };
+    const isBlob = (data) => data.subarray(0, 12).equals(Buffer.from('HTTP/1.1 200')) &&
+        /immutable[^]*octet-stream|octet-stream[^]*immutable/.test(
             data.subarray(0, 1500).toString('latin1'));
+    state.change = (data, connection) => {
+        if (isBlob(data)) {
+            state.seen += 1;
+            connection.isIt ||= state.seen === number;
+        }
         if (!connection.isIt || state.isOver) {
             return data;
         }
@@ -222,9 +270,9 @@ async function hasPart(player, what) {
 }
 
 test('a cut in the middle of a download goes on where it was', async () => {
-    for (const [what, bytes] of [['scene', 60_000], ['scripts', 30_000]]) {
-        const held = holder(what === 'scene' ? /immutable[^]*octet-stream|octet-stream[^]*immutable/
-            : /no-store[^]*octet-stream/, bytes);
+    // The scene comes first, then all runes together.
+    for (const [what, number, bytes] of [['scene', 1, 60_000], ['scripts', 2, 30_000]]) {
+        const held = holder(number, bytes);
         await stage({ relayed: held.change }, async ({ relay, open }) => {
             const ada = await open('Ada', { expectDrops: true });
             await until(`a part of the ${what} is here`, async () =>
@@ -247,6 +295,10 @@ test('a cut in the middle of a download goes on where it was', async () => {
 
 const stuck = writePlace('stuck', {
     'StarterGui/Stuck.lua': 'function onUpdate()\n    while true do end\nend\n',
+    // Before the world appears, and beside everything else.
+    'ReplicatedFirst/Never.lua': 'local count = 0\nwhile true do\n    count = count + 1\nend\n',
+    'StarterGui/Strings.lua': 'function onUpdate()\n    local text = "x"\n    while true do\n' +
+        '        text = text .. text\n    end\nend\n',
 });
 
 test('a script that never ends is ended, and the page goes on', () => stage({
@@ -255,9 +307,12 @@ test('a script that never ends is ended, and the page goes on', () => stage({
     const ada = await open('Ada');
     await ada.playing();
     await until('the script runs', () => ada.printed.some((line) => line.includes('in the page')));
-    const fault = await until('it is told', async () =>
-        (await ada.inspect()).faults.find(({ path }) => path === 'StarterGui/Stuck'));
-    assert.equal(fault.line, 2);
+    for (const [script, lines] of [['StarterGui/Stuck', [2]], ['ReplicatedFirst/Never', [2, 3]],
+        ['StarterGui/Strings', [3, 4]]]) {
+        const fault = await until(`${script} is told`, async () =>
+            (await ada.inspect()).faults.find(({ path }) => path === script));
+        assert.ok(lines.includes(fault.line), `${script}: line ${fault.line}: ${fault.message}`);
+    }
     const before = (await ada.inspect()).stats;
     const began = Date.now();
     await ada.page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));

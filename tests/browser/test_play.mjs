@@ -157,6 +157,69 @@ test('the numbers of the overlay, and no policy violation', () => stage(async ({
     await ada.screenshot('overlay');
 }));
 
+// Counts what a world sends over its socket: bytes of messages, and snapshots.
+function socketCounter() {
+    const counted = { bytes: 0, snapshots: 0 };
+    counted.change = (data, connection) => {
+        if (connection.rest === undefined) {
+            const isSocket = data.subarray(0, 12).equals(Buffer.from('HTTP/1.1 101'));
+            connection.rest = isSocket ? data.subarray(data.indexOf('\r\n\r\n') + 4) : null;
+        } else if (connection.rest !== null) {
+            connection.rest = Buffer.concat([connection.rest, data]);
+        }
+        for (let rest = connection.rest; rest !== null && rest.length >= 4; rest = connection.rest) {
+            const short = rest[1] & 0x7f;
+            const head = short < 126 ? 2 : short === 126 ? 4 : 10;
+            const bytes = short < 126 ? short : short === 126 ? rest.readUInt16BE(2)
+                : rest.length < 10 ? Infinity : Number(rest.readBigUInt64BE(2));
+            if (rest.length < head + bytes) {
+                break;
+            }
+            counted.bytes += bytes;
+            counted.snapshots += bytes > 0 && rest[head] === 68 ? 1 : 0; // MESSAGE_SNAPSHOT
+            connection.rest = rest.subarray(head + bytes);
+        }
+        return data;
+    };
+    return counted;
+}
+
+const SHOWN = /^([\d.]+)(?: (B|KiB))?\/s/;
+
+test('the rates of the overlay are those on the wire', () => stage(async ({ world }) => {
+    const counted = socketCounter();
+    const relay = await Relay.start(world.port, counted.change);
+    const ada = await Player.open(relay.port, 'Ada');
+    try {
+        await ada.playing();
+        await ada.page.keyboard.press('Tab');
+        await sleep(3000); // what comes on joining is over
+        const shown = { 'bytes down': [], 'snapshots': [] };
+        const before = { ...counted, at: performance.now() };
+        for (let i = 0; i < 20; i++) {
+            await sleep(250);
+            for (const [name, list] of Object.entries(shown)) {
+                const text = await ada.page.textContent(`#overlay [data-row="${name}"]`);
+                const [, number, unit] = SHOWN.exec(text) ?? assert.fail(text);
+                list.push(Number(number) * (unit === 'KiB' ? 1024 : 1));
+            }
+        }
+        const seconds = (performance.now() - before.at) / 1000;
+        for (const [name, total] of [['bytes down', counted.bytes - before.bytes],
+            ['snapshots', counted.snapshots - before.snapshots]]) {
+            const real = total / seconds;
+            const list = shown[name];
+            const mean = list.reduce((sum, value) => sum + value, 0) / list.length;
+            const say = `${name}: ${real.toFixed(1)} a second, shown ${list.join(' ')}`;
+            assert.ok(Math.abs(mean / real - 1) < 0.15, say);
+            assert.ok(list.every((value) => Math.abs(value / real - 1) < 0.4), say);
+        }
+    } finally {
+        await ada.close();
+        relay.stop();
+    }
+}));
+
 test('a cut connection resumes into the same body', () => stage(async ({ relay, open }) => {
     const ada = await open('Ada');
     const bo = await open('Bo');

@@ -11,8 +11,8 @@ from test_accounts import People
 from test_drafts import SECRET, ask, creator, good, job_end
 
 
-def published(up, token, title, visibility):
-    """A place of that title with a live revision, and the hash of its scene."""
+def published(up, token, title, visibility, **files):
+    """A place of that title with a live revision; more files, the path with / as __."""
     place = good(ask(up, "POST", "/api/drafts", token, {"title": title, "template": "obby"}))["place_id"]
     tag = ask(up, "GET", f"/api/places/{place}", token)[1]["ETag"]
     good(ask(up, "PATCH", f"/api/places/{place}", token, {"visibility": visibility}, If_Match=tag))
@@ -22,6 +22,9 @@ def published(up, token, title, visibility):
     scene = json.loads(body)
     scene["entities"][0]["name"] = f"Own_{title}"
     good(ask(up, "PUT", path, token, json.dumps(scene).encode(), If_Match=headers["ETag"]))
+    for name, text in files.items():
+        path = f"/api/places/{place}/draft/files/{name.replace('__', '/')}.lua"
+        good(ask(up, "PUT", path, token, text.encode(), If_None_Match="*"))
     begun = good(ask(up, "POST", f"/api/places/{place}/draft/publish", token,
                      {"notes": "first", "channel": "live"}), 202)
     end = job_end(up, token, begun["job_id"])
@@ -70,6 +73,59 @@ def test_blobs_are_for_those_who_may_have_them(program, _places, folder):
         for who in (None, guest, bob):
             check(ask(up, "GET", f"/blob/{hashlib.sha256(game).hexdigest()}", who)[0] == 404,
                   "nor is that of a listed place which is not open")
+    finally:
+        up.kill()
+
+
+def test_blobs_of_several_places_in_one_answer(program, _places, folder):
+    """A module that many have and one of its own: of two places that everybody plays, and of a private one."""
+    up = People(program, folder, variables=SECRET)
+    try:
+        boss = up.operator()
+        ann, bob = creator(up, boss, "ann"), creator(up, boss, "bob")
+        names, runes, packing = ("one", "two", "den"), {}, 0
+        for name in names:
+            place = published(up, ann, name, "private" if name == "den" else "listed",
+                              ReplicatedStorage__Common="return 'of all of them'\n",
+                              **{f"ReplicatedStorage__Own_{name}": f"return '{name}'\n"})
+            joined = good(ask(up, "POST", "/join", ann, {"place_id": place}))
+            packing = joined["rune_packing"]
+            rows = good(ask(up, "GET", f"/api/places/{place}/revisions/r1/manifest", ann))["scripts"]
+            own = {row["path"].split("/")[-1]: row["rune_hash"].removeprefix("sha256:") for row in rows}
+            runes[name] = (place, own["Common.lua"], own[f"Own_{name}.lua"], joined["rune_set"])
+        common = runes["one"][1]
+        check({entry[1] for entry in runes.values()} == {common}, "one rune for all")
+
+        def forms(who, hashes, **more):
+            status, _, body = ask(up, "POST", f"/packed/{packing}", who, {"runes": hashes, **more})
+            found, at = [], 0
+            while status == 200 and at < len(body):
+                found.append(body[at])
+                at += 5 + int.from_bytes(body[at + 1:at + 5], "little")
+            return found if status == 200 else status
+        own = {name: runes[name][2] for name in names}
+        wait_until(lambda: isinstance(forms(None, [own["one"]]), list), "one is for everybody")
+        wait_until(lambda: isinstance(forms(None, [own["two"]]), list), "two is for everybody")
+        for hashes in ([common, own["one"], own["two"]], [own["two"], common, own["one"]],
+                       [own["one"], own["two"], common]):
+            found = forms(None, hashes)
+            check(isinstance(found, list) and 0 not in found, f"{found}: some come one by one")
+        # The private place: for who may play it and names it; to others it is like one that is nowhere.
+        den = runes["den"][0]
+        for who, place in ((None, den), (bob, den), (ann, runes["one"][0]), (ann, "nowhere")):
+            found = forms(who, [own["one"], own["den"], "0" * 64], place_id=place)
+            check(found[0] != 0 and found[1:] == [0, 0], f"{found}")
+            check(forms(who, [own["den"]], place_id=place) == forms(who, ["0" * 64], place_id=place) == 404,
+                  "as if there were none")
+        found = forms(ann, [common, own["den"], own["two"]], place_id=den)
+        check(0 not in found, f"{found}")
+        # All runes of a place, under their one name.
+        check(ask(up, "GET", f"/packed/{packing}/{runes['one'][3]}")[0] == 200, "the set of a listed place")
+        status, headers, body = ask(up, "GET", f"/packed/{packing}/{runes['den'][3]}", ann)
+        check(status == 200 and headers["Cache-Control"].startswith("private"), headers)
+        check(bytes.fromhex(own["den"]) in body and bytes.fromhex(own["one"]) not in body, "only its own")
+        for who in (None, bob):
+            check(ask(up, "GET", f"/packed/{packing}/{runes['den'][3]}", who)[0] == 404, "not for strangers")
     finally:
         up.kill()
 

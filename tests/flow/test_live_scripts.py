@@ -547,6 +547,8 @@ def test_costs_are_followed(program, places, folder):
         check(heard["downCount"] >= 1 and heard["downBytes"] == heard["downCount"] * 10, f"{heard}")
         wait_until(lambda: remote("shout")["upCount"] == 3 and remote("")["upCount"] == 30, "all of them")
         check(remote("shout")["upBytes"] == 3 * 11, f"{remote('shout')}")
+        wait_until(lambda: remote("")["refusedNobody"] == 30, "nobody listens to them")
+        check(remote("shout")["dropped"] == 0, f"{remote('shout')}")
         check(not any("invented" in row["name"] for row in table()["remotes"]), "names of a client")
         # A fault does not wait for the numbers, which come when a second of ticks is over.
         at_once = 0

@@ -56,6 +56,71 @@ def test_script_run_luau(program, _places, folder):
     check(done.returncode == 3 and "Fault.luau:4: attempt to index a nil value" in done.stdout, done.stdout)
 
 
+def test_script_run_has_the_lints_of_a_build(program, _places, folder):
+    done = script_run(program, folder, "A.lua", "local door = World.Find('Door')\ndoor.CanCollide = false\n")
+    check(done.returncode == 0 and "A.lua:2: CanCollide is no member of Entity here: write entity:SetSolid(false)"
+          in done.stdout, done.stdout)
+    done = script_run(program, folder, "B.lua", "local n = 0\nn += 1\n", "--json")
+    answer = json.loads(done.stdout)
+    check(done.returncode == 3 and answer["compileError"].startswith("B.lua:2: this assignment"), done.stdout)
+    check(answer["log"][0]["text"].endswith("A file that ends in .luau may have it."), done.stdout)
+    done = script_run(program, folder, "C.lua", "Network.FireServer('a')\n", "--json")
+    check(done.returncode == 3 and "works on clients only" in json.loads(done.stdout)["compileError"], done.stdout)
+    done = script_run(program, folder, "D.lua", "wait(1)\n")
+    check("D.lua:1: wait is not here, so it is nil: write task.wait(seconds)" in done.stdout, done.stdout)
+
+
+# Twenty mistakes that creators make, and what each is told, with the line.
+MISTAKES = [
+    ("Server", "\nwhile true do end", "2: ran for more than 5 ms (", "): put task.wait() into the loop"),
+    ("Server", "local e = World.Find('Door')\ne:TakeDamage(5)", "2: Entity.TakeDamage works on a character or a "
+     "structure; this entity is a Part"),
+    ("Server", "Players.PlayerAdded:Connect(function(p)\np.Character:MoveTo(Vector3.new(), 1) end)",
+     "2: Entity.MoveTo works on a part; write SetPosition to put a character somewhere; this entity is a Player"),
+    ("Server", "local e = World.Find('Door')\ne:Destroy() task.wait(0.1)\ne:SetPosition(Vector3.new())",
+     "3: Entity.SetPosition: entity 1 is gone"),
+    ("Server", "\nNpc.MoveTo(World.Find('Door'), Vector3.new())", "2: Npc.MoveTo works on an NPC; this entity is a Part"),
+    ("Server", "Players.PlayerAdded:Connect(function(p)\np.leaderstats.Coins = 'five' end)",
+     "2: leaderstats.Coins must be a number, not a string"),
+    ("Server", "Players.PlayerAdded:Connect(function(p)\nprint(p.Nam) end)", "2: Player has no member Nam; did you "
+     "mean Name?"),
+    ("Server", "Players.PlayerAdded:Connect(function(p)\np.vip = true end)", "2: Player has no member vip; keep values "
+     "of your own in a table by player"),
+    ("Server", "Players.PlayerAdded:Connect(function(p)\np:LoadCharacter() end)", "2: Player has no member "
+     "LoadCharacter: write player:Spawn()"),
+    ("Server", "local v = Vector3.new()\nprint(v + 1)", "2: Vector3 + number: the other side must be a Vector3 too"),
+    ("Server", "local v = Vector3.new()\nv.Y = 1", "2: Vector3.Y cannot be set: a Vector3 never changes; write "
+     "Vector3.new(x, y, z)"),
+    ("Server", "local v = Vector3.new()\nprint(v.magnitude)", "2: Vector3 has no member magnitude; did you mean "
+     "Magnitude?"),
+    ("Server", "World.Find('Door').Touched:connect(print)", "1: Signal has no member connect; did you mean Connect?"),
+    ("Server", "World.Gravity = 5", "1: World.Gravity cannot be set: what the API gives cannot be changed"),
+    ("Server", "World.GetInRadius(Vector3.new(), 5, 'Palyer')", '1: World.GetInRadius: argument 3 (type) cannot be '
+     '"Palyer": it is Player, Npc, Projectile, Part, Prop or Structure; did you mean Player?'),
+    ("Server", "DataStore.GetDataStore('a'):SetAsync(5, 1)", "1: DataStore:SetAsync: argument 1 (key) must be a string, "
+     "got number; write tostring("),
+    ("Server", "local t = _G.t or {1}\nfor k, v in t do print(k, v) end", "2: attempt to call a table value (for iterator 'for "
+     "iterator'): write for i, value in ipairs(list) do"),
+    ("Server", "\nWorld.Find('Nothing'):Destroy()", "2: attempt to index a nil value: what stands before the dot or "
+     "colon returned nil"),
+    ("Server", "\nprint('a' .. nil)", "2: attempt to concatenate a nil value: write tostring(value) if it may be nil"),
+    ("Client", "\ncamera.Position = Vector3.new()", "2: camera.Position cannot be set: it is read only"),
+    ("Client", "UI.Show(UI.Button{text = 'a',\nonClick = print})", 'UI.Button has no option "onClick"; did you mean '
+     '"OnClick"?'),
+    ("Client", "UI.Show(UI.List{anchor = 'topp'})", '1: UI.List: anchor cannot be "topp": it is top, bottom'),
+]
+
+
+def test_each_message_says_what_to_do(program, _places, folder):
+    for number, (side, text, *parts) in enumerate(MISTAKES):
+        done = script_run(program, folder, f"M{number}.lua", text + "\n", "--context", side)
+        check(done.returncode == 3, text + done.stdout)
+        at = 0
+        for part in parts:
+            at = done.stdout.find(part, at)
+            check(at >= 0, f"{text}\n{done.stdout}")
+
+
 def test_script_run_typescript(program, _places, folder):
     weak = "--allow-weak-jail"
     done = script_run(program, folder, "Loop.ts", LOOP_TS, weak)

@@ -135,12 +135,18 @@ static void sessions(const char *folder)
                                       .total_chunks = 2,
                                       .data = {(const uint8_t *)"SLRN1234", 8}};
     const MessageScriptReload reload = {.version = 2, .at_tick = 610};
+    const MessageScriptParameters parameters = {
+        .version = 2, .entity_id = 1, .parameters = {"{\"light\": 2}", 12}};
+    MessageScriptManifest next = manifest;
+    next.version = 2;
     begin(3);
     byte_write_u8(&out, 0x84);
     send(MESSAGE_SCRIPT_MANIFEST, &manifest);
     step(0x81, 10);
     send(MESSAGE_SCRIPT_CHUNK, &chunk);
     send(MESSAGE_SCRIPT_RELOAD, &reload);
+    send(MESSAGE_SCRIPT_PARAMETERS, &parameters);
+    send(MESSAGE_SCRIPT_MANIFEST, &next);
     byte_write_u8(&out, 0x84);
     end(folder, "scripts");
 }

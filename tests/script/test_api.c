@@ -124,8 +124,8 @@ TEST(the_two_sides_talk)
     check_no_faults(view, "client");
     ScriptStats stats;
     script_stats(scripts, &stats);
-    CHECK_INT(stats.messages_dropped, 2);
-    CHECK_INT(stats.fault_count, 1); // the one that failed
+    CHECK_INT(stats.messages_dropped, 3); // two by their types, one that nobody answers
+    CHECK_INT(stats.fault_count, 2);      // the one that failed, and what was refused
     small_world_close(world);
 }
 
@@ -154,7 +154,7 @@ TEST(a_declared_rate_holds)
     ScriptStats stats;
     script_stats(scripts, &stats);
     CHECK_INT(stats.messages_dropped, 5);
-    check_no_faults(scripts, "server");
+    CHECK_INT(stats.fault_count, 1); // that the rate was too high
     check_no_faults(view, "client");
     small_world_close(world);
 }
@@ -165,7 +165,7 @@ static void use_widget(ScriptSystem *scripts, uint64_t owner, double handler, co
     uint8_t bytes[64] = {6, 1, 5, (uint8_t)strlen(typed)}; // a list of one text
     memcpy(bytes + 4, typed, strlen(typed));
     const ScriptEvent event = {.type = SCRIPT_EVENT_UI,
-                               .entity = owner,
+                               .other = owner,
                                .value = handler,
                                .payload = bytes,
                                .payload_bytes = typed[0] != 0 ? 4 + strlen(typed) : 0};
@@ -198,6 +198,50 @@ TEST(widgets_call_back)
     use_widget(view, owner, 1, ""); // the tree was cleared: it does not exist
     sample_world_step(world, 2);
     CHECK(strstr(small_log.text, "clicked") == NULL);
+    check_no_faults(view, "client");
+    small_world_close(world);
+}
+
+// What is shown above entities: its own handlers, room that is given back, an end with the script.
+static const char tags[] =
+    "local part = World.Find('Door')\n"
+    "UI.At(part, UI.Button({text = 'open', OnClick = function() print('above') end}))\n"
+    "UI.Show(UI.Button({text = 'go', OnClick = function() print('screen') end}))\n"
+    "print('no entity', pcall(UI.At, 5, UI.Text({text = 'x'})))\n"
+    "print('bad tree', pcall(UI.At, part, {1, {2, {3, {4, {5, {6, {7, {8}}}}}}}}))\n"
+    "task.spawn(function()\n"
+    "  local made = {}\n"
+    "  for i = 1, 65 do made[i] = World.SpawnLocal('Crate', Vector3.new(i, 9, 0)) end\n"
+    "  task.wait()\n"
+    "  local shown, why = 1, nil\n"
+    "  for i = 1, 65 do\n"
+    "    if i == 40 then task.wait() end\n"
+    "    local ok, text = pcall(UI.At, made[i], UI.Text({text = 'x'}))\n"
+    "    if ok then shown = shown + 1 else why = text end\n"
+    "  end\n"
+    "  print('tags', shown, why)\n"
+    "  for i = 1, 65 do made[i]:Destroy() end\n"
+    "  task.wait(0.1)\n"
+    "  local one = World.SpawnLocal('Crate', Vector3.new(0, 9, 0))\n"
+    "  print('again', pcall(UI.At, one, UI.Text({text = 'x'})))\n"
+    "end)\n";
+
+TEST(widgets_stand_above_entities)
+{
+    SampleWorld *world = small_world_open();
+    ScriptSystem *view = sample_world_scripts(world, SCRIPT_CLIENT);
+    CHECK(add(view, "StarterGui/Tags", tags, sizeof tags - 1));
+    sample_world_step(world, 60);
+    CHECK(strstr(small_log.text, "tags\t64\tUI.At: a script shows something above at most 64") !=
+          NULL);
+    CHECK(strstr(small_log.text, "again\ttrue") != NULL);
+    CHECK(strstr(small_log.text, "no entity\tfalse") != NULL);
+    CHECK(strstr(small_log.text, "bad tree\tfalse") != NULL);
+    const uint64_t owner = ((const Instance *)pool_at(&view->instances, 1))->number;
+    use_widget(view, owner, 1, "");
+    sample_world_step(world, 2);
+    CHECK(strstr(small_log.text, "screen\n") != NULL);
+    CHECK(strstr(small_log.text, "above\n") == NULL);
     check_no_faults(view, "client");
     small_world_close(world);
 }
@@ -303,6 +347,8 @@ static uint32_t lines_with(const char *text)
     return count;
 }
 
+#define DECLARE_EXAMPLE " (as in {types = {\"Vector3\", \"number\"}, rate = 10})"
+
 TEST(an_option_that_does_not_exist_is_an_error)
 {
     static const char server[] =
@@ -314,6 +360,7 @@ TEST(an_option_that_does_not_exist_is_an_error)
         "try(Network.Declare, 'd', {types = {'number', 5}})\n"
         "try(Network.Declare, 'e', {types = 'number'})\n"
         "try(Network.Declare, 'f', {'number'})\n"
+        "try(Network.Declare, 'i', {rate = 0})\n"
         "try(Network.Declare, 'g', {types = {'number | strin'}})\n"
         "try(door.SetAttribute, 'x', 1, {persistant = true})\n"
         "try(door.SetAttribute, 'x', 1, {private = 'yes'})\n"
@@ -328,17 +375,23 @@ TEST(an_option_that_does_not_exist_is_an_error)
         "print('good ones pass')\n";
     static const char client[] =
         "print(select(2, pcall(UI.Text, {txt = 'hi'})))\n"
+        "print(select(2, pcall(Network.Declare, 'a', {type = {'number'}})))\n"
+        "print(select(2, pcall(Network.Declare, 'a', {types = {'Vektor3'}})))\n"
         "local again = {text = 'hi'} UI.Text(again) UI.Text(again)\n"
         "UI.Show(UI.List({gap = 2, UI.Text({text = 'x', size = 3}), UI.Bar({value = 1})}))\n"
         "print('widgets pass')\n";
     static const char *const wanted[] = {
-        "Network.Declare has no option \"type\"; did you mean \"types\"?\n",
-        "Network.Declare: types[1]: there is no type \"vector3\"; did you mean \"Vector3\"?\n",
+        "Network.Declare has no option \"type\"; did you mean \"types\"?" DECLARE_EXAMPLE "\n",
+        "Network.Declare: types[1]: there is no type \"vector3\"; did you mean "
+        "\"Vector3\"?" DECLARE_EXAMPLE "\n",
         "Network.Declare: types[2]: there is no type \"quaternion\"; the types are any, nil, ",
-        "Network.Declare: types[2] must be a string, got number\n",
-        "Network.Declare: types must be a table, got string\n",
-        "Network.Declare: options have names, as in {name = value}\n",
-        "Network.Declare: types[1]: there is no type \"strin\"; did you mean \"string\"?\n",
+        "Entity and Player" DECLARE_EXAMPLE "\n",
+        "Network.Declare: rate is between 1 and 1000 a second" DECLARE_EXAMPLE "\n",
+        "Network.Declare: types[2] must be a string, got number" DECLARE_EXAMPLE "\n",
+        "Network.Declare: types must be a table, got string" DECLARE_EXAMPLE "\n",
+        "Network.Declare: options have names" DECLARE_EXAMPLE "\n",
+        "Network.Declare: types[1]: there is no type \"strin\"; did you mean "
+        "\"string\"?" DECLARE_EXAMPLE "\n",
         "Entity:SetAttribute has no option \"persistant\"; did you mean \"persistent\"?\n",
         "Entity:SetAttribute: private must be a boolean, got string\n",
         "Sound.Play has no option \"loudness\"; the options are position, volume, player\n",
@@ -351,45 +404,95 @@ TEST(an_option_that_does_not_exist_is_an_error)
     };
     SampleWorld *world = run_both(server, client, 5);
     check_logged(wanted, sizeof wanted / sizeof wanted[0]);
+    CHECK_INT(lines_with("Network.Declare has no option \"type\""), 2); // on both sides
+    CHECK_INT(lines_with("there is no type \"Vektor3\"; did you mean \"Vector3\"?"), 1);
     check_no_faults(sample_world_scripts(world, SCRIPT_SERVER), "server");
     check_no_faults(sample_world_scripts(world, SCRIPT_CLIENT), "client");
     small_world_close(world);
 }
 
-TEST(a_dropped_message_is_counted_and_logged_once_a_second)
+TEST(a_refused_message_is_counted_and_shown_once_for_each_reason)
 {
     static const char server[] =
         "Network.Declare('Aim', {types = {'Vector3'}, rate = 3})\n"
         "Network.Declare('Often', {rate = 3})\n"
         "Network.Declare('Two', {types = {'number'}})\n"
-        "Network.OnClientEvent('Aim', function(player, v) print('aimed', v) end)\n";
+        "Network.OnClientEvent('Aim', function(player, v) print('aimed', v) end)\n"
+        "Network.On('Often', function() end)\n"
+        "Network.On('Two', function() end)\n"
+        "Network.OnInvoke('Ask', function() end)\n"
+        "Network.On('Gone', function() end):Disconnect()\n";
     static const char client[] =
         "function onStart()\n"
         "  for i = 1, 6 do Network.FireServer('Aim', 'bad') end\n" // uses nothing of the rate up
         "  for i = 1, 3 do Network.FireServer('Aim', Vector3.one) end\n"
         "  for i = 1, 5 do Network.FireServer('Often') end\n"
         "  Network.FireServer('Two', 1, 2)\n"
+        "  Network.FireServer('Aimm') Network.FireServer('Aimm')\n"
+        "  Network.FireServer('Ask') Network.FireServer('Gone')\n"
         "  print('told', select(2, pcall(Network.Invoke, 'Two', 'x')))\n"
+        "  print('none', select(2, pcall(Network.Invoke, 'Asc')))\n"
+        "  for i = 1, 40 do pcall(Network.FireServer, 'invented' .. i) end\n"
         "  task.wait(2) Network.FireServer('Aim', 'again') end\n";
     static const char *const wanted[] = {
-        "ServerScriptService/Game: a message \"Aim\" from player1 was dropped: argument 1 must be "
-        "of type Vector3, got string\n",
-        "ServerScriptService/Game: a message \"Often\" from player1 was dropped: it came more "
+        "ServerScriptService/Game: a message \"Aim\" from player1 was refused: argument 1 must be "
+        "of "
+        "type Vector3, got string; more of them are only counted\n",
+        "ServerScriptService/Game: a message \"Often\" from player1 was refused: it came more "
         "often "
-        "than 3 times a second\n",
-        "ServerScriptService/Game: a message \"Two\" from player1 was dropped: it has 2 arguments, "
-        "and 1 are declared\n",
+        "than 3 times a second; ",
+        "ServerScriptService/Game: a message \"Two\" from player1 was refused: it has 2 arguments, "
+        "and 1 are declared; ",
+        "Network: a message \"Aimm\" from player1 was refused: no script of the server listens to "
+        "it (did you mean \"Aim\"?); ",
+        "ServerScriptService/Game: a message \"Ask\" from player1 was refused: Network.OnInvoke "
+        "answers it: ask with Network.Invoke, not with FireServer; ",
+        "ServerScriptService/Game: a message \"Gone\" from player1 was refused: no script of the "
+        "server listens to it; more",
+        "Network: a message \"Asc\" from player1 was refused: no script of the server answers it "
+        "(did you mean \"Ask\"?); ",
         "told\targument 1 must be of type number, got string\n",
+        "none\tnobody answers this call\n",
     };
-    SampleWorld *world = run_both(server, client, 40);
+    SampleWorld *world = run_both(server, client, 180);
+    ScriptSystem *scripts = sample_world_scripts(world, SCRIPT_SERVER);
     check_logged(wanted, sizeof wanted / sizeof wanted[0]);
-    CHECK_INT(lines_with("a message \"Aim\""), 1);
+    CHECK_INT(lines_with("a message \"Aim\""), 1); // and not again after two seconds
+    CHECK_INT(lines_with("a message \"Two\""), 1);
+    CHECK_INT(lines_with("a message \"Aimm\""), 1);
+    CHECK_INT(lines_with("a message \"invented"), REMOTE_STRANGERS_MAX - 2);
     CHECK_INT(lines_with("aimed\t1, 1, 1\n"), 3);
     ScriptStats stats;
-    script_stats(sample_world_scripts(world, SCRIPT_SERVER), &stats);
-    CHECK_INT(stats.messages_dropped, 6 + 2 + 2);
-    sample_world_step(world, 120);
-    CHECK_INT(lines_with("a message \"Aim\""), 2); // another second
+    script_stats(scripts, &stats);
+    CHECK_INT(stats.messages_dropped, 7 + 2 + 2 + 2 + 1 + 1 + 1 + 40);
+    const RemoteCosts *costs = script_remotes(scripts);
+    const RemoteCost *aim = &costs->rows[remote_cost_find(costs, (Text){"Aim", 3})];
+    CHECK_INT(aim->refused[REMOTE_REFUSED_TYPES], 7);
+    CHECK_INT(costs->rows[REMOTE_COST_OTHERS].refused[REMOTE_REFUSED_NOBODY], 43);
+    // They are faults of the script, which is neither paused nor off.
+    CHECK_INT(stats.fault_count, 5);
+    CHECK_INT(stats.throttled_count + stats.off_count, 0);
+    ScriptFault fault;
+    REQUIRE(script_faults(scripts, &fault, 1) == 1);
+    CHECK_TEXT(fault.path, "ServerScriptService/Game");
+    small_world_close(world);
+}
+
+// Another code may have another fault of the same kind.
+TEST(a_refusal_is_shown_again_once_a_script_has_changed)
+{
+    static const char server[] = "Network.Declare('Aim', {types = {'Vector3'}})\n"
+                                 "Network.On('Aim', function() end)\n";
+    static const char client[] = "function onUpdate() Network.FireServer('Aim', 1) end\n";
+    SampleWorld *world = run_both(server, client, 60);
+    ScriptSystem *scripts = sample_world_scripts(world, SCRIPT_SERVER);
+    CHECK_INT(lines_with("a message \"Aim\""), 1);
+    const CompileRequest request = {.script_id = "ServerScriptService/Game",
+                                    .code = server,
+                                    .code_bytes = sizeof server - 2}; // without its last line break
+    CHECK(script_reload(scripts, &request).ok);
+    sample_world_step(world, 60);
+    CHECK_INT(lines_with("a message \"Aim\""), 2);
     small_world_close(world);
 }
 

@@ -265,6 +265,9 @@ static void hear(ActWorld *act, ActClient *client)
     const uint8_t *bytes = NULL;
     size_t count = 0;
     while (world_output(act->world, client->connection, &bytes, &count)) {
+        if (act->shown != NULL) {
+            act->shown(client, bytes, count);
+        }
         if (bytes[0] == MESSAGE_SNAPSHOT) {
             CHECK_OK(merge_apply(&client->merge, bytes, count, &sink));
         } else {

@@ -60,7 +60,9 @@ typedef struct ActWorld {
     uint32_t left_count; // COMMAND_LEFT
     uint64_t left_account;
     uint32_t stores_before_left; // store_count when the last one came
-    uint8_t *journal;            // every entry, one after the other; NULL: not kept
+    // Is shown every message that goes to a client; NULL: nobody is.
+    void (*shown)(const ActClient *client, const uint8_t *bytes, size_t count);
+    uint8_t *journal; // every entry, one after the other; NULL: not kept
     ByteWriter entries;
 } ActWorld;
 #define ACT_JOURNAL_BYTES (8u << 20)

@@ -171,6 +171,13 @@ void stage_welcome(Stage *stage, bool resumed)
     stage_send(stage, MESSAGE_WELCOME, &welcome);
 }
 
+void stage_name(Stage *stage)
+{
+    const MessagePlayerJoined joined = {
+        .player = STAGE_PLAYER, .entity_id = STAGE_BODY, .name = stage_text("Me")};
+    stage_event(stage, stage->tick, MESSAGE_PLAYER_JOINED, &joined);
+}
+
 void stage_play(Stage *stage)
 {
     stage_connect(stage);
@@ -178,6 +185,7 @@ void stage_play(Stage *stage)
     stage_body(stage, vec3(4, 0, 0));
     const NetState state = stage_state(vec3(4, 0, 0), VEC3_ZERO, stage->tick);
     stage_enter(stage, 0, NET_PLAYER, STAGE_BODY, &state, NULL, NULL, 0);
+    stage_name(stage);
     stage_flush(stage);
     CHECK_INT(client_state(stage->client), CLIENT_PLAYING);
 }

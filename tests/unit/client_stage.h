@@ -62,7 +62,8 @@ void stage_close(Stage *stage);
 void stage_send(Stage *stage, uint8_t number, const void *body); // DOWN
 void stage_connect(Stage *stage);                                // up to the handshake
 void stage_welcome(Stage *stage, bool resumed);
-void stage_play(Stage *stage); // all of it, a body included, until PLAYING
+void stage_name(Stage *stage); // the player's own name, into the next frame
+void stage_play(Stage *stage); // all of it, a body and a name included, until PLAYING
 
 // Into the next frame.
 NetState stage_state(Vec3 position, Vec3 velocity, uint64_t tick);

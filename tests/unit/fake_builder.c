@@ -14,7 +14,7 @@
 #define TRIES       30000
 
 struct Builder {
-    int unused;
+    char *place; // that it built last
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -93,6 +93,7 @@ Status builder_create(const BuildConfig *config, Builder **out)
 void builder_destroy(Builder *builder)
 {
     if (builder != NULL) {
+        free(builder->place);
         pthread_mutex_lock(&lock);
         state.builders -= 1;
         pthread_mutex_unlock(&lock);
@@ -132,10 +133,21 @@ static void end(uint32_t slot, BuildResult *out)
     pthread_mutex_unlock(&lock);
 }
 
+static void note_place(Builder *builder, const char *place)
+{
+    if (builder->place == NULL || strcmp(builder->place, place) != 0) {
+        free(builder->place);
+        builder->place = strdup(place);
+        pthread_mutex_lock(&lock);
+        state.cold += 1;
+        pthread_mutex_unlock(&lock);
+    }
+}
+
 Status builder_build(Builder *builder, const BuildRequest *request, BuildResult *out,
                      char reason[WORKER_REASON_BYTES])
 {
-    (void)builder;
+    note_place(builder, request->place);
     const uint32_t slot = begin(request->place, request->write);
     request->progress(request->user,
                       &(BuildProgress){.stage = BUILD_COMPILE, .done = 1, .total = 4, .item = "a"});

@@ -15,6 +15,7 @@ typedef struct FakeBuilder {
     uint32_t most_same; // of one place
     uint32_t results;   // that were not freed
     uint32_t builders;
+    uint32_t cold; // builds whose builder had another place before, or none
     const char *reason;
 } FakeBuilder;
 

@@ -53,9 +53,14 @@ void replicate_close(ReplicateWorld *world)
 void replicate_join(ReplicateWorld *world, uint32_t session, uint64_t own)
 {
     ReplicateClient *client = &world->clients[session];
-    *client = (ReplicateClient){.world = world, .session = session, .open = true, .own = own};
+    const Entity *body = sim_entity(world->sim, sim_find(world->sim, own));
+    *client = (ReplicateClient){.world = world,
+                                .session = session,
+                                .open = true,
+                                .own = own,
+                                .player = body != NULL ? body->owner_id : 0};
     merge_reset(&client->merge, world->config.tick_rate);
-    replicator_open(world->replicator, session);
+    replicator_open(world->replicator, session, client->player);
     replicator_set_eye(world->replicator, session, own, VEC3_ZERO);
 }
 
@@ -182,7 +187,11 @@ static void check_merged(const ReplicateClient *client)
         const uint32_t base = replicator_base(world->replicator, client->session, known->net_id);
         CHECK_INT(known->state.version, base);
         CHECK(now == NULL || base <= now->version);
-        CHECK(now == NULL || base != now->version || net_state_equal(&known->state, now));
+        NetState want = now != NULL ? *now : (NetState){0};
+        if (known->owner_id != 0 && known->owner_id == client->player) {
+            want.attributes_version += want.owner_version;
+        }
+        CHECK(now == NULL || base != now->version || net_state_equal(&known->state, &want));
         CHECK(replicator_sees(world->replicator, client->session, known->net_id));
     }
     CHECK(count <= world->config.visible_max);

@@ -16,6 +16,7 @@ typedef struct ReplicateClient {
     uint32_t session;
     bool open;
     uint64_t own;
+    uint64_t player; // who owns that body
     Merge merge;
     size_t frame_bytes;
     uint32_t enters, leaves, updates, events; // of the last frame

@@ -26,8 +26,10 @@ TEST(every_row_is_in_every_text)
         write_text((ApiFormat)format);
         for (uint32_t i = 0; i < count; i++) {
             const bool hook = rows[i].kind == API_KIND_HOOK;
-            const bool elsewhere = format == API_FORMAT_TYPESCRIPT &&
-                                   strcmp(rows[i].name, "require") == 0; // TypeScript has imports
+            // TypeScript has imports, and a typeof of its own.
+            const bool elsewhere =
+                format == API_FORMAT_TYPESCRIPT &&
+                (strcmp(rows[i].name, "require") == 0 || strcmp(rows[i].name, "typeof") == 0);
             if ((!hook || format == API_FORMAT_MARKDOWN) && !elsewhere &&
                 (strstr(text, rows[i].name) == NULL || strstr(text, rows[i].doc) == NULL)) {
                 test_fail(__FILE__, __LINE__, "%s.%s is not in text %d", rows[i].owner,
@@ -59,6 +61,65 @@ TEST(rows_follow_their_format)
     }
 }
 
+static bool has_word(const char *doc, const char *word)
+{
+    for (const char *at = strstr(doc, word); at != NULL; at = strstr(at + 1, word)) {
+        const char after = at[strlen(word)];
+        const bool begins = at == doc || at[-1] == ' ' || at[-1] == '(';
+        if (begins && (after == '\0' || strchr(" ,.:;()", after) != NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A number has a unit or limits, and what may be left out a default: in the description of the
+// function, by the argument's name, or in a row of its own.
+TEST(numbers_and_defaults_are_described)
+{
+    uint32_t count = 0;
+    const ApiRow *rows = api_rows(&count);
+    for (uint32_t i = 0; i < count; i++) {
+        ApiArgument arguments[API_ARGUMENTS_MAX];
+        const bool is_called = rows[i].kind == API_KIND_FUNCTION || rows[i].kind == API_KIND_METHOD;
+        const uint32_t argument_count =
+            is_called ? api_parse_arguments(rows[i].arguments, arguments) : 0;
+        for (uint32_t a = 0; a < argument_count; a++) {
+            const ApiArgument *argument = &arguments[a];
+            const bool is_number =
+                strcmp(argument->type, "number") == 0 || strcmp(argument->type, "integer") == 0;
+            if ((is_number || argument->optional) && !has_word(rows[i].doc, argument->name) &&
+                api_reference_argument(rows[i].owner, rows[i].name, argument->name) == NULL) {
+                test_fail(__FILE__, __LINE__, "%s.%s does not say what %s is", rows[i].owner,
+                          rows[i].name, argument->name);
+            }
+        }
+    }
+    CHECK(api_reference_argument("World", "Raycast", "distance") != NULL);
+    CHECK(api_reference_argument("World", "Raycast", "nothing") == NULL);
+    for (int format = API_FORMAT_MARKDOWN; format <= API_FORMAT_LUA; format++) {
+        write_text((ApiFormat)format);
+        CHECK(strstr(text, "Metres; more than 4096 counts as 4096.") != NULL);
+    }
+}
+
+// Words are a type of their own in editors, and sides are said there too.
+TEST(words_and_sides_are_in_every_text)
+{
+    write_text(API_FORMAT_MARKDOWN);
+    CHECK(strstr(text, "One of \"Idle\", \"Suspicious\", \"Alert\", \"Searching\".") != NULL);
+    write_text(API_FORMAT_TYPESCRIPT);
+    CHECK(strstr(text, "type NpcState = \"Idle\" | \"Suspicious\" | \"Alert\" | ") != NULL);
+    CHECK(strstr(text, "Tells the server. *Client only.*") != NULL);
+    CHECK(strstr(text, "readonly leaderstats: Record<string, number>;") != NULL);
+    CHECK(strstr(text, "children?: Widget[]") != NULL);
+    CHECK(strstr(text, "color?: string;") != NULL && strstr(text, "colour?: string") != NULL);
+    write_text(API_FORMAT_LUA);
+    CHECK(strstr(text, "---@alias NpcState \"Idle\" | ") != NULL);
+    CHECK(strstr(text, "*Server only.*") != NULL);
+    CHECK(strstr(text, "---@field leaderstats table<string, number> ") != NULL);
+}
+
 TEST(typescript_declarations_are_well_formed)
 {
     write_text(API_FORMAT_TYPESCRIPT);
@@ -69,10 +130,11 @@ TEST(typescript_declarations_are_well_formed)
         CHECK(depth >= 0);
     }
     CHECK_INT(depth, 0);
-    CHECK(strstr(text, "    new(") == NULL); // would be a constructor
+    CHECK(strstr(text, "    new(") == NULL); // would be a constructor by mistake
     CHECK(strstr(text, "    \"new\"(this: void, x?: number, y?: number, z?: number): Vector3;") !=
           NULL);
-    CHECK(strstr(text, "interface DataStore {") != NULL);
+    CHECK(strstr(text, "    new (x?: number, y?: number, z?: number): Vector3;") != NULL);
+    CHECK(strstr(text, "interface DataStore<T = any> {") != NULL);
     CHECK(strstr(text, "declare const DataStore: DataStoreLibrary;") != NULL);
     CHECK(strstr(text, "readonly PlayerAdded: Signal<[player: Player]>;") != NULL);
     CHECK(strstr(text, "callback: (this: void, ...args: any[]) => any") != NULL);
@@ -105,7 +167,7 @@ TEST(the_reference_has_what_is_not_called)
         "---@field size number? ",
         "---@field [integer] Widget ",
         "---@return RaycastResult?\n",
-        "---@return string, number\n",
+        "---@return NpcState, number\n",
         "---@param options TextOptions\n---@return Widget\nfunction UI.Text(options) end",
         "\nfunction os.time() end",
         "\nVector3 = {}",

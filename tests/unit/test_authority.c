@@ -430,7 +430,7 @@ TEST(attributes_keep_values_flags_and_their_caps)
               STATUS_RANGE);
     CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("\xff"), &value, 0),
               STATUS_MALFORMED);
-    CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("a"), &value, 8), STATUS_RANGE);
+    CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("a"), &value, 16), STATUS_RANGE);
     value.number = __builtin_nan("");
     CHECK_INT(w.methods->set_attribute(w.world, crate, text_from("a"), &value, 0), STATUS_RANGE);
     value = (ScriptValue){.type = SCRIPT_VECTOR, .vector = {0, NAN_F, 0}};
@@ -544,7 +544,7 @@ TEST(a_full_world_refuses_and_leaves_no_trace)
 TEST(queries_see_entities_scene_and_terrain)
 {
     World w = open_world();
-    const uint64_t crate = spawn(&w, "Crate", vec3(-3, 1.5f, 2));
+    const uint64_t crate = spawn(&w, "Crate", vec3(-3, 1.5f, 2)), door = DOOR;
     uint64_t ids[8];
     CHECK_INT(w.methods->in_radius(w.world, vec3(-3, 1.5f, 3), 2, ENTITY_MASK_ALL, ids, 8), 2);
     CHECK_INT(ids[0], crate);
@@ -555,23 +555,24 @@ TEST(queries_see_entities_scene_and_terrain)
     CHECK_INT(w.methods->in_radius(w.world, VEC3_ZERO, NAN_F, ENTITY_MASK_ALL, ids, 8), 0);
     ScriptRayHit hit;
     const Vec3 from = {-3, 1.5f, 0};
-    CHECK(w.methods->ray(w.world, from, vec3(0, 0, 1), 50, 0, &hit));
+    CHECK(w.methods->ray(w.world, from, vec3(0, 0, 1), 50, (ScriptIgnored){0}, &hit));
     CHECK_INT(hit.entity, crate);
     CHECK_NEAR(hit.distance, 1.5, 1e-4);
-    CHECK(w.methods->ray(w.world, from, vec3(0, 0, 1), 50, crate, &hit));
+    CHECK(w.methods->ray(w.world, from, vec3(0, 0, 1), 50, (ScriptIgnored){&crate, 1}, &hit));
     CHECK_INT(hit.entity, DOOR);
     CHECK_OK(w.methods->destroy(w.world, crate));
     step(&w, 1);
-    CHECK(w.methods->ray(w.world, from, vec3(0, 0, 1), 50, DOOR, &hit));
+    CHECK(w.methods->ray(w.world, from, vec3(0, 0, 1), 50, (ScriptIgnored){&door, 1}, &hit));
     CHECK_INT(hit.entity, TWIN);
-    CHECK(w.methods->ray(w.world, from, vec3(0, -1, 0), 50, 0, &hit));
+    CHECK(w.methods->ray(w.world, from, vec3(0, -1, 0), 50, (ScriptIgnored){0}, &hit));
     CHECK_INT(hit.entity, 0);
     CHECK_INT(hit.kind, 1);
     CHECK_INT(hit.voxel.y, -1);
-    CHECK(!w.methods->ray(w.world, from, vec3(0, 1, 0), 50, 0, &hit));
-    CHECK(!w.methods->ray(w.world, from, VEC3_ZERO, 50, 0, &hit));
-    CHECK(!w.methods->ray(w.world, vec3(NAN_F, 0, 0), vec3(0, -1, 0), 50, 0, &hit));
-    CHECK(!w.methods->ray(w.world, from, vec3(0, -1, 0), NAN_F, 0, &hit));
+    CHECK(!w.methods->ray(w.world, from, vec3(0, 1, 0), 50, (ScriptIgnored){0}, &hit));
+    CHECK(!w.methods->ray(w.world, from, VEC3_ZERO, 50, (ScriptIgnored){0}, &hit));
+    CHECK(
+        !w.methods->ray(w.world, vec3(NAN_F, 0, 0), vec3(0, -1, 0), 50, (ScriptIgnored){0}, &hit));
+    CHECK(!w.methods->ray(w.world, from, vec3(0, -1, 0), NAN_F, (ScriptIgnored){0}, &hit));
     close_world(&w);
 }
 
@@ -637,9 +638,9 @@ TEST(players_come_play_and_go)
     CHECK_OK(w.methods->damage(w.world, body, 1000, DOOR)); // dies once
     CHECK_NEAR(info(&w, body).health, 0, 0);
     step(&w, 1);
-    CHECK_INT(count_events(&w, SCRIPT_EVENT_DIED, body), 1);
+    CHECK_INT(count_events(&w, SCRIPT_EVENT_DIED, body), 1); // after its damage
     uint32_t count = 0;
-    CHECK_INT(authority_events(w.authority, &count)[0].player_id, 7);
+    CHECK_INT(authority_events(w.authority, &count)[1].player_id, 7);
     CHECK_OK(w.methods->player_spawn(w.world, 7, &(Vec3){0, 0, 8}));
     CHECK_NEAR(info(&w, body).health, 100, 0);
     CHECK_NEAR(info(&w, body).position.z, 8, 0);
@@ -698,6 +699,51 @@ TEST(players_are_spread_over_the_spawns)
     close_world(&w);
 }
 
+// Those of the team come first, then those for everybody, then any.
+TEST(spawns_are_of_teams)
+{
+    static const PlaceSpawn spawns[] = {{.position = {1, 0, 0}},
+                                        {.position = {2, 0, 0}, .team = {"red", 3}},
+                                        {.position = {3, 0, 0}, .team = {"blue", 4}},
+                                        {.position = {4, 0, 0}, .team = {"red", 3}}};
+    AuthorityConfig config = authority_config_default();
+    config.spawns = spawns;
+    config.spawn_count = 4;
+    World w = open_world_with(&config, 256);
+    CHECK_OK(authority_player_join(w.authority, 7, text_from("ann")));
+    CHECK_NEAR(authority_spawn_point(w.authority, 7).x, 1, 0);
+    static const struct {
+        const char *team;
+        float x;
+    } rows[] = {{"red", 4}, {"blue", 3}, {"green", 1}, {"Red", 1}, {"", 1}};
+    for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CHECK_OK(w.methods->player_team(w.world, 7, text_from(rows[i].team)));
+        CHECK_OK(w.methods->player_spawn(w.world, 7, NULL));
+        ScriptPlayerInfo player;
+        CHECK_INT(w.methods->players(w.world, &player, 1), 1);
+        CHECK_NEAR(info(&w, player.entity).position.x, rows[i].x, 0);
+    }
+    CHECK_OK(authority_player_join(w.authority, 8, text_from("bo")));
+    CHECK_OK(w.methods->player_team(w.world, 8, text_from("red")));
+    CHECK_NEAR(authority_spawn_point(w.authority, 8).x, 2, 0);
+    close_world(&w);
+    // A place that has spawns of teams alone, and somebody without a team.
+    config.spawns = spawns + 1;
+    config.spawn_count = 3;
+    w = open_world_with(&config, 256);
+    CHECK_OK(authority_player_join(w.authority, 7, text_from("ann")));
+    CHECK_NEAR(authority_spawn_point(w.authority, 7).x, 3, 0);
+    close_world(&w);
+}
+
+static Status fire(World *w, uint64_t shooter, Vec3 velocity, float damage, uint64_t *out)
+{
+    const Vec3 position = vec3(0, 1, -5);
+    const ScriptShot shot = {
+        .shooter = shooter, .velocity = velocity, .position = &position, .damage = &damage};
+    return w->methods->fire(w->world, &shot, out);
+}
+
 TEST(zones_touch_and_hits_become_events)
 {
     World w = open_world();
@@ -720,16 +766,14 @@ TEST(zones_touch_and_hits_become_events)
 
     uint64_t shot = 0;
     drop_events(&w);
-    CHECK_OK(w.methods->fire(w.world, 0, vec3(0, 1, -5), vec3(0, 0, 30), 200, 0, 3, &shot));
+    CHECK_OK(fire(&w, 0, vec3(0, 0, 30), 200, &shot));
     step(&w, 20);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_TOUCH, shot), 1);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DESTROYED, shot), 1);
     CHECK_INT(count_events(&w, SCRIPT_EVENT_DIED, body), 1);
-    CHECK_INT(w.methods->fire(w.world, 999, VEC3_ZERO, VEC3_ZERO, 1, 0, 0, &shot),
-              STATUS_NOT_FOUND);
-    CHECK_INT(w.methods->fire(w.world, 0, VEC3_ZERO, vec3(NAN_F, 0, 0), 1, 0, 0, &shot),
-              STATUS_RANGE);
-    CHECK_INT(w.methods->fire(w.world, 0, VEC3_ZERO, VEC3_ZERO, NAN_F, 0, 0, &shot), STATUS_RANGE);
+    CHECK_INT(fire(&w, 999, VEC3_ZERO, 1, &shot), STATUS_NOT_FOUND);
+    CHECK_INT(fire(&w, 0, vec3(NAN_F, 0, 0), 1, &shot), STATUS_RANGE);
+    CHECK_INT(fire(&w, 0, VEC3_ZERO, NAN_F, &shot), STATUS_RANGE);
     close_world(&w);
 }
 
@@ -880,7 +924,7 @@ TEST(effects_wait_for_the_owner_and_have_caps)
     CHECK(!w.methods->key_is_down(w.world, text_from("W")));
     CHECK(!w.methods->camera(w.world, &position, &position));
     CHECK_INT(w.methods->local_player(w.world), 0);
-    CHECK_INT(w.methods->ui(w.world, payload, 3), STATUS_DENIED);
+    CHECK_INT(w.methods->show(w.world, 1, 0, payload, 3), STATUS_DENIED);
     close_world(&w);
 }
 

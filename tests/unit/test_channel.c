@@ -276,7 +276,7 @@ TEST(bad_reports_are_refused)
     report.request = CHANNEL_REQUEST_MAX + 1;
     CHECK_INT(again(&report, &out), STATUS_RANGE);
     report.request = 1;
-    report.store.operation = (StoreOperation)(STORE_COMPARE_AND_SET + 1);
+    report.store.operation = STORE_OPERATION_END;
     CHECK_INT(again(&report, &out), STATUS_RANGE);
     report.store.operation = STORE_GET;
     report.store.number = 1e308 * 10;

@@ -557,6 +557,107 @@ TEST(players_come_and_go)
     stage_close(stage);
 }
 
+// The roster comes with a frame, and runes may be there before it. Whatever the service, a script
+// begins when it can ask who plays.
+TEST(no_script_begins_before_its_player_is_known)
+{
+    cast_open(false);
+    static const char code[] =
+        "local me = Players.LocalPlayer\n"
+        "local said = me.Name .. ' ' .. tostring(me.Character ~= nil) .. ' ' .. me.Team\n"
+        "Players.PlayerAdded:Connect(function(player)\n"
+        "  said = said .. ', added'\n"
+        "  player.Spawned:Connect(function(body)\n"
+        "    Network.FireServer(said .. ', spawned ' .. body.Id) end) end)\n";
+    cast_add("ReplicatedFirst", "ReplicatedFirst/Loading", code);
+    Stage *stage = cast.stage;
+    stage_connect(stage);
+    stage_welcome(stage, false);
+    stage_body(stage, vec3(4, 0, 0));
+    stage_flush(stage);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 30);
+    CHECK_INT(asked(), 0);
+    check_no_faults();
+    const MessagePlayerJoined joined = {.player = STAGE_PLAYER,
+                                        .entity_id = STAGE_BODY,
+                                        .name = stage_text("Ann"),
+                                        .team = stage_text("red")};
+    stage_event(stage, 20, MESSAGE_PLAYER_JOINED, &joined);
+    stage_flush(stage);
+    stage_run(stage, 6);
+    check_remote("the first body", "Ann true red, added, spawned 1000");
+    CHECK_INT(asked(), 1);
+    check_no_faults();
+    stage_close(stage);
+}
+
+// The message was lost: scripts do not wait for ever, and nothing faults.
+TEST(a_player_who_is_never_named_has_no_name)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud", "Network.FireServer(Players.LocalPlayer.Name)");
+    Stage *stage = cast.stage;
+    stage_connect(stage);
+    stage_welcome(stage, false);
+    stage_body(stage, vec3(4, 0, 0));
+    stage_flush(stage);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 400);
+    check_remote("nobody said who", "?");
+    check_no_faults();
+    stage_close(stage);
+}
+
+TEST(what_happened_reaches_scripts)
+{
+    cast_open(false);
+    cast_add(
+        "StarterPlayer", "StarterPlayer/Ears",
+        "function onStart(self)\n"
+        "  self.Damaged:Connect(function(n, by)\n"
+        "    Network.FireServer('lost ' .. n .. ' by ' .. by.Id) end)\n"
+        "  self.Hit:Connect(function(shot, at, normal, shooter)\n"
+        "    Network.FireServer('hit ' .. shot.Id .. ' ' .. at.X .. ' ' .. shooter.Id) end)\n"
+        "end\n"
+        "Structure.Placed:Connect(function(piece) Network.FireServer('built ' .. piece.Id) end)\n"
+        "Structure.Removed:Connect(function(piece, reason)\n"
+        "  Network.FireServer(reason .. ' ' .. piece.Id) end)");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 12);
+    const MessageDamaged damaged = {.entity_id = STAGE_BODY, .cause = 44, .amount = 2.5f};
+    stage_event(stage, 0, MESSAGE_DAMAGED, &damaged);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    check_remote("damaged", "lost 2.5 by 44");
+    const MessageProjectileHit hit = {.entity_id = 45,
+                                      .other = STAGE_BODY,
+                                      .shooter = 46,
+                                      .position = {1, 2, 3},
+                                      .normal = {0, 1, 0}};
+    stage_event(stage, 0, MESSAGE_PROJECTILE_HIT, &hit);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    check_remote("hit", "hit 45 1.0 46");
+    const MessageStructurePlaced placed = {.entity_id = 47, .player = STAGE_PLAYER};
+    stage_event(stage, 0, MESSAGE_STRUCTURE_PLACED, &placed);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    check_remote("placed", "built 47");
+    const MessageStructureRemoved removed = {.entity_id = 47, .reason = 2};
+    stage_event(stage, 0, MESSAGE_STRUCTURE_REMOVED, &removed);
+    stage_flush(stage);
+    stage_run(stage, 30);
+    check_remote("removed", "Collapsed 47");
+    check_no_faults();
+    stage_close(stage);
+}
+
 // A player who is not named again after a reconnect has left meanwhile.
 TEST(after_a_cut_the_players_are_told_anew)
 {
@@ -570,18 +671,19 @@ TEST(after_a_cut_the_players_are_told_anew)
     stage_flush(stage);
     stage_run(stage, 30);
     View *view = client_script_view(stage->client);
-    CHECK_INT(roster_count(view_roster(view)), 2);
+    CHECK_INT(roster_count(view_roster(view)), 3);
     client_disconnected(stage->client);
     stage_connect(stage);
     stage_welcome(stage, true);
+    stage_name(stage);
     CHECK(client_script_view(stage->client) == view);
     const MessagePlayerJoined joined = {.player = 13, .name = stage_text("Bo")};
     stage_event(stage, 0, MESSAGE_PLAYER_JOINED, &joined);
     stage_flush(stage);
     stage_run(stage, 60);
-    CHECK_INT(roster_count(view_roster(view)), 2);
+    CHECK_INT(roster_count(view_roster(view)), 3);
     stage_run(stage, 150);
-    CHECK_INT(roster_count(view_roster(view)), 1);
+    CHECK_INT(roster_count(view_roster(view)), 2);
     CHECK(roster_find(view_roster(view), 13) != NULL);
     stage_close(stage);
 }
@@ -788,6 +890,136 @@ TEST(a_reload_waits_for_its_runes_and_its_tick)
     stage_close(stage);
 }
 
+static void send_parameters(uint32_t version, uint64_t entity, const char *prefab, const char *json)
+{
+    const MessageScriptParameters message = {.version = version,
+                                             .entity_id = entity,
+                                             .prefab = stage_text(prefab),
+                                             .parameters = stage_text(json)};
+    stage_send(cast.stage, MESSAGE_SCRIPT_PARAMETERS, &message);
+}
+
+#define SAYS_ITS_WORD(name)                                                            \
+    "local said\n"                                                                     \
+    "function onUpdate(self)\n"                                                        \
+    "  local word = self.params.word or 'nothing'\n"                                   \
+    "  if word ~= said then said = word Network.FireServer('" name " ' .. word) end\n" \
+    "end\n"                                                                            \
+    "function onReload(old) Network.FireServer('again') end"
+
+static void cast_open_words(void)
+{
+    cast_open_bound();
+    cast_clear();
+    cast_add("Workspace", "Workspace/Door", SAYS_ITS_WORD("door"));
+    cast_add("Workspace", "Workspace/Crate", SAYS_ITS_WORD("crate"));
+    stage_play(cast.stage);
+    send_manifest(1);
+    send_all();
+    stage_run(cast.stage, 6);
+    check_remote("of the scene", "door sesame");
+}
+
+TEST(parameters_change_in_place_with_their_manifest)
+{
+    cast_open_words();
+    Stage *stage = cast.stage;
+    enter_crate(3, 900);
+    stage_run(stage, 6);
+    check_remote("no parameters", "crate nothing");
+    // They hold from the switch on, and not before.
+    const MessageScriptReload reload = {.version = 2, .at_tick = stage->tick + 30};
+    stage_send(stage, MESSAGE_SCRIPT_RELOAD, &reload);
+    send_parameters(2, 1, "", "{\"word\": \"open\"}");
+    send_manifest(2);
+    stage_run(stage, 20);
+    check_remote("not yet", "crate nothing");
+    stage_run(stage, 20);
+    check_remote("switched", "door open");
+    CHECK_INT(asked(), 3);
+    // What cannot be read changes nothing; of a prefab: what is there and what comes later.
+    send_parameters(3, 1, "", "{\"word\": ");
+    send_parameters(3, 0, "Crate", "{\"word\": \"wood\"}");
+    send_manifest(3);
+    stage_run(stage, 12);
+    check_remote("of the prefab", "crate wood");
+    CHECK_INT(asked(), 4);
+    enter_crate(4, 901);
+    stage_run(stage, 12);
+    CHECK_INT(asked(), 4); // both crates have the same word, and they have one script
+    // Without any, those of the scene hold again.
+    send_manifest(4);
+    stage_run(stage, 12);
+    CHECK_INT(asked(), 6); // the door, and the crates
+    check_no_faults();
+    stage_close(stage);
+}
+
+TEST(parameters_that_came_half_come_again)
+{
+    cast_open_words();
+    Stage *stage = cast.stage;
+    send_parameters(2, 1, "", "{\"word\": \"half\"}");
+    client_disconnected(stage->client);
+    stage_connect(stage);
+    stage_welcome(stage, true);
+    send_parameters(2, 1, "", "{\"word\": \"whole\"}");
+    send_manifest(2);
+    stage_run(stage, 12);
+    check_remote("whole", "door whole");
+    // The same again after a resume: nothing is new.
+    client_disconnected(stage->client);
+    stage_connect(stage);
+    stage_welcome(stage, true);
+    send_parameters(2, 1, "", "{\"word\": \"whole\"}");
+    send_manifest(2);
+    stage_run(stage, 12);
+    CHECK_INT(asked(), 2);
+    CHECK_INT(client_state(stage->client), CLIENT_PLAYING);
+    stage_close(stage);
+}
+
+// A newer manifest is about to come: nobody runs the one before it with the wrong parameters.
+TEST(parameters_of_a_newer_manifest_hold_back_the_one_before)
+{
+    cast_open_words();
+    Stage *stage = cast.stage;
+    send_parameters(2, 1, "", "{\"word\": \"two\"}");
+    send_manifest(2);
+    send_parameters(3, 1, "", "{\"word\": \"three\"}");
+    stage_run(stage, 12);
+    check_remote("neither", "door sesame");
+    send_manifest(3);
+    stage_run(stage, 12);
+    check_remote("the newer", "door three");
+    CHECK_INT(asked(), 2);
+    stage_close(stage);
+}
+
+TEST(bad_parameters_end_the_session)
+{
+    static char large[8192];
+    memset(large, ' ', sizeof large - 1);
+    for (uint32_t kind = 0; kind < 3; kind++) {
+        cast_open_words();
+        send_parameters(3, 1, "", "{}");
+        if (kind == 0) {
+            send_parameters(2, 1, "", "{}");
+            CHECK(closed_with("protocol: parameters of manifest 2 after"));
+        } else if (kind == 1) {
+            send_parameters(3, 1, "", "{}");
+            CHECK(closed_with("protocol: parameters of one entity"));
+        } else {
+            for (uint32_t i = 2; i < 12 && client_state(cast.stage->client) == CLIENT_PLAYING;
+                 i++) {
+                send_parameters(3, i, "", large);
+            }
+            CHECK(closed_with("protocol: more parameters"));
+        }
+        stage_close(cast.stage);
+    }
+}
+
 // Who requires a module gets the new one, although its own rune is the same.
 TEST(a_new_module_reloads_those_who_may_require_it)
 {
@@ -839,6 +1071,7 @@ TEST(coming_back_keeps_scripts_running)
     client_disconnected(stage->client);
     stage_connect(stage);
     stage_welcome(stage, false);
+    stage_name(stage);
     stage_run(stage, 12);
     CHECK_INT(asked(), 2);
     stage_close(stage);

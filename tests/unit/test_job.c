@@ -345,6 +345,31 @@ TEST(as_many_at_a_time_as_asked)
     end_queue(queue);
 }
 
+// Whichever thread takes a job: the builder is the one whose processes have read that place.
+TEST(a_place_keeps_its_warm_builder)
+{
+    JobQueue *queue = make_queue(2);
+    const TestFolder places[2] = {test_folder_make(), test_folder_make()};
+    char ids[2][JOB_ID_BYTES];
+    bool joined;
+    for (uint32_t round = 0; round < 20; round++) {
+        fake_builder_set(STATUS_OK, 0, true);
+        const uint32_t began = fake_builder().began;
+        for (uint32_t i = 0; i < 2; i++) { // by turns, so that threads get the other one
+            CHECK_OK(job_start(queue, places[(round + i) % 2].path, false, ids[i], &joined));
+            fake_builder_wait_began(began + i + 1);
+        }
+        fake_builder_set(STATUS_OK, 0, false);
+        CHECK_INT(ended(queue, ids[0]), JOB_DONE);
+        CHECK_INT(ended(queue, ids[1]), JOB_DONE);
+    }
+    CHECK_INT(fake_builder().cold, 2);
+    CHECK_INT(fake_builder().builders, 2);
+    end_queue(queue);
+    test_folder_remove(&places[0]);
+    test_folder_remove(&places[1]);
+}
+
 TEST(jobs_are_cancelled)
 {
     const TestFolder place = test_folder_make();

@@ -98,11 +98,74 @@ TEST(an_undefined_global_is_found_with_what_was_meant)
 TEST(names_of_other_engines_and_forgotten_groups)
 {
     lint("wait(1)\nworkspace.x()\nFireClient(1)\nxyzzy()\nworld.Find('a')\n", LINT_SERVER);
-    FOUND(0, LINT_UNDEFINED_GLOBAL, 1, "did you mean task.wait?");
-    FOUND(1, LINT_UNDEFINED_GLOBAL, 2, "did you mean World?");
+    FOUND(0, LINT_UNDEFINED_GLOBAL, 1, "wait is not here, so it is nil: write task.wait(seconds)");
+    FOUND(1, LINT_UNDEFINED_GLOBAL, 2, "workspace is not here, so it is nil: write World");
     FOUND(2, LINT_UNDEFINED_GLOBAL, 3, "did you mean Network.FireClient?");
     FOUND(4, LINT_UNDEFINED_GLOBAL, 5, "did you mean World?");
     CHECK_TEXT(findings[3].message, "xyzzy is defined nowhere, so it is nil");
+}
+
+// Known because the API returned them or an event passes them, through locals, loops and upvalues.
+TEST(members_of_entities_and_players_are_checked)
+{
+    lint("local door = World.Find('Door')\nwhile task.wait() do\n  door.CanCollide = false\nend\n"
+         "Players.PlayerAdded:Connect(function(player)\n  print(player.Nam, door.Postion)\n"
+         "  player.coins = 5\n  player.Character.Touched:conect(print)\nend)\n"
+         "Network.OnClientEvent('a', function(who, what)\n  print(who.Neme, what.Neme)\nend)\n"
+         "for _, p in ipairs(Players.GetPlayers()) do\n  p.LoadCharacter(p)\nend\n",
+         LINT_SERVER);
+    CHECK_INT(result.finding_count, 7);
+    FOUND(0, LINT_UNKNOWN_MEMBER, 3,
+          "CanCollide is no member of Entity here: write entity:SetSolid");
+    FOUND(1, LINT_UNKNOWN_MEMBER, 6, "Player has no Nam; did you mean Name?");
+    FOUND(2, LINT_UNKNOWN_MEMBER, 6, "Entity has no Postion; did you mean Position?");
+    FOUND(3, LINT_UNKNOWN_MEMBER, 7, "Player has no coins: keep values of your own in a table");
+    FOUND(4, LINT_UNKNOWN_MEMBER, 8, "Signal has no conect; did you mean Connect?");
+    FOUND(5, LINT_UNKNOWN_MEMBER, 11, "Player has no Neme; did you mean Name?");
+    FOUND(6, LINT_UNKNOWN_MEMBER, 14, "LoadCharacter is no member of Player here");
+}
+
+TEST(fields_of_its_own_are_nobodys_business)
+{
+    CLEAN("local door = World.Find('Door')\ndoor.open = true\ndoor.ownr = 1\n"
+          "print(door.open, door.ownr, door.somethingElse)\nfunction onStart(self)\n"
+          "  self.speed = 2\n  print(self.speed)\nend\n"
+          "local pet = {WalkSpeed = 5, CFrame = 1}\nprint(pet.WalkSpeed, pet.CFrame)\n"
+          "local Pet = {}\nfunction Pet:walk() self.CanCollide = true end\nPet:walk()\n"
+          "local config = require('ReplicatedStorage/Config')\nprint(config.player.JumpPower)\n",
+          LINT_SERVER);
+    // A variable that a loop changes is not followed.
+    CLEAN("local x = World.Find('Door')\nfor i = 1, 3 do\n  print(x.Postion2 or x)\n"
+          "  x = {Postion = 1}\nend\nlocal y = World.Find('Door')\ny = {Postion = 1}\n"
+          "print(y.Postion)\n",
+          LINT_SERVER);
+}
+
+TEST(options_and_words_are_checked_where_they_are_written)
+{
+    lint("UI.Show(UI.List({\n  anchr = 'top',\n  UI.Text({\n    txt = 'a', color = '#ffffff'}),\n"
+         "}))\nSound.Play('boom', {vol = 1})\nWorld.GetInRadius(Vector3.new(), 5, 'Palyer')\n",
+         LINT_CLIENT);
+    CHECK_INT(result.finding_count, 4);
+    FOUND(0, LINT_UNKNOWN_MEMBER, 2, "UI.List has no option \"anchr\"; did you mean \"anchor\"?");
+    FOUND(1, LINT_UNKNOWN_MEMBER, 4, "UI.Text has no option \"txt\"; did you mean \"text\"?");
+    FOUND(2, LINT_UNKNOWN_MEMBER, 6, "no option \"vol\"; the options are position, volume, player");
+    FOUND(3, LINT_UNKNOWN_MEMBER, 7, "or Structure; did you mean Player?");
+}
+
+TEST(a_loop_over_a_table_needs_pairs)
+{
+    lint("local t = {1}\nfor _, v in t do print(v) end\n"
+         "for _, p in Players.GetPlayers() do print(p) end\n",
+         LINT_SERVER);
+    CHECK_INT(result.finding_count, 2);
+    FOUND(0, LINT_FOREIGN, 2, "for … in without ipairs or pairs is Luau");
+    FOUND(1, LINT_FOREIGN, 3, "A file that ends in .luau may have it");
+    CHECK(!findings[0].is_error && findings[1].is_error);
+    CLEAN(
+        "local t = {1}\nfor _, v in pairs(t) do print(v) end\nfor _, v in next, t do print(v) end\n"
+        "for _, p in ipairs(Players.GetPlayers()) do print(p.Name) end\n",
+        LINT_SERVER);
 }
 
 TEST(it_is_found_inside_functions_and_once_a_line)
@@ -197,7 +260,7 @@ TEST(calls_of_the_other_side_can_only_fail)
          LINT_CLIENT);
     CHECK_INT(result.finding_count, 5);
     FOUND(0, LINT_WRONG_SIDE, 1, "works on the server only; this script runs on clients");
-    FOUND(0, LINT_WRONG_SIDE, 1, "use Network.OnServerEvent");
+    FOUND(0, LINT_WRONG_SIDE, 1, "use Network.OnServerEvent or Network.On (Roblox has");
     FOUND(1, LINT_WRONG_SIDE, 2, "DataStore.GetDataStore");
     FOUND(2, LINT_WRONG_SIDE, 3, "KillPlayer");
     FOUND(3, LINT_WRONG_SIDE, 5, "Network.Broadcast");

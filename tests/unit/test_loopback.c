@@ -439,6 +439,15 @@ TEST(clients_know_what_is_public)
           value.number == 5);
     CHECK(!client->methods->attribute(client, crate, text_from("code"), &value));
     CHECK(client->methods->has_tag(client, CRATE_SCENE, text_from("loot")));
+    // The body of the first player: what is for its owner reaches that client alone.
+    ScriptPlayerInfo infos[4];
+    CHECK_INT(w.server->methods->players(w.server, infos, 4), 2);
+    CHECK_OK(w.server->methods->set_attribute(w.server, infos[0].entity, text_from("ammo"), &open,
+                                              ATTRIBUTE_OWNER));
+    step(&w, 1);
+    CHECK(client->methods->attribute(client, infos[0].entity, text_from("ammo"), &value));
+    ScriptWorld *second = view_world(w.views[1]);
+    CHECK(!second->methods->attribute(second, infos[0].entity, text_from("ammo"), &value));
     double coins = 0;
     CHECK(client->methods->player_stat_read(client, 1, text_from("Coins"), &coins) && coins == 3);
     ScriptPlayerInfo players[4];
@@ -581,8 +590,17 @@ TEST(the_store_keeps_values_and_versions)
     CHECK(run(&w, ask(STORE_GET, "a")));
     CHECK(ANSWER_IS(6, 2, 5, 2, 'h', 'i', 3, 8));
     CHECK(run(&w, ask(STORE_VERSIONS, "a")));
-    CHECK_BYTES(server_seen.answer,
-                ((const uint8_t[]){6, 1, 6, 4, 7, 2, 5, 4, 't', 'i', 'm', 'e', 3}), 13);
+    CHECK_BYTES(server_seen.answer, ((const uint8_t[]){6,   1,   6, 4, 7, 3,   5,   4,   'k', 'e',
+                                                       'p', 't', 2, 5, 4, 't', 'i', 'm', 'e', 3}),
+                20);
+    request = ask(STORE_GET_VERSION, "a");
+    request.version = 2;
+    CHECK(run(&w, request));
+    CHECK(ANSWER_IS(6, 1, 2)); // true
+    request.request_id = next_request++;
+    request.version = 3; // when it was removed
+    CHECK(run(&w, request));
+    CHECK(ANSWER_IS(6, 1, 0));
     CHECK(run(&w, ask(STORE_VERSIONS, "never")));
     CHECK(ANSWER_IS(6, 1, 6, 0));
     char key[130];
@@ -637,8 +655,8 @@ TEST(the_store_counts_and_sorts)
     CHECK(run(&w, request));
     CHECK(ANSWER_IS(6, 1, 6, 3, //
                     7, 2, 5, 3, 'k', 'e', 'y', 5, 1, 'b', 5, 5, 'v', 'a', 'l', 'u', 'e', 3, 18, 7,
-                    2, 5, 3, 'k', 'e', 'y', 5, 1, 'a', 5, 5, 'v', 'a', 'l', 'u', 'e', 3, 10, 7, 2,
-                    5, 3, 'k', 'e', 'y', 5, 1, 'c', 5, 5, 'v', 'a', 'l', 'u', 'e', 3, 10));
+                    2, 5, 3, 'k', 'e', 'y', 5, 1, 'c', 5, 5, 'v', 'a', 'l', 'u', 'e', 3, 10, 7, 2,
+                    5, 3, 'k', 'e', 'y', 5, 1, 'a', 5, 5, 'v', 'a', 'l', 'u', 'e', 3, 10));
     request.request_id = next_request++;
     request.ascending = true;
     request.number = 1;
@@ -668,7 +686,7 @@ TEST(the_store_has_caps_that_scripts_see)
 {
     World w;
     LoopbackConfig config = loopback_config_default();
-    config.store = (MemoryStoreConfig){.key_max = 3, .bytes_max = 64};
+    config.store = (MemoryStoreConfig){.key_max = 3, .bytes_max = 64, .old_bytes_max = 64};
     config.store_ticks = 5;
     config.store_answer_max = 4;
     open_world(&w, config);

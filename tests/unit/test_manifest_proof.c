@@ -82,7 +82,7 @@ static MessageScriptManifest manifest_of(uint32_t version)
                                    .cdn_base = stage_text("https://cdn.example/")};
 }
 
-// The text as the server would write it.
+// The text as the server would write it; version 0: the rows alone.
 static size_t server_text(uint32_t version, uint8_t *out, size_t capacity)
 {
     const Text requires[] = {cast.requires[0].path, cast.requires[1].path};
@@ -100,7 +100,8 @@ static size_t server_text(uint32_t version, uint8_t *out, size_t capacity)
                                .rows = &row,
                                .row_count = 1};
     ByteWriter writer = byte_writer(out, capacity);
-    CHECK_OK(manifest_write(&list, NULL, &writer));
+    CHECK_OK(version == 0 ? manifest_write_rows(&row, 1, &writer)
+                          : manifest_write(&list, NULL, &writer));
     return writer.at;
 }
 
@@ -163,6 +164,46 @@ TEST(what_is_signed_runs)
     CHECK(stats.manifest_is_proven);
     CHECK_INT(stats.script_count, 1);
     CHECK_INT(stats.rune_count, 1);
+    stage_close(cast.stage);
+}
+
+// Rows that came as a text are verified with what the message said about them.
+static void send_rows(uint32_t version, uint64_t tick)
+{
+    uint8_t text[2048];
+    const size_t bytes = server_text(version, text, sizeof text);
+    sign(text, bytes, cast.signature);
+    MessageScriptManifest manifest = manifest_of(version);
+    manifest.scripts_count = 0;
+    manifest.server_tick = tick;
+    manifest.signature = (WireBytes){cast.signature, 64};
+    manifest.text_bytes = server_text(0, text, sizeof text);
+    sha256_of(text, manifest.text_bytes, manifest.text_hash.bytes);
+    stage_send(cast.stage, MESSAGE_SCRIPT_MANIFEST, &manifest);
+    ClientWant want;
+    REQUIRE(client_wants(cast.stage->client, &want, 1) == 1);
+    CHECK_INT(want.kind, CLIENT_WANT_MANIFEST);
+    CHECK_INT(cast.verified, 0);
+    (void)!client_give_for(cast.stage->client, want.hash, text, manifest.text_bytes);
+    CHECK_INT(cast.verified, 1);
+}
+
+TEST(rows_that_came_alone_are_verified_with_the_message)
+{
+    ClientConfig config = client_config_default();
+    config.verify = verify;
+    cast_open(config);
+    send_rows(3, 77);
+    stage_run(cast.stage, 3);
+    send_rune(0);
+    stage_run(cast.stage, 6);
+    CHECK(has_run());
+    CHECK_INT(client_stats(cast.stage->client).manifest_version, 3);
+    CHECK(client_stats(cast.stage->client).manifest_is_proven);
+    stage_close(cast.stage);
+    cast_open(config);
+    send_rows(3, 78); // another tick than the signed one
+    check_closed("not signed");
     stage_close(cast.stage);
 }
 

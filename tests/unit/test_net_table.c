@@ -240,7 +240,7 @@ TEST(records_stay_within_their_bounds)
     for (uint32_t i = 0; i < 3; i++) {
         uint8_t bytes[1024];
         BitWriter writer = bit_writer(bytes, sizeof bytes);
-        net_table_encode(&table, entities[i].index, 0, &writer);
+        net_table_encode(&table, entities[i].index, 0, false, &writer);
         CHECK_OK(writer.status);
         CHECK(bit_writer_bytes(&writer) <= net_table_bound(&table, entities[i].index, 0));
     }

@@ -75,11 +75,13 @@ static void put_rows(StoreFixture *fixture, const char *world, bool present)
     CHECK_OK(fixture_save(fixture, world, epoch, 1, &rows));
     static const char *const keys[] = {"17171", "score_17171", "171710", "top"};
     static const uint8_t five[] = {6, 1, 3, 10};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    const size_t count = sizeof keys / sizeof keys[0];
+    for (size_t i = 0; i < 2 * count; i++) { // each twice: there is an old value
+        const char *key = keys[i % count];
         const StoreRequest set = {.operation = STORE_SET,
                                   .ordered = i % 2 == 1,
                                   .store = {"best", 4},
-                                  .key = {keys[i], strlen(keys[i])},
+                                  .key = {key, strlen(key)},
                                   .value = five,
                                   .value_bytes = sizeof five};
         StoreCompletion done;
@@ -169,6 +171,10 @@ TEST(a_person_is_deleted_and_nobody_else)
         CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM datastore_versions "
                                            "WHERE key = CAST('17171' AS BLOB)"),
                   0);
+        CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM datastore_values "
+                                           "WHERE length(key) > 0"),
+                  4);
+        CHECK_INT(fixture_number(&fixture, "SELECT sum(count) FROM datastore_values_use"), 4);
     }
     StoreAccount account;
     CHECK_INT(store_account_by_name(fixture.store, "ann", &account), STATUS_NOT_FOUND);

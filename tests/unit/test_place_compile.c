@@ -146,7 +146,9 @@ static const char rich_scene[] =
     "\"shape\": {\"kind\": \"cylinder\", \"size\": [2, 3, 9]}, \"material\": \"x\","
     "\"colour\": \"#ABCDEF\", \"attributes\": {\"z\": true, \"a\": 1.5, \"m\": \"\\u00e9\","
     "\"v\": [1, 2, 3], \"e\": {\"entity\": 5}, \"p\": {\"value\": 1, \"persistent\": true},"
-    "\"q\": {\"value\": \"s\", \"private\": true}}, \"tags\": [\"t\", \"s\"], \"trigger\": true,"
+    "\"q\": {\"value\": \"s\", \"private\": true},"
+    "\"r\": {\"value\": 2, \"visibility\": \"owner\"}}, \"tags\": [\"t\", \"s\"], \"trigger\": "
+    "true,"
     "\"ghost\": true, \"ladder\": true, \"bounce\": 3, \"damage\": 2, \"conveyor\": [1, 0, 0],"
     "\"scriptRef\": {\"path\": \"Workspace/D.ts\", \"codeHash\": \"sha256:00\"},"
     "\"scriptPath\": \"Workspace/D.lua\", \"parameters\": {\"open\": true, \"by\": [1]},"
@@ -236,10 +238,12 @@ TEST(equal_places_give_equal_bytes)
     heap = heap_make(64 << 20);
     const PlaceFile a[] = {
         file("place.json", PLACE),
-        file("scene.json", ENTITIES("{\"id\": 2, \"shape\": {\"kind\": \"sphere\", \"size\": [1, "
-                                    "2, 3]}, \"attributes\": {\"b\": 1, \"a\": 2}, "
-                                    "\"scriptRef\": {\"path\": \"Workspace/D.ts\", "
-                                    "\"codeHash\": \"sha256:00\"}}")),
+        file("scene.json",
+             ENTITIES("{\"id\": 2, \"shape\": {\"kind\": \"sphere\", \"size\": [1, "
+                      "2, 3]}, \"attributes\": {\"b\": 1, \"a\": 2, \"c\": {\"value\": 3, "
+                      "\"private\": true}}, "
+                      "\"scriptRef\": {\"path\": \"Workspace/D.ts\", "
+                      "\"codeHash\": \"sha256:00\"}}")),
         file("prefabs/A.json", "{\"format\": 1, \"kind\": \"prop\"}"),
         file("prefabs/B.json", "{\"format\": 1, \"kind\": \"part\"}"),
         file("Workspace/Door.lua", "not looked at")};
@@ -247,7 +251,9 @@ TEST(equal_places_give_equal_bytes)
         file("prefabs/B.json", "{\"kind\": \"part\", \"format\": 1, \"npc\": {}}"),
         file("prefabs/A.json", "{\"format\": 1, \"kind\": \"prop\", \"ghost\": false}"),
         file("scene.json",
-             ENTITIES("{\"attributes\": {\"a\": 2, \"b\": {\"value\": 1, \"private\": false}}, "
+             ENTITIES("{\"attributes\": {\"c\": {\"visibility\": \"server\", \"value\": 3}, "
+                      "\"a\": {\"value\": 2, \"visibility\": \"all\"}, "
+                      "\"b\": {\"value\": 1, \"private\": false}}, "
                       "\"type\": \"part\", \"shape\": {\"size\": [1.0, 1, 1], \"kind\": "
                       "\"sphere\"}, \"anchored\": true, \"id\": 2, \"transform\": {\"rotation\": "
                       "[0, 0, 0]}, \"scriptRef\": {\"codeHash\": \"sha256:ff\", \"path\": "
@@ -329,6 +335,15 @@ TEST(mistakes_in_scene_json_are_named)
     check_entity_refused("{\"id\": 2, \"attributes\": {\"a\": {\"entity\": 1}}}",
                          "name entity 1, which must be a part, prop or npc");
     check_entity_refused("{\"id\": 2, \"attributes\": {\"\": 1}}", "must have a name");
+    check_entity_refused(
+        "{\"id\": 2, \"attributes\": {\"a\": {\"value\": 1, \"visibility\": \"me\"}}}",
+        "visibility must be \"server\", \"owner\" or \"all\"");
+    check_entity_refused("{\"id\": 2, \"attributes\": {\"a\": {\"value\": 1, \"private\": true, "
+                         "\"visibility\": \"owner\"}}}",
+                         "must be \"server\" when \"private\" is true");
+    check_entity_refused(
+        "{\"id\": 2, \"attributes\": {\"a\": {\"value\": 1, \"visibility\": true}}}",
+        "visibility must be \"server\"");
     check_entity_refused("{\"id\": 2, \"scriptPath\": \"Door.lua\"}",
                          "must be in Workspace/ or ServerScriptService/");
     check_entity_refused("{\"id\": 2, \"scriptPath\": \"Workspace/a\", \"parameters\": [1]}",

@@ -85,15 +85,23 @@ TEST(a_ray_meets_the_nearest_thing)
     CHECK_INT(hit.net_id, 2);
     CHECK_NEAR(hit.distance, 20, 1e-4);
     ray.ignore = HANDLE_NONE;
-    ray.ignore_net_id = 2;
+    uint64_t ignored[2] = {2, 0};
+    ray.ignored = ignored;
+    ray.ignored_count = 1;
     REQUIRE(sim_ray(sim, &ray, &hit));
     CHECK(handle_equal(hit.entity, target));
     ray.ignore = target;
     CHECK(!sim_ray(sim, &ray, &hit)); // anchored parts by net id
     ray.ignore = HANDLE_NONE;
-    ray.ignore_net_id = sim_entity(sim, target)->net_id;
+    ignored[1] = sim_entity(sim, target)->net_id;
+    ray.ignored = &ignored[1];
     REQUIRE(sim_ray(sim, &ray, &hit));
     CHECK_INT(hit.net_id, 2);
+    ray.ignored = ignored;
+    ray.ignored_count = 2;
+    CHECK(!sim_ray(sim, &ray, &hit)); // both
+    ray.ignored = &ignored[1];
+    ray.ignored_count = 1;
     ray.ghosts = true;
     REQUIRE(sim_ray(sim, &ray, &hit));
     CHECK_INT(hit.net_id, 1);

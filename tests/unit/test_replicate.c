@@ -211,9 +211,9 @@ TEST(anchored_parts_are_told_when_hidden_and_when_they_become_entities)
 // --- attributes
 // --------------------------------------------------------------------------------------
 
-static bool attributes_mentions(const char *word)
+static bool client_mentions(uint32_t session, const char *word)
 {
-    const ReplicateClient *client = &world.clients[0];
+    const ReplicateClient *client = &world.clients[session];
     const size_t bytes = strlen(word);
     for (size_t i = 0; i + bytes <= client->attributes_bytes; i++) {
         if (memcmp(client->attributes + i, word, bytes) == 0) {
@@ -221,6 +221,11 @@ static bool attributes_mentions(const char *word)
         }
     }
     return false;
+}
+
+static bool attributes_mentions(const char *word)
+{
+    return client_mentions(0, word);
 }
 
 TEST(attributes_are_sent_when_they_change_and_never_what_is_private)
@@ -253,6 +258,60 @@ TEST(attributes_are_sent_when_they_change_and_never_what_is_private)
     attribute_table_remove(&world.attributes, id);
     replicate_run(&world, 1);
     CHECK_INT(world.clients[0].attributes_bytes, 3); // no name, no attributes, no tags
+    replicate_close(&world);
+}
+
+// Session 0 sees through the body that owns, session 1 through another.
+TEST(attributes_for_the_owner_reach_the_owner_alone)
+{
+    open_default();
+    const CharacterDesc ann = {.owner_id = 71, .position = {0, 0, 0}};
+    const CharacterDesc bob = {.owner_id = 72, .position = {2, 0, 0}};
+    Handle bodies[2];
+    CHECK_OK(sim_spawn_player(world.sim, &ann, &bodies[0]));
+    CHECK_OK(sim_spawn_player(world.sim, &bob, &bodies[1]));
+    const uint64_t id = replicate_id(&world, bodies[0]);
+    replicate_join(&world, 0, id);
+    replicate_join(&world, 1, replicate_id(&world, bodies[1]));
+    replicate_run(&world, 8);
+    const ScriptValue value = {.type = SCRIPT_TEXT, .text = text_from("teapot")};
+    ScriptValue number = {.type = SCRIPT_NUMBER};
+    CHECK_OK(attribute_table_set_attribute(&world.attributes, id, text_from("Hoard"), &value,
+                                           ATTRIBUTE_OWNER));
+    // More changes than versions are kept: the other session gets none of them, and then again what
+    // it may see.
+    for (uint32_t i = 0; i < 2 * NET_RING; i++) {
+        number.number = i;
+        CHECK_OK(attribute_table_set_attribute(&world.attributes, id, text_from("Ammo"), &number,
+                                               ATTRIBUTE_OWNER));
+        replicate_run(&world, 1);
+        CHECK_INT(world.clients[0].updates, 1);
+        CHECK_INT(world.clients[1].updates, 0);
+    }
+    CHECK(client_mentions(0, "Hoard") && client_mentions(0, "teapot"));
+    CHECK_INT(world.clients[1].attributes_bytes, 0);
+    CHECK_OK(attribute_table_set_attribute(&world.attributes, id, text_from("Word"), &value, 0));
+    replicate_run(&world, 1);
+    CHECK(client_mentions(0, "Hoard") && client_mentions(0, "Word"));
+    CHECK(!client_mentions(1, "Hoard") && !client_mentions(1, "Ammo") &&
+          client_mentions(1, "Word"));
+    // It changes hands.
+    ((Entity *)sim_entity(world.sim, bodies[0]))->owner_id = 72;
+    world.clients[0].attributes_bytes = 0;
+    replicate_run(&world, 3);
+    CHECK(!client_mentions(0, "Hoard") && client_mentions(0, "Word"));
+    CHECK(client_mentions(1, "Hoard") && client_mentions(1, "Word"));
+    // Nothing is left for the owner, then nothing at all.
+    const ScriptValue nil = {.type = SCRIPT_NIL};
+    CHECK_OK(attribute_table_set_attribute(&world.attributes, id, text_from("Hoard"), &nil, 0));
+    CHECK_OK(attribute_table_set_attribute(&world.attributes, id, text_from("Ammo"), &nil, 0));
+    replicate_run(&world, 1);
+    CHECK(!client_mentions(1, "Hoard") && client_mentions(1, "Word"));
+    CHECK_INT(world.clients[0].updates, 0);
+    attribute_table_remove(&world.attributes, id);
+    replicate_run(&world, 1);
+    CHECK_INT(world.clients[0].attributes_bytes, 3);
+    CHECK_INT(world.clients[1].attributes_bytes, 3);
     replicate_close(&world);
 }
 

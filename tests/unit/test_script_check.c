@@ -133,3 +133,50 @@ TEST(what_was_made_of_a_soul_is_the_souls)
     CHECK(strstr(answer, "shadowed") == NULL);
     CHECK_INT(heap.bytes_now, 0);
 }
+
+// Each form of Luau that Lua rejects, and Lua that only looks like it.
+TEST(forms_of_luau_are_named_at_their_line)
+{
+    static const struct {
+        const char *text;
+        uint32_t line;
+        const char *part;
+    } cases[] = {
+        {"local n = 1\nn += 1\n", 2, "write count = count + 1"},
+        {"n ..= 'a'\n", 1, "write count = count + 1"},
+        {"n //= 2\n", 1, "write count = count + 1"},
+        {"for i = 1, 2 do\n  continue\n\nend\n", 2, "continue is Luau"},
+        {"for i = 1, 2 do if i then continue end end\n", 1, "continue is Luau"},
+        {"print(`a {1}`)\n", 1, "backticks"},
+        {"local a, b: number = 1, 2\n", 1, "types are Luau"},
+        {"for i: number = 1, 2 do end\n", 1, "types are Luau"},
+        {"function f(a: string) end\n", 1, "types are Luau"},
+        {"local f = function(a)\n  : number return 1 end\n", 2, "types are Luau"},
+        {"function f<T>(a) end\n", 1, "types are Luau"},
+        {"export type A = number\n", 1, "types are Luau"},
+        {"type A<T> = {T}\n", 1, "types are Luau"},
+        {"local a = (b :: number)\n", 1, "types are Luau"},
+        {"return if a then 1 else 2\n", 1, "if inside an expression"},
+        {"print(1, if a then 1 else 2)\n", 1, "if inside an expression"},
+        {"if a = 1 then end\n", 1, "write == to compare"},
+        {"local a = b != 1\n", 1, "write ~="},
+        {"local a = = 1 -- x += 1\n", 1, "unexpected symbol near '='"},
+        {"local s = \"x += 1\" print(s s)\n", 1, "')' expected near 's'"},
+        {"--[[ continue `a` ]] local a = [==[ x += 1 ]] ]==] = 2\n", 1, "near '='"},
+        {"::a:: if b then goto a end ::c:: x:y(z) = 1\n", 1, "near '='"},
+    };
+    Heap heap = heap_make(HEAP_MAX);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CheckList list;
+        CheckOutput output;
+        CHECK_OK(check_list_create(&heap, 8, &list));
+        CHECK_INT(check_text(&heap, cases[i].text, NULL, 0, &list, &output), STATUS_MALFORMED);
+        if (list.count != 1 || list.items[0].line != cases[i].line ||
+            strstr(list.items[0].message, cases[i].part) == NULL) {
+            test_fail(__FILE__, __LINE__, "%s: line %u: %s", cases[i].text, list.items[0].line,
+                      list.items[0].message);
+        }
+        check_list_destroy(&heap, &list);
+    }
+    CHECK_INT(heap.bytes_now, 0);
+}

@@ -5,6 +5,8 @@
 
 #include "core/base/check.h"
 #include "core/script/trial/memory_store.h"
+#include "server/store/people/store_audit.h"
+#include "server/store/sql/sql.h"
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -37,7 +39,7 @@ typedef struct Pair {
     uint32_t count;
 } Pair;
 
-static bool pair_begin(Pair *pair, uint32_t keys, size_t bytes)
+static bool pair_begin(Pair *pair, uint32_t keys, size_t bytes, size_t old_bytes)
 {
     memset(pair, 0, sizeof *pair);
     if (!fixture_begin(&pair->fixture)) {
@@ -47,6 +49,7 @@ static bool pair_begin(Pair *pair, uint32_t keys, size_t bytes)
     pair->fixture.config.unix_ms = clock_read;
     pair->fixture.config.data_keys_max = keys;
     pair->fixture.config.data_bytes_max = bytes;
+    pair->fixture.config.data_old_bytes_max = old_bytes;
     if (fixture_open(&pair->fixture) != STATUS_OK) {
         test_fail(__FILE__, __LINE__, "%s", pair->fixture.reason);
         return false;
@@ -55,6 +58,7 @@ static bool pair_begin(Pair *pair, uint32_t keys, size_t bytes)
     MemoryStoreConfig config = memory_store_config_default();
     config.key_max = keys;
     config.bytes_max = bytes;
+    config.old_bytes_max = old_bytes;
     pair->epoch = fixture_world(&pair->fixture, "w1");
     return memory_store_create(&pair->heap, &config, &pair->memory) == STATUS_OK;
 }
@@ -141,6 +145,26 @@ static size_t random_value(Rng *rng, uint8_t *bytes, size_t max)
     return writer.at;
 }
 
+// Of a page: the least number, the greatest, and the one after which it begins.
+static size_t random_range(Rng *rng, uint8_t *bytes, size_t max, bool has_after)
+{
+    static const uint64_t numbers[] = {0, 2, 4, 7, 8, 14, 17, UINT64_MAX, UINT64_MAX - 1};
+    ByteWriter writer = byte_writer(bytes, max);
+    if (!has_after && rng_below(rng, 4) == 0) {
+        return 0;
+    }
+    byte_write_u8(&writer, 6);
+    byte_write_varint(&writer, rng_below(rng, 16) == 0 ? 2 : 3);
+    for (int i = 0; i < 3; i++) {
+        const bool given = i == 2 ? has_after : rng_below(rng, 2) == 0;
+        byte_write_u8(&writer, rng_below(rng, 64) == 0 ? 5 : given ? 3 : 0);
+        if (given) {
+            byte_write_varint(&writer, numbers[rng_below(rng, 9)]);
+        }
+    }
+    return writer.at;
+}
+
 static double random_number(Rng *rng)
 {
     static const double numbers[] = {1, -1, 0, 100, 5, 1.5, 9007199254740992.0, -1e300, 101, 0.5};
@@ -153,7 +177,7 @@ static void random_request(Pair *pair, Rng *rng)
     static const char *const stores[] = {"coins", "Zoë's", ""};
     uint8_t value[4096];
     const char *store = stores[rng_below(rng, rng_below(rng, 16) == 0 ? 3 : 2)];
-    StoreRequest request = {.operation = (StoreOperation)rng_below(rng, 7)};
+    StoreRequest request = {.operation = (StoreOperation)rng_below(rng, STORE_OPERATION_END)};
     request.ordered = rng_below(rng, 2) == 0;
     request.store = (Text){store, strlen(store)};
     request.key = random_key(rng);
@@ -161,16 +185,21 @@ static void random_request(Pair *pair, Rng *rng)
     request.value_bytes = random_value(rng, value, sizeof value);
     request.number = random_number(rng);
     request.ascending = rng_below(rng, 2) == 0;
-    request.version = rng_below(rng, 6);
+    request.version = rng_below(rng, rng_below(rng, 2) == 0 ? 6 : 300);
+    if (request.operation == STORE_SORTED && rng_below(rng, 8) > 0) {
+        request.key.bytes = rng_below(rng, 3) == 0 ? request.key.bytes : 0;
+        request.value_bytes = random_range(rng, value, sizeof value, request.key.bytes > 0);
+    }
     ask(pair, &request);
 }
 
-TEST(the_same_answers_as_the_store_in_memory)
+// The old values have room for some hundred: in the end the oldest give way all the time.
+static void compare_many(size_t old_bytes)
 {
     Pair *pair = malloc(sizeof *pair);
     REQUIRE(pair != NULL);
     Rng rng = rng_make(test_seed(), 5);
-    if (pair_begin(pair, 1024, 4u << 20)) {
+    if (pair_begin(pair, 1024, 4u << 20, old_bytes)) {
         for (uint32_t round = 0; round < 250 && test_is_passing(); round++) {
             atomic_store(&clock_ms, 1000ull * (1700000000u + round));
             const uint32_t count = 1 + rng_below(&rng, QUEUE_MAX - 1);
@@ -186,6 +215,16 @@ TEST(the_same_answers_as_the_store_in_memory)
         pair_end(pair);
     }
     free(pair);
+}
+
+TEST(the_same_answers_as_the_store_in_memory)
+{
+    compare_many(1u << 20);
+}
+
+TEST(old_values_give_way_in_the_same_order)
+{
+    compare_many(4000);
 }
 
 static StoreRequest simple(StoreOperation operation, const char *key, const uint8_t *value,
@@ -204,7 +243,7 @@ TEST(caps_are_errors_that_the_script_sees)
     REQUIRE(pair != NULL);
     static const uint8_t five[] = {6, 1, 3, 10};
     static const uint8_t large[2 + 3 + 1196] = {6, 1, 5, 0xac, 9}; // a text of 1,196 bytes
-    if (pair_begin(pair, 3, 2000)) {
+    if (pair_begin(pair, 3, 2000, 2000)) {
         static const char *const names[] = {"a", "b", "c", "d"};
         for (size_t i = 0; i < 4; i++) {
             const StoreRequest set = simple(STORE_SET, names[i], five, sizeof five);
@@ -273,4 +312,162 @@ TEST(a_fenced_world_gets_no_answer)
     CHECK(got.status == STATUS_OK && !got.ok && got.byte_count > 0);
     CHECK_INT(store_stats(fixture.store).damaged, 1);
     fixture_end(&fixture);
+}
+
+// --- versions and pages -------------------------------------------------------------------------
+
+static StoreRequest get_version(const char *key, uint64_t version)
+{
+    StoreRequest request = simple(STORE_GET_VERSION, key, NULL, 0);
+    request.version = version;
+    return request;
+}
+
+// Sets a key to the integers from..to; they are even numbers in the bytes.
+static void set_numbers(Pair *pair, const char *key, uint8_t from, uint8_t to)
+{
+    for (uint8_t i = from; i <= to && test_is_passing(); i++) {
+        const uint8_t value[] = {6, 1, 3, (uint8_t)(2 * i)};
+        const StoreRequest set = simple(STORE_SET, key, value, sizeof value);
+        ask(pair, &set);
+        CHECK(pair->asked[0].ok);
+        compare(pair);
+    }
+}
+
+static void check_version(Pair *pair, const char *key, uint64_t version, int number)
+{
+    const StoreRequest get = get_version(key, version);
+    ask(pair, &get);
+    const Asked *asked = &pair->asked[0];
+    const uint8_t value[] = {6, 1, 3, (uint8_t)(2 * number)}, nothing[] = {6, 1, 0};
+    CHECK(asked->ok);
+    CHECK_INT(asked->bytes, number < 0 ? sizeof nothing : sizeof value);
+    CHECK_BYTES(asked->answer, number < 0 ? nothing : value, asked->bytes);
+    compare(pair);
+}
+
+TEST(versions_hold_the_values_they_had)
+{
+    Pair *pair = malloc(sizeof *pair);
+    REQUIRE(pair != NULL);
+    if (pair_begin(pair, 10, 1000, 1000)) {
+        set_numbers(pair, "k", 1, 20);
+        check_version(pair, "k", 20, 20); // the newest
+        check_version(pair, "k", 5, 5);   // the last of sixteen
+        check_version(pair, "k", 4, -1);
+        check_version(pair, "k", 21, -1);
+        check_version(pair, "k", UINT64_MAX, -1);
+        check_version(pair, "never", 1, -1);
+        const StoreRequest remove = simple(STORE_REMOVE, "k", NULL, 0);
+        ask(pair, &remove);
+        compare(pair);
+        check_version(pair, "k", 20, 20); // what RemoveAsync took away
+        check_version(pair, "k", 21, -1);
+        fixture_close(&pair->fixture);
+        REQUIRE(fixture_open(&pair->fixture) == STATUS_OK);
+        check_version(pair, "k", 19, 19);
+        CHECK_INT(fixture_number(&pair->fixture, "SELECT count(*) FROM datastore_values WHERE "
+                                                 "length(place_id) > 0"),
+                  15);
+        CHECK_INT(fixture_number(&pair->fixture, "SELECT bytes FROM datastore_values_use WHERE "
+                                                 "length(place_id) > 0"),
+                  30);
+        pair_end(pair);
+    }
+    free(pair);
+}
+
+TEST(old_values_have_room_of_their_own)
+{
+    Pair *pair = malloc(sizeof *pair);
+    REQUIRE(pair != NULL);
+    if (pair_begin(pair, 10, 1000, 8)) { // four old values of two bytes
+        set_numbers(pair, "a", 1, 4);    // 1, 2 and 3 are old
+        atomic_fetch_add(&clock_ms, 1000);
+        set_numbers(pair, "b", 1, 3); // takes the room of the first two of a
+        check_version(pair, "a", 1, -1);
+        check_version(pair, "a", 2, 2);
+        check_version(pair, "b", 1, 1);
+        check_version(pair, "b", 2, 2);
+        // A large value is not kept when it is replaced, and drops nothing.
+        static const uint8_t large[] = {6, 1, 5, 9, 'l', 'a', 'r', 'g', 'e', 't', 'e', 'x', 't'};
+        const StoreRequest set = simple(STORE_SET, "c", large, sizeof large);
+        ask(pair, &set);
+        compare(pair);
+        set_numbers(pair, "c", 7, 7);
+        check_version(pair, "c", 1, -1);
+        check_version(pair, "a", 2, 2);
+        CHECK_INT(fixture_number(&pair->fixture, "SELECT sum(bytes) FROM datastore_values_use"), 8);
+        pair_end(pair);
+    }
+    free(pair);
+}
+
+TEST(old_values_go_after_thirty_days)
+{
+    Pair *pair = malloc(sizeof *pair);
+    REQUIRE(pair != NULL);
+    if (pair_begin(pair, 10, 1000, 1000)) {
+        const uint64_t day = 86400000;
+        StoreSwept swept;
+        atomic_store(&clock_ms, 1000 * day);
+        set_numbers(pair, "a", 1, 3); // 1 and 2 were replaced now
+        atomic_store(&clock_ms, 1020 * day);
+        set_numbers(pair, "a", 4, 4); // and 3 later
+        CHECK_OK(store_sweep(pair->fixture.store, 1029 * day, 0, &swept));
+        check_version(pair, "a", 1, 1);
+        CHECK_OK(store_sweep(pair->fixture.store, 1031 * day, 0, &swept));
+        CHECK_INT(fixture_number(&pair->fixture, "SELECT count(*) FROM datastore_values WHERE "
+                                                 "length(place_id) > 0"),
+                  1);
+        CHECK_INT(fixture_number(&pair->fixture, "SELECT bytes FROM datastore_values_use WHERE "
+                                                 "length(place_id) > 0"),
+                  2);
+        pair_end(pair);
+    }
+    free(pair);
+}
+
+// Damage is said, and hurts nothing else.
+TEST(a_damaged_old_value_is_an_error)
+{
+    Pair *pair = malloc(sizeof *pair);
+    REQUIRE(pair != NULL);
+    if (pair_begin(pair, 10, 1000, 1000)) {
+        set_numbers(pair, "a", 1, 3);
+        CHECK(fixture_sql(&pair->fixture,
+                          "UPDATE datastore_values SET value = x'0308' WHERE version = 1"));
+        const StoreRequest first = get_version("a", 1);
+        StoreCompletion got;
+        CHECK_OK(store_request(pair->fixture.store, "w1", pair->epoch, &first, 1));
+        REQUIRE(fixture_wait(&pair->fixture, &got));
+        CHECK(got.status == STATUS_OK && !got.ok && got.damaged);
+        check_version(pair, "a", 2, 2);
+        pair_end(pair);
+    }
+    free(pair);
+}
+
+TEST(a_database_of_version_7_keeps_old_values_from_now_on)
+{
+    Pair *pair = malloc(sizeof *pair);
+    REQUIRE(pair != NULL);
+    if (pair_begin(pair, 10, 1000, 1000)) {
+        set_numbers(pair, "a", 1, 1);
+        fixture_close(&pair->fixture);
+        Sql sql;
+        char reason[256];
+        REQUIRE(sql_connect(&sql, pair->fixture.path, reason, sizeof reason) == STATUS_OK);
+        sql_exec(&sql, "DROP TABLE datastore_values; DROP TABLE datastore_values_use; "
+                       "PRAGMA user_version = 7");
+        CHECK_OK(sql_status(&sql));
+        sql_disconnect(&sql);
+        REQUIRE(fixture_open(&pair->fixture) == STATUS_OK);
+        check_version(pair, "a", 1, 1);
+        set_numbers(pair, "a", 2, 2);
+        check_version(pair, "a", 1, 1);
+        pair_end(pair);
+    }
+    free(pair);
 }

@@ -134,7 +134,7 @@ TEST(a_view_reads_its_sim_and_what_its_owner_says)
     CHECK(w.methods->player_stat_read(w.world, ME, text_from("Coins"), &stat) && stat == 4);
     CHECK_INT(w.methods->voxel(w.world, (VoxelCoord){0, -1, 0}), 1);
     ScriptRayHit hit;
-    CHECK(w.methods->ray(w.world, vec3(-3, 1, 0), vec3(0, 0, 1), 10, 0, &hit));
+    CHECK(w.methods->ray(w.world, vec3(-3, 1, 0), vec3(0, 0, 1), 10, (ScriptIgnored){0}, &hit));
     CHECK_INT(hit.entity, DOOR);
     PartData data;
     CHECK_OK(w.methods->part_data(w.world, DOOR, &data));
@@ -180,7 +180,7 @@ TEST(every_change_of_replicated_state_is_denied)
         w.methods->player_spawn(w.world, ME, NULL),
         w.methods->player_team(w.world, ME, text_from("red")),
         w.methods->player_stat(w.world, ME, text_from("Coins"), 1),
-        w.methods->fire(w.world, 0, VEC3_ZERO, VEC3_ZERO, 1, 0, 0, &out),
+        w.methods->fire(w.world, &(ScriptShot){.velocity = VEC3_ZERO}, &out),
         w.methods->npc_move_to(w.world, w.body, VEC3_ZERO),
         w.methods->npc_target(w.world, w.body, 0),
         w.methods->npc_patrol(w.world, w.body, NULL, 0),
@@ -381,22 +381,60 @@ TEST(keys_camera_and_ui)
     CHECK(w.methods->camera(w.world, &position, &forward));
     CHECK_NEAR(forward.z, 1, 1e-6);
     CHECK_NEAR(position.z, 3, 0);
+    close_world(&w);
+}
 
-    static uint8_t tree[VALUE_BYTES_MAX + 1] = {6, 0};
-    size_t bytes = 9;
-    uint64_t version = 9;
-    (void)view_ui(w.view, &bytes, &version);
-    CHECK_INT(bytes, 0);
-    CHECK_INT(version, 0);
-    CHECK_OK(w.methods->ui(w.world, tree, 2));
-    CHECK_BYTES(view_ui(w.view, &bytes, &version), tree, 2);
-    CHECK_INT(bytes, 2);
-    CHECK_INT(version, 1);
-    CHECK_INT(w.methods->ui(w.world, tree, sizeof tree), STATUS_RANGE);
-    CHECK_OK(w.methods->ui(w.world, NULL, 0));
-    (void)view_ui(w.view, &bytes, &version);
-    CHECK_INT(bytes, 0);
-    CHECK_INT(version, 2);
+static void check_shown(View *view, uint64_t owner, uint64_t entity, size_t bytes)
+{
+    const ViewShown *shown = view_shown(view);
+    CHECK(shown != NULL);
+    CHECK_INT(shown->owner, owner);
+    CHECK_INT(shown->entity, entity);
+    CHECK_INT(shown->bytes, bytes);
+    if (bytes > 0) {
+        CHECK_INT(shown->tree[bytes - 1], owner); // as the test wrote it
+    }
+    view_shown_take(view);
+}
+
+TEST(shown_trees_wait_for_whoever_draws)
+{
+    ViewConfig config = view_config_default();
+    config.ui_bytes_max = UI_WAITING_BYTES;
+    World w = open_world_with(&config);
+    static uint8_t tree[VALUE_BYTES_MAX + 1];
+    CHECK(view_shown(w.view) == NULL);
+    view_shown_take(w.view);
+    for (uint8_t owner = 1; owner <= 3; owner++) {
+        tree[owner + 9] = owner;
+        CHECK_OK(w.methods->show(w.world, owner, 0, tree, owner + 10u));
+    }
+    // A newer one of the same owner and entity replaces it; above an entity is another place.
+    tree[4] = 2;
+    CHECK_OK(w.methods->show(w.world, 2, 0, tree, 5));
+    CHECK_OK(w.methods->show(w.world, 2, 77, tree, 5));
+    CHECK_OK(w.methods->show(w.world, 3, 0, NULL, 0));
+    check_shown(w.view, 1, 0, 11);
+    check_shown(w.view, 2, 0, 5);
+    check_shown(w.view, 2, 77, 5);
+    check_shown(w.view, 3, 0, 0);
+    CHECK(view_shown(w.view) == NULL);
+
+    CHECK_INT(w.methods->show(w.world, 1, 0, tree, sizeof tree), STATUS_RANGE);
+    uint64_t count = 0;
+    while (w.methods->show(w.world, 1, count + 1, tree, VALUE_BYTES_MAX) == STATUS_OK) {
+        count += 1;
+    }
+    CHECK_INT(count, UI_WAITING_BYTES / VALUE_BYTES_MAX);
+    CHECK_OK(w.methods->show(w.world, 1, count, tree, VALUE_BYTES_MAX)); // in place of the last
+    while (view_shown(w.view) != NULL) {
+        view_shown_take(w.view);
+    }
+    count = 0;
+    while (w.methods->show(w.world, 1, count, NULL, 0) == STATUS_OK) {
+        count += 1;
+    }
+    CHECK_INT(count, UI_WAITING_MAX);
     close_world(&w);
 }
 

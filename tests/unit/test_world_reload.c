@@ -198,6 +198,26 @@ TEST(faults_that_players_cause_do_not_count)
     close();
 }
 
+// Stopped for its memory, it would stay stopped: the set before it has to come back.
+TEST(a_set_that_is_stopped_for_its_memory_has_failed)
+{
+    open();
+    CHECK_OK(act_world_script(&act, "ServerScriptService/A", COUNTER("a", "1")));
+    act_world_tick(&act, 10);
+    CHECK_OK(
+        act_world_script(&act, "ServerScriptService/A",
+                         "local kept = {}\n"
+                         "function onUpdate()\n"
+                         "  for i = 1, 64 do kept[#kept + 1] = string.rep('x', 4096) .. #kept end\n"
+                         "end\n"));
+    CHECK_OK(reload());
+    act_world_tick(&act, TRIAL_TICKS - 5);
+    check_told(1, 0, 1);
+    check_reason("ServerScriptService/A");
+    check_reason("it is stopped until it changes");
+    close();
+}
+
 TEST(what_is_dropped_changes_nothing)
 {
     open();
@@ -318,6 +338,48 @@ TEST(parameters_change_in_place)
     CHECK_INT(act_world_enter(
                   &act, &(Entry){.type = ENTRY_PARAMETERS, .name = "Nothing", .name_bytes = 7}),
               STATUS_NOT_FOUND);
+    close();
+}
+
+static const MessageScriptParameters *told(ActClient *client, uint32_t count)
+{
+    CHECK_INT(client->counts[MESSAGE_SCRIPT_PARAMETERS], count);
+    return act_client_last(client, MESSAGE_SCRIPT_PARAMETERS);
+}
+
+// Those who play and those who come later, before the manifest; not of scripts that they do not
+// have.
+TEST(clients_are_told_of_parameters)
+{
+    open();
+    CHECK_OK(act_world_script(&act, "Workspace/Vault", "function onUpdate(self) end"));
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_tick(&act, 3);
+    (void)told(a, 0);
+    CHECK_OK(set_parameters("{\"gold\": 70}"));
+    CHECK_OK(reload());
+    act_world_tick(&act, 3);
+    ActClient *b = act_world_join(&act, 8, "bob");
+    act_world_tick(&act, 3);
+    ActClient *both[2] = {a, b};
+    for (uint32_t i = 0; i < 2; i++) {
+        const MessageScriptParameters *message = told(both[i], 1);
+        REQUIRE(message != NULL);
+        CHECK_INT(message->version, act.world->run.manifest_version);
+        CHECK_INT(message->entity_id, VAULT_ID);
+        CHECK(text_equal(message->parameters, act_text("{\"gold\": 70}")));
+    }
+    // Text that clients could not be sent, and more than they are sent.
+    CHECK_INT(set_parameters("{\"gold\": \"\xff\"}"), STATUS_MALFORMED);
+    // Its script is the server's alone now.
+    CHECK_OK(act_world_enter(
+        &act, &(Entry){.type = ENTRY_SCRIPT, .name = "Workspace/Vault", .name_bytes = 15}));
+    CHECK_OK(reload());
+    act_world_tick(&act, 3);
+    (void)told(a, 1);
+    ActClient *c = act_world_join(&act, 9, "cat");
+    act_world_tick(&act, 3);
+    (void)told(c, 0);
     close();
 }
 

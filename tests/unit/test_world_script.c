@@ -581,6 +581,41 @@ TEST(a_script_spawns_a_player_at_a_spawn)
     close();
 }
 
+static const char TEAM_SCENE[] =
+    "{\"format\": 1,\n"
+    " \"terrain\": [{\"min\": [-32, -4, -32], \"max\": [31, -1, 31], \"kind\": \"grass\"}],\n"
+    " \"entities\": [\n"
+    "  {\"id\": 1, \"type\": \"spawn\", \"name\": \"Lobby\", \"transform\": {\"position\": "
+    "[6, 0, -8]}},\n"
+    "  {\"id\": 2, \"type\": \"spawn\", \"name\": \"Base\", \"team\": \"red\","
+    "   \"transform\": {\"position\": [-7, 0, 3]}},\n"
+    "  {\"id\": 3, \"name\": \"Vault\", \"transform\": {\"position\": [9, 0.5, 9]},"
+    "   \"shape\": {\"size\": [1, 1, 1]}}]}\n";
+
+// A team that changes counts from the next body on, whoever makes it: a script or the world.
+TEST(players_begin_where_their_team_begins)
+{
+    memset(&store, 0, sizeof store);
+    act_world_open(&act, &store, TEST_PLACE_FLAT, TEAM_SCENE, true);
+    CHECK_OK(act_world_script(&act, "ServerScriptService/Teams",
+                              "local base = World.Find('Base')\n"
+                              "assert(base.Team == 'red' and base.Position.X == -7)\n"
+                              "assert(World.Find('Lobby').Position.Z == -8)\n"
+                              "Players.PlayerAdded:Connect(function(player)\n"
+                              "  player.Spawned:Connect(function(body)\n"
+                              "    World.Find('Vault'):SetAttribute('gold', body.Position.X)\n"
+                              "    player.Team = 'red'\n"
+                              "    if body.Position.X == 6 then player:Kill() end\n"
+                              "  end)\n"
+                              "end)\n"));
+    (void)act_world_join(&act, 7, "ann");
+    act_world_tick(&act, 4);
+    CHECK_NEAR(gold(), 6, 0);
+    act_world_tick(&act, 130); // two seconds dead
+    CHECK_NEAR(gold(), -7, 0);
+    close();
+}
+
 // What scripts build for a player outlives the world; what they build for themselves they build
 // again.
 TEST(scripts_build_too)

@@ -1,7 +1,7 @@
 // The dispatcher of api.h: tables and classes made from the rows, and the checks before every call.
 #include "core/script/api/api.h"
 
-#include "core/base/nearest.h"
+#include "core/script/api/api_names.h"
 #include "core/script/api/script_api.h"
 
 #include <stdio.h>
@@ -40,18 +40,6 @@ static const ApiRow rows[] = {
 #include "core/script/api.def"
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
-
-// The members of tables that are passed and returned, by the name of their shape.
-typedef struct ApiField {
-    const char *shape;
-    const char *name;
-    const char *type; // as written
-} ApiField;
-static const ApiField fields[] = {
-#define API_FIELD(owner, name, type, doc) {#owner, #name, type},
-#include "core/script/api.def"
-};
-#define FIELD_COUNT (sizeof fields / sizeof fields[0])
 
 // Shapes that also hold a list.
 static const char *const lists[] = {
@@ -140,6 +128,11 @@ static bool fits_word(lua_State *thread, int index, const char *word, size_t byt
     if (word[0] == '{' || is_shape(word, bytes)) {
         return lua_type(thread, index) == LUA_TTABLE;
     }
+    const char *words = api_words_of(word, bytes);
+    if (words != NULL) {
+        return lua_type(thread, index) == LUA_TSTRING &&
+               api_words_has(words, api_text(thread, index));
+    }
     return word_is(word, bytes, luaL_typename(thread, index));
 }
 
@@ -190,6 +183,13 @@ static const char *type_name(lua_State *thread, int index)
     return luaL_typename(thread, index);
 }
 
+int api_global_typeof(lua_State *thread)
+{
+    const bool is_object = lua_type(thread, 1) == LUA_TUSERDATA; // a table may call itself anything
+    lua_pushstring(thread, is_object ? type_name(thread, 1) : luaL_typename(thread, 1));
+    return 1;
+}
+
 static const char *article_of(const char *type)
 {
     return strchr("aeiouAEIO", type[0]) != NULL ? "an" : "a";
@@ -201,37 +201,61 @@ static void full_name(const ApiRow *row, char *out, size_t capacity)
     snprintf(out, capacity, "%s%s%s", row->owner, joint, row->name);
 }
 
+// How the options of a function look, for its errors.
+static const char *example_of(const char *where)
+{
+    return strcmp(where, "Network.Declare") == 0
+               ? " (as in {types = {\"Vector3\", \"number\"}, rate = 10})"
+               : "";
+}
+
+// Raises if the type is one of words, with those there are.
+static void raise_word(lua_State *thread, int index, const char *what, const char *type)
+{
+    const char *words = api_words_of(type, strlen(type));
+    if (words == NULL) {
+        return;
+    }
+    char list[API_WORDS_BYTES];
+    const bool is_text = lua_type(thread, index) == LUA_TSTRING;
+    const Text given = is_text ? api_text(thread, index) : text_from("");
+    api_words_text(words, given, list, sizeof list);
+    if (is_text) {
+        luaL_error(thread, "%s cannot be \"%s\": it is %s", what, given.data, list);
+    }
+    luaL_error(thread, "%s must be %s, got %s", what, list, type_name(thread, index));
+}
+
+static const ApiField *option_at(const ApiArgument *argument, uint32_t index)
+{
+    uint32_t count;
+    return &api_fields(&count)[argument->option_first + index];
+}
+
 static void raise_unknown_option(lua_State *thread, const char *where, const ApiArgument *argument,
                                  Text key)
 {
-    Nearest nearest = nearest_begin(key.data, key.bytes);
-    char list[256] = "";
-    size_t at = 0;
-    for (uint32_t i = 0; i < argument->option_count; i++) {
-        const char *name = fields[argument->option_first + i].name;
-        (void)nearest_consider(&nearest, name, strlen(name));
-        at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", i > 0 ? ", " : "", name);
-        ASSERT(at < sizeof list);
-    }
-    if (nearest.found != NULL) {
-        luaL_error(thread, "%s has no option \"%s\"; did you mean \"%s\"?", where, key.data,
-                   nearest.found);
-    }
-    luaL_error(thread, "%s has no option \"%s\"; the options are %s", where, key.data, list);
+    char advice[API_OPTIONS_BYTES];
+    api_options_text(option_at(argument, 0)->shape, key, advice);
+    luaL_error(thread, "%s has no option \"%s\"; %s%s", where, key.data, advice,
+               example_of(where));
 }
 
 // The value of the option is on top of the stack.
 static void check_option(lua_State *thread, const char *where, const ApiField *field)
 {
-    char type[32];
+    char type[API_TYPE_BYTES];
     size_t bytes = strlen(field->type);
     bytes -= field->type[bytes - 1] == '?';
     copy_word(type, sizeof type, field->type, bytes);
     const int top = lua_gettop(thread);
     if (!api_has_type(thread, top, type)) {
+        char what[128];
+        (void)snprintf(what, sizeof what, "%s: %s", where, field->name);
+        raise_word(thread, top, what, type);
         const char *wanted = type[0] == '{' ? "table" : type;
-        luaL_error(thread, "%s: %s must be %s %s, got %s", where, field->name, article_of(wanted),
-                   wanted, type_name(thread, top));
+        luaL_error(thread, "%s: %s must be %s %s, got %s%s", where, field->name, article_of(wanted),
+                   wanted, type_name(thread, top), example_of(where));
     }
     if (is_measure(type) && !is_finite(thread, top)) {
         luaL_error(thread, "%s: %s must be finite, not NaN or infinity", where, field->name);
@@ -240,9 +264,10 @@ static void check_option(lua_State *thread, const char *where, const ApiField *f
 
 static const ApiField *find_option(const ApiArgument *argument, Text key)
 {
+    const char *name = api_option_name(key.data);
     for (uint32_t i = 0; i < argument->option_count; i++) {
-        const ApiField *field = &fields[argument->option_first + i];
-        if (word_is(key.data, key.bytes, field->name)) {
+        const ApiField *field = option_at(argument, i);
+        if (word_is(name, strlen(name), field->name)) {
             return field;
         }
     }
@@ -271,7 +296,9 @@ static void check_options(lua_State *thread, const ApiRow *row, int index,
                 raise_unknown_option(thread, where, argument, key);
             }
         } else if (lua_type(thread, -2) != LUA_TNUMBER || !argument->has_items) {
-            luaL_error(thread, "%s: options have names, as in {name = value}", where);
+            const char *example = example_of(where);
+            luaL_error(thread, "%s: options have names%s", where,
+                       example[0] != 0 ? example : ", as in {name = value}");
         }
         lua_pop(thread, 1);
     }
@@ -288,7 +315,7 @@ static void check_arguments(lua_State *thread, const ApiRow *row, const ApiParse
         }
         const bool fits = !lua_isnone(thread, index) && api_has_type(thread, index, argument->type);
         if (fits && (!argument->finite || is_finite(thread, index))) {
-            if (argument->option_count > 0) {
+            if (argument->option_count > 0 && lua_istable(thread, index)) {
                 check_options(thread, row, index, argument);
             }
             continue;
@@ -301,9 +328,13 @@ static void check_arguments(lua_State *thread, const ApiRow *row, const ApiParse
         }
         const char *type =
             is_shape(argument->type, strlen(argument->type)) ? "table" : argument->type;
-        luaL_error(thread, "%s: argument %d (%s) must be %s %s, got %s", name, (int)i + 1,
-                   argument->name, article_of(type), type,
-                   lua_isnone(thread, index) ? "nothing" : type_name(thread, index));
+        char what[128];
+        (void)snprintf(what, sizeof what, "%s: argument %d (%s)", name, (int)i + 1, argument->name);
+        raise_word(thread, index, what, type);
+        const bool is_key = strcmp(type, "string") == 0 && lua_type(thread, index) == LUA_TNUMBER;
+        luaL_error(thread, "%s must be %s %s, got %s%s", what, article_of(type), type,
+                   lua_isnone(thread, index) ? "nothing" : type_name(thread, index),
+                   is_key ? "; write tostring(…)" : "");
     }
 }
 
@@ -318,12 +349,24 @@ static void check_side(lua_State *thread, const ApiRow *row)
     }
 }
 
+// People who come from Roblox use these the other way round.
+static const char *other_name(const char *what)
+{
+    return strcmp(what, "Network.OnServerEvent") == 0
+               ? ": listen with Network.OnClientEvent or Network.On (Roblox has the two names the "
+                 "other way round)"
+           : strcmp(what, "Network.OnClientEvent") == 0
+               ? ": listen with Network.OnServerEvent or Network.On (Roblox has the two names the "
+                 "other way round)"
+               : "";
+}
+
 void api_raise_side(lua_State *thread, const char *what, ScriptSide needed)
 {
     char *text = script_of(thread)->capability_text;
-    snprintf(text, SCRIPT_MESSAGE_BYTES, "%s works on %s only; this script runs on %s", what,
+    snprintf(text, SCRIPT_MESSAGE_BYTES, "%s works on %s only; this script runs on %s%s", what,
              needed == SCRIPT_SERVER ? "the server" : "a client",
-             needed == SCRIPT_SERVER ? "a client" : "the server");
+             needed == SCRIPT_SERVER ? "a client" : "the server", other_name(what));
     luaL_error(thread, "%s", text);
     __builtin_unreachable();
 }
@@ -450,7 +493,10 @@ static int set_member(lua_State *thread)
     const ApiRow *row = &rows[lua_tointeger(thread, -1)];
     lua_pop(thread, 1);
     if (row->setter == NULL) {
-        return luaL_error(thread, "%s.%s cannot be set", row->owner, row->name);
+        return luaL_error(thread, "%s.%s cannot be set%s", row->owner, row->name,
+                          object_is_vector(thread, 1)
+                              ? ": a Vector3 never changes; write Vector3.new(x, y, z)"
+                              : "");
     }
     vm_charge(thread, API_CALL_STEPS);
     if (!api_has_type(thread, 3, row->arguments)) {
@@ -488,6 +534,17 @@ static void open_class(lua_State *thread, const char *class)
     lua_pop(thread, 1);
 }
 
+// __newindex of groups: (group, key, value), upvalue 1 is the members table, upvalue 2 the group's
+// name. Groups are frozen, so it is called for what they do not hold themselves.
+static int set_group(lua_State *thread)
+{
+    const char *group = lua_tostring(thread, lua_upvalueindex(2));
+    lua_pushvalue(thread, 2);
+    const bool is_member = lua_rawget(thread, lua_upvalueindex(1)) == LUA_TNUMBER;
+    return luaL_error(thread, "%s.%s cannot be set%s", group, luaL_tolstring(thread, 2, NULL),
+                      is_member ? ": it is read only" : ": what the API gives cannot be changed");
+}
+
 // A library table: its functions, frozen, and its properties and events behind __index.
 static void push_group(lua_State *thread, const char *group)
 {
@@ -502,8 +559,12 @@ static void push_group(lua_State *thread, const char *group)
     }
     lua_newtable(thread);
     push_members(thread, group);
+    lua_pushvalue(thread, -1);
     lua_pushcclosure(thread, index_member, 1);
-    lua_setfield(thread, -2, "__index");
+    lua_setfield(thread, -3, "__index");
+    lua_pushstring(thread, group);
+    lua_pushcclosure(thread, set_group, 2);
+    lua_setfield(thread, -2, "__newindex");
     lock_metatable(thread, group);
     lua_setmetatable(thread, -2);
 }
@@ -514,21 +575,25 @@ static void push_group(lua_State *thread, const char *group)
 // it has the options of the function that made it.
 static void find_options(ApiArgument *argument)
 {
-    const size_t bytes = strlen(argument->type);
+    const char *bar = strstr(argument->type, " | "); // a shape is the second alternative
+    const char *type = bar != NULL ? bar + 3 : argument->type;
+    const size_t bytes = strlen(type);
     argument->option_count = 0;
     argument->has_items = false;
-    if (!is_shape(argument->type, bytes) || word_is(argument->type, bytes, "Widget{}")) {
+    if (!is_shape(type, bytes) || word_is(type, bytes, "Widget{}")) {
         return;
     }
-    for (uint16_t i = 0; i < FIELD_COUNT; i++) {
-        if (word_is(argument->type, bytes - 2, fields[i].shape)) {
+    uint32_t count;
+    const ApiField *fields = api_fields(&count);
+    for (uint16_t i = 0; i < count; i++) {
+        if (word_is(type, bytes - 2, fields[i].shape)) {
             argument->option_first = argument->option_count == 0 ? i : argument->option_first;
             argument->option_count += 1;
             ASSERT(i + 1 == argument->option_first + argument->option_count);
         }
     }
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        argument->has_items = argument->has_items || word_is(argument->type, bytes - 2, lists[i]);
+        argument->has_items = argument->has_items || word_is(type, bytes - 2, lists[i]);
     }
 }
 
@@ -700,6 +765,59 @@ static void say_once(ScriptSystem *system, const char *what)
     }
 }
 
+// What each function works on, if not on every entity.
+static const char *kind_needed(const char *what)
+{
+    static const struct {
+        const char *what, *kind;
+    } needs[] = {
+        {"Entity.MoveTo", "a part; write SetPosition to put a character somewhere"},
+        {"Entity.SetBounce", "a part"},
+        {"Entity.SetConveyor", "a part"},
+        {"Entity.SetDamage", "a part; write TakeDamage to hurt a character"},
+        {"Entity.SetSolid", "a part"},
+        {"Entity.TakeDamage", "a character or a structure"},
+        {"KillPlayer", "a character"},
+        {"Npc.MoveTo", "an NPC"},
+        {"Npc.SetTarget", "an NPC, and chases characters"},
+        {"Npc.SetPatrol", "an NPC"},
+        {"Npc.GetState", "an NPC"},
+        {"Structure.Remove", "a structure"},
+    };
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
+        if (strcmp(needs[i].what, what) == 0) {
+            return needs[i].kind;
+        }
+    }
+    return NULL;
+}
+
+// The entity of a call is its first argument, or the object of the method.
+static void raise_not_found(lua_State *thread, const char *what)
+{
+    if (object_is_player(thread, 1)) {
+        luaL_error(thread, "%s: this player has left", what);
+    }
+    for (int i = 1; i <= lua_gettop(thread); i++) {
+        ScriptEntityInfo info;
+        if (object_is_entity(thread, i) &&
+            !api_methods(thread)->entity(api_world(thread), object_entity(thread, i), &info)) {
+            luaL_error(thread, "%s: entity %I is gone", what,
+                       (LUAI_UACINT)object_entity(thread, i));
+        }
+    }
+    ScriptEntityInfo info = {0};
+    const char *kind = kind_needed(what);
+    const bool is_there =
+        object_is_entity(thread, 1) &&
+        api_methods(thread)->entity(api_world(thread), object_entity(thread, 1), &info);
+    if (!is_there) {
+        luaL_error(thread, "%s: what it was given is not in the world", what);
+    }
+    luaL_error(thread, "%s works on %s; this entity is a %s", what,
+               kind != NULL ? kind : "another kind of entity", api_entity_type_name(info.type));
+}
+
 bool api_check_change(lua_State *thread, Status status, const char *what)
 {
     switch (status) {
@@ -712,7 +830,7 @@ bool api_check_change(lua_State *thread, Status status, const char *what)
         }
         break;
     case STATUS_NOT_FOUND:
-        luaL_error(thread, "%s: the entity is gone, or is not of the right kind", what);
+        raise_not_found(thread, what);
         break;
     case STATUS_LIMIT:
         if (api_world(thread)->refusal != NULL) {

@@ -8,6 +8,7 @@
 
 #include "core/script/runtime/object.h"
 #include "core/script/runtime/script_inside.h"
+#include "core/sim/voxel_watch.h"
 
 typedef enum ApiSide { API_BOTH, API_SERVER, API_CLIENT, API_WRITES } ApiSide;
 
@@ -21,6 +22,7 @@ typedef enum ApiKind {
     API_KIND_GLOBAL,
     API_KIND_HOOK,
     // For the reference only; not among api_rows.
+    API_KIND_WORDS,
     API_KIND_SHAPE,
     API_KIND_FIELD,
     API_KIND_ITEMS,
@@ -44,10 +46,11 @@ typedef struct ApiRow {
 // All rows in the order of api.def.
 const ApiRow *api_rows(uint32_t *count);
 
+#define API_TYPE_BYTES 64
 // One argument of a row, parsed.
 typedef struct ApiArgument {
     char name[24];
-    char type[32]; // as written, without the question mark
+    char type[API_TYPE_BYTES]; // as written, without the question mark
     bool optional;
     bool variadic;
     bool finite; // a number or Vector3 that is neither NaN nor infinite
@@ -115,12 +118,15 @@ _Noreturn void api_raise_side(lua_State *thread, const char *what, ScriptSide ne
 // Whether the value fits a type as api.def writes them.
 bool api_has_type(lua_State *thread, int index, const char *type);
 const char *api_npc_state_name(uint32_t state);
+const char *api_entity_type_name(EntityType type); // "Part"
 // Handles an event: fires signals, and calls hooks of the entity's instances.
 void api_event(ScriptSystem *system, const ScriptEvent *event);
 // A finished thread that answers a remote call.
 void api_answer(ScriptSystem *system, Thread *thread, bool ok, int result_count);
 // Removes an instance's handlers of remote calls and of widgets.
 void api_forget_handlers(ScriptSystem *system, Handle instance);
+// Everything it shows disappears, and its widgets' handlers with it.
+void api_forget_shown(lua_State *thread, const Instance *instance);
 // A message from the other side.
 void api_message(ScriptSystem *system, const ScriptEvent *event);
 void api_refuse_invoke(ScriptSystem *system, const ScriptEvent *event, const char *why);
@@ -129,6 +135,16 @@ int api_answered(lua_State *thread, int status, lua_KContext context);
 
 // Queues an engine signal if something is connected to it; the values are on top of the main stack.
 void api_fire(ScriptSystem *system, const char *key, int argument_count);
+
+// --- changes by the running script (api_change.c)
+// -------------------------------------------------- Around an edit of voxels: fires
+// World.VoxelChanged or VoxelsChanged, if somebody listens.
+typedef struct ApiVoxelEdit {
+    bool is_heard;
+    VoxelWatch watch;
+} ApiVoxelEdit;
+void api_voxels_before(lua_State *thread, VoxelCoord min, VoxelCoord max, ApiVoxelEdit *edit);
+void api_voxels_after(lua_State *thread, ApiVoxelEdit *edit, VoxelKind kind);
 
 // The functions of all rows.
 #define API_FUNCTION(group, name, side, arguments, returns, doc) \

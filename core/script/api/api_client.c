@@ -50,12 +50,40 @@ int api_get_camera_Forward(lua_State *thread)
 
 #define WIDGET_STEPS 40 // to copy one, beside its fields: what a new table costs
 
+// `color` becomes `colour`, so that what is drawn knows one name.
+static void spell_colour(lua_State *thread)
+{
+    if (lua_getfield(thread, 1, "color") != LUA_TNIL) {
+        lua_setfield(thread, 1, "colour");
+        lua_pushnil(thread);
+        lua_setfield(thread, 1, "color");
+    }
+    lua_settop(thread, 1);
+}
+
 static int widget(lua_State *thread, const char *kind)
 {
     lua_settop(thread, 1);
+    spell_colour(thread);
     lua_pushstring(thread, kind);
     lua_setfield(thread, 1, "kind");
     return 1;
+}
+
+// The children follow the widgets that stand in the table itself.
+static void take_children(lua_State *thread)
+{
+    lua_settop(thread, 1);
+    if (lua_getfield(thread, 1, "children") == LUA_TTABLE) {
+        const lua_Unsigned before = lua_rawlen(thread, 1), count = lua_rawlen(thread, 2);
+        vm_charge(thread, count * 8);
+        for (lua_Unsigned i = 1; i <= count && i <= UI_WIDGETS_MAX + 1; i++) {
+            lua_rawgeti(thread, 2, (lua_Integer)i);
+            lua_rawseti(thread, 1, (lua_Integer)(before + i));
+        }
+        lua_pushnil(thread);
+        lua_setfield(thread, 1, "children");
+    }
 }
 
 int api_UI_Text(lua_State *thread)
@@ -80,12 +108,23 @@ int api_UI_Bar(lua_State *thread)
 
 int api_UI_List(lua_State *thread)
 {
+    take_children(thread);
     return widget(thread, "list");
 }
 
 int api_UI_Input(lua_State *thread)
 {
     return widget(thread, "input");
+}
+
+int api_UI_Panel(lua_State *thread)
+{
+    return widget(thread, "panel");
+}
+
+int api_UI_Grid(lua_State *thread)
+{
+    return widget(thread, "grid");
 }
 
 // Stores a handler and pushes its number. The handlers of the current tree are in a table of the
@@ -158,67 +197,139 @@ static void push_copy(lua_State *thread, int index, TreeCopy *tree, uint32_t dep
     }
 }
 
-static void count_change(lua_State *thread, const Instance *instance)
+static void count_change(lua_State *thread, const Instance *instance, const char *name,
+                         bool is_above)
 {
     ScriptSystem *system = script_of(thread);
     Script *script = script_at(system, instance->script);
     if (script->ui_tick != system->tick) {
         script->ui_tick = system->tick;
         script->ui_changes = 0;
+        script->ui_above_changes = 0;
     }
-    if (script->ui_changes == UI_CHANGES_PER_TICK) {
-        luaL_error(thread, "UI.Show: a script changes what is shown at most %d times in a tick",
-                   UI_CHANGES_PER_TICK);
+    uint32_t *count = is_above ? &script->ui_above_changes : &script->ui_changes;
+    const uint32_t most = is_above ? UI_ABOVE_MAX : UI_CHANGES_PER_TICK;
+    if (*count == most) {
+        luaL_error(thread, "%s: a script changes what is shown at most %d times in a tick", name,
+                   (int)most);
     }
-    script->ui_changes += 1;
+    *count += 1;
 }
 
-// The key of a script's handlers among the engine's signals: handlers end with the instance's
-// number.
-static void show(lua_State *thread, int tree)
+// The handlers of an instance: by the entity that the tree stands above, 0 for the screen. Pushes
+// that table; it ends with the instance (api_forget_handlers).
+static void push_places(lua_State *thread, const Instance *instance)
+{
+    lua_rawgeti(thread, LUA_REGISTRYINDEX, script_of(thread)->ui_ref);
+    if (lua_rawgeti(thread, -1, (lua_Integer)instance->number) != LUA_TTABLE) {
+        lua_pop(thread, 1);
+        lua_newtable(thread);
+        lua_pushvalue(thread, -1);
+        lua_rawseti(thread, -3, (lua_Integer)instance->number);
+    }
+    lua_remove(thread, -2);
+}
+
+// Room for one more entity; places above entities that are gone are given up first.
+static void check_places(lua_State *thread, int places)
+{
+    uint32_t count = 1;
+    lua_pushnil(thread);
+    while (lua_next(thread, places) != 0) {
+        vm_charge(thread, 4);
+        lua_pop(thread, 1);
+        const uint64_t entity = (uint64_t)lua_tointeger(thread, -1);
+        ScriptEntityInfo found;
+        if (entity != 0 && !api_methods(thread)->entity(api_world(thread), entity, &found)) {
+            lua_pushvalue(thread, -1);
+            lua_pushnil(thread);
+            lua_rawset(thread, places);
+        } else {
+            count += entity != 0;
+        }
+    }
+    if (count > UI_ABOVE_MAX) {
+        luaL_error(thread, "UI.At: a script shows something above at most %d entities",
+                   UI_ABOVE_MAX);
+    }
+}
+
+// Shows the tree at that index of the stack, 0: nothing any more.
+static void show(lua_State *thread, const char *name, uint64_t entity, int tree)
 {
     ScriptSystem *system = script_of(thread);
     const Instance *instance = instance_at(system, system->current_instance);
-    count_change(thread, instance);
-    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->ui_ref);
-    const int all = lua_gettop(thread);
-    lua_newtable(thread);
-    const int handlers = lua_gettop(thread);
-    lua_createtable(thread, 0, 2);
-    const int message = lua_gettop(thread);
-    const lua_Integer owner = (lua_Integer)instance->number;
-    lua_pushinteger(thread, owner);
-    lua_setfield(thread, message, "owner");
+    count_change(thread, instance, name, entity != 0);
+    push_places(thread, instance);
+    const int places = lua_gettop(thread);
+    ByteWriter writer = {0};
     if (tree != 0) {
+        if (entity != 0 && lua_rawgeti(thread, places, (lua_Integer)entity) == LUA_TNIL) {
+            check_places(thread, places);
+        }
+        lua_newtable(thread);
+        const int handlers = lua_gettop(thread);
         push_copy(thread, tree, &(TreeCopy){.handlers = handlers}, 0);
-        lua_setfield(thread, message, "tree");
+        uint8_t *bytes = arena_alloc(&system->json_arena, VALUE_BYTES_MAX);
+        if (bytes == NULL) {
+            arena_reset(&system->json_arena);
+            bytes = arena_alloc(&system->json_arena, VALUE_BYTES_MAX);
+            ASSERT(bytes != NULL);
+        }
+        writer = byte_writer(bytes, VALUE_BYTES_MAX);
+        char error[VALUE_ERROR_BYTES];
+        static const ValueUse use = {"argument", 1, "shown"};
+        const int copy = lua_gettop(thread);
+        if (value_write_for(thread, copy, copy, &use, &writer, error) != STATUS_OK) {
+            luaL_error(thread, "%s: %s", name, error);
+        }
+        lua_pushvalue(thread, handlers);
+    } else {
+        lua_pushnil(thread);
     }
-    uint8_t *bytes = arena_alloc(&system->json_arena, VALUE_BYTES_MAX);
-    if (bytes == NULL) {
-        arena_reset(&system->json_arena);
-        bytes = arena_alloc(&system->json_arena, VALUE_BYTES_MAX);
-        ASSERT(bytes != NULL);
-    }
-    ByteWriter writer = byte_writer(bytes, VALUE_BYTES_MAX);
-    char error[VALUE_ERROR_BYTES];
-    static const ValueUse use = {"argument", 1, "shown"};
-    if (value_write_for(thread, message, message, &use, &writer, error) != STATUS_OK) {
-        luaL_error(thread, "UI.Show: %s", error);
-    }
-    lua_pushvalue(thread, handlers);
-    lua_rawseti(thread, all, owner);
-    api_check_change(thread, api_methods(thread)->ui(api_world(thread), bytes, writer.at),
-                     "UI.Show");
+    lua_rawseti(thread, places, (lua_Integer)entity);
+    api_check_change(thread,
+                     api_methods(thread)->show(api_world(thread), instance->number, entity,
+                                               writer.data, writer.at),
+                     name);
 }
 
 int api_UI_Show(lua_State *thread)
 {
-    show(thread, 1);
+    show(thread, "UI.Show", 0, 1);
+    return 0;
+}
+
+int api_UI_At(lua_State *thread)
+{
+    show(thread, "UI.At", object_entity(thread, 1), lua_istable(thread, 2) ? 2 : 0);
     return 0;
 }
 
 int api_UI_Clear(lua_State *thread)
 {
-    show(thread, 0);
+    ScriptSystem *system = script_of(thread);
+    const Instance *instance = instance_at(system, system->current_instance);
+    count_change(thread, instance, "UI.Clear", false);
+    api_forget_shown(thread, instance);
     return 0;
+}
+
+void api_forget_shown(lua_State *thread, const Instance *instance)
+{
+    ScriptSystem *system = script_of(thread);
+    const int top = lua_gettop(thread);
+    const lua_Integer owner = (lua_Integer)instance->number;
+    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->ui_ref);
+    if (lua_rawgeti(thread, -1, owner) == LUA_TTABLE) {
+        for (lua_pushnil(thread); lua_next(thread, top + 2) != 0; lua_settop(thread, top + 3)) {
+            ScriptWorld *world = system->config.world;
+            // If the queue is full, whoever draws it sees it until something else is shown there.
+            (void)!system->methods->show(world, instance->number,
+                                         (uint64_t)lua_tointeger(thread, top + 3), NULL, 0);
+        }
+        lua_pushnil(thread);
+        lua_rawseti(thread, top + 1, owner);
+    }
+    lua_settop(thread, top);
 }

@@ -2,6 +2,7 @@
 // connections.
 #include "core/script/api/api.h"
 #include "core/script/runtime/value.h"
+#include "core/sim/structure.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,6 +56,95 @@ static void died(ScriptSystem *system, const ScriptEvent *event)
     }
 }
 
+static void fire_entity_values(ScriptSystem *system, uint64_t entity, const char *name,
+                               int argument_count)
+{
+    char key[64];
+    snprintf(key, sizeof key, "Entity:%llu.%s", (unsigned long long)entity, name);
+    api_fire(system, key, argument_count);
+}
+
+static void damaged(ScriptSystem *system, const ScriptEvent *event)
+{
+    lua_pushnumber(system->lua, event->value);
+    object_push_entity(system->lua, event->other);
+    fire_entity_values(system, event->entity, "Damaged", 2);
+}
+
+static void landed(ScriptSystem *system, const ScriptEvent *event)
+{
+    lua_pushnumber(system->lua, event->value);
+    fire_entity_values(system, event->entity, "Landed", 1);
+}
+
+// The same three values follow the one who was hit, or who hit.
+static int push_hit(ScriptSystem *system, const ScriptEvent *event, uint64_t other)
+{
+    object_push_entity(system->lua, other);
+    object_push_vector(system->lua, event->position);
+    object_push_vector(system->lua, event->normal);
+    object_push_entity(system->lua, event->shooter);
+    return 4;
+}
+
+static void hit(ScriptSystem *system, const ScriptEvent *event)
+{
+    object_push_entity(system->lua, event->entity);
+    api_fire(system, "Projectile.Hit", 1 + push_hit(system, event, event->other));
+    fire_entity_values(system, event->entity, "Hit", push_hit(system, event, event->other));
+    if (event->other != 0) {
+        fire_entity_values(system, event->other, "Hit", push_hit(system, event, event->entity));
+    }
+}
+
+static void push_player_or_nil(ScriptSystem *system, uint64_t player_id)
+{
+    if (player_id != 0) {
+        object_push_player(system->lua, player_id);
+    } else {
+        lua_pushnil(system->lua);
+    }
+}
+
+static void voxel_changed(ScriptSystem *system, const ScriptEvent *event)
+{
+    object_push_vector(system->lua, event->position);
+    lua_pushinteger(system->lua, (lua_Integer)event->other);
+    lua_pushinteger(system->lua, (lua_Integer)event->value);
+    push_player_or_nil(system, event->player_id);
+    api_fire(system, "World.VoxelChanged", 4);
+}
+
+static void voxels_changed(ScriptSystem *system, const ScriptEvent *event)
+{
+    object_push_vector(system->lua, event->position);
+    object_push_vector(system->lua, event->normal);
+    lua_pushinteger(system->lua, (lua_Integer)event->value);
+    push_player_or_nil(system, event->player_id);
+    api_fire(system, "World.VoxelsChanged", 4);
+}
+
+static void structure_placed(ScriptSystem *system, const ScriptEvent *event)
+{
+    object_push_entity(system->lua, event->entity);
+    push_player_or_nil(system, event->player_id);
+    api_fire(system, "Structure.Placed", 2);
+}
+
+static void structure_removed(ScriptSystem *system, const ScriptEvent *event)
+{
+    static const char *const reasons[] = {
+        [STRUCTURE_REMOVED] = "Removed",
+        [STRUCTURE_DESTROYED] = "Destroyed",
+        [STRUCTURE_COLLAPSED] = "Collapsed",
+    };
+    const bool is_known = event->value >= 0 && event->value <= STRUCTURE_COLLAPSED;
+    object_push_entity(system->lua, event->entity);
+    lua_pushstring(system->lua, reasons[is_known ? (uint32_t)event->value : STRUCTURE_REMOVED]);
+    object_push_vector(system->lua, event->position);
+    api_fire(system, "Structure.Removed", 3);
+}
+
 static void chatted(ScriptSystem *system, const ScriptEvent *event)
 {
     lua_pushlstring(system->lua, event->name.data, event->name.bytes);
@@ -78,19 +168,21 @@ static void npc_changed(ScriptSystem *system, const ScriptEvent *event)
     api_fire(system, "Npc.StateChanged", 3);
 }
 
-// A widget was used: event.entity is the number of the instance that showed it, event.value the
-// handler's; the payload, if any, is what was typed.
+// A widget was used: event.other is the number of the instance that showed it, event.entity what it
+// stands above (0: on the screen), event.value the handler's; the payload, if any, is what was
+// typed.
 static void widget_used(ScriptSystem *system, const ScriptEvent *event)
 {
     lua_State *thread = system->lua;
     const int before = lua_gettop(thread);
     lua_rawgeti(thread, LUA_REGISTRYINDEX, system->ui_ref);
-    if (lua_rawgeti(thread, -1, (lua_Integer)event->entity) == LUA_TTABLE &&
+    if (lua_rawgeti(thread, -1, (lua_Integer)event->other) == LUA_TTABLE &&
+        lua_rawgeti(thread, -1, (lua_Integer)event->entity) == LUA_TTABLE &&
         lua_rawgeti(thread, -1, (lua_Integer)event->value) == LUA_TFUNCTION) {
         for (uint32_t i = pool_next(&system->instances, 1); i != 0;
              i = pool_next(&system->instances, i + 1)) {
             const Instance *instance = pool_at(&system->instances, i);
-            if (instance->number != event->entity) {
+            if (instance->number != event->other) {
                 continue;
             }
             const int handler = luaL_ref(thread, LUA_REGISTRYINDEX);
@@ -112,6 +204,7 @@ void api_event(ScriptSystem *system, const ScriptEvent *event)
     switch (event->type) {
     case SCRIPT_EVENT_TRIGGER_ENTER:
         character_event(system, event, HOOK_TRIGGER_ENTER, "TriggerEntered");
+        character_event(system, event, HOOK_TOUCH, "Touched"); // a ghost is touched from inside
         break;
     case SCRIPT_EVENT_TRIGGER_LEAVE:
         character_event(system, event, HOOK_TRIGGER_LEAVE, "TriggerLeft");
@@ -131,6 +224,30 @@ void api_event(ScriptSystem *system, const ScriptEvent *event)
     case SCRIPT_EVENT_RESPAWNED:
         object_push_entity(system->lua, event->entity);
         fire_player(system, event->player_id, "Spawned", 1);
+        break;
+    case SCRIPT_EVENT_DAMAGED:
+        damaged(system, event);
+        break;
+    case SCRIPT_EVENT_LANDED:
+        landed(system, event);
+        break;
+    case SCRIPT_EVENT_JUMPED:
+        fire_entity(system, event->entity, "Jumped", 0, false);
+        break;
+    case SCRIPT_EVENT_HIT:
+        hit(system, event);
+        break;
+    case SCRIPT_EVENT_VOXEL:
+        voxel_changed(system, event);
+        break;
+    case SCRIPT_EVENT_VOXELS:
+        voxels_changed(system, event);
+        break;
+    case SCRIPT_EVENT_STRUCTURE_PLACED:
+        structure_placed(system, event);
+        break;
+    case SCRIPT_EVENT_STRUCTURE_REMOVED:
+        structure_removed(system, event);
         break;
     case SCRIPT_EVENT_CHAT:
         chatted(system, event);

@@ -1,7 +1,7 @@
 // Network: messages between the sides. A handler is a connection to the signal of the message's
 // name; a call (Invoke) pauses the caller until the answer with its number comes back.
-// Declare describes a message; one that does not fit is dropped before any handler sees it,
-// counted, and logged once a second for each name.
+// Declare describes a message; one that does not fit is refused before any handler sees it, and the
+// creator sees each reason once (remote_refused.c).
 #include "core/script/api/api.h"
 
 #include "core/base/nearest.h"
@@ -87,31 +87,48 @@ int api_Network_BroadcastUnreliable(lua_State *thread)
     return fire_server(thread, false);
 }
 
+// The running script listens to the message, or has declared it: what is wrong with it is shown
+// there.
+static void note_name(lua_State *thread)
+{
+    ScriptSystem *system = script_of(thread);
+    const Instance *instance = instance_at(system, system->current_instance);
+    const uint32_t row = remote_cost_add(&system->remotes, check_name(thread, 1));
+    if (row != REMOTE_COST_OTHERS && instance != NULL) {
+        system->remotes.rows[row].script = instance->script;
+    }
+}
+
 // Connects the function at 2 to the signal of the message named at 1.
-static int listen(lua_State *thread, const char *prefix)
+static int listen(lua_State *thread)
 {
     char key[WORLD_NAME_BYTES_MAX + 32];
-    (void)remote_cost_add(script_remotes(script_of(thread)), check_name(thread, 1));
-    snprintf(key, sizeof key, "%s:%s", prefix, lua_tostring(thread, 1));
+    note_name(thread);
+    snprintf(key, sizeof key, "Message:%s", lua_tostring(thread, 1));
     (void)signal_push_named(script_of(thread), thread, key, true);
     lua_replace(thread, 1);
     return signal_connect(thread);
 }
 
+int api_Network_On(lua_State *thread)
+{
+    return listen(thread);
+}
+
 int api_Network_OnClientEvent(lua_State *thread)
 {
-    return listen(thread, "Message");
+    return listen(thread);
 }
 
 int api_Network_OnServerEvent(lua_State *thread)
 {
-    return listen(thread, "Message");
+    return listen(thread);
 }
 
 int api_Network_OnInvoke(lua_State *thread)
 {
     ScriptSystem *system = script_of(thread);
-    (void)remote_cost_add(&system->remotes, check_name(thread, 1));
+    note_name(thread);
     // Only one handler answers: the last one that was set.
     lua_rawgeti(thread, LUA_REGISTRYINDEX, system->invokes_ref);
     lua_pushvalue(thread, 1);
@@ -151,14 +168,14 @@ int api_Network_Invoke(lua_State *thread)
 
 // --- declarations -------------------------------------------------------------------------------
 //
-// By the name of the message: {types = list of names or nil, rate = number or nil, by = path of the
-// script, used = player → second * 2^20 + count, said = the second in which a drop was last
-// logged}.
+// By the name of the message: {types = list of names or nil, rate = number or nil, used = player →
+// second * 2^20 + count, [2] = slot of the instance that declared it}.
 
 // What a declared argument can be; "A | B" takes either.
 static const char *const argument_types[] = {"any",    "nil",   "boolean", "number", "integer",
                                              "string", "table", "Vector3", "Entity", "Player"};
 #define ARGUMENT_TYPE_COUNT (sizeof argument_types / sizeof argument_types[0])
+#define EXAMPLE             " (as in {types = {\"Vector3\", \"number\"}, rate = 10})"
 #define ARGUMENT_TYPE_LIST \
     "any, nil, boolean, number, integer, string, table, Vector3, Entity and Player"
 
@@ -173,13 +190,15 @@ static void check_type_word(lua_State *thread, int number, const char *word, siz
     }
     lua_pushlstring(thread, word, bytes);
     if (nearest.found != NULL) {
-        luaL_error(thread,
-                   "Network.Declare: types[%d]: there is no type \"%s\"; did you mean \"%s\"?",
-                   number, lua_tostring(thread, -1), nearest.found);
+        luaL_error(
+            thread,
+            "Network.Declare: types[%d]: there is no type \"%s\"; did you mean \"%s\"?" EXAMPLE,
+            number, lua_tostring(thread, -1), nearest.found);
     }
     luaL_error(
         thread,
-        "Network.Declare: types[%d]: there is no type \"%s\"; the types are " ARGUMENT_TYPE_LIST,
+        "Network.Declare: types[%d]: there is no type \"%s\"; the types are " ARGUMENT_TYPE_LIST
+            EXAMPLE,
         number, lua_tostring(thread, -1));
 }
 
@@ -187,7 +206,7 @@ static void check_type_word(lua_State *thread, int number, const char *word, siz
 static void check_type(lua_State *thread, int number)
 {
     if (lua_type(thread, -1) != LUA_TSTRING) {
-        luaL_error(thread, "Network.Declare: types[%d] must be a string, got %s", number,
+        luaL_error(thread, "Network.Declare: types[%d] must be a string, got %s" EXAMPLE, number,
                    luaL_typename(thread, -1));
     }
     const Text type = api_text(thread, -1);
@@ -209,7 +228,7 @@ static void copy_types(lua_State *thread)
     const int types = lua_gettop(thread);
     uint64_t count = 0;
     if (!value_is_list(thread, types, &count) || count > VALUE_LIST_MAX) {
-        luaL_error(thread, "Network.Declare: types must be a list of at most %d names",
+        luaL_error(thread, "Network.Declare: types must be a list of at most %d names" EXAMPLE,
                    VALUE_LIST_MAX);
     }
     lua_createtable(thread, (int)count, 0);
@@ -223,9 +242,9 @@ static void copy_types(lua_State *thread)
 int api_Network_Declare(lua_State *thread)
 {
     ScriptSystem *system = script_of(thread);
-    (void)check_name(thread, 1);
+    note_name(thread);
     lua_settop(thread, 2);
-    lua_createtable(thread, 0, 5);
+    lua_createtable(thread, 0, 3);
     if (api_option(thread, 2, "types")) {
         copy_types(thread);
         lua_setfield(thread, 3, "types");
@@ -233,23 +252,30 @@ int api_Network_Declare(lua_State *thread)
     if (api_option(thread, 2, "rate")) {
         const double rate = luaL_checknumber(thread, -1);
         if (!(rate >= 1 && rate <= RATE_MOST)) { // rejects NaN too
-            return luaL_error(thread, "Network.Declare: rate is between 1 and %d a second",
+            return luaL_error(thread, "Network.Declare: rate is between 1 and %d a second" EXAMPLE,
                               RATE_MOST);
         }
         lua_setfield(thread, 3, "rate");
     }
-    const Instance *instance = instance_at(system, system->current_instance);
-    const Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
-    lua_pushstring(thread, script != NULL ? script->path : "Network");
-    lua_setfield(thread, 3, "by");
+    lua_settop(thread, 3);
+    lua_pushinteger(thread, (lua_Integer)system->current_instance.index);
+    lua_rawseti(thread, 3, 2);
     lua_rawgeti(thread, LUA_REGISTRYINDEX, system->declares_ref);
     lua_pushvalue(thread, 1);
+    if (lua_rawget(thread, 4) == LUA_TNIL) {
+        if (system->declare_count == REMOTE_DECLARED_MAX) {
+            return luaL_error(thread, "Network.Declare: at most %d messages can be declared",
+                              REMOTE_DECLARED_MAX);
+        }
+        system->declare_count += 1;
+    }
+    lua_pushvalue(thread, 1);
     lua_pushvalue(thread, 3);
-    lua_rawset(thread, -3);
+    lua_rawset(thread, 4);
     return 0;
 }
 
-// --- what is dropped ----------------------------------------------------------------------------
+// --- what is refused ----------------------------------------------------------------------------
 
 #define REASON_BYTES 160
 
@@ -333,83 +359,80 @@ static bool within_rate(ScriptSystem *system, const char *name, uint64_t player_
     return within;
 }
 
-void api_forget_handlers(ScriptSystem *system, Handle handle)
+// Removes the entries of a table behind `ref` that an instance has made; gives how many.
+static uint32_t forget_entries(ScriptSystem *system, int ref, Handle handle)
 {
     lua_State *thread = system->lua;
     const int top = lua_gettop(thread);
-    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->ui_ref);
-    lua_pushnil(thread);
-    lua_rawseti(thread, -2, (lua_Integer)instance_at(system, handle)->number);
-    lua_rawgeti(thread, LUA_REGISTRYINDEX, system->invokes_ref);
-    for (lua_pushnil(thread); lua_next(thread, top + 2) != 0; lua_settop(thread, top + 3)) {
+    uint32_t count = 0;
+    lua_rawgeti(thread, LUA_REGISTRYINDEX, ref);
+    for (lua_pushnil(thread); lua_next(thread, top + 1) != 0; lua_settop(thread, top + 2)) {
         lua_rawgeti(thread, -1, 2);
         if ((uint32_t)lua_tointeger(thread, -1) == handle.index) {
-            lua_pushvalue(thread, top + 3);
+            lua_pushvalue(thread, top + 2);
             lua_pushnil(thread);
-            lua_rawset(thread, top + 2);
+            lua_rawset(thread, top + 1);
+            count += 1;
         }
     }
     lua_settop(thread, top);
+    return count;
 }
 
-static void drop(ScriptSystem *system)
+void api_forget_handlers(ScriptSystem *system, Handle handle)
 {
-    system->totals.messages_dropped += 1;
+    api_forget_shown(system->lua, instance_at(system, handle));
+    (void)forget_entries(system, system->invokes_ref, handle);
+    system->declare_count -= forget_entries(system, system->declares_ref, handle);
 }
 
 // The values of a message belong to the receiver.
-static Status read_values(ScriptSystem *system, const ScriptEvent *event, const char *key,
+static Status read_values(ScriptSystem *system, const ScriptEvent *event, Handle receiver,
                           int *count)
 {
-    const uint32_t owner = memory_enter(system, signal_listener(system, key));
+    const uint32_t owner = memory_enter(system, receiver);
     const Status status = value_read(system->lua, event->payload, event->payload_bytes, count);
     memory_leave(system, owner);
     return status;
 }
 
-// Whether a drop of this message is to be logged now: the first in a second. Undeclared messages
-// share one entry, so that names from outside take no memory.
-static bool may_say(ScriptSystem *system, const char *name, char by[SCRIPT_PATH_BYTES])
+static bool is_answered(ScriptSystem *system, const char *name)
 {
-    lua_State *thread = system->lua;
-    const int top = lua_gettop(thread);
-    const uint64_t now = system->tick / system->config.tick_rate + 1;
-    uint64_t said = system->drop_said_second;
-    snprintf(by, SCRIPT_PATH_BYTES, "Network");
-    if (push_declaration(system, name)) {
-        (void)lua_getfield(thread, -1, "by");
-        snprintf(by, SCRIPT_PATH_BYTES, "%s", lua_tostring(thread, -1));
-        (void)lua_getfield(thread, -2, "said");
-        said = (uint64_t)lua_tointeger(thread, -1);
-        lua_pushinteger(thread, (lua_Integer)now);
-        lua_setfield(thread, top + 1, "said");
-    } else {
-        system->drop_said_second = now;
-    }
-    lua_settop(thread, top);
-    return said != now;
+    lua_rawgeti(system->lua, LUA_REGISTRYINDEX, system->invokes_ref);
+    const bool is = lua_getfield(system->lua, -1, name) == LUA_TTABLE;
+    lua_pop(system->lua, 2);
+    return is;
 }
 
-// Counts a message that no handler gets, and logs it.
-static void drop_message(ScriptSystem *system, const ScriptEvent *event, const char *name,
-                         const char *reason)
+// Nobody listens to the message: which one may have been meant.
+static void nobody_reason(ScriptSystem *system, const char *name, bool is_call,
+                          char reason[REASON_BYTES])
 {
-    char by[SCRIPT_PATH_BYTES];
-    drop(system);
-    if (!may_say(system, name, by)) {
+    if (!is_call && is_answered(system, name)) {
+        snprintf(reason, REASON_BYTES,
+                 "Network.OnInvoke answers it: ask with Network.Invoke, not with FireServer");
         return;
     }
-    ScriptPlayerInfo player;
-    char shown[WORLD_NAME_BYTES_MAX + 1];
-    shown[text_clean(name, strlen(name), shown, WORLD_NAME_BYTES_MAX)] = 0;
-    char text[2 * SCRIPT_MESSAGE_BYTES];
-    if (event->player_id != 0 && api_find_player(system, event->player_id, &player)) {
-        snprintf(text, sizeof text, "a message \"%s\" from %.*s was dropped: %s", shown,
-                 (int)player.name.bytes, player.name.data, reason);
-    } else {
-        snprintf(text, sizeof text, "a message \"%s\" was dropped: %s", shown, reason);
+    Nearest nearest = nearest_begin(name, strlen(name));
+    for (uint32_t i = 1; i < system->remotes.count; i++) {
+        const RemoteCost *row = &system->remotes.rows[i];
+        if (!handle_is_none(row->script) && strcmp(row->name, name) != 0) {
+            (void)nearest_consider(&nearest, row->name, row->name_bytes);
+        }
     }
-    account_say(system, LOG_WARN, by, text);
+    snprintf(reason, REASON_BYTES, "no script of the server %s it%s%.64s%s",
+             is_call ? "answers" : "listens to", nearest.found != NULL ? " (did you mean \"" : "",
+             nearest.found != NULL ? nearest.found : "", nearest.found != NULL ? "\"?)" : "");
+}
+
+// Counts a message that no handler gets, shows the creator why, and answers if it was a call.
+static void refuse(ScriptSystem *system, const ScriptEvent *event, RemoteRefusal refusal,
+                   const char *reason)
+{
+    script_remote_refused(system, event->name, event->player_id, refusal, reason);
+    if (event->invoke_id != 0) {
+        api_refuse_invoke(system, event, reason);
+    }
 }
 
 // --- calls --------------------------------------------------------------------------------------
@@ -432,7 +455,10 @@ static void run_invoke(ScriptSystem *system, const ScriptEvent *event, const cha
     lua_State *thread = system->lua;
     lua_rawgeti(thread, LUA_REGISTRYINDEX, system->invokes_ref);
     if (lua_getfield(thread, -1, name) != LUA_TTABLE) {
+        char reason[REASON_BYTES];
         lua_pop(thread, 2 + count);
+        nobody_reason(system, name, true, reason);
+        script_remote_refused(system, event->name, event->player_id, REMOTE_REFUSED_NOBODY, reason);
         api_refuse_invoke(system, event, "nobody answers this call");
         return;
     }
@@ -461,34 +487,52 @@ static void run_invoke(ScriptSystem *system, const ScriptEvent *event, const cha
     hook_run(system, slot, count);
 }
 
+// Whether the values of a message, on top of the stack, may go to its handler; if not, why.
+static bool may_deliver(ScriptSystem *system, const ScriptEvent *event, const char *name, int count,
+                        RemoteRefusal *refusal, char reason[REASON_BYTES])
+{
+    *refusal = REMOTE_REFUSED_TYPES;
+    if (!fits_declaration(system, name, count, reason)) {
+        return false;
+    }
+    *refusal = REMOTE_REFUSED_RATE;
+    return within_rate(system, name, event->player_id, reason);
+}
+
 void api_message(ScriptSystem *system, const ScriptEvent *event)
 {
     lua_State *thread = system->lua;
+    const bool is_server = system->methods->side == SCRIPT_SERVER;
     char name[WORLD_NAME_BYTES_MAX + 1];
+    char reason[REASON_BYTES] = "it is no list of values";
+    RemoteRefusal refusal = REMOTE_REFUSED_MALFORMED;
     if (event->name.bytes == 0 || event->name.bytes > WORLD_NAME_BYTES_MAX ||
         !text_is_valid(event->name.data, event->name.bytes)) {
-        drop(system);
+        system->totals.messages_dropped += 1;
         return;
     }
     memcpy(name, event->name.data, event->name.bytes);
     name[event->name.bytes] = 0;
     char key[WORLD_NAME_BYTES_MAX + 32];
     snprintf(key, sizeof key, "Message:%s", name);
+    const Handle receiver = signal_listener(system, key);
+    if (event->invoke_id == 0 && handle_is_none(receiver)) {
+        if (is_server) { // a client may leave out what it does not need
+            nobody_reason(system, name, false, reason);
+            refuse(system, event, REMOTE_REFUSED_NOBODY, reason);
+        }
+        return;
+    }
     int count = 0;
     const int before = lua_gettop(thread);
-    if (system->methods->side == SCRIPT_SERVER) {
+    if (is_server) {
         object_push_player(thread, event->player_id);
     }
     const int extra = lua_gettop(thread) - before;
-    char reason[REASON_BYTES] = "it is no list of values";
-    if (read_values(system, event, key, &count) != STATUS_OK ||
-        !fits_declaration(system, name, count, reason) ||
-        !within_rate(system, name, event->player_id, reason)) {
+    if (read_values(system, event, receiver, &count) != STATUS_OK ||
+        !may_deliver(system, event, name, count, &refusal, reason)) {
         lua_settop(thread, before);
-        drop_message(system, event, name, reason);
-        if (event->invoke_id != 0) {
-            api_refuse_invoke(system, event, reason);
-        }
+        refuse(system, event, refusal, reason);
         return;
     }
     if (event->invoke_id != 0) {
@@ -510,7 +554,7 @@ static void send_answer(ScriptSystem *system, uint64_t invoke_id, uint64_t playe
                                    .reliable = true,
                                    .invoke_id = invoke_id};
     if (system->methods->send(system->config.world, &message) != STATUS_OK) {
-        drop(system);
+        system->totals.messages_dropped += 1;
     }
 }
 

@@ -2,6 +2,8 @@
 #include "core/script/api/api.h"
 #include "core/sim/npc.h"
 
+#include <string.h>
+
 static const char *const state_names[NPC_STATE_COUNT] = {"Idle", "Suspicious", "Alert",
                                                          "Searching"};
 
@@ -78,35 +80,75 @@ int api_Npc_GetState(lua_State *thread)
     return 2;
 }
 
-static Vec3 vector_option(lua_State *thread, int index, const char *name)
+static float *number_option(lua_State *thread, const char *name, float *out)
 {
-    if (!api_option(thread, index, name) || !object_is_vector(thread, -1)) {
-        luaL_error(thread, "Projectile.Fire: %s must be a Vector3", name);
+    if (!api_option(thread, 1, name)) {
+        return NULL;
     }
-    return object_vector(thread, -1);
+    *out = api_number(thread, -1);
+    return out;
 }
 
-static float number_option(lua_State *thread, int index, const char *name, float otherwise)
+// The entity of the option `shooter`, which may be a player; 0: it is not given.
+static uint64_t shooter_option(lua_State *thread)
 {
-    return api_option(thread, index, name) ? api_number(thread, -1) : otherwise;
+    if (!api_option(thread, 1, "shooter")) {
+        return 0;
+    }
+    if (!object_is_player(thread, -1)) {
+        return object_entity(thread, -1);
+    }
+    ScriptPlayerInfo player;
+    if (!api_find_player(script_of(thread), object_player(thread, -1), &player) ||
+        player.entity == 0) {
+        luaL_error(thread, "Projectile.Fire: the shooter has no body");
+    }
+    return player.entity;
+}
+
+static void raise_prefab(lua_State *thread, Text name)
+{
+    char nearest[64];
+    api_nearest_prefab(thread, name, nearest, sizeof nearest);
+    if (strcmp(nearest, name.data) == 0) {
+        luaL_error(thread,
+                   "Projectile.Fire: the prefab \"%s\" is no projectile; World.Spawn makes it",
+                   name.data);
+    }
+    luaL_error(thread, "Projectile.Fire: the place has no prefab \"%s\"%s%s%s", name.data,
+               nearest[0] != 0 ? "; did you mean \"" : "", nearest, nearest[0] != 0 ? "\"?" : "");
 }
 
 int api_Projectile_Fire(lua_State *thread)
 {
     lua_settop(thread, 1);
-    const Vec3 position = vector_option(thread, 1, "position");
-    const Vec3 velocity = vector_option(thread, 1, "velocity");
-    const float damage = number_option(thread, 1, "damage", 0);
-    const float gravity = number_option(thread, 1, "gravity", 0);
-    const float kind = number_option(thread, 1, "kind", 0);
-    const uint64_t shooter = api_option(thread, 1, "shooter") ? object_entity(thread, -1) : 0;
-    if (!(kind >= 0 && kind <= 65535)) {
+    ScriptShot shot = {0};
+    float damage, gravity, kind;
+    if (!api_option(thread, 1, "velocity")) {
+        return luaL_error(thread, "Projectile.Fire: velocity must be a Vector3");
+    }
+    shot.velocity = object_vector(thread, -1);
+    const bool has_position = api_option(thread, 1, "position");
+    const Vec3 position = has_position ? object_vector(thread, -1) : VEC3_ZERO;
+    shot.position = has_position ? &position : NULL;
+    shot.damage = number_option(thread, "damage", &damage);
+    shot.gravity = number_option(thread, "gravity", &gravity);
+    const bool has_kind = number_option(thread, "kind", &kind) != NULL;
+    if (has_kind && !(kind >= 0 && kind <= 65535)) {
         return luaL_error(thread, "Projectile.Fire: kind is between 0 and 65535");
     }
+    const uint32_t kind_number = has_kind ? (uint32_t)kind : 0;
+    shot.kind = has_kind ? &kind_number : NULL;
+    shot.shooter = shooter_option(thread);
+    shot.prefab = api_option(thread, 1, "prefab") ? api_text(thread, -1) : (Text){"", 0};
     uint64_t net_id = 0;
     vm_charge(thread, 500);
-    const Status status = api_methods(thread)->fire(api_world(thread), shooter, position, velocity,
-                                                    damage, gravity, (uint32_t)kind, &net_id);
+    const Status status = api_methods(thread)->fire(api_world(thread), &shot, &net_id);
+    if (status == STATUS_UNSUPPORTED) {
+        raise_prefab(thread, shot.prefab);
+    } else if (status == STATUS_BLOCKED) {
+        return luaL_error(thread, "Projectile.Fire: give a position, or a shooter that has a body");
+    }
     object_push_entity(thread, api_check_change(thread, status, "Projectile.Fire") ? net_id : 0);
     return 1;
 }

@@ -1,6 +1,6 @@
 // What scripts can do with the objects of object.h: members and operators of Vector3, the text of
 // objects, and the fields that a script sets on an entity or a player.
-#include "core/script/api/api.h"
+#include "core/script/api/api_names.h"
 #include "core/script/vm/number.h"
 
 #include <stdio.h>
@@ -188,12 +188,36 @@ static int object_text(lua_State *thread)
 
 // --- fields of the script's own -----------------------------------------------------------------
 
-static bool is_own_object(lua_State *thread)
+// Raises for a member that the object's class does not have.
+static int raise_member(lua_State *thread)
 {
-    return object_is_entity(thread, 1) || object_is_player(thread, 1);
+    char class[32] = "this object";
+    if (luaL_getmetafield(thread, 1, "__name") == LUA_TSTRING) {
+        (void)snprintf(class, sizeof class, "%s", lua_tostring(thread, -1));
+        lua_pop(thread, 1);
+    }
+    if (lua_type(thread, 2) != LUA_TSTRING) {
+        return luaL_error(thread, "%s has no member of type %s", class, luaL_typename(thread, 2));
+    }
+    bool is_telling;
+    const Text name = api_text(thread, 2);
+    const char *instead = api_foreign_member(name.data, &is_telling);
+    const char *nearest = api_class_nearest(class, name);
+    if (instead != NULL) {
+        return luaL_error(thread, "%s has no member %s: %s", class, name.data, instead);
+    }
+    if (nearest != NULL) {
+        return luaL_error(thread, "%s has no member %s; did you mean %s?", class, name.data,
+                          nearest);
+    }
+    return luaL_error(thread, "%s has no member %s%s", class, name.data,
+                      object_is_player(thread, 1)
+                          ? "; keep values of your own in a table by player, as in "
+                            "coins[player.UserId] = 5"
+                          : "");
 }
 
-// Lower-case x, y, z of vectors; own fields of entities and players; nil for the rest.
+// Lower-case x, y, z of vectors; own fields of entities; nil for what a group does not have.
 int api_index_unknown(lua_State *thread)
 {
     if (object_is_vector(thread, 1)) {
@@ -202,12 +226,15 @@ int api_index_unknown(lua_State *thread)
         if (key[0] >= 'x' && key[0] <= 'z' && key[1] == 0) {
             return push_float(thread, key[0] == 'x' ? v.x : key[0] == 'y' ? v.y : v.z);
         }
-        return luaL_error(thread, "Vector3 has no member %s", luaL_tolstring(thread, 2, NULL));
     }
-    if (is_own_object(thread) && lua_getiuservalue(thread, 1, 1) == LUA_TTABLE) {
-        lua_pushvalue(thread, 2);
-        lua_rawget(thread, -2);
-        return 1;
+    if (object_is_entity(thread, 1)) {
+        if (lua_getiuservalue(thread, 1, 1) == LUA_TTABLE) {
+            lua_pushvalue(thread, 2);
+            lua_rawget(thread, -2);
+            return 1;
+        }
+    } else if (lua_type(thread, 1) == LUA_TUSERDATA) {
+        return raise_member(thread);
     }
     lua_pushnil(thread);
     return 1;
@@ -215,8 +242,8 @@ int api_index_unknown(lua_State *thread)
 
 int api_set_unknown(lua_State *thread)
 {
-    if (!is_own_object(thread)) {
-        return luaL_error(thread, "this object cannot be changed");
+    if (!object_is_entity(thread, 1)) {
+        return raise_member(thread);
     }
     if (lua_getiuservalue(thread, 1, 1) != LUA_TTABLE) {
         lua_pop(thread, 1);
@@ -265,7 +292,8 @@ void api_extend_group(lua_State *thread, const char *group)
                      {"yAxis", {0, 1, 0}},
                      {"zAxis", {0, 0, 1}}};
     for (uint32_t i = 0; i < sizeof constants / sizeof constants[0]; i++) {
+        lua_pushstring(thread, constants[i].name);
         object_push_vector(thread, constants[i].value);
-        lua_setfield(thread, -2, constants[i].name);
+        lua_rawset(thread, -3); // setting a member of a group is refused
     }
 }

@@ -70,6 +70,15 @@ int api_Players_GetPlayerByName(lua_State *thread)
     return 1;
 }
 
+int api_Players_GetPlayerById(lua_State *thread)
+{
+    ScriptPlayerInfo info;
+    const uint64_t player_id = (uint64_t)luaL_checkinteger(thread, 1);
+    const bool is_here = player_id != 0 && api_find_player(script_of(thread), player_id, &info);
+    object_push_player(thread, is_here ? player_id : 0);
+    return 1;
+}
+
 int api_get_Player_UserId(lua_State *thread)
 {
     lua_pushinteger(thread, (lua_Integer)object_player(thread, 1));
@@ -207,11 +216,78 @@ static int stat_set(lua_State *thread)
     return 0;
 }
 
+// The place of a name among the numbers, from 1 on; 0 if it is not there.
+static uint32_t stat_place(lua_State *thread, uint64_t player, Text name)
+{
+    Text known;
+    double value = 0;
+    for (uint32_t i = 0;
+         api_methods(thread)->player_stat_at(api_world(thread), player, i, &known, &value); i++) {
+        if (known.bytes == name.bytes && memcmp(known.data, name.data, name.bytes) == 0) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+// (proxy, name) → the next name and its number, in the order in which they came.
+static int stat_next(lua_State *thread)
+{
+    const uint64_t player = object_player(thread, lua_upvalueindex(1));
+    uint32_t index = 0;
+    vm_charge(thread, API_CALL_STEPS);
+    if (!lua_isnoneornil(thread, 2)) {
+        index = lua_type(thread, 2) == LUA_TSTRING ? stat_place(thread, player, api_text(thread, 2))
+                                                   : 0;
+        if (index == 0) {
+            return luaL_error(thread, "leaderstats has no %s", luaL_tolstring(thread, 2, NULL));
+        }
+    }
+    Text name;
+    ScriptValue number = {.type = SCRIPT_NUMBER};
+    if (!api_methods(thread)->player_stat_at(api_world(thread), player, index, &name,
+                                             &number.number)) {
+        lua_pushnil(thread);
+        return 1;
+    }
+    lua_pushlstring(thread, name.data, name.bytes);
+    api_push_value(thread, &number);
+    return 2;
+}
+
+static int stat_pairs(lua_State *thread)
+{
+    lua_pushvalue(thread, lua_upvalueindex(1));
+    lua_pushcclosure(thread, stat_next, 1);
+    lua_pushvalue(thread, 1);
+    lua_pushnil(thread);
+    return 3;
+}
+
+// How many there are.
+static int stat_length(lua_State *thread)
+{
+    const uint64_t player = object_player(thread, lua_upvalueindex(1));
+    Text name;
+    double value = 0;
+    lua_Integer count = 0;
+    while (api_methods(thread)->player_stat_at(api_world(thread), player, (uint32_t)count, &name,
+                                               &value)) {
+        count += 1;
+    }
+    lua_pushinteger(thread, count);
+    return 1;
+}
+
 int api_get_Player_leaderstats(lua_State *thread)
 {
-    vm_charge(thread, 200);
+    static const luaL_Reg more[] = {
+        {"__next", stat_next}, {"__pairs", stat_pairs}, {"__len", stat_length}, {NULL, NULL}};
+    vm_charge(thread, 300);
     lua_newtable(thread);
     lua_newtable(thread);
+    lua_pushvalue(thread, 1);
+    luaL_setfuncs(thread, more, 1);
     lua_pushvalue(thread, 1);
     lua_pushcclosure(thread, stat_index, 1);
     lua_setfield(thread, -2, "__index");

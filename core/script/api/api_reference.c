@@ -31,6 +31,7 @@ static const ApiRow rows[] = {
 #define API_CLASS(name, doc)         ROW(CLASS, #name, name, BOTH, "", "", doc, NULL)
 #define API_SHAPE(name, side, doc)   ROW(SHAPE, #name, name, side, "", "", doc, NULL)
 #define API_LIBRARY(name, doc)       ROW(LIBRARY, #name, name, BOTH, "", "", doc, NULL)
+#define API_WORDS(name, words, doc)  ROW(WORDS, #name, name, BOTH, words, "", doc, NULL)
 #define API_ITEMS(shape, type, doc)  ROW(ITEMS, #shape, [i], BOTH, type, "", doc, NULL)
 #define API_HOOK(name, side, a, doc) ROW(HOOK, "", name, side, a, "", doc, NULL)
 #define API_FUNCTION(group, name, side, a, returns, doc) \
@@ -49,11 +50,32 @@ static const ApiRow rows[] = {
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
+// What api.def says about an argument: its unit, its limits, and what is taken if it is left out.
+static const struct {
+    const char *owner, *function, *argument, *doc;
+} notes[] = {
+#define API_ARGUMENT(owner, function, argument, doc) {#owner, #function, #argument, doc},
+#include "core/script/api.def"
+};
+#define NOTE_COUNT (sizeof notes / sizeof notes[0])
+
+const char *api_reference_argument(const char *owner, const char *function, const char *argument)
+{
+    for (uint32_t i = 0; i < NOTE_COUNT; i++) {
+        if (strcmp(notes[i].owner, owner) == 0 && strcmp(notes[i].function, function) == 0 &&
+            strcmp(notes[i].argument, argument) == 0) {
+            return notes[i].doc;
+        }
+    }
+    return NULL;
+}
+
 // Whether a row is a heading: the others are members of one, or on their own.
 static bool is_owner(const ApiRow *row)
 {
     return row->kind == API_KIND_GROUP || row->kind == API_KIND_CLASS ||
-           row->kind == API_KIND_SHAPE || row->kind == API_KIND_LIBRARY;
+           row->kind == API_KIND_SHAPE || row->kind == API_KIND_LIBRARY ||
+           row->kind == API_KIND_WORDS;
 }
 
 static bool is_member(const ApiRow *row, const char *owner)
@@ -122,6 +144,30 @@ static void markdown_row(ByteWriter *writer, const ApiRow *row)
         break;
     }
     PUT(writer, ": ", row->doc, side_text(row->side), "\n");
+    for (uint32_t i = 0; i < NOTE_COUNT; i++) {
+        if (strcmp(notes[i].owner, row->owner) == 0 && strcmp(notes[i].function, row->name) == 0) {
+            PUT(writer, "  - `", notes[i].argument, "`: ", notes[i].doc, "\n");
+        }
+    }
+}
+
+// The words in quotes, with `joint` between two of them.
+static void put_words(ByteWriter *writer, const char *words, const char *joint)
+{
+    for (const char *at = words; *at != '\0';) {
+        const size_t bytes = strcspn(at, " ");
+        PUT(writer, at == words ? "" : joint, "\"");
+        byte_write_bytes(writer, at, bytes);
+        put(writer, "\"");
+        at += bytes + (at[bytes] == ' ');
+    }
+}
+
+static void markdown_words(ByteWriter *writer, const ApiRow *row)
+{
+    PUT(writer, "\n## ", row->name, "\n", row->doc, " One of ");
+    put_words(writer, row->arguments, ", ");
+    put(writer, ".\n");
 }
 
 // Which rows a page has: those of its sides. API_KIND_GROUP: of every kind.
@@ -161,7 +207,9 @@ static void write_markdown(const Page *page)
     markdown_section(page, "Hooks", "Functions that a script may define.", "", API_KIND_HOOK);
     markdown_section(page, "Globals", "", "", API_KIND_GLOBAL);
     for (uint32_t i = 0; i < ROW_COUNT; i++) {
-        if (is_owner(&rows[i]) && is_on(page, &rows[i])) {
+        if (rows[i].kind == API_KIND_WORDS) {
+            markdown_words(page->writer, &rows[i]);
+        } else if (is_owner(&rows[i]) && is_on(page, &rows[i])) {
             markdown_section(page, rows[i].name, rows[i].doc, rows[i].name, API_KIND_GROUP);
         }
     }
@@ -183,26 +231,24 @@ static const TypeName type_names[] = {
     {"function", "(this: void, ...args: any[]) => any", "function"},
     {"thread", "LuaThread", "thread"},
     {"any", "any", "any"},
+    {"{string: number}", "Record<string, number>", "table<string, number>"},
 };
 
-// One word of a type; classes and shapes keep their names.
+// One word of a type; classes, shapes and types of words keep their names.
 static void put_word(ByteWriter *writer, const char *word, size_t bytes, bool typescript)
 {
-    if (bytes > 2 && word[0] == '{') {
-        put_word(writer, word + 1, bytes - 2, typescript);
-        put(writer, "[]");
-        return;
-    }
-    if (bytes > 2 && word[bytes - 1] == '}') {
-        bytes -= 2;
-    }
     for (uint32_t i = 0; i < sizeof type_names / sizeof type_names[0]; i++) {
         if (strlen(type_names[i].ours) == bytes && memcmp(type_names[i].ours, word, bytes) == 0) {
             put(writer, typescript ? type_names[i].typescript : type_names[i].lua);
             return;
         }
     }
-    byte_write_bytes(writer, word, bytes);
+    if (bytes > 2 && word[0] == '{') {
+        put_word(writer, word + 1, bytes - 2, typescript);
+        put(writer, "[]");
+        return;
+    }
+    byte_write_bytes(writer, word, bytes > 2 && word[bytes - 1] == '}' ? bytes - 2 : bytes);
 }
 
 static void put_type(ByteWriter *writer, const char *type, bool typescript)
@@ -263,22 +309,67 @@ static void typescript_result(ByteWriter *writer, const char *returns)
     }
 }
 
-// A signal's own functions: what is fired is what handlers get.
+// Members whose types depend on each other: what is fired is what handlers get, what is written
+// into a store is what is read.
 static const struct {
-    const char *name, *text;
-} signal_members[] = {
-    {"new", "\"new\"<T extends any[] = any[]>(this: void): Signal<T>;\n"},
-    {"Connect", "Connect(callback: (this: void, ...args: T) => void): Connection;\n"},
-    {"Once", "Once(callback: (this: void, ...args: T) => void): Connection;\n"},
-    {"Wait", "Wait(): LuaMultiReturn<T>;\n"},
-    {"Fire", "Fire(...args: T): void;\n"},
+    const char *owner, *name, *text;
+} generic_members[] = {
+    {"Signal", "new", "\"new\"<T extends any[] = any[]>(this: void): Signal<T>;\n"},
+    {"Signal", "Connect", "Connect(callback: (this: void, ...args: T) => void): Connection;\n"},
+    {"Signal", "Once", "Once(callback: (this: void, ...args: T) => void): Connection;\n"},
+    {"Signal", "Wait", "Wait(): LuaMultiReturn<T>;\n"},
+    {"Signal", "Fire", "Fire(...args: T): void;\n"},
+    {"Vector3", "new",
+     "\"new\"(this: void, x?: number, y?: number, z?: number): Vector3;\n"
+     "    new (x?: number, y?: number, z?: number): Vector3;\n"},
+    {"Network", "On",
+     "On<T extends any[] = any[]>(this: void, name: string, callback: (this: void, ...args: T) => "
+     "any): Connection;\n"},
+    {"Network", "OnClientEvent",
+     "OnClientEvent<T extends any[] = any[]>(this: void, name: string, callback: (this: void, "
+     "player: Player, ...args: T) => void): Connection;\n"},
+    {"Network", "OnServerEvent",
+     "OnServerEvent<T extends any[] = any[]>(this: void, name: string, callback: (this: void, "
+     "...args: T) => void): Connection;\n"},
+    {"Network", "FireServer",
+     "FireServer<T extends any[] = any[]>(this: void, name: string, ...args: T): void;\n"},
+    {"Network", "FireServerUnreliable",
+     "FireServerUnreliable<T extends any[] = any[]>(this: void, name: string, ...args: T): "
+     "void;\n"},
+    {"Network", "FireClient",
+     "FireClient<T extends any[] = any[]>(this: void, player: Player, name: string, ...args: T): "
+     "void;\n"},
+    {"Network", "FireClientUnreliable",
+     "FireClientUnreliable<T extends any[] = any[]>(this: void, player: Player, name: string, "
+     "...args: T): void;\n"},
+    {"Network", "Broadcast",
+     "Broadcast<T extends any[] = any[]>(this: void, name: string, ...args: T): void;\n"},
+    {"Network", "BroadcastUnreliable",
+     "BroadcastUnreliable<T extends any[] = any[]>(this: void, name: string, ...args: T): void;\n"},
+    {"Network", "Invoke",
+     "Invoke<R extends any[] = any[], T extends any[] = any[]>(this: void, name: string, ...args: "
+     "T): LuaMultiReturn<R>;\n"},
+    {"Network", "OnInvoke",
+     "OnInvoke<T extends any[] = any[], R = any>(this: void, name: string, callback: (this: void, "
+     "player: Player, ...args: T) => R): Connection;\n"},
+    {"DataStore", "GetDataStore",
+     "GetDataStore<T = any>(this: void, name: string): DataStore<T>;\n"},
+    {"DataStore", "GetOrderedDataStore",
+     "GetOrderedDataStore(this: void, name: string): DataStore<number>;\n"},
+    {"DataStore", "GetAsync", "GetAsync(key: string): T | undefined;\n"},
+    {"DataStore", "SetAsync", "SetAsync(key: string, value: T): void;\n"},
+    {"DataStore", "UpdateAsync",
+     "UpdateAsync(key: string, transform: (this: void, old: T | undefined) => T | undefined): T | "
+     "undefined;\n"},
+    {"DataStore", "RemoveAsync", "RemoveAsync(key: string): T | undefined;\n"},
 };
 
-static const char *signal_member(const ApiRow *row)
+static const char *generic_member(const ApiRow *row)
 {
-    for (uint32_t i = 0; i < sizeof signal_members / sizeof signal_members[0]; i++) {
-        if (strcmp(row->owner, "Signal") == 0 && strcmp(row->name, signal_members[i].name) == 0) {
-            return signal_members[i].text;
+    for (uint32_t i = 0; i < sizeof generic_members / sizeof generic_members[0]; i++) {
+        if (strcmp(row->owner, generic_members[i].owner) == 0 &&
+            strcmp(row->name, generic_members[i].name) == 0) {
+            return generic_members[i].text;
         }
     }
     return NULL;
@@ -293,11 +384,28 @@ static void typescript_field(ByteWriter *writer, const ApiRow *row)
         row->kind == API_KIND_ITEMS ? "[i: number]" : row->name, is_optional ? "?: " : ": ");
     put_type(writer, type, true);
     put(writer, ";\n");
+    if (strcmp(row->name, "colour") == 0) {
+        put(writer, "    /** As colour. */\n    color?: string;\n");
+    }
+}
+
+// With its side, and what is known about its arguments.
+static void typescript_doc(ByteWriter *writer, const ApiRow *row, const char *indent)
+{
+    bool is_open = false;
+    PUT(writer, indent, "/** ", row->doc, side_text(row->side));
+    for (uint32_t i = 0; i < NOTE_COUNT; i++) {
+        if (strcmp(notes[i].owner, row->owner) == 0 && strcmp(notes[i].function, row->name) == 0) {
+            PUT(writer, "\n", indent, " * @param ", notes[i].argument, " ", notes[i].doc);
+            is_open = true;
+        }
+    }
+    PUT(writer, is_open ? "\n" : "", is_open ? indent : "", " */\n", indent);
 }
 
 static void typescript_member(ByteWriter *writer, const ApiRow *row, const char *indent)
 {
-    PUT(writer, indent, "/** ", row->doc, " */\n", indent);
+    typescript_doc(writer, row, indent);
     switch (row->kind) {
     case API_KIND_FIELD:
     case API_KIND_ITEMS:
@@ -311,8 +419,8 @@ static void typescript_member(ByteWriter *writer, const ApiRow *row, const char 
         put(writer, "]>;\n");
         break;
     default:
-        if (signal_member(row) != NULL) {
-            put(writer, signal_member(row));
+        if (generic_member(row) != NULL) {
+            put(writer, generic_member(row));
             break;
         }
         // A member called new would be a constructor without the quotes.
@@ -361,15 +469,28 @@ static bool has_library(const ApiRow *owner)
 // Objects that keep what scripts set on them.
 static bool keeps_fields(const ApiRow *owner)
 {
-    return strcmp(owner->name, "Entity") == 0 || strcmp(owner->name, "Player") == 0;
+    return strcmp(owner->name, "Entity") == 0;
+}
+
+static const char *generic_of(const ApiRow *owner)
+{
+    return strcmp(owner->name, "Signal") == 0      ? "<T extends any[] = any[]>"
+           : strcmp(owner->name, "DataStore") == 0 ? "<T = any>"
+                                                   : "";
+}
+
+// What TypeScriptToLua makes of `new Vector3(…)`.
+static const char *constructor_of(const ApiRow *owner)
+{
+    return strcmp(owner->name, "Vector3") == 0 ? "\n * @customConstructor Vector3.new\n" : "";
 }
 
 static void typescript_interface(ByteWriter *writer, const ApiRow *owner, bool functions)
 {
     const bool class_ = has_objects(owner);
-    const bool generic = strcmp(owner->name, "Signal") == 0 && !functions;
-    PUT(writer, "/** ", owner->doc, " */\ninterface ", owner->name,
-        class_ && !functions ? "" : "Library", generic ? "<T extends any[] = any[]>" : "", " {\n");
+    PUT(writer, "/** ", owner->doc, functions ? "" : constructor_of(owner), " */\ninterface ",
+        owner->name, class_ && !functions ? "" : "Library", functions ? "" : generic_of(owner),
+        " {\n");
     for (uint32_t i = 0; i < ROW_COUNT; i++) {
         const bool member = is_member(&rows[i], owner->name);
         if (member && (!class_ || is_static(&rows[i]) == functions)) {
@@ -427,15 +548,20 @@ static void write_typescript(ByteWriter *writer)
     put(writer, own_fields);
     for (uint32_t i = 0; i < ROW_COUNT; i++) {
         const ApiRow *row = &rows[i];
-        if (is_owner(row) && has_objects(row)) {
+        if (row->kind == API_KIND_WORDS) {
+            PUT(writer, "/** ", row->doc, " */\ntype ", row->name, " = ");
+            put_words(writer, row->arguments, " | ");
+            put(writer, ";\n");
+        } else if (is_owner(row) && has_objects(row)) {
             typescript_interface(writer, row, false);
         }
         if (has_library(row)) {
             typescript_interface(writer, row, true);
             PUT(writer, "declare const ", row->name, ": ", row->name, "Library;\n");
-        } else if (row->kind == API_KIND_GLOBAL && strcmp(row->name, "require") != 0) {
-            PUT(writer, "/** ", row->doc, " */\ndeclare function ", row->name, "(this: void",
-                row->arguments[0] != 0 ? ", " : "");
+        } else if (row->kind == API_KIND_GLOBAL && strcmp(row->name, "require") != 0 &&
+                   strcmp(row->name, "typeof") != 0) { // a word of the language
+            PUT(writer, "/** ", row->doc, side_text(row->side), " */\ndeclare function ", row->name,
+                "(this: void", row->arguments[0] != 0 ? ", " : "");
             typescript_arguments(writer, row->arguments);
             put(writer, "): ");
             typescript_result(writer, row->returns);
@@ -450,11 +576,12 @@ static void lua_signature(ByteWriter *writer, const ApiRow *row)
 {
     ApiArgument parsed[API_ARGUMENTS_MAX];
     const uint32_t argument_count = api_parse_arguments(row->arguments, parsed);
-    PUT(writer, "---", row->doc, "\n");
+    PUT(writer, "---", row->doc, side_text(row->side), "\n");
     for (uint32_t i = 0; i < argument_count; i++) {
+        const char *note = api_reference_argument(row->owner, row->name, parsed[i].name);
         PUT(writer, "---@param ", parsed[i].name, parsed[i].optional ? "? " : " ");
         put_type(writer, parsed[i].type, false);
-        put(writer, "\n");
+        PUT(writer, note != NULL ? " " : "", note != NULL ? note : "", "\n");
     }
     if (row->returns[0] != 0) {
         put(writer, "---@return ");
@@ -555,7 +682,11 @@ static void write_lua(ByteWriter *writer)
     put(writer, "---@meta\n-- What Sandlot scripts can call.\n\n");
     for (uint32_t i = 0; i < ROW_COUNT; i++) {
         const ApiRow *row = &rows[i];
-        if (is_owner(row) && has_objects(row)) {
+        if (row->kind == API_KIND_WORDS) {
+            PUT(writer, "---", row->doc, "\n---@alias ", row->name, " ");
+            put_words(writer, row->arguments, " | ");
+            put(writer, "\n\n");
+        } else if (is_owner(row) && has_objects(row)) {
             lua_class(writer, row, false);
         }
         if (has_library(row)) {

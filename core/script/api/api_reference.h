@@ -13,3 +13,6 @@ typedef enum ApiFormat {
 void api_reference_write(ApiFormat format, ByteWriter *writer);
 // The reference page with what can be called on these sides alone.
 void api_reference_write_sides(bool server, bool client, ByteWriter *writer);
+// What is said about an argument of a function (API_ARGUMENT): its unit, its limits, its default.
+// NULL: nothing.
+const char *api_reference_argument(const char *owner, const char *function, const char *argument);

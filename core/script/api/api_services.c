@@ -1,5 +1,6 @@
 // Small services: the log, random numbers, JSON, sound, chat, modules.
 #include "core/script/api/api.h"
+#include "core/script/vm/lua_guard.h"
 
 #include "core/base/utf8.h"
 
@@ -62,6 +63,9 @@ int api_Log_Error(lua_State *thread)
 
 // --- Random -------------------------------------------------------------------------------------
 
+// It changes, so as a key it must not be taken for a plain value (lua_guard.h).
+_Static_assert(sizeof(Rng) != GUARD_PLAIN_BYTES, "a Random is itself");
+
 int api_Random_new(lua_State *thread)
 {
     ScriptSystem *system = script_of(thread);
@@ -111,6 +115,24 @@ int api_Random_NextInteger(lua_State *thread)
     }
     const uint64_t span = (uint64_t)high - (uint64_t)low;
     lua_pushinteger(thread, (lua_Integer)((uint64_t)low + draw_up_to(rng, span)));
+    return 1;
+}
+
+#define SHUFFLE_STEPS 40 // for one value
+
+int api_Random_Shuffle(lua_State *thread)
+{
+    Rng *rng = luaL_checkudata(thread, 1, "Random");
+    const lua_Unsigned count = lua_rawlen(thread, 2);
+    for (lua_Unsigned i = count; i > 1; i--) {
+        vm_charge(thread, SHUFFLE_STEPS);
+        const lua_Unsigned other = 1 + draw_up_to(rng, i - 1);
+        lua_rawgeti(thread, 2, (lua_Integer)i);
+        lua_rawgeti(thread, 2, (lua_Integer)other);
+        lua_rawseti(thread, 2, (lua_Integer)i);
+        lua_rawseti(thread, 2, (lua_Integer)other);
+    }
+    lua_settop(thread, 2);
     return 1;
 }
 

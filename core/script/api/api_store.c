@@ -45,22 +45,30 @@ static void set_key(lua_State *thread, StoreRequest *request)
     request->key = api_valid_text(thread, 2, 1, STORE_KEY_BYTES_MAX);
 }
 
-static void set_value(lua_State *thread, StoreRequest *request, int index, const ValueUse *use)
+// The values from one stack index to another become the value of the request, as a list.
+static void set_values(lua_State *thread, StoreRequest *request, int first, int last,
+                       const ValueUse *use)
 {
     ScriptSystem *system = script_of(thread);
-    if (request->ordered && !lua_isinteger(thread, index)) {
-        luaL_error(thread, "an ordered store keeps integers");
-    }
     arena_reset(&system->json_arena);
     uint8_t *bytes = arena_alloc(&system->json_arena, VALUE_BYTES_MAX);
     ASSERT(bytes != NULL);
     ByteWriter writer = byte_writer(bytes, VALUE_BYTES_MAX);
     char error[VALUE_ERROR_BYTES];
-    if (value_write_for(thread, index, index, use, &writer, error) != STATUS_OK) {
+    if (value_write_for(thread, first, last, use, &writer, error) != STATUS_OK) {
         luaL_error(thread, "DataStore: %s", error);
     }
     request->value = bytes;
     request->value_bytes = writer.at;
+}
+
+static void set_value(lua_State *thread, StoreRequest *request, int index, const ValueUse *use)
+{
+    if (request->ordered && !lua_isinteger(thread, index)) {
+        luaL_error(thread, "an ordered store keeps integers; math.floor makes one of a number, and "
+                           "GetDataStore gives a store for other values");
+    }
+    set_values(thread, request, index, index, use);
 }
 
 static void submit(lua_State *thread, StoreRequest *request)
@@ -68,7 +76,8 @@ static void submit(lua_State *thread, StoreRequest *request)
     request->request_id = schedule_request(thread);
     const Status status = api_methods(thread)->store(api_world(thread), request);
     if (status == STATUS_LIMIT && api_world(thread)->refusal == NULL) {
-        luaL_error(thread, "DataStore: too many requests at once; slow down");
+        luaL_error(thread, "DataStore: too many requests at once; put task.wait() between them, or "
+                           "store one table instead of many keys");
     }
     api_check_change(thread, status, "DataStore");
 }
@@ -119,6 +128,31 @@ int api_DataStore_RemoveAsync(lua_State *thread)
     return ask(thread, &request);
 }
 
+static int field_of(lua_State *thread, int table, const char *name)
+{
+    lua_pushstring(thread, name);
+    return lua_rawget(thread, table);
+}
+
+// The entry after which the page begins, at index 6: its number goes to 6, its key into the
+// request.
+static void set_after(lua_State *thread, StoreRequest *request)
+{
+    lua_settop(thread, 6);
+    if (lua_isnil(thread, 6)) {
+        return;
+    }
+    const bool has_key = field_of(thread, 6, "key") == LUA_TSTRING;
+    const bool has_value = field_of(thread, 6, "value") == LUA_TNUMBER && lua_isinteger(thread, 8);
+    const Text key = has_key ? api_text(thread, 7) : (Text){NULL, 0};
+    if (!has_value || key.bytes < 1 || key.bytes > STORE_KEY_BYTES_MAX ||
+        text_error(key.data, key.bytes) != NULL) {
+        luaL_error(thread, "GetSortedAsync: after is an entry of the page before: page[#page]");
+    }
+    request->key = key; // which stays on the stack
+    lua_copy(thread, 8, 6);
+}
+
 int api_DataStore_GetSortedAsync(lua_State *thread)
 {
     StoreRequest request = request_of(thread, STORE_SORTED);
@@ -128,8 +162,16 @@ int api_DataStore_GetSortedAsync(lua_State *thread)
     request.ascending = lua_toboolean(thread, 2) != 0;
     request.number = (double)luaL_checkinteger(thread, 3);
     if (!(request.number >= 1 && request.number <= 100)) {
-        return luaL_error(thread, "GetSortedAsync: count is between 1 and 100");
+        return luaL_error(thread, "GetSortedAsync: count is between 1 and 100; read more with a "
+                                  "second page, after the last entry of the first");
     }
+    set_after(thread, &request);
+    if (lua_isinteger(thread, 4) && lua_isinteger(thread, 5) &&
+        lua_tointeger(thread, 4) > lua_tointeger(thread, 5)) {
+        return luaL_error(thread, "GetSortedAsync: min is greater than max");
+    }
+    static const ValueUse use = {"argument", 3, "compared"};
+    set_values(thread, &request, 4, 6, &use);
     return ask(thread, &request);
 }
 
@@ -137,6 +179,19 @@ int api_DataStore_ListVersionsAsync(lua_State *thread)
 {
     StoreRequest request = request_of(thread, STORE_VERSIONS);
     set_key(thread, &request);
+    return ask(thread, &request);
+}
+
+int api_DataStore_GetVersionAsync(lua_State *thread)
+{
+    StoreRequest request = request_of(thread, STORE_GET_VERSION);
+    set_key(thread, &request);
+    const lua_Integer version = luaL_checkinteger(thread, 3);
+    if (version < 1) {
+        return luaL_error(thread, "GetVersionAsync: versions count from 1; ListVersionsAsync says "
+                                  "which there are");
+    }
+    request.version = (uint64_t)version;
     return ask(thread, &request);
 }
 

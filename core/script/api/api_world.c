@@ -4,15 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RESULTS_MAX 256
+#define RESULTS_MAX    256
+#define BOX_EDGE_MAX_M 2048
 
-static const char *const type_names[ENTITY_TYPE_COUNT] = {[ENTITY_NONE] = "None",
+static const char *const type_names[ENTITY_TYPE_COUNT] = {[ENTITY_NONE] = "Spawn",
                                                           [ENTITY_PLAYER] = "Player",
                                                           [ENTITY_NPC] = "Npc",
                                                           [ENTITY_PROJECTILE] = "Projectile",
                                                           [ENTITY_PART] = "Part",
                                                           [ENTITY_PROP] = "Prop",
                                                           [ENTITY_STRUCTURE] = "Structure"};
+
+const char *api_entity_type_name(EntityType type)
+{
+    return type_names[type];
+}
 
 static Vec3 optional_vector(lua_State *thread, int index)
 {
@@ -63,8 +69,12 @@ static int spawn(lua_State *thread, bool local, const char *what)
 {
     uint64_t net_id = 0;
     vm_charge(thread, 500);
-    const Status status = api_methods(thread)->spawn(api_world(thread), api_text(thread, 1),
-                                                     optional_vector(thread, 2), local, &net_id);
+    ScriptWorld *world = api_world(thread);
+    const bool is_for_actor = !local && world->actor != 0 && !api_is_given(thread, 2);
+    const Status status =
+        is_for_actor ? api_methods(thread)->spawn_for_actor(world, api_text(thread, 1), &net_id)
+                     : api_methods(thread)->spawn(world, api_text(thread, 1),
+                                                  optional_vector(thread, 2), local, &net_id);
     if (status == STATUS_NOT_FOUND) {
         char nearest[64];
         api_nearest_prefab(thread, api_text(thread, 1), nearest, sizeof nearest);
@@ -100,6 +110,52 @@ int api_World_Find(lua_State *thread)
     return 1;
 }
 
+static void push_entities(lua_State *thread, const uint64_t *net_ids, uint32_t count)
+{
+    vm_charge(thread, (uint64_t)count * 30);
+    lua_createtable(thread, (int)count, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        object_push_entity(thread, net_ids[i]);
+        lua_rawseti(thread, -2, (lua_Integer)i + 1);
+    }
+}
+
+int api_World_FindAll(lua_State *thread)
+{
+    uint64_t found[RESULTS_MAX];
+    vm_charge(thread, 100);
+    const uint32_t count =
+        api_methods(thread)->find_all(api_world(thread), api_text(thread, 1), found, RESULTS_MAX);
+    push_entities(thread, found, count);
+    return 1;
+}
+
+// The entity at index 4, or those of {ignore = {…}}.
+static uint32_t ignored_entities(lua_State *thread, uint64_t out[RAY_IGNORED_MAX])
+{
+    if (!lua_istable(thread, 4)) {
+        out[0] = api_is_given(thread, 4) ? object_entity(thread, 4) : 0;
+        return out[0] != 0;
+    }
+    lua_pushliteral(thread, "ignore");
+    const lua_Unsigned count = lua_rawget(thread, 4) == LUA_TTABLE ? lua_rawlen(thread, -1) : 0;
+    if (count > RAY_IGNORED_MAX) {
+        luaL_error(thread, "World.Raycast: ignore has at most %d entities", RAY_IGNORED_MAX);
+    }
+    vm_charge(thread, (uint64_t)count * 10);
+    for (lua_Unsigned i = 0; i < count; i++) {
+        lua_rawgeti(thread, -1, (lua_Integer)i + 1);
+        if (!object_is_entity(thread, -1)) {
+            luaL_error(thread, "World.Raycast: ignore is a list of entities, but value %d is a %s",
+                       (int)i + 1, luaL_typename(thread, -1));
+        }
+        out[i] = object_entity(thread, -1);
+        lua_pop(thread, 1);
+    }
+    lua_pop(thread, 1);
+    return (uint32_t)count;
+}
+
 static void set_vector(lua_State *thread, const char *name, Vec3 value)
 {
     object_push_vector(thread, value);
@@ -112,7 +168,8 @@ int api_World_Raycast(lua_State *thread)
     const Vec3 direction = object_vector(thread, 2);
     const float length = vec3_length(direction);
     const float distance = api_is_given(thread, 3) ? api_number(thread, 3) : length;
-    const uint64_t ignore = api_is_given(thread, 4) ? object_entity(thread, 4) : 0;
+    uint64_t ignored[RAY_IGNORED_MAX];
+    const uint32_t ignored_count = ignored_entities(thread, ignored);
     if (!(length > 0) || !(distance > 0)) {
         lua_pushnil(thread);
         return 1;
@@ -121,7 +178,7 @@ int api_World_Raycast(lua_State *thread)
     vm_charge(thread, 300 + (uint64_t)reach * 4); // and the work of the query, once that is known
     ScriptRayHit hit;
     if (!api_methods(thread)->ray(api_world(thread), origin, vec3_normalise(direction), reach,
-                                  ignore, &hit)) {
+                                  (ScriptIgnored){ignored, ignored_count}, &hit)) {
         lua_pushnil(thread);
         return 1;
     }
@@ -140,16 +197,6 @@ int api_World_Raycast(lua_State *thread)
         lua_setfield(thread, -2, "Kind");
     }
     return 1;
-}
-
-static void push_entities(lua_State *thread, const uint64_t *net_ids, uint32_t count)
-{
-    vm_charge(thread, (uint64_t)count * 30);
-    lua_createtable(thread, (int)count, 0);
-    for (uint32_t i = 0; i < count; i++) {
-        object_push_entity(thread, net_ids[i]);
-        lua_rawseti(thread, -2, (lua_Integer)i + 1);
-    }
 }
 
 static uint32_t type_mask(lua_State *thread, int index)
@@ -181,6 +228,24 @@ int api_World_GetInRadius(lua_State *thread)
     return 1;
 }
 
+int api_World_GetInBox(lua_State *thread)
+{
+    uint64_t found[RESULTS_MAX];
+    const Vec3 a = object_vector(thread, 1), b = object_vector(thread, 2);
+    const Aabb box = {vec3_min(a, b), vec3_max(a, b)};
+    const Vec3 size = vec3_sub(box.max, box.min);
+    const uint32_t mask = type_mask(thread, 3);
+    if (!(math_max(size.x, math_max(size.y, size.z)) <= BOX_EDGE_MAX_M)) {
+        return luaL_error(thread, "World.GetInBox: an edge of the box has at most %d metres",
+                          BOX_EDGE_MAX_M);
+    }
+    vm_charge(thread, 1000);
+    const uint32_t count =
+        api_methods(thread)->in_box(api_world(thread), box, mask, found, RESULTS_MAX);
+    push_entities(thread, found, count);
+    return 1;
+}
+
 int api_World_GetTagged(lua_State *thread)
 {
     uint64_t found[RESULTS_MAX];
@@ -198,13 +263,46 @@ int api_World_GetVoxel(lua_State *thread)
     return 1;
 }
 
+static void push_kind_name(lua_State *thread, VoxelKind kind)
+{
+    const Text *names = NULL;
+    (void)api_methods(thread)->voxel_kinds(api_world(thread), &names);
+    if (kind == VOXEL_AIR) {
+        lua_pushliteral(thread, "air");
+    } else if (names != NULL) {
+        lua_pushlstring(thread, names[kind - 1].data, names[kind - 1].bytes);
+    } else {
+        lua_pushfstring(thread, "%d", (int)kind); // they have no names
+    }
+}
+
+int api_World_KindOf(lua_State *thread)
+{
+    ScriptEntityInfo info;
+    if (object_is_vector(thread, 1)) {
+        push_kind_name(thread,
+                       api_methods(thread)->voxel(api_world(thread), voxel_argument(thread, 1)));
+    } else if (lua_type(thread, 1) == LUA_TNUMBER) {
+        push_kind_name(thread, kind_argument(thread, 1));
+    } else if (api_methods(thread)->entity(api_world(thread), object_entity(thread, 1), &info)) {
+        lua_pushstring(thread, type_names[info.type]);
+    } else {
+        return luaL_error(thread, "World.KindOf: the entity is gone");
+    }
+    return 1;
+}
+
 int api_World_SetVoxel(lua_State *thread)
 {
+    const VoxelCoord at = voxel_argument(thread, 1);
+    const VoxelKind kind = kind_argument(thread, 2);
+    ApiVoxelEdit edit;
     vm_charge(thread, 100);
-    api_check_change(thread,
-                     api_methods(thread)->set_voxel(api_world(thread), voxel_argument(thread, 1),
-                                                    kind_argument(thread, 2)),
-                     "World.SetVoxel");
+    api_voxels_before(thread, at, at, &edit);
+    if (api_check_change(thread, api_methods(thread)->set_voxel(api_world(thread), at, kind),
+                         "World.SetVoxel")) {
+        api_voxels_after(thread, &edit, kind);
+    }
     return 0;
 }
 
@@ -223,10 +321,13 @@ int api_World_FillBox(lua_State *thread)
                           VOXEL_EDIT_BOX_EDGE_MAX);
     }
     vm_charge(thread, 500 + x * y * z * 4);
-    api_check_change(
-        thread,
-        api_methods(thread)->fill_box(api_world(thread), min, max, kind_argument(thread, 3)),
-        "World.FillBox");
+    const VoxelKind kind = kind_argument(thread, 3);
+    ApiVoxelEdit edit;
+    api_voxels_before(thread, min, max, &edit);
+    if (api_check_change(thread, api_methods(thread)->fill_box(api_world(thread), min, max, kind),
+                         "World.FillBox")) {
+        api_voxels_after(thread, &edit, kind);
+    }
     return 0;
 }
 
@@ -238,10 +339,17 @@ int api_World_FillSphere(lua_State *thread)
                           (int)VOXEL_EDIT_SPHERE_RADIUS_MAX);
     }
     vm_charge(thread, 500 + (uint64_t)(radius * radius * radius) * 24);
-    api_check_change(thread,
-                     api_methods(thread)->fill_sphere(api_world(thread), object_vector(thread, 1),
-                                                      radius, kind_argument(thread, 3)),
-                     "World.FillSphere");
+    const Vec3 centre = object_vector(thread, 1);
+    const Vec3 reach = vec3(radius, radius, radius);
+    const VoxelKind kind = kind_argument(thread, 3);
+    ApiVoxelEdit edit;
+    api_voxels_before(thread, voxel_at(vec3_sub(centre, reach)), voxel_at(vec3_add(centre, reach)),
+                      &edit);
+    if (api_check_change(thread,
+                         api_methods(thread)->fill_sphere(api_world(thread), centre, radius, kind),
+                         "World.FillSphere")) {
+        api_voxels_after(thread, &edit, kind);
+    }
     return 0;
 }
 
@@ -344,6 +452,17 @@ int api_get_Entity_Player(lua_State *thread)
 {
     const ScriptEntityInfo info = info_of(thread);
     (void)push_player_if_known(thread, info.type == ENTITY_PLAYER ? info.owner_id : 0);
+    return 1;
+}
+
+int api_get_Entity_Team(lua_State *thread)
+{
+    const ScriptEntityInfo info = info_of(thread);
+    ScriptPlayerInfo player = {.team = info.team};
+    if (info.type == ENTITY_PLAYER) {
+        (void)api_find_player(script_of(thread), info.owner_id, &player);
+    }
+    lua_pushlstring(thread, player.team.bytes > 0 ? player.team.data : "", player.team.bytes);
     return 1;
 }
 
@@ -501,6 +620,35 @@ static bool flag_option(lua_State *thread, int index, const char *name)
     return on;
 }
 
+// "server", "owner" or "all"; private = true is the older spelling of "server". 0: not said.
+static uint32_t visibility_option(lua_State *thread, int index)
+{
+    const bool is_private = flag_option(thread, index, "private");
+    if (!api_is_given(thread, index) || !api_option(thread, index, "visibility")) {
+        lua_settop(thread, index);
+        return is_private ? ATTRIBUTE_VISIBILITY | ATTRIBUTE_PRIVATE : 0;
+    }
+    const char *word = lua_tostring(thread, -1); // the table keeps it alive
+    lua_settop(thread, index);
+    if (strcmp(word, "server") == 0) {
+        return ATTRIBUTE_VISIBILITY | ATTRIBUTE_PRIVATE;
+    }
+    if (is_private) {
+        luaL_error(thread, "Entity:SetAttribute: private = true means visibility = \"server\"; "
+                           "leave private out");
+    }
+    if (strcmp(word, "owner") == 0) {
+        return ATTRIBUTE_VISIBILITY | ATTRIBUTE_OWNER;
+    }
+    if (strcmp(word, "all") != 0) {
+        luaL_error(thread,
+                   "Entity:SetAttribute: visibility is \"server\", \"owner\" or \"all\", "
+                   "not \"%s\"",
+                   word);
+    }
+    return ATTRIBUTE_VISIBILITY;
+}
+
 int api_Entity_SetAttribute(lua_State *thread)
 {
     lua_settop(thread, 4);
@@ -515,7 +663,7 @@ int api_Entity_SetAttribute(lua_State *thread)
                           luaL_typename(thread, 3));
     }
     uint32_t flags = flag_option(thread, 4, "persistent") ? ATTRIBUTE_PERSISTENT : 0;
-    flags |= flag_option(thread, 4, "private") ? ATTRIBUTE_PRIVATE : 0;
+    flags |= visibility_option(thread, 4);
     api_check_change(thread,
                      api_methods(thread)->set_attribute(
                          api_world(thread), object_entity(thread, 1),

@@ -464,7 +464,10 @@ static Status attribute_write(AttributeTable *table, Record *record, Text name,
     }
     text_drop(table, attribute);
     attribute->type = value->type;
-    attribute->flags |= flags;
+    if ((flags & ATTRIBUTE_VISIBILITY) != 0) {
+        attribute->flags &= ATTRIBUTE_PERSISTENT;
+    }
+    attribute->flags |= flags & ~(uint32_t)ATTRIBUTE_VISIBILITY;
     attribute->boolean = value->boolean;
     attribute->number = value->number;
     attribute->vector = value->vector;
@@ -485,7 +488,9 @@ Status attribute_table_set_attribute(AttributeTable *table, uint64_t net_id, Tex
     if (status == STATUS_OK) {
         status = attribute_table_value_check(value);
     }
-    if (status == STATUS_OK && (flags & ~(uint32_t)(ATTRIBUTE_PERSISTENT | ATTRIBUTE_PRIVATE))) {
+    const uint32_t known =
+        ATTRIBUTE_PERSISTENT | ATTRIBUTE_PRIVATE | ATTRIBUTE_OWNER | ATTRIBUTE_VISIBILITY;
+    if (status == STATUS_OK && (flags & ~known) != 0) {
         status = STATUS_RANGE;
     }
     if (status != STATUS_OK) {
@@ -693,7 +698,8 @@ void attribute_table_empty(AttributeTable *table, Record *record)
 
 // --- copying ------------------------------------------------------------------------------------
 
-static void copy_record(const AttributeTable *from, const Record *record, AttributeTable *to)
+static void copy_record(const AttributeTable *from, const Record *record, AttributeTable *to,
+                        bool is_owner)
 {
     Record *copy = attribute_table_find(to, record->net_id);
     if (copy != NULL) {
@@ -705,7 +711,7 @@ static void copy_record(const AttributeTable *from, const Record *record, Attrib
     }
     AttributeEntry entry = {0};
     while (attribute_table_attribute_next(from, record, &entry)) {
-        if ((entry.flags & ATTRIBUTE_PRIVATE) == 0) {
+        if (is_owner ? attribute_is_owners(entry.flags) : attribute_is_public(entry.flags)) {
             (void)!attribute_table_set_attribute(to, record->net_id, entry.name, &entry.value,
                                                  entry.flags);
         }
@@ -721,7 +727,8 @@ static void copy_record(const AttributeTable *from, const Record *record, Attrib
     }
 }
 
-void attribute_table_copy_public(const AttributeTable *from, AttributeTable *to, uint64_t since)
+void attribute_table_copy_visible(const AttributeTable *from, AttributeTable *to, uint64_t since,
+                                  bool (*owns)(void *user, uint64_t net_id), void *user)
 {
     for (uint32_t slot = attribute_table_next(to, 0); slot != 0;
          slot = attribute_table_next(to, slot)) {
@@ -734,8 +741,9 @@ void attribute_table_copy_public(const AttributeTable *from, AttributeTable *to,
     }
     for (uint32_t slot = attribute_table_next(from, 0); slot != 0;
          slot = attribute_table_next(from, slot)) {
-        if (attribute_table_at(from, slot)->version > since) {
-            copy_record(from, attribute_table_at(from, slot), to);
+        const Record *record = attribute_table_at(from, slot);
+        if (record->version > since) {
+            copy_record(from, record, to, owns(user, record->net_id));
         }
     }
 }

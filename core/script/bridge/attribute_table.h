@@ -3,7 +3,8 @@
 // counted.
 // Attributes of an entity are sorted by name, records and tagged entities by slot; the lowest free
 // slot is taken first, so equal histories give equal orders. Flags of an attribute stay until it is
-// set to nil: a private attribute never becomes public by a later call without the flag.
+// set to nil: an attribute that others must not see stays so, unless a call says another visibility
+// (ATTRIBUTE_VISIBILITY).
 #pragma once
 
 #include "core/base/id_map.h"
@@ -124,6 +125,8 @@ uint32_t attribute_table_tagged(const AttributeTable *table, Text tag, uint32_t 
 bool attribute_table_tag_of(const AttributeTable *table, const Record *record, uint32_t *index,
                             Text *tag);
 
-// Copies the public part of every record that changed after version `since` to `to`, and removes
-// records that are gone; what did not fit is counted in `to`.
-void attribute_table_copy_public(const AttributeTable *from, AttributeTable *to, uint64_t since);
+// Copies what a player may see of every record that changed after version `since` to `to`, and
+// removes records that are gone; what did not fit is counted in `to`. `owns` tells whether the
+// entity belongs to that player.
+void attribute_table_copy_visible(const AttributeTable *from, AttributeTable *to, uint64_t since,
+                                  bool (*owns)(void *user, uint64_t net_id), void *user);

@@ -200,6 +200,22 @@ bool authority_push(Authority *authority, const ScriptEvent *event)
     return true;
 }
 
+void authority_push_noise(Authority *authority, const ScriptEvent *event)
+{
+    const uint64_t tick = sim_tick(authority->sim);
+    if (authority->noise_tick != tick) {
+        authority->noise_tick = tick;
+        authority->noise_count = 0;
+    }
+    if (authority->noise_count >= SCRIPT_NOISE_MAX ||
+        authority->event_count >= authority->config.event_max / 2) {
+        authority->counters.events_dropped += 1;
+        return;
+    }
+    authority->noise_count += 1;
+    (void)authority_push(authority, event);
+}
+
 void authority_events_take(Authority *authority, uint32_t count)
 {
     ASSERT(count <= authority->event_count);
@@ -246,9 +262,49 @@ static uint64_t player_of(const Authority *authority, uint64_t net_id)
     return entity != NULL && entity->type == ENTITY_PLAYER ? entity->owner_id : 0;
 }
 
+// player_id is whom to blame for faults of the handlers (blame.c).
+static void push_damaged(Authority *authority, const SimEvent *event)
+{
+    authority_push_noise(authority,
+                         &(ScriptEvent){.type = SCRIPT_EVENT_DAMAGED,
+                                        .entity = event->subject,
+                                        .other = event->other,
+                                        .value = (double)event->value,
+                                        .player_id = player_of(authority, event->other)});
+}
+
+static void push_step(Authority *authority, const SimEvent *event)
+{
+    authority_push_noise(
+        authority, &(ScriptEvent){.type = event->type == SIM_EVENT_LANDED ? SCRIPT_EVENT_LANDED
+                                                                          : SCRIPT_EVENT_JUMPED,
+                                  .entity = event->subject,
+                                  .value = (double)event->value,
+                                  .player_id = player_of(authority, event->subject)});
+}
+
+static void push_hit(Authority *authority, const SimEvent *event)
+{
+    authority_push_noise(authority,
+                         &(ScriptEvent){.type = SCRIPT_EVENT_HIT,
+                                        .entity = event->subject,
+                                        .other = event->other,
+                                        .shooter = event->shooter,
+                                        .position = event->position,
+                                        .normal = event->normal,
+                                        .player_id = player_of(authority, event->shooter)});
+}
+
 static void push_sim_event(Authority *authority, const SimEvent *event)
 {
     switch (event->type) {
+    case SIM_EVENT_DAMAGED:
+        push_damaged(authority, event);
+        break;
+    case SIM_EVENT_LANDED:
+    case SIM_EVENT_JUMPED:
+        push_step(authority, event);
+        break;
     case SIM_EVENT_TRIGGER_ENTERED:
     case SIM_EVENT_TRIGGER_LEFT:
         push_trigger(authority, event, event->type == SIM_EVENT_TRIGGER_ENTERED);
@@ -261,6 +317,7 @@ static void push_sim_event(Authority *authority, const SimEvent *event)
                                       .player_id = player_of(authority, event->subject)});
         break;
     case SIM_EVENT_PROJECTILE_HIT:
+        push_hit(authority, event);
         if (event->other != 0) {
             authority_push(authority, &(ScriptEvent){.type = SCRIPT_EVENT_TOUCH,
                                                      .entity = event->subject,
@@ -268,8 +325,14 @@ static void push_sim_event(Authority *authority, const SimEvent *event)
         }
         push_destroyed(authority, event->subject);
         break;
-    case SIM_EVENT_PROJECTILE_ENDED:
     case SIM_EVENT_STRUCTURE_REMOVED:
+        authority_push_noise(authority, &(ScriptEvent){.type = SCRIPT_EVENT_STRUCTURE_REMOVED,
+                                                       .entity = event->subject,
+                                                       .value = (double)event->detail,
+                                                       .position = event->position});
+        push_destroyed(authority, event->subject);
+        break;
+    case SIM_EVENT_PROJECTILE_ENDED:
         push_destroyed(authority, event->subject);
         break;
     case SIM_EVENT_NPC_STATE:
@@ -352,6 +415,39 @@ void authority_collect(Authority *authority)
     }
 }
 
+// --- what players did ---------------------------------------------------------------------------
+
+static Vec3 voxel_corner(VoxelCoord at)
+{
+    return vec3((float)at.x, (float)at.y, (float)at.z);
+}
+
+void authority_structure_placed(Authority *authority, uint64_t net_id, uint64_t player_id)
+{
+    authority_push_noise(authority, &(ScriptEvent){.type = SCRIPT_EVENT_STRUCTURE_PLACED,
+                                                   .entity = net_id,
+                                                   .player_id = player_id});
+}
+
+void authority_voxel_changed(Authority *authority, const VoxelChange *change, uint64_t player_id)
+{
+    authority_push_noise(authority, &(ScriptEvent){.type = SCRIPT_EVENT_VOXEL,
+                                                   .position = voxel_corner(change->at),
+                                                   .other = change->before,
+                                                   .value = (double)change->now,
+                                                   .player_id = player_id});
+}
+
+void authority_voxels_changed(Authority *authority, VoxelCoord min, VoxelCoord max, VoxelKind kind,
+                              uint64_t player_id)
+{
+    authority_push_noise(authority, &(ScriptEvent){.type = SCRIPT_EVENT_VOXELS,
+                                                   .position = voxel_corner(min),
+                                                   .normal = voxel_corner(max),
+                                                   .value = (double)kind,
+                                                   .player_id = player_id});
+}
+
 // --- players ------------------------------------------------------------------------------------
 
 Status authority_player_join(Authority *authority, uint64_t player_id, Text name)
@@ -403,9 +499,12 @@ static Status spawn_body(Authority *authority, RosterPlayer *player, Vec3 positi
 
 Vec3 authority_spawn_point(const Authority *authority, uint64_t player_id)
 {
-    const AuthorityConfig *config = &authority->config;
-    return config->spawn_count > 0 ? config->spawns[player_id % config->spawn_count].position
-                                   : VEC3_ZERO;
+    const SpawnPoints points = authority_spawns(authority);
+    const RosterPlayer *player = roster_find(&authority->roster, player_id);
+    const Text team =
+        player != NULL ? (Text){player->team.data, player->team.bytes} : (Text){"", 0};
+    const PlaceSpawn *spawn = spawn_points_choose(&points, team, player_id);
+    return spawn != NULL ? spawn->position : VEC3_ZERO;
 }
 
 Status authority_player_spawn(Authority *authority, uint64_t player_id, Vec3 position)
@@ -438,6 +537,12 @@ Status authority_player_chat(Authority *authority, uint64_t player_id, Text text
     const bool pushed = authority_push(
         authority, &(ScriptEvent){.type = SCRIPT_EVENT_CHAT, .player_id = player_id, .name = text});
     return pushed ? STATUS_OK : STATUS_LIMIT;
+}
+
+void authority_set_rewind(Authority *authority, AuthorityRewind rewind, void *user)
+{
+    authority->rewind = rewind;
+    authority->rewind_user = user;
 }
 
 Status authority_set_name(Authority *authority, uint64_t net_id, Text name)

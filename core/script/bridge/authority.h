@@ -37,6 +37,7 @@
 #include "core/script/bridge/effect.h"
 #include "core/script/bridge/roster.h"
 #include "core/script/runtime/script.h"
+#include "core/sim/voxel_watch.h"
 
 typedef struct Authority Authority;
 
@@ -79,6 +80,11 @@ Vec3 authority_spawn_point(const Authority *authority, uint64_t player_id);
 // STATUS_RANGE for an empty or too long text.
 MUST_USE Status authority_player_chat(Authority *authority, uint64_t player_id, Text text);
 
+// By how many ticks what a player saw was behind when it sent its last inputs. Hits of projectiles
+// that scripts fire for it are tested that far back; without this, in the present.
+typedef uint32_t (*AuthorityRewind)(void *user, uint64_t player_id);
+void authority_set_rewind(Authority *authority, AuthorityRewind rewind, void *user);
+
 // --- what the owner spawned itself ---------------------------------------------------------------
 // Once; STATUS_NOT_FOUND, and as attribute_table_set_name.
 MUST_USE Status authority_set_name(Authority *authority, uint64_t net_id, Text name);
@@ -93,6 +99,11 @@ void authority_effects_clear(Authority *authority);
 // forgets what is gone, and lets players go who left. What the owner itself makes the sim emit
 // between two steps is seen if this is called before the next one begins.
 void authority_collect(Authority *authority);
+// What players did through the owner; scripts' own changes are reported by the API.
+void authority_structure_placed(Authority *authority, uint64_t net_id, uint64_t player_id);
+void authority_voxel_changed(Authority *authority, const VoxelChange *change, uint64_t player_id);
+void authority_voxels_changed(Authority *authority, VoxelCoord min, VoxelCoord max, VoxelKind kind,
+                              uint64_t player_id);
 // The events waiting for the scripts, oldest first; bytes are valid until they are taken.
 const ScriptEvent *authority_events(const Authority *authority, uint32_t *count);
 void authority_events_take(Authority *authority, uint32_t count);

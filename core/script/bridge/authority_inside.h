@@ -3,6 +3,7 @@
 
 #include "core/script/bridge/authority.h"
 #include "core/script/bridge/scene_names.h"
+#include "core/script/bridge/spawn_points.h"
 #include "core/script/bridge/world_read.h"
 
 #define TEXT_OF(number)    #number
@@ -37,13 +38,17 @@ struct Authority {
     AuthorityBind *binds;
     uint32_t bind_count;
     uint64_t collected_tick;
-    uint64_t charged_tick;    // the tick whose work the scripts have been charged for
-    uint64_t harvested_tick;  // of this tick's sim events
-    uint32_t harvested_count; // so many are translated
-    SimRef *refs;             // scratch
+    uint64_t charged_tick; // the tick whose work the scripts have been charged for
+    uint64_t noise_tick;
+    uint32_t noise_count;                       // of this tick, see SCRIPT_NOISE_MAX
+    uint64_t harvested_tick;                    // of this tick's sim events
+    uint32_t harvested_count;                   // so many are translated
+    SimRef *refs;                               // scratch
     uint16_t effect_counts[SIM_MAKERS_MAX + 1]; // of this tick, by caller
     TerrainPart terrain_parts[SIM_MAKERS_MAX + 1];
     AuthorityCounters counters;
+    AuthorityRewind rewind; // may be NULL
+    void *rewind_user;
 };
 
 // Finds what scripts may see by that net id.
@@ -52,6 +57,8 @@ bool authority_find(const Authority *authority, uint64_t net_id, WorldThing *out
 bool authority_has_room(const Authority *authority, uint32_t own);
 // Queues an event; counted if there is no room.
 bool authority_push(Authority *authority, const ScriptEvent *event);
+// The same for what happens often, so that it leaves room for the rest.
+void authority_push_noise(Authority *authority, const ScriptEvent *event);
 // Translates the events that the sim has emitted since the last time.
 void authority_harvest(Authority *authority);
 // authority_terrain.c
@@ -60,5 +67,24 @@ MUST_USE Status authority_fill_box(ScriptWorld *world, VoxelCoord min, VoxelCoor
                                    VoxelKind kind);
 MUST_USE Status authority_fill_sphere(ScriptWorld *world, Vec3 centre, float radius,
                                       VoxelKind kind);
+// authority_shot.c
+MUST_USE Status authority_spawn_for_actor(ScriptWorld *world, Text prefab, uint64_t *out);
+MUST_USE Status authority_fire(ScriptWorld *world, const ScriptShot *shot, uint64_t *out);
 // authority_methods.c
+// What a prefab describes, without the things that the prefab itself adds (its name, tags, …).
+typedef struct AuthorityThing {
+    EntityType type;
+    NpcDesc npc; // one of these, by type
+    ProjectileDesc projectile;
+    ShapeDesc shape;
+} AuthorityThing;
+AuthorityThing authority_thing(const Prefab *prefab, Vec3 position, uint64_t owner_id);
+// Spawns it for the running script, with what the prefab adds; NULL: nothing. As method_spawn.
+MUST_USE Status authority_make(Authority *authority, const AuthorityThing *thing,
+                               const Prefab *prefab, uint64_t *out);
 const ScriptWorldMethods *authority_methods(void);
+
+static inline SpawnPoints authority_spawns(const Authority *authority)
+{
+    return (SpawnPoints){authority->config.spawns, authority->config.spawn_count};
+}

@@ -7,11 +7,9 @@
 #include "core/script/bridge/world_limit.h"
 #include "core/sim/structure.h"
 
-#define FIRE_RADIUS_M   0.05f
-#define FIRE_LIFETIME_S 10
-
 // Steps that calls cost here and afterwards, rounded up; a step is two nanoseconds.
 #define NAME_STEPS       10  // one more entity of that name
+#define SPAWN_NAME_STEPS 2   // the name of one spawn point
 #define PLAYER_STEPS     5   // one player in a list
 #define RECORD_STEPS     300 // an attribute or a tag, and sending it to clients
 #define REMOVE_STEPS     300 // its neighbours, its record, its removal at clients and scripts
@@ -42,7 +40,8 @@ static bool method_entity(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo 
 {
     WorldThing thing;
     if (!authority_find(of(world), net_id, &thing)) {
-        return false;
+        const SpawnPoints points = authority_spawns(of(world));
+        return spawn_points_info(&points, net_id, out);
     }
     *out = world_read_info(of(world)->sim, net_id, &thing);
     return true;
@@ -66,11 +65,46 @@ static uint64_t method_find(ScriptWorld *world, Text name)
         sim_add_work(authority->sim, NAME_STEPS);
         record = attribute_table_named(&authority->attributes, name, record);
     }
-    return record == NULL ? 0 : record->net_id;
+    if (record != NULL) {
+        return record->net_id;
+    }
+    const SpawnPoints points = authority_spawns(authority);
+    sim_add_work(authority->sim, (uint64_t)points.count * SPAWN_NAME_STEPS);
+    return spawn_points_find(&points, name);
+}
+
+// Anchored parts first, as their net ids are the lowest.
+static uint32_t method_find_all(ScriptWorld *world, Text name, uint64_t *out, uint32_t max)
+{
+    const Authority *authority = of(world);
+    WorldThing thing;
+    uint32_t count = 0;
+    uint64_t net_id = scene_names_find(&authority->scene_names, name, 0);
+    for (; net_id != 0 && count < max;
+         net_id = scene_names_find(&authority->scene_names, name, net_id)) {
+        sim_add_work(authority->sim, NAME_STEPS);
+        if (authority_find(authority, net_id, &thing)) {
+            out[count++] = net_id;
+        }
+    }
+    const Record *record = attribute_table_named(&authority->attributes, name, NULL);
+    for (; record != NULL && count < max;
+         record = attribute_table_named(&authority->attributes, name, record)) {
+        sim_add_work(authority->sim, NAME_STEPS);
+        if (authority_find(authority, record->net_id, &thing)) {
+            out[count++] = record->net_id;
+        }
+    }
+    return count;
 }
 
 static Text method_name(ScriptWorld *world, uint64_t net_id)
 {
+    const SpawnPoints points = authority_spawns(of(world));
+    const PlaceSpawn *spawn = spawn_points_at(&points, net_id);
+    if (spawn != NULL) {
+        return spawn->name;
+    }
     const Text name = scene_names_at(&of(world)->scene_names, net_id);
     return name.bytes > 0 ? name : attribute_table_name(&of(world)->attributes, net_id);
 }
@@ -85,15 +119,9 @@ static bool method_prefab(ScriptWorld *world, uint32_t index, Text *name)
     return true;
 }
 
-static uint32_t method_in_radius(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
-                                 uint64_t *out, uint32_t max)
+// Of what a query has found: those that are still there.
+static uint32_t keep_found(Authority *authority, uint32_t found, uint64_t *out, uint32_t max)
 {
-    Authority *authority = of(world);
-    if (!vec3_is_finite(centre)) {
-        return 0;
-    }
-    const uint32_t found = sim_query_radius(authority->sim, centre, radius, type_mask,
-                                            authority->refs, AUTHORITY_RADIUS_MAX);
     uint32_t count = 0;
     for (uint32_t i = 0; i < found && i < AUTHORITY_RADIUS_MAX && count < max; i++) {
         WorldThing thing;
@@ -104,10 +132,34 @@ static uint32_t method_in_radius(ScriptWorld *world, Vec3 centre, float radius, 
     return count;
 }
 
-static bool method_ray(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
-                       uint64_t ignore, ScriptRayHit *out)
+static uint32_t method_in_radius(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
+                                 uint64_t *out, uint32_t max)
 {
-    return world_read_ray(of(world)->sim, origin, direction, distance, ignore, out);
+    Authority *authority = of(world);
+    if (!vec3_is_finite(centre)) {
+        return 0;
+    }
+    const uint32_t found = sim_query_radius(authority->sim, centre, radius, type_mask,
+                                            authority->refs, AUTHORITY_RADIUS_MAX);
+    return keep_found(authority, found, out, max);
+}
+
+static uint32_t method_in_box(ScriptWorld *world, Aabb box, uint32_t type_mask, uint64_t *out,
+                              uint32_t max)
+{
+    Authority *authority = of(world);
+    if (!vec3_is_finite(box.min) || !vec3_is_finite(box.max)) {
+        return 0;
+    }
+    const uint32_t found =
+        sim_query_box(authority->sim, box, type_mask, authority->refs, AUTHORITY_RADIUS_MAX);
+    return keep_found(authority, found, out, max);
+}
+
+static bool method_ray(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
+                       ScriptIgnored ignored, ScriptRayHit *out)
+{
+    return world_read_ray(of(world)->sim, origin, direction, distance, ignored, out);
 }
 
 static VoxelKind method_voxel(ScriptWorld *world, VoxelCoord at)
@@ -247,28 +299,40 @@ static EntityType prefab_type(const Prefab *prefab)
     return types[prefab->kind];
 }
 
-static Status spawn_thing(Sim *sim, const Prefab *prefab, Vec3 position, Handle *out)
+static Status spawn_thing(Sim *sim, const AuthorityThing *thing, Handle *out)
 {
+    switch (thing->type) {
+    case ENTITY_NPC:
+        return npc_spawn(sim, &thing->npc, out);
+    case ENTITY_PROJECTILE:
+        return projectile_fire(sim, &thing->projectile, out);
+    case ENTITY_PART:
+        return sim_spawn_part(sim, &thing->shape, out);
+    default:
+        return sim_spawn_prop(sim, &thing->shape, out);
+    }
+}
+
+AuthorityThing authority_thing(const Prefab *prefab, Vec3 position, uint64_t owner_id)
+{
+    AuthorityThing thing = {.type = prefab_type(prefab)};
     if (prefab->kind == PREFAB_NPC) {
-        NpcDesc desc = prefab->npc;
-        desc.net_id = 0;
-        desc.owner_id = 0;
-        desc.position = position;
-        return npc_spawn(sim, &desc, out);
+        thing.npc = prefab->npc;
+        thing.npc.net_id = 0;
+        thing.npc.owner_id = owner_id;
+        thing.npc.position = position;
+    } else if (prefab->kind == PREFAB_PROJECTILE) {
+        thing.projectile = prefab->projectile;
+        thing.projectile.net_id = 0;
+        thing.projectile.owner_id = owner_id;
+        thing.projectile.shooter = HANDLE_NONE;
+        thing.projectile.position = position;
+        thing.projectile.velocity = VEC3_ZERO;
+    } else {
+        thing.shape = (ShapeDesc){.owner_id = owner_id, .part = prefab->part};
+        thing.shape.part.pose.position = position;
     }
-    if (prefab->kind == PREFAB_PROJECTILE) {
-        ProjectileDesc desc = prefab->projectile;
-        desc.net_id = 0;
-        desc.owner_id = 0;
-        desc.shooter = HANDLE_NONE;
-        desc.position = position;
-        desc.velocity = VEC3_ZERO;
-        return projectile_fire(sim, &desc, out);
-    }
-    ShapeDesc desc = {.part = prefab->part};
-    desc.part.pose.position = position;
-    return prefab->kind == PREFAB_PART ? sim_spawn_part(sim, &desc, out)
-                                       : sim_spawn_prop(sim, &desc, out);
+    return thing;
 }
 
 // Creates the record of a new entity, which belongs to the caller; without one the entity is
@@ -309,6 +373,32 @@ static Status keep_prefab(Authority *authority, const Prefab *prefab, uint64_t n
     return status;
 }
 
+Status authority_make(Authority *authority, const AuthorityThing *thing, const Prefab *prefab,
+                      uint64_t *out)
+{
+    Handle handle = HANDLE_NONE;
+    Record *record = NULL;
+    Status status = check_room(authority, thing->type);
+    if (status == STATUS_OK) {
+        status = spawn_thing(authority->sim, thing, &handle);
+    }
+    if (status == STATUS_OK) {
+        status = keep_record(authority, handle, &record);
+    }
+    if (status != STATUS_OK) {
+        return name_full(authority, status, thing->type);
+    }
+    const uint64_t net_id = record->net_id;
+    status = prefab != NULL ? keep_prefab(authority, prefab, net_id) : STATUS_OK;
+    if (status != STATUS_OK) {
+        sim_remove(authority->sim, handle);
+        attribute_table_remove(&authority->attributes, net_id);
+        return name_attributes_full(authority, status);
+    }
+    *out = net_id;
+    return STATUS_OK;
+}
+
 static Status method_spawn(ScriptWorld *world, Text name, Vec3 position, bool local, uint64_t *out)
 {
     Authority *authority = of(world);
@@ -322,27 +412,8 @@ static Status method_spawn(ScriptWorld *world, Text name, Vec3 position, bool lo
     if (!vec3_is_finite(position)) {
         return STATUS_RANGE;
     }
-    Handle handle = HANDLE_NONE;
-    Record *record = NULL;
-    Status status = check_room(authority, prefab_type(prefab));
-    if (status == STATUS_OK) {
-        status = spawn_thing(authority->sim, prefab, position, &handle);
-    }
-    if (status == STATUS_OK) {
-        status = keep_record(authority, handle, &record);
-    }
-    if (status != STATUS_OK) {
-        return name_full(authority, status, prefab_type(prefab));
-    }
-    const uint64_t net_id = record->net_id;
-    status = keep_prefab(authority, prefab, net_id);
-    if (status != STATUS_OK) {
-        sim_remove(authority->sim, handle);
-        attribute_table_remove(&authority->attributes, net_id);
-        return name_attributes_full(authority, status);
-    }
-    *out = net_id;
-    return STATUS_OK;
+    const AuthorityThing thing = authority_thing(prefab, position, 0);
+    return authority_make(authority, &thing, prefab, out);
 }
 
 // An anchored part becomes an entity, and has a record so that its end is reported.
@@ -563,40 +634,13 @@ static bool method_player_stat_read(ScriptWorld *world, uint64_t player_id, Text
     return roster_stat(&of(world)->roster, player_id, name, out);
 }
 
-// --- things that fly, think and stand -----------------------------------------------------------
-
-static Status method_fire(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 velocity,
-                          float damage, float gravity, uint32_t kind, uint64_t *out)
+static bool method_player_stat_at(ScriptWorld *world, uint64_t player_id, uint32_t index,
+                                  Text *name, double *out)
 {
-    Authority *authority = of(world);
-    WorldThing thing = {0};
-    if (shooter != 0 && !authority_find(authority, shooter, &thing)) {
-        return STATUS_NOT_FOUND;
-    }
-    const ProjectileDesc desc = {.owner_id = thing.entity != NULL ? thing.entity->owner_id : 0,
-                                 .shooter = thing.handle,
-                                 .position = origin,
-                                 .velocity = velocity,
-                                 .radius = FIRE_RADIUS_M,
-                                 .gravity = gravity,
-                                 .damage = damage,
-                                 .lifetime_ticks =
-                                     FIRE_LIFETIME_S * sim_config(authority->sim)->tick_rate,
-                                 .kind = kind};
-    Handle handle = HANDLE_NONE;
-    Record *record = NULL;
-    Status status = check_room(authority, ENTITY_PROJECTILE);
-    if (status == STATUS_OK) {
-        status = projectile_fire(authority->sim, &desc, &handle);
-    }
-    if (status == STATUS_OK) {
-        status = keep_record(authority, handle, &record);
-    }
-    if (status == STATUS_OK) {
-        *out = record->net_id;
-    }
-    return name_full(authority, status, ENTITY_PROJECTILE);
+    return roster_stat_at(&of(world)->roster, player_id, index, name, out);
 }
+
+// --- things that fly, think and stand -----------------------------------------------------------
 
 // HANDLE_NONE, which all NPC functions reject, if it is gone or anchored.
 static Handle find_handle(const Authority *authority, uint64_t net_id)
@@ -681,6 +725,7 @@ static Status method_structure_place(ScriptWorld *world, uint32_t piece, VoxelCo
     }
     if (status == STATUS_OK) {
         *out = record->net_id;
+        authority_structure_placed(authority, record->net_id, owner_id);
     }
     return name_full(authority, status, ENTITY_STRUCTURE);
 }
@@ -718,9 +763,12 @@ static uint64_t method_local_player(ScriptWorld *world)
     return 0;
 }
 
-static Status method_ui(ScriptWorld *world, const uint8_t *tree, size_t bytes)
+static Status method_show(ScriptWorld *world, uint64_t owner, uint64_t entity, const uint8_t *tree,
+                          size_t bytes)
 {
     (void)world;
+    (void)owner;
+    (void)entity;
     (void)tree;
     (void)bytes;
     return STATUS_DENIED;
@@ -816,9 +864,11 @@ static const ScriptWorldMethods methods = {
     .work = method_work,
     .entity = method_entity,
     .find = method_find,
+    .find_all = method_find_all,
     .name = method_name,
     .prefab = method_prefab,
     .in_radius = method_in_radius,
+    .in_box = method_in_box,
     .ray = method_ray,
     .voxel = method_voxel,
     .voxel_kinds = method_voxel_kinds,
@@ -827,6 +877,7 @@ static const ScriptWorldMethods methods = {
     .has_tag = method_has_tag,
     .tagged = method_tagged,
     .spawn = method_spawn,
+    .spawn_for_actor = authority_spawn_for_actor,
     .destroy = method_destroy,
     .set_position = method_set_position,
     .set_velocity = method_set_velocity,
@@ -844,7 +895,8 @@ static const ScriptWorldMethods methods = {
     .player_team = method_player_team,
     .player_stat = method_player_stat,
     .player_stat_read = method_player_stat_read,
-    .fire = method_fire,
+    .player_stat_at = method_player_stat_at,
+    .fire = authority_fire,
     .npc_move_to = method_npc_move_to,
     .npc_target = method_npc_target,
     .npc_patrol = method_npc_patrol,
@@ -855,7 +907,7 @@ static const ScriptWorldMethods methods = {
     .key_is_down = method_key_is_down,
     .camera = method_camera,
     .local_player = method_local_player,
-    .ui = method_ui,
+    .show = method_show,
     .sound = method_sound,
     .chat = method_chat,
     .send = method_send,

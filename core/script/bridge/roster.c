@@ -172,6 +172,19 @@ bool roster_stat(const Roster *roster, uint64_t player_id, Text name, double *ou
     return true;
 }
 
+bool roster_stat_at(const Roster *roster, uint64_t player_id, uint32_t index, Text *name,
+                    double *out)
+{
+    const RosterPlayer *player = roster_find(roster, player_id);
+    if (player == NULL || index >= player->stat_count) {
+        return false;
+    }
+    const RosterStat *stat = &player->stats[index];
+    *name = (Text){stat->name.data, stat->name.bytes};
+    *out = stat->value;
+    return true;
+}
+
 uint32_t roster_list(const Roster *roster, ScriptPlayerInfo *out, uint32_t max)
 {
     const uint32_t count = roster_count(roster);

@@ -44,6 +44,9 @@ void roster_set_entity(Roster *roster, RosterPlayer *player, uint64_t entity);
 MUST_USE Status roster_set_team(Roster *roster, uint64_t player_id, Text team); // "" is none
 MUST_USE Status roster_set_stat(Roster *roster, uint64_t player_id, Text name, double value);
 bool roster_stat(const Roster *roster, uint64_t player_id, Text name, double *out);
+// The one of that number, in the order in which they came; false past the last.
+bool roster_stat_at(const Roster *roster, uint64_t player_id, uint32_t index, Text *name,
+                    double *out);
 // Writes the first `max`; returns how many there are.
 uint32_t roster_list(const Roster *roster, ScriptPlayerInfo *out, uint32_t max);
 // Makes `to` equal `from`, as far as it fits.

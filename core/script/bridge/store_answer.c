@@ -37,12 +37,73 @@ bool store_answer_check(const StoreRequest *request, ByteWriter *answer)
     if (attribute_table_name_check(request->store) != STATUS_OK) {
         return store_answer_fail(answer, "the name of a store has 1 to 64 bytes");
     }
-    if (request->operation != STORE_SORTED &&
-        (request->key.bytes < 1 || request->key.bytes > STORE_KEY_BYTES_MAX ||
-         !text_is_valid(request->key.data, request->key.bytes))) {
+    const size_t bytes_min = request->operation == STORE_SORTED ? 0 : 1;
+    if (request->key.bytes < bytes_min || request->key.bytes > STORE_KEY_BYTES_MAX ||
+        (request->key.bytes > 0 && !text_is_valid(request->key.data, request->key.bytes))) {
         return store_answer_fail(answer, "a key has 1 to 128 bytes");
     }
     return true;
+}
+
+static bool read_bound(ByteReader *reader, int64_t *out)
+{
+    const uint8_t tag = byte_read_u8(reader);
+    if (tag == STORE_TAG_NIL) {
+        return false;
+    }
+    const uint64_t raw = byte_read_varint(reader);
+    if (tag != STORE_TAG_INTEGER) {
+        byte_reader_fail(reader, STATUS_MALFORMED);
+    }
+    *out = (int64_t)(raw >> 1 ^ (0 - (raw & 1)));
+    return true;
+}
+
+bool store_answer_range(const StoreRequest *request, StoreRange *out, ByteWriter *answer)
+{
+    StoreRange range = {.least = INT64_MIN, .most = INT64_MAX};
+    int64_t after = 0;
+    bool has_after = false;
+    if (!request->ordered) {
+        return store_answer_fail(answer, "only an ordered store can be read in order");
+    }
+    if (!(request->number >= 1 && request->number <= STORE_PAGE_MAX)) {
+        return store_answer_fail(answer, "between 1 and 100 entries can be read at once");
+    }
+    range.count = (uint32_t)request->number;
+    if (request->value_bytes > 0) {
+        ByteReader reader = byte_reader(request->value, request->value_bytes);
+        const bool is_list =
+            byte_read_u8(&reader) == STORE_TAG_LIST && byte_read_varint(&reader) == 3;
+        (void)read_bound(&reader, &range.least);
+        (void)read_bound(&reader, &range.most);
+        has_after = read_bound(&reader, &after);
+        if (!is_list || byte_reader_finish(&reader) != STATUS_OK ||
+            has_after != (request->key.bytes > 0)) {
+            return store_answer_fail(answer, "min, max and after are not what a page begins with");
+        }
+    }
+    // No key is empty, and none begins with 0xff, which is no UTF-8.
+    range.from = request->ascending ? range.least : range.most;
+    range.from_key = request->ascending ? (Text){"", 0} : (Text){"\xff", 1};
+    if (has_after && (request->ascending ? after >= range.from : after <= range.from)) {
+        range.from = after;
+        range.from_key = request->key;
+    }
+    *out = range;
+    return true;
+}
+
+void store_answer_version(ByteWriter *answer, uint64_t version, uint64_t unix_seconds, bool kept)
+{
+    byte_write_u8(answer, STORE_TAG_MAP);
+    byte_write_varint(answer, 3);
+    store_answer_text(answer, "kept", 4);
+    byte_write_u8(answer, kept ? STORE_TAG_TRUE : STORE_TAG_FALSE);
+    store_answer_text(answer, "time", 4);
+    store_answer_integer(answer, (int64_t)unix_seconds);
+    store_answer_text(answer, "version", 7);
+    store_answer_integer(answer, (int64_t)version);
 }
 
 bool store_answer_value(const StoreRequest *request, const uint8_t **value, size_t *bytes,

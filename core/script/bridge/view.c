@@ -27,7 +27,7 @@ static size_t block_bytes(const ViewConfig *config)
     bytes += pool_bytes(config->local_max, sizeof(ViewLocal));
     bytes += id_map_bytes(config->local_max);
     bytes += arena_need(config->local_max * sizeof(uint64_t));
-    bytes += arena_need(VALUE_BYTES_MAX);
+    bytes += view_ui_bytes(config);
     bytes += arena_need(VIEW_RADIUS_MAX * sizeof(SimRef));
     return bytes;
 }
@@ -53,9 +53,11 @@ static Status fill_block(View *view, Arena *arena)
         status = id_map_init(&view->local_map, arena, config->local_max);
     }
     view->gone = arena_array(arena, config->local_max, sizeof(uint64_t));
-    view->ui = arena_alloc(arena, VALUE_BYTES_MAX);
+    if (status == STATUS_OK) {
+        status = view_ui_init(view, arena);
+    }
     view->refs = arena_array(arena, VIEW_RADIUS_MAX, sizeof(SimRef));
-    return view->gone == NULL || view->ui == NULL || view->refs == NULL ? STATUS_LIMIT : status;
+    return view->gone == NULL || view->refs == NULL ? STATUS_LIMIT : status;
 }
 
 Status view_create(Heap *heap, const ViewConfig *config, View **out)
@@ -134,13 +136,6 @@ Status view_play(View *view, const Effect *sound)
     ASSERT(sound->type == EFFECT_SOUND);
     return effect_sound(&view->effects, sound->text, sound->player_id,
                         sound->has_position ? &sound->position : NULL, sound->volume);
-}
-
-const uint8_t *view_ui(const View *view, size_t *bytes, uint64_t *version)
-{
-    *bytes = view->ui_bytes;
-    *version = view->ui_version;
-    return view->ui;
 }
 
 ViewCounters view_counters(const View *view)

@@ -13,6 +13,7 @@
 #include "core/script/bridge/attribute_table.h"
 #include "core/script/bridge/effect.h"
 #include "core/script/bridge/roster.h"
+#include "core/script/bridge/spawn_points.h"
 
 #define VIEW_LOCAL_FIRST (1ull << 52)
 #define VIEW_KEYS_MAX    64 // down at once
@@ -21,14 +22,17 @@
 typedef struct View View;
 
 typedef struct ViewConfig {
-    const Sim *sim;          // kept
-    PrefabTable prefabs;     // kept
-    const Text *scene_names; // as in AuthorityConfig; kept
+    const Sim *sim;               // kept
+    PrefabTable prefabs;          // kept
+    const Text *scene_names;      // as in AuthorityConfig; kept
+    const Text *voxel_kind_names; // likewise
+    SpawnPoints spawns;           // kept
     AttributeTableConfig attributes;
     uint32_t player_max;
     uint32_t local_max; // local entities
     uint32_t effect_max;
     size_t effect_bytes_max;
+    size_t ui_bytes_max;   // of trees that wait to be drawn; 0: nobody draws, and none are kept
     uint64_t local_player; // player id of this client
 } ViewConfig;
 
@@ -60,8 +64,16 @@ const Effect *view_effects(const View *view, uint32_t *count);
 void view_effects_clear(View *view);
 // A sound of the server, to be played with those of the scripts here.
 MUST_USE Status view_play(View *view, const Effect *sound);
-// The UI tree of the scripts (value.h); the version rises with every change.
-const uint8_t *view_ui(const View *view, size_t *bytes, uint64_t *version);
+// What scripts showed or took away since it was taken, the oldest; NULL: nothing. Of what waits for
+// the same owner and entity only the newest is kept.
+typedef struct ViewShown {
+    uint64_t owner;  // the number of the script's instance, which its widgets' events go back to
+    uint64_t entity; // 0: on the screen; otherwise above that entity
+    const uint8_t *tree; // a value (value.h): a list of one
+    size_t bytes;        // 0: it was taken away
+} ViewShown;
+const ViewShown *view_shown(View *view);
+void view_shown_take(View *view);
 
 typedef struct ViewLocal {
     uint64_t net_id;

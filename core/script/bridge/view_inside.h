@@ -25,9 +25,10 @@ struct View {
     uint32_t key_count;
     bool has_camera;
     Vec3 camera_position, camera_forward;
+    ViewShown *shown; // their trees stand in the same order in ui
+    uint32_t shown_count;
     uint8_t *ui;
     size_t ui_bytes;
-    uint64_t ui_version;
     SimRef *refs; // scratch
     uint64_t locals_refused;
     uint64_t denied_count;
@@ -38,3 +39,9 @@ bool view_find(const View *view, uint64_t net_id, WorldThing *out);
 bool view_key_is_down(const View *view, Text name); // view_key.c
 // view_methods.c
 const ScriptWorldMethods *view_methods(void);
+
+// --- view_ui.c ----------------------------------------------------------------------------------
+size_t view_ui_bytes(const ViewConfig *config);
+MUST_USE Status view_ui_init(View *view, Arena *arena);
+Status view_show(ScriptWorld *world, uint64_t owner, uint64_t entity, const uint8_t *tree,
+                 size_t bytes);

@@ -69,7 +69,7 @@ static bool method_entity(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo 
     }
     WorldThing thing;
     if (!view_find(view, net_id, &thing)) {
-        return false;
+        return spawn_points_info(&view->config.spawns, net_id, out);
     }
     *out = world_read_info(view->sim, net_id, &thing);
     return true;
@@ -95,11 +95,36 @@ static uint64_t method_find(ScriptWorld *world, Text name)
     while (record != NULL && !exists(view, record->net_id)) {
         record = attribute_table_named(&view->attributes, name, record);
     }
-    return record == NULL ? 0 : record->net_id;
+    return record == NULL ? spawn_points_find(&view->config.spawns, name) : record->net_id;
+}
+
+static uint32_t method_find_all(ScriptWorld *world, Text name, uint64_t *out, uint32_t max)
+{
+    const View *view = of(world);
+    uint32_t count = 0;
+    uint64_t net_id = scene_names_find(&view->scene_names, name, 0);
+    for (; net_id != 0 && count < max;
+         net_id = scene_names_find(&view->scene_names, name, net_id)) {
+        if (exists(view, net_id)) {
+            out[count++] = net_id;
+        }
+    }
+    const Record *record = attribute_table_named(&view->attributes, name, NULL);
+    for (; record != NULL && count < max;
+         record = attribute_table_named(&view->attributes, name, record)) {
+        if (exists(view, record->net_id)) {
+            out[count++] = record->net_id;
+        }
+    }
+    return count;
 }
 
 static Text method_name(ScriptWorld *world, uint64_t net_id)
 {
+    const PlaceSpawn *spawn = spawn_points_at(&of(world)->config.spawns, net_id);
+    if (spawn != NULL) {
+        return spawn->name;
+    }
     const Text name = scene_names_at(&of(world)->scene_names, net_id);
     return name.bytes > 0 ? name : attribute_table_name(&of(world)->attributes, net_id);
 }
@@ -140,10 +165,35 @@ static uint32_t method_in_radius(ScriptWorld *world, Vec3 centre, float radius, 
     return count;
 }
 
-static bool method_ray(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
-                       uint64_t ignore, ScriptRayHit *out)
+static uint32_t method_in_box(ScriptWorld *world, Aabb box, uint32_t type_mask, uint64_t *out,
+                              uint32_t max)
 {
-    return world_read_ray(of(world)->sim, origin, direction, distance, ignore, out);
+    View *view = of(world);
+    if (!vec3_is_finite(box.min) || !vec3_is_finite(box.max)) {
+        return 0;
+    }
+    const uint32_t found = sim_query_box(view->sim, box, type_mask, view->refs, VIEW_RADIUS_MAX);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < found && i < VIEW_RADIUS_MAX && count < max; i++) {
+        if (exists(view, view->refs[i].net_id)) {
+            out[count++] = view->refs[i].net_id;
+        }
+    }
+    uint32_t slot = view_local_next(view, 0);
+    for (; slot != 0 && count < max; slot = view_local_next(view, slot)) {
+        const ViewLocal *local = view_local_at(view, slot);
+        if ((type_mask & ENTITY_MASK(local_type(local))) != 0 &&
+            aabb_overlaps(box, (Aabb){local->pose.position, local->pose.position})) {
+            out[count++] = local->net_id;
+        }
+    }
+    return count;
+}
+
+static bool method_ray(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
+                       ScriptIgnored ignored, ScriptRayHit *out)
+{
+    return world_read_ray(of(world)->sim, origin, direction, distance, ignored, out);
 }
 
 static VoxelKind method_voxel(ScriptWorld *world, VoxelCoord at)
@@ -153,7 +203,7 @@ static VoxelKind method_voxel(ScriptWorld *world, VoxelCoord at)
 
 static uint32_t method_voxel_kinds(ScriptWorld *world, const Text **names)
 {
-    *names = NULL;
+    *names = of(world)->config.voxel_kind_names;
     return terrain_kind_count(sim_terrain_view(of(world)->sim));
 }
 
@@ -205,6 +255,12 @@ static bool method_player_stat_read(ScriptWorld *world, uint64_t player_id, Text
     return roster_stat(&of(world)->roster, player_id, name, out);
 }
 
+static bool method_player_stat_at(ScriptWorld *world, uint64_t player_id, uint32_t index,
+                                  Text *name, double *out)
+{
+    return roster_stat_at(&of(world)->roster, player_id, index, name, out);
+}
+
 // --- local entities -----------------------------------------------------------------------------
 
 static bool position_is_sane(Vec3 p)
@@ -239,7 +295,7 @@ static Status keep_prefab(View *view, const Prefab *prefab, uint64_t net_id, Han
     }
     for (uint32_t i = 0; i < prefab->attribute_count && status == STATUS_OK; i++) {
         const PrefabAttribute *attribute = &prefab->attributes[i];
-        if ((attribute->flags & ATTRIBUTE_PRIVATE) == 0) {
+        if (attribute_is_owners(attribute->flags)) { // it is this client's own
             status = attribute_table_set_attribute(&view->attributes, net_id, attribute->name,
                                                    &attribute->value, attribute->flags);
         }
@@ -467,15 +523,16 @@ static Status method_player_stat(ScriptWorld *world, uint64_t player_id, Text na
     return deny(world);
 }
 
-static Status method_fire(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 velocity,
-                          float damage, float gravity, uint32_t kind, uint64_t *out)
+static Status method_spawn_for_actor(ScriptWorld *world, Text prefab, uint64_t *out)
 {
-    (void)shooter;
-    (void)origin;
-    (void)velocity;
-    (void)damage;
-    (void)gravity;
-    (void)kind;
+    (void)prefab;
+    (void)out;
+    return deny(world);
+}
+
+static Status method_fire(ScriptWorld *world, const ScriptShot *shot, uint64_t *out)
+{
+    (void)shot;
     (void)out;
     return deny(world);
 }
@@ -565,20 +622,6 @@ static uint64_t method_local_player(ScriptWorld *world)
     return of(world)->config.local_player;
 }
 
-static Status method_ui(ScriptWorld *world, const uint8_t *tree, size_t bytes)
-{
-    View *view = of(world);
-    if (bytes > VALUE_BYTES_MAX) {
-        return STATUS_RANGE;
-    }
-    if (bytes > 0) {
-        memcpy(view->ui, tree, bytes);
-    }
-    view->ui_bytes = bytes;
-    view->ui_version += 1;
-    return STATUS_OK;
-}
-
 // Sets the error text if the queue of effects is full.
 static Status name_queue_full(ScriptWorld *world, Status status)
 {
@@ -619,9 +662,11 @@ static const ScriptWorldMethods methods = {
     .work = method_work,
     .entity = method_entity,
     .find = method_find,
+    .find_all = method_find_all,
     .name = method_name,
     .prefab = method_prefab,
     .in_radius = method_in_radius,
+    .in_box = method_in_box,
     .ray = method_ray,
     .voxel = method_voxel,
     .voxel_kinds = method_voxel_kinds,
@@ -630,6 +675,7 @@ static const ScriptWorldMethods methods = {
     .has_tag = method_has_tag,
     .tagged = method_tagged,
     .spawn = method_spawn,
+    .spawn_for_actor = method_spawn_for_actor,
     .destroy = method_destroy,
     .set_position = method_set_position,
     .set_velocity = method_set_velocity,
@@ -647,6 +693,7 @@ static const ScriptWorldMethods methods = {
     .player_team = method_player_team,
     .player_stat = method_player_stat,
     .player_stat_read = method_player_stat_read,
+    .player_stat_at = method_player_stat_at,
     .fire = method_fire,
     .npc_move_to = method_npc_move_to,
     .npc_target = method_npc_target,
@@ -658,7 +705,7 @@ static const ScriptWorldMethods methods = {
     .key_is_down = method_key_is_down,
     .camera = method_camera,
     .local_player = method_local_player,
-    .ui = method_ui,
+    .show = view_show,
     .sound = method_sound,
     .chat = method_chat,
     .send = method_send,

@@ -67,8 +67,8 @@ ScriptEntityInfo world_read_info(const Sim *sim, uint64_t net_id, const WorldThi
     return info;
 }
 
-bool world_read_ray(const Sim *sim, Vec3 origin, Vec3 direction, float distance, uint64_t ignore,
-                    ScriptRayHit *out)
+bool world_read_ray(const Sim *sim, Vec3 origin, Vec3 direction, float distance,
+                    ScriptIgnored ignored, ScriptRayHit *out)
 {
     const Vec3 unit = vec3_normalise(direction);
     if (!vec3_is_finite(origin) || vec3_equal(unit, VEC3_ZERO) || !(distance > 0)) {
@@ -79,7 +79,8 @@ bool world_read_ray(const Sim *sim, Vec3 origin, Vec3 direction, float distance,
                         .distance_max = distance,
                         .type_mask = ENTITY_MASK_ALL,
                         .terrain = true,
-                        .ignore_net_id = ignore};
+                        .ignored = ignored.net_ids,
+                        .ignored_count = ignored.count};
     SimRayHit hit;
     if (!sim_ray(sim, &ray, &hit)) {
         return false;

@@ -15,6 +15,6 @@ typedef struct WorldThing {
 // Finds a thing by net id, even if it is marked for removal.
 bool world_read_find(const Sim *sim, uint64_t net_id, WorldThing *out);
 ScriptEntityInfo world_read_info(const Sim *sim, uint64_t net_id, const WorldThing *thing);
-bool world_read_ray(const Sim *sim, Vec3 origin, Vec3 direction, float distance, uint64_t ignore,
-                    ScriptRayHit *out);
+bool world_read_ray(const Sim *sim, Vec3 origin, Vec3 direction, float distance,
+                    ScriptIgnored ignored, ScriptRayHit *out);
 bool world_read_part_data(const WorldThing *thing, PartData *out);

@@ -3,6 +3,7 @@
 #include "core/script/check/check.h"
 
 #include "core/base/check.h"
+#include "core/script/check/check_luau.h"
 #include "core/script/check/check_refusal.h"
 #include "core/script/lint/lint.h"
 #include "core/script/luau/luau.h"
@@ -73,7 +74,14 @@ static void tell_syntax(Check *check, const char *name, const char *said)
     uint32_t line = 0;
     char message[CHECK_MESSAGE_BYTES];
     said = check_split_message(name, said, &line);
-    check_refusal_explain(said, check->script->lines != NULL, message);
+    const bool is_made = check->script->lines != NULL;
+    const char *luau =
+        is_made ? NULL : check_luau_find(check->source, check->source_bytes, line, &line);
+    if (luau != NULL) {
+        tell(check, CHECK_ERROR, line, "luau", luau);
+        return;
+    }
+    check_refusal_explain(said, is_made, message);
     tell(check, CHECK_ERROR, shown_line(check->script, line), "syntax", message);
 }
 
@@ -84,8 +92,9 @@ static void tell_findings(Check *check)
     const LintResult *lint = &check->lint;
     for (uint32_t i = 0; i < lint->finding_count; i++) {
         const LintFinding *finding = &lint->findings[i];
-        if (check->script->is_generated && finding->kind == LINT_SHADOWED) {
-            continue; // names that nobody chose
+        if (check->script->is_generated &&
+            (finding->kind == LINT_SHADOWED || finding->kind == LINT_FOREIGN)) {
+            continue; // names that nobody chose, or that the TypeScript compiler knows
         }
         if (check->script->lines != NULL && finding->kind == LINT_HOOK_PARAMETER) {
             continue; // the TypeScript compiler has told, with the column

@@ -26,6 +26,35 @@ static const struct {
      "this loop or condition is too long. Move parts of it into functions"},
 };
 
+// What other languages write: Lua's own words, and what to write instead.
+static const struct {
+    const char *said, *instead;
+} foreign[] = {
+    {"'then' expected near '='", "write == to compare: if a == b then"},
+    {"'do' expected near '='", "write == to compare: while a == b do"},
+    {"near '!'", "write ~= for \"is not equal\", and not x for \"not\""},
+    {"near '&'", "write and between two conditions"},
+    {"near '|'", "write or between two conditions"},
+    {"near '//'", "a comment begins with --"},
+    {"near '/'", "a comment begins with --"},
+    {"syntax error near '+'", "write count = count + 1"},
+    {"syntax error near '-'", "write count = count - 1"},
+    {"unexpected symbol near '{'", "Lua has no { } around blocks: they end with end"},
+    {"near '}'", "Lua closes a block with end, and a table with }"},
+    {"'then' expected near '{'", "Lua writes if a then … end, without { }"},
+    {"'do' expected near '{'", "Lua writes while a do … end, without { }"},
+};
+
+static const char *instead_of(const char *said)
+{
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
+        if (strstr(said, foreign[i].said) != NULL) {
+            return foreign[i].instead;
+        }
+    }
+    return NULL;
+}
+
 static const char *meaning_of(const char *said)
 {
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
@@ -39,6 +68,7 @@ static const char *meaning_of(const char *said)
 void check_refusal_explain(const char *said, bool is_made, char out[CHECK_MESSAGE_BYTES])
 {
     const char *meant = meaning_of(said);
+    const char *instead = is_made ? NULL : instead_of(said);
     if (meant != NULL) {
         (void)snprintf(out, CHECK_MESSAGE_BYTES, "%s", meant);
     } else if (is_made) {
@@ -46,7 +76,8 @@ void check_refusal_explain(const char *said, bool is_made, char out[CHECK_MESSAG
             out, CHECK_MESSAGE_BYTES,
             "Lua does not take what was made of this (%.500s); write it in a plainer way", said);
     } else {
-        (void)snprintf(out, CHECK_MESSAGE_BYTES, "%s", said);
+        (void)snprintf(out, CHECK_MESSAGE_BYTES, "%s%s%s", said, instead != NULL ? "; " : "",
+                       instead != NULL ? instead : "");
     }
 }
 

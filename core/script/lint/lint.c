@@ -7,7 +7,8 @@
 #include "core/script/lint/lint.h"
 
 #include "core/base/check.h"
-#include "core/script/lint/lint_inside.h"
+#include "core/script/api/api_names.h"
+#include "core/script/lint/lint_walk.h"
 #include "core/script/vm/lua_guard.h"
 
 #include <lauxlib.h>
@@ -18,56 +19,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define REGISTERS_MAX  256
-#define DEPTH_MAX      200 // the compiler allows fewer
-#define NAME_BYTES_MAX 64
-#define STEPS          (INT64_MAX / 4)
-#define ABSOLUTE_LINE  (-0x80) // in lineinfo: see abslineinfo
-#define NO_UPVALUE     (-1)
-#define TARGET_NONE    INT32_MAX // no jump leads here
-#define TARGET_BACK    (-1)      // a jump from a later instruction leads here
-
-typedef enum KnownKind {
-    KNOWN_NOTHING,
-    KNOWN_ENVIRONMENT,
-    KNOWN_TEXT,   // the constant `name`
-    KNOWN_GLOBAL, // the value of the global `name`
-    KNOWN_MEMBER, // name.field
-    KNOWN_CLOSURE // the function `closure` inside this one
-} KnownKind;
-
-// What a register holds, and since which instruction.
-typedef struct Known {
-    KnownKind kind;
-    int32_t since;
-    const TString *name, *field;
-    const Proto *closure;
-} Known;
-
-typedef struct Lint {
-    lua_State *thread;
-    LintSide side;
-    LintResult *result;
-    const Proto *main;
-    bool is_reporting;
-    bool is_dynamic; // globals are changed in ways that cannot be tracked
-    // Tables on the stack: names; names; names, ".name" of fields; names; functions that are hooks.
-    int known, written, read, exported, entries;
-    LintReturned returned; // what may hold hooks too
-    int32_t *targets;      // by instruction: the first one that jumps here
-    Known registers[REGISTERS_MAX];
-} Lint;
-
-// One function being walked.
-typedef struct Walk {
-    const Proto *proto;
-    int environment; // which upvalue
-    int32_t pc;
-    uint32_t line, absolute; // of this instruction; the next of abslineinfo
-    int local;               // the next of locvars
-    bool is_entry;           // called from outside on each side the script runs on
-    bool is_straight;        // nothing has branched yet
-} Walk;
+#define LOOP_CODE_MAX 2000 // instructions of a loop whose variables are followed
+#define DEPTH_MAX     200  // the compiler allows fewer
+#define STEPS         (INT64_MAX / 4)
+#define NO_UPVALUE    (-1)
+#define TARGET_NONE   INT32_MAX // no jump leads here
+#define TARGET_BACK   (-1)      // a jump from a later instruction leads here
 
 const char *lint_kind_name(LintKind kind)
 {
@@ -84,6 +41,8 @@ const char *lint_kind_name(LintKind kind)
         return "unknown-hook";
     case LINT_HOOK_PARAMETER:
         return "hook-parameter";
+    case LINT_FOREIGN:
+        return "foreign-name";
     case LINT_INVISIBLE:
         return "invisible-character";
     case LINT_KIND_COUNT:
@@ -94,8 +53,7 @@ const char *lint_kind_name(LintKind kind)
 
 // --- names --------------------------------------------------------------------------------------
 
-// A name as it is in a source; NULL if the text is not a name.
-static const char *word_of(const TString *text)
+const char *lint_word_of(const TString *text)
 {
     const char *word = getstr(text);
     const size_t bytes = tsslen(text);
@@ -118,7 +76,7 @@ static bool is_word(const TString *text, const char *word)
     return tsslen(text) == strlen(word) && memcmp(getstr(text), word, strlen(word)) == 0;
 }
 
-static bool is_in(const Lint *lint, int table, const char *word)
+bool lint_is_in(const Lint *lint, int table, const char *word)
 {
     lua_pushstring(lint->thread, word);
     const bool there = lua_rawget(lint->thread, table) != LUA_TNIL;
@@ -128,7 +86,7 @@ static bool is_in(const Lint *lint, int table, const char *word)
 
 // --- findings -----------------------------------------------------------------------------------
 
-static void report(Lint *lint, LintKind kind, uint32_t line, bool is_error, const char *message)
+void lint_report(Lint *lint, LintKind kind, uint32_t line, bool is_error, const char *message)
 {
     LintResult *result = lint->result;
     for (uint32_t i = 0; i < result->finding_count; i++) {
@@ -154,12 +112,18 @@ static void report(Lint *lint, LintKind kind, uint32_t line, bool is_error, cons
 static void report_undefined(Lint *lint, uint32_t line, const char *name)
 {
     char nearest[2 * NAME_BYTES_MAX] = "", message[SCRIPT_MESSAGE_BYTES];
+    const char *instead = api_foreign_global(name);
+    if (instead != NULL) {
+        snprintf(message, sizeof message, "%s is not here, so it is nil: %s", name, instead);
+        lint_report(lint, LINT_UNDEFINED_GLOBAL, line, false, message);
+        return;
+    }
     if (lint->result->finding_count < lint->result->finding_max) { // the search is expensive
         lint_suggest(lint->thread, lint->written, name, nearest, sizeof nearest);
     }
     snprintf(message, sizeof message, "%s is defined nowhere, so it is nil%s%s%s", name,
              nearest[0] != 0 ? "; did you mean " : "", nearest, nearest[0] != 0 ? "?" : "");
-    report(lint, LINT_UNDEFINED_GLOBAL, line, false, message);
+    lint_report(lint, LINT_UNDEFINED_GLOBAL, line, false, message);
 }
 
 static void report_side(Lint *lint, const Walk *walk, const ApiRow *row)
@@ -170,16 +134,16 @@ static void report_side(Lint *lint, const Walk *walk, const ApiRow *row)
     // the side.
     if ((lint->side != LINT_BOTH || (walk->is_entry && walk->is_straight)) &&
         lint_side_text(row, lint->side, message, sizeof message, &is_error)) {
-        report(lint, LINT_WRONG_SIDE, walk->line, is_error, message);
+        lint_report(lint, LINT_WRONG_SIDE, walk->line, is_error, message);
     }
 }
 
 // A call of a missing member of a table that cannot be changed.
 static void report_unknown(Lint *lint, const Walk *walk, const Known *called)
 {
-    const char *owner = word_of(called->name), *name = word_of(called->field);
+    const char *owner = lint_word_of(called->name), *name = lint_word_of(called->field);
     char nearest[2 * NAME_BYTES_MAX], message[SCRIPT_MESSAGE_BYTES];
-    if (owner == NULL || name == NULL || is_in(lint, lint->written, owner) ||
+    if (owner == NULL || name == NULL || lint_is_in(lint, lint->written, owner) ||
         !lint_is_unknown(lint->thread, lint->known, owner, name, nearest, sizeof nearest)) {
         return;
     }
@@ -187,7 +151,7 @@ static void report_unknown(Lint *lint, const Walk *walk, const Known *called)
     snprintf(message, sizeof message, "%s has no %s%s%s%s%s%s", owner, name,
              nearest[0] != 0 ? "; did you mean " : "", nearest[0] != 0 ? owner : "", joint, nearest,
              nearest[0] != 0 ? "?" : "");
-    report(lint, LINT_UNKNOWN_MEMBER, walk->line, false, message);
+    lint_report(lint, LINT_UNKNOWN_MEMBER, walk->line, false, message);
 }
 
 // --- globals ------------------------------------------------------------------------------------
@@ -218,7 +182,7 @@ static bool asks_world(const char *name)
 
 static void read_global(Lint *lint, const Walk *walk, const TString *text, int reg)
 {
-    const char *name = word_of(text);
+    const char *name = lint_word_of(text);
     if (name == NULL) {
         lint->is_dynamic = true;
     } else if (!lint->is_reporting) {
@@ -230,8 +194,8 @@ static void read_global(Lint *lint, const Walk *walk, const TString *text, int r
         if (strcmp(name, "_G") == 0) {
             look_at_whole(lint, walk, reg);
         }
-    } else if (!lint->is_dynamic && !is_in(lint, lint->known, name) &&
-               !is_in(lint, lint->written, name)) {
+    } else if (!lint->is_dynamic && !lint_is_in(lint, lint->known, name) &&
+               !lint_is_in(lint, lint->written, name)) {
         report_undefined(lint, walk->line, name);
     }
 }
@@ -240,10 +204,11 @@ static void read_global(Lint *lint, const Walk *walk, const TString *text, int r
 static void look_at_unknown(Lint *lint, const Walk *walk, const char *name)
 {
     const char *hook = lint_nearest_hook(name);
-    if (hook != NULL && !is_in(lint, lint->written, hook) && !is_in(lint, lint->exported, hook)) {
+    if (hook != NULL && !lint_is_in(lint, lint->written, hook) &&
+        !lint_is_in(lint, lint->exported, hook)) {
         char message[SCRIPT_MESSAGE_BYTES];
         snprintf(message, sizeof message, "nothing calls %s; did you mean %s?", name, hook);
-        report(lint, LINT_UNKNOWN_HOOK, walk->line, false, message);
+        lint_report(lint, LINT_UNKNOWN_HOOK, walk->line, false, message);
     }
 }
 
@@ -253,7 +218,7 @@ static void look_at_parameter(Lint *lint, const Proto *hook, const ApiRow *row)
 {
     static const char *const times[] = {"dt", "delta", "deltaTime", "delta_time", "deltatime"};
     const bool is_named = hook->numparams > 0 && hook->sizelocvars > 0;
-    const char *name = is_named ? word_of(hook->locvars[0].varname) : NULL;
+    const char *name = is_named ? lint_word_of(hook->locvars[0].varname) : NULL;
     for (size_t i = 0; i < sizeof times / sizeof times[0] && name != NULL; i++) {
         if (strcmp(name, times[i]) == 0 && strncmp(row->arguments, "self:", 5) == 0) {
             const bool has_time = strstr(row->arguments, "dt:") != NULL;
@@ -262,7 +227,7 @@ static void look_at_parameter(Lint *lint, const Proto *hook, const ApiRow *row)
                 message, sizeof message,
                 "%s is called with the entity first, so %s is not the time; write %s(self%s%s)",
                 row->name, name, row->name, has_time ? ", " : "", has_time ? name : "");
-            report(lint, LINT_HOOK_PARAMETER, (uint32_t)hook->linedefined, false, message);
+            lint_report(lint, LINT_HOOK_PARAMETER, (uint32_t)hook->linedefined, false, message);
         }
     }
 }
@@ -273,12 +238,13 @@ static void look_at_hook(Lint *lint, const Walk *walk, const ApiRow *row, const 
     const Proto *closure = value != NULL && value->kind == KNOWN_CLOSURE ? value->closure : NULL;
     if (closure != NULL) {
         look_at_parameter(lint, closure, row);
+        lint_note_handler(lint, value, row);
     }
     if (row->side == API_SERVER && lint->side == LINT_CLIENT) {
         char message[SCRIPT_MESSAGE_BYTES];
         snprintf(message, sizeof message,
                  "%s is called on the server only; this script runs on clients", row->name);
-        report(lint, LINT_WRONG_SIDE, walk->line, false, message);
+        lint_report(lint, LINT_WRONG_SIDE, walk->line, false, message);
     }
 }
 
@@ -298,7 +264,7 @@ static void note_written(Lint *lint, int names, const char *name, const ApiRow *
 
 static void write_global(Lint *lint, const Walk *walk, const TString *text, const Known *value)
 {
-    const char *name = word_of(text);
+    const char *name = lint_word_of(text);
     if (name == NULL) {
         lint->is_dynamic = true;
         return;
@@ -314,9 +280,9 @@ static void write_global(Lint *lint, const Walk *walk, const TString *text, cons
             message, sizeof message,
             "this gives the global %s another value: the script no longer reaches the API's %s",
             name, name);
-        report(lint, LINT_SHADOWED, walk->line, false, message);
+        lint_report(lint, LINT_SHADOWED, walk->line, false, message);
     } else if (value != NULL && value->kind == KNOWN_CLOSURE && !lint->is_dynamic &&
-               !is_in(lint, lint->read, name)) {
+               !lint_is_in(lint, lint->read, name)) {
         look_at_unknown(lint, walk, name);
     }
 }
@@ -325,13 +291,13 @@ static bool is_read_field(const Lint *lint, const char *name)
 {
     char field[NAME_BYTES_MAX + 2];
     snprintf(field, sizeof field, ".%s", name);
-    return is_in(lint, lint->read, field);
+    return lint_is_in(lint, lint->read, field);
 }
 
 // For any table: the table that the script returns may be in several variables.
 static void note_field(Lint *lint, const TString *key)
 {
-    const char *name = key != NULL && !lint->is_reporting ? word_of(key) : NULL;
+    const char *name = key != NULL && !lint->is_reporting ? lint_word_of(key) : NULL;
     if (name != NULL) {
         lua_pushfstring(lint->thread, ".%s", name);
         lua_pushboolean(lint->thread, true);
@@ -342,10 +308,10 @@ static void note_field(Lint *lint, const TString *key)
 // A field of the table that the script returns. It is ignored if the hook is a global too.
 static void write_returned(Lint *lint, const Walk *walk, const TString *text, const Known *value)
 {
-    const char *name = text != NULL ? word_of(text) : NULL;
+    const char *name = text != NULL ? lint_word_of(text) : NULL;
     const ApiRow *row = name != NULL ? lint_global_row(lint->thread, lint->known, name) : NULL;
     const bool is_hook = row != NULL && row->kind == API_KIND_HOOK;
-    if (name == NULL || (is_hook && is_in(lint, lint->written, name))) {
+    if (name == NULL || (is_hook && lint_is_in(lint, lint->written, name))) {
         return;
     }
     if (!lint->is_reporting) {
@@ -361,16 +327,17 @@ static void write_returned(Lint *lint, const Walk *walk, const TString *text, co
 // The API's row of a register's value, unless the script has assigned that name.
 static const ApiRow *row_of(const Lint *lint, const Known *value)
 {
-    const char *name =
-        value->kind == KNOWN_GLOBAL || value->kind == KNOWN_MEMBER ? word_of(value->name) : NULL;
-    if (name == NULL || is_in(lint, lint->written, name)) {
+    const char *name = value->kind == KNOWN_GLOBAL || value->kind == KNOWN_MEMBER
+                           ? lint_word_of(value->name)
+                           : NULL;
+    if (name == NULL || lint_is_in(lint, lint->written, name)) {
         return NULL;
     }
     if (value->kind == KNOWN_GLOBAL) {
         const ApiRow *row = lint_global_row(lint->thread, lint->known, name);
         return row != NULL && row->kind == API_KIND_GLOBAL ? row : NULL;
     }
-    const char *field = word_of(value->field);
+    const char *field = lint_word_of(value->field);
     return field != NULL ? lint_member_row(name, field) : NULL;
 }
 
@@ -380,6 +347,7 @@ static void forget(Lint *lint, int from, int count)
 {
     for (int i = from; i < from + count && i < REGISTERS_MAX; i++) {
         lint->registers[i].kind = KNOWN_NOTHING;
+        lint->is_method[i] = false;
     }
 }
 
@@ -387,9 +355,10 @@ static void learn(Lint *lint, const Walk *walk, int reg, Known known)
 {
     known.since = walk->pc;
     lint->registers[reg] = known;
+    lint->is_method[reg] = false;
 }
 
-static const TString *text_at(const Proto *proto, int index)
+const TString *lint_text_at(const Proto *proto, int index)
 {
     const TValue *constant = index < proto->sizek ? &proto->k[index] : NULL;
     const bool is_text = constant != NULL && ttisstring(constant);
@@ -408,9 +377,25 @@ static bool is_whole(const Known *table)
            (table->kind == KNOWN_GLOBAL && is_word(table->name, "_G"));
 }
 
+// A member of a group: its events and properties are objects.
+static Known known_member(const Lint *lint, const Known *member, const ApiRow *row)
+{
+    const char *group = lint_word_of(member->name), *name = lint_word_of(member->field);
+    ApiMember found;
+    if (row != NULL && row->kind == API_KIND_EVENT) {
+        return (Known){.kind = KNOWN_SIGNAL, .row = row};
+    }
+    if (row == NULL && group != NULL && name != NULL && !lint_is_in(lint, lint->written, group) &&
+        api_class_member(group, name, &found) && found.row != NULL &&
+        found.row->kind == API_KIND_PROPERTY) {
+        return lint_object_of(found.type);
+    }
+    return *member;
+}
+
 // reg := table[key]; the key may be unknown.
 static void read_member(Lint *lint, const Walk *walk, int reg, const Known *from,
-                        const TString *key)
+                        const TString *key, LintAccess access)
 {
     const Known table = *from; // may be the register that is written
     forget(lint, reg, 1);
@@ -425,11 +410,13 @@ static void read_member(Lint *lint, const Walk *walk, int reg, const Known *from
         }
     } else if (table.kind == KNOWN_GLOBAL && key != NULL) {
         const Known member = {.kind = KNOWN_MEMBER, .name = table.name, .field = key};
-        const ApiRow *row = lint->is_reporting ? row_of(lint, &member) : NULL;
-        if (row != NULL && row->kind == API_KIND_EVENT) {
+        const ApiRow *row = row_of(lint, &member);
+        if (row != NULL && row->kind == API_KIND_EVENT && lint->is_reporting) {
             report_side(lint, walk, row); // even reading an event of the other side fails
         }
-        learn(lint, walk, reg, member);
+        learn(lint, walk, reg, known_member(lint, &member, row));
+    } else {
+        learn(lint, walk, reg, lint_member_of(lint, walk, &table, key, access));
     }
 }
 
@@ -445,6 +432,9 @@ static void write_member(Lint *lint, const Walk *walk, const Known *table, const
     if (value != NULL && is_whole(value)) {
         lint->is_dynamic = true; // the receiver may change anything in it
     }
+    if (!is_whole(table) && table->kind != KNOWN_GLOBAL) {
+        (void)lint_member_of(lint, walk, table, key, LINT_WRITE);
+    }
 }
 
 static void call(Lint *lint, const Walk *walk, int function, int values)
@@ -454,8 +444,9 @@ static void call(Lint *lint, const Walk *walk, int function, int values)
         lint->is_dynamic = lint->is_dynamic || is_whole(&lint->registers[i]);
     }
     const Known *called = &lint->registers[function];
-    const ApiRow *row = lint->is_reporting ? row_of(lint, called) : NULL;
-    if (row != NULL && (row->kind == API_KIND_FUNCTION || row->kind == API_KIND_GLOBAL)) {
+    const ApiRow *row = row_of(lint, called);
+    if (row != NULL && lint->is_reporting &&
+        (row->kind == API_KIND_FUNCTION || row->kind == API_KIND_GLOBAL)) {
         report_side(lint, walk, row);
         const bool is_require = row->kind == API_KIND_GLOBAL && strcmp(row->name, "require") == 0;
         if (is_require && values == 2 && text_in(lint, function + 1) != NULL) {
@@ -466,10 +457,31 @@ static void call(Lint *lint, const Walk *walk, int function, int values)
     if (lint->is_reporting && called->kind == KNOWN_MEMBER) {
         report_unknown(lint, walk, called);
     }
+    // object:method(…) has the object first.
+    const int first = function + (lint->is_method[function] ? 2 : 1);
+    const Known result = lint_call_of(lint, walk, function, first, last, row);
     forget(lint, function, REGISTERS_MAX);
+    learn(lint, walk, function, result);
 }
 
 // --- instructions -------------------------------------------------------------------------------
+
+// Whether the next instructions call what is read.
+static LintAccess access_of(const Walk *walk, int reg)
+{
+    const Proto *proto = walk->proto;
+    for (int32_t pc = walk->pc + 1; pc < proto->sizecode; pc++) {
+        const Instruction i = proto->code[pc];
+        const OpCode op = GET_OPCODE(i);
+        if ((op == OP_CALL || op == OP_TAILCALL) && GETARG_A(i) <= reg) {
+            return GETARG_A(i) == reg ? LINT_CALL : LINT_READ;
+        }
+        if (!testAMode(op) || GETARG_A(i) <= reg) {
+            return LINT_READ;
+        }
+    }
+    return LINT_READ;
+}
 
 static bool is_returned(const Lint *lint, const Walk *walk, int reg)
 {
@@ -484,50 +496,54 @@ static void step_table(Lint *lint, const Walk *walk, Instruction i)
     const Proto *proto = walk->proto;
     const int a = GETARG_A(i), b = GETARG_B(i), c = GETARG_C(i);
     const Known environment = {.kind = KNOWN_ENVIRONMENT};
-    const Known none = {.kind = KNOWN_NOTHING};
+    Known captured, table;
     const Known *value = TESTARG_k(i) ? NULL : &lint->registers[c];
     switch (GET_OPCODE(i)) {
     case OP_GETTABUP:
         if (b != walk->environment) {
-            note_field(lint, text_at(proto, c));
+            note_field(lint, lint_text_at(proto, c));
         }
-        read_member(lint, walk, a, b == walk->environment ? &environment : &none,
-                    text_at(proto, c));
+        captured = lint_captured(lint, walk, b);
+        read_member(lint, walk, a, b == walk->environment ? &environment : &captured,
+                    lint_text_at(proto, c), access_of(walk, a));
         break;
     case OP_GETTABLE:
-        read_member(lint, walk, a, &lint->registers[b], text_in(lint, c));
+        read_member(lint, walk, a, &lint->registers[b], text_in(lint, c), LINT_READ);
         break;
     case OP_GETFIELD:
-        note_field(lint, text_at(proto, c));
-        read_member(lint, walk, a, &lint->registers[b], text_at(proto, c));
+        note_field(lint, lint_text_at(proto, c));
+        read_member(lint, walk, a, &lint->registers[b], lint_text_at(proto, c), access_of(walk, a));
         break;
     case OP_SELF: {
-        const TString *key = TESTARG_k(i) ? text_at(proto, c) : text_in(lint, c);
+        const TString *key = TESTARG_k(i) ? lint_text_at(proto, c) : text_in(lint, c);
         note_field(lint, key);
         lint->is_dynamic = lint->is_dynamic || is_whole(&lint->registers[b]);
+        table = lint->registers[b];
         forget(lint, a + 1, 1);
-        read_member(lint, walk, a, &lint->registers[b], key);
+        read_member(lint, walk, a, &table, key, LINT_CALL);
+        lint->is_method[a] = true;
         break;
     }
     case OP_SETTABUP:
-        write_member(lint, walk, a == walk->environment ? &environment : &none, text_at(proto, b),
-                     value);
+        captured = lint_captured(lint, walk, a);
+        write_member(lint, walk, a == walk->environment ? &environment : &captured,
+                     lint_text_at(proto, b), value);
         break;
     case OP_SETTABLE:
         write_member(lint, walk, &lint->registers[a], text_in(lint, b), value);
         break;
     default: // OP_SETFIELD
         if (is_returned(lint, walk, a)) {
-            write_returned(lint, walk, text_at(proto, b), value);
+            write_returned(lint, walk, lint_text_at(proto, b), value);
         }
-        write_member(lint, walk, &lint->registers[a], text_at(proto, b), value);
+        write_member(lint, walk, &lint->registers[a], lint_text_at(proto, b), value);
         break;
     }
 }
 
 static void load_text(Lint *lint, const Walk *walk, int reg, int constant)
 {
-    const TString *text = text_at(walk->proto, constant);
+    const TString *text = lint_text_at(walk->proto, constant);
     forget(lint, reg, 1);
     if (text != NULL) {
         learn(lint, walk, reg, (Known){.kind = KNOWN_TEXT, .name = text});
@@ -562,11 +578,18 @@ static void step(Lint *lint, const Walk *walk)
         break;
     case OP_GETUPVAL:
         forget(lint, a, 1);
-        if (GETARG_B(i) == walk->environment) {
-            learn(lint, walk, a, (Known){.kind = KNOWN_ENVIRONMENT});
-        }
+        learn(lint, walk, a,
+              GETARG_B(i) == walk->environment ? (Known){.kind = KNOWN_ENVIRONMENT}
+                                               : lint_captured(lint, walk, GETARG_B(i)));
+        break;
+    case OP_NEWTABLE:
+        learn(lint, walk, a, (Known){.kind = KNOWN_TABLE});
+        break;
+    case OP_TFORPREP:
+        lint_iterate(lint, walk, a);
         break;
     case OP_CLOSURE:
+        lint_capture(lint, walk, proto->p[GETARG_Bx(i)]);
         learn(lint, walk, a, (Known){.kind = KNOWN_CLOSURE, .closure = proto->p[GETARG_Bx(i)]});
         break;
     case OP_CALL:
@@ -613,22 +636,57 @@ static void mark_targets(Lint *lint, const Proto *proto)
 {
     for (int32_t pc = 0; pc < proto->sizecode; pc++) {
         lint->targets[pc] = TARGET_NONE;
+        lint->loops[pc] = 0;
     }
     for (int32_t pc = 0; pc < proto->sizecode; pc++) {
         const int32_t target = target_of(pc, proto->code[pc]);
         if (target != pc + 1 && target >= 0 && target < proto->sizecode) {
             const int32_t from = target <= pc ? TARGET_BACK : pc;
+            lint->loops[target] = target <= pc ? pc : lint->loops[target];
             lint->targets[target] = from < lint->targets[target] ? from : lint->targets[target];
         }
     }
 }
 
-// Branches join here: what was learnt since they split is dropped.
+// Marks the registers that a loop writes; a call and the like write all from theirs on.
+static void mark_written(const Proto *proto, int32_t from, int32_t to, bool written[REGISTERS_MAX])
+{
+    int above = to - from > LOOP_CODE_MAX ? 0 : REGISTERS_MAX; // a long one is not read
+    for (int32_t pc = from; pc <= to && above > 0; pc++) {
+        const int a = GETARG_A(proto->code[pc]);
+        switch (GET_OPCODE(proto->code[pc])) {
+        case OP_CALL:
+        case OP_VARARG:
+        case OP_LOADNIL:
+        case OP_SELF:
+        case OP_FORPREP:
+        case OP_FORLOOP:
+        case OP_TFORPREP:
+        case OP_TFORCALL:
+        case OP_TFORLOOP:
+            above = a < above ? a : above;
+            break;
+        default:
+            written[a] = written[a] || testAMode(GET_OPCODE(proto->code[pc]));
+            break;
+        }
+    }
+    for (int i = above; i < REGISTERS_MAX; i++) {
+        written[i] = true;
+    }
+}
+
+// Branches join here: what was learnt since they split is dropped, and where a loop begins what it
+// writes.
 static void meet(Lint *lint, const Walk *walk)
 {
     const int32_t from = lint->targets[walk->pc];
+    bool written[REGISTERS_MAX] = {false};
+    if (from == TARGET_BACK) {
+        mark_written(walk->proto, walk->pc, lint->loops[walk->pc], written);
+    }
     for (int i = 0; from != TARGET_NONE && i < REGISTERS_MAX; i++) {
-        if (lint->registers[i].since > from) {
+        if (lint->registers[i].since > from && (from != TARGET_BACK || written[i])) {
             lint->registers[i].kind = KNOWN_NOTHING;
         }
     }
@@ -641,7 +699,7 @@ static void next_line(Walk *walk)
         return;
     }
     const int delta = proto->lineinfo[walk->pc];
-    if (delta != ABSOLUTE_LINE) {
+    if (delta != LINT_ABSOLUTE_LINE) {
         walk->line = (uint32_t)((int64_t)walk->line + delta);
     } else if ((int)walk->absolute < proto->sizeabslineinfo) {
         walk->line = (uint32_t)proto->abslineinfo[walk->absolute++].line;
@@ -662,15 +720,15 @@ static bool is_copy(const Lint *lint, const LocVar *local)
 
 static void look_at_local(Lint *lint, const Walk *walk, const LocVar *local)
 {
-    const char *name = word_of(local->varname);
+    const char *name = lint_word_of(local->varname);
     const ApiRow *row = name != NULL ? lint_global_row(lint->thread, lint->known, name) : NULL;
     const bool is_parameter = walk->local < walk->proto->numparams;
     if (row != NULL && row->kind != API_KIND_HOOK && (is_parameter || !is_copy(lint, local))) {
         char message[SCRIPT_MESSAGE_BYTES];
         snprintf(message, sizeof message, "the %s %s hides the API's %s",
                  is_parameter ? "parameter" : "local", name, name);
-        report(lint, LINT_SHADOWED, is_parameter ? (uint32_t)walk->proto->linedefined : walk->line,
-               false, message);
+        lint_report(lint, LINT_SHADOWED,
+                    is_parameter ? (uint32_t)walk->proto->linedefined : walk->line, false, message);
     }
 }
 
@@ -701,6 +759,7 @@ static void walk_function(Lint *lint, const Proto *proto, int environment, bool 
                  .is_entry = is_entry,
                  .is_straight = true};
     forget(lint, 0, REGISTERS_MAX);
+    lint_objects_begin(lint, &walk);
     mark_targets(lint, proto);
     for (walk.pc = 0; walk.pc < proto->sizecode; walk.pc++) {
         const Instruction i = proto->code[walk.pc];
@@ -763,8 +822,15 @@ static void run(lua_State *thread, void *user)
     lint->exported = lua_gettop(thread);
     lua_newtable(thread);
     lint->entries = lua_gettop(thread);
-    lint->targets =
-        lua_newuserdatauv(thread, (size_t)longest(lint->main, 0) * sizeof *lint->targets, 0);
+    lua_newtable(thread);
+    lint->captures = lua_gettop(thread);
+    lua_newtable(thread);
+    lint->handlers = lua_gettop(thread);
+    lua_newtable(thread);
+    lint->own = lua_gettop(thread);
+    const size_t length = (size_t)longest(lint->main, 0);
+    lint->targets = lua_newuserdatauv(thread, 2 * length * sizeof *lint->targets, 0);
+    lint->loops = lint->targets + length;
     for (int pass = 0; pass < 2; pass++) {
         lint->is_reporting = pass == 1;
         walk_tree(lint, lint->main, 0, 0);

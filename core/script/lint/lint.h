@@ -14,6 +14,7 @@ typedef enum LintKind {
     LINT_UNKNOWN_MEMBER,   // a call of something that a library or group does not have
     LINT_UNKNOWN_HOOK,     // a function that is never called, with nearly the name of a hook
     LINT_HOOK_PARAMETER,   // a hook that uses its first argument, the entity, as the time
+    LINT_FOREIGN,          // a name or form of another engine
     LINT_INVISIBLE,        // an invisible character
     LINT_KIND_COUNT
 } LintKind;

@@ -8,35 +8,23 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FOREIGN_COUNT      (sizeof foreign / sizeof foreign[0])
 #define OTHER_COUNT        (sizeof others / sizeof others[0])
 #define HOOK_LETTERS_WRONG 2
 #define WRITTEN_MAX        256 // the script's own names that are compared
-
-// Names of other engines, and their equivalents here.
-static const struct {
-    const char *name, *here;
-} foreign[] = {
-    {"wait", "task.wait"},
-    {"delay", "task.delay"},
-    {"spawn", "task.spawn"},
-    {"workspace", "World"},
-    {"Workspace", "World"},
-    {"tick", "World.Time"},
-    {"DataStoreService", "DataStore"},
-};
 
 // What to use on the other side.
 static const struct {
     const char *owner, *name, *instead;
 } others[] = {
-    {"Network", "OnClientEvent", "Network.OnServerEvent"},
+    {"Network", "OnClientEvent",
+     "Network.OnServerEvent or Network.On (Roblox has the two names the other way round)"},
     {"Network", "FireClient", "Network.FireServer"},
     {"Network", "Broadcast", "Network.FireServer"},
     {"Network", "FireClientUnreliable", "Network.FireServerUnreliable"},
     {"Network", "BroadcastUnreliable", "Network.FireServerUnreliable"},
     {"Network", "OnInvoke", "Network.Invoke"},
-    {"Network", "OnServerEvent", "Network.OnClientEvent"},
+    {"Network", "OnServerEvent",
+     "Network.OnClientEvent or Network.On (Roblox has the two names the other way round)"},
     {"Network", "FireServer", "Network.FireClient or Network.Broadcast"},
     {"Network", "FireServerUnreliable", "Network.FireClientUnreliable"},
     {"Network", "Invoke", "Network.OnInvoke"},
@@ -142,12 +130,6 @@ static void consider_table(lua_State *thread, int index, Suggestion *to)
 
 void lint_suggest(lua_State *thread, int written, const char *name, char *out, size_t capacity)
 {
-    for (size_t i = 0; i < FOREIGN_COUNT; i++) {
-        if (strcmp(foreign[i].name, name) == 0) {
-            snprintf(out, capacity, "%s", foreign[i].here);
-            return;
-        }
-    }
     Suggestion to = suggestion_of(name, out, capacity);
     uint32_t count;
     const ApiRow *rows = api_rows(&count);

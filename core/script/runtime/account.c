@@ -177,6 +177,38 @@ static void keep_fault(ScriptSystem *system, const ScriptFault *fault)
     say_fault(system, fault);
 }
 
+void script_watch_begin(ScriptSystem *system)
+{
+    system->watch = (ScriptWatch){.number = system->watch.number + 1};
+}
+
+const ScriptWatch *script_watch(const ScriptSystem *system)
+{
+    return &system->watch;
+}
+
+// `ends_it`: one such fault is enough.
+static void watch_fault(ScriptSystem *system, const Script *script, const ScriptFault *fault,
+                        bool ends_it)
+{
+    ScriptWatch *watch = &system->watch;
+    if (watch->number == 0 || script->watch_number != watch->number || watch->has_failed) {
+        return;
+    }
+    watch->fault_count += 1;
+    watch->has_failed = ends_it;
+    if (watch->text[0] == 0 || watch->has_failed) {
+        const bool has_place = begins_with_place(fault->message, fault->file);
+        char place[SCRIPT_FILE_BYTES + 16];
+        if (fault->line > 0) {
+            snprintf(place, sizeof place, "%s:%u: ", fault->file, (unsigned)fault->line);
+        } else {
+            snprintf(place, sizeof place, "%s: ", fault->file);
+        }
+        snprintf(watch->text, sizeof watch->text, "%s%s", has_place ? "" : place, fault->message);
+    }
+}
+
 // A fault of a script as a whole, not of one of its calls.
 static void keep_own_fault(ScriptSystem *system, Script *script, FaultKind kind,
                            const char *message)
@@ -188,6 +220,10 @@ static void keep_own_fault(ScriptSystem *system, Script *script, FaultKind kind,
     system->totals.fault_count += 1;
     script->account.fault_count += 1;
     keep_fault(system, &fault);
+    // One that is stopped runs no more, so a new set with it is not good.
+    if (kind == FAULT_MEMORY && system->cause.player_id == 0) {
+        watch_fault(system, script, &fault, true);
+    }
 }
 
 void account_over_share(ScriptSystem *system, Script *script)
@@ -214,6 +250,11 @@ void account_budget_fault(ScriptSystem *system, Script *script, const char *mess
     keep_own_fault(system, script, FAULT_BUDGET, message);
 }
 
+void account_refused_fault(ScriptSystem *system, Script *script, const char *message)
+{
+    keep_own_fault(system, script, FAULT_ERROR, message);
+}
+
 void account_memory_fault(ScriptSystem *system, Script *script, size_t bytes)
 {
     char message[SCRIPT_MESSAGE_BYTES];
@@ -223,36 +264,6 @@ void account_memory_fault(ScriptSystem *system, Script *script, size_t bytes)
              vm_memory(system->vm).soft_bytes >> 20, (double)bytes / (1 << 20));
     keep_own_fault(system, script, FAULT_MEMORY, message);
     script->state = SCRIPT_OFF;
-}
-
-void script_watch_begin(ScriptSystem *system)
-{
-    system->watch = (ScriptWatch){.number = system->watch.number + 1};
-}
-
-const ScriptWatch *script_watch(const ScriptSystem *system)
-{
-    return &system->watch;
-}
-
-// A file that does not run to its end, or a script that did not start, is of no use to anybody.
-static void watch_fault(ScriptSystem *system, Script *script, const ScriptFault *fault)
-{
-    ScriptWatch *watch = &system->watch;
-    const bool is_start =
-        fault->hook == HOOK_LOAD || fault->hook == HOOK_START || fault->hook == HOOK_RELOAD;
-    script->has_not_started = script->has_not_started || is_start;
-    if (watch->number == 0 || script->watch_number != watch->number || watch->has_failed) {
-        return;
-    }
-    watch->fault_count += 1;
-    watch->has_failed = is_start;
-    if (watch->text[0] == 0 || watch->has_failed) {
-        const bool has_place = begins_with_place(fault->message, fault->file);
-        char place[SCRIPT_FILE_BYTES + 16];
-        snprintf(place, sizeof place, "%s:%u: ", fault->file, (unsigned)fault->line);
-        snprintf(watch->text, sizeof watch->text, "%s%s", has_place ? "" : place, fault->message);
-    }
 }
 
 void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKind kind,
@@ -291,7 +302,10 @@ void account_fault(ScriptSystem *system, Handle handle, ScriptHook hook, FaultKi
         return;
     }
     if (script != NULL) {
-        watch_fault(system, script, &fault);
+        // A file that does not run to its end, or a script that did not start, is of no use.
+        const bool is_start = hook == HOOK_LOAD || hook == HOOK_START || hook == HOOK_RELOAD;
+        script->has_not_started = script->has_not_started || is_start;
+        watch_fault(system, script, &fault, is_start);
         punish(system, script);
     }
 }

@@ -11,6 +11,7 @@ void account_enter(ScriptSystem *system, uint32_t slot)
 {
     ScriptWorld *world = system->config.world;
     world->caller = slot <= SIM_MAKERS_MAX ? slot : SIM_MAKERS_MAX;
+    world->actor = system->cause.is_message ? system->cause.player_id : 0;
     system->work_seen = system->methods->work(world);
 }
 
@@ -25,6 +26,7 @@ void account_leave(ScriptSystem *system)
         script->account.work_step_count += left;
     }
     world->caller = 0;
+    world->actor = 0;
 }
 
 void script_charge_work(ScriptSystem *system, uint32_t slot, const SimMaker *work)

@@ -15,14 +15,14 @@ Cause blame_cause(const ScriptSystem *system, const ScriptEvent *event)
 {
     const bool is_remote = event->type == SCRIPT_EVENT_MESSAGE || event->type == SCRIPT_EVENT_CHAT;
     if (event->player_id != 0) {
-        return (Cause){event->player_id, is_remote};
+        return (Cause){event->player_id, is_remote, event->type == SCRIPT_EVENT_MESSAGE};
     }
     ScriptEntityInfo other;
     if ((event->type == SCRIPT_EVENT_TOUCH || event->type == SCRIPT_EVENT_TRIGGER_ENTER ||
          event->type == SCRIPT_EVENT_TRIGGER_LEAVE) &&
         event->other != 0 && system->methods->entity(system->config.world, event->other, &other) &&
         other.type == ENTITY_PLAYER) {
-        return (Cause){other.owner_id, false};
+        return (Cause){.player_id = other.owner_id};
     }
     return (Cause){0};
 }

@@ -151,6 +151,7 @@ static void give_back(ScriptSystem *system, uint32_t slot, bool reusable)
         share_unqueue(system, slot);
     }
     schedule_forget(system, thread);
+    script_forget_ref(system, &thread->timer_ref);
     if (reusable && thread->pooled && !thread->shown) {
         lua_settop(thread->lua, 0);
         keep_coroutine(system, (Coroutine){thread->lua, thread->ref});
@@ -249,6 +250,28 @@ static uint32_t own_line(const ScriptSystem *system, Handle handle, const char *
     return bytes > 0 && traceback[0] != '\0' ? 0 : otherwise;
 }
 
+// Adds what to do to Lua's own words.
+static void explain(char *message, size_t capacity)
+{
+    static const struct {
+        const char *end, *advice;
+    } known[] = {
+        {"(for iterator 'for iterator')",
+         ": write for i, value in ipairs(list) do, or for key, value in pairs(map) do"},
+        {"attempt to index a nil value", ": what stands before the dot or colon returned nil"},
+        {"attempt to call a nil value", ": what is called here is nil"},
+        {"attempt to concatenate a nil value", ": write tostring(value) if it may be nil"},
+    };
+    const size_t bytes = strlen(message);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        const size_t end = strlen(known[i].end);
+        if (bytes >= end && strcmp(message + bytes - end, known[i].end) == 0) {
+            snprintf(message + bytes, capacity - bytes, "%s", known[i].advice);
+            return;
+        }
+    }
+}
+
 static void record_fault(ScriptSystem *system, const Thread *thread, VmOutcome outcome)
 {
     char message[SCRIPT_MESSAGE_BYTES];
@@ -257,8 +280,11 @@ static void record_fault(ScriptSystem *system, const Thread *thread, VmOutcome o
     FaultKind kind = FAULT_ERROR;
     if (outcome == VM_OVER_BUDGET) {
         kind = FAULT_BUDGET;
-        snprintf(message, sizeof message, "ran for more than %u ms (%llu steps)",
-                 (unsigned)system->config.call_ms, (unsigned long long)vm_steps_used(system->vm));
+        snprintf(
+            message, sizeof message,
+            "ran for more than %u ms (%llu steps): put task.wait() into the loop, or do less at a "
+            "time",
+            (unsigned)system->config.call_ms, (unsigned long long)vm_steps_used(system->vm));
     } else if (outcome == VM_OVER_MEMORY || outcome == VM_DEAD) {
         kind = FAULT_MEMORY;
         snprintf(message, sizeof message, "the scripts of this world use more than %zu MiB",
@@ -266,6 +292,7 @@ static void record_fault(ScriptSystem *system, const Thread *thread, VmOutcome o
     } else {
         error_text(thread->lua, message, sizeof message);
         place = error_place(thread->lua);
+        explain(message, sizeof message);
         kind = says_side(system, message) ? FAULT_CAPABILITY : FAULT_ERROR;
     }
     (void)vm_traceback(system->vm, traceback, sizeof traceback);
@@ -304,7 +331,7 @@ static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int r
     Thread *thread = thread_at(system, slot);
     switch (outcome) {
     case VM_DONE:
-        if (thread->hook == HOOK_LOAD && thread->load_script.index != 0) {
+        if (thread->load_script.index != 0) {
             script_loaded(system, thread->load_script, thread->lua, result_count);
         }
         if (thread->invoke_id != 0) {
@@ -314,13 +341,16 @@ static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int r
         return;
     case VM_YIELDED:
         lua_pop(thread->lua, result_count);
+        if (thread->load_script.index != 0) {
+            script_load_waits(system, thread);
+        }
         if (thread->state == THREAD_RUNNING) {
             thread->state = THREAD_PARKED;
         }
         return;
     default:
         record_fault(system, thread, outcome);
-        if (thread->hook == HOOK_LOAD && thread->load_script.index != 0) {
+        if (thread->load_script.index != 0) {
             script_load_failed(system, thread->load_script);
         }
         if (thread->invoke_id != 0) {
@@ -328,7 +358,11 @@ static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int r
         }
         system->is_dead = system->is_dead || outcome == VM_DEAD;
         if (!system->is_dead) {
+            const Handle instance = thread->instance;
+            const int timer_ref = thread->timer_ref;
+            thread->timer_ref = 0;
             give_back(system, slot, false);
+            timer_failed(system, instance, timer_ref);
         }
         return;
     }

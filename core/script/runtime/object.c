@@ -1,5 +1,6 @@
 // The objects of object.h. An object is a userdata whose metatable the API has made from api.def.
 #include "core/script/runtime/object.h"
+#include "core/script/vm/lua_guard.h"
 
 #include <string.h>
 
@@ -50,6 +51,9 @@ static void *checked_object(lua_State *thread, int index, ObjectClass class)
 }
 
 // --- Vector3 ------------------------------------------------------------------------------------
+
+// So that a table finds it again by an equal one.
+_Static_assert(sizeof(Vec3) == GUARD_PLAIN_BYTES, "a vector is a plain value for Lua");
 
 void object_push_vector(lua_State *thread, Vec3 vector)
 {

@@ -1,6 +1,8 @@
 // See remote_cost.h.
 #include "core/script/runtime/remote_cost.h"
 
+#include "core/base/hash.h"
+
 #include <string.h>
 
 void remote_costs_init(RemoteCosts *costs)
@@ -31,6 +33,46 @@ uint32_t remote_cost_add(RemoteCosts *costs, Text name)
     row->name[name.bytes] = '\0';
     row->name_bytes = (uint32_t)name.bytes;
     return costs->count++;
+}
+
+// A client may invent names: only some of them are shown, each once.
+static bool show_stranger(RemoteCosts *costs, Text name)
+{
+    Hash64 hash = HASH64_INIT;
+    hash_bytes(&hash, name.data, name.bytes);
+    for (uint32_t i = 0; i < costs->stranger_count; i++) {
+        if (costs->strangers[i] == hash.state) {
+            return false;
+        }
+    }
+    if (costs->stranger_count == REMOTE_STRANGERS_MAX) {
+        return false;
+    }
+    costs->strangers[costs->stranger_count++] = hash.state;
+    return true;
+}
+
+bool remote_cost_refuse(RemoteCosts *costs, Text name, RemoteRefusal reason)
+{
+    const uint32_t at = remote_cost_find(costs, name);
+    RemoteCost *row = &costs->rows[at];
+    row->dropped_count += 1;
+    row->refused[reason] += 1;
+    if (at == REMOTE_COST_OTHERS) {
+        return show_stranger(costs, name);
+    }
+    const uint32_t bit = 1u << reason;
+    const bool is_new = (row->shown & bit) == 0;
+    row->shown |= bit;
+    return is_new;
+}
+
+void remote_costs_unshow(RemoteCosts *costs)
+{
+    costs->stranger_count = 0;
+    for (uint32_t i = 0; i < costs->count; i++) {
+        costs->rows[i].shown = 0;
+    }
 }
 
 uint64_t remote_costs_messages(const RemoteCosts *costs)

@@ -165,6 +165,12 @@ Handle schedule_wait(lua_State *lua)
     return pool_handle(&system->threads, slot);
 }
 
+void schedule_later(ScriptSystem *system, uint32_t slot, int argument_count, uint64_t due_tick)
+{
+    thread_at(system, slot)->argument_count = argument_count;
+    put_to_sleep(system, slot, due_tick);
+}
+
 uint32_t schedule_call(lua_State *lua, int function_index, int argument_count, uint64_t due_tick)
 {
     ScriptSystem *system = script_of(lua);
@@ -183,8 +189,7 @@ uint32_t schedule_call(lua_State *lua, int function_index, int argument_count, u
         lua_pushvalue(lua, function_index + i);
     }
     lua_xmove(lua, thread->lua, argument_count + 1);
-    thread->argument_count = argument_count;
-    put_to_sleep(system, slot, due_tick);
+    schedule_later(system, slot, argument_count, due_tick);
     return slot;
 }
 

@@ -174,6 +174,7 @@ Status script_bind(ScriptSystem *system, const InstanceDesc *desc, uint32_t *out
     instance->number = ++system->next_number;
     instance->generation_number = instance->number;
     instance->enabled = desc->enabled;
+    instance->start_due = instance->enable_due = true;
     script_set_parameters(system, handle.index, desc->parameters, desc->parameters_bytes,
                           desc->parameters_hash);
     *out = handle.index;
@@ -381,6 +382,12 @@ void script_call_hook(ScriptSystem *system, uint32_t slot, ScriptHook hook, uint
     hook_run(system, thread, 2);
 }
 
+// Whether its hooks are known, perhaps while its top level still waits.
+static bool may_call(const Script *script)
+{
+    return script->load == LOAD_DONE || script->load == LOAD_BESIDE;
+}
+
 static ExecuteResult execute(ScriptSystem *system, uint32_t slot, ScriptHook hook,
                              uint32_t execution_ms_max, float delta_seconds)
 {
@@ -403,13 +410,16 @@ static ExecuteResult execute(ScriptSystem *system, uint32_t slot, ScriptHook hoo
     if (script != NULL && script->load == LOAD_PENDING) {
         script_run_file(system, instance->script, handle);
     }
-    if (script != NULL && script->load == LOAD_DONE && hook != HOOK_LOAD) {
+    if (script != NULL && may_call(script) && hook != HOOK_LOAD) {
         int count = push_self(system, instance);
         if (hook == HOOK_UPDATE) {
             lua_pushnumber(system->lua, (double)delta_seconds);
             count += 1;
         }
-        instance->started = instance->started || hook == HOOK_START;
+        if (hook == HOOK_START) {
+            instance->started = true;
+            instance->start_due = instance->enable_due = false;
+        }
         hook_call(system, handle, hook, script->hook_refs[hook], count);
     }
     system->ignores_share = false;
@@ -570,31 +580,88 @@ Status script_complete(ScriptSystem *system, uint64_t request_id, bool ok, const
     return STATUS_NOT_FOUND;
 }
 
+// Whether a handler of something that this player caused waits for its share of time.
+static bool handler_waits(const ScriptSystem *system, uint64_t player_id)
+{
+    for (uint32_t i = 0; i < system->deferred_count; i++) {
+        if (system->deferred[i].cause.player_id == player_id) {
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < system->ready_script_count; i++) {
+        const Script *script = pool_at(&system->scripts, system->ready_scripts[i]);
+        for (uint32_t slot = script->share.ready_first; slot != 0;
+             slot = thread_at(system, slot)->ready_after) {
+            if (thread_at(system, slot)->cause.player_id == player_id) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// The first body of a player comes in the same tick as the player. Spawned (and what happens to the
+// body next) waits until the handlers of PlayerAdded have run, so that those which connect to it
+// there are called.
+static bool must_hold(const ScriptSystem *system, uint32_t at)
+{
+    const ScriptEvent *event = &system->events[at];
+    if ((event->type != SCRIPT_EVENT_RESPAWNED && event->type != SCRIPT_EVENT_DIED) ||
+        event->player_id == 0 || event->held_ticks >= SCRIPT_SPAWN_HELD_TICKS) {
+        return false;
+    }
+    if (event->held_ticks > 0 && handler_waits(system, event->player_id)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < at; i++) {
+        const ScriptEvent *before = &system->events[i];
+        if (before->player_id == event->player_id &&
+            (before->is_held || before->type == SCRIPT_EVENT_PLAYER_ADDED)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Moves what is left to the front: the events that were held, and those that were fed meanwhile.
+static void keep_events(ScriptSystem *system, uint32_t told)
+{
+    uint32_t kept = 0;
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < system->event_count; i++) {
+        const ScriptEvent event = system->events[i];
+        if (i >= told || event.is_held) {
+            bytes += event.name.bytes + event.payload_bytes;
+            system->events[kept++] = event;
+        }
+    }
+    system->event_count = kept;
+    system->event_data_bytes = bytes > 0 ? system->event_data_bytes : 0; // held ones have none
+}
+
 static void run_events(ScriptSystem *system)
 {
     // Handlers may cause new events (in a local loop): they belong to the next tick.
     const uint32_t count = system->event_count;
     for (uint32_t i = 0; i < count && !system->is_dead; i++) {
+        ScriptEvent *event = &system->events[i];
         system->events_told = i + 1;
-        system->joins_pending -= system->events[i].type == SCRIPT_EVENT_PLAYER_ADDED;
-        system->cause = blame_cause(system, &system->events[i]);
-        if (memory_has_room(system, system->events[i].payload_bytes)) {
-            system->config.api->event(system, &system->events[i]);
+        system->joins_pending -= event->type == SCRIPT_EVENT_PLAYER_ADDED;
+        event->is_held = must_hold(system, i);
+        event->held_ticks += event->is_held;
+        if (event->is_held) {
+            continue;
+        }
+        system->cause = blame_cause(system, event);
+        if (memory_has_room(system, event->payload_bytes)) {
+            system->config.api->event(system, event);
         } else {
             system->totals.events_dropped += 1;
         }
     }
     system->cause = (Cause){0};
     system->events_told = 0;
-    if (system->event_count == count) {
-        system->event_count = 0;
-        system->event_data_bytes = 0;
-        return;
-    }
-    for (uint32_t i = count; i < system->event_count; i++) {
-        system->events[i - count] = system->events[i];
-    }
-    system->event_count -= count;
+    keep_events(system, count);
 }
 
 // --- the tick -----------------------------------------------------------------------------------
@@ -624,33 +691,45 @@ void script_watch_touch(ScriptSystem *system, uint64_t net_id)
     }
 }
 
+// While the top level still waits, onStart and onEnable may come with what it defines later.
+static void call_due(ScriptSystem *system, uint32_t slot, ScriptHook hook, bool *due)
+{
+    const Instance *instance = pool_at(&system->instances, slot);
+    const Script *script = script_at(system, instance->script);
+    const bool is_there = script->hook_refs[hook] != 0;
+    const bool calls = *due && is_there;
+    *due = *due && !is_there && script->load == LOAD_BESIDE;
+    if (calls && hook == HOOK_RELOAD) {
+        push_old(system, script);
+        hook_call(system, pool_handle(&system->instances, slot), HOOK_RELOAD,
+                  script->hook_refs[HOOK_RELOAD], 1);
+    } else if (calls) {
+        call_hook(system, slot, hook);
+    }
+}
+
 static void start_one(ScriptSystem *system, uint32_t slot)
 {
     Instance *instance = pool_at(&system->instances, slot);
     Script *script = script_at(system, instance->script);
-    if (script == NULL || script->load != LOAD_DONE || !instance->enabled || script->is_module) {
+    if (script == NULL || !may_call(script) || !instance->enabled || script->is_module) {
         return;
     }
-    const ScriptHook hook =
-        instance->reloaded && script->hook_refs[HOOK_RELOAD] != 0 ? HOOK_RELOAD : HOOK_START;
-    if (script->hook_refs[hook] != 0 && !share_may_run(system, script)) {
+    const Handle handle = pool_handle(&system->instances, slot);
+    const bool reloads = instance->reloaded && script->hook_refs[HOOK_RELOAD] != 0;
+    const ScriptHook hook = reloads ? HOOK_RELOAD : HOOK_START;
+    if (script->hook_refs[hook] != 0 && instance->start_due && !share_may_run(system, script)) {
         return;
     }
     if (script->hook_refs[HOOK_TOUCH] != 0) {
         script_watch_touch(system, instance->entity);
     }
-    instance->reloaded = false;
     instance->started = true;
-    if (hook == HOOK_RELOAD) {
-        push_old(system, script);
-        hook_call(system, pool_handle(&system->instances, slot), HOOK_RELOAD,
-                  script->hook_refs[HOOK_RELOAD], 1);
-        return;
-    }
-    const Handle handle = pool_handle(&system->instances, slot);
-    call_hook(system, slot, HOOK_START);
-    if (instance_at(system, handle) != NULL) {
-        call_hook(system, slot, HOOK_ENABLE);
+    instance->enable_due = instance->enable_due && !reloads; // it went on being switched on
+    call_due(system, slot, hook, &instance->start_due);
+    if (instance_at(system, handle) == instance && script_at(system, instance->script) != NULL) {
+        instance->reloaded = instance->reloaded && instance->start_due;
+        call_due(system, slot, HOOK_ENABLE, &instance->enable_due);
     }
 }
 
@@ -675,7 +754,7 @@ static void run_starts(ScriptSystem *system)
     for (uint32_t i = pool_next(&system->instances, 1); i != 0 && !system->is_dead;
          i = pool_next(&system->instances, i + 1)) {
         const Instance *instance = pool_at(&system->instances, i);
-        if (!instance->started) {
+        if (!instance->started || instance->start_due || instance->enable_due) {
             start_one(system, i);
         }
     }

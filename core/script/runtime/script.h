@@ -166,21 +166,35 @@ typedef enum ScriptEventType {
     SCRIPT_EVENT_PLAYER_REMOVING,
     SCRIPT_EVENT_DIED, // entity; other: cause
     SCRIPT_EVENT_RESPAWNED,
-    SCRIPT_EVENT_CHAT,     // player_id, text
-    SCRIPT_EVENT_MESSAGE,  // a remote: player_id (server side), name, payload, invoke_id
-    SCRIPT_EVENT_UI,       // client: name of the widget, payload
-    SCRIPT_EVENT_INPUT,    // client: name of key or action; value 1 down, 0 up
-    SCRIPT_EVENT_NPC,      // entity, other, value: NpcState
-    SCRIPT_EVENT_DESTROYED // entity
+    SCRIPT_EVENT_CHAT,      // player_id, text
+    SCRIPT_EVENT_MESSAGE,   // a remote: player_id (server side), name, payload, invoke_id
+    SCRIPT_EVENT_UI,        // client: other (the instance's number), entity (0: the screen), value
+                            // (the handler), payload
+    SCRIPT_EVENT_INPUT,     // client: name of key or action; value 1 down, 0 up
+    SCRIPT_EVENT_NPC,       // entity, other, value: NpcState
+    SCRIPT_EVENT_DESTROYED, // entity
+    SCRIPT_EVENT_DAMAGED,   // entity; other: cause; value: amount
+    SCRIPT_EVENT_LANDED,    // entity; value: speed
+    SCRIPT_EVENT_JUMPED,    // entity
+    SCRIPT_EVENT_HIT,    // entity: projectile; other: what it hit, 0: terrain; shooter, position,
+                         // normal
+    SCRIPT_EVENT_VOXEL,  // position; other: the kind before; value: the kind now; player_id
+    SCRIPT_EVENT_VOXELS, // position and normal: the corners; value: the kind; player_id
+    SCRIPT_EVENT_STRUCTURE_PLACED, // entity; player_id: who built it
+    SCRIPT_EVENT_STRUCTURE_REMOVED // entity; value: StructureEnd; position
 } ScriptEventType;
 
 typedef struct ScriptEvent {
     ScriptEventType type;
-    uint64_t entity, other, player_id, invoke_id;
+    uint64_t entity, other, player_id, invoke_id, shooter;
     double value;
+    Vec3 position, normal;
     Text name;
     const uint8_t *payload;
     size_t payload_bytes;
+    // Set by the runtime: it waits for the next tick, for so many ticks already.
+    bool is_held;
+    uint32_t held_ticks;
 } ScriptEvent;
 // Charges a script (by its slot, as in ScriptWorld.caller) for the world's work on its entities in
 // this tick, besides what it requested itself. If some of them were skipped because the script had
@@ -282,3 +296,6 @@ typedef struct ScriptStats {
 void script_stats(const ScriptSystem *system, ScriptStats *out);
 // How loud each remote is. Its owner, which sends and receives them, counts.
 RemoteCosts *script_remotes(ScriptSystem *system);
+// A message of a client reached no handler: counts it, and shows the creator each reason once.
+void script_remote_refused(ScriptSystem *system, Text name, uint64_t player_id,
+                           RemoteRefusal reason, const char *why);

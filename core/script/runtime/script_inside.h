@@ -44,6 +44,7 @@
 typedef enum ScriptLoad {
     LOAD_PENDING,
     LOAD_RUNNING,
+    LOAD_BESIDE, // its top level waits, and the hooks that it has defined so far run meanwhile
     LOAD_DONE,
     LOAD_FAILED,
     LOAD_ENDED // it held too much memory; there is no code until it changes
@@ -81,6 +82,7 @@ typedef struct ScriptShare {
 typedef struct Cause {
     uint64_t player_id; // 0: nobody, or not a player
     bool is_remote;     // by what it sent: a remote or a text
+    bool is_message;    // by a remote: what its handler spawns belongs to the player
 } Cause;
 
 // What a player has caused in a script (blame.c).
@@ -128,7 +130,7 @@ typedef struct Script {
     uint64_t work_fault_tick; // the last fault for what its things cost
     uint64_t lost_tick;       // when it was last told that players did not get all; 0: never
     uint64_t ui_tick;         // in which it changed what is shown, `ui_changes` times
-    uint32_t ui_changes;
+    uint32_t ui_changes, ui_above_changes;
     bool write_was_said;
     bool was_taken_back; // ended, and what others kept of it is emptied
     ScriptShare share;
@@ -143,7 +145,9 @@ typedef struct Instance {
     uint64_t number; // order of binding
     bool enabled;
     bool switch_due; // on or off, once no script runs
-    bool started;    // onStart has run
+    bool started;    // its hooks run; onStart has run if it was there
+    bool start_due;  // onStart or onReload: the top level may still define it
+    bool enable_due; // onEnable, after it
     bool reloaded;   // onReload is due
     bool ending;
     uint32_t missed_updates; // since onUpdate ran
@@ -188,6 +192,7 @@ typedef struct Thread {
     Cause cause;                       // of what it handles
     uint64_t trigger_other;            // inside a trigger hook: who entered
     Handle load_script;                // runs the top level of this one
+    int timer_ref;                     // runs the handler of this timer's Connection, 0: none
 } Thread;
 
 // A deferred call: a signal that fired, or a function from task.defer.
@@ -285,10 +290,9 @@ struct ScriptSystem {
     uint32_t deferred_count, deferred_max;
     uint32_t deferred_kept, deferred_next; // while they run: those between are done
     uint64_t connections_made;
-    uint64_t counted_tick;     // in which signals and connections were last counted
-    bool count_is_due;         // a script comes near its limit
-    uint64_t drop_said_second; // when a message that nobody declared was last said to be dropped
-    ScriptEvent *events;       // names and payloads point into event_data
+    uint64_t counted_tick; // in which signals and connections were last counted
+    bool count_is_due;     // a script comes near its limit
+    ScriptEvent *events;   // names and payloads point into event_data
     uint32_t event_count;
     uint32_t events_told;   // of them, in the tick under way
     uint32_t joins_pending; // of the rest, those that say that a player came
@@ -315,8 +319,9 @@ struct ScriptSystem {
     int ui_ref;       // instance number → handlers of the tree it shows
     int invokes_ref;  // message name → {handler, instance}
     int declares_ref; // message name → what was declared
-    int resume_ref;   // coroutine.resume
-    int api_ref;      // the frozen API tables, copied into each environment
+    uint32_t declare_count;
+    int resume_ref; // coroutine.resume
+    int api_ref;    // the frozen API tables, copied into each environment
 };
 
 static inline ScriptSystem *script_of(lua_State *thread)
@@ -368,6 +373,8 @@ void script_run_file(ScriptSystem *system, Handle script, Handle instance);
 void script_run_loads(ScriptSystem *system, uint32_t *left);
 // For hook.c: the top level of a script has run, or failed.
 void script_loaded(ScriptSystem *system, Handle script, lua_State *thread, int result_count);
+// The top level waits: the hooks that it has defined so far run beside it.
+void script_load_waits(ScriptSystem *system, Thread *thread);
 void script_load_failed(ScriptSystem *system, Handle script);
 // Ends all that a script has running and forgets its code; its instances wait for other code.
 void script_end(ScriptSystem *system, Handle script);
@@ -401,6 +408,8 @@ Handle schedule_wait(lua_State *thread);      // waits for schedule_wake
 // that tick; gives its slot. The stack is as before.
 uint32_t schedule_call(lua_State *thread, int function_index, int argument_count,
                        uint64_t due_tick);
+// Runs a thread in that tick: its function and arguments are on its stack.
+void schedule_later(ScriptSystem *system, uint32_t slot, int argument_count, uint64_t due_tick);
 // Wakes a waiting thread with the values on top of the main stack, which are popped.
 void schedule_wake(ScriptSystem *system, Handle thread, int argument_count);
 void schedule_cancel(ScriptSystem *system, uint32_t slot);
@@ -428,7 +437,7 @@ MUST_USE Status signal_defer_function(lua_State *thread, int function_index, int
 int signal_raise(lua_State *thread, Status status);
 // Forgets what a script has fired and deferred, and the handlers of connections that are over.
 void signal_forget_script(ScriptSystem *system, Handle script);
-// The script of the first connection to an engine's signal, or none.
+// The script of the first living connection to an engine's signal, or none.
 Handle signal_listener(ScriptSystem *system, const char *key);
 // Runs queued firings round by round, until there are none or the tick is over.
 void signal_run(ScriptSystem *system);
@@ -446,6 +455,9 @@ int connection_disconnect(lua_State *thread);
 bool connection_is_connected(lua_State *thread, int index);
 int timer_after(lua_State *thread); // (seconds, function)
 int timer_every(lua_State *thread);
+// The handler of a timer has failed, and its thread is gone: Timer.Every goes on, Timer.After ends.
+// The reference is the thread's, 0 if it was not one of a timer.
+void timer_failed(ScriptSystem *system, Handle instance, int timer_ref);
 
 // --- signal_count.c -----------------------------------------------------------------------------
 // Counts one more signal or connection for the script that runs, or raises when it has too many.
@@ -466,6 +478,7 @@ void account_update_skipped(ScriptSystem *system, Script *script, Instance *inst
 // Faults of a script as a whole, not of one of its calls. They are shown and do not count towards
 // being switched off.
 void account_budget_fault(ScriptSystem *system, Script *script, const char *message);
+void account_refused_fault(ScriptSystem *system, Script *script, const char *message);
 void account_over_share(ScriptSystem *system, Script *script);
 void account_fault(ScriptSystem *system, Handle instance, ScriptHook hook, FaultKind kind,
                    uint32_t line, const char *message, const char *traceback);

@@ -3,10 +3,14 @@
 // created ends with it.
 #include "core/script/rune/rune.h"
 #include "core/script/runtime/script_inside.h"
+#include "core/script/vm/lua_guard.h"
 #include "core/wire/script_path.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define EXPORTS_NAME     "____exports" // what TypeScript's compiler calls it
+#define HOOKS_LOOK_STEPS 300           // for all names, in globals and exports
 
 // --- paths --------------------------------------------------------------------------------------
 
@@ -207,6 +211,7 @@ static void install(ScriptSystem *system, Handle handle, Script *fresh, const ch
         fresh->share.good_ticks = 0;
         fresh->share.signals = fresh->share.connections = (SignalCount){0};
         blame_forget(system, handle);
+        remote_costs_unshow(&system->remotes);
         if (keep_old) {
             keep_state(fresh, script);
         }
@@ -283,6 +288,7 @@ static void restart_instances(ScriptSystem *system, Handle script, bool reload)
         instance->generation_number = ++system->next_number;
         instance->reloaded = reload && (instance->started || instance->reloaded);
         instance->started = false;
+        instance->start_due = instance->enable_due = true;
     }
 }
 
@@ -430,6 +436,13 @@ static void find_hook(ScriptSystem *system, Script *script, ScriptHook hook)
     script->reload_is_exported = hook == HOOK_RELOAD ? is_exported : script->reload_is_exported;
 }
 
+static void find_hooks(ScriptSystem *system, Script *script)
+{
+    for (uint32_t hook = HOOK_START; hook < HOOK_HANDLER; hook++) {
+        find_hook(system, script, (ScriptHook)hook);
+    }
+}
+
 void script_loaded(ScriptSystem *system, Handle handle, lua_State *thread, int result_count)
 {
     Script *script = script_at(system, handle);
@@ -444,8 +457,55 @@ void script_loaded(ScriptSystem *system, Handle handle, lua_State *thread, int r
         lua_pushboolean(thread, 1);
     }
     script->module_ref = luaL_ref(thread, LUA_REGISTRYINDEX);
+    find_hooks(system, script);
+}
+
+// Exports of TypeScript are in a local table until the file returns it. It is found by its name in
+// the outermost frame, which is the file's own.
+static void take_exports(Script *script, lua_State *thread)
+{
+    void *frames[GUARD_FRAMES_MAX];
+    size_t count = 0;
+    (void)guard_frames(thread, frames, &count);
+    if (script->module_ref != 0 || count == 0 || !lua_checkstack(thread, 1)) {
+        return;
+    }
+    lua_Debug debug;
+    guard_frame_debug(thread, frames[count - 1], &debug);
+    const char *name = NULL;
+    for (int i = 1; (name = lua_getlocal(thread, &debug, i)) != NULL; i++) {
+        if (strcmp(name, EXPORTS_NAME) == 0 && lua_istable(thread, -1)) {
+            script->module_ref = luaL_ref(thread, LUA_REGISTRYINDEX);
+            return;
+        }
+        lua_pop(thread, 1);
+    }
+}
+
+static bool has_hooks(const Script *script)
+{
     for (uint32_t hook = HOOK_START; hook < HOOK_HANDLER; hook++) {
-        find_hook(system, script, (ScriptHook)hook);
+        if (script->hook_refs[hook] != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Looked up at every wait, because more may be defined between two. From the first hook on the top
+// level is a coroutine like any other: a fault in it does not mean that the script never began.
+void script_load_waits(ScriptSystem *system, Thread *thread)
+{
+    Script *script = script_at(system, thread->load_script);
+    if (script == NULL) {
+        return;
+    }
+    take_exports(script, thread->lua);
+    find_hooks(system, script);
+    share_use(system, script, HOOKS_LOOK_STEPS);
+    if (has_hooks(script)) {
+        script->load = LOAD_BESIDE;
+        thread->hook = HOOK_HANDLER;
     }
 }
 
@@ -453,7 +513,7 @@ void script_load_failed(ScriptSystem *system, Handle handle)
 {
     Script *script = script_at(system, handle);
     if (script != NULL) {
-        script->load = LOAD_FAILED;
+        script->load = script->load == LOAD_BESIDE ? LOAD_DONE : LOAD_FAILED;
     }
 }
 

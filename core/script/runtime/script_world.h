@@ -26,6 +26,7 @@ typedef struct ScriptEntityInfo {
     Quat rotation;
     Vec3 size;
     float health;
+    Text team;     // of a spawn point (type ENTITY_NONE), "" for everybody
     bool is_local; // made by SpawnLocal on this client
     bool is_anchored;
 } ScriptEntityInfo;
@@ -45,6 +46,12 @@ typedef struct ScriptRayHit {
     VoxelKind kind;
 } ScriptRayHit;
 
+// What a ray goes through.
+typedef struct ScriptIgnored {
+    const uint64_t *net_ids;
+    uint32_t count;
+} ScriptIgnored;
+
 // Where a message goes. On the server: one player, or all (player 0). On the client: the server.
 typedef struct ScriptMessage {
     uint64_t player_id;
@@ -58,6 +65,16 @@ typedef struct ScriptMessage {
     uint64_t invoke_id;
 } ScriptMessage;
 
+// A projectile to be fired. What is NULL is as its prefab has it, or 0 without one.
+typedef struct ScriptShot {
+    Text prefab;      // empty: none
+    uint64_t shooter; // 0: the body of the player whose remote is handled, or nobody
+    Vec3 velocity;
+    const Vec3 *position; // NULL: the eye of the shooter
+    const float *damage, *gravity;
+    const uint32_t *kind;
+} ScriptShot;
+
 typedef struct ScriptWorld ScriptWorld;
 
 typedef struct ScriptWorldMethods {
@@ -69,12 +86,15 @@ typedef struct ScriptWorldMethods {
     uint64_t (*work)(ScriptWorld *world);
     bool (*entity)(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo *out);
     uint64_t (*find)(ScriptWorld *world, Text name); // the lowest net id of that name; 0: none
+    uint32_t (*find_all)(ScriptWorld *world, Text name, uint64_t *out, uint32_t max);
     Text (*name)(ScriptWorld *world, uint64_t net_id);
     bool (*prefab)(ScriptWorld *world, uint32_t index, Text *name); // false past the last
     uint32_t (*in_radius)(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
                           uint64_t *out, uint32_t max);
-    bool (*ray)(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance, uint64_t ignore,
-                ScriptRayHit *out);
+    uint32_t (*in_box)(ScriptWorld *world, Aabb box, uint32_t type_mask, uint64_t *out,
+                       uint32_t max);
+    bool (*ray)(ScriptWorld *world, Vec3 origin, Vec3 direction, float distance,
+                ScriptIgnored ignored, ScriptRayHit *out);
     VoxelKind (*voxel)(ScriptWorld *world, VoxelCoord at);
     uint32_t (*players)(ScriptWorld *world, ScriptPlayerInfo *out, uint32_t max);
     bool (*attribute)(ScriptWorld *world, uint64_t net_id, Text name, ScriptValue *out);
@@ -85,6 +105,9 @@ typedef struct ScriptWorldMethods {
     uint32_t (*voxel_kinds)(ScriptWorld *world, const Text **names);
     // --- changing ----------------------------------------------------------------------------
     Status (*spawn)(ScriptWorld *world, Text prefab, Vec3 position, bool local, uint64_t *out);
+    // For the player whose remote is handled (ScriptWorld.actor), which exists: at its eye, owned
+    // by it; a projectile is fired by it.
+    Status (*spawn_for_actor)(ScriptWorld *world, Text prefab, uint64_t *out);
     Status (*destroy)(ScriptWorld *world, uint64_t net_id);
     Status (*set_position)(ScriptWorld *world, uint64_t net_id, Vec3 position);
     Status (*set_velocity)(ScriptWorld *world, uint64_t net_id, Vec3 velocity);
@@ -104,8 +127,12 @@ typedef struct ScriptWorldMethods {
     Status (*player_team)(ScriptWorld *world, uint64_t player_id, Text team);
     Status (*player_stat)(ScriptWorld *world, uint64_t player_id, Text name, double value);
     bool (*player_stat_read)(ScriptWorld *world, uint64_t player_id, Text name, double *out);
-    Status (*fire)(ScriptWorld *world, uint64_t shooter, Vec3 origin, Vec3 velocity, float damage,
-                   float gravity, uint32_t kind, uint64_t *out);
+    // The numbers in the order in which they came; false past the last.
+    bool (*player_stat_at)(ScriptWorld *world, uint64_t player_id, uint32_t index, Text *name,
+                           double *out);
+    // STATUS_NOT_FOUND: the shooter is gone; STATUS_UNSUPPORTED: there is no such prefab of a
+    // projectile; STATUS_BLOCKED: neither a position nor a shooter with an eye.
+    Status (*fire)(ScriptWorld *world, const ScriptShot *shot, uint64_t *out);
     Status (*npc_move_to)(ScriptWorld *world, uint64_t net_id, Vec3 position);
     Status (*npc_target)(ScriptWorld *world, uint64_t net_id, uint64_t target);
     Status (*npc_patrol)(ScriptWorld *world, uint64_t net_id, const Vec3 *points, uint32_t count);
@@ -118,7 +145,10 @@ typedef struct ScriptWorldMethods {
     bool (*key_is_down)(ScriptWorld *world, Text key_or_action);
     bool (*camera)(ScriptWorld *world, Vec3 *position, Vec3 *forward);
     uint64_t (*local_player)(ScriptWorld *world);
-    Status (*ui)(ScriptWorld *world, const uint8_t *tree, size_t bytes); // value.h
+    // A tree (value.h) of the instance with that number; entity 0: on the screen. 0 bytes: nothing
+    // is shown there any more.
+    Status (*show)(ScriptWorld *world, uint64_t owner, uint64_t entity, const uint8_t *tree,
+                   size_t bytes);
     // --- both --------------------------------------------------------------------------------
     Status (*sound)(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
                     float volume);
@@ -131,6 +161,7 @@ typedef struct ScriptWorldMethods {
 struct ScriptWorld {
     const ScriptWorldMethods *methods;
     uint32_t caller;     // slot of the running script, 0: none; what it makes is charged to it
+    uint64_t actor;      // the player whose remote it handles, 0: none; see spawn_for_actor
     const char *refusal; // why the last call was STATUS_LIMIT; NULL: not set
     char refusal_text[160];
 };

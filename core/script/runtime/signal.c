@@ -267,6 +267,9 @@ static int timer_again(lua_State *lua, int status, lua_KContext context)
     lua_pushvalue(lua, 1);
     const uint32_t slot = schedule_call(lua, 2, 1, system->tick + connection->period_ticks);
     connection->thread = pool_handle(&system->threads, slot);
+    Thread *ended = thread_at(system, system->current_thread);
+    thread_at(system, slot)->timer_ref = ended->timer_ref;
+    ended->timer_ref = 0;
     return 0;
 }
 
@@ -295,8 +298,34 @@ static int timer_start(lua_State *lua, bool repeats)
     lua_pushvalue(lua, made);
     const uint32_t slot = schedule_call(lua, made + 1, 1, system->tick + ticks);
     connection->thread = pool_handle(&system->threads, slot);
+    lua_pushvalue(lua, made);
+    thread_at(system, slot)->timer_ref = luaL_ref(lua, LUA_REGISTRYINDEX);
     lua_settop(lua, made);
     return 1;
+}
+
+void timer_failed(ScriptSystem *system, Handle instance, int timer_ref)
+{
+    lua_State *lua = system->lua;
+    if (timer_ref == 0) {
+        return;
+    }
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, timer_ref);
+    ConnectionObject *connection = lua_touserdata(lua, -1);
+    const bool goes_on = connection->connected && connection->period_ticks != 0;
+    const uint32_t slot = goes_on ? hook_thread(system, instance, HOOK_HANDLER) : 0;
+    connection->connected = slot != 0;
+    if (slot == 0) {
+        lua_pop(lua, 1);
+        luaL_unref(lua, LUA_REGISTRYINDEX, timer_ref);
+        return;
+    }
+    Thread *thread = thread_at(system, slot);
+    connection->thread = pool_handle(&system->threads, slot);
+    thread->timer_ref = timer_ref;
+    lua_pushcfunction(thread->lua, timer_fire);
+    lua_xmove(lua, thread->lua, 1);
+    schedule_later(system, slot, 1, system->tick + connection->period_ticks);
 }
 
 int timer_after(lua_State *lua)
@@ -600,13 +629,18 @@ Handle signal_listener(ScriptSystem *system, const char *key)
     if (!signal_push_named(system, lua, key, false)) {
         return HANDLE_NONE;
     }
+    const SignalObject *signal = lua_touserdata(lua, -1);
+    Handle script = HANDLE_NONE;
     lua_getiuservalue(lua, -1, 1);
-    lua_rawgeti(lua, -1, 1);
-    const ConnectionObject *connection = lua_touserdata(lua, -1);
-    const Handle script = is_alive(system, connection)
-                              ? instance_at(system, connection->instance)->script
-                              : HANDLE_NONE;
-    lua_pop(lua, 3);
+    for (uint32_t i = 1; i <= signal->connection_count && handle_is_none(script); i++) {
+        lua_rawgeti(lua, -1, i);
+        const ConnectionObject *connection = lua_touserdata(lua, -1);
+        if (is_alive(system, connection)) {
+            script = instance_at(system, connection->instance)->script;
+        }
+        lua_pop(lua, 1);
+    }
+    lua_pop(lua, 2);
     return script;
 }
 

@@ -14,7 +14,9 @@ typedef enum StoreOperation {
     STORE_REMOVE,
     STORE_SORTED,
     STORE_VERSIONS,
-    STORE_COMPARE_AND_SET // UpdateAsync: set only if the version is still `version`
+    STORE_COMPARE_AND_SET, // UpdateAsync: set only if the version is still `version`
+    STORE_GET_VERSION,     // what `version` of the key held
+    STORE_OPERATION_END
 } StoreOperation;
 
 // Answers are lists of values:
@@ -24,7 +26,10 @@ typedef enum StoreOperation {
 //   REMOVE           what was there or nil
 //   COMPARE_AND_SET  whether it was set, version
 //   SORTED           a list of {key = …, value = …}
-//   VERSIONS         a list of {version = …, time = …}, newest first
+//   VERSIONS         a list of {kept = …, time = …, version = …}, newest first
+//   GET_VERSION      the value of that version, or nil: removed then, or not kept any more
+// The value of SORTED is empty, or a list of three: the least number, the greatest one, and the
+// number after whose entry the page begins, each an integer or nil. That entry's key is the key.
 typedef struct StoreRequest {
     uint64_t request_id; // answered by script_complete with the same id
     StoreOperation operation;

@@ -357,7 +357,7 @@ static void run_store(Loopback *loopback, const StoreRequest *request, double un
         loopback->config.store_answer_bytes_max - loopback->answer_bytes_used < STORE_ANSWER_MAX) {
         loopback->counters.store_refused += 1;
         complete_failed(&loopback->config.server, request->request_id,
-                        "too many requests to the store");
+                        "too many requests to the store wait; put task.wait() between them");
         return;
     }
     ByteWriter writer =
@@ -429,7 +429,9 @@ static bool is_public(ScriptEventType type)
 {
     return type == SCRIPT_EVENT_PLAYER_ADDED || type == SCRIPT_EVENT_PLAYER_REMOVING ||
            type == SCRIPT_EVENT_DIED || type == SCRIPT_EVENT_RESPAWNED ||
-           type == SCRIPT_EVENT_CHAT || type == SCRIPT_EVENT_DESTROYED;
+           type == SCRIPT_EVENT_CHAT || type == SCRIPT_EVENT_DESTROYED ||
+           type == SCRIPT_EVENT_DAMAGED || type == SCRIPT_EVENT_HIT ||
+           type == SCRIPT_EVENT_STRUCTURE_PLACED || type == SCRIPT_EVENT_STRUCTURE_REMOVED;
 }
 
 static void tell_events(Loopback *loopback)
@@ -451,13 +453,27 @@ static void tell_events(Loopback *loopback)
     authority_events_take(authority, told);
 }
 
+typedef struct Replication {
+    ScriptWorld *server;
+    uint64_t player_id;
+} Replication;
+
+static bool client_owns(void *user, uint64_t net_id)
+{
+    const Replication *replication = user;
+    ScriptEntityInfo info;
+    return replication->server->methods->entity(replication->server, net_id, &info) &&
+           info.owner_id == replication->player_id;
+}
+
 static void replicate(Loopback *loopback, Client *client)
 {
+    Replication replication = {authority_world(loopback->config.authority), client->player_id};
     const AttributeTable *attributes = authority_attributes(loopback->config.authority);
     const Roster *roster = authority_roster(loopback->config.authority);
     if (client->attribute_version != attributes->version) {
-        attribute_table_copy_public(attributes, view_attributes(client->view),
-                                    client->attribute_version);
+        attribute_table_copy_visible(attributes, view_attributes(client->view),
+                                     client->attribute_version, client_owns, &replication);
         client->attribute_version = attributes->version;
     }
     if (client->roster_version != roster->version) {

@@ -1,6 +1,9 @@
-// Stored data in memory; see memory_store.h. Values are stored one after another in one block,
-// which is compacted when its end is reached. A removed key is kept without a value, so that its
-// version numbers continue, until its slot is needed.
+// Stored data in memory; see memory_store.h. Values are stored one after another in one block, each
+// after a header that says whose it is; the block is compacted when its end is reached. A removed
+// key is kept without a value, so that its version numbers continue, until its slot is needed.
+//
+// Values that were replaced are kept with their versions, in room of their own: one that does not
+// fit takes the place of those that were replaced first.
 #include "core/script/trial/memory_store.h"
 
 #include "core/base/arena.h"
@@ -11,7 +14,9 @@
 
 typedef struct Version {
     uint64_t version;
-    double unix_seconds;
+    double unix_seconds;     // when it was written
+    double replaced_seconds; // when the next one was; means something only for values that are kept
+    size_t at, bytes;        // of the value, as one value without the list around it; 0: none
 } Version;
 
 typedef struct Key {
@@ -25,29 +30,36 @@ typedef struct Entry {
     bool ordered;
     ShortName store;
     Key key;
-    uint64_t version;
-    size_t at, bytes; // of the value, as one value without the list around it
+    uint64_t version; // the newest; 0: never written
     Version versions[STORE_VERSIONS_MAX];
-    uint32_t version_count; // ever; the ring holds the last ones
 } Entry;
+
+typedef struct Header {
+    uint32_t entry, slot;
+    size_t bytes;
+} Header;
 
 struct MemoryStore {
     MemoryStoreConfig config;
     Entry *entries;
     uint8_t *values;
-    size_t values_used;
+    size_t values_max, values_used;
+    size_t bytes, old_bytes; // of the values that keys have, and of those that they had
 };
 
 MemoryStoreConfig memory_store_config_default(void)
 {
-    return (MemoryStoreConfig){.key_max = 1024, .bytes_max = 4u << 20};
+    return (MemoryStoreConfig){.key_max = 1024, .bytes_max = 4u << 20, .old_bytes_max = 1u << 20};
 }
 
 Status memory_store_create(Heap *heap, const MemoryStoreConfig *config, MemoryStore **out)
 {
+    // A value that is written stands beside everything else for a moment.
+    const size_t headers = (size_t)config->key_max * STORE_VERSIONS_MAX + 1;
+    const size_t values_max =
+        config->bytes_max + config->old_bytes_max + VALUE_BYTES_MAX + headers * sizeof(Header);
     const size_t bytes = arena_need(sizeof(MemoryStore)) +
-                         arena_need(config->key_max * sizeof(Entry)) +
-                         arena_need(config->bytes_max);
+                         arena_need(config->key_max * sizeof(Entry)) + arena_need(values_max);
     void *block = heap_alloc(heap, bytes);
     if (block == NULL) {
         return STATUS_LIMIT;
@@ -58,7 +70,8 @@ Status memory_store_create(Heap *heap, const MemoryStoreConfig *config, MemorySt
     ASSERT(store != NULL);
     store->config = *config;
     store->entries = arena_array(&arena, config->key_max, sizeof(Entry));
-    store->values = arena_alloc(&arena, config->bytes_max);
+    store->values = arena_alloc(&arena, values_max);
+    store->values_max = values_max;
     ASSERT(store->entries != NULL);
     ASSERT(store->values != NULL);
     *out = store;
@@ -71,6 +84,16 @@ void memory_store_destroy(Heap *heap, MemoryStore *store)
 }
 
 // --- entries ------------------------------------------------------------------------------------
+
+static Version *version_at(Entry *entry, uint64_t version)
+{
+    return &entry->versions[version % STORE_VERSIONS_MAX];
+}
+
+static const Version *newest(const Entry *entry)
+{
+    return &entry->versions[entry->version % STORE_VERSIONS_MAX];
+}
 
 static bool key_equal(const Key *key, Text text)
 {
@@ -114,6 +137,9 @@ static Entry *entry_make(MemoryStore *store, const StoreRequest *request)
 {
     Entry *entry = entry_free(store);
     if (entry != NULL) {
+        for (uint32_t i = 0; i < STORE_VERSIONS_MAX; i++) {
+            store->old_bytes -= entry->versions[i].bytes; // it was removed: all are old
+        }
         *entry = (Entry){.used = true, .ordered = request->ordered};
         entry->store.bytes = (uint8_t)request->store.bytes;
         memcpy(entry->store.data, request->store.data, request->store.bytes);
@@ -123,54 +149,123 @@ static Entry *entry_make(MemoryStore *store, const StoreRequest *request)
     return entry;
 }
 
-// Compacts all values; their order stays.
+// Closes the gaps that values left which nobody has any more.
 static void compact(MemoryStore *store)
 {
-    size_t end = 0;
-    size_t from = 0;
-    for (;;) {
-        Entry *next = NULL;
-        for (uint32_t i = 0; i < store->config.key_max; i++) {
-            Entry *entry = &store->entries[i];
-            if (entry->exists && entry->bytes > 0 && entry->at >= from &&
-                (next == NULL || entry->at < next->at)) {
-                next = entry;
-            }
+    size_t end = 0, at = 0;
+    while (at < store->values_used) {
+        Header header;
+        memcpy(&header, store->values + at, sizeof header);
+        const size_t all = sizeof header + header.bytes;
+        Version *version = &store->entries[header.entry].versions[header.slot];
+        if (version->bytes > 0 && version->at == at + sizeof header) {
+            memmove(store->values + end, store->values + at, all);
+            version->at = end + sizeof header;
+            end += all;
         }
-        if (next == NULL) {
-            break;
-        }
-        from = next->at + next->bytes;
-        memmove(store->values + end, store->values + next->at, next->bytes);
-        next->at = end;
-        end += next->bytes;
+        at += all;
     }
     store->values_used = end;
 }
 
-static bool value_put(MemoryStore *store, Entry *entry, const uint8_t *value, size_t bytes)
+static void value_put(MemoryStore *store, Entry *entry, const uint8_t *value, size_t bytes)
 {
-    if (bytes > store->config.bytes_max - store->values_used) {
+    const Header header = {(uint32_t)(entry - store->entries),
+                           (uint32_t)(entry->version % STORE_VERSIONS_MAX), bytes};
+    if (store->values_max - store->values_used < sizeof header + bytes) {
         compact(store);
     }
-    // The old value stays until the new one is written, so that a failure changes nothing.
-    if (bytes > store->config.bytes_max - store->values_used) {
-        return false;
-    }
-    memcpy(store->values + store->values_used, value, bytes);
-    entry->at = store->values_used;
-    entry->bytes = bytes;
-    entry->exists = true;
-    store->values_used += bytes;
-    return true;
+    ASSERT(store->values_max - store->values_used >= sizeof header + bytes);
+    memcpy(store->values + store->values_used, &header, sizeof header);
+    Version *version = version_at(entry, entry->version);
+    version->at = store->values_used + sizeof header;
+    version->bytes = bytes;
+    memcpy(store->values + version->at, value, bytes);
+    store->values_used += sizeof header + bytes;
 }
 
-static void version_add(Entry *entry, double unix_seconds)
+// --- old values ---------------------------------------------------------------------------------
+
+static bool is_old(const Entry *entry, const Version *version)
 {
+    return version->bytes > 0 && (!entry->exists || version->version != entry->version);
+}
+
+static int key_order(const Entry *entry, Text key)
+{
+    const size_t shorter = entry->key.bytes < key.bytes ? entry->key.bytes : key.bytes;
+    const int order = memcmp(entry->key.data, key.data, shorter);
+    return order != 0 ? order : (int)entry->key.bytes - (int)key.bytes;
+}
+
+// Whether a was replaced before b. Those of one second stand in the order of their keys.
+static bool is_older(const Entry *a, const Version *x, const Entry *b, const Version *y)
+{
+    if (x->replaced_seconds != y->replaced_seconds) {
+        return x->replaced_seconds < y->replaced_seconds;
+    }
+    if (a->ordered != b->ordered) {
+        return b->ordered;
+    }
+    const size_t shorter = a->store.bytes < b->store.bytes ? a->store.bytes : b->store.bytes;
+    int order = memcmp(a->store.data, b->store.data, shorter);
+    order = order != 0 ? order : (int)a->store.bytes - (int)b->store.bytes;
+    order = order != 0 ? order : key_order(a, (Text){b->key.data, b->key.bytes});
+    return order != 0 ? order < 0 : x->version < y->version;
+}
+
+static bool drop_oldest(MemoryStore *store)
+{
+    Entry *whose = NULL;
+    Version *oldest = NULL;
+    for (uint32_t i = 0; i < store->config.key_max; i++) {
+        Entry *entry = &store->entries[i];
+        for (uint32_t slot = 0; slot < STORE_VERSIONS_MAX; slot++) {
+            Version *version = &entry->versions[slot];
+            if (is_old(entry, version) &&
+                (oldest == NULL || is_older(entry, version, whose, oldest))) {
+                whose = entry;
+                oldest = version;
+            }
+        }
+    }
+    if (oldest != NULL) {
+        store->old_bytes -= oldest->bytes;
+        oldest->bytes = 0;
+    }
+    return oldest != NULL;
+}
+
+// The newest value of an entry becomes an old one, and has room, or is forgotten.
+static void value_retire(MemoryStore *store, Entry *entry, double unix_seconds)
+{
+    Version *version = version_at(entry, entry->version);
+    const size_t bytes = version->bytes, max = store->config.old_bytes_max;
+    store->bytes -= bytes;
+    version->bytes = 0;
+    for (uint32_t i = 0; i < STORE_DROPS_MAX && bytes <= max && store->old_bytes > max - bytes;
+         i++) {
+        (void)drop_oldest(store);
+    }
+    if (bytes <= max && store->old_bytes <= max - bytes) {
+        version->bytes = bytes;
+        version->replaced_seconds = unix_seconds;
+        store->old_bytes += bytes;
+    }
+}
+
+// The next version, of which nothing is known but when.
+static void version_add(MemoryStore *store, Entry *entry, double unix_seconds)
+{
+    Version *next = version_at(entry, entry->version + 1);
+    store->old_bytes -= next->bytes; // the oldest of the key
+    next->bytes = 0;
+    if (entry->exists) {
+        value_retire(store, entry, unix_seconds);
+    }
     entry->version += 1;
-    entry->versions[entry->version_count % STORE_VERSIONS_MAX] =
-        (Version){entry->version, unix_seconds};
-    entry->version_count += 1;
+    entry->exists = false;
+    *next = (Version){.version = entry->version, .unix_seconds = unix_seconds};
 }
 
 // --- values -------------------------------------------------------------------------------------
@@ -178,7 +273,7 @@ static void version_add(Entry *entry, double unix_seconds)
 static void write_value(const MemoryStore *store, const Entry *entry, ByteWriter *answer)
 {
     if (entry != NULL && entry->exists) {
-        byte_write_bytes(answer, store->values + entry->at, entry->bytes);
+        byte_write_bytes(answer, store->values + newest(entry)->at, newest(entry)->bytes);
     } else {
         byte_write_u8(answer, STORE_TAG_NIL);
     }
@@ -204,12 +299,16 @@ static bool put(MemoryStore *store, const StoreRequest *request, const uint8_t *
         entry = entry_make(store, request);
     }
     if (entry == NULL) {
-        return store_answer_fail(answer, "the store has too many keys");
+        return store_answer_fail(answer, STORE_HAS_TOO_MANY_KEYS);
     }
-    if (!value_put(store, entry, value, bytes)) {
-        return store_answer_fail(answer, "the store is full"); // a new key stays without a value
+    const size_t others = store->bytes - (entry->exists ? newest(entry)->bytes : 0);
+    if (bytes > store->config.bytes_max || others > store->config.bytes_max - bytes) {
+        return store_answer_fail(answer, STORE_IS_FULL); // a new key stays without a value
     }
-    version_add(entry, unix_seconds);
+    version_add(store, entry, unix_seconds);
+    value_put(store, entry, value, bytes);
+    entry->exists = true;
+    store->bytes += bytes;
     *out = entry;
     return true;
 }
@@ -260,7 +359,8 @@ static bool run_increment(MemoryStore *store, const StoreRequest *request, doubl
     int64_t value = 0;
     Entry *entry = entry_find(store, request);
     if (entry != NULL && entry->exists &&
-        !store_answer_read_integer(store->values + entry->at, entry->bytes, &value)) {
+        !store_answer_read_integer(store->values + newest(entry)->at, newest(entry)->bytes,
+                                   &value)) {
         return store_answer_fail(answer, "what is stored there is not an integer");
     }
     const double sum = (double)value + request->number;
@@ -287,9 +387,7 @@ static bool run_remove(MemoryStore *store, const StoreRequest *request, double u
     store_answer_list(answer, 1);
     write_value(store, entry, answer);
     if (entry != NULL && entry->exists) {
-        entry->exists = false;
-        entry->bytes = 0;
-        version_add(entry, unix_seconds);
+        version_add(store, entry, unix_seconds);
     }
     return true;
 }
@@ -298,39 +396,51 @@ static int64_t entry_integer(const MemoryStore *store, const Entry *entry)
 {
     int64_t value = 0;
     const bool is_integer =
-        store_answer_read_integer(store->values + entry->at, entry->bytes, &value);
+        store_answer_read_integer(store->values + newest(entry)->at, newest(entry)->bytes, &value);
     ASSERT(is_integer);
     return value;
 }
 
-// Whether a comes before b; equal numbers by key.
+// Where an entry stands to (number, key); equal numbers by key.
+static int order_to(const MemoryStore *store, const Entry *entry, int64_t number, Text key)
+{
+    const int64_t own = entry_integer(store, entry);
+    return own != number ? (own < number ? -1 : 1) : key_order(entry, key);
+}
+
+// Whether a comes before b.
 static bool is_before(const MemoryStore *store, const Entry *a, const Entry *b, bool ascending)
 {
-    const int64_t x = entry_integer(store, a);
-    const int64_t y = entry_integer(store, b);
-    if (x != y) {
-        return ascending ? x < y : x > y;
+    const int order =
+        order_to(store, a, entry_integer(store, b), (Text){b->key.data, b->key.bytes});
+    return ascending ? order < 0 : order > 0;
+}
+
+static bool is_on_page(const MemoryStore *store, const Entry *entry, const StoreRange *range,
+                       const StoreRequest *request)
+{
+    if (!entry->used || !entry->exists || !entry->ordered ||
+        !attribute_table_name_equal(&entry->store, request->store)) {
+        return false;
     }
-    const size_t shorter = a->key.bytes < b->key.bytes ? a->key.bytes : b->key.bytes;
-    const int order = memcmp(a->key.data, b->key.data, shorter);
-    return order != 0 ? order < 0 : a->key.bytes < b->key.bytes;
+    const int64_t number = entry_integer(store, entry);
+    const int order = order_to(store, entry, range->from, range->from_key);
+    return number >= range->least && number <= range->most &&
+           (request->ascending ? order > 0 : order < 0);
 }
 
 static bool run_sorted(MemoryStore *store, const StoreRequest *request, ByteWriter *answer)
 {
-    if (!request->ordered) {
-        return store_answer_fail(answer, "only an ordered store can be read in order");
-    }
-    if (!(request->number >= 1 && request->number <= STORE_PAGE_MAX)) {
-        return store_answer_fail(answer, "between 1 and 100 entries can be read at once");
+    StoreRange range;
+    if (!store_answer_range(request, &range, answer)) {
+        return false;
     }
     const Entry *page[STORE_PAGE_MAX];
-    const uint32_t max = (uint32_t)request->number;
+    const uint32_t max = range.count;
     uint32_t count = 0;
     for (uint32_t i = 0; i < store->config.key_max; i++) {
         const Entry *entry = &store->entries[i];
-        if (!entry->used || !entry->exists || !entry->ordered ||
-            !attribute_table_name_equal(&entry->store, request->store)) {
+        if (!is_on_page(store, entry, &range, request)) {
             continue;
         }
         uint32_t at = count;
@@ -360,18 +470,27 @@ static bool run_sorted(MemoryStore *store, const StoreRequest *request, ByteWrit
 static bool run_versions(MemoryStore *store, const StoreRequest *request, ByteWriter *answer)
 {
     const Entry *entry = entry_find(store, request);
-    const uint32_t ever = entry != NULL ? entry->version_count : 0;
-    const uint32_t count = ever < STORE_VERSIONS_MAX ? ever : STORE_VERSIONS_MAX;
+    const uint64_t ever = entry != NULL ? entry->version : 0;
+    const uint64_t count = ever < STORE_VERSIONS_MAX ? ever : STORE_VERSIONS_MAX;
     store_answer_list(answer, 1);
     store_answer_list(answer, count);
-    for (uint32_t i = 0; i < count; i++) {
-        const Version *version = &entry->versions[(ever - 1 - i) % STORE_VERSIONS_MAX];
-        byte_write_u8(answer, STORE_TAG_MAP);
-        byte_write_varint(answer, 2);
-        store_answer_text(answer, "time", 4);
-        store_answer_integer(answer, (int64_t)version->unix_seconds);
-        store_answer_text(answer, "version", 7);
-        store_answer_integer(answer, (int64_t)version->version);
+    for (uint64_t i = 0; i < count; i++) {
+        const Version *version = &entry->versions[(ever - i) % STORE_VERSIONS_MAX];
+        store_answer_version(answer, version->version, (uint64_t)version->unix_seconds,
+                             version->bytes > 0);
+    }
+    return true;
+}
+
+static bool run_get_version(MemoryStore *store, const StoreRequest *request, ByteWriter *answer)
+{
+    Entry *entry = entry_find(store, request);
+    const Version *version = entry != NULL ? version_at(entry, request->version) : NULL;
+    store_answer_list(answer, 1);
+    if (version != NULL && version->version == request->version && version->bytes > 0) {
+        byte_write_bytes(answer, store->values + version->at, version->bytes);
+    } else {
+        byte_write_u8(answer, STORE_TAG_NIL);
     }
     return true;
 }
@@ -399,6 +518,8 @@ bool memory_store_run(MemoryStore *store, const StoreRequest *request, double un
         return run_versions(store, request, answer);
     case STORE_COMPARE_AND_SET:
         return run_compare_and_set(store, request, seconds, answer);
+    case STORE_GET_VERSION:
+        return run_get_version(store, request, answer);
     default:
         return store_answer_fail(answer, "unknown operation");
     }

@@ -11,7 +11,8 @@ typedef struct MemoryStore MemoryStore;
 
 typedef struct MemoryStoreConfig {
     uint32_t key_max;
-    size_t bytes_max; // of all values
+    size_t bytes_max;     // of all values
+    size_t old_bytes_max; // of all values that were replaced
 } MemoryStoreConfig;
 
 MemoryStoreConfig memory_store_config_default(void);

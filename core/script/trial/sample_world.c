@@ -24,6 +24,9 @@ struct SampleWorld {
 
 static const Text part_names[PART_MAX] = {
     {"Door", 4}, {"Platform", 8}, {"Zone", 4}, {"Button", 6}, {"Wall", 4}};
+static const PlaceSpawn spawns[] = {
+    {.name = {"Start", 5}},
+    {.name = {"RedBase", 7}, .position = {-12, 0, -12}, .yaw = MATH_PI / 2, .team = {"red", 3}}};
 static const PieceDesc pieces[] = {{1, 1, 1, 0, 50}, {3, 3, 1, 0, 100}};
 static const Text coin_tags[] = {{"coin", 4}};
 static const PrefabAttribute coin_attributes[] = {
@@ -129,6 +132,8 @@ static Status make_worlds(Heap *heap, SampleWorld *world)
     authority.sim = world->sim;
     authority.prefabs = (PrefabTable){world->prefabs, PREFAB_MAX};
     authority.scene_names = part_names;
+    authority.spawns = spawns;
+    authority.spawn_count = sizeof spawns / sizeof spawns[0];
     authority.attributes.record_max = 2048;
     authority.attributes.attribute_max = 4096;
     authority.attributes.text_small_max = 1024;
@@ -141,6 +146,7 @@ static Status make_worlds(Heap *heap, SampleWorld *world)
     view.sim = world->sim;
     view.prefabs = authority.prefabs;
     view.scene_names = part_names;
+    view.spawns = (SpawnPoints){authority.spawns, authority.spawn_count};
     view.local_player = SAMPLE_WORLD_PLAYER;
     return view_create(heap, &view, &world->view);
 }

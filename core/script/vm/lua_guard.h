@@ -85,6 +85,13 @@ int guard_reset_thread(lua_State *thread, lua_State *from);
 // The creation number of a table, function, thread or userdata; 0 for anything else.
 uint32_t guard_number(lua_State *thread, int index);
 
+// Userdata of this size without user values are plain values: three floats that never change. As
+// keys of tables they are equal if their numbers are; -0 is 0 there, and one NaN is like another,
+// so that every such key is found again and the order of pairs is the same everywhere.
+#define GUARD_PLAIN_BYTES 12
+uint32_t guard_plain_hash(const void *value);
+int guard_plain_equal(const void *a, const void *b);
+
 // --- for vm.c -----------------------------------------------------------------------------------
 typedef struct GuardEntry {
     int64_t steps, steps_over;

@@ -53,6 +53,28 @@ static int base_setmetatable(lua_State *L)
     return 1;
 }
 
+// --- next ---------------------------------------------------------------------------------------
+// As Lua's own, except for tables of the API whose content is elsewhere: their metatable has a
+// function of ours for it.
+static int base_next(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 2);
+    if (luaL_getmetafield(L, 1, "__next") != LUA_TNIL) {
+        if (lua_iscfunction(L, 3)) {
+            lua_insert(L, 1);
+            lua_call(L, 2, LUA_MULTRET);
+            return lua_gettop(L);
+        }
+        lua_settop(L, 2);
+    }
+    if (lua_next(L, 1) != 0) {
+        return 2;
+    }
+    lua_pushnil(L);
+    return 1;
+}
+
 // --- xpcall -------------------------------------------------------------------------------------
 // The stack is: handler, function, arguments; then the function's results. An error in the handler
 // replaces the first one.
@@ -190,12 +212,13 @@ static int os_difftime(lua_State *L)
 
 // --- putting it together ------------------------------------------------------------------------
 static const char *const BASE_NAMES[] = {
-    "_VERSION", "assert", "error",  "ipairs", "next",     "pairs",    "pcall", "rawequal",
+    "_VERSION", "assert", "error",  "ipairs", "pairs",    "pcall",    "rawequal",
     "rawget",   "rawlen", "rawset", "select", "tonumber", "tostring", "type",
 };
 
 static const luaL_Reg OWN_BASE[] = {
     {"getmetatable", base_getmetatable},
+    {"next", base_next},
     {"setmetatable", base_setmetatable},
     {"xpcall", base_xpcall},
     {NULL, NULL},

@@ -1,7 +1,6 @@
 // The checks that all commands of players share, and the memory of all features.
 #include "core/world/act/act_inside.h"
 
-#include "core/sim/npc.h"
 #include "core/sim/puppet.h"
 
 const Entity *act_living_body(Acts *acts, Session *session, uint32_t seq)
@@ -13,12 +12,6 @@ const Entity *act_living_body(Acts *acts, Session *session, uint32_t seq)
         return NULL;
     }
     return body;
-}
-
-Vec3 act_eye(const Sim *sim, const Entity *body)
-{
-    const float height = sim_config(sim)->character.height;
-    return vec3_add(body->position, vec3(0, height * NPC_EYE_FRACTION, 0));
 }
 
 float act_distance(Vec3 point, Aabb box)
@@ -51,6 +44,7 @@ Status act_create(const ActConfig *config, Acts **out)
         return status;
     }
     sim_set_hit_filter(config->sim, fire_may_hit, acts);
+    authority_set_rewind(config->authority, fire_rewind, acts);
     *out = acts;
     return STATUS_OK;
 }

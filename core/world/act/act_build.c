@@ -83,7 +83,7 @@ static bool may_build(Acts *acts, Session *session, uint32_t seq, const Structur
     if (body == NULL) {
         return false;
     }
-    if (act_distance(act_eye(acts->config.sim, body), piece_box(acts, desc)) >
+    if (act_distance(sim_eye(acts->config.sim, body), piece_box(acts, desc)) >
         acts->config.place->reach_m) {
         session_deny(sessions, session, seq, STATUS_DENIED, "That is out of reach; go nearer.");
         return false;
@@ -135,6 +135,7 @@ void act_build_place(Acts *acts, Session *session, uint32_t seq, const MessageBu
         .entity_id = net_id, .player = session->player, .piece = desc.piece};
     const ReplicatorEvent where = {.subject = net_id};
     event_broadcast(sessions, MESSAGE_STRUCTURE_PLACED, &event, &where);
+    authority_structure_placed(acts->config.authority, net_id, session->player);
     save_structure(acts->config.saves, net_id, session, seq);
 }
 
@@ -158,7 +159,7 @@ void act_build_remove(Acts *acts, Session *session, uint32_t seq, const MessageB
     }
     const StructureDesc desc = {
         .piece = structure->part.piece, .cell = structure->part.cell, .turn = structure->part.turn};
-    if (act_distance(act_eye(sim, body), piece_box(acts, &desc)) > acts->config.place->reach_m) {
+    if (act_distance(sim_eye(sim, body), piece_box(acts, &desc)) > acts->config.place->reach_m) {
         session_deny(sessions, session, seq, STATUS_DENIED, "That is out of reach; go nearer.");
         return;
     }

@@ -57,6 +57,13 @@ static uint32_t rewind_of(const Acts *acts, const Session *session)
     return ago < most ? (uint32_t)ago : most;
 }
 
+uint32_t fire_rewind(void *user, uint64_t player_id)
+{
+    const Acts *acts = user;
+    const Session *session = session_of_player(acts->config.sessions, player_id);
+    return session != NULL && session->state == SESSION_PLAYING ? rewind_of(acts, session) : 0;
+}
+
 void act_fire(Acts *acts, Session *session, const WireInputFrame *input)
 {
     const WorldClock *clock = acts->config.clock;
@@ -74,7 +81,7 @@ void act_fire(Acts *acts, Session *session, const WireInputFrame *input)
     const ProjectileDesc desc = {
         .owner_id = session->player,
         .shooter = sim_find(sim, session->entity),
-        .position = act_eye(sim, body),
+        .position = sim_eye(sim, body),
         .velocity = vec3_scale(look(input), weapon->speed),
         .radius = weapon->radius,
         .gravity = weapon->gravity,

@@ -15,7 +15,6 @@ struct Acts {
 
 // The living body of a player, or NULL after an error was sent.
 const Entity *act_living_body(Acts *acts, Session *session, uint32_t seq);
-Vec3 act_eye(const Sim *sim, const Entity *body);
 float act_distance(Vec3 point, Aabb box); // 0 inside
 static inline bool act_coord_ok(WireCoord at)
 {
@@ -37,6 +36,7 @@ MUST_USE Status profile_create(Acts *acts);
 void profile_destroy(Acts *acts);
 // act_fire.c
 bool fire_may_hit(void *user, uint64_t shooter_net_id, uint64_t target_net_id); // SimHitFilter
+uint32_t fire_rewind(void *user, uint64_t player_id);                           // AuthorityRewind
 // act_chat.c
 MUST_USE Status chat_create(Acts *acts);
 void chat_destroy(Acts *acts);

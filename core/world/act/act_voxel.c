@@ -221,7 +221,7 @@ static void move_viewer(Acts *acts, const Session *session, VoxelViewer *viewer)
     if (body == NULL || viewer->scans) {
         return; // one move at a time
     }
-    const ChunkCoord at = voxel_chunk(voxel_at(act_eye(acts->config.sim, body)));
+    const ChunkCoord at = voxel_chunk(voxel_at(sim_eye(acts->config.sim, body)));
     if (viewer->placed && chunk_equal(at, viewer->at)) {
         return;
     }
@@ -346,7 +346,7 @@ static bool may_ask(const Acts *acts, const VoxelViewer *viewer, const Entity *b
 {
     return may_know(acts->voxels, viewer, at) ||
            (body != NULL &&
-            is_around(acts->voxels, voxel_chunk(voxel_at(act_eye(acts->config.sim, body))), at));
+            is_around(acts->voxels, voxel_chunk(voxel_at(sim_eye(acts->config.sim, body))), at));
 }
 
 void act_chunk_request(Acts *acts, Session *session, uint32_t seq,
@@ -558,6 +558,22 @@ static void show_preview(Acts *acts, Session *session, const MessageTerraform *e
     preview_begin(acts, session, true);
 }
 
+static VoxelKind read_voxel(void *user, VoxelCoord at)
+{
+    return terrain_voxel(sim_terrain_view(((const Acts *)user)->config.sim), at);
+}
+
+static void tell_scripts(Acts *acts, VoxelWatch *watch, VoxelKind kind, uint64_t player_id)
+{
+    if (watch->count == 0) {
+        authority_voxels_changed(acts->config.authority, watch->min, watch->max, kind, player_id);
+    }
+    VoxelChange change;
+    while (voxel_watch_next(watch, read_voxel, acts, &change)) {
+        authority_voxel_changed(acts->config.authority, &change, player_id);
+    }
+}
+
 static void terraform(Acts *acts, Session *session, uint32_t seq, const MessageTerraform *edit,
                       VoxelCoord min, VoxelCoord max)
 {
@@ -568,6 +584,8 @@ static void terraform(Acts *acts, Session *session, uint32_t seq, const MessageT
         return;
     }
     look_at_edits(acts); // earlier edits by scripts are not part of this one
+    VoxelWatch watch;
+    voxel_watch_begin(&watch, min, max, read_voxel, acts);
     const Status status = apply(acts, edit, min, max);
     if (status != STATUS_OK) {
         session_deny(sessions, session, seq, status,
@@ -579,6 +597,9 @@ static void terraform(Acts *acts, Session *session, uint32_t seq, const MessageT
     const uint32_t count = note_range(acts, min, max, chunks, 32);
     acts->voxels->edit_count = terrain_edit_count(sim_terrain_view(acts->config.sim));
     session_ack(sessions, session, seq, 0);
+    if (count > 0) {
+        tell_scripts(acts, &watch, (VoxelKind)edit->voxel_kind, session->player);
+    }
     for (uint32_t i = 0; i < count; i++) {
         const ChunkCoord at = {chunks[i].at.x, chunks[i].at.y, chunks[i].at.z};
         save_chunk(acts->config.saves, at, i + 1 == count ? session : NULL, seq);
@@ -625,7 +646,7 @@ void act_terraform(Acts *acts, Session *session, uint32_t seq, const MessageTerr
         return;
     }
     const Aabb box = range_box(min, max);
-    if (!is_in_reach(acts, act_eye(acts->config.sim, body), command, box)) {
+    if (!is_in_reach(acts, sim_eye(acts->config.sim, body), command, box)) {
         session_deny(sessions, session, seq, STATUS_DENIED, "That is out of reach; go nearer.");
         return;
     }

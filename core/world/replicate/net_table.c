@@ -151,8 +151,9 @@ static void keep(NetTable *table, uint32_t entry, Vec3 position)
     table->active[table->active_count++] = entry;
 }
 
-// The state in detail->now is the entity's next version; `has_detail`: shape or attributes differ.
-static void publish(NetTable *table, uint32_t entry, bool has_detail)
+// The state in detail->now is the entity's next version; `has_detail`: shape or attributes differ;
+// `is_public`: somebody else than the owner can see the difference.
+static void publish(NetTable *table, uint32_t entry, bool has_detail, bool is_public)
 {
     NetDetail *detail = &table->details[entry];
     NetSpan *span = &table->spans[entry];
@@ -166,6 +167,7 @@ static void publish(NetTable *table, uint32_t entry, bool has_detail)
     const uint32_t kept = detail->ring != 0 ? NET_RING : 1;
     span->oldest = version > kept ? version - kept + 1 : 1;
     span->detail_since = has_detail || version == 1 ? version : span->detail_since;
+    span->public_since = is_public || version == 1 ? version : span->public_since;
 }
 
 // --- attributes
@@ -212,8 +214,13 @@ static bool fits(ByteWriter *writer, size_t before)
     return false;
 }
 
-// Writes the public attributes of a record. True if all of it fits.
-static bool write_attributes(const AttributeTable *attributes, const Record *record,
+static bool is_visible(uint32_t flags, bool is_owner)
+{
+    return is_owner ? attribute_is_owners(flags) : attribute_is_public(flags);
+}
+
+// Writes the attributes of a record that its owner, or everybody, may see. True if all of it fits.
+static bool write_attributes(const AttributeTable *attributes, const Record *record, bool is_owner,
                              ByteWriter *writer)
 {
     bool whole = true;
@@ -222,7 +229,7 @@ static bool write_attributes(const AttributeTable *attributes, const Record *rec
     NetValue value;
     while (attribute_table_attribute_next(attributes, record, &attribute)) {
         const size_t before = writer->at;
-        if ((attribute.flags & ATTRIBUTE_PRIVATE) == 0 && net_value(&attribute.value, &value)) {
+        if (is_visible(attribute.flags, is_owner) && net_value(&attribute.value, &value)) {
             net_attributes_write_one(writer, attribute.name, &value);
             whole = fits(writer, before) && whole;
         }
@@ -242,29 +249,30 @@ static bool write_attributes(const AttributeTable *attributes, const Record *rec
 
 // An entity that never had attributes, a name or tags has none of these bytes; one that lost them
 // has an empty list.
-static uint32_t encode_attributes(const NetTable *table, uint64_t net_id, uint8_t *out, bool *whole)
+static uint32_t encode_attributes(const NetTable *table, uint64_t net_id, bool is_owner,
+                                  uint8_t *out, bool *whole)
 {
     static const Record nothing;
     const Record *record =
         table->attributes == NULL ? NULL : attribute_table_find(table->attributes, net_id);
     ByteWriter writer = byte_writer(out, NET_ATTRIBUTES_BYTES_MAX);
-    *whole = write_attributes(table->attributes, record != NULL ? record : &nothing, &writer);
+    *whole =
+        write_attributes(table->attributes, record != NULL ? record : &nothing, is_owner, &writer);
     return (uint32_t)writer.at;
 }
 
 #define EMPTY_ATTRIBUTES_BYTES 3
 
 // True if the public attributes differ from what was sent last.
-static bool refresh_attributes(NetTable *table, NetDetail *detail)
+static bool refresh_public(NetTable *table, NetDetail *detail)
 {
-    detail->attributes_stale = false;
     const Record *record = attribute_table_find(table->attributes, detail->net_id);
     if (record == NULL && detail->now.attributes_version == 0) {
         return false;
     }
     bool whole = true;
     uint8_t *bytes = table->scratch;
-    const uint32_t count = encode_attributes(table, detail->net_id, bytes, &whole);
+    const uint32_t count = encode_attributes(table, detail->net_id, false, bytes, &whole);
     Hash64 hash = HASH64_INIT;
     hash_bytes(&hash, bytes, count);
     const bool is_empty = count == EMPTY_ATTRIBUTES_BYTES && detail->now.attributes_version == 0;
@@ -276,6 +284,56 @@ static bool refresh_attributes(NetTable *table, NetDetail *detail)
     detail->attributes_bytes = count;
     detail->now.attributes_version += 1;
     return true;
+}
+
+static bool record_has_owners(const AttributeTable *attributes, const Record *record)
+{
+    AttributeEntry attribute = {0};
+    while (attribute_table_attribute_next(attributes, record, &attribute)) {
+        if (attribute_is_owners(attribute.flags) && !attribute_is_public(attribute.flags)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// True if what its owner sees besides the public attributes may differ from what was sent last.
+static bool refresh_owners(NetTable *table, NetDetail *detail)
+{
+    const Record *record =
+        detail->owner_id == 0 ? NULL : attribute_table_find(table->attributes, detail->net_id);
+    bool whole = true;
+    uint32_t count = 0;
+    Hash64 hash = HASH64_INIT;
+    if (record != NULL && record_has_owners(table->attributes, record)) {
+        count = encode_attributes(table, detail->net_id, true, table->scratch, &whole);
+        hash_bytes(&hash, table->scratch, count);
+    }
+    if (count == detail->owner_bytes && (count == 0 || hash.state == detail->owner_hash)) {
+        return false;
+    }
+    table->attributes_cut += whole ? 0 : 1;
+    detail->owner_hash = hash.state;
+    detail->owner_bytes = count;
+    detail->now.owner_version += 1;
+    return true;
+}
+
+typedef struct Refreshed {
+    bool is_public; // everybody sees a difference
+    bool any;       // at least the owner does
+} Refreshed;
+
+// Compares the attributes with what was sent last, if they may have changed.
+static Refreshed refresh_attributes(NetTable *table, NetDetail *detail)
+{
+    Refreshed refreshed = {0};
+    if (detail->attributes_stale) {
+        detail->attributes_stale = false;
+        refreshed.is_public = refresh_public(table, detail);
+        refreshed.any = refresh_owners(table, detail) || refreshed.is_public;
+    }
+    return refreshed;
 }
 
 // Marks the entities whose attributes have to be compared again.
@@ -298,7 +356,9 @@ static void scan_attributes(NetTable *table)
     const bool some_went = attributes->removed_count != table->attributes_removed;
     for (uint32_t i = 0; some_went && i < table->active_count; i++) {
         NetDetail *detail = &table->details[table->active[i]];
-        detail->attributes_stale = detail->attributes_stale || detail->now.attributes_version != 0;
+        detail->attributes_stale = detail->attributes_stale ||
+                                   detail->now.attributes_version != 0 ||
+                                   detail->now.owner_version != 0;
     }
 }
 
@@ -431,8 +491,9 @@ static void visit_mover(NetTable *table, uint32_t entry, const Entity *entity, H
         fare.flags != now->flags || fare.npc_state != now->npc_state || fare.health != now->health;
     const bool left = is_new || !net_motion_holds(&now->motion, entity->position, table->tick,
                                                   table->tick_rate, table->tolerance);
-    const bool attributes = detail->attributes_stale && refresh_attributes(table, detail);
-    if (left || turned || fares || attributes) {
+    const Refreshed attributes = refresh_attributes(table, detail);
+    const bool is_public = left || turned || fares || attributes.is_public;
+    if (is_public) {
         now->yaw = fare.yaw;
         now->pitch = fare.pitch;
         now->flags = fare.flags;
@@ -447,7 +508,9 @@ static void visit_mover(NetTable *table, uint32_t entry, const Entity *entity, H
         if (is_new && entity->type == ENTITY_PROJECTILE) {
             fill_projectile(now, &entity->projectile);
         }
-        publish(table, entry, attributes);
+    }
+    if (is_public || attributes.any) {
+        publish(table, entry, attributes.any, is_public);
     }
 }
 
@@ -518,9 +581,9 @@ static void visit_shape(NetTable *table, uint32_t entry, const Entity *entity)
         table->entries[entry].reach = vec3_length(entity->part.placed.half);
     }
     const bool shape = refresh_shape(table, entry, entity);
-    const bool attributes = detail->attributes_stale && refresh_attributes(table, detail);
-    if (shape || attributes) {
-        publish(table, entry, true);
+    const Refreshed attributes = refresh_attributes(table, detail);
+    if (shape || attributes.any) {
+        publish(table, entry, true, shape || attributes.is_public);
     }
 }
 
@@ -532,7 +595,7 @@ static bool record_is_public(const AttributeTable *attributes, const Record *rec
     bool found = record->name.bytes > 0 || record->tag_count > 0;
     AttributeEntry attribute = {0};
     while (!found && attribute_table_attribute_next(attributes, record, &attribute)) {
-        found = (attribute.flags & ATTRIBUTE_PRIVATE) == 0;
+        found = attribute_is_public(attribute.flags); // an anchored part has no owner
     }
     return found;
 }
@@ -583,10 +646,10 @@ static void visit_part(NetTable *table, uint64_t net_id)
     NetDetail *detail = &table->details[entry];
     const bool hidden = sim_part_is_hidden(table->sim, (uint32_t)net_id - 1);
     const uint8_t flags = hidden ? NET_HIDDEN : 0;
-    const bool attributes = detail->attributes_stale && refresh_attributes(table, detail);
-    if (is_new || attributes || flags != detail->now.flags) {
+    const Refreshed attributes = refresh_attributes(table, detail);
+    if (is_new || attributes.any || flags != detail->now.flags) {
         detail->now.flags = flags;
-        publish(table, entry, attributes);
+        publish(table, entry, attributes.any, true);
     }
     keep(table, entry, part->placed.position);
 }
@@ -646,7 +709,9 @@ static void visit(NetTable *table, Handle handle, uint64_t ticks)
     if (entity->removing) {
         return;
     }
-    if (hot->serial != 0 && table->details[entry].net_id != entity->net_id) {
+    // Who owns it decides what is sent of it, so with another owner it is another entry.
+    if (hot->serial != 0 && (table->details[entry].net_id != entity->net_id ||
+                             table->details[entry].owner_id != entity->owner_id)) {
         forget(table, entry);
     }
     if (hot->serial == 0) {
@@ -722,13 +787,30 @@ const NetState *net_table_past(const NetTable *table, uint32_t entry, uint32_t v
     return state;
 }
 
-void net_table_encode(NetTable *table, uint32_t entry, uint32_t base, BitWriter *writer)
+// A state as its owner gets it: both kinds of attributes are one list.
+static NetState owner_state(const NetState *state)
+{
+    NetState joined = *state;
+    joined.attributes_version += state->owner_version;
+    return joined;
+}
+
+void net_table_encode(NetTable *table, uint32_t entry, uint32_t base, bool is_owner,
+                      BitWriter *writer)
 {
     const NetDetail *detail = &table->details[entry];
     const NetState *past = net_table_past(table, entry, base);
-    const bool shape = detail->now.shape_version != (past == NULL ? 0 : past->shape_version);
+    const NetState *now = &detail->now;
+    NetState owner_past, owner_now;
+    if (is_owner) {
+        owner_now = owner_state(now);
+        now = &owner_now;
+        owner_past = past != NULL ? owner_state(past) : (NetState){0};
+        past = past != NULL ? &owner_past : NULL;
+    }
+    const bool shape = now->shape_version != (past == NULL ? 0 : past->shape_version);
     const bool attributes =
-        detail->now.attributes_version != (past == NULL ? 0 : past->attributes_version);
+        now->attributes_version != (past == NULL ? 0 : past->attributes_version);
     DeltaDetail bytes = {0};
     if (shape) {
         ByteWriter shapes = byte_writer(table->scratch, NET_SHAPE_BYTES_MAX);
@@ -741,9 +823,9 @@ void net_table_encode(NetTable *table, uint32_t entry, uint32_t base, BitWriter 
         bool whole = true;
         uint8_t *out = table->scratch + NET_SHAPE_BYTES_MAX;
         bytes.attributes = out;
-        bytes.attributes_bytes = encode_attributes(table, detail->net_id, out, &whole);
+        bytes.attributes_bytes = encode_attributes(table, detail->net_id, is_owner, out, &whole);
     }
-    delta_encode(detail->kind, past, &detail->now, &bytes, table->tick, table->tick_rate, writer);
+    delta_encode(detail->kind, past, now, &bytes, table->tick, table->tick_rate, writer);
 }
 
 uint32_t net_table_bound(const NetTable *table, uint32_t entry, uint32_t base)
@@ -752,7 +834,10 @@ uint32_t net_table_bound(const NetTable *table, uint32_t entry, uint32_t base)
         return MOVER_BYTES_MAX;
     }
     const NetDetail *detail = &table->details[entry];
-    return MOVER_BYTES_MAX + detail->shape_bytes + detail->attributes_bytes;
+    const uint32_t attributes_bytes = detail->owner_bytes > detail->attributes_bytes
+                                          ? detail->owner_bytes
+                                          : detail->attributes_bytes;
+    return MOVER_BYTES_MAX + detail->shape_bytes + attributes_bytes;
 }
 
 static void hash_state(const NetState *state, Hash64 *hash)
@@ -770,6 +855,9 @@ static void hash_state(const NetState *state, Hash64 *hash)
     hash_u32(hash, (uint32_t)state->projectile_kind << 8 | state->projectile_radius);
     hash_u32(hash, state->shape_version);
     hash_u32(hash, state->attributes_version);
+    if (state->owner_version != 0) {
+        hash_u32(hash, state->owner_version);
+    }
 }
 
 void net_table_hash(const NetTable *table, Hash64 *hash)

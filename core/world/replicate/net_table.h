@@ -32,6 +32,7 @@ _Static_assert(sizeof(NetEntry) == 32, "two in a cache line");
 typedef struct NetSpan {
     uint32_t oldest;       // version that is kept to encode from
     uint32_t detail_since; // version in which shape or attributes last changed
+    uint32_t public_since; // version in which anything changed that not only its owner may see
 } NetSpan;
 
 typedef struct NetDetail {
@@ -47,7 +48,8 @@ typedef struct NetDetail {
     uint8_t look_rest;
     bool attributes_stale;
     uint32_t shape_bytes, attributes_bytes;
-    uint64_t attributes_hash;
+    uint32_t owner_bytes; // of all attributes that its owner sees; 0: the same as everybody
+    uint64_t attributes_hash, owner_hash;
 } NetDetail;
 
 // Whether clients must never learn of an entity; asked when it is new.
@@ -105,8 +107,23 @@ static inline uint32_t net_table_age(const NetTable *table, uint32_t entry, uint
 }
 // A past version of an entry; NULL if it is not kept.
 const NetState *net_table_past(const NetTable *table, uint32_t entry, uint32_t version);
+// Whether records for that player hold more than those for others. Such a record is for that
+// player's client alone.
+static inline bool net_table_is_owner(const NetTable *table, uint32_t entry, uint64_t player)
+{
+    const NetDetail *detail = &table->details[entry];
+    return player != 0 && detail->owner_id == player && detail->now.owner_version != 0;
+}
+// Whether a client with version `base` lacks anything that it may see.
+static inline bool net_table_has_news(const NetTable *table, uint32_t entry, uint32_t base,
+                                      uint64_t player)
+{
+    return table->entries[entry].version != base &&
+           (base < table->spans[entry].public_since || net_table_is_owner(table, entry, player));
+}
 // Encodes the record of an entry for a client that has version `base` (0: none): at most
-// net_table_bound bytes.
-void net_table_encode(NetTable *table, uint32_t entry, uint32_t base, BitWriter *writer);
+// net_table_bound bytes. `is_owner`: as net_table_is_owner says of the client's player.
+void net_table_encode(NetTable *table, uint32_t entry, uint32_t base, bool is_owner,
+                      BitWriter *writer);
 uint32_t net_table_bound(const NetTable *table, uint32_t entry, uint32_t base);
 void net_table_hash(const NetTable *table, Hash64 *hash);

@@ -180,10 +180,11 @@ static Viewer *viewer_at(const Replicator *replicator, uint32_t session)
     return &replicator->viewers[session];
 }
 
-void replicator_open(Replicator *replicator, uint32_t session)
+void replicator_open(Replicator *replicator, uint32_t session, uint64_t player)
 {
     Viewer *viewer = viewer_at(replicator, session);
-    Viewer fresh = {.full = true,
+    Viewer fresh = {.player = player,
+                    .full = true,
                     .looked = UINT32_MAX,
                     .sent = viewer->sent,
                     .wanted = viewer->wanted,
@@ -196,7 +197,7 @@ void replicator_open(Replicator *replicator, uint32_t session)
 
 void replicator_close(Replicator *replicator, uint32_t session)
 {
-    replicator_open(replicator, session);
+    replicator_open(replicator, session, 0);
     replicator->eyes[session].open = false;
 }
 

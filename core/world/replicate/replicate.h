@@ -53,7 +53,8 @@ void replicator_capture(Replicator *replicator);
 // --- sessions -----------------------------------------------------------------------------------
 // Sessions are numbered below session_max by the owner. Opening one forgets what was sent to it:
 // the next frame is full.
-void replicator_open(Replicator *replicator, uint32_t session);
+// `player` owns what has that owner id: its client alone is sent the attributes for owners.
+void replicator_open(Replicator *replicator, uint32_t session, uint64_t player);
 void replicator_close(Replicator *replicator, uint32_t session);
 // The eye of a session: its body, or a place while it has none (own 0).
 void replicator_set_eye(Replicator *replicator, uint32_t session, uint64_t own, Vec3 position);

@@ -13,11 +13,11 @@
 
 // --- records ------------------------------------------------------------------------------------
 
-static bool encode_at(Replicator *replicator, uint32_t entry, uint32_t base, uint8_t *out,
-                      size_t room, NetRecord *record)
+static bool encode_at(Replicator *replicator, uint32_t entry, uint32_t base, bool is_owner,
+                      uint8_t *out, size_t room, NetRecord *record)
 {
     BitWriter writer = bit_writer(out, room);
-    net_table_encode(&replicator->table, entry, base, &writer);
+    net_table_encode(&replicator->table, entry, base, is_owner, &writer);
     *record = (NetRecord){out, (uint32_t)writer.at};
     return writer.status == STATUS_OK;
 }
@@ -28,13 +28,15 @@ static size_t record_bytes(NetRecord record)
 }
 
 // The record of an entry for a client with `base`; encoded once per capture, as far as there is
-// room.
-static NetRecord take_record(Replicator *replicator, uint32_t entry, uint32_t base)
+// room. What only an owner may see is encoded for that client and never shared.
+static NetRecord take_record(Replicator *replicator, const Viewer *viewer, uint32_t entry,
+                             uint32_t base)
 {
     const uint32_t age = net_table_age(&replicator->table, entry, base);
+    const bool is_owner = net_table_is_owner(&replicator->table, entry, viewer->player);
     replicator->stats.records_appended += 1;
     replicator->stats.records_full += age == 0 ? 1 : 0;
-    MemoRecord *memo = age < MEMO_AGES ? &replicator->memos[entry][age] : NULL;
+    MemoRecord *memo = age < MEMO_AGES && !is_owner ? &replicator->memos[entry][age] : NULL;
     if (memo != NULL && memo->capture == replicator->table.capture) {
         return (NetRecord){replicator->records + memo->at, memo->bit_count};
     }
@@ -43,7 +45,7 @@ static NetRecord take_record(Replicator *replicator, uint32_t entry, uint32_t ba
     NetRecord record;
     if (memo != NULL && bound + 8 <= RECORDS_BYTES - replicator->records_used) {
         uint8_t *out = replicator->records + replicator->records_used;
-        const bool fits = encode_at(replicator, entry, base, out,
+        const bool fits = encode_at(replicator, entry, base, false, out,
                                     RECORDS_BYTES - replicator->records_used, &record);
         ASSERT(fits);
         *memo = (MemoRecord){.capture = replicator->table.capture,
@@ -53,7 +55,7 @@ static NetRecord take_record(Replicator *replicator, uint32_t entry, uint32_t ba
         return record;
     }
     const size_t room = replicator_frame_records_bytes(&replicator->config);
-    const bool fits = encode_at(replicator, entry, base,
+    const bool fits = encode_at(replicator, entry, base, is_owner,
                                 replicator->frame_records + replicator->frame_records_used,
                                 room - replicator->frame_records_used, &record);
     ASSERT(fits);
@@ -81,7 +83,7 @@ static size_t collect_sent(Replicator *replicator, Viewer *viewer, Vec3 eye)
             continue;
         }
         const NetEntry *hot = &table->entries[sent->entry];
-        const bool is_new = hot->version != sent->base;
+        const bool is_new = net_table_has_news(table, sent->entry, sent->base, viewer->player);
         // Since the last look it may have left the radius: then no more updates are sent.
         const bool moved = is_new || hot->jumped == table->capture;
         if (hot->serial != sent->serial || sent->leaving ||
@@ -130,12 +132,12 @@ static void choose(Replicator *replicator, const Viewer *viewer, uint32_t index)
     NetRecord *record = &frame->records[index];
     if (index < NET_SLOTS_MAX) {
         const Sent *sent = &viewer->sent[index];
-        *record = take_record(replicator, sent->entry, sent->base);
+        *record = take_record(replicator, viewer, sent->entry, sent->base);
         frame->record_bits += record->bit_count + UPDATE_EXTRA_BITS;
     } else {
         const uint32_t wanted = index - NET_SLOTS_MAX;
         frame->enter_order[frame->enter_order_count++] = wanted;
-        *record = take_record(replicator, viewer->wanted[wanted].entry, 0);
+        *record = take_record(replicator, viewer, viewer->wanted[wanted].entry, 0);
         frame->record_bits += record->bit_count + ENTER_EXTRA_BYTES * 8;
     }
 }

@@ -34,6 +34,7 @@ typedef struct Wanted {
 } Wanted;
 
 typedef struct Viewer {
+    uint64_t player;                // whose client it is
     bool full;                      // the next frame is
     uint32_t own_entry, own_serial; // of the last look; 0: there is none
     uint32_t looked;                // the capture of the last look

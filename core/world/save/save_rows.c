@@ -547,15 +547,25 @@ static bool net_value(const ScriptValue *from, NetValue *to)
     return false;
 }
 
-// The persistent attributes as bytes (net.h); their tags are the names of the private ones. What
-// does not fit is left out and counted. 0: there are none.
+// How often the name of a persistent attribute stands among the tags of its row: once for
+// visibility "server", twice for "owner". Programs that know only the first keep both to the
+// server.
+static uint32_t tag_count(uint32_t flags)
+{
+    if ((flags & ATTRIBUTE_PERSISTENT) == 0 || attribute_is_public(flags)) {
+        return 0;
+    }
+    return attribute_is_owners(flags) ? 2 : 1;
+}
+
+// The persistent attributes as bytes (net.h); their tags are the names of those that not everybody
+// may see. What does not fit is left out and counted. 0: there are none.
 static size_t encode_attributes(Saves *saves, const AttributeTable *attributes,
                                 const Record *record)
 {
-    const uint32_t both = ATTRIBUTE_PERSISTENT | ATTRIBUTE_PRIVATE;
-    size_t reserved = 2; // for the ends, and the names of the private ones
+    size_t reserved = 2; // for the ends, and the names among the tags
     for (AttributeEntry entry = {0}; attribute_table_attribute_next(attributes, record, &entry);) {
-        reserved += (entry.flags & both) == both ? entry.name.bytes + 2 : 0;
+        reserved += tag_count(entry.flags) * (entry.name.bytes + 2);
     }
     ByteWriter writer = byte_writer(saves->attributes_bytes, NET_ATTRIBUTES_BYTES_MAX);
     net_attributes_write_name(&writer, (Text){"", 0});
@@ -576,7 +586,7 @@ static size_t encode_attributes(Saves *saves, const AttributeTable *attributes,
     }
     net_attributes_write_end(&writer);
     for (AttributeEntry entry = {0}; attribute_table_attribute_next(attributes, record, &entry);) {
-        if ((entry.flags & both) == both) {
+        for (uint32_t i = tag_count(entry.flags); i > 0; i--) {
             net_attributes_write_tag(&writer, net_text(entry.name));
         }
     }

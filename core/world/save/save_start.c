@@ -286,22 +286,19 @@ static void restore_structures(Saves *saves)
 
 // --- attributes ---------------------------------------------------------------------------------
 
-static bool is_private(const SavedAttributes *stored, Text name)
+// The visibility that the row has for an attribute: see tag_count in save_rows.c.
+static uint32_t stored_visibility(const SavedAttributes *stored, Text name)
 {
     NetAttributesReader reader;
     Text text;
-    NetValue value;
     if (net_attributes_open(&reader, stored->bytes, stored->byte_count, &text) != STATUS_OK) {
-        return true;
+        return ATTRIBUTE_PRIVATE;
     }
-    while (net_attributes_next(&reader, &text, &value)) {
-    }
+    uint32_t count = 0;
     while (net_attributes_next_tag(&reader, &text)) {
-        if (text_equal(text, name)) {
-            return true;
-        }
+        count += text_equal(text, name);
     }
-    return false;
+    return count == 0 ? 0 : count == 2 ? ATTRIBUTE_OWNER : ATTRIBUTE_PRIVATE;
 }
 
 static ScriptValue script_value(const NetValue *from)
@@ -333,8 +330,7 @@ void save_apply_attributes(Saves *saves, SavedAttributes *stored, uint64_t net_i
     }
     while (net_attributes_next(&reader, &name, &value)) {
         const ScriptValue script = script_value(&value);
-        const uint32_t flags =
-            ATTRIBUTE_PERSISTENT | (is_private(stored, name) ? (uint32_t)ATTRIBUTE_PRIVATE : 0);
+        const uint32_t flags = ATTRIBUTE_PERSISTENT | stored_visibility(stored, name);
         if (script_world->methods->set_attribute(
                 script_world, net_id, (Text){name.data, name.bytes}, &script, flags) != STATUS_OK) {
             saves->counters.attributes_refused += 1;

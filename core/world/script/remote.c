@@ -1,14 +1,14 @@
 // Remotes: messages from client scripts to server scripts, and back. A client's message is limited
 // in rate and size and must contain valid values; one from scripts of another manifest version is
 // not delivered, because it may mean something else now. A call without an answer within ten
-// seconds fails.
+// seconds fails. An unreliable message waits while the link is busy, and is replaced by a newer one
+// of its name.
 #include "core/world/script/script_host_inside.h"
 
+#include "core/script/bridge/latest.h"
 #include "core/script/runtime/value.h"
 
 #include <string.h>
-
-#define REMOTE_SOFT_BYTES (64u << 10) // unconfirmed; above it unreliable messages are dropped
 
 typedef struct Invoke {
     uint64_t id;
@@ -24,6 +24,7 @@ typedef struct RemoteCalls {
 typedef struct Remotes {
     RemoteCalls *calls;  // by session
     uint32_t open_count; // of all sessions
+    Latest *latest;      // by session; unreliable messages that wait
     uint64_t stale, malformed, refused, unanswered, unasked, unsent, dropped;
 } Remotes;
 
@@ -35,12 +36,15 @@ Status remote_create(ScriptHost *host)
     }
     host->remotes->calls = heap_alloc(
         host->config.heap, heap_array_bytes(host->config.sessions->count, sizeof(RemoteCalls)));
-    return host->remotes->calls != NULL ? STATUS_OK : STATUS_LIMIT;
+    host->remotes->latest = heap_alloc(
+        host->config.heap, heap_array_bytes(host->config.sessions->count, sizeof(Latest)));
+    return host->remotes->calls != NULL && host->remotes->latest != NULL ? STATUS_OK : STATUS_LIMIT;
 }
 
 void remote_destroy(ScriptHost *host)
 {
     if (host->remotes != NULL) {
+        heap_free(host->config.heap, host->remotes->latest);
         heap_free(host->config.heap, host->remotes->calls);
         heap_free(host->config.heap, host->remotes);
         host->remotes = NULL;
@@ -52,6 +56,7 @@ void remote_forget(ScriptHost *host, const Session *session)
     RemoteCalls *calls = &host->remotes->calls[session_number(host->config.sessions, session)];
     host->remotes->open_count -= calls->count;
     calls->count = 0;
+    latest_clear(&host->remotes->latest[session_number(host->config.sessions, session)]);
 }
 
 static RemoteCalls *calls_of(ScriptHost *host, const Session *session)
@@ -100,6 +105,9 @@ static void message_dropped(void *user, const ScriptEvent *event)
 
 void remote_forget_waiting(ScriptHost *host)
 {
+    for (uint32_t i = 0; i < host->config.sessions->high; i++) {
+        latest_clear(&host->remotes->latest[i]);
+    }
     script_drop_messages(host->system, message_dropped, host);
 }
 
@@ -128,6 +136,60 @@ static void send_one(ScriptHost *host, const Session *session, const MessageRemo
     } else if (cost != NULL) {
         cost->dropped_count += 1;
     }
+}
+
+static bool is_busy(const Session *session)
+{
+    return session->flow.behind_since != 0 || session_waiting(session) > REMOTE_SOFT_BYTES;
+}
+
+static void count_dropped(ScriptHost *host, RemoteCost *cost)
+{
+    host->remotes->dropped += 1;
+    cost->dropped_count += 1;
+}
+
+// Sent at once, or when the link is free again if no newer one of its name has come until then.
+static void send_unreliable(ScriptHost *host, const Session *session,
+                            const MessageRemoteDown *event, RemoteCost *cost)
+{
+    Sessions *sessions = host->config.sessions;
+    Latest *latest = &host->remotes->latest[session_number(sessions, session)];
+    if (!is_busy(session)) {
+        if (latest_remove(latest, event->name)) {
+            count_dropped(host, cost);
+        }
+        if (event_send(sessions, session, MESSAGE_REMOTE_DOWN, event, NULL) == STATUS_OK) {
+            count_down(cost, event, 1);
+            return;
+        }
+    }
+    const LatestMessage message = {.name = event->name,
+                                   .payload = event->payload.data,
+                                   .payload_bytes = event->payload.bytes,
+                                   .maker = host->config.run->effect_maker};
+    if (latest_put(latest, &message) != LATEST_KEPT) {
+        count_dropped(host, cost);
+    }
+}
+
+static void flush_latest(ScriptHost *host, const Session *session, Latest *latest)
+{
+    Sessions *sessions = host->config.sessions;
+    RemoteCosts *costs = script_remotes(host->system);
+    LatestMessage first;
+    while (latest_first(latest, &first)) {
+        const MessageRemoteDown event = {.name = first.name,
+                                         .payload = {first.payload, first.payload_bytes},
+                                         .generation = host->config.run->manifest_version};
+        host->config.run->effect_maker = first.maker;
+        if (event_send(sessions, session, MESSAGE_REMOTE_DOWN, &event, NULL) != STATUS_OK) {
+            break; // again in the next tick
+        }
+        count_down(&costs->rows[remote_cost_find(costs, first.name)], &event, 1);
+        (void)latest_remove(latest, first.name);
+    }
+    host->config.run->effect_maker = 0;
 }
 
 static void refuse_remote(ScriptHost *host, const Session *session, uint64_t invoke_id,
@@ -195,13 +257,11 @@ void remote_down(ScriptHost *host, const ScriptMessage *message)
             continue;
         }
         sent = true;
-        if (!message->reliable &&
-            (session->flow.behind_since != 0 || session_waiting(session) > REMOTE_SOFT_BYTES)) {
-            remotes->dropped += 1;
-            cost->dropped_count += 1;
-            continue;
+        if (message->reliable) {
+            send_one(host, session, &event, cost);
+        } else {
+            send_unreliable(host, session, &event, cost);
         }
-        send_one(host, session, &event, cost);
     }
     remotes->unsent += !sent;
 }
@@ -209,9 +269,11 @@ void remote_down(ScriptHost *host, const ScriptMessage *message)
 // --- up -----------------------------------------------------------------------------------------
 
 // Why it cannot be delivered to the scripts; NULL: it can.
-static const char *why_not(ScriptHost *host, Session *session, const MessageRemoteUp *command)
+static const char *why_not(ScriptHost *host, Session *session, const MessageRemoteUp *command,
+                           RemoteRefusal *refusal)
 {
     Remotes *remotes = host->remotes;
+    *refusal = REMOTE_REFUSED_RATE;
     if (!rate_take(host->config.stats, session, RATE_REMOTE, 1)) {
         return "too many messages";
     }
@@ -220,13 +282,16 @@ static const char *why_not(ScriptHost *host, Session *session, const MessageRemo
     }
     if (command->generation != host->config.run->manifest_version) {
         remotes->stale += 1;
+        *refusal = REMOTE_REFUSED_COUNT; // nobody did anything wrong
         return "the scripts have changed";
     }
+    *refusal = REMOTE_REFUSED_MALFORMED;
     if (command->name.bytes < 1 ||
         value_check(command->payload.data, command->payload.bytes) != STATUS_OK) {
         remotes->malformed += 1;
         return "the message is no list of values";
     }
+    *refusal = REMOTE_REFUSED_BUSY;
     if (command->invoke_id != 0 && (calls_of(host, session)->count == INVOKES_MAX ||
                                     call_is_open(calls_of(host, session), command->invoke_id))) {
         remotes->refused += 1;
@@ -246,7 +311,7 @@ static const char *why_not(ScriptHost *host, Session *session, const MessageRemo
 }
 
 // The row of its name. What clients call it makes no row.
-static uint32_t count_up(ScriptHost *host, const MessageRemoteUp *command, bool is_taken)
+static uint32_t count_up(ScriptHost *host, const MessageRemoteUp *command)
 {
     if (host->system == NULL) {
         return REMOTE_COST_OTHERS;
@@ -256,20 +321,32 @@ static uint32_t count_up(ScriptHost *host, const MessageRemoteUp *command, bool 
     RemoteCost *cost = cost_at(host, row);
     cost->up_count += 1;
     cost->up_bytes += command->name.bytes + command->payload.bytes;
-    cost->dropped_count += !is_taken;
     return row;
+}
+
+static void refuse_up(ScriptHost *host, const Session *session, const MessageRemoteUp *command,
+                      RemoteRefusal refusal, const char *why)
+{
+    const Text name = {command->name.data, command->name.bytes};
+    host->config.stats->commands_denied += 1;
+    if (host->system != NULL && refusal == REMOTE_REFUSED_COUNT) {
+        cost_at(host, remote_cost_find(script_remotes(host->system), name))->dropped_count += 1;
+    } else if (host->system != NULL) {
+        script_remote_refused(host->system, name, session->player, refusal, why);
+    }
+    if (command->invoke_id != 0) {
+        refuse_remote(host, session, command->invoke_id, why);
+    }
 }
 
 void remote_up(ScriptHost *host, Session *session, const MessageRemoteUp *command)
 {
     const WorldClock *clock = host->config.clock;
-    const char *why = why_not(host, session, command);
-    const uint32_t row = count_up(host, command, why == NULL);
+    RemoteRefusal refusal;
+    const char *why = why_not(host, session, command, &refusal);
+    const uint32_t row = count_up(host, command);
     if (why != NULL) {
-        host->config.stats->commands_denied += 1;
-        if (command->invoke_id != 0) {
-            refuse_remote(host, session, command->invoke_id, why);
-        }
+        refuse_up(host, session, command, refusal, why);
         return;
     }
     if (command->invoke_id != 0) {
@@ -283,6 +360,13 @@ void remote_up(ScriptHost *host, Session *session, const MessageRemoteUp *comman
 void remote_tick(ScriptHost *host)
 {
     Sessions *sessions = host->config.sessions;
+    for (uint32_t i = 0; i < sessions->high; i++) {
+        const Session *session = session_at(sessions, i);
+        Latest *latest = &host->remotes->latest[i];
+        if (latest->count > 0 && session->state == SESSION_PLAYING && !is_busy(session)) {
+            flush_latest(host, session, latest);
+        }
+    }
     for (uint32_t i = 0; i < sessions->high && host->remotes->open_count > 0; i++) {
         RemoteCalls *calls = &host->remotes->calls[i];
         while (calls->count > 0 && calls->items[0].due_tick <= host->config.clock->tick) {
@@ -303,6 +387,10 @@ void remote_hash(const ScriptHost *host, Hash64 *hash)
         for (uint32_t c = 0; c < calls->count; c++) {
             hash_u64(hash, calls->items[c].id);
             hash_u64(hash, calls->items[c].due_tick);
+        }
+        const Latest *latest = &host->remotes->latest[i];
+        if (latest->count > 0) {
+            hash_bytes(hash, latest->bytes, latest->used);
         }
     }
 }

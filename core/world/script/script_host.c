@@ -652,6 +652,7 @@ void script_host_start(ScriptHost *host)
 void script_host_welcome(ScriptHost *host, Session *session)
 {
     if (host->system != NULL) {
+        script_parameters_send(host, session);
         script_manifest_send(host, session);
         client_verdict_begin(host, session);
     }
@@ -863,7 +864,9 @@ static void effect_store_asked(ScriptHost *host, const Effect *effect)
     const Command command = {.type = COMMAND_STORE, .store = effect->store};
     if (save_command(host->config.saves, &command) != STATUS_OK && host->system != NULL) {
         static const char busy[] =
-            "too many requests to the store wait: a script has at most half of them";
+            "too many requests to the store wait (256 of a world, and half of them of one script); "
+            "put "
+            "task.wait() between them, or store one table instead of many keys";
         (void)!script_complete(host->system, effect->store.request_id, false, (const uint8_t *)busy,
                                sizeof busy - 1);
     }

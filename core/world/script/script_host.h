@@ -55,7 +55,7 @@ void script_host_start(ScriptHost *host);   // before the first tick: loads, bin
 void script_host_run(ScriptHost *host);     // the scripts phase
 void script_host_events(ScriptHost *host);  // the events phase: sim events → scripts
 void script_host_effects(ScriptHost *host); // effects → messages, chat, sounds, store requests
-void remote_tick(ScriptHost *host);         // calls that got no answer in time
+void remote_tick(ScriptHost *host);         // calls without an answer in time; what may be sent now
 void transfer_tick(ScriptHost *host);       // scene and runes, a piece where there is room
 
 // --- sessions -----------------------------------------------------------------------------------

@@ -12,7 +12,7 @@
 // has started, always with as much again for a reload.
 #define HOST_BYTES_BEGIN (4u << 20)
 #define HOST_BYTES_MAX   (48u << 20)
-// What a manifest may have as a message; one with more is fetched as a text.
+// What a manifest may have as a message; the rows of one with more are fetched as a text.
 #define MANIFEST_MESSAGE_ROWS     640
 #define MANIFEST_MESSAGE_REQUIRES 4096
 #define MANIFEST_BLOCK_BYTES      (8u << 20) // of one signed manifest: its text, and what was read
@@ -42,10 +42,11 @@ typedef struct SignedManifest {
     Arena arena;
     ManifestList list;
     uint8_t signature[MANIFEST_SIGNATURE_BYTES];
-    const uint8_t *text; // as it came, in the block
+    bool is_signed;
+    const uint8_t *text; // the rows (manifest_write_rows), in the block; only if is_blob
     uint32_t text_bytes;
     uint8_t text_hash[32];
-    bool is_blob; // it fits no message: clients fetch the text
+    bool is_blob; // they fit no message: clients fetch the text
     bool is_set;
 } SignedManifest;
 
@@ -54,6 +55,7 @@ typedef struct ParameterRow {
     uint64_t net_id; // of an entity of the place; 0: of a prefab
     uint32_t prefab; // its number
     size_t offset, byte_count;
+    bool is_sent; // clients are told of it
 } ParameterRow;
 
 typedef struct ScriptParameters {
@@ -61,6 +63,7 @@ typedef struct ScriptParameters {
     uint32_t count, staged_count;
     uint8_t *bytes, *spare; // of the rows, in order; the spare one is for the next switch
     size_t bytes_used;
+    size_t sent_bytes; // of what clients will be told once the staged ones hold
 } ScriptParameters;
 
 // A set of scripts that has replaced another one in this run, until it is known to be good.
@@ -129,6 +132,7 @@ void script_parameters_destroy(ScriptHost *host);
 void script_parameters_unstage(ScriptHost *host);
 void script_parameters_switch(ScriptHost *host); // the staged ones hold
 // The parameters of an entity of the place, or of what is spawned from a prefab.
+void script_parameters_send(const ScriptHost *host, Session *session); // before the manifest
 Text script_parameters_of(const ScriptHost *host, uint64_t net_id, Text otherwise);
 Text script_parameters_of_prefab(const ScriptHost *host, uint32_t prefab, Text otherwise);
 void script_parameters_hash(const ScriptHost *host, Hash64 *hash);

@@ -1,7 +1,8 @@
 // The manifest of a world's scripts for clients. If the owner has signed one, it is sent as it was
-// signed: field by field if that fits a message, so that a client can write the exact text again
-// and verify it; otherwise the message names hash and size of the text, which is then fetched like
-// the scene. Without a signed one it is made from the scripts that are here, in their order.
+// signed, field by field, so that a client can write the exact text again and verify it. Rows that
+// do not fit a message are a text of their own, which is fetched like the scene; it is the same for
+// every world of the place, so that the host can serve it and clients can keep it. Without a signed
+// manifest one is made from the scripts that are here, in their order.
 #include "core/world/script/script_host_inside.h"
 
 #include "core/base/sha256.h"
@@ -105,8 +106,14 @@ static Status message_of_signed(ScriptHost *host, const SignedManifest *manifest
 
 static MessageScriptManifest message_of_text(const SignedManifest *manifest)
 {
-    MessageScriptManifest message = {.version = manifest->list.version,
+    const ManifestList *list = &manifest->list;
+    MessageScriptManifest message = {.version = list->version,
+                                     .server_tick = list->server_tick,
+                                     .cdn_base = list->cdn_base,
                                      .text_bytes = manifest->text_bytes};
+    if (manifest->is_signed) {
+        message.signature = (WireBytes){manifest->signature, sizeof manifest->signature};
+    }
     memcpy(message.text_hash.bytes, manifest->text_hash, sizeof message.text_hash.bytes);
     return message;
 }
@@ -195,19 +202,29 @@ static Status compare(const ScriptHost *host, const ManifestList *list)
 static Status parse_signed_manifest(SignedManifest *next, const uint8_t *text, size_t bytes)
 {
     arena_init(&next->arena, next->block, MANIFEST_BLOCK_BYTES);
-    uint8_t *copy = bytes <= MANIFEST_BYTES_MAX ? arena_alloc(&next->arena, bytes) : NULL;
-    if (copy == NULL) {
+    JsonError error = {0};
+    const Status status = manifest_read(&next->arena, (const char *)text, bytes, &next->list,
+                                        next->signature, &next->is_signed, &error);
+    return status != STATUS_OK || next->is_signed ? status : STATUS_DENIED;
+}
+
+static Status write_rows(SignedManifest *next)
+{
+    const ManifestList *list = &next->list;
+    ByteWriter counter = byte_counter();
+    Status status = manifest_write_rows(list->rows, list->row_count, &counter);
+    uint8_t *text = status == STATUS_OK && counter.at <= MANIFEST_BYTES_MAX
+                        ? arena_alloc(&next->arena, counter.at)
+                        : NULL;
+    if (text == NULL) {
         return STATUS_LIMIT;
     }
-    memcpy(copy, text, bytes);
-    next->text = copy;
-    next->text_bytes = (uint32_t)bytes;
-    sha256_of(copy, bytes, next->text_hash);
-    JsonError error = {0};
-    bool has_signature = false;
-    const Status status = manifest_read(&next->arena, (const char *)copy, bytes, &next->list,
-                                        next->signature, &has_signature, &error);
-    return status != STATUS_OK || has_signature ? status : STATUS_DENIED;
+    ByteWriter writer = byte_writer(text, counter.at);
+    status = manifest_write_rows(list->rows, list->row_count, &writer);
+    next->text = text;
+    next->text_bytes = (uint32_t)writer.at;
+    sha256_of(text, writer.at, next->text_hash);
+    return status;
 }
 
 Status script_manifest_take(ScriptHost *host, const uint8_t *text, size_t bytes, uint64_t version)
@@ -231,7 +248,7 @@ Status script_manifest_take(ScriptHost *host, const uint8_t *text, size_t bytes,
         MessageScriptManifest message;
         status = message_of_signed(host, next, &message);
         next->is_blob = status == STATUS_LIMIT;
-        status = next->is_blob ? STATUS_OK : status;
+        status = next->is_blob ? write_rows(next) : status;
     }
     next->is_set = status == STATUS_OK;
     return status;
@@ -296,20 +313,7 @@ static Status make_text(ScriptHost *host, SignedManifest *next)
     }
     next->list = (ManifestList){
         .version = host->config.run->manifest_version, .rows = rows, .row_count = count};
-    ByteWriter counter = byte_counter();
-    status = manifest_write(&next->list, NULL, &counter);
-    uint8_t *text = status == STATUS_OK && counter.at <= MANIFEST_BYTES_MAX
-                        ? arena_alloc(&next->arena, counter.at)
-                        : NULL;
-    if (text == NULL) {
-        return STATUS_LIMIT;
-    }
-    ByteWriter writer = byte_writer(text, counter.at);
-    status = manifest_write(&next->list, NULL, &writer);
-    next->text = text;
-    next->text_bytes = (uint32_t)writer.at;
-    sha256_of(text, writer.at, next->text_hash);
-    return status;
+    return write_rows(next);
 }
 
 // Those that run now have no signed manifest. Few fit a message, which is made whenever one is
@@ -343,7 +347,7 @@ static void make_unsigned(ScriptHost *host)
 void script_manifest_switch(ScriptHost *host)
 {
     if (!host->signed_next.is_set) {
-        memset(host->signed_next.signature, 0, sizeof host->signed_next.signature);
+        host->signed_next.is_signed = false;
         make_unsigned(host);
     }
     // Texts of the list point into its block, which moves with it.

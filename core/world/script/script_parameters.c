@@ -4,9 +4,12 @@
 // begins with them.
 #include "core/world/script/script_host_inside.h"
 
+#include "core/base/utf8.h"
 #include "core/wire/place_table.h"
 
 #include <string.h>
+
+_Static_assert(PLACE_PARAMETERS_BYTES == 8192, "schema.def says so to clients");
 
 #define ROWS_MAX  4096
 #define ALL_BYTES (512u << 10) // of what differs from the place
@@ -60,6 +63,36 @@ static bool find_script(const ScriptHost *host, const ParameterRow *row, Text *o
     return out->bytes > 0;
 }
 
+// Whether clients may know of the row: they have its script, once what is staged has taken over,
+// and may see what it is bound to.
+static bool is_for_clients(const ScriptHost *host, const ParameterRow *row)
+{
+    const Place *place = host->config.place;
+    const uint64_t first = (uint64_t)scene_part_count(place->scene) + 1;
+    const bool is_entity = row->net_id >= first && row->net_id - first < place->entity_count;
+    const bool is_hidden = row->net_id == 0
+                               ? place->prefabs.prefabs[row->prefab].server_only
+                               : is_entity && place->entities[row->net_id - first].server_only;
+    Text path;
+    if (is_hidden || !find_script(host, row, &path)) {
+        return false;
+    }
+    const HostScript *script = script_host_after(host, script_path_plain(path));
+    return script != NULL && script_host_is_sent(script);
+}
+
+static Text prefab_name(const ScriptHost *host, const ParameterRow *row)
+{
+    return row->net_id != 0 ? (Text){"", 0} : host->config.place->prefabs.prefabs[row->prefab].name;
+}
+
+static size_t sent_bytes(const ScriptHost *host, const ParameterRow *row)
+{
+    return row->is_sent
+               ? SCRIPT_PARAMETERS_ROW_BYTES + prefab_name(host, row).bytes + row->byte_count
+               : 0;
+}
+
 // --- staging ------------------------------------------------------------------------------------
 
 static bool is_same_key(const ParameterRow *a, const ParameterRow *b)
@@ -96,6 +129,13 @@ static Status read_key(const ScriptHost *host, const Entry *entry, ParameterRow 
                : STATUS_NOT_FOUND;
 }
 
+// Clients get it as a text.
+static bool is_text(const Entry *entry)
+{
+    return entry->byte_count == 0 || (utf8_is_valid(entry->bytes, entry->byte_count) &&
+                                      memchr(entry->bytes, 0, entry->byte_count) == NULL);
+}
+
 Status script_parameters_add(ScriptHost *host, const Entry *entry)
 {
     ScriptParameters *all = &host->parameters;
@@ -118,6 +158,17 @@ Status script_parameters_add(ScriptHost *host, const Entry *entry)
     if (find_row(all->rows + all->count, all->staged_count, &row) != NULL) {
         return STATUS_EXISTS;
     }
+    if (!is_text(entry)) {
+        return STATUS_MALFORMED;
+    }
+    // What it replaces is no longer sent.
+    const ParameterRow *old = find_row(all->rows, all->count, &row);
+    row.is_sent = is_for_clients(host, &row);
+    const size_t sent = all->sent_bytes - (old != NULL ? sent_bytes(host, old) : 0);
+    if (sent_bytes(host, &row) > SCRIPT_PARAMETERS_BYTES_MAX - sent) {
+        return STATUS_LIMIT;
+    }
+    all->sent_bytes = sent + sent_bytes(host, &row);
     if (entry->byte_count > 0) {
         memcpy(all->bytes + all->bytes_used, entry->bytes, entry->byte_count);
     }
@@ -131,8 +182,10 @@ void script_parameters_unstage(ScriptHost *host)
     ScriptParameters *all = &host->parameters;
     all->staged_count = 0;
     all->bytes_used = 0;
+    all->sent_bytes = 0;
     for (uint32_t i = 0; i < all->count; i++) {
         all->bytes_used += all->rows[i].byte_count;
+        all->sent_bytes += sent_bytes(host, &all->rows[i]);
     }
 }
 
@@ -229,6 +282,23 @@ Text script_parameters_of(const ScriptHost *host, uint64_t net_id, Text otherwis
 Text script_parameters_of_prefab(const ScriptHost *host, uint32_t prefab, Text otherwise)
 {
     return find_text(host, &(ParameterRow){.prefab = prefab}, otherwise);
+}
+
+void script_parameters_send(const ScriptHost *host, Session *session)
+{
+    const ScriptParameters *all = &host->parameters;
+    for (uint32_t i = 0; i < all->count; i++) {
+        const ParameterRow *row = &all->rows[i];
+        // Its script may be kept from clients since.
+        if (row->is_sent && is_for_clients(host, row)) {
+            const MessageScriptParameters message = {
+                .version = host->config.run->manifest_version,
+                .entity_id = row->net_id,
+                .prefab = prefab_name(host, row),
+                .parameters = {(const char *)all->bytes + row->offset, row->byte_count}};
+            session_send(host->config.sessions, session, MESSAGE_SCRIPT_PARAMETERS, &message);
+        }
+    }
 }
 
 void script_parameters_hash(const ScriptHost *host, Hash64 *hash)

@@ -297,7 +297,7 @@ static void write_cut(JsonWriter *json, Text text, size_t bytes_max)
 
 static void write_value(const Look *look, JsonWriter *json, const PlaceAttribute *attribute)
 {
-    if ((attribute->flags & PLACE_ATTRIBUTE_PRIVATE) != 0) {
+    if ((attribute->flags & (PLACE_ATTRIBUTE_PRIVATE | PLACE_ATTRIBUTE_OWNER)) != 0) {
         json_write_text(json, "(private: not shown)");
         return;
     }

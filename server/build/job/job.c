@@ -1,8 +1,9 @@
-// See job.h. A fixed table of jobs behind one lock; N threads, each with a builder of its own, take
-// the oldest that waits and whose place nobody is building. A slot is used again when all are
-// taken: the one that ended first. Whoever waits for a job knows its id and looks it up again
-// whenever something ended, so nothing points at a slot while the lock is free, but the thread that
-// runs it.
+// See job.h. A fixed table of jobs behind one lock; N threads take the oldest that waits and whose
+// place nobody is building. There are as many builders as threads, and a job gets the one that
+// built its place last, because that one has its processes running: starting the TypeScript
+// compiler takes a second or more. A slot is used again when all are taken: the one that ended
+// first. Whoever waits for a job knows its id and looks it up again whenever something ended, so
+// nothing points at a slot while the lock is free, but the thread that runs it.
 //
 //   JOB_WAITING ──▶ JOB_RUNNING ──▶ JOB_DONE
 //        │               ├────────▶ JOB_FAILED
@@ -48,7 +49,7 @@ typedef struct Job {
     JobWork work;
     char *place;  // NULL: its work makes it
     char *spells; // folder; NULL: none
-    bool force, writes;
+    bool force, writes, warm;
     bool has_stamp; // of the folder just before the build read it
     uint8_t stamp[SHA256_BYTES];
     atomic_bool cancel;
@@ -63,6 +64,13 @@ typedef struct JobThread {
     JobQueue *queue;
     pthread_t thread;
 } JobThread;
+
+typedef struct JobBuilder {
+    Builder *builder; // NULL: not made yet
+    char *place;      // that it built last; NULL: none
+    uint64_t turn;    // when that was
+    bool is_busy;
+} JobBuilder;
 
 struct JobQueue {
     BuildConfig config;
@@ -83,6 +91,7 @@ struct JobQueue {
     uint64_t number, turn;
     uint32_t thread_count;
     JobThread threads[THREADS_MAX];
+    JobBuilder builders[THREADS_MAX];
     Job jobs[JOBS_KEPT_MAX];
 };
 
@@ -491,7 +500,78 @@ static Status prepare_spells(JobQueue *queue, Job *job, char reason[WORKER_REASO
     return status;
 }
 
-static Status build_it(JobQueue *queue, Builder **builder, Job *job, BuildResult *result,
+// The builder whose processes know the place, or else one that was never used, or else the one that
+// was used least recently. There is always a free one: each thread has one at a time.
+static JobBuilder *choose_builder(JobQueue *queue, const char *place)
+{
+    JobBuilder *best = NULL;
+    for (uint32_t i = 0; i < THREADS_MAX; i++) {
+        JobBuilder *one = &queue->builders[i];
+        if (one->is_busy) {
+            continue;
+        }
+        if (one->place != NULL && strcmp(one->place, place) == 0) {
+            return one;
+        }
+        best = best == NULL || one->turn < best->turn ? one : best;
+    }
+    ASSERT(best != NULL);
+    return best;
+}
+
+// A place that cannot be noted is only not recognized the next time.
+static JobBuilder *take_builder(JobQueue *queue, const Job *job)
+{
+    pthread_mutex_lock(&queue->lock);
+    JobBuilder *one = choose_builder(queue, job->place);
+    if (one->place == NULL || strcmp(one->place, job->place) != 0) {
+        free(one->place);
+        one->place = strdup(job->place);
+    }
+    one->turn = job->turn;
+    one->is_busy = true;
+    pthread_mutex_unlock(&queue->lock);
+    return one;
+}
+
+static void give_builder(JobQueue *queue, JobBuilder *one)
+{
+    pthread_mutex_lock(&queue->lock);
+    one->is_busy = false;
+    pthread_mutex_unlock(&queue->lock);
+}
+
+static Status run_builder(JobQueue *queue, Job *job, BuildResult *result,
+                          char reason[WORKER_REASON_BYTES])
+{
+    // A revision never changes, and its runes are packed for the players that follow.
+    const bool has_spells = job->spells != NULL && job->spells[0] != '\0';
+    const BuildRequest request = {.place = job->place,
+                                  .spells = has_spells ? job->spells : NULL,
+                                  .force = job->force,
+                                  .write = queue->config.cache == NULL || job->writes,
+                                  .update = !job->has_work,
+                                  .pack = job->has_work || queue->built != NULL,
+                                  .warm = job->warm,
+                                  .progress = on_progress,
+                                  .user = &(Watch){queue, job},
+                                  .cancel = &job->cancel};
+    JobBuilder *one = take_builder(queue, job);
+    Status status = STATUS_OK;
+    if (one->builder == NULL) {
+        status = builder_create(&queue->config, &one->builder);
+        snprintf(reason, WORKER_REASON_BYTES, "the builder could not be created: %s",
+                 status_text(status));
+    }
+    if (status == STATUS_OK) {
+        reason[0] = '\0';
+        status = builder_build(one->builder, &request, result, reason);
+    }
+    give_builder(queue, one);
+    return status;
+}
+
+static Status build_it(JobQueue *queue, Job *job, BuildResult *result,
                        char reason[WORKER_REASON_BYTES])
 {
     Status status = STATUS_OK;
@@ -501,31 +581,11 @@ static Status build_it(JobQueue *queue, Builder **builder, Job *job, BuildResult
         status = prepare_spells(queue, job, reason);
         take_stamp(queue, job);
     }
-    if (status == STATUS_OK && *builder == NULL) {
-        status = builder_create(&queue->config, builder);
-        snprintf(reason, WORKER_REASON_BYTES, "the builder could not be created: %s",
-                 status_text(status));
-    }
-    if (status != STATUS_OK) {
-        return status;
-    }
-    // A revision never changes, and its runes are packed for the players that follow.
-    const bool has_spells = job->spells != NULL && job->spells[0] != '\0';
-    const BuildRequest request = {.place = job->place,
-                                  .spells = has_spells ? job->spells : NULL,
-                                  .force = job->force,
-                                  .write = queue->config.cache == NULL || job->writes,
-                                  .update = !job->has_work,
-                                  .pack = job->has_work || queue->built != NULL,
-                                  .progress = on_progress,
-                                  .user = &(Watch){queue, job},
-                                  .cancel = &job->cancel};
-    reason[0] = '\0';
-    return builder_build(*builder, &request, result, reason);
+    return status == STATUS_OK ? run_builder(queue, job, result, reason) : status;
 }
 
 // Called with the lock held; releases it while the build runs.
-static void run_job(JobQueue *queue, Builder **builder, Job *job)
+static void run_job(JobQueue *queue, Job *job)
 {
     job->status.state = JOB_RUNNING;
     job->turn = ++queue->turn;
@@ -534,7 +594,7 @@ static void run_job(JobQueue *queue, Builder **builder, Job *job)
     pthread_mutex_unlock(&queue->lock);
     char reason[WORKER_REASON_BYTES] = "";
     BuildResult result = {0};
-    const Status status = build_it(queue, builder, job, &result, reason);
+    const Status status = build_it(queue, job, &result, reason);
     if (status != STATUS_OK && reason[0] == '\0') {
         snprintf(reason, sizeof reason, "%s", status_text(status));
     }
@@ -567,7 +627,6 @@ static void wait_for_work(JobQueue *queue, bool is_waiting)
 static void *thread_main(void *user)
 {
     JobQueue *queue = ((JobThread *)user)->queue;
-    Builder *builder = NULL;
     bool is_low = false;
     pthread_mutex_lock(&queue->lock);
     while (!queue->stop) {
@@ -578,13 +637,12 @@ static void *thread_main(void *user)
             is_low = true;
         }
         if (job != NULL) {
-            run_job(queue, &builder, job);
+            run_job(queue, job);
         } else {
             wait_for_work(queue, is_waiting);
         }
     }
     pthread_mutex_unlock(&queue->lock);
-    builder_destroy(builder);
     return NULL;
 }
 
@@ -703,6 +761,10 @@ void job_queue_destroy(JobQueue *queue)
     for (uint32_t i = 0; i < queue->thread_count; i++) {
         pthread_join(queue->threads[i].thread, NULL);
     }
+    for (uint32_t i = 0; i < THREADS_MAX; i++) {
+        builder_destroy(queue->builders[i].builder);
+        free(queue->builders[i].place);
+    }
     for (uint32_t i = 0; i < JOBS_KEPT_MAX; i++) {
         forget(&queue->jobs[i]);
     }
@@ -775,6 +837,7 @@ Status job_start_for(JobQueue *queue, const JobWish *wish, char id[JOB_ID_BYTES]
         job->place = real;
         job->force = wish->force;
         job->writes = wish->writes;
+        job->warm = wish->warm;
         job->account = wish->account;
         job->status.hides_cache = queue->hides_cache;
         job->status.queued_unix_ms = clock_unix_ms();

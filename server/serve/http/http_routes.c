@@ -221,17 +221,38 @@ static void get_metrics(void *user, HttpRequest *request, HttpResponse *response
 
 // --- blobs --------------------------------------------------------------------------------------
 
-// A range is one of the rune's own bytes.
+// Bytes, and the same as a zstd frame, if there is one.
+typedef struct TwoForms {
+    const uint8_t *bytes, *zstd;
+    size_t count, zstd_count;
+} TwoForms;
+
+// A range is one of the bytes themselves.
+static void send_either(ServePlace *place, const TwoForms *forms, const HttpRequest *request,
+                        HttpResponse *response)
+{
+    const bool as_zstd = forms->zstd != NULL && http_header(request, "Range") == NULL &&
+                         http_prefers_coding(request, HTTP_ZSTD);
+    serve_place_send(place, as_zstd ? forms->zstd : forms->bytes,
+                     as_zstd ? forms->zstd_count : forms->count, response);
+    response->content_encoding = as_zstd ? "zstd" : NULL;
+    response->varies_by_encoding = true;
+}
+
 static void send_rune(ServePlace *place, uint32_t number, const HttpRequest *request,
                       HttpResponse *response)
 {
     const BuildRune *rune = &place->place->built.runes[number];
-    const bool as_zstd = rune->zstd != NULL && http_header(request, "Range") == NULL &&
-                         http_prefers_coding(request, HTTP_ZSTD);
-    serve_place_send(place, as_zstd ? rune->zstd : rune->bytes,
-                     as_zstd ? rune->zstd_count : rune->count, response);
-    response->content_encoding = as_zstd ? "zstd" : NULL;
-    response->varies_by_encoding = true;
+    const TwoForms forms = {rune->bytes, rune->zstd, rune->count, rune->zstd_count};
+    send_either(place, &forms, request, response);
+}
+
+static void send_rows(ServePlace *place, const HttpRequest *request, HttpResponse *response)
+{
+    const BuildResult *built = &place->place->built;
+    const TwoForms forms = {built->client_rows, built->client_rows_zstd, built->client_rows_bytes,
+                            built->client_rows_zstd_bytes};
+    send_either(place, &forms, request, response);
 }
 
 // For ever: the address says what it is.
@@ -247,6 +268,8 @@ typedef struct Wanted {
     const char *number;
     uint8_t hash[SHA256_BYTES];
     uint32_t rune; // found
+    bool is_rows;  // it is the rows of a manifest
+    bool is_set;   // it is all runes of a place
 } Wanted;
 
 static bool read_hash(const HttpRequest *request, uint32_t star, Wanted *wanted)
@@ -264,8 +287,11 @@ static bool has_packed(void *user, const ServePlace *place)
     if (strcmp(wanted->number, number) != 0) {
         return false;
     }
+    wanted->is_set = place->place->rune_order_count > 0 &&
+                     memcmp(wanted->hash, place->place->set_hash, sizeof wanted->hash) == 0;
     wanted->rune = host_place_rune(place->place, wanted->hash);
-    return wanted->rune != UINT32_MAX && built->runes[wanted->rune].packed != NULL;
+    return wanted->is_set ||
+           (wanted->rune != UINT32_MAX && built->runes[wanted->rune].packed != NULL);
 }
 
 // Of runes only those that clients are told of: one of the server's is as unknown as any other.
@@ -276,7 +302,10 @@ static bool has_in_memory(void *user, const ServePlace *place)
     if (wanted->number != NULL) {
         return has_packed(user, place);
     }
-    if (memcmp(wanted->hash, place->place->scene_hash, sizeof wanted->hash) == 0) {
+    const HostPlace *host = place->place;
+    wanted->is_rows = host->built.client_rows != NULL &&
+                      memcmp(wanted->hash, host->built.client_rows_hash, sizeof wanted->hash) == 0;
+    if (wanted->is_rows || memcmp(wanted->hash, host->scene_hash, sizeof wanted->hash) == 0) {
         return true;
     }
     wanted->rune = host_place_rune(place->place, wanted->hash);
@@ -293,11 +322,15 @@ static void send_wanted(ServePlace *place, const Wanted *wanted, HttpRequest *re
                         HttpResponse *response)
 {
     const BuildResult *built = &place->place->built;
-    if (wanted->number != NULL) {
+    if (wanted->is_set) {
+        serve_send_set(place, response);
+    } else if (wanted->number != NULL) {
         const BuildRune *rune = &built->runes[wanted->rune];
         serve_place_send(place, rune->packed, rune->packed_count, response);
     } else if (wanted->rune != UINT32_MAX) {
         send_rune(place, wanted->rune, request, response);
+    } else if (wanted->is_rows) {
+        send_rows(place, request, response);
     } else {
         serve_place_send(place, built->stripped, built->stripped_bytes, response);
     }
@@ -316,16 +349,22 @@ static void send_public(const Serve *serve, ServePlace *place, const Wanted *wan
 static bool answer_private(Serve *serve, Wanted *wanted, HttpRequest *request,
                            HttpResponse *response)
 {
-    ServePlace *place = places_find(serve, has_in_memory, wanted);
-    if (place == NULL) {
+    ServePlace *places[SERVE_LOADED_MAX], *found = NULL;
+    const uint32_t count = places_hold_all(serve, places);
+    for (uint32_t i = 0; i < count; i++) { // several may have it, and they may play one of them
+        if (found == NULL && has_in_memory(wanted, places[i]) &&
+            serve_may_play(serve, request, places[i]->place->place_id)) {
+            found = places[i];
+        } else {
+            serve_place_release(places[i]);
+        }
+    }
+    if (found == NULL) {
         return false;
     }
-    if (!serve_may_play(serve, request, place->place->place_id)) {
-        serve_place_release(place);
-        return false;
-    }
-    const bool is_private = atomic_load(&place->is_private);
-    send_wanted(place, wanted, request, response);
+    const bool is_private = atomic_load(&found->is_private);
+    (void)has_in_memory(wanted, found);
+    send_wanted(found, wanted, request, response);
     response->cache = is_private ? SERVE_BLOB_PRIVATE : SERVE_BLOB_CACHE;
     return true;
 }
@@ -418,7 +457,8 @@ static const HttpRoute routes[] = {
      .gives = "application/octet-stream",
      .summary = "A rune, packed; the number is rune_packing of /join"},
     {"POST", "/packed/*", serve_post_bundle, .body_max = SERVE_BUNDLE_BODY_BYTES, .blocks = true,
-     .names = "number", .takes = "runes:array", .gives = "application/octet-stream", .fails = "404",
+     .names = "number", .takes = "runes:array place_id?", .gives = "application/octet-stream",
+     .fails = "404",
      .summary = "Several runes of a place in one answer; the number 0 has them as they are"},
     {"GET", "/api/assets", .handler = serve_asset_list, .blocks = true,
      .gives = "assets:array thumbnail?:any", .fails = "404", .summary = "The assets of the place"},
@@ -428,7 +468,7 @@ static const HttpRoute routes[] = {
     {"POST", "/join", serve_post_join, .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN,
      .takes = "world_id? place_id? room_code? channel? username? name? debug?:boolean",
      .gives = "server_address session_token? client_id world_id place_id room_code username "
-              "ticket signing_key rune_packing:integer cdn_base? rune_set?",
+              "ticket signing_key rune_packing:integer cdn_base? rune_set",
      .fails = "403 404 409 429 502 503", .summary = "A ticket for a world, once it runs"},
     {"GET", "/api/session", .handler = serve_get_session,
      .gives =

@@ -34,7 +34,7 @@ void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *r
     "characters:array active_characters:array worlds:array invited_to:array "                      \
     "packages:array teams:array drafts:array classes:array pupil_of:array favourites:array votes:array "                        \
     "offers:array play_times:array teaches:array handouts:array played:array reports:array said:array chat_rule:array blocks:array "                          \
-    "audit:array datastore:array"
+    "audit:array datastore:array datastore_values:array"
 
 #define SERVE_PERSON_ROUTES                                                                        \
     {"DELETE", "/api/account", serve_person_delete, .body_max = SERVE_ACCOUNT_BODY_BYTES,          \

@@ -125,7 +125,7 @@ void places_put(Serve *serve, ServePlace *place)
 {
     struct Places *places = serve->places;
     ServePlace *old = places_current(serve, place->place->place_id);
-    if (places->count == PLACES_MAX) {
+    if (places->count == SERVE_LOADED_MAX) {
         remove_retired(serve);
     }
     pthread_rwlock_wrlock(&places->lock);
@@ -158,6 +158,20 @@ ServePlace *places_find(const Serve *serve, PlaceMatch is_it, void *user)
         atomic_store(&found->used_ns, clock_ns());
     }
     return found;
+}
+
+uint32_t places_hold_all(const Serve *serve, ServePlace *out[SERVE_LOADED_MAX])
+{
+    struct Places *places = serve->places;
+    uint32_t count = 0;
+    pthread_rwlock_rdlock(&places->lock);
+    for (uint32_t i = places->count; i > 0; i--) {
+        out[count] = places->all[i - 1];
+        atomic_fetch_add(&out[count]->more_references, 1);
+        count += 1;
+    }
+    pthread_rwlock_unlock(&places->lock);
+    return count;
 }
 
 static bool has_id(void *user, const ServePlace *place)

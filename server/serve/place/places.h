@@ -27,6 +27,8 @@
 #define PLACE_BETA_ENDING  "-beta"
 #define PLACE_DRAFT_ENDING "-draft"
 #define PLACE_KEY_BYTES    65
+// Those that are loaded, with those that were replaced and that worlds still run with.
+#define SERVE_LOADED_MAX   (2 * HOST_PLACES_MAX)
 #define PLACE_DRAFT_NUMBER UINT32_MAX // of its ServePlace: it has no revision
 
 typedef enum PlaceChannel { PLACE_LIVE, PLACE_BETA, PLACE_DRAFT, PLACE_CHANNEL_COUNT } PlaceChannel;
@@ -59,6 +61,8 @@ HostPlace *places_host_place(const Serve *serve, uint32_t number); // NULL: ther
 // called with the registry's lock held and must be quick.
 typedef bool (*PlaceMatch)(void *user, const ServePlace *place);
 ServePlace *places_find(const Serve *serve, PlaceMatch is_it, void *user);
+// All of them, newest first, each with a reference. Returns how many.
+uint32_t places_hold_all(const Serve *serve, ServePlace *out[SERVE_LOADED_MAX]);
 // By the id that the Host has it under; not a retired one.
 ServePlace *places_find_id(const Serve *serve, const char *place_id);
 // Sends these bytes of the place; the reference is the response's.

@@ -4,9 +4,6 @@
 #include "server/build/job/job.h"
 #include "server/serve/place/places.h"
 
-// With those that were replaced and that worlds still run with.
-#define PLACES_MAX (2 * HOST_PLACES_MAX)
-
 typedef struct PlaceOpening PlaceOpening;
 typedef struct PackageLook PackageLook;
 
@@ -34,7 +31,7 @@ typedef struct PlaceBuilt PlaceBuilt;
 
 struct Places {
     pthread_rwlock_t lock; // of `all`, which the main thread alone changes
-    ServePlace *all[PLACES_MAX];
+    ServePlace *all[SERVE_LOADED_MAX];
     uint32_t count;
 
     pthread_mutex_t mutex; // of what follows

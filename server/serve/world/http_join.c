@@ -544,8 +544,8 @@ static void write_join(const PendingJoin *pending, JsonWriter *json, const HostJ
     serve_write_number(json, "rune_packing", view.place->built.packing);
     if (view.place->cdn_base[0] != '\0') {
         serve_write_member(json, "cdn_base", view.place->cdn_base);
-        serve_write_member(json, "rune_set", view.place->set_hex);
     }
+    serve_write_member(json, "rune_set", view.place->set_hex);
     json_write_object_end(json);
 }
 

@@ -116,6 +116,7 @@ static Status sweep(Store *store, Sql *sql, void *user)
     (void)remove_before(sql, SQL_SWEEP_PLAYS, call->unseen_since);
     SqlRow times = sql_open(sql, SQL_SWEEP_PLAY_TIMES, TABLE_NONE);
     (void)sql_run(&times);
+    history_sweep(sql, call->now);
     return STATUS_OK;
 }
 

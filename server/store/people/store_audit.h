@@ -26,6 +26,7 @@ typedef struct StoreSwept {
     uint64_t sign_ins, guests, links;
 } StoreSwept;
 // Removes sign-ins and links that have expired, and guests who were last seen before that time, are
-// not signed in, were never in a world and own none.
+// not signed in, were never in a world and own none. Also what keys of DataStores held more than
+// HISTORY_DAYS ago.
 MUST_USE Status store_sweep(Store *store, uint64_t now_unix_ms, uint64_t unseen_since_unix_ms,
                             StoreSwept *out);

@@ -121,6 +121,10 @@ static void delete_key(Sql *sql, const PersonKey *key)
     person_put_key(&versions, key);
     sql_put_u64(&versions, INT64_MAX);
     (void)sql_run(&versions);
+    SqlRow values = sql_open(sql, SQL_VALUE_DELETE, TABLE_NONE);
+    person_put_key(&values, key);
+    sql_put_u64(&values, INT64_MAX);
+    (void)sql_run(&values);
 }
 
 static void delete_keys(Sql *sql, const PersonKeys *keys)

@@ -136,7 +136,7 @@ void remote_job_write(const RemoteJob *job, ByteWriter *writer)
 
 static void read_request(ByteReader *reader, StoreRequest *out)
 {
-    out->operation = (StoreOperation)read_below(reader, 0, STORE_COMPARE_AND_SET + 1);
+    out->operation = (StoreOperation)read_below(reader, 0, STORE_OPERATION_END);
     out->ordered = byte_read_bool(reader);
     out->ascending = byte_read_bool(reader);
     out->version = byte_read_varint(reader);

@@ -31,6 +31,12 @@ typedef struct Run {
     ByteWriter *answer;
 } Run;
 
+static DataKey key_of(const Run *run)
+{
+    const StoreRequest *request = run->request;
+    return (DataKey){run->place_id, request->ordered, request->store, request->key};
+}
+
 // --- answers ------------------------------------------------------------------------------------
 
 static void write_value(const Entry *entry, ByteWriter *answer)
@@ -58,10 +64,8 @@ static bool fail_damaged(const Run *run)
 
 static void put_entry_key(SqlRow *row, const Run *run)
 {
-    sql_put_string(row, run->place_id);
-    sql_put_u64(row, run->request->ordered);
-    sql_put_bytes(row, run->request->store.data, run->request->store.bytes);
-    sql_put_bytes(row, run->request->key.data, run->request->key.bytes);
+    const DataKey key = key_of(run);
+    data_put_key(row, &key);
 }
 
 static Text take_text(SqlRow *row, size_t bytes_max)
@@ -139,8 +143,13 @@ static void write_entry(const Run *run, uint64_t version, const uint8_t *value, 
     (void)sql_run(&row);
 }
 
-static void write_version(const Run *run, uint64_t version)
+// The version that follows on what an entry has, whose value becomes an old one.
+static void write_version(const Run *run, const Entry *entry)
 {
+    const uint64_t version = entry->version + 1;
+    const DataKey key = key_of(run);
+    const OldValue old = {entry->version, entry->value, entry->exists ? entry->bytes : 0};
+    history_add(run->store, run->sql, &key, &old);
     SqlRow row = sql_open(run->sql, SQL_VERSION_PUT, TABLE_DATA_VERSIONS);
     put_entry_key(&row, run);
     sql_put_u64(&row, version);
@@ -148,10 +157,10 @@ static void write_version(const Run *run, uint64_t version)
     sql_put_checksum(&row);
     (void)sql_run(&row);
     if (version > STORE_VERSIONS_MAX) {
-        SqlRow old = sql_open(run->sql, SQL_VERSION_DELETE, TABLE_NONE);
-        put_entry_key(&old, run);
-        sql_put_u64(&old, version - STORE_VERSIONS_MAX);
-        (void)sql_run(&old);
+        SqlRow oldest = sql_open(run->sql, SQL_VERSION_DELETE, TABLE_NONE);
+        put_entry_key(&oldest, run);
+        sql_put_u64(&oldest, version - STORE_VERSIONS_MAX);
+        (void)sql_run(&oldest);
     }
 }
 
@@ -205,6 +214,7 @@ void data_recount(Sql *sql, const char *place_id)
 {
     const Run run = {.sql = sql, .place_id = place_id};
     write_use(&run, count_use(sql, place_id));
+    history_recount(sql, place_id);
 }
 
 // Forgets one removed key and its versions; false if there is none.
@@ -233,6 +243,8 @@ static bool drop_removed(const Run *run)
     put_entry_key(&versions, &of_removed);
     sql_put_u64(&versions, INT64_MAX);
     (void)sql_run(&versions);
+    const DataKey key_removed = key_of(&of_removed);
+    history_forget(run->sql, &key_removed);
     return true;
 }
 
@@ -258,7 +270,7 @@ static bool put(const Run *run, Entry *entry, const uint8_t *value, size_t bytes
     if (!entry->used) {
         if (use.keys >= config->data_keys_max) {
             if (!drop_removed(run)) {
-                return store_answer_fail(run->answer, "the store has too many keys");
+                return store_answer_fail(run->answer, STORE_HAS_TOO_MANY_KEYS);
             }
             use.keys -= 1;
         }
@@ -267,12 +279,12 @@ static bool put(const Run *run, Entry *entry, const uint8_t *value, size_t bytes
     const uint64_t old_bytes = entry->exists ? entry->bytes : 0;
     use.bytes = use.bytes > old_bytes ? use.bytes - old_bytes : 0;
     if (bytes > config->data_bytes_max || use.bytes > config->data_bytes_max - bytes) {
-        return store_answer_fail(run->answer, "the store is full");
+        return store_answer_fail(run->answer, STORE_IS_FULL);
     }
     use.bytes += bytes;
+    write_version(run, entry);
     entry->version += 1;
     write_entry(run, entry->version, value, bytes);
-    write_version(run, entry->version);
     write_use(run, use);
     return true;
 }
@@ -357,7 +369,7 @@ static bool run_remove(const Run *run)
         Use use = load_use(run);
         use.bytes = use.bytes > entry.bytes ? use.bytes - entry.bytes : 0;
         write_entry(run, entry.version + 1, NULL, 0);
-        write_version(run, entry.version + 1);
+        write_version(run, &entry);
         write_use(run, use);
     }
     return true;
@@ -366,11 +378,9 @@ static bool run_remove(const Run *run)
 static bool run_sorted(const Run *run)
 {
     const StoreRequest *request = run->request;
-    if (!request->ordered) {
-        return store_answer_fail(run->answer, "only an ordered store can be read in order");
-    }
-    if (!(request->number >= 1 && request->number <= STORE_PAGE_MAX)) {
-        return store_answer_fail(run->answer, "between 1 and 100 entries can be read at once");
+    StoreRange range;
+    if (!store_answer_range(request, &range, run->answer)) {
+        return false;
     }
     // The count stands before the entries: they are written after a place for the longest count.
     uint8_t items[STORE_PAGE_MAX * (STORE_KEY_BYTES_MAX + 48)];
@@ -380,7 +390,10 @@ static bool run_sorted(const Run *run)
     SqlRow row = sql_open(run->sql, request->ascending ? SQL_DATA_UP : SQL_DATA_DOWN, TABLE_NONE);
     sql_put_string(&row, run->place_id);
     sql_put_bytes(&row, request->store.data, request->store.bytes);
-    sql_put_u64(&row, (uint32_t)request->number);
+    sql_put_u64(&row, (uint64_t)(request->ascending ? range.most : range.least));
+    sql_put_u64(&row, (uint64_t)range.from);
+    sql_put_bytes(&row, range.from_key.data, range.from_key.bytes);
+    sql_put_u64(&row, range.count);
     while (sql_next(&row)) {
         Text key;
         Entry entry;
@@ -430,23 +443,44 @@ static bool run_versions(const Run *run)
     if (!ok) {
         return fail_damaged(run);
     }
+    Entry entry;
+    if (!find_entry(run, &entry)) {
+        return fail_damaged(run);
+    }
+    uint64_t kept[STORE_VERSIONS_MAX];
+    const DataKey key = key_of(run);
+    const uint32_t kept_count = history_versions(run->sql, &key, kept);
     store_answer_list(run->answer, 1);
     store_answer_list(run->answer, count);
-    for (uint32_t i = 0; i < count; i++) {
-        byte_write_u8(run->answer, STORE_TAG_MAP);
-        byte_write_varint(run->answer, 2);
-        store_answer_text(run->answer, "time", 4);
-        store_answer_integer(run->answer, (int64_t)versions[i].unix_seconds);
-        store_answer_text(run->answer, "version", 7);
-        store_answer_integer(run->answer, (int64_t)versions[i].version);
+    for (uint32_t i = 0, next = 0; i < count; i++) { // both lists are in the same order
+        const uint64_t version = versions[i].version;
+        const bool is_old = next < kept_count && kept[next] == version;
+        next += is_old;
+        store_answer_version(run->answer, version, versions[i].unix_seconds,
+                             is_old || (entry.exists && entry.version == version));
     }
     return true;
+}
+
+static bool run_get_version(const Run *run)
+{
+    Entry entry;
+    if (!find_entry(run, &entry)) {
+        return fail_damaged(run);
+    }
+    const DataKey key = key_of(run);
+    store_answer_list(run->answer, 1);
+    if (entry.version == run->request->version) {
+        write_value(&entry, run->answer);
+        return true;
+    }
+    return history_find(run->sql, &key, run->request->version, run->answer) || fail_damaged(run);
 }
 
 bool data_is_read(const StoreRequest *request)
 {
     return request->operation == STORE_GET || request->operation == STORE_SORTED ||
-           request->operation == STORE_VERSIONS;
+           request->operation == STORE_VERSIONS || request->operation == STORE_GET_VERSION;
 }
 
 bool data_run(Store *store, Sql *sql, const char *place_id, const StoreRequest *request,
@@ -471,6 +505,8 @@ bool data_run(Store *store, Sql *sql, const char *place_id, const StoreRequest *
         return run_versions(&run);
     case STORE_COMPARE_AND_SET:
         return run_compare_and_set(&run);
+    case STORE_GET_VERSION:
+        return run_get_version(&run);
     default:
         return store_answer_fail(answer, "unknown operation");
     }

@@ -183,7 +183,8 @@ static void open_host(Hosts *hosts, uint32_t number)
                                      .reloaded = set_reloaded},
                          .store = host->store,
                          .key = &hosts->key,
-                         .idle_stop_ms = 4000,
+                         // In every third run empty worlds live long enough to pause and be woken.
+                         .idle_stop_ms = hosts->seed % 3 == 0 ? WORLD_EMPTY_MS + 4000 : 4000,
                          .store_is_private = hosts->host_count == 1};
     if (hosts->has_people) {
         people_begin(hosts);
@@ -630,6 +631,8 @@ HostsResult hosts_run(uint64_t seed, bool verbose)
                           .crashes = hosts.crashes,
                           .structures = hosts.structures,
                           .numbers = hosts.numbers_given,
+                          .pauses = hosts.pauses,
+                          .wakes = hosts.wakes,
                           .admitted = hosts.admitted,
                           .bans = hosts.bans,
                           .sign_outs = hosts.sign_outs,

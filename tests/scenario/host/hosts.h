@@ -221,7 +221,7 @@ struct Hosts {
     RealPlace *real_place;        // NULL: worlds are stubs
     uint64_t number_highest;      // of those that a script was given
     uint8_t numbers[NUMBERS_MAX]; // 1: a script was given it
-    uint64_t structures, numbers_given;
+    uint64_t structures, numbers_given, pauses, wakes;
     // Scripts that change.
     uint32_t set_number;
     uint64_t next_reload;
@@ -232,7 +232,7 @@ struct Hosts {
 typedef struct HostsResult {
     bool failed;
     char message[256];
-    uint64_t joins, tickets, saves, begun, crashes, structures, numbers;
+    uint64_t joins, tickets, saves, begun, crashes, structures, numbers, pauses, wakes;
     uint64_t admitted, bans, sign_outs, made, refused[REFUSED_COUNT];
     uint64_t reload_counts[HOST_RELOAD_RESULT_COUNT];
 } HostsResult;

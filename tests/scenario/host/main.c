@@ -19,6 +19,8 @@ static bool run(uint64_t seed, bool verbose, HostsResult *sum)
     sum->crashes += result.crashes;
     sum->structures += result.structures;
     sum->numbers += result.numbers;
+    sum->pauses += result.pauses;
+    sum->wakes += result.wakes;
     sum->admitted += result.admitted;
     sum->bans += result.bans;
     sum->sign_outs += result.sign_outs;
@@ -52,8 +54,10 @@ static void print_sum(const HostsResult *sum)
            (unsigned long long)sum->reload_counts[HOST_RELOAD_REPLACED],
            (unsigned long long)sum->reload_counts[HOST_RELOAD_FAILED],
            (unsigned long long)sum->reload_counts[HOST_RELOAD_RESTORED]);
-    printf("real worlds: %llu structures durable, %llu numbers of a DataStore given\n",
-           (unsigned long long)sum->structures, (unsigned long long)sum->numbers);
+    printf("real worlds: %llu structures durable, %llu numbers of a DataStore given, %llu pauses, "
+           "%llu woken\n",
+           (unsigned long long)sum->structures, (unsigned long long)sum->numbers,
+           (unsigned long long)sum->pauses, (unsigned long long)sum->wakes);
     printf(
         "people: %llu let in, %llu bans and mutes, %llu signed out, %llu worlds made; refused: "
         "%llu banned, %llu private, %llu world full, %llu own quota, %llu quota of the address\n",

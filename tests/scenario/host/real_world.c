@@ -408,9 +408,13 @@ static void check_faults(StubProcess *process)
 
 static void tick(StubProcess *process)
 {
-    const Hosts *hosts = process->hosts;
+    Hosts *hosts = process->hosts;
     RealWorld *real = process->real;
-    if (hosts->now_us < real->tick_us || world_is_paused(real->world)) {
+    const bool is_paused = world_is_paused(real->world);
+    hosts->pauses += is_paused && !real->was_paused;
+    hosts->wakes += real->was_paused && !is_paused;
+    real->was_paused = is_paused;
+    if (hosts->now_us < real->tick_us || is_paused) {
         return;
     }
     const uint64_t late_us = hosts->now_us - real->tick_us;

@@ -51,6 +51,7 @@ struct RealWorld {
     RealRequest requests[REAL_REQUESTS_MAX];
     uint32_t request_count;
     bool was_checked; // after its first tick
+    bool was_paused;
 };
 
 // --- real_player.c ------------------------------------------------------------------------------

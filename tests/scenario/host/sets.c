@@ -2,9 +2,9 @@
 // sets fail wherever they run, and some are refused. Worlds lie about them now and then.
 //
 // Always: versions rise; what happens to a reload follows its order (host_reload.h); a set that has
-// failed in a world is never what that world begins with; once a host has said that a set failed,
-// the world soon gets another one; in the end each world runs the set that its host says, and not
-// one that fails.
+// failed in a world is never what that world begins with or comes back to; once a host has said
+// that a set failed, the world soon gets another one; in the end each world runs the set that its
+// host says, and not one that fails.
 #include "tests/scenario/host/hosts.h"
 
 #include "core/base/check.h"
@@ -164,6 +164,10 @@ void set_entry(StubProcess *process, const Entry *entry)
         return;
     }
     process->set = process->staged_set != 0 ? process->staged_set : process->set;
+    if (has_failed_in(process, process->set)) {
+        hosts_fail(hosts, "world %u gets set %u again, which has failed there", process->world,
+                   process->set);
+    }
     process->set_us = hosts->now_us;
     process->failed_us = 0;
     process->verdict_us =

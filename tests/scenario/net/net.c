@@ -478,6 +478,7 @@ static void load_places(Net *net)
     static char changed[8192];
     const char *place = net->scenario->course ? TEST_PLACE_COURSE : TEST_PLACE_FLAT;
     const char *scene = net->scenario->course ? TEST_PLACE_COURSE_SCENE : TEST_PLACE_FLAT_SCENE;
+    scene = net->scenario->reloads ? reload_scene : scene;
     change_place(net->scenario, place, changed, sizeof changed);
     place = changed;
     net->whole_bytes = test_place_whole(&net->heap, place, scene);

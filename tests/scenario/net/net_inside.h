@@ -209,6 +209,7 @@ typedef struct PendingCommand {
 // A set of scripts that changes (reload.c).
 typedef struct NetSet {
     uint32_t tools, hud;
+    uint32_t light; // the parameter of Lamp
     bool is_broken;
 } NetSet;
 #define NET_SETS_MAX 512
@@ -221,13 +222,14 @@ typedef struct NetReload {
     bool waits;     // for the switch
     bool is_failed; // the last good set has to come back
     uint64_t next_us, switch_us;
-    uint32_t switched, broken, restored, starts;
+    uint32_t switched, broken, restored, starts, lights;
 } NetReload;
 
 struct NetClient {
     Net *net;
     LogSink script_log;
     uint32_t started_version, still_count; // of Hud; of Still
+    uint32_t light;                        // that Lamp printed last
     uint32_t index;
     const LinkProfile *profile; // as drawn, until the end is quiet
     const LinkProfile *drawn;
@@ -304,6 +306,7 @@ struct Net {
 };
 
 // --- reload.c -----------------------------------------------------------------------------------
+extern const char reload_scene[]; // scene.json
 void reload_open(Net *net);
 void reload_close(Net *net);
 void reload_step(Net *net, uint64_t end_us);

@@ -1,11 +1,13 @@
 // Scripts that change while everybody plays. A set is a module and what requires it: Hud for
-// clients, Keeper for the server; Still changes never and requires nothing. Creators save at any
-// moment, the module or Hud or both, and some saves break Keeper: then the set before comes back,
-// as a host does it. Clients join, drop and come back meanwhile.
+// clients, Keeper for the server; Still changes never and requires nothing; Lamp is bound to a part
+// and prints a parameter of it. Creators save at any moment, the module or Hud or both or only the
+// parameter, and some saves break Keeper: then the set before comes back, as a host does it.
+// Clients join, drop and come back meanwhile.
 //
 // Always: what a client runs is one set, never a module of one and a script of another; nothing
 // starts twice with one manifest; what did not change does not start again; a client that has had
-// time runs the manifest that the server names, and in the end every client does.
+// time runs the manifest that the server names, and in the end every client does. Parameters are
+// those of the manifest that runs, at every moment, and change without a start.
 #include "core/base/sha256.h"
 #include "core/script/rune/rune.h"
 #include "core/wire/manifest.h"
@@ -17,6 +19,17 @@
 
 #define SETTLED_US 2500000 // after a switch, on a link that loses nothing
 #define RUNE_BYTES 4096
+#define LAMP_ID    1
+
+const char reload_scene[] =
+    "{\"format\": 1,\n"
+    " \"terrain\": [{\"min\": [-32, -4, -32], \"max\": [31, -1, 31], \"kind\": \"grass\"}],\n"
+    " \"entities\": [\n"
+    "  {\"id\": 1, \"type\": \"spawn\", \"transform\": {\"position\": [4, 0, 0]}},\n"
+    "  {\"id\": 2, \"type\": \"spawn\", \"transform\": {\"position\": [-3, 0, 3]}},\n"
+    "  {\"id\": 3, \"name\": \"Lamp\", \"transform\": {\"position\": [9, 0.5, 9]},"
+    "   \"scriptPath\": \"Workspace/Lamp.lua\", \"parameters\": {\"light\": 1},"
+    "   \"shape\": {\"size\": [1, 1, 1]}}]}\n";
 
 typedef struct Made {
     const char *path, *file, *service, *context;
@@ -77,6 +90,21 @@ static void make_still(Net *net, Made *out)
     compile(net, out, "print('STILL')");
 }
 
+static void make_lamp(Net *net, Made *out)
+{
+    *out = (Made){.path = "Workspace/Lamp",
+                  .file = "Workspace/Lamp.lua",
+                  .service = "Workspace",
+                  .context = "Both"};
+    compile(net, out,
+            "local lit\n"
+            "function onStart(self) print('LAMP ON') end\n"
+            "function onUpdate(self)\n"
+            "  if self.params.light ~= lit then lit = self.params.light print('LIGHT', lit) end\n"
+            "end\n"
+            "function onReload(old) print('LAMP AGAIN') end\n");
+}
+
 static void make_keeper(Net *net, bool is_broken, Made *out)
 {
     *out = (Made){.path = "ServerScriptService/Keeper"};
@@ -122,13 +150,14 @@ static ManifestRow row_of(const Made *made, const Text *requires, uint32_t count
 }
 
 // The world passes the signature on, and these clients do not verify it.
-static void enter_reload(Net *net, const Made *tools, const Made *hud, const Made *still)
+static void enter_reload(Net *net, const Made *tools, const Made *hud, const Made *still,
+                         const Made *lamp)
 {
     static const Text required = {"ReplicatedStorage/Tools", 23};
     static uint8_t text[4096];
     const uint8_t signature[MANIFEST_SIGNATURE_BYTES] = {1};
     const ManifestRow rows[] = {row_of(tools, NULL, 0), row_of(hud, &required, 1),
-                                row_of(still, NULL, 0)};
+                                row_of(still, NULL, 0), row_of(lamp, NULL, 0)};
     const ManifestList list = {
         .version = ++net->reload.version, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     ByteWriter writer = byte_writer(text, sizeof text);
@@ -140,11 +169,21 @@ static void enter_reload(Net *net, const Made *tools, const Made *hud, const Mad
                         .byte_count = writer.at});
 }
 
+static void enter_light(Net *net, uint32_t light)
+{
+    char json[32];
+    const int bytes = snprintf(json, sizeof json, "{\"light\": %u}", light);
+    enter(net, &(Entry){.type = ENTRY_PARAMETERS,
+                        .number = LAMP_ID,
+                        .bytes = (const uint8_t *)json,
+                        .byte_count = (size_t)bytes});
+}
+
 // What differs from the set before, and what requires it.
 static void enter_set(Net *net, NetSet set)
 {
     NetReload *reload = &net->reload;
-    static Made tools, hud, still, keeper;
+    static Made tools, hud, still, lamp, keeper;
     const bool is_first = reload->version == 0;
     const bool has_tools = is_first || set.tools != reload->set.tools;
     const bool has_hud = has_tools || set.hud != reload->set.hud;
@@ -152,15 +191,20 @@ static void enter_set(Net *net, NetSet set)
     make_tools(net, set.tools, &tools);
     make_hud(net, set.hud, &hud);
     make_still(net, &still);
+    make_lamp(net, &lamp);
     make_keeper(net, set.is_broken, &keeper);
     const Made *const all[] = {has_tools ? &tools : NULL, has_hud ? &hud : NULL,
-                               is_first ? &still : NULL, has_keeper ? &keeper : NULL};
+                               is_first ? &still : NULL, is_first ? &lamp : NULL,
+                               has_keeper ? &keeper : NULL};
     for (uint32_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (all[i] != NULL) {
             enter_script(net, all[i]);
         }
     }
-    enter_reload(net, &tools, &hud, &still);
+    if (!is_first && set.light != reload->set.light) {
+        enter_light(net, set.light);
+    }
+    enter_reload(net, &tools, &hud, &still, &lamp);
     reload->set = set;
     ASSERT(reload->version < NET_SETS_MAX);
     reload->sets[reload->version] = set;
@@ -173,7 +217,7 @@ void reload_open(Net *net)
     const VmConfig config = vm_config_default();
     const Status status = vm_create(&net->heap, &config, &net->reload.vm);
     ASSERT(status == STATUS_OK);
-    net->reload.good = (NetSet){.tools = 1, .hud = 1};
+    net->reload.good = (NetSet){.tools = 1, .hud = 1, .light = 1};
     enter_set(net, net->reload.good);
     net->reload.next_us = 500000;
 }
@@ -199,10 +243,11 @@ void reload_step(Net *net, uint64_t end_us)
     } else if (net->now_us >= reload->next_us && !reload->waits) {
         reload->next_us = net->now_us + 50000 + rng_below(&net->rng, 1500000);
         NetSet set = reload->set;
-        const uint32_t kind = rng_below(&net->rng, 4);
+        const uint32_t kind = rng_below(&net->rng, 5);
         set.tools += kind == 0 || kind == 2;
         set.hud += kind == 1 || kind == 2;
         set.is_broken = kind == 3;
+        set.light += kind == 4 || rng_below(&net->rng, 3) == 0;
         if (kind != 3) {
             reload->good = reload->set.is_broken ? reload->good : reload->set;
         }
@@ -244,6 +289,25 @@ static bool read_pair(const char *text, const char *word, NetSet *out)
     return true;
 }
 
+// It prints when its parameter differs from what it printed last, so once for each change.
+static void light_log(NetClient *client, const char *text, uint32_t version)
+{
+    Net *net = client->net;
+    const char *at = strstr(text, "LIGHT\t");
+    if (at != NULL && version < NET_SETS_MAX) {
+        unsigned light = 0;
+        if (sscanf(at, "LIGHT\t%u", &light) != 1 || light != net->reload.sets[version].light) {
+            net_fail(net, "client %u: the light is %u; manifest %u has %u", client->index, light,
+                     version, net->reload.sets[version].light);
+        }
+        client->light = light;
+        net->reload.lights += 1;
+    }
+    if (strstr(text, "LAMP AGAIN") != NULL) {
+        net_fail(net, "client %u starts Lamp again for a parameter", client->index);
+    }
+}
+
 void reload_log(void *user, const LogEvent *event)
 {
     NetClient *client = user;
@@ -264,6 +328,7 @@ void reload_log(void *user, const LogEvent *event)
         client->started_version = starts ? version : client->started_version;
         net->reload.starts += starts;
     }
+    light_log(client, event->text, version);
     if (strstr(event->text, "STILL") != NULL) {
         client->still_count += 1;
         if (client->still_count > 1) {
@@ -300,11 +365,17 @@ void reload_check(Net *net, bool is_end)
         if (version != reload->version) {
             net_fail(net, "client %u runs manifest %u, and the server names %u", i, version,
                      reload->version);
+        } else if (client->light != reload->set.light) {
+            net_fail(net, "client %u has the light %u, and the server %u", i, client->light,
+                     reload->set.light);
         }
     }
     if (is_end && reload->restored + 1 < reload->broken) {
         net_fail(net, "%u broken sets ran, and the one before came back %u times", reload->broken,
                  reload->restored);
+    }
+    if (is_end && reload->lights < net->client_count) {
+        net_fail(net, "%u lights: no parameter has changed", reload->lights);
     }
     if (is_end && (reload->switched < 3 || reload->starts < net->client_count)) {
         net_fail(net, "%u switches and %u starts of Hud: nothing was reloaded", reload->switched,

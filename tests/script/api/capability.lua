@@ -7,6 +7,12 @@ end
 raises(DataStore.GetDataStore, "x")
 raises(Network.Broadcast, "x")
 raises(Network.OnClientEvent, "x", print)
+assert(select(2, pcall(Network.OnClientEvent, "x", print)):find(
+    "listen with Network.OnServerEvent or Network.On (Roblox has the two names the other way round)", 1, true))
+local on = Network.On("x", print)
+assert(on.Connected)
+on:Disconnect()
+assert(not on.Connected)
 raises(Npc.Spawn, Vector3.zero)
 raises(KillPlayer)
 function onStart()

@@ -7,6 +7,13 @@ end
 raises(Input.IsKeyPressed, "W")
 assert(input.isKeyDown("W") == false) -- there are no keys here
 raises(Network.FireServer, "x")
+raises(Network.OnServerEvent, "x", print)
+assert(select(2, pcall(Network.OnServerEvent, "x", print)):find(
+    "listen with Network.OnClientEvent or Network.On (Roblox has the two names the other way round)", 1, true))
+local on = Network.On("x", print)
+assert(on.Connected)
+on:Disconnect()
+assert(not on.Connected)
 raises(Network.Invoke, "x")
 raises(UI.Show, {})
 raises(World.SpawnLocal, "Crate")

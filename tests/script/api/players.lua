@@ -31,6 +31,10 @@ function onStart()
     assert(player.Character.Health == 100 and spawned == player.Character)
     KillPlayer(player)
     player:Spawn()
-    assert(player.Character.Health == 100 and player.Character.Position == Vector3.zero, "the start")
+    assert(player.Character.Health == 100 and player.Character.Team == "red")
+    assert(player.Character.Position == World.Find("RedBase").Position, "where the team begins")
+    player.Team = ""
+    player:Spawn()
+    assert(player.Character.Position == World.Find("Start").Position, "where everybody begins")
     print("done")
 end

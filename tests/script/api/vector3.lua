@@ -34,7 +34,7 @@ assert(Vector3:new(1, 2, 3) == a) -- a colon works as a dot does
 fails("must be a Vector3, got number", function() return a:Dot(1) end)
 fails("has no member w", function() return a.w end)
 fails("cannot be set", function() a.X = 5 end)
-fails("cannot be changed", function() a.foo = 5 end)
+fails("Vector3 has no member foo", function() a.foo = 5 end)
 fails("finite", Vector3.new, 0 / 0)
 assert(getmetatable(a) == "locked")
 fails("table expected", setmetatable, a, {})

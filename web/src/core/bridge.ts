@@ -4,6 +4,7 @@
 //
 // It runs in a web worker and, for the tests, under Node.
 
+import { readValues, type Value } from './value.ts';
 import type { Proof } from './verify.ts';
 
 type Address = number;
@@ -66,6 +67,10 @@ interface Exports {
     clientMovers(client: Handle): Address;
     clientShapes(client: Handle): Address;
     clientOwn(client: Handle): Address;
+    clientRay(
+        client: Handle, x: number, y: number, z: number,
+        dx: number, dy: number, dz: number, distance: number,
+    ): Address;
     clientHash(client: Handle): bigint;
     clientStats(client: Handle): Address;
     clientPlace(client: Handle): Address;
@@ -75,6 +80,10 @@ interface Exports {
     clientChunks(client: Handle, from: number): Address;
     clientChunkMesh(client: Handle, x: number, y: number, z: number): Address;
     clientFaults(client: Handle): Address;
+    clientShown(client: Handle): Address;
+    clientWidget(
+        client: Handle, owner: number, entity: number, handler: number, typed: Address, bytes: number,
+    ): void;
     clientKey(client: Handle, key: Address, bytes: number, down: number): void;
     clientCamera(
         client: Handle, x: number, y: number, z: number,
@@ -184,6 +193,21 @@ export interface Fault {
     tick: number;
 }
 
+// What a script shows, or no longer (tree null), on the screen or above an entity.
+export interface Shown {
+    owner: number; // its widgets' events go back to it
+    entity: number; // 0: on the screen
+    tree: Value;
+}
+
+// A widget was used. `typed` is null for a button.
+export interface WidgetUse {
+    owner: number;
+    entity: number;
+    handler: number;
+    typed: string | null;
+}
+
 // What a build says about a file, as `sandlot build --json` prints it.
 export interface Diagnostic {
     level: 'error' | 'warning';
@@ -233,6 +257,14 @@ export interface Input {
     yaw: number;
     pitch: number;
     buttons: number;
+}
+
+export type Triple = [number, number, number];
+
+export interface Ray {
+    from: Triple;
+    to: Triple; // a direction of length 1
+    distance: number; // at most
 }
 
 // Doubles in a row of clientMovers and clientShapes; bytes of a face of terrain.
@@ -558,6 +590,12 @@ export class CoreClient {
         return this.core.takeNumbers(this.raw.clientOwn(this.handle));
     }
 
+    // What a ray meets first: distance, point, normal. Null: nothing that blocks.
+    ray({ from, to, distance }: Ray): Float64Array<ArrayBuffer> | null {
+        const at = this.raw.clientRay(this.handle, ...from, ...to, distance);
+        return at === 0 ? null : this.core.takeNumbers(at);
+    }
+
     hash(): bigint {
         return BigInt.asUintN(64, this.raw.clientHash(this.handle));
     }
@@ -611,6 +649,31 @@ export class CoreClient {
 
     faults(): Fault[] {
         return this.core.takeJson(this.raw.clientFaults(this.handle)) as Fault[];
+    }
+
+    // What scripts showed since the last call, the oldest first.
+    shown(): Shown[] {
+        const list: Shown[] = [];
+        for (let at = this.raw.clientShown(this.handle); at !== 0;
+            at = this.raw.clientShown(this.handle)) {
+            const bytes = this.core.takeBytes(at);
+            const view = new DataView(bytes.buffer);
+            list.push({
+                owner: Number(view.getBigUint64(0, true)),
+                entity: Number(view.getBigUint64(8, true)),
+                tree: bytes.length > 16 ? readValues(bytes.subarray(16))[0] ?? null : null,
+            });
+        }
+        return list;
+    }
+
+    useWidget({ owner, entity, handler, typed }: WidgetUse): void {
+        if (typed === null) {
+            this.raw.clientWidget(this.handle, owner, entity, handler, 0, 0);
+        } else {
+            this.core.withText(typed, (at, bytes) =>
+                this.raw.clientWidget(this.handle, owner, entity, handler, at, bytes));
+        }
     }
 
     setKey(key: string, down: boolean): void {

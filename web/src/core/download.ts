@@ -2,7 +2,7 @@
 // the static files of `cdn_base`, the host, and if nothing else helps the socket. Nothing that arrives
 // is believed: the core compares it with the hash that it asked for.
 //
-//   wanted ─▶ cache ─▶ cdn_base ─▶ host, many runes in one answer ─▶ host, each alone ─▶ socket
+//   wanted ─▶ cache ─▶ cdn_base ─▶ host, all or many runes in one answer ─▶ host, each alone ─▶ socket
 //                         └──────── cut or busy: waits, goes on where it was cut ────────┘
 import { ClientState, type CoreClient, type Want } from './bridge.ts';
 import type { BlobCache, Kept } from './cache.ts';
@@ -28,7 +28,8 @@ export interface Sources {
     token: string; // sign-in without a cookie
     cdnBase: string; // '': none
     packing: number; // how runes may come; 0: only as they are
-    runeSet: string; // the name of the file with all of them, at cdnBase; '': none
+    runeSet: string; // the name of all of them together; '': none
+    placeId: string; // of the place that is played
 }
 
 // What the player is shown. Bytes are those of scene and runes themselves, however they came.
@@ -62,7 +63,9 @@ export class Downloader {
     private readonly changed: () => void; // something was given to the client
     private readonly wants = new Map<string, Want>(); // by hash, until it is here
     private readonly ending = new AbortController();
-    private sources: Sources = { origin: '', token: '', cdnBase: '', packing: 0, runeSet: '' };
+    private sources: Sources = {
+        origin: '', token: '', cdnBase: '', packing: 0, runeSet: '', placeId: '',
+    };
     private queue: (() => Promise<void>)[] = [];
     private running = 0;
     private isPlaying = false;
@@ -104,10 +107,7 @@ export class Downloader {
 
     // What the client lacks. Those that are being fetched already may be among them.
     want(list: Want[]): void {
-        // The text of a large manifest is signed for its world, and only the world has it.
-        list.filter(({ kind }) => kind === 'manifest').forEach(({ hash }) =>
-            this.client.fetchOneOverWire(hash));
-        const added = list.filter(({ kind, hash }) => kind !== 'manifest' && !this.wants.has(hash));
+        const added = list.filter(({ hash }) => !this.wants.has(hash));
         for (const want of added) {
             this.wants.set(want.hash, want);
             this.count(want);
@@ -121,7 +121,7 @@ export class Downloader {
         if (want.scene) {
             this.progress.sceneBytes = want.bytes;
             this.progress.sceneHave = 0;
-        } else {
+        } else if (want.kind === 'rune') {
             this.progress.scripts += 1;
             this.progress.runeBytes += want.bytes;
         }
@@ -201,7 +201,7 @@ export class Downloader {
     private taken(want: Want): void {
         if (want.scene) {
             this.progress.sceneHave = want.bytes;
-        } else {
+        } else if (want.kind === 'rune') {
             this.progress.scriptsHave += 1;
             this.progress.runeHave += want.bytes;
         }
@@ -210,7 +210,7 @@ export class Downloader {
     private received(want: Want, kept: Kept, isHost = false): boolean {
         const isGood = this.give(want, kept, true, isHost);
         if (!isGood) {
-            this.progress.refused.push(want.scene ? 'the scene' : want.path);
+            this.progress.refused.push(nameOf([want]));
         }
         return isGood;
     }
@@ -219,7 +219,7 @@ export class Downloader {
     giveHeld(): void {
         for (const { want, kept, isFresh } of this.held.splice(0)) {
             if (isFresh ? !this.received(want, kept) : !this.giveKept(want, kept)) {
-                this.add(() => this.fetchAlone(want, !want.scene));
+                this.add(() => this.fetchAlone(want));
             }
         }
     }
@@ -227,16 +227,16 @@ export class Downloader {
     // --- jobs, a few at once ---
 
     private fetch(missing: Want[]): void {
-        const runes = missing.filter(({ scene }) => !scene);
-        for (const want of missing.filter(({ scene }) => scene)) {
-            this.add(() => this.fetchAlone(want, false));
+        const runes = missing.filter(({ kind }) => kind === 'rune');
+        for (const want of missing.filter(({ kind }) => kind !== 'rune')) {
+            this.add(() => this.fetchAlone(want));
         }
         const { cdnBase, packing, runeSet } = this.sources;
         const isMost = runes.length * 2 > this.client.stats().scripts;
-        if (cdnBase !== '' && packing !== 0 && runeSet !== '' && runes.length > ALONE_MAX && isMost) {
+        if (packing !== 0 && runeSet !== '' && runes.length > ALONE_MAX && isMost) {
             this.add(() => this.fetchSet(runes));
         } else if (cdnBase !== '' && runes.length <= ALONE_MAX) {
-            runes.forEach((want) => this.add(() => this.fetchAlone(want, true)));
+            runes.forEach((want) => this.add(() => this.fetchAlone(want)));
         } else {
             this.addBundles(runes);
         }
@@ -368,7 +368,7 @@ export class Downloader {
                 headers.Authorization = `Bearer ${this.sources.token}`;
             }
             const request = new Request(`${this.sources.origin}/packed/${this.sources.packing}`, {
-                method: 'POST', headers, body: JSON.stringify({ runes: hashes }),
+                method: 'POST', headers, body: JSON.stringify({ runes: hashes, place_id: this.sources.placeId }),
                 signal: this.ending.signal,
             });
             await fetchBundle(request, hashes, RUNE_BYTES_MAX, arrived, (hash, entry) => {
@@ -381,7 +381,7 @@ export class Downloader {
             return;
         }
         for (const want of [...unusable, ...left.values()]) {
-            this.add(() => this.fetchAlone(want, true));
+            this.add(() => this.fetchAlone(want));
         }
     }
 
@@ -392,31 +392,43 @@ export class Downloader {
         }
     }
 
-    // All runes of a place, one static file. What is not wanted of them is skipped.
+    // All runes of a place, in one answer that can be kept. What is not wanted of them is skipped. It
+    // cannot go on where it was cut, so what is missing then is asked for by name.
     private async fetchSet(runes: Want[]): Promise<void> {
         const left = new Map(runes.map((want) => [want.hash, want]));
         const unusable: Want[] = [];
-        const url = `${this.sources.cdnBase}/packed/${this.sources.packing}/${this.sources.runeSet}`;
-        await this.persist(nameOf(runes), CDN_TRIES, async (arrived) => {
-            await fetchBundle(new Request(url, { signal: this.ending.signal }), null,
-                RUNE_BYTES_MAX, arrived, (hash, entry) => {
-                    this.take(left, unusable, hash, entry);
-                    this.changed();
+        const { origin, cdnBase, packing, runeSet } = this.sources;
+        for (const base of cdnBase !== '' ? [cdnBase, origin] : [origin]) {
+            const url = `${base}/packed/${packing}/${runeSet}`;
+            await this.persist(nameOf(runes), CDN_TRIES, async (arrived) => {
+                await fetchBundle(new Request(url, { signal: this.ending.signal }), null,
+                    RUNE_BYTES_MAX, arrived, (hash, entry) => {
+                        this.take(left, unusable, hash, entry);
+                        this.changed();
+                    }).catch((error: unknown) => {
+                    if (left.size === runes.length) {
+                        throw error;
+                    }
+                    this.progress.cuts += 1;
                 });
-        });
+            });
+            if (left.size < runes.length || this.isOver) {
+                break;
+            }
+        }
         this.addBundles([...unusable, ...left.values()]);
     }
 
     // --- one thing ---
 
-    private async fetchAlone(want: Want, isRune: boolean): Promise<void> {
+    private async fetchAlone(want: Want): Promise<void> {
         if (!this.wants.has(want.hash)) {
             return;
         }
         const { origin, cdnBase, packing } = this.sources;
         for (const base of cdnBase !== '' && !want.fromHost ? [cdnBase, origin] : [origin]) {
             const tries = base === cdnBase ? CDN_TRIES : HOST_TRIES;
-            if (isRune && packing !== 0 &&
+            if (want.kind === 'rune' && packing !== 0 &&
                 await this.fetched(want, `${base}/packed/${packing}/${want.hash}`, packing, tries)) {
                 return;
             }
@@ -433,7 +445,7 @@ export class Downloader {
     ): Promise<boolean> {
         const partial = new Partial(want.bytes);
         let isDone = false;
-        await this.persist(want.scene ? 'the scene' : want.path, tries, async (arrived) => {
+        await this.persist(nameOf([want]), tries, async (arrived) => {
             const bytes = await fetchBlob(url, partial, this.ending.signal, (count) => {
                 arrived(count);
                 if (want.scene) {
@@ -452,5 +464,9 @@ export class Downloader {
 }
 
 function nameOf(group: Want[]): string {
-    return group.length === 1 ? group[0]?.path ?? '' : `${group.length} scripts`;
+    const [want] = group;
+    if (group.length !== 1 || want === undefined) {
+        return `${group.length} scripts`;
+    }
+    return { scene: 'the scene', manifest: 'the list of scripts', rune: want.path }[want.kind];
 }

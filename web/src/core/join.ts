@@ -13,7 +13,8 @@ export interface Ticket {
     signing_key: string; // of the host, hex: what it signs its manifests with
     rune_packing?: number; // how it packs runes
     cdn_base?: string; // where else scene and runes are, by hash
-    rune_set?: string; // there: all runes in one file
+    place_id: string;
+    rune_set?: string; // the name of all runes together: one file, there and here
 }
 
 // The server refused, with a reason: trying again without the player would not help.

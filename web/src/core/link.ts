@@ -88,6 +88,7 @@ export class Link {
                     cdnBase: (ticket.cdn_base ?? '').replace(/\/$/, ''),
                     packing: ticket.rune_packing === packing ? packing : 0,
                     runeSet: ticket.rune_set ?? '',
+                    placeId: ticket.place_id,
                 });
                 this.client.setTicket(ticket.ticket);
                 this.open(ticket.server_address);

@@ -3,7 +3,7 @@
 import wasmUrl from '../../../build/wasm/core.wasm?url'; // made by the wasm preset
 
 import { type ClientEvent, ClientState, Core, type Input } from './bridge.ts';
-import type { FromWorker, Join, ToWorker } from './channel.ts';
+import type { FromWorker, Join, Rays, ToWorker } from './channel.ts';
 import { checkPlace } from './check.ts';
 import { Link } from './link.ts';
 
@@ -141,6 +141,10 @@ function update(): void {
     if (events.length > 0) {
         tell({ type: 'events', events });
     }
+    const shown = client.shown();
+    if (shown.length > 0) {
+        tell({ type: 'shown', shown });
+    }
     const now = performance.now();
     if (now - statsMs >= STATS_MS) {
         statsMs = now;
@@ -148,11 +152,11 @@ function update(): void {
         link.showDownloads();
         const { phase, connections } = link;
         const hash = client.hash().toString(16).padStart(16, '0');
-        tell({ type: 'stats', stats: client.stats(), link: { phase, connections, hash } });
+        tell({ type: 'stats', stats: client.stats(), link: { phase, connections, hash, atMs: now } });
     }
 }
 
-function sendFrame(): void {
+function sendFrame({ back, aim: aimed }: Rays): void {
     if (link === null || sceneHash === '') {
         tell({ type: 'nothing' });
         return;
@@ -162,7 +166,9 @@ function sendFrame(): void {
     const movers = client.movers();
     const shapes = client.shapes();
     const hidden = client.hidden();
-    tell({ type: 'frame', own, movers, shapes, hidden },
+    const free = (back === null ? null : client.ray(back))?.[0] ?? back?.distance ?? 0;
+    const aim = aimed === null ? null : client.ray(aimed);
+    tell({ type: 'frame', own, movers, shapes, hidden, free, aim },
         [own.buffer, movers.buffer, shapes.buffer, hidden.buffer]);
     findChunks();
     sendChunks();
@@ -251,10 +257,13 @@ function hear(message: ToWorker): void {
             input = message.input;
             link?.client.setCamera(message.camera.slice(0, 3), message.camera.slice(3));
             update();
-            sendFrame();
+            sendFrame(message.rays);
             break;
         case 'key':
             link?.client.setKey(message.key, message.down);
+            break;
+        case 'widget':
+            link?.client.useWidget(message.use);
             break;
         case 'command':
             command(message.feature, message.action, message.payload);

@@ -1,6 +1,7 @@
 // Keys and mouse, as the input of a tick. Movement is by the place of a key, not by its letter, so
 // that other keyboards walk with the same fingers.
 import type { Input } from '../core/bridge.ts';
+import { settings, type KeyAction } from './settings.ts';
 
 const JUMP = 1;
 const RUN = 2;
@@ -9,14 +10,17 @@ const USE = 8;
 const TURN_PER_PIXEL = 0.0024;
 const PITCH_MAX = Math.PI / 2 - 0.02;
 
-const FORWARD = ['KeyW', 'ArrowUp'];
-const BACK = ['KeyS', 'ArrowDown'];
-const LEFT = ['KeyA', 'ArrowLeft'];
-const RIGHT = ['KeyD', 'ArrowRight'];
-const RUNNING = ['ShiftLeft', 'ShiftRight'];
+// Beside those of the settings.
+const ALSO: Partial<Record<KeyAction, string>> = {
+    forward: 'ArrowUp', back: 'ArrowDown', left: 'ArrowLeft', right: 'ArrowRight', run: 'ShiftRight',
+};
 // For the place's own buttons, in the order of `actions` in place.json; they follow USE.
 const ACTIONS = ['KeyQ', 'KeyR', 'KeyT', 'KeyZ', 'KeyX', 'KeyC', 'KeyB', 'KeyY', 'KeyH', 'KeyJ', 'KeyK',
     'KeyL'];
+
+// A key for something on the page that has the focus, not for the world.
+const isTyping = ({ target }: Event): boolean =>
+    target instanceof Element && target.closest('#screen') !== null;
 
 export class Controls {
     yaw = 0;
@@ -27,6 +31,7 @@ export class Controls {
     onRelease: () => void = () => {}; // the window lost the keys
     private readonly down = new Set<string>();
     private firing = false;
+    private runs = false; // with the setting that a press is enough
     private readonly canvas: HTMLCanvasElement;
 
     constructor(canvas: HTMLCanvasElement) {
@@ -58,15 +63,16 @@ export class Controls {
     }
 
     input(): Input {
-        const held = (codes: readonly string[]): number =>
-            codes.some((code) => this.down.has(code)) ? 1 : 0;
+        const held = (action: KeyAction): number =>
+            this.down.has(settings.value.keys[action]) || this.down.has(ALSO[action] ?? '') ? 1 : 0;
+        const runs = settings.value.toggleRun ? this.runs : held('run') === 1;
         const buttons = ACTIONS.slice(0, this.actionCount).reduce(
             (bits, code, at) => bits | (this.down.has(code) ? (USE << 1) << at : 0),
-            (this.down.has('Space') ? JUMP : 0) | (held(RUNNING) === 1 ? RUN : 0) |
-            (this.firing ? FIRE : 0) | (this.down.has('KeyE') ? USE : 0));
+            (held('jump') === 1 ? JUMP : 0) | (runs ? RUN : 0) |
+            (this.firing ? FIRE : 0) | (held('use') === 1 ? USE : 0));
         return {
-            moveX: held(RIGHT) - held(LEFT),
-            moveZ: held(FORWARD) - held(BACK),
+            moveX: held('right') - held('left'),
+            moveZ: held('forward') - held('back'),
             yaw: this.yaw,
             pitch: this.pitch,
             buttons,
@@ -83,21 +89,28 @@ export class Controls {
     }
 
     private key(event: KeyboardEvent, down: boolean): void {
-        if (!this.active || event.ctrlKey || event.metaKey || event.altKey) {
+        if (!this.active || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) {
             return;
         }
-        if (event.code === 'Tab' || event.code === 'Space' || event.code.startsWith('Arrow')) {
+        // What the key means to the browser must not happen to what the key opens.
+        if (/^(Tab|Space|Enter|Escape|Slash|Arrow.*|F2)$/.test(event.code) ||
+            Object.values(settings.value.keys).includes(event.code)) {
             event.preventDefault();
         }
         if (event.repeat) {
             return;
         }
         if (down) {
+            this.runs = this.runs !== this.is('run', event.code);
             this.down.add(event.code);
         } else {
             this.down.delete(event.code);
         }
         this.onKey(event.code, down);
+    }
+
+    is(action: KeyAction, code: string): boolean {
+        return settings.value.keys[action] === code || ALSO[action] === code;
     }
 
     private press(event: MouseEvent): void {
@@ -117,8 +130,10 @@ export class Controls {
         if (!this.active || !this.isLocked()) {
             return;
         }
-        this.yaw -= event.movementX * TURN_PER_PIXEL;
-        this.pitch -= event.movementY * TURN_PER_PIXEL;
+        const { sensitivity, invert } = settings.value;
+        const turn = TURN_PER_PIXEL * sensitivity;
+        this.yaw -= event.movementX * turn;
+        this.pitch -= event.movementY * turn * (invert ? -1 : 1);
         this.yaw -= Math.floor(this.yaw / (2 * Math.PI)) * 2 * Math.PI;
         this.pitch = Math.max(-PITCH_MAX, Math.min(PITCH_MAX, this.pitch));
     }

@@ -11,12 +11,18 @@ import { element } from '../ui/element.ts';
 import { FaultList, isDevelopment } from '../ui/faults.ts';
 import { Gate, type Wish } from '../ui/gate.ts';
 import { Overlay } from '../ui/overlay.ts';
-import type { Person } from './bodies.ts';
+import { Chat } from './chat.ts';
 import { Controls } from './controls.ts';
+import { People } from './people.ts';
 import { RELOAD_FAILED, reloadOnce, reloadWorked } from './reload.ts';
+import type { MenuPage } from './screen/menu.tsx';
+import { Screen } from './screen/screen.tsx';
+import { placeAbove } from './screen/widgets.tsx';
+import { change, openSettings, settings } from './settings.ts';
+import { ShownTrees } from './shown.ts';
 import { View } from './view.ts';
+import { words } from '../ui/words.ts';
 
-const MESSAGE_MS = 6000;
 const ROSTER_MS = 3000;
 const FULL_HEALTH = 100;
 const FPS_WINDOW_MS = 1000;
@@ -42,7 +48,6 @@ export class PlayPage {
     private readonly health = element('health-bar', HTMLDivElement);
     private readonly healthMeter = element('health', HTMLDivElement);
     private readonly grab = element('grab', HTMLParagraphElement);
-    private readonly messages = element('messages', HTMLOListElement);
     private readonly faults = new FaultList(element('faults', HTMLOListElement));
     private readonly diagnostics = new DiagnosticList(element('diagnostics', HTMLOListElement));
     private readonly overlay = new Overlay(element('overlay', HTMLTableElement));
@@ -51,16 +56,34 @@ export class PlayPage {
     private readonly worker = new Worker(new URL('../core/worker.ts', import.meta.url),
         { type: 'module' });
     private readonly gate = new Gate((wish) => this.join(wish), () => this.say({ type: 'leave' }));
-    private readonly people = new Map<number, Person>(); // by body
-    private readonly names = new Map<number, Person>(); // by player
+    private readonly people = new People();
+    private readonly chat = new Chat(this.people,
+        (feature, action, payload) => this.say({ type: 'command', feature, action, payload }),
+        () => this.leave());
+    private readonly shown = new ShownTrees();
+    private readonly screen = new Screen(element('screen', HTMLDivElement), {
+        people: this.people,
+        chat: this.chat,
+        shown: this.shown,
+        onUse: (use) => this.say({ type: 'widget', use }),
+        onOpenChat: () => this.openChat(),
+        onCloseChat: () => this.closeChat(),
+        actions: {
+            open: (page) => this.openMenu(page),
+            respawn: () => {
+                this.say({ type: 'command', feature: 'session', action: 'respawn', payload: {} });
+                this.openMenu('closed');
+            },
+            leave: () => this.leave(),
+        },
+    });
     private place: Place | null = null;
-    private player = 0;
-    private returning = new Set<number>(); // players who were here before a cut
     private frame: Frame | null = null;
     private waiting = false; // for a frame
     private pictureMs = 0;
     private pictures: number[] = [];
     private phase = 'gate';
+    private welcomeMs = 0;
     private chunks = 0;
     private readonly edited = new Map<string, string>();
     private stats: ClientStats | null = null;
@@ -69,6 +92,7 @@ export class PlayPage {
     private readonly loading = element('loading', HTMLParagraphElement);
 
     constructor() {
+        openSettings();
         this.worker.addEventListener('message', (event: MessageEvent<FromWorker>) =>
             this.hear(event.data));
         this.worker.addEventListener('error', (event) => this.show({
@@ -98,7 +122,7 @@ export class PlayPage {
             stats: this.stats,
             link: this.link,
             people: Object.fromEntries(
-                [...this.people].map(([entity, { name }]) => [entity, name])),
+                [...this.people.bodies.value].map(([entity, { name }]) => [entity, name])),
             faults: this.faults.newest(),
             downloads: this.downloads?.progress ?? null,
             cache: this.downloads?.cache ?? null,
@@ -161,6 +185,7 @@ export class PlayPage {
                 break;
             case 'place':
                 this.edited.clear();
+                this.shown.clear();
                 this.open(message.place);
                 this.view.reset(message.place, message.parts);
                 break;
@@ -186,6 +211,9 @@ export class PlayPage {
                 break;
             case 'events':
                 message.events.forEach((event) => this.event(event));
+                break;
+            case 'shown':
+                this.shown.change(message.shown);
                 break;
             case 'faults':
                 message.faults.forEach((fault) => this.faults.add(fault));
@@ -213,8 +241,11 @@ export class PlayPage {
         this.gate.show(status);
         this.hud.hidden = !playing;
         this.crosshair.hidden = !playing;
+        this.screen.isPlaying.value = playing;
         this.controls.active = playing;
         if (!playing) {
+            this.screen.menu.value = 'closed';
+            this.chat.isOpen.value = false;
             this.controls.release();
             if (document.pointerLockElement !== null && status.phase === 'closed') {
                 document.exitPointerLock();
@@ -229,19 +260,46 @@ export class PlayPage {
         document.title = `${place.name} · Sandlot`;
     }
 
-    // Everybody who is here will be named again; who is not, left meanwhile.
     private welcome(player: number): void {
-        this.player = player;
-        const before = new Map(this.names);
-        this.names.clear();
-        setTimeout(() => {
-            for (const [number, person] of before) {
-                if (!this.names.has(number)) {
-                    this.people.delete(person.entity);
-                }
-            }
-        }, ROSTER_MS);
-        this.returning = new Set(before.keys());
+        this.welcomeMs = performance.now();
+        this.people.welcome(player);
+        setTimeout(() => this.people.sweep(), ROSTER_MS);
+        void this.chat.ask(this.gate.placeId());
+    }
+
+    // --- what lies over the world ---
+
+    private openChat(begin = ''): void {
+        this.chat.begin = begin;
+        this.chat.isOpen.value = true;
+        this.freeMouse();
+    }
+
+    private closeChat(): void {
+        this.chat.isOpen.value = false;
+        this.canvas.focus();
+    }
+
+    private openMenu(page: MenuPage): void {
+        this.screen.menu.value = page;
+        this.controls.active = page === 'closed';
+        if (page === 'closed') {
+            this.canvas.focus();
+        } else {
+            this.freeMouse();
+        }
+    }
+
+    private freeMouse(): void {
+        this.controls.release();
+        if (document.pointerLockElement !== null) {
+            document.exitPointerLock();
+        }
+    }
+
+    private leave(): void {
+        this.say({ type: 'leave' });
+        this.show({ type: 'status', phase: 'closed', text: words.left });
     }
 
     // --- what happened ---
@@ -250,63 +308,55 @@ export class PlayPage {
         const { payload } = message;
         switch (`${message.feature}.${message.action}`) {
             case 'presence.joined':
-                this.meet(payload);
+                if (this.people.meet(payload) && this.isNews(Number(payload.player))) {
+                    this.chat.note(words.people.joined(String(payload.name)));
+                }
                 break;
-            case 'presence.left':
-                this.part(Number(payload.player));
+            case 'presence.left': {
+                const person = this.people.part(Number(payload.player));
+                if (person !== undefined) {
+                    this.chat.note(words.people.left(person.name));
+                }
+                break;
+            }
+            case 'presence.stat':
+                this.people.score(payload);
                 break;
             case 'projectile.hit': {
                 const [x = 0, y = 0, z = 0] = payload.p as number[];
                 this.view.puff(x, y, z);
                 break;
             }
+            case 'entity.damaged':
+                if (Number(payload.cause) === this.frame?.own[1] && Number(payload.amount) > 0) {
+                    this.screen.mark();
+                }
+                break;
+            case 'entity.died':
+                this.died(Number(payload.entityId), Number(payload.cause));
+                break;
             case 'chat.said':
-                this.note(`${this.names.get(Number(payload.player))?.name ?? 'World'}: ${
-                    String(payload.text)}`);
+                this.chat.hear(payload);
                 break;
             case 'session.error':
-                this.note(String(payload.message));
+                this.chat.note(String(payload.message));
                 break;
         }
     }
 
-    private meet(payload: Record<string, unknown>): void {
-        const player = Number(payload.player);
-        const before = this.names.get(player);
-        const person: Person = {
-            name: String(payload.name),
-            entity: Number(payload.entityId),
-            shirt: Number(payload.colourShirt),
-            skin: Number(payload.colourSkin),
-        };
-        if (before !== undefined) {
-            this.people.delete(before.entity);
-        } else if (player !== this.player && !this.returning.has(player)) {
-            this.note(`${person.name} is here`);
-        }
-        this.names.set(player, person);
-        if (person.entity !== 0) {
-            this.people.set(person.entity, person);
-        }
+    // Those who are here already when one comes are no news.
+    private isNews(player: number): boolean {
+        return player !== this.people.own.value && performance.now() - this.welcomeMs > ROSTER_MS;
     }
 
-    private part(player: number): void {
-        const person = this.names.get(player);
-        if (person !== undefined) {
-            this.names.delete(player);
-            this.people.delete(person.entity);
-            this.note(`${person.name} has left`);
+    private died(entity: number, cause: number): void {
+        const bodies = this.people.bodies.value;
+        const who = bodies.get(entity)?.name;
+        const by = bodies.get(cause)?.name;
+        if (who !== undefined) {
+            this.screen.tell(by === undefined || by === who ? words.died(who)
+                : words.killed(by, who));
         }
-    }
-
-    private note(text: string): void {
-        const item = document.createElement('li');
-        item.textContent = text;
-        this.messages.append(item);
-        while (this.messages.children.length > 6) {
-            this.messages.firstElementChild?.remove();
-        }
-        setTimeout(() => item.remove(), MESSAGE_MS);
     }
 
     // --- what the player does ---
@@ -315,6 +365,7 @@ export class PlayPage {
         this.waiting = true;
         this.say({
             type: 'input', input: this.controls.input(), camera: this.view.cameraNumbers(),
+            rays: this.view.rays(this.place?.reach ?? 0),
         });
     }
 
@@ -324,25 +375,24 @@ export class PlayPage {
         if (!down) {
             return;
         }
-        switch (code) {
-            case 'Tab':
-                this.overlay.toggle();
-                break;
-            case 'KeyV':
-                this.view.thirdPerson = !this.view.thirdPerson;
-                break;
-            case 'KeyF':
-                this.dig(true);
-                break;
-            case 'KeyG':
-                this.dig(false);
-                break;
+        if (this.controls.is('overlay', code)) {
+            this.overlay.toggle();
+        } else if (this.controls.is('camera', code)) {
+            change({ camera: settings.value.camera === 'third' ? 'first' : 'third' });
+        } else if (this.controls.is('dig', code) || this.controls.is('fill', code)) {
+            this.dig(this.controls.is('dig', code));
+        } else if (this.controls.is('chat', code) || code === 'Slash') {
+            this.openChat(code === 'Slash' ? '/' : '');
+        } else if (this.controls.is('focus', code)) {
+            document.querySelector<HTMLElement>('#script-ui :is(button, input)')?.focus();
+        } else if (code === 'Escape') {
+            this.openMenu('menu');
         }
     }
 
     // Takes the voxel one looks at, or puts one on it.
     private dig(take: boolean): void {
-        const aim = this.place?.terraform === true ? this.view.aim(this.place.reach) : null;
+        const aim = this.place?.terraform === true ? this.view.aim() : null;
         if (aim === null || this.place === null) {
             return;
         }
@@ -373,7 +423,10 @@ export class PlayPage {
             this.health.style.width = `${Math.max(0, Math.min(100, health / FULL_HEALTH * 100))}%`;
             this.health.classList.toggle('low', health < FULL_HEALTH * 0.3);
             this.healthMeter.setAttribute('aria-valuenow', String(Math.round(health)));
-            this.view.draw(this.frame, this.controls.yaw, this.controls.pitch, this.people, seconds);
+            this.view.thirdPerson = settings.value.camera === 'third';
+            this.view.draw(this.frame, this.controls.yaw, this.controls.pitch,
+                this.people.bodies.value, seconds);
+            placeAbove((entity) => this.view.above(entity));
         }
     }
 }

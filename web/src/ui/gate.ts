@@ -128,6 +128,11 @@ export class Gate {
         }));
     }
 
+    // '': whichever the server chooses.
+    placeId(): string {
+        return this.place;
+    }
+
     // The address that a friend can be sent.
     entered(room: string): void {
         if (this.hasAccounts) {

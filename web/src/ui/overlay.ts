@@ -9,6 +9,14 @@ const ROWS = [
 ] as const;
 type RowName = typeof ROWS[number];
 
+const WINDOW_MS = 2000; // rates are of so long
+interface Counted {
+    at: number; // ms, when the worker counted it
+    down: number;
+    up: number;
+    snapshots: number;
+}
+
 const bytes = (count: number): string =>
     count < 1024 ? `${count.toFixed(0)} B` : `${(count / 1024).toFixed(1)} KiB`;
 
@@ -23,7 +31,7 @@ function scripts(stats: ClientStats): string {
 export class Overlay {
     private readonly table: HTMLTableElement;
     private readonly cells = new Map<RowName, HTMLTableCellElement>();
-    private before: { at: number; down: number; up: number } | null = null;
+    private counted: Counted[] = []; // of the window, the oldest first
 
     constructor(table: HTMLTableElement) {
         this.table = table;
@@ -44,12 +52,33 @@ export class Overlay {
         this.table.hidden = !this.table.hidden;
     }
 
+    // A second's worth of each, from what was counted at both ends of the window. Counters that are
+    // smaller than before are of another connection: the window begins again.
+    private rates(now: Counted): Counted {
+        const last = this.counted.at(-1);
+        if (last !== undefined && (now.down < last.down || now.snapshots < last.snapshots)) {
+            this.counted = [];
+        }
+        this.counted.push(now);
+        while (this.counted.length > 2 && now.at - (this.counted[1]?.at ?? now.at) >= WINDOW_MS) {
+            this.counted.shift();
+        }
+        const first = this.counted[0] ?? now;
+        const seconds = (now.at - first.at) / 1000;
+        const perSecond = (count: number, before: number): number =>
+            seconds > 0 ? (count - before) / seconds : 0;
+        return {
+            at: now.at, down: perSecond(now.down, first.down), up: perSecond(now.up, first.up),
+            snapshots: perSecond(now.snapshots, first.snapshots),
+        };
+    }
+
     update(stats: ClientStats, link: LinkStats, fps: number): void {
-        const now = performance.now();
-        const before = this.before ?? { at: now - 1000, down: stats.bytesDown, up: stats.bytesUp };
-        const seconds = Math.max((now - before.at) / 1000, 0.001);
-        const rate = (count: number, old: number): string =>
-            `${bytes(Math.max(count - old, 0) / seconds)}/s · ${bytes(count)} in all`;
+        const rates = this.rates({
+            at: link.atMs, down: stats.bytesDown, up: stats.bytesUp, snapshots: stats.snapshots,
+        });
+        const rate = (perSecond: number, count: number): string =>
+            `${bytes(perSecond)}/s · ${bytes(count)} in all`;
         const last = (stats.correctionLastM * 100).toFixed(1);
         const values: Record<RowName, string> = {
             'connection': link.connections > 1
@@ -61,16 +90,14 @@ export class Overlay {
             'pending inputs': `${stats.pendingInputs}, ${stats.leadTicks.toFixed(1)} ticks ahead`,
             'corrections': stats.corrections === 0 ? '0' : `${stats.corrections}, last ${last} cm`,
             'interpolation': `${stats.delayMs.toFixed(0)} ms behind`,
-            'snapshots': `${stats.snapshots}, p99 ${stats.snapshotIntervalP99Ms.toFixed(0)} ms apart`,
+            'snapshots': `${rates.snapshots.toFixed(1)}/s · ${stats.snapshots} in all, ` +
+                `p99 ${stats.snapshotIntervalP99Ms.toFixed(0)} ms apart`,
             'in sight': String(stats.visible),
             'scripts': scripts(stats),
-            'bytes down': rate(stats.bytesDown, before.down),
-            'bytes up': rate(stats.bytesUp, before.up),
+            'bytes down': rate(rates.down, stats.bytesDown),
+            'bytes up': rate(rates.up, stats.bytesUp),
             'pictures': `${fps.toFixed(0)} a second`,
         };
-        if (this.before === null || now - before.at > 1000) {
-            this.before = { at: now, down: stats.bytesDown, up: stats.bytesUp };
-        }
         if (this.table.hidden) {
             return;
         }

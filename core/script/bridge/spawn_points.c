@@ -1,0 +1,68 @@
+// Spawn points for scripts; see spawn_points.h.
+#include "core/script/bridge/spawn_points.h"
+
+#include <string.h>
+
+static bool same(Text a, Text b)
+{
+    return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.data, b.data, a.bytes) == 0);
+}
+
+const PlaceSpawn *spawn_points_at(const SpawnPoints *points, uint64_t net_id)
+{
+    const bool is_one = net_id >= SPAWN_POINT_FIRST && net_id - SPAWN_POINT_FIRST < points->count;
+    return is_one ? &points->spawns[net_id - SPAWN_POINT_FIRST] : NULL;
+}
+
+uint64_t spawn_points_find(const SpawnPoints *points, Text name)
+{
+    for (uint32_t i = 0; i < points->count && name.bytes > 0; i++) {
+        if (same(points->spawns[i].name, name)) {
+            return SPAWN_POINT_FIRST + i;
+        }
+    }
+    return 0;
+}
+
+bool spawn_points_info(const SpawnPoints *points, uint64_t net_id, ScriptEntityInfo *out)
+{
+    const PlaceSpawn *spawn = spawn_points_at(points, net_id);
+    if (spawn == NULL) {
+        return false;
+    }
+    *out = (ScriptEntityInfo){.net_id = net_id,
+                              .type = ENTITY_NONE,
+                              .position = spawn->position,
+                              .rotation = quat_from_axis_angle(vec3(0, 1, 0), spawn->yaw),
+                              .team = spawn->team,
+                              .is_anchored = true};
+    return true;
+}
+
+// The one of that number among those of a team; `count` gets how many there are.
+static const PlaceSpawn *nth_of(const SpawnPoints *points, Text team, uint64_t number,
+                                uint32_t *count)
+{
+    const PlaceSpawn *found = NULL;
+    *count = 0;
+    for (uint32_t i = 0; i < points->count; i++) {
+        if (same(points->spawns[i].team, team)) {
+            found = *count == number ? &points->spawns[i] : found;
+            *count += 1;
+        }
+    }
+    return found;
+}
+
+const PlaceSpawn *spawn_points_choose(const SpawnPoints *points, Text team, uint64_t player_id)
+{
+    const Text choices[] = {team, {"", 0}};
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t count = 0;
+        (void)nth_of(points, choices[i], 0, &count);
+        if (count > 0) {
+            return nth_of(points, choices[i], player_id % count, &count);
+        }
+    }
+    return points->count > 0 ? &points->spawns[player_id % points->count] : NULL;
+}

@@ -1,0 +1,2 @@
+type Point = {x: number, y: number}
+local p = 1

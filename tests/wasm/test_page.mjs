@@ -1,0 +1,105 @@
+// What the page makes of things it did not choose: trees of scripts, kept settings, names in chat.
+// Without a browser, because none of this touches one.
+//   node test_page.mjs
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { readValues } from '../../web/src/core/value.ts';
+import { Chat } from '../../web/src/play/chat.ts';
+import { People } from '../../web/src/play/people.ts';
+import { DEFAULTS, bindKey, readSettings, settings } from '../../web/src/play/settings.ts';
+import { ShownTrees, makeWidget } from '../../web/src/play/shown.ts';
+
+const list = (...bytes) => readValues(Uint8Array.from([6, 1, ...bytes]))[0];
+
+test('values are read as they were written', () => {
+    assert.equal(list(0), null);
+    assert.equal(list(2), true);
+    assert.equal(list(3, 3), -2);
+    assert.equal(list(3, 0x80, 0x80, 0x80, 0x80, 0x20), 2 ** 32);
+    assert.equal(list(5, 2, 0xc3, 0xa4), 'ä');
+    assert.deepEqual(list(6, 2, 1, 2), [false, true]);
+    assert.deepEqual({ ...list(7, 2, 3, 2, 5, 1, 97, 5, 1, 98, 3, 8) }, { 1: 'a', b: 4 });
+    assert.deepEqual(list(8, 0, 0, 128, 63, 0, 0, 0, 64, 0, 0, 64, 64), [1, 2, 3]);
+    const proto = list(7, 1, 5, 9, ...new TextEncoder().encode('__proto__'), 3, 2);
+    assert.equal(Object.getPrototypeOf(proto), null); // a key, not a prototype
+    assert.throws(() => list(11));
+    assert.throws(() => readValues(Uint8Array.from([6, 200])));
+});
+
+test('whatever a script shows becomes a widget', () => {
+    const odd = makeWidget({
+        kind: 'text', text: 7, size: 1e9, value: 'x', anchor: 'moon', layer: -3, columns: NaN,
+    }, '');
+    assert.equal(odd.text, '7');
+    assert.equal(odd.size, 96);
+    assert.equal(odd.value, 0);
+    assert.equal(odd.anchor, 'top');
+    assert.equal(odd.layer, 0);
+    assert.equal(makeWidget(null, '').kind, 'text');
+    const tree = makeWidget({
+        kind: 'list', 2: { kind: 'button', OnClick: 4 }, 1: { kind: 'text' }, 10: { kind: 'bar' },
+        children: [{ kind: 'input', OnSubmit: 5, id: 'name' }],
+    }, '');
+    assert.deepEqual(tree.children.map(({ kind, handler }) => [kind, handler]),
+        [['text', 0], ['button', 4], ['bar', 0], ['input', 5]]);
+    assert.equal(tree.children[3].key, 'name');
+});
+
+test('a script shows and takes away its own', () => {
+    const shown = new ShownTrees();
+    const show = (owner, entity, text) => shown.change([{
+        owner, entity, tree: text === null ? null : { kind: 'text', text, layer: 3 - owner },
+    }]);
+    show(1, 0, 'one');
+    show(2, 0, 'two');
+    show(1, 9, 'above');
+    show(1, 0, 'new');
+    assert.deepEqual(shown.screen.value.map(({ root }) => root.text), ['two', 'new']); // by layer
+    show(1, 0, null);
+    assert.deepEqual(shown.screen.value.map(({ owner }) => owner), [2]);
+    assert.equal(shown.above.value.length, 1);
+});
+
+test('kept settings may be anything', () => {
+    for (const text of [null, '', 'null', '[]', '7', '{"textSize":1e9,"keys":{"jump":"<b>"}}', '{{{']) {
+        assert.deepEqual(readSettings(text), DEFAULTS, String(text));
+    }
+    settings.value = DEFAULTS;
+    bindKey('jump', 'KeyW'); // what walked forward gets the key that is free
+    assert.equal(settings.value.keys.jump, 'KeyW');
+    assert.equal(settings.value.keys.forward, 'Space');
+});
+
+test('lines that begin with a slash are commands', () => {
+    const people = new People();
+    const sent = [];
+    let hasLeft = false;
+    const chat = new Chat(people, (...args) => sent.push(args), () => { hasLeft = true; });
+    const join = (player, name) => people.meet({
+        player, playerId: `p_${player}`, entityId: player + 100, name, team: '', colourShirt: 0,
+        colourSkin: 0,
+    });
+    assert.ok(join(1, 'Ada'));
+    assert.ok(join(2, 'Ada Lovelace'));
+    assert.ok(!join(2, 'Ada Lovelace'));
+    chat.say('  hello ');
+    chat.say('/report ada lovelace she shouts');
+    assert.deepEqual(sent, [['chat', 'say', { text: 'hello' }],
+        ['moderation', 'report', { player: 2, reason: 'other', text: 'she shouts' }]]);
+    chat.say('/mute Ada');
+    assert.ok(people.isMuted(1) && !people.isMuted(2));
+    chat.hear({ player: 1, name: 'Ada', text: 'hi' });
+    chat.hear({ player: 2, name: 'Ada Lovelace', text: 'ho' });
+    assert.equal(chat.lines.value.at(-1).text, 'ho');
+    chat.say('/mute Nobody');
+    assert.match(chat.lines.value.at(-1).text, /Nobody here is called Nobody/);
+    chat.say('/leave');
+    assert.ok(hasLeft);
+    people.score({ player: 1, name: 'Coins', value: 3 });
+    assert.deepEqual(people.columns.value, ['Coins']);
+    people.welcome(1);
+    join(1, 'Ada');
+    people.sweep(); // the other one was not named again
+    assert.deepEqual([...people.list.value.keys()], [1]);
+});

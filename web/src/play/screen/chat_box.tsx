@@ -1,0 +1,95 @@
+// The chat: the newest lines fade over the game; open, it shows all of them and a line to write.
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+
+import { Button } from '../../ui/parts.tsx';
+import { words } from '../../ui/words.ts';
+import type { Chat } from '../chat.ts';
+
+const FADE_MS = 12_000;
+const TEXT_MAX = 512;
+
+function Lines({ chat }: { chat: Chat }): JSX.Element {
+    const list = useRef<HTMLDivElement>(null);
+    const now = useSignal(performance.now());
+    const isOpen = chat.isOpen.value;
+    const lines = chat.lines.value;
+    useEffect(() => {
+        const timer = setInterval(() => { now.value = performance.now(); }, 1000);
+        return () => clearInterval(timer);
+    }, []);
+    useEffect(() => {
+        list.current?.scrollTo(0, list.current.scrollHeight);
+    }, [lines, isOpen]);
+    return (
+        <div ref={list} id="messages" role="log" aria-live="polite" aria-label={words.chat.log}
+            tabIndex={isOpen ? 0 : -1}>
+            {lines.map(({ key, from, text, at }) => (
+                <p key={key} hidden={!isOpen && now.value - at > FADE_MS}
+                    class={from === '' ? 'note' : ''}>
+                    {from !== '' && <b>{from}: </b>}{text}
+                </p>
+            ))}
+        </div>
+    );
+}
+
+function Writing({ chat, onClose }: { chat: Chat; onClose: () => void }): JSX.Element {
+    const text = useSignal(chat.begin);
+    const back = useSignal(0); // how far one went back through what one said
+    const input = useRef<HTMLInputElement>(null);
+    useLayoutEffect(() => input.current?.focus(), []); // before the next key
+    const recall = (step: number): void => {
+        const said = chat.history();
+        back.value = Math.max(0, Math.min(said.length, back.value + step));
+        text.value = back.value === 0 ? '' : said[said.length - back.value] ?? '';
+    };
+    return (
+        <form class="chat-line" onSubmit={(event) => {
+            event.preventDefault();
+            chat.say(text.value);
+            onClose();
+        }}>
+            <input ref={input} id="chat-text" type="text" maxLength={TEXT_MAX} autoComplete="off"
+                enterkeyhint="send" aria-label={words.chat.label} placeholder={words.chat.placeholder}
+                value={text} onInput={(event) => { text.value = event.currentTarget.value; }}
+                onKeyDown={(event) => {
+                    if (event.key === 'Escape') {
+                        onClose();
+                    } else if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
+                        event.preventDefault();
+                        recall(event.key === 'ArrowUp' ? 1 : -1);
+                    }
+                    event.stopPropagation();
+                }} />
+            <button type="submit" class="button">{words.chat.send}</button>
+        </form>
+    );
+}
+
+function Phrases({ chat, onClose }: { chat: Chat; onClose: () => void }): JSX.Element {
+    return (
+        <div class="chat-phrases" role="group" aria-label={words.chat.phrases}>
+            {chat.rule.value.phrases.map((phrase) => (
+                <Button key={phrase} quiet onClick={() => {
+                    chat.say(phrase);
+                    onClose();
+                }}>{phrase}</Button>
+            ))}
+            <Button quiet onClick={onClose}>{words.menu.close}</Button>
+        </div>
+    );
+}
+
+export function ChatBox({ chat, onClose }: { chat: Chat; onClose: () => void }): JSX.Element {
+    const { rule } = chat.rule.value;
+    return (
+        <section class={chat.isOpen.value ? 'chat open' : 'chat'}>
+            <Lines chat={chat} />
+            {chat.isOpen.value && (rule === 'free' ? <Writing chat={chat} onClose={onClose} />
+                : rule === 'phrases' ? <Phrases chat={chat} onClose={onClose} />
+                : <p class="note">{words.chat.off}</p>)}
+        </section>
+    );
+}
