@@ -68,6 +68,13 @@ const char *check_split_message(const char *name, const char *message, uint32_t 
     return at + 2;
 }
 
+static bool is_luau(const CheckScript *script)
+{
+    const size_t bytes = strlen(script->file), ending = strlen(".luau");
+    return !script->is_generated && bytes > ending &&
+           strcmp(script->file + bytes - ending, ".luau") == 0;
+}
+
 // "Workspace/Door.lua:12: unexpected symbol" → line 12 and the rest.
 static void tell_syntax(Check *check, const char *name, const char *said)
 {
@@ -75,8 +82,9 @@ static void tell_syntax(Check *check, const char *name, const char *said)
     char message[CHECK_MESSAGE_BYTES];
     said = check_split_message(name, said, &line);
     const bool is_made = check->script->lines != NULL;
-    const char *luau =
-        is_made ? NULL : check_luau_find(check->source, check->source_bytes, line, &line);
+    const char *luau = is_made || is_luau(check->script)
+                           ? NULL
+                           : check_luau_find(check->source, check->source_bytes, line, &line);
     if (luau != NULL) {
         tell(check, CHECK_ERROR, line, "luau", luau);
         return;
@@ -169,13 +177,6 @@ static Status write_rune(Check *check, lua_State *lua)
 }
 
 // --- one script ---------------------------------------------------------------------------------
-
-static bool is_luau(const CheckScript *script)
-{
-    const size_t bytes = strlen(script->file), ending = strlen(".luau");
-    return !script->is_generated && bytes > ending &&
-           strcmp(script->file + bytes - ending, ".luau") == 0;
-}
 
 // What is compiled: the source itself, or the Lua of a Luau source, line by line.
 static Status translate(Check *check, LuauLua *out)
