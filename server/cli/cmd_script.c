@@ -319,6 +319,9 @@ static void translate_luau(Run *run, const char *name)
     } else {
         snprintf(run->compile_error, sizeof run->compile_error, "%.80s: out of memory", name);
     }
+    if (run->compile_error[0] != '\0' && !run->options.json) {
+        diagnostic_print(stdout, "%s", run->compile_error);
+    }
     luau_free(&heap, &made);
 }
 

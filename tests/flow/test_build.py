@@ -418,6 +418,43 @@ def segments(mappings):
     return found
 
 
+def test_build_luau(program, places, folder):
+    """A module and a script in Luau: they are built, found, tried out and packed like Lua."""
+    place = small_place(folder, scripts={
+        "ReplicatedStorage/Tools.luau":
+            "export type Tool = { uses: number }\nlocal Tools = {}\n"
+            "function Tools.use(tool: Tool)\n\ttool.uses += 1\n\treturn `used {tool.uses} times`\nend\n"
+            "return Tools\n",
+        "ServerScriptService/Game.luau":
+            'local Tools = require("ReplicatedStorage/Tools")\nlocal tool: Tools.Tool = { uses = 0 }\n'
+            "for _ in { 1, 2 } do\n\tprint(Tools.use(tool))\nend\n",
+        "SoulService/Workspace/Door.luau": "local n = 1\nn += 1\n"})
+    answer = build_json(program, place)
+    check(answer["ok"] and [d["code"] for d in answer["diagnostics"]] == ["unused"], f"{answer}")
+    server, client = check_both(place)
+    check([script["path"] for script in server["scripts"]] ==
+          ["ReplicatedStorage/Tools.luau", "ServerScriptService/Game.luau", "Workspace/Door.luau"],
+          f"{server}")
+    check(server["scripts"][1]["requires"] == ["ReplicatedStorage/Tools"], f"{server}")
+    check(len(client["scripts"]) == 2, f"{client}")
+    check(not any(name.endswith(".lua") for name in side(place, "server")), "its Lua is kept nowhere")
+    build(program, place, "--verify")
+    check(build_json(program, place)["compiled"] == 0, "all from the cache")
+    packed = subprocess.run([program, "pack", place, "-o", os.path.join(folder, "luau.game"),
+                             "--allow-weak-jail"], capture_output=True,
+                            text=True, timeout=100, check=False)
+    check(packed.returncode == 0, packed.stdout + packed.stderr)
+    write(place, "Workspace/Door.lua", "return 1\n")
+    write(place, "ServerScriptService/Game.luau", "local n: number = 1\n\nn += = 2\n")
+    said = build(program, place, code=1).stderr
+    check("Workspace/Door.lua: error:" in said or "Workspace/Door.luau: error:" in said, said)
+    check("ServerScriptService/Game.luau:3: error: unexpected symbol near '='" in said, said)
+    os.remove(os.path.join(place, "Workspace/Door.lua"))
+    write(place, "ServerScriptService/Game.luau", "local t = nil\n\nt.x.y += 1\n")
+    said = build(program, place).stderr
+    check("ServerScriptService/Game.luau:3: warning:" in said, "it is tried out: " + said)
+
+
 def test_build_source_maps(program, places, folder):
     """Each Lua names a map, which is one of that Lua and is there; one that was lost is made again."""
     tall = ("interface Roof {\n  height: number;\n}\n\n"

@@ -44,6 +44,18 @@ def test_script_run_names_the_loop(program, _places, folder):
     check("L.lua:5: in main chunk" in done.stdout, done.stdout)
 
 
+def test_script_run_luau(program, _places, folder):
+    done = script_run(program, folder, "Fine.luau",
+                      "local n: number = 1\nn += 1\nfor _, v in { n } do print(`is {v}`) end\n")
+    check(done.returncode == 0 and "is 2" in done.stdout, done.stdout + done.stderr)
+    done = script_run(program, folder, "Wrong.luau", "local n = 1\n\nn += = 1\n")
+    check(done.returncode == 3 and "Wrong.luau:3: unexpected symbol near '='" in done.stdout, done.stdout)
+    done = script_run(program, folder, "Wrong.luau", "local n = 1\n\nn += = 1\n", "--json")
+    check("Wrong.luau:3: " in json.loads(done.stdout)["compileError"], done.stdout)
+    done = script_run(program, folder, "Fault.luau", "local t: any = nil\nlocal s = `\n`\nt.x += 1\n")
+    check(done.returncode == 3 and "Fault.luau:4: attempt to index a nil value" in done.stdout, done.stdout)
+
+
 def test_script_run_has_the_lints_of_a_build(program, _places, folder):
     done = script_run(program, folder, "A.lua", "local door = World.Find('Door')\ndoor.CanCollide = false\n")
     check(done.returncode == 0 and "A.lua:2: CanCollide is no member of Entity here: write entity:SetSolid(false)"

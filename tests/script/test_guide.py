@@ -17,7 +17,7 @@ WORDS_TS = 'export function greet(name: string) {\n    return "Hello " + name;\n
 
 def snippets(text):
     """(line, side, ending, code) of each example."""
-    for match in re.finditer(r"^```(lua|ts)( client)?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+    for match in re.finditer(r"^```(luau?|ts)( client)?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         line = text.count("\n", 0, match.start()) + 1
         yield line, "Client" if match.group(2) else "Server", match.group(1), match.group(3)
 

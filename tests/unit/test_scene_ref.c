@@ -191,7 +191,8 @@ TEST(a_script_that_is_not_there_is_told)
         {"{\"scriptPath\": \"Workspace/DooR\"}",
          "$.entities[1].scriptPath names no script; did you mean Workspace/Door?"},
         {"{\"scriptRef\": {\"path\": \"\"}, \"scriptPath\": \"Workspace/deep/Lfit.ts\"}",
-         "$.entities[1].scriptPath names no script: there is no Workspace/deep/Lfit.lua, .ts or "
+         "$.entities[1].scriptPath names no script: there is no Workspace/deep/Lfit.lua, .luau, "
+         ".ts or "
          ".soul"},
         {"{\"scriptRef\": {\"path\": \"ServerScriptService/Far.soul\"}}",
          "$.entities[1].scriptRef.path names no script: there is no ServerScriptService/Far.lua, "

@@ -13,9 +13,9 @@
 // Iterates what Luau's loops take: a function, a table, or what has __iter. An error names the line
 // of the loop. All on the first line, so that lines stay.
 #define ITERATION                                                                               \
-    "local __luau_iterate do local type, pairs, error, getmetatable, rawget = type, pairs, "    \
+    "local __luauiterate do local type, pairs, error, getmetatable, rawget = type, pairs, "     \
     "error, "                                                                                   \
-    "getmetatable, rawget; function __luau_iterate(a, ...) local kind = type(a) "               \
+    "getmetatable, rawget; function __luauiterate(a, ...) local kind = type(a) "                \
     "if kind == \"function\" then return a, ... end "                                           \
     "local meta = getmetatable(a) if type(meta) == \"table\" then "                             \
     "local iterate = rawget(meta, \"__iter\") if iterate ~= nil then return iterate(a) end "    \
@@ -86,14 +86,23 @@ uint32_t edit_hole(Luau *luau, uint32_t at)
     return luau->edit_count > before ? before : NO_HOLE;
 }
 
-void edit_fill(Luau *luau, uint32_t hole, uint32_t cut, const char *text)
+void edit_fill_named(Luau *luau, uint32_t hole, uint32_t cut, const char *text, Token name,
+                     const char *tail)
 {
     if (hole != NO_HOLE && luau->status == STATUS_OK) {
-        Edit *edit = &luau->edits[hole];
-        edit->kind = EDIT_TEXT;
-        edit->cut = cut;
-        edit->text = text;
+        luau->edits[hole] = (Edit){.at = luau->edits[hole].at,
+                                   .cut = cut,
+                                   .text = text,
+                                   .from = name.begin,
+                                   .bytes = name.end - name.begin,
+                                   .tail = tail,
+                                   .kind = EDIT_TEXT};
     }
+}
+
+void edit_fill(Luau *luau, uint32_t hole, uint32_t cut, const char *text)
+{
+    edit_fill_named(luau, hole, cut, text, (Token){0}, NULL);
 }
 
 void edit_drop(Luau *luau, uint32_t hole)
@@ -215,6 +224,8 @@ static void put_edit(Writer *writer, const Luau *luau, const Edit *edit)
         break;
     case EDIT_TEXT:
         put_text(writer, edit->text);
+        put(writer, luau->source + edit->from, edit->bytes);
+        put_text(writer, edit->tail != NULL ? edit->tail : "");
         break;
     case EDIT_COPY:
         put(writer, luau->source + edit->from, edit->bytes);

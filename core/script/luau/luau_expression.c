@@ -313,6 +313,9 @@ static bool read_suffix(Luau *luau, Target *target)
     }
     drop_last(luau, target);
     target->is_base_name = is_first;
+    target->shown = target->kind == TARGET_FIELD  ? target->key
+                    : target->kind == TARGET_NAME ? target->base
+                                                  : (Token){0};
     if (kind == SIGN('.')) {
         read_field(luau, target);
     } else if (kind == SIGN('[')) {

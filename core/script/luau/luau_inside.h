@@ -56,7 +56,7 @@ typedef struct Token {
 
 typedef enum EditKind {
     EDIT_NONE,   // a hole that was not needed
-    EDIT_TEXT,   // `text`
+    EDIT_TEXT,   // `text`, and what may follow it
     EDIT_COPY,   // bytes of the source
     EDIT_BLANK,  // nothing but the line breaks of what is cut
     EDIT_PIECE,  // a piece of a backtick string, with the escapes of a Lua string
@@ -68,9 +68,9 @@ typedef enum EditKind {
 // At `at` `cut` bytes are replaced. Edits are in the order of the source; those at one place are
 // written one after the other.
 typedef struct Edit {
-    const char *text;
+    const char *text, *tail; // EDIT_TEXT: the text, bytes of the source, and the tail
     uint32_t at, cut;
-    uint32_t from, bytes; // EDIT_COPY: of the source
+    uint32_t from, bytes; // of the source
     EditKind kind;
 } Edit;
 
@@ -139,6 +139,8 @@ void edit_blank(Luau *luau, uint32_t begin, uint32_t end);
 // A place that is filled later, if at all.
 uint32_t edit_hole(Luau *luau, uint32_t at);
 void edit_fill(Luau *luau, uint32_t hole, uint32_t cut, const char *text);
+void edit_fill_named(Luau *luau, uint32_t hole, uint32_t cut, const char *text, Token name,
+                     const char *tail);
 void edit_drop(Luau *luau, uint32_t hole); // it is not needed
 MUST_USE Status edit_write(Luau *luau);
 
@@ -161,6 +163,7 @@ typedef struct Target {
     bool is_base_name; // what is before the last part is one name
     bool is_key_plain; // a name or a whole number
     Token base, key;
+    Token shown; // the last name before the last part, for messages; empty: there is none
     uint32_t begin_hole, open_hole, key_hole, close_hole; // around the last part
 } Target;
 Target read_target(Luau *luau); // with holes, for a statement

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define NEAR_BYTES_MAX 40
-#define RESERVED       "__luau_" // names of what the translation adds
+#define RESERVED       "__luau" // names of what the translation adds
 
 // --- failures -----------------------------------------------------------------------------------
 

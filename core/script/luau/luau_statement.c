@@ -1,8 +1,8 @@
 // See luau_inside.h. Two statements of Luau become others:
 //
-//     a.b[f()] += c     do local __luau_table, __luau_key = a.b, (f());
-//                          __luau_table[__luau_key] = __luau_table[__luau_key] + (c) end
-//     while a do … end  while a do do … end ::__luau_continue:: end     if there is a continue
+//     a.b[f()] += c     do local __luau_b, __luaukey = a.b, (f());
+//                          __luau_b[__luaukey] = __luau_b[__luaukey] + (c) end
+//     while a do … end  while a do do … end ::__luaucontinue:: end     if there is a continue
 //
 // In a repeat the inner block begins with the statement that has the first continue: what is
 // declared before it stays visible in the condition.
@@ -10,10 +10,10 @@
 
 #include <string.h>
 
-#define TABLE    "__luau_table"
-#define KEY      "__luau_key"
-#define LABEL    "end ::__luau_continue:: "
-#define CONTINUE "goto __luau_continue"
+#define TABLE    "__luau_" // then the name that messages show
+#define KEY      "__luaukey"
+#define LABEL    "end ::__luaucontinue:: "
+#define CONTINUE "goto __luaucontinue"
 
 static bool is_block_end(TokenKind kind)
 {
@@ -56,15 +56,16 @@ static void repeat_target(Luau *luau, const Target *target, uint32_t at)
 static bool keep_target(Luau *luau, const Target *target)
 {
     if (target->kind == TARGET_FIELD && !target->is_base_name) {
-        edit_fill(luau, target->begin_hole, 0, "do local " TABLE " = ");
-        edit_fill(luau, target->open_hole, 0, "; " TABLE);
+        edit_fill_named(luau, target->begin_hole, 0, "do local " TABLE, target->shown, " = ");
+        edit_fill_named(luau, target->open_hole, 0, "; " TABLE, target->shown, NULL);
         return true;
     }
     if (target->kind == TARGET_INDEX && !(target->is_base_name && target->is_key_plain)) {
-        edit_fill(luau, target->begin_hole, 0, "do local " TABLE ", " KEY " = ");
+        edit_fill_named(luau, target->begin_hole, 0, "do local " TABLE, target->shown,
+                        ", " KEY " = ");
         edit_fill(luau, target->open_hole, 1, ", (");
         edit_fill(luau, target->key_hole, 0, ")");
-        edit_fill(luau, target->close_hole, 1, "; " TABLE "[" KEY "]");
+        edit_fill_named(luau, target->close_hole, 1, "; " TABLE, target->shown, "[" KEY "]");
         return true;
     }
     return false;
@@ -84,10 +85,14 @@ static void read_compound(Luau *luau, const Target *target)
     if (!is_kept) {
         repeat_target(luau, target, at);
     } else if (target->kind == TARGET_FIELD) {
-        edit_text(luau, at, 0, TABLE ".");
+        edit_text(luau, at, 0, TABLE);
+        edit_copy(luau, at, target->shown);
+        edit_text(luau, at, 0, ".");
         edit_copy(luau, at, target->key);
     } else {
-        edit_text(luau, at, 0, TABLE "[" KEY "]");
+        edit_text(luau, at, 0, TABLE);
+        edit_copy(luau, at, target->shown);
+        edit_text(luau, at, 0, "[" KEY "]");
     }
     edit_text(luau, at, 0, operator_of(luau, &sign));
     lex_next(luau);
@@ -263,7 +268,7 @@ static void read_for(Luau *luau)
         read_expressions(luau);
     } else {
         lex_expect(luau, TOKEN_IN, "'=' or 'in'");
-        edit_text(luau, luau->token.begin, 0, "__luau_iterate(");
+        edit_text(luau, luau->token.begin, 0, "__luauiterate(");
         read_expressions(luau);
         edit_text(luau, luau->previous_end, 0, ")");
         luau->has_iteration = true;

@@ -208,15 +208,39 @@ static uint32_t read_number(const char *digits)
     return number;
 }
 
+// "Workspace/Door.ts:12…" → 12; 0: it is not a place in that file.
+static uint32_t line_in(const char *place, const char *file)
+{
+    const size_t bytes = strlen(file);
+    const bool is_place = bytes > 0 && strncmp(place, file, bytes) == 0 && place[bytes] == ':';
+    return is_place ? read_number(place + bytes + 1) : 0;
+}
+
+// Where an error came from, if it says so: a text begins with it, and an error of TypeScript has it
+// in its stack ("at Workspace/Door.ts:12"). It may have been caught and raised again since.
+static const char *error_place(lua_State *thread)
+{
+    if (lua_type(thread, -1) == LUA_TSTRING) {
+        return lua_tostring(thread, -1);
+    }
+    const bool is_object = lua_type(thread, -1) == LUA_TTABLE && lua_checkstack(thread, 2);
+    const char *stack = is_object ? text_field(thread, "stack") : "";
+    return strncmp(stack, "at ", 3) == 0 ? stack + 3 : "";
+}
+
 // The innermost line of the script itself. A module or TypeScript's library may have raised the
 // error, but the fault names the script, so the line must be its own. 0 if no function of it is on
 // the stack, as in a callback from a library.
-static uint32_t own_line(const ScriptSystem *system, Handle handle, const char *traceback,
-                         uint32_t otherwise)
+static uint32_t own_line(const ScriptSystem *system, Handle handle, const char *place,
+                         const char *traceback, uint32_t otherwise)
 {
     const Instance *instance = instance_at(system, handle);
     const Script *script = instance != NULL ? script_at(system, instance->script) : NULL;
     const size_t bytes = script != NULL ? strlen(script->file) : 0;
+    const uint32_t line = script != NULL ? line_in(place, script->file) : 0;
+    if (line > 0) {
+        return line;
+    }
     for (const char *at = traceback; bytes > 0 && (at = strstr(at, script->file)) != NULL; at++) {
         const bool begins = at > traceback && (at[-1] == '\t');
         if (begins && at[bytes] == ':' && at[bytes + 1] >= '0' && at[bytes + 1] <= '9') {
@@ -252,6 +276,7 @@ static void record_fault(ScriptSystem *system, const Thread *thread, VmOutcome o
 {
     char message[SCRIPT_MESSAGE_BYTES];
     char traceback[SCRIPT_TRACEBACK_BYTES];
+    const char *place = "";
     FaultKind kind = FAULT_ERROR;
     if (outcome == VM_OVER_BUDGET) {
         kind = FAULT_BUDGET;
@@ -266,13 +291,14 @@ static void record_fault(ScriptSystem *system, const Thread *thread, VmOutcome o
                  vm_memory(system->vm).soft_bytes >> 20);
     } else {
         error_text(thread->lua, message, sizeof message);
+        place = error_place(thread->lua);
         explain(message, sizeof message);
         kind = says_side(system, message) ? FAULT_CAPABILITY : FAULT_ERROR;
     }
     (void)vm_traceback(system->vm, traceback, sizeof traceback);
     account_fault(system, thread->instance, thread->hook, kind,
-                  own_line(system, thread->instance, traceback, vm_fault_line(system->vm)), message,
-                  traceback);
+                  own_line(system, thread->instance, place, traceback, vm_fault_line(system->vm)),
+                  message, traceback);
 }
 
 void hook_fault_of(ScriptSystem *system, lua_State *coroutine, lua_State *thread)
@@ -296,7 +322,8 @@ void hook_fault_of(ScriptSystem *system, lua_State *coroutine, lua_State *thread
     }
     error_text(thread, message, sizeof message);
     account_fault(system, system->current_instance, HOOK_HANDLER, FAULT_ERROR,
-                  own_line(system, system->current_instance, traceback, 0), message, traceback);
+                  own_line(system, system->current_instance, error_place(thread), traceback, 0),
+                  message, traceback);
 }
 
 static void settle(ScriptSystem *system, uint32_t slot, VmOutcome outcome, int result_count)

@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { tellAlive } from "./frame.mjs";
 import { ROOT, ts } from "./host.mjs";
 import { leaveVisitors } from "./leave.mjs";
+import { roundVisitors } from "./rounds.mjs";
 
 const require = createRequire(import.meta.url);
 const { getProgramTranspileResult } = require("typescript-to-lua/dist/transpilation/transpile.js");
@@ -77,7 +78,11 @@ class RequirePrinter extends LuaPrinter {
             parameter.value = this.modulePath(parameter.value);
         }
         this.chained.add(expression.expression);
-        return super.printCallExpression(expression);
+        const call = super.printCallExpression(expression);
+        // No tail call: the library finds the line of an async function on the stack.
+        return expression.expression.text === "__TS__AsyncAwaiter"
+            ? this.createSourceNode(expression, ["(", call, ")"])
+            : call;
     }
     /** `local E = E or ({})` of an enum or a namespace: E is new here, whatever is called so outside. */
     printVariableDeclarationStatement(statement) {
@@ -319,7 +324,7 @@ export function transpile(program, sourceFile, place, fileName, position) {
         sourceFiles: [sourceFile],
         plugins: [
             {
-                visitors: leaveVisitors(),
+                visitors: { ...leaveVisitors(), ...roundVisitors() },
                 printer: (program_, _host, name, file) => {
                     printer = new RequirePrinter(program_, name, place);
                     return printer.print(file);
@@ -354,6 +359,59 @@ const PREFIX =
     "local debug = {getinfo = function(level) if level == 3 then return {} end end, " +
     "traceback = function() end}\nlocal unpack = table.unpack\n";
 
+// Where the creator's code is, for errors that are told later or elsewhere: "at Workspace/Door.ts:12".
+// `error` names the line of a function that is so many calls away.
+const PLACES = `
+local where, place_of, thrownAt, later
+do
+    local pcall, error, find, match = pcall, error, string.find, string.match
+    -- If \`after\` is given: of the code that called the function at that place.
+    function where(after)
+        for level = 3, 24 do
+            local _, place = pcall(error, "", level)
+            if place == after then
+                after = nil
+            elseif after == nil and find(place, ":%d+: $") and
+                not find(place, "${LIBRARY_PATH}", 1, true) then
+                return match(place, "^(.*): $")
+            end
+        end
+    end
+    -- The place of an error, and what it says.
+    function place_of(reason, otherwise)
+        if type(reason) == "string" then
+            local place, rest = match(reason, "^([^\\n:]+[/.][^\\n:]+:%d+): (.*)$")
+            return place or otherwise, rest or reason
+        end
+        local stack = type(reason) == "table" and reason.stack
+        local place = type(stack) == "string" and match(stack, "^at ([^\\n]+)")
+        return place or otherwise, reason == nil and "undefined" or tostring(reason)
+    end
+    local function defer(call)
+        task.defer(call)
+    end
+    -- At the end of this turn, or in the next tick if this one has had too many of them.
+    function later(call)
+        if not pcall(defer, call) then
+            task.delay(0, call)
+        end
+    end
+    local new -- the place in __TS__New that calls a constructor
+    local probe = {prototype = {____constructor = function()
+        local _, place = pcall(error, "", 3)
+        new = place
+    end}}
+    probe.prototype.__index = probe.prototype
+    __TS__New(probe)
+    local construct = Error.prototype.____constructor
+    function Error.prototype.____constructor(self, message)
+        construct(self, message)
+        local place = where(new) -- not of the constructor of a class that extends Error
+        self.stack = place and "at " .. place or nil
+    end
+end
+`;
+
 // A rejection that is not handled by the end of the turn is a fault of its script, as in other
 // runtimes; the library itself ignores it. Handled means: it has callbacks, a callback returned it,
 // or it was passed to Promise.all and similar functions.
@@ -385,10 +443,11 @@ do
         mark(value)
         return take(self, value, ...)
     end
-    local function watch(promise)
-        task.defer(function()
+    local function watch(promise, rejectedAt)
+        later(function()
             if not promise.isHandled then
-                error("unhandled rejection: " .. tostring(promise.rejectionReason), 0)
+                local place, what = place_of(promise.rejectionReason, rejectedAt)
+                error((place and place .. ": " or "") .. "unhandled rejection: " .. what, 0)
             end
         end)
     end
@@ -398,14 +457,179 @@ do
     end
     function prototype.reject(self, reason)
         if self.state == 0 and not self.isHandled then
-            watch(self)
+            watch(self, thrownAt or where())
         end
         return reject(self, reason)
     end
     function Promise.reject(...)
         local promise = rejected(...)
-        watch(promise)
+        watch(promise, where())
         return promise
+    end
+end
+`;
+
+// async, await and generators, in coroutines that may also wait for time, for a store or for a
+// signal: TypeScriptToLua's own take every pause for an await or a yield, and resume what the
+// scheduler resumes too. Here an async function settles its promise itself, and who awaits one that
+// is not settled waits for a signal, so that the scheduler alone resumes it. A generator that waits
+// lets the one that asked it wait too. Functions that start one another are nested coroutines, of
+// which Lua takes few: a deep one starts when the others have paused.
+const PAUSES = `
+do
+    local Promise = __TS__Promise
+    local create, resume, running = coroutine.create, coroutine.resume, coroutine.running
+    local status, yield, pcall, error = coroutine.status, coroutine.yield, pcall, error
+    local function fire(signal)
+        signal:Fire()
+    end
+    local NESTED_MAX = 8
+    local nested = 0
+    function __TS__AsyncAwaiter(generator)
+        local _, begunAt = pcall(error, "", 3) -- for what is thrown and is no Error
+        return __TS__New(Promise, function(____, resolve, reject)
+            local isReturned = false
+            local function give(____, value)
+                isReturned = true
+                return Promise.resolve(value):addCallbacks(resolve, reject)
+            end
+            local function body()
+                local isGood, result = pcall(generator, give)
+                if not isGood then
+                    thrownAt = string.match(begunAt, "^(.*): $")
+                    reject(nil, result)
+                    thrownAt = nil
+                elseif not isReturned then
+                    resolve(nil, result)
+                end
+            end
+            if nested >= NESTED_MAX then
+                later(body)
+                return
+            end
+            nested = nested + 1
+            local isGood, what = resume(create(body))
+            nested = nested - 1
+            if not isGood then
+                error(what, 0)
+            end
+        end)
+    end
+    local asked = {} -- the generators that run now, by their coroutine
+    local function settled(promise)
+        if promise.state == 2 then
+            promise.isHandled = true
+            error(promise.rejectionReason, 0)
+        end
+        return promise.value
+    end
+    function __TS__Await(thing)
+        local generator = asked[running()]
+        if generator ~= nil then
+            generator.given, generator.isGiven = thing, true
+            return yield()
+        end
+        if not __TS__InstanceOf(thing, Promise) then
+            return thing
+        end
+        if thing.state == 0 then
+            local signal = Signal.new()
+            local function wake()
+                if not pcall(fire, signal) then -- too many of them in one tick
+                    task.delay(0, fire, signal)
+                end
+            end
+            thing:addCallbacks(wake, wake)
+            signal:Wait()
+        end
+        return settled(thing)
+    end
+    local function finish(generator, isGood, value)
+        generator.isDone, generator.isGood, generator.value = true, isGood, value
+    end
+    -- Runs a generator up to its next yield: whether there was one, and what it gave.
+    local function ask(generator, ...)
+        local thread = generator.____coroutine
+        if generator.isDone then
+            return false
+        end
+        if asked[thread] ~= nil then
+            error("a generator is asked for its next value while it makes one", 0)
+        end
+        asked[thread], generator.isGiven = generator, false
+        resume(thread, ...)
+        if not generator.isGiven and not generator.isDone then
+            repeat
+                task.wait()
+            until generator.isGiven or generator.isDone
+            task.cancel(thread) -- it is resumed from here again
+        end
+        asked[thread] = nil
+        if generator.isDone and not generator.isGood then
+            error(generator.value, 0)
+        end
+        return not generator.isDone, generator.given
+    end
+    local function itself(self)
+        return self
+    end
+    local function next(self, ...)
+        if self.isDone then
+            return {done = true}
+        end
+        local isGiven, value = ask(self, ...)
+        if isGiven then
+            return {value = value, done = false}
+        end
+        return {value = self.value, done = true}
+    end
+    function __TS__Generator(fn)
+        return function(...)
+            local arguments, count = {...}, select("#", ...)
+            local generator = {[Symbol.iterator] = itself, next = next}
+            generator.____coroutine = create(function()
+                finish(generator, pcall(fn, unpack(arguments, 1, count)))
+            end)
+            return generator
+        end
+    end
+    local iterate = __TS__Iterator
+    local function step(generator)
+        local isGiven, value = ask(generator)
+        if isGiven then
+            return true, value
+        end
+    end
+    local function is_generator(value)
+        return type(value) == "table" and value.____coroutine ~= nil
+    end
+    function __TS__Iterator(iterable)
+        if is_generator(iterable) then
+            return step, iterable
+        end
+        return iterate(iterable)
+    end
+    function __TS__DelegatedYield(iterable)
+        if is_generator(iterable) then
+            local isGiven, value = ask(iterable)
+            while isGiven do
+                isGiven, value = ask(iterable, __TS__Await(value))
+            end
+            return iterable.value
+        end
+        local iterator = type(iterable) == "table" and iterable[Symbol.iterator]
+        if iterator then
+            iterator = iterator(iterable)
+            local result = iterator:next()
+            while not result.done do
+                __TS__Await(result.value)
+                result = iterator:next()
+            end
+            return result.value
+        end
+        for _, value in iterate(iterable) do
+            __TS__Await(value)
+        end
     end
 end
 `;
@@ -423,5 +647,6 @@ export function library() {
     if (pieces.length !== 3 || exported < plain.lastIndexOf("\nend")) {
         throw new Error("TypeScriptToLua's library is not the one that this compiler knows");
     }
-    return PREFIX + plain.slice(0, exported) + REJECTIONS + plain.slice(exported);
+    const own = PLACES + REJECTIONS + PAUSES;
+    return PREFIX + plain.slice(0, exported) + own + plain.slice(exported);
 }

@@ -60,7 +60,8 @@ function isUsedAsPart(node) {
     );
 }
 
-/** Is the name a value that the language's libraries declare for all? */
+/** Is the name a value that the language's libraries declare for all? (The members of a type that has
+ *  no name of its own, as of `typeof f` or the result of a generator's next, have no parent.) */
 function isOfLibrary(node, checker) {
     const symbol = ts.isShorthandPropertyAssignment(node.parent)
         ? checker.getShorthandAssignmentValueSymbol(node.parent)
@@ -68,6 +69,7 @@ function isOfLibrary(node, checker) {
     return (
         symbol !== undefined &&
         symbol.parent === undefined && // no member of another
+        (symbol.flags & ts.SymbolFlags.ClassMember) === 0 &&
         (symbol.flags & ts.SymbolFlags.Value) !== 0 &&
         symbol.declarations?.length > 0 &&
         symbol.declarations.every((one) => one.getSourceFile().fileName.startsWith(LIBRARY_ROOT))

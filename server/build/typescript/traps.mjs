@@ -24,14 +24,6 @@ const UNSIGNED_SHIFTS = new Set([
     ts.SyntaxKind.GreaterThanGreaterThanGreaterThanEqualsToken,
 ]);
 
-// They call what they are given before they return, and do not keep it.
-const CALLS_AT_ONCE = new Set(
-    (
-        "map filter forEach find findIndex findLast findLastIndex some every reduce reduceRight flatMap sort " +
-        "toSorted from pcall"
-    ).split(" "),
-);
-
 const EQUALITY = new Set([
     ts.SyntaxKind.EqualsEqualsToken,
     ts.SyntaxKind.ExclamationEqualsToken,
@@ -273,52 +265,6 @@ class Finder extends Numbers {
         );
     }
 
-    /** `for (let i = 0; …)` has one i for all rounds: a function that is kept sees the last. */
-    loopVariables(node) {
-        const { initializer } = node;
-        if (initializer === undefined || !ts.isVariableDeclarationList(initializer)) {
-            return;
-        }
-        const names = new Set(initializer.declarations.map(({ name }) => name.getText()));
-        const stack = [[node.statement, undefined]];
-        while (stack.length > 0) {
-            const [one, kept] = stack.pop(); // kept: the function around it that may run later
-            if (kept !== undefined && ts.isIdentifier(one) && names.has(one.text)) {
-                const declaration = this.checker.getSymbolAtLocation(one)?.valueDeclaration;
-                if (declaration?.parent === initializer) {
-                    names.delete(one.text); // reported once
-                    this.say(
-                        one,
-                        "trap-closure",
-                        `all rounds of the loop share one ${one.text} in Lua: a function that runs later ` +
-                            `sees its last value. Write const own = ${one.text} in the loop, and use own ` +
-                            "in the function",
-                    );
-                }
-            }
-            const next = kept ?? (this.isKept(one) ? one : undefined);
-            ts.forEachChild(one, (child) => void stack.push([child, next]));
-        }
-    }
-
-    /** A function that is not called on the spot. */
-    isKept(node) {
-        if (!ts.isFunctionLike(node) || ts.isTypeNode(node)) {
-            return false;
-        }
-        let whole = node;
-        while (plain(whole.parent) !== whole.parent) {
-            whole = whole.parent;
-        }
-        const { parent } = whole;
-        if (!ts.isCallExpression(parent)) {
-            return true;
-        }
-        const callee = plain(parent.expression);
-        const name = ts.isPropertyAccessExpression(callee) ? callee.name : callee;
-        return callee !== node && !(ts.isIdentifier(name) && CALLS_AT_ONCE.has(name.text));
-    }
-
     /** `x[i]` where nothing is known of x: only what is known to be an array counts from 0. */
     index(node) {
         const flags = this.checker.getTypeAtLocation(node.expression).flags;
@@ -376,7 +322,6 @@ class Finder extends Numbers {
             if (node.condition !== undefined) {
                 this.condition(node.condition);
             }
-            this.loopVariables(node);
         } else if (ts.isConditionalExpression(node)) {
             this.condition(node.condition);
         } else if (ts.isTemplateExpression(node)) {
