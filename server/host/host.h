@@ -178,6 +178,10 @@ typedef struct HostOutside {
     // The reason is "" or says, for people, what is wrong. May be NULL.
     void (*reloaded)(void *user, uint64_t tag, const HostWorld *world, HostReloadResult result,
                      uint32_t version, const char *reason);
+    // A host without a key has the manifests of a reload signed elsewhere; the answer comes by
+    // host_world_signed (host_reload.h). It is asked again while none comes. NULL: nobody signs.
+    void (*sign)(void *user, HostWorld *world, HostPlace *place, uint32_t version_before,
+                 uint64_t tick);
     // The store's answer to somebody else who uses it, see host_outside_tag. Rows that are kept are
     // set to NULL. May be NULL.
     void (*stored)(void *user, StoreCompletion *done);

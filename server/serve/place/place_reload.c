@@ -9,6 +9,8 @@
 #include "server/serve/place/dev.h"
 #include "server/serve/place/place_build.h"
 #include "server/serve/place/places_inside.h"
+#include "server/serve/remote/remote_worlds.h"
+#include "server/serve/remote/serve_remote.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
@@ -94,6 +96,9 @@ void serve_reloaded(void *user, uint64_t tag, const HostWorld *world, HostReload
     Serve *serve = user;
     PlaceReload *reload = find_tag(serve, tag);
     (void)world; // the Host has logged it by its name
+    if (serve->remote != NULL) {
+        serve_remote_replaced(serve);
+    }
     const bool is_replaced = result == HOST_RELOAD_REPLACED;
     if (reload == NULL || result == HOST_RELOAD_GOOD || (is_replaced && reload->waiting == 0)) {
         return; // what was switched to has been told, also if a newer one has followed
@@ -157,7 +162,19 @@ static bool is_up(const HostWorldView *view)
     return view->state == WORLD_STARTING || view->state == WORLD_RUNNING;
 }
 
-void place_reload_begin(Serve *serve, HostPlace *place, const char *job_id, uint64_t since_ns)
+// On another machine. One that differs in more gets the new form when it next begins.
+static void bring_elsewhere(Serve *serve, const HostWorld *world, PlaceReload *reload)
+{
+    const ServePlace *place = places_current(serve, reload->place_id);
+    if (place != NULL && remote_world_reload(serve, world, place, reload->tag)) {
+        pthread_mutex_lock(&serve->places->mutex);
+        reload->waiting += 1;
+        reload->result.state = worse(reload->result.state, JOB_RELOAD_WAITING);
+        pthread_mutex_unlock(&serve->places->mutex);
+    }
+}
+
+uint64_t place_reload_begin(Serve *serve, HostPlace *place, const char *job_id, uint64_t since_ns)
 {
     PlaceReload *reload = make(serve, place->place_id, job_id, since_ns);
     reload->build_ms = (uint32_t)place->built.took_ms;
@@ -167,12 +184,24 @@ void place_reload_begin(Serve *serve, HostPlace *place, const char *job_id, uint
         if (strcmp(view.row->place_id, place->place_id) == 0 && is_up(&view) &&
             view.place != place) {
             bring(serve, world, place, reload);
+        } else if (strcmp(view.row->place_id, place->place_id) == 0 && !is_up(&view)) {
+            bring_elsewhere(serve, world, reload);
         }
     }
     reload->is_begun = true;
     if (reload->waiting == 0) { // else the last world that answers does
         tell(serve, reload);
     }
+    return reload->tag;
+}
+
+bool place_reload_result(const Serve *serve, uint64_t tag, JobReload *out)
+{
+    const PlaceReload *reload = find_tag(serve, tag);
+    if (reload != NULL) {
+        *out = reload->result;
+    }
+    return reload != NULL;
 }
 
 // --- what was built -----------------------------------------------------------------------------
@@ -295,21 +324,20 @@ void place_reload_draft(Serve *serve, const char *package_id, uint64_t account,
     }
 }
 
-// The new form of a place that is open.
-static void take_built(Serve *serve, PlaceBuilt *built)
+uint64_t place_reload_take(Serve *serve, ServePlace *fresh, const char *job_id, uint64_t since_ns)
 {
-    HostPlace *place = built->place->place;
+    HostPlace *place = fresh->place;
     const ServePlace *old = places_current(serve, place->place_id);
     if (old == NULL) { // it was closed meanwhile
-        serve_place_release(built->place);
-        return;
+        serve_place_release(fresh);
+        return 0;
     }
     place->needs_ticket = old->place->needs_ticket;
     place->is_hidden = old->place->is_hidden;
-    atomic_store(&built->place->is_private, atomic_load(&old->is_private));
+    atomic_store(&fresh->is_private, atomic_load(&old->is_private));
     host_add_place(serve->host, host_place_hold(place));
-    places_put(serve, built->place);
-    place_reload_begin(serve, place, built->job_id, built->since_ns);
+    places_put(serve, fresh);
+    return place_reload_begin(serve, place, job_id, since_ns);
 }
 
 void place_reload_step(Serve *serve)
@@ -321,7 +349,7 @@ void place_reload_step(Serve *serve)
     pthread_mutex_unlock(&places->mutex);
     for (PlaceBuilt *built = all, *next; built != NULL; built = next) {
         next = built->next;
-        take_built(serve, built);
+        (void)place_reload_take(serve, built->place, built->job_id, built->since_ns);
         free(built);
     }
 }

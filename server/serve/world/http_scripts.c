@@ -9,13 +9,15 @@
 #include "server/control/order/rights.h"
 #include "server/serve/http/http_routes.h"
 #include "server/serve/place/places.h"
+#include "server/serve/remote/remote_worlds.h"
 #include "server/serve/world/http_world.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define WAIT_SECONDS 30
+#define WAIT_SECONDS      30
+#define ELSEWHERE_SECONDS 5 // for the first table of a world on another machine
 
 // --- who may ------------------------------------------------------------------------------------
 
@@ -50,19 +52,40 @@ static void refuse(HttpRequest *request, HttpResponse *response)
               "there is no such world here, or its scripts are not yours to see");
 }
 
-static void write_table(Serve *serve, const HostWorld *world, HttpRequest *request,
+// `is_reported`: a host on another machine says so.
+static void write_table(Serve *serve, const HostWorld *world, const ScriptTable *table,
+                        uint64_t version, bool is_reported, HttpRequest *request,
                         HttpResponse *response)
 {
     static const ScriptTable nothing;
-    const ScriptTable *table = host_world_scripts(world);
     ByteWriter writer = byte_writer(serve_text(serve), SERVE_TEXT_BYTES);
     JsonWriter json = json_writer(&writer, 0);
     json_write_object_begin(&json);
-    serve_write_number(&json, "version", host_world_scripts_version(world));
+    serve_write_number(&json, "version", version);
     serve_write_number(&json, "epoch", host_world_view(world).epoch);
+    json_write_name(&json, "reported");
+    json_write_bool(&json, is_reported);
     script_table_json(table != NULL ? table : &nothing, &json);
     json_write_object_end(&json);
     serve_text_answer(serve, &json, &writer, request, response);
+}
+
+// A host on another machine tells them only while somebody asks, so the first answer waits too.
+static bool try_elsewhere(Serve *serve, const ServeScriptWait *wait, const HostWorld *world,
+                          bool is_last, HttpResponse *response)
+{
+    HttpRequest *request = http_deferred_request(wait->deferred);
+    uint64_t version = 0;
+    const ScriptTable *table = remote_world_scripts(serve, wait->world_id, &version);
+    if (table != NULL && (is_last || version != wait->after)) {
+        write_table(serve, world, table, version, true, request, response);
+        return true;
+    }
+    if (is_last) {
+        http_fail(request, response, 503, "not_reported",
+                  "the host of the world, on another machine, has not said what its scripts cost");
+    }
+    return is_last;
 }
 
 // False: it has to wait, because there is nothing new.
@@ -73,13 +96,16 @@ static bool try_answer(Serve *serve, const ServeScriptWait *wait, bool is_last,
     const HostWorld *world = host_world(serve->host, wait->world_id);
     if (world == NULL) {
         refuse(request, response);
+    } else if (remote_world_is_elsewhere(serve, wait->world_id)) {
+        return try_elsewhere(serve, wait, world, is_last, response);
     } else if (!host_world_is_ready(world)) {
         http_fail(request, response, 503, "not_running",
                   "the world does not run on this machine now");
     } else if (!is_last && host_world_scripts_version(world) == wait->after) {
         return false;
     } else {
-        write_table(serve, world, request, response);
+        write_table(serve, world, host_world_scripts(world), host_world_scripts_version(world),
+                    false, request, response);
     }
     return true;
 }
@@ -108,6 +134,11 @@ static bool answer_scripts(void *user, HttpDeferred *deferred, HttpResponse *res
         return true;
     }
     snprintf(wait.world_id, sizeof wait.world_id, "%s", http_path_part(request, 0));
+    if (follow == 0 && remote_world_is_elsewhere(serve, wait.world_id)) {
+        wait.after = UINT64_MAX;
+        wait.deadline_ns = clock_ns() + ELSEWHERE_SECONDS * HOST_SECOND_NS;
+        follow = 1;
+    }
     if (try_answer(serve, &wait, follow == 0, response)) {
         return true;
     }
