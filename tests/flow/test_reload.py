@@ -464,6 +464,19 @@ def test_reload_live(program, places, folder):
             page = up.good("GET", f"/api/places/{place}", who="ann")
             return [one for one in page["reloads"] if one["channel"] == "live"]
         wait_until(lambda: live() and live()[0]["reloaded_worlds"] == 2, f"both are told: {live()}")
+        # The job says the same of each world, and of a set that fails in them why.
+        bad = package("Beats", scene=SCENE, **{"ServerScriptService__Beat": f"error('{REASON}')"})
+        made = up.publish("ann", bad, place, channel="live")
+
+        def settled():
+            job = up.good("GET", f"/api/jobs/{made['job_id']}", who="ann")
+            return job if job["reload_settled"] else None
+        job = wait_until(settled, "the worlds have answered", 60)
+        check(job["reload"] == "rolled_back" and REASON in job["reload_reason"], job)
+        check(sorted(one["world_id"] for one in job["worlds"]) ==
+              sorted([public.answer["world_id"], named["world_id"]]), job["worlds"])
+        check(all(one["reload"] == "rolled_back" and REASON in one["reason"] for one in job["worlds"]), job)
+        hear_beat(public, "two")
         wall = {"id": 3, "name": "Wall", "transform": {"position": [0, 0, 9]},
                 "shape": {"size": [4, 4, 1]}}
         up.publish("ann", game("three", [wall]), place, channel="live")

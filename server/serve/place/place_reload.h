@@ -31,6 +31,8 @@ uint64_t place_reload_begin(Serve *serve, HostPlace *place, const char *job_id, 
 // The same for the new form of a place that is open: the registry and the Host get it first. Takes
 // over the reference. 0: it was closed meanwhile.
 uint64_t place_reload_take(Serve *serve, ServePlace *fresh, const char *job_id, uint64_t since_ns);
+// It could not be opened: its job says why, and nothing of the worlds has changed.
+void place_reload_broken(Serve *serve, const char *job_id, const char *reason);
 // What has become of it until now; false: it is forgotten.
 bool place_reload_result(const Serve *serve, uint64_t tag, JobReload *out);
 

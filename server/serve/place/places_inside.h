@@ -23,6 +23,7 @@ typedef struct PlaceReload {
     uint64_t since_ns, unix_ms;
     uint32_t build_ms;
     uint32_t waiting; // worlds that have not answered
+    uint32_t tried;   // that run it, and do not know yet whether it is good
     bool is_begun;    // all worlds were asked
     JobReload result;
 } PlaceReload;

@@ -41,6 +41,8 @@ static void end_order(Serve *serve, RemoteWorld *world, const char *why)
     RemoteReload *reload = &world->reload;
     if (reload->number != 0 && reload->state == JOB_RELOAD_WAITING) {
         tell(serve, world, HOST_RELOAD_REFUSED, 0, why);
+    } else if (reload->number != 0 && reload->state == JOB_RELOADED && !reload->is_settled) {
+        tell(serve, world, HOST_RELOAD_GOOD, 0, ""); // nothing more will be heard of it
     }
     *reload = (RemoteReload){0};
 }
@@ -136,6 +138,7 @@ void remote_reload_read(const JsonNode *node, RemoteReloadReport *out, JsonError
                                                VERSION_MAX, error);
     const char *reason =
         json_read_text(json_read_member(node, "reason", error), WORKER_REASON_BYTES - 1, error);
+    out->is_settled = json_read_bool(json_read_member(node, "settled", error), error);
     if (error->status == STATUS_OK && reason[0] != '\0') {
         snprintf(out->reason, sizeof out->reason, "on another machine: %s", reason);
         out->reason[utf8_cut(out->reason, strlen(out->reason), sizeof out->reason - 1)] = '\0';
@@ -148,7 +151,15 @@ void remote_reload_heard(Serve *serve, RemoteWorld *world, const RemoteReloadRep
 {
     RemoteReload *reload = &world->reload;
     const JobReloadState before = reload->state;
-    if (reload->number == 0 || report->number != reload->number || report->state <= before) {
+    if (reload->number == 0 || report->number != reload->number) {
+        return;
+    }
+    if (before == JOB_RELOADED && report->state == JOB_RELOADED && report->is_settled &&
+        !reload->is_settled) {
+        reload->is_settled = true;
+        tell(serve, world, HOST_RELOAD_GOOD, report->version, "");
+    }
+    if (report->state <= before || reload->is_settled) {
         return;
     }
     reload->state = report->state;
@@ -200,11 +211,10 @@ static bool read_sign(HttpRequest *request, HttpResponse *response, SignAsk *out
     return true;
 }
 
-static Status sign_form(const Serve *serve, const HostPlace *place, const SignAsk *ask,
-                        Buffer *bytes)
+static Status sign_form(HostWorld *world, const HostPlace *place, const SignAsk *ask, Buffer *bytes)
 {
     HostManifests manifests = {0};
-    Status status = host_place_sign(place, &serve->key, ask->version, ask->tick, &manifests);
+    Status status = host_world_sign(world, place, (uint32_t)ask->version, ask->tick, &manifests);
     if (status == STATUS_OK) {
         host_manifests_write(&manifests, bytes);
         host_manifests_free(&manifests);
@@ -221,14 +231,14 @@ static bool answer_sign(void *user, HttpDeferred *deferred, HttpResponse *respon
     if (!read_sign(request, response, &ask)) {
         return true;
     }
-    const HostWorld *world = host_world(serve->host, ask.world_id);
+    HostWorld *world = host_world(serve->host, ask.world_id);
     ServePlace *form =
         world != NULL ? find_form(serve, host_world_view(world).row->place_id, ask.hash) : NULL;
     Buffer bytes = buffer_of(REMOTE_REPLY_BYTES_MAX);
     if (form == NULL) {
         http_fail(request, response, 404, "not_found",
                   "the place of this world has no such form here");
-    } else if (sign_form(serve, form->place, &ask, &bytes) != STATUS_OK) {
+    } else if (sign_form(world, form->place, &ask, &bytes) != STATUS_OK) {
         http_fail(request, response, 503, "unavailable", "it cannot be signed; try again");
     } else {
         response->content_type = "application/octet-stream";

@@ -38,6 +38,7 @@ typedef struct RemoteReload {
     uint64_t number;      // of the order; 0: none was given, or all is known of it
     uint64_t tag;         // whose answer it is (place_reload.h)
     JobReloadState state; // as it said last
+    bool is_settled;      // the same
     uint64_t deadline_ns; // until it must have said something
 } RemoteReload;
 
@@ -94,6 +95,7 @@ void remote_ask_held(Serve *serve, HttpRequest *request, HttpResponse *response,
 typedef struct RemoteReloadReport {
     uint64_t number; // of the order; 0: it has none
     JobReloadState state;
+    bool is_settled;
     uint32_t version;
     char reason[WORKER_REASON_BYTES];
 } RemoteReloadReport;

@@ -188,6 +188,8 @@ void serve_reload_write(Serve *serve, JsonWriter *json)
     serve_write_member(json, "state", job_reload_name(result.state));
     serve_write_number(json, "manifest_version", result.manifest_version);
     serve_write_member(json, "reason", result.reason);
+    json_write_name(json, "settled");
+    json_write_bool(json, result.is_settled);
     json_write_object_end(json);
 }
 
