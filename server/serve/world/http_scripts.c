@@ -153,6 +153,7 @@ static bool answer_scripts(void *user, HttpDeferred *deferred, HttpResponse *res
 typedef struct ScriptsAsk {
     Serve *serve;
     HttpDeferred *deferred;
+    MailHandler answer;
 } ScriptsAsk;
 
 // On the pool.
@@ -164,7 +165,7 @@ static void ask_store(void *user, bool is_cancelled)
     if (is_cancelled) {
         http_fail(request, &response, 503, "stopping", "this server is going down");
     } else if (owns_scripts(ask.serve, request)) {
-        mailbox_pass(ask.serve->mailbox, ask.deferred, answer_scripts);
+        mailbox_pass(ask.serve->mailbox, ask.deferred, ask.answer);
         return;
     } else {
         refuse(request, &response);
@@ -191,7 +192,7 @@ void serve_get_scripts(void *user, HttpRequest *request, HttpResponse *response)
         }
         return; // or the response says why not
     }
-    *ask = (ScriptsAsk){serve, deferred};
+    *ask = (ScriptsAsk){serve, deferred, answer_scripts};
     if (work_pool_submit(serve->pool, ask_store, ask) != STATUS_OK) {
         HttpResponse busy = http_response_default();
         http_fail(request, &busy, 503, "busy", "too much work waits; try again");
@@ -201,19 +202,60 @@ void serve_get_scripts(void *user, HttpRequest *request, HttpResponse *response)
 
 // --- those who wait -----------------------------------------------------------------------------
 
+static bool answer_at_last(void *user, HttpDeferred *deferred, HttpResponse *response)
+{
+    ServeScriptWait wait = {.deferred = deferred, .after = UINT64_MAX};
+    snprintf(wait.world_id, sizeof wait.world_id, "%s",
+             http_path_part(http_deferred_request(deferred), 0));
+    (void)try_answer(user, &wait, true, response);
+    return true;
+}
+
+// There is something to say, or it was waited for long enough.
+static bool is_due(Serve *serve, const ServeScriptWait *wait)
+{
+    const HostWorld *world = host_world(serve->host, wait->world_id);
+    uint64_t version = 0;
+    if (world == NULL || clock_ns() >= wait->deadline_ns || host_is_stopping(serve->host)) {
+        return true;
+    }
+    if (remote_world_is_elsewhere(serve, wait->world_id)) {
+        return remote_world_scripts(serve, wait->world_id, &version) != NULL &&
+               version != wait->after;
+    }
+    return !host_world_is_ready(world) || host_world_scripts_version(world) != wait->after;
+}
+
+// Who waited may have lost the right meanwhile, so they are asked once more.
+static void answer_wait(Serve *serve, HttpDeferred *deferred)
+{
+    HttpRequest *request = http_deferred_request(deferred);
+    HttpResponse response = http_response_default();
+    ScriptsAsk *ask = arena_alloc(http_arena(request), sizeof *ask);
+    if (serve_is_development(serve, request)) {
+        (void)answer_at_last(serve, deferred, &response);
+    } else if (ask == NULL) {
+        http_fail(request, &response, 503, "busy", "out of memory; try again");
+    } else {
+        *ask = (ScriptsAsk){serve, deferred, answer_at_last};
+        if (work_pool_submit(serve->pool, ask_store, ask) == STATUS_OK) {
+            return;
+        }
+        http_fail(request, &response, 503, "busy", "too much work waits; try again");
+    }
+    http_complete(deferred, &response);
+}
+
 void serve_scripts_step(Serve *serve)
 {
-    const uint64_t now = clock_ns();
     for (uint32_t i = 0; i < serve->script_wait_count;) {
         const ServeScriptWait wait = serve->script_waits[i];
-        HttpResponse response = http_response_default();
-        const bool is_last = now >= wait.deadline_ns || host_is_stopping(serve->host);
-        if (!try_answer(serve, &wait, is_last, &response)) {
+        if (!is_due(serve, &wait)) {
             i += 1;
             continue;
         }
         serve->script_waits[i] = serve->script_waits[--serve->script_wait_count];
-        http_complete(wait.deferred, &response);
+        answer_wait(serve, wait.deferred);
     }
 }
 
