@@ -1,8 +1,9 @@
 // A built place and its signed manifests as bytes, for hosts on other machines.
 //
 //   place  u32 format 2 · facts (place_facts.h) · u32 version · u32 packing · block whole
-//          block stripped · block frame · block manifest · u32 runes · each: block path · u8 language · u8 service · u8 context
-//          u8 replicate · block bytes · block packed · block zstd
+//          block stripped · block frame · block manifest · u32 runes · each: block path · u8
+//          language · u8 service · u8 context u8 replicate · block bytes · block packed · block
+//          zstd
 //
 // A host reads them as carefully as a stranger's; what scene and runes mean is for the jail alone.
 #include "core/base/sha256.h"

@@ -515,6 +515,14 @@ def test_reload_live(program, places, folder):
         other = enter(up, "ann", name="ann", place_id=place)
         check(other.answer["world_id"] != public.answer["world_id"], "new joins get new ones")
         hear_beat(other, "three")
+        # A place that becomes private: who may not play it any more leaves, and its owner stays.
+        up.good("PATCH", f"/api/places/{place}", {"visibility": "private"}, "ann")
+        try:
+            wait_until(lambda: public.listen(0.2) or public.errors, "bob is told", 20)
+        except Closed:
+            pass
+        check(public.errors and public.errors[-1]["code"] == "kicked", f"{public.errors}")
+        hear_beat(other, "three")
         up.stop()
     finally:
         up.kill()

@@ -71,6 +71,10 @@ struct Places {
 void places_remove(Serve *serve, ServePlace *place);                  // on the main thread
 ServePlace *places_current(const Serve *serve, const char *place_id); // the same; no reference
 
+// --- place_closed.c -----------------------------------------------------------------------------
+// It is private from now on: who may not play it any more leaves. On the main thread.
+void places_closed(Serve *serve, const char *place_id);
+
 // --- places_wish.c ------------------------------------------------------------------------------
 void places_wishes_end(Serve *serve);
 void places_wake(const Serve *serve); // the main thread looks now

@@ -768,7 +768,9 @@ static void apply_look(Serve *serve, const PackageLook *look, PlaceChannel chann
     const bool is_closed = channel != PLACE_LIVE || package->visibility == STORE_PRIVATE ||
                            (package->flags & STORE_PACKAGE_CLASS) != 0;
     place->place->needs_ticket = is_closed || look->kept_out_count > 0;
-    atomic_store(&place->is_private, is_closed);
+    if (atomic_exchange(&place->is_private, is_closed) != is_closed && is_closed) {
+        places_closed(serve, place_id);
+    }
     place->place->is_hidden = is_closed || package->visibility != STORE_LISTED ||
                               (package->flags & STORE_PACKAGE_UNLISTED) != 0;
     kick_kept_out(serve, place_id, look);

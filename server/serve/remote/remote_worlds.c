@@ -207,6 +207,25 @@ const char *remote_world_of(const Serve *serve, uint64_t account)
     return best != NULL ? best->world_id : NULL;
 }
 
+uint32_t remote_accounts_in(const Serve *serve, const char *place_id, uint64_t *out, uint32_t max)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; serve->remote_worlds != NULL && i < REMOTE_HOSTS_MAX; i++) {
+        const RemoteWorld *world = serve->remote_worlds->items[i];
+        const HostWorld *row =
+            remote_world_is_heard(world) ? host_world(serve->host, world->world_id) : NULL;
+        if (row == NULL || strcmp(host_world_view(row).row->place_id, place_id) != 0) {
+            continue;
+        }
+        for (uint32_t k = 0; k < world->person_count && count < max; k++) {
+            if (world->people[k].has_come) {
+                out[count++] = world->people[k].account;
+            }
+        }
+    }
+    return count;
+}
+
 // --- orders -------------------------------------------------------------------------------------
 
 bool remote_add_order(RemoteWorld *world, const RemoteOrder *order)

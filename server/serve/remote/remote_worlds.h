@@ -41,6 +41,9 @@ void remote_world_end(Serve *serve, const char *world_id);
 // The world that a host said this account came into last; NULL: none said so.
 const char *remote_world_of(const Serve *serve, uint64_t account);
 
+// Those whom hosts said to have let into worlds of that place, at most max; returns how many.
+uint32_t remote_accounts_in(const Serve *serve, const char *place_id, uint64_t *out, uint32_t max);
+
 // To the worlds of this process and to those of other machines; `where` is an id or room code, "":
 // all of them. How many were told.
 typedef struct RemoteTold {
