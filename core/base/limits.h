@@ -348,6 +348,7 @@
 #define REMOTE_EVIDENCE_BYTES_MAX (1u << 20)
 #define REMOTE_REPORT_MS          1000
 #define REMOTE_SILENT_MS          10000
+#define REMOTE_RELOAD_MS          20000 // until a host has said what became of new scripts
 // Places that people publish. Bytes are those of all blobs that an account's packages use:
 // packages, pictures, drafts and their history.
 #define PACKAGES_PER_ACCOUNT_MAX 200

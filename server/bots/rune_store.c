@@ -6,6 +6,7 @@
 #include "server/sys/file.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,15 +34,27 @@ bool rune_store_default(char *out, size_t bytes)
     return length > 0 && (size_t)length < bytes;
 }
 
+// Where others can write, they could swap or remove files between two looks at them.
+static bool is_only_ours(int folder)
+{
+    struct stat about;
+    return fstat(folder, &about) == 0 && about.st_uid == geteuid() &&
+           (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 Status rune_store_open(const char *folder, RuneStore *out)
 {
     const Status status = file_make_folders(folder);
     if (status != STATUS_OK) {
         return status;
     }
-    const int opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int opened = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (opened < 0) {
-        return STATUS_BLOCKED;
+        return errno == ELOOP || errno == ENOTDIR ? STATUS_DENIED : STATUS_BLOCKED;
+    }
+    if (!is_only_ours(opened)) {
+        close(opened);
+        return STATUS_DENIED;
     }
     *out = (RuneStore){
         .folder = opened, .bytes_max = RUNE_STORE_BYTES_MAX, .file_max = RUNE_STORE_FILES_MAX};

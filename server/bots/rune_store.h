@@ -27,7 +27,8 @@ typedef struct RuneStore {
 // The folder of the user: $XDG_CACHE_HOME/sandlot/runes, or in ~/.cache. False: there is none, or
 // its name is too long.
 bool rune_store_default(char *out, size_t bytes);
-// Makes the folder, for its owner alone, if it is missing.
+// Makes the folder, for its owner alone, if it is missing. STATUS_DENIED: it is a link, or somebody
+// else could write there.
 MUST_USE Status rune_store_open(const char *folder, RuneStore *out);
 void rune_store_close(RuneStore *store);
 // STATUS_NOT_FOUND; STATUS_MISMATCH: it was damaged and is gone. Free with free().

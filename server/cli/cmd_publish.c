@@ -46,12 +46,24 @@ static void print_usage(FILE *out)
         "Exit codes: 0 published, 1 failed, 2 invalid arguments.\n");
 }
 
+#define WORLDS_MAX     16
+#define WORLDS_MS_MAX  15000u
+#define WORLDS_POLL_MS 200
+
+// A world that ran while the place was published.
+typedef struct World {
+    char id[ID_BYTES], reload[16], reason[256];
+} World;
+
 typedef struct Publish {
     Tool client;
     const char *folder, *channel, *notes, *title, *visibility, *place;
     bool allow_weak_jail;
     bool is_terminal, has_line; // of progress, on standard error
     char place_id[ID_BYTES], revision_id[16], job_id[64];
+    char reload[16]; // what became of worlds that run: "none", "reloaded", …
+    World worlds[WORLDS_MAX];
+    uint32_t world_count;
     char name[PACKAGE_PLACE_NAME_BYTES];
     bool is_new, waits; // for an operator's approval
     uint64_t begin_ns;
@@ -297,6 +309,61 @@ static int wait_for_job(Publish *publish)
     return code;
 }
 
+static void take_worlds(Publish *publish, const JsonNode *root)
+{
+    const JsonNode *list = json_find(root, "worlds");
+    publish->world_count = 0;
+    snprintf(publish->reload, sizeof publish->reload, "%s", tool_text(root, "reload"));
+    for (const JsonNode *item = list != NULL ? list->first : NULL;
+         item != NULL && publish->world_count < WORLDS_MAX; item = item->next) {
+        World *world = &publish->worlds[publish->world_count++];
+        snprintf(world->id, sizeof world->id, "%s", tool_text(item, "world_id"));
+        snprintf(world->reload, sizeof world->reload, "%s", tool_text(item, "reload"));
+        snprintf(world->reason, sizeof world->reason, "%s", tool_text(item, "reason"));
+    }
+}
+
+// Worlds that run take what was published, or go back to what they had. That is known after a few
+// seconds; who does not want to wait for it longer can ask the job later.
+static int follow_worlds(Publish *publish)
+{
+    char address[128];
+    const uint64_t begin = clock_ns();
+    bool is_over = false;
+    int code = EXIT_OK;
+    snprintf(address, sizeof address, "/api/jobs/%s", publish->job_id);
+    while (code == EXIT_OK && !is_over) {
+        ToolReply reply;
+        code = tool_ask(&publish->client, "GET", address, NULL, &reply);
+        if (code == EXIT_OK) {
+            const JsonNode *settled = json_find(reply.root, "reload_settled");
+            take_worlds(publish, reply.root);
+            is_over = strcmp(publish->reload, "none") == 0 || settled == NULL || settled->boolean ||
+                      ms_since(begin) > WORLDS_MS_MAX;
+        }
+        tool_free(&reply);
+        if (code == EXIT_OK && !is_over) {
+            const struct timespec time = {.tv_nsec = WORLDS_POLL_MS * 1000000l};
+            (void)nanosleep(&time, NULL);
+        }
+    }
+    return code;
+}
+
+static void say_worlds(Publish *publish)
+{
+    for (uint32_t i = 0; i < publish->world_count; i++) {
+        const World *world = &publish->worlds[i];
+        const bool has_reason = world->reason[0] != '\0';
+        say(publish, "world     %s: %s%s%s", world->id, world->reload, has_reason ? ": " : "",
+            world->reason);
+    }
+    if (strcmp(publish->reload, "waiting") == 0) {
+        say(publish, "worlds    have not all answered; ask %s/api/jobs/%s later",
+            publish->client.url, publish->job_id);
+    }
+}
+
 // A title and a visibility for a place that has them already.
 static int change_page(const Publish *publish)
 {
@@ -334,6 +401,17 @@ static void write_end(JsonWriter *json, const void *what)
     command_json_text(json, "revision_id", publish->revision_id);
     command_json_text(json, "job_id", publish->job_id);
     command_json_text(json, "channel", publish->channel);
+    command_json_text(json, "reload", publish->reload);
+    json_write_name(json, "worlds");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < publish->world_count; i++) {
+        json_write_object_begin(json);
+        command_json_text(json, "world_id", publish->worlds[i].id);
+        command_json_text(json, "reload", publish->worlds[i].reload);
+        command_json_text(json, "reason", publish->worlds[i].reason);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
     command_json_text(json, "url", link);
     command_json_number(json, "bytes", publish->packed_bytes);
     command_json_number(json, "build_ms", publish->build_ms);
@@ -357,6 +435,7 @@ static int print_end(Publish *publish)
         "times     built %" PRIu64 " ms, packed %" PRIu64 " ms, uploaded %" PRIu64
         " ms, server %" PRIu64 " ms",
         publish->build_ms, publish->pack_ms, publish->upload_ms, publish->server_ms);
+    say_worlds(publish);
     if (!is_none) {
         link_of(publish, link);
         say(publish, "%s      %s", strcmp(publish->channel, "live") == 0 ? "play" : "test", link);
@@ -385,6 +464,7 @@ static int run(Publish *publish)
         code = keep_place(publish);
     }
     code = code == EXIT_OK ? wait_for_job(publish) : code;
+    code = code == EXIT_OK ? follow_worlds(publish) : code;
     if (code == EXIT_OK && !publish->is_new &&
         (publish->title != NULL || publish->visibility != NULL)) {
         code = change_page(publish);

@@ -178,6 +178,10 @@ typedef struct HostOutside {
     // The reason is "" or says, for people, what is wrong. May be NULL.
     void (*reloaded)(void *user, uint64_t tag, const HostWorld *world, HostReloadResult result,
                      uint32_t version, const char *reason);
+    // A host without a key has the manifests of a reload signed elsewhere; the answer comes by
+    // host_world_signed (host_reload.h). It is asked again while none comes. NULL: nobody signs.
+    void (*sign)(void *user, HostWorld *world, HostPlace *place, uint32_t version_before,
+                 uint64_t tick);
     // The store's answer to somebody else who uses it, see host_outside_tag. Rows that are kept are
     // set to NULL. May be NULL.
     void (*stored)(void *user, StoreCompletion *done);
@@ -273,6 +277,8 @@ void host_profiles_changed(Host *host, uint64_t account, const uint8_t *row, siz
 // Who was let in and is not known to the control plane of a host on another machine yet; at most
 // max. They may have left since.
 uint32_t host_accounts_new(const Host *host, uint64_t *out, uint32_t max);
+// Those who were let into worlds of that place, at most max; returns how many.
+uint32_t host_accounts_in(const Host *host, const char *place_id, uint64_t *out, uint32_t max);
 void host_accounts_known(Host *host, const uint64_t *accounts, uint32_t count);
 void host_accounts_unknown(Host *host); // none of them is
 // The world that the account was let into last, if it runs here; NULL: none.

@@ -96,13 +96,17 @@ static void begin_with_manifest(Beginning *all, const HostManifests *manifests)
     begin_with(all, &entry);
 }
 
+// How far another host may be ahead of what is known here of its world's versions, which is all of
+// them unless this process began after it. So one that lies does not use all of them up.
+#define VERSIONS_AHEAD (1u << 20)
+
 // A world that ended before its first save has stored no version, but players have seen one.
-static Status sign_for(const HostWorld *world, const RowMeta *meta, HostManifests *out)
+static Status sign_for(const HostWorld *world, const HostPlace *place, const RowMeta *meta,
+                       HostManifests *out)
 {
     const uint64_t stored = meta->manifest_version;
     const uint64_t before = stored > world->manifest_version ? stored : world->manifest_version;
-    const Status status =
-        host_place_sign(world->place, world->host->config.key, before, meta->tick, out);
+    const Status status = host_place_sign(place, world->host->config.key, before, meta->tick, out);
     ASSERT(status != STATUS_OK || out->version > world->manifest_version);
     return status;
 }
@@ -114,7 +118,7 @@ static Status find_manifests(const HostWorld *world, const StoreCompletion *take
     if (world->host->config.remote) {
         return host_manifests_read(taken->bytes, taken->byte_count, out);
     }
-    return sign_for(world, meta, out);
+    return sign_for(world, world->place, meta, out);
 }
 
 static Status make_beginning(HostWorld *world, const StoreCompletion *taken, Beginning *all,
@@ -170,7 +174,23 @@ static Status tell(HostWorld *world, const Beginning *all, const HostManifests *
     return world->link->face->begin(world->link, &beginning);
 }
 
-Status host_world_sign_rows(HostWorld *world, const uint8_t *rows, size_t bytes, HostManifests *out)
+Status host_world_sign(HostWorld *world, const HostPlace *place, uint32_t version, uint64_t tick,
+                       HostManifests *out)
+{
+    const uint32_t most = world->manifest_version < UINT32_MAX - VERSIONS_AHEAD
+                              ? world->manifest_version + VERSIONS_AHEAD
+                              : UINT32_MAX;
+    const uint32_t known = version < most ? version : most;
+    const uint32_t before = known > world->manifest_version ? known : world->manifest_version;
+    const Status status = host_place_sign(place, world->host->config.key, before, tick, out);
+    if (status == STATUS_OK) {
+        world->manifest_version = out->version;
+    }
+    return status;
+}
+
+Status host_world_sign_rows(HostWorld *world, const HostPlace *place, const uint8_t *rows,
+                            size_t bytes, HostManifests *out)
 {
     Beginning all = {0};
     ByteReader reader = byte_reader(rows, bytes);
@@ -182,7 +202,7 @@ Status host_world_sign_rows(HostWorld *world, const uint8_t *rows, size_t bytes,
         }
         take_meta(&all, &row);
     }
-    const Status status = sign_for(world, &all.meta, out);
+    const Status status = sign_for(world, place, &all.meta, out);
     if (status == STATUS_OK) {
         world->manifest_version = out->version;
     }

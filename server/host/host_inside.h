@@ -63,7 +63,8 @@ typedef struct HostReload {
     HostPlace *place; // NULL: none
     uint64_t tag;
     uint32_t version;
-    bool is_restore; // it is the last good set
+    bool is_restore;  // it is the last good set
+    bool is_unsigned; // its manifests are signed elsewhere, and have not come yet
     HostManifests manifests;
     bool *sends, *removes; // by rune: of this place, and of the one that runs
     size_t manifest_at;    // how much of the manifest is sent

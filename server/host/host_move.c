@@ -38,6 +38,18 @@ uint32_t host_accounts_new(const Host *host, uint64_t *out, uint32_t max)
     return count;
 }
 
+uint32_t host_accounts_in(const Host *host, const char *place_id, uint64_t *out, uint32_t max)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < HOST_ACCOUNTS && count < max; i++) {
+        const AccountPlace *at = &host->accounts[i];
+        if (at->account != 0 && strcmp(at->world->row.place_id, place_id) == 0) {
+            out[count++] = at->account;
+        }
+    }
+    return count;
+}
+
 void host_accounts_known(Host *host, const uint64_t *accounts, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {

@@ -62,8 +62,11 @@ void host_manifests_free(HostManifests *manifests);
 void host_manifests_write(const HostManifests *manifests, Buffer *out);
 MUST_USE Status host_manifests_read(const uint8_t *bytes, size_t count, HostManifests *out);
 // For the next life of a world, at another host, from the rows that it will begin with.
-MUST_USE Status host_world_sign_rows(HostWorld *world, const uint8_t *rows, size_t bytes,
-                                     HostManifests *out);
+MUST_USE Status host_world_sign_rows(HostWorld *world, const HostPlace *place, const uint8_t *rows,
+                                     size_t bytes, HostManifests *out);
+// For new scripts of a world that runs at another host, which says which version it has.
+MUST_USE Status host_world_sign(HostWorld *world, const HostPlace *place, uint32_t version,
+                                uint64_t tick, HostManifests *out);
 
 // --- travelling ---------------------------------------------------------------------------------
 // A built place as one block of bytes, for hosts on other machines: all that worlds of it need, and

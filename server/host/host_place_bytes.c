@@ -1,15 +1,16 @@
 // A built place and its signed manifests as bytes, for hosts on other machines.
 //
-//   place  u32 format 1 · facts (place_facts.h) · u32 version · u32 packing · block whole
-//          block stripped · u32 runes · each: block path · u8 language · u8 service · u8 context
-//          u8 replicate · block bytes · block packed · block zstd
+//   place  u32 format 2 · facts (place_facts.h) · u32 version · u32 packing · block whole
+//          block stripped · block frame · block manifest · u32 runes · each: block path · u8
+//          language · u8 service · u8 context u8 replicate · block bytes · block packed · block
+//          zstd
 //
 // A host reads them as carefully as a stranger's; what scene and runes mean is for the jail alone.
 #include "core/base/sha256.h"
 #include "server/build/place/place_facts.h"
 #include "server/host/host_inside.h"
 
-#define PLACE_FORMAT 1
+#define TRAVEL_FORMAT 2
 
 // --- manifests ----------------------------------------------------------------------------------
 
@@ -56,12 +57,14 @@ Status host_manifests_read(const uint8_t *bytes, size_t count, HostManifests *ou
 void host_place_write(const HostPlace *place, Buffer *out)
 {
     const BuildResult *built = &place->built;
-    buffer_put_u32(out, PLACE_FORMAT);
+    buffer_put_u32(out, TRAVEL_FORMAT);
     place_facts_write(&built->facts, out);
     buffer_put_u32(out, built->version);
     buffer_put_u32(out, built->packing);
     buffer_put_block(out, built->whole, built->whole_bytes);
     buffer_put_block(out, built->stripped, built->stripped_bytes);
+    buffer_put_block(out, built->frame, built->frame_bytes);
+    buffer_put_block(out, built->manifest, built->manifest_bytes);
     buffer_put_u32(out, built->rune_count);
     for (uint32_t i = 0; i < built->rune_count; i++) {
         const BuildRune *rune = &built->runes[i];
@@ -123,7 +126,7 @@ Status host_place_read(const uint8_t *bytes, size_t count, BuildResult *out)
 {
     ByteReader reader = byte_reader(bytes, count);
     BuildResult built = {0};
-    if (byte_read_u32(&reader) != PLACE_FORMAT) {
+    if (byte_read_u32(&reader) != TRAVEL_FORMAT) {
         byte_reader_fail(&reader, STATUS_UNSUPPORTED);
     }
     place_facts_read(&reader, &built.facts);
@@ -131,6 +134,8 @@ Status host_place_read(const uint8_t *bytes, size_t count, BuildResult *out)
     built.packing = byte_read_u32(&reader);
     built.whole = read_copy(&reader, &built.whole_bytes);
     built.stripped = read_copy(&reader, &built.stripped_bytes);
+    built.frame = read_copy(&reader, &built.frame_bytes);
+    built.manifest = (char *)read_copy(&reader, &built.manifest_bytes);
     const uint32_t rune_count = byte_read_u32(&reader);
     if (rune_count > MANIFEST_ROWS_MAX || built.whole == NULL || built.stripped == NULL) {
         byte_reader_fail(&reader, STATUS_MALFORMED);

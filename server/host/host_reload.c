@@ -167,7 +167,7 @@ static void drop_current(HostReload *reload)
     free(reload->sends);
     free(reload->removes);
     reload->sends = reload->removes = NULL;
-    reload->is_sent = false;
+    reload->is_sent = reload->is_unsigned = false;
     reload->manifest_at = reload->at = reload->parameters_at = 0;
 }
 
@@ -355,6 +355,42 @@ static void send_more(HostWorld *world)
     }
 }
 
+static void begin_sending(HostWorld *world)
+{
+    HostReload *reload = &world->reload;
+    ASSERT(reload->manifests.version > world->manifest_version);
+    reload->version = reload->manifests.version;
+    world->manifest_version = reload->version;
+    reload->deadline_ns = host_now(world->host) + ANSWER_MS * HOST_MS_NS;
+    send_more(world);
+    world->link->face->flush(world->link);
+}
+
+static Status ask_signature(HostWorld *world)
+{
+    const HostOutside *outside = &world->host->config.outside;
+    HostReload *reload = &world->reload;
+    if (outside->sign == NULL) {
+        return STATUS_UNSUPPORTED;
+    }
+    reload->deadline_ns = host_now(world->host) + ANSWER_MS * HOST_MS_NS;
+    outside->sign(outside->user, world, reload->place, world->manifest_version, world->stats.tick);
+    return STATUS_OK;
+}
+
+// Nobody has signed in time. The last good set is waited for: there is nothing better to run.
+static void wait_for_signature(HostWorld *world)
+{
+    if (host_now(world->host) < world->reload.deadline_ns) {
+        return;
+    }
+    if (world->reload.is_restore) {
+        status_ignore(ask_signature(world));
+    } else {
+        refuse_current(world, "the control plane has not signed its manifest in time");
+    }
+}
+
 static void begin(HostWorld *world, HostPlace *place, uint64_t tag, bool is_restore)
 {
     HostReload *reload = &world->reload;
@@ -363,8 +399,12 @@ static void begin(HostWorld *world, HostPlace *place, uint64_t tag, bool is_rest
     reload->tag = tag;
     reload->is_restore = is_restore;
     set_reference(&reload->place, place);
-    Status status = host->config.remote ? STATUS_UNSUPPORTED : plan(world->place, reload);
-    if (status == STATUS_OK) {
+    Status status = plan(world->place, reload);
+    if (status == STATUS_OK && host->config.remote) {
+        reload->version = world->manifest_version;
+        status = ask_signature(world);
+        reload->is_unsigned = status == STATUS_OK;
+    } else if (status == STATUS_OK) {
         status = host_place_sign(place, host->config.key, world->manifest_version,
                                  world->stats.tick, &reload->manifests);
     }
@@ -372,14 +412,32 @@ static void begin(HostWorld *world, HostPlace *place, uint64_t tag, bool is_rest
         char why[128];
         snprintf(why, sizeof why, "its manifest cannot be signed here: %s", status_text(status));
         refuse_current(world, why);
+    } else if (!reload->is_unsigned) {
+        begin_sending(world);
+    }
+}
+
+void host_world_signed(HostWorld *world, const HostPlace *place, HostManifests *manifests,
+                       const char *reason)
+{
+    HostReload *reload = &world->reload;
+    if (!reload->is_unsigned || reload->place != place || world->state != WORLD_RUNNING) {
+        if (manifests != NULL) {
+            host_manifests_free(manifests);
+        }
         return;
     }
-    ASSERT(reload->manifests.version > world->manifest_version);
-    reload->version = reload->manifests.version;
-    world->manifest_version = reload->version;
-    reload->deadline_ns = host_now(host) + ANSWER_MS * HOST_MS_NS;
-    send_more(world);
-    world->link->face->flush(world->link);
+    if (manifests == NULL) {
+        refuse_current(world, reason);
+        return;
+    }
+    reload->is_unsigned = false;
+    reload->manifests = *manifests;
+    if (manifests->version <= world->manifest_version) {
+        refuse_current(world, "its manifest was signed with an old version");
+        return;
+    }
+    begin_sending(world);
 }
 
 // The next one that is due, if the way is free.
@@ -405,6 +463,10 @@ void hosted_reload_step(HostWorld *world)
     HostReload *reload = &world->reload;
     begin_next(world);
     if (reload->place == NULL) {
+        return;
+    }
+    if (reload->is_unsigned) {
+        wait_for_signature(world);
         return;
     }
     if (!reload->is_sent) {
@@ -506,7 +568,8 @@ static void found_bad(HostWorld *world, const char *reason)
 void hosted_reloaded(HostWorld *world, const ChannelReport *report)
 {
     HostReload *reload = &world->reload;
-    const bool is_current = reload->place != NULL && report->version == reload->version;
+    const bool is_current =
+        reload->place != NULL && !reload->is_unsigned && report->version == reload->version;
     const bool is_tried = reload->is_tried && report->version == reload->tried_version;
     if (is_current && reload->is_sent && report->reload == RELOAD_SWITCHED) {
         switched(world, report->tick);
@@ -579,6 +642,11 @@ HostPlace *hosted_place_now(const HostWorld *world)
     HostPlace *here = host_place(world->host, world->row.place_id);
     const bool is_older = here != NULL && (here == reload->base || here == reload->bad);
     return is_older && reload->good != NULL ? reload->good : here;
+}
+
+HostPlace *host_world_place_next(const HostWorld *world)
+{
+    return hosted_place_now(world);
 }
 
 void hosted_reload_count_uses(const HostWorld *world)

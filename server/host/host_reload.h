@@ -29,6 +29,11 @@ bool host_place_is_same_but_scripts(const HostPlace *running, const HostPlace *b
 // the answer is GOOD. Whoever serves runes by HTTP serves those of this place before the call.
 void host_world_reload(HostWorld *world, HostPlace *place, uint64_t tag);
 
+// The answer to HostOutside.sign. Takes the manifests over; NULL: they are not signed, for this
+// reason. One that comes late, of a reload that is no longer on its way, changes nothing.
+void host_world_signed(HostWorld *world, const HostPlace *place, HostManifests *manifests,
+                       const char *reason);
+
 // What the creator can be told about the last reload of a world.
 typedef struct HostReloadView {
     bool is_known; // there was one
@@ -43,3 +48,5 @@ typedef struct HostReloadView {
 HostReloadView host_world_reload_view(const HostWorld *world);
 // The place whose scripts the world runs, or will run at its next start; NULL: none is here.
 HostPlace *host_world_place(const HostWorld *world);
+// The one that it would begin with if it ended now; NULL: none is here.
+HostPlace *host_world_place_next(const HostWorld *world);

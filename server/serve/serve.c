@@ -139,6 +139,7 @@ static Status make_host(Serve *serve)
                                      .socket_closed = outside_socket_closed,
                                      .sockets_ended = outside_sockets_ended,
                                      .reloaded = serve_reloaded,
+                                     .sign = serve->remote != NULL ? serve_reload_sign : NULL,
                                      .stored = serve_hosts_stored},
                          .store = serve->store,
                          .key = &serve->key,
@@ -465,6 +466,7 @@ static void close_serve(Serve *serve)
     serve_scripts_stop(serve);
     serve->http = NULL; // sockets are counted no more
     serve_report_stop(serve);
+    serve_reload_stop(serve);
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
     serve_jobs_stop(serve);
@@ -480,6 +482,7 @@ static void close_serve(Serve *serve)
     serve_data_close(serve);
     serve_remote_close(serve);
     serve_report_close(serve);
+    serve_reload_close(serve);
     host_bounds_close(&serve->bounds);
     rooms_destroy(serve->rooms);
     free(serve->text);
@@ -547,6 +550,8 @@ static void look(Serve *serve)
     serve_logs_step(serve);
     serve_scripts_step(serve);
     serve_report_step(serve);
+    serve_reload_step(serve);
+    remote_reloads_step(serve);
     step_control(serve);
     serve_collect_step(serve);
     serve_listing_step(serve);

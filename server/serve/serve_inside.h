@@ -95,6 +95,7 @@ typedef struct Serve {
     struct RemoteWorlds *remote_worlds; // what they report; NULL likewise
     struct ServeRemote *remote;         // NULL: this is not such a host itself
     struct ServeReport *report;         // of such a host; NULL likewise
+    struct ServeReload *reload;         // the same
     struct ServeOrdered *ordered;       // what it was told; NULL likewise
     struct ListingFeed *feed;           // what the listing learns from worlds; NULL: no accounts
     struct ReadyCache *ready;           // answers of the listing; NULL: no accounts

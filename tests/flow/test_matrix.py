@@ -292,6 +292,21 @@ def host_evidence(server):
                         "at": 0, "reason": "spam", "text": "", "lines": []})
 
 
+def host_sign(server):
+    """A new form of the place of a world that the host holds: here the one that it has."""
+    body = host_report(server).body
+    place = server.post("/api/hosts/register", {"world_id": body["world_id"], "boot": body["boot"]}, "host")
+    return Ask("host", {"world_id": body["world_id"], "boot": body["boot"], "place_hash": place["place_hash"],
+                        "version": 1, "tick": 1})
+
+
+def host_scripts(server):
+    """An empty table, of a world that the host has reported."""
+    body = host_report(server).body
+    server.request("POST", "/api/hosts/report", body, server.tokens["host"])
+    return Ask("host", bytes(11), query={"world_id": body["world_id"], "boot": body["boot"]})
+
+
 def many_evidence(server):
     ask = host_evidence(server)
     for number in range(2, 40):
@@ -372,6 +387,8 @@ GOOD = {
     "POST /api/hosts/register": lambda server: host(server, {"world_id": "w", "boot": "0" * 32}),
     "POST /api/hosts/batch": host_batch,
     "POST /api/hosts/report": host_report,
+    "POST /api/hosts/sign": host_sign,
+    "POST /api/hosts/scripts": host_scripts,
     "GET /api/hosts/lists": lambda server: host(server),
     "POST /api/hosts/evidence": host_evidence,
     "GET /api/hosts/place/{place_id}": lambda server: host(server, place_id="place_island"),
@@ -473,6 +490,10 @@ CONFLICT = {
     "POST /logout": "the sign-in ends, and is 401 from then on",
     "POST /packed/{number}": "it only reads",
     "POST /api/account": lambda server: Ask("account", {"shown_name": "boss"}),
+    "POST /api/hosts/sign": lambda server: host(
+        server, {"world_id": "w", "boot": "0" * 32, "place_hash": "0" * 64, "version": 1, "tick": 1}),
+    "POST /api/hosts/scripts": lambda server: Ask(
+        "host", bytes(11), query={**host_scripts(server).query, "boot": "2" * 32}),
     "POST /api/hosts/report": lambda server: Ask(
         "host", {**host_report(server).body, "boot": "2" * 32}),
     "POST /api/hosts/evidence": lambda server: Ask(

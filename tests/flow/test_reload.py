@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+import threading
 
 from bots import Bots
 from publish import Publisher, package
@@ -125,7 +126,9 @@ def test_reload_dev(program, places, folder):
         check(hear_beat(player, "two") > after, "it runs on")
         # What fails at the top level brings back what ran before.
         write(place, SCRIPT, beat("four") + f'error("{REASON}")\n')
-        dev.wait_line(rf"dev   rolled back.*Beat\.lua:11: .*{REASON}")
+        failed = dev.wait_line(rf"dev   rolled back, .* version (\d+) failed: .*Beat\.lua:11: .*{REASON}")
+        switched = dev.wait_line(r"manifest (\d+) has failed")
+        check(failed[1] == switched[1], "it names the version that failed")
         check(hear_beat(player, "two") > after, "the last good one is back")
         check(dev.children() == worlds and not player.errors, f"{dev.children()} {player.errors}")
         # And the next good one takes its place.
@@ -214,14 +217,19 @@ def test_reload_dev_reaches_clients(program, places, folder):
     place = write_place(folder)
     write_counted(place, 1)
     dev = Dev(program, place, None)
-    bots = Bots(program, dev.port, 4, 10, "walk", "--scripts", "--allow-weak-jail")
+    bots = Bots(program, dev.port, 4, 25, "walk", "--scripts", "--allow-weak-jail")
     try:
         worlds = dev.children()
         dev.wait_line(r"clients run 1: 4", 60)
         write_counted(place, 2)
         dev.wait_line(r"clients run 2: 4", 60)
         check(dev.children() == worlds, "the same process")
+        # What fails on clients is shown once, as their word, and brings nothing back.
+        write(place, "StarterGui/Bad.lua", "function onUpdate() error('client boom') end\n")
+        dev.wait_line(r"dev   a client says that StarterGui/Bad failed in line 1: .*client boom", 60)
         result = bots.result(90)
+        said = [line for line in dev.lines if "a client says" in line]
+        check(len(said) == 1 and not any("rolled back" in line for line in dev.lines), said)
         check(result["connects"] == 4, f"nobody left: {result}")
         dev.stop(signal.SIGINT)
     finally:
@@ -492,6 +500,34 @@ def test_reload_live(program, places, folder):
             page = up.good("GET", f"/api/places/{place}", who="ann")
             return [one for one in page["reloads"] if one["channel"] == "live"]
         wait_until(lambda: live() and live()[0]["reloaded_worlds"] == 2, f"both are told: {live()}")
+        # The job says the same of each world, and of a set that fails in them why.
+        bad = package("Beats", scene=SCENE, **{"ServerScriptService__Beat": f"error('{REASON}')"})
+        made = up.publish("ann", bad, place, channel="live")
+
+        def settled():
+            job = up.good("GET", f"/api/jobs/{made['job_id']}", who="ann")
+            return job if job["reload_settled"] else None
+        job = wait_until(settled, "the worlds have answered", 60)
+        check(job["reload"] == "rolled_back" and REASON in job["reload_reason"], job)
+        check(sorted(one["world_id"] for one in job["worlds"]) ==
+              sorted([public.answer["world_id"], named["world_id"]]), job["worlds"])
+        check(all(one["reload"] == "rolled_back" and REASON in one["reason"] for one in job["worlds"]), job)
+        hear_beat(public, "two")
+        # Who loses the right while they follow what scripts cost gets nothing more.
+        costs = f"/api/worlds/{public.answer['world_id']}/scripts"
+        for _ in range(5):
+            up.good("PUT", f"/api/places/{place}/team/bob", {"role": "editor"}, "ann")
+            version = up.good("GET", costs, who="bob")["version"]
+            got = []
+            follower = threading.Thread(target=lambda: got.append(
+                up.ask("GET", f"{costs}?follow=1&after={version}", who="bob")[0]))
+            follower.start()
+            up.good("DELETE", f"/api/places/{place}/team/bob", who="ann")
+            is_late = bool(got)  # it was answered before
+            follower.join(40)
+            if not is_late:
+                break
+        check(got == [404], f"he still sees them: {got}")
         wall = {"id": 3, "name": "Wall", "transform": {"position": [0, 0, 9]},
                 "shape": {"size": [4, 4, 1]}}
         up.publish("ann", game("three", [wall]), place, channel="live")
@@ -506,6 +542,14 @@ def test_reload_live(program, places, folder):
         hear_beat(public, "two")  # nobody disturbs it
         other = enter(up, "ann", name="ann", place_id=place)
         check(other.answer["world_id"] != public.answer["world_id"], "new joins get new ones")
+        hear_beat(other, "three")
+        # A place that becomes private: who may not play it any more leaves, and its owner stays.
+        up.good("PATCH", f"/api/places/{place}", {"visibility": "private"}, "ann")
+        try:
+            wait_until(lambda: public.listen(0.2) or public.errors, "bob is told", 20)
+        except Closed:
+            pass
+        check(public.errors and public.errors[-1]["code"] == "kicked", f"{public.errors}")
         hear_beat(other, "three")
         up.stop()
     finally:

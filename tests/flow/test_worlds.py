@@ -152,8 +152,10 @@ def test_worlds_private(program, places, folder):
         check(ann.join(room_code=made["room_code"])["world_id"] == made["world_id"],
               "by its code")
         check(bo.join(world_id=made["world_id"])["world_id"] == made["world_id"], "its owner")
-        ann.refused(403, "denied", "POST", f"/api/worlds/{made['world_id']}/guests",
-                    {"username": "bo"})
+        # To who is not invited it is not there, whatever they want with it.
+        ann.refused(404, "not_found", "POST", f"/api/worlds/{made['world_id']}/guests", {"username": "bo"})
+        for method, path in (("GET", ""), ("GET", "/export"), ("DELETE", "")):
+            ann.refused(404, "not_found", method, f"/world/{made['world_id']}{path}")
         bo.refused(404, "no_account", "POST", f"/api/worlds/{made['world_id']}/guests",
                    {"username": "nobody"})
         bo.refused(409, "too_many_worlds", "POST", "/api/worlds", {})

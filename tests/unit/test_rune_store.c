@@ -168,6 +168,25 @@ TEST(least_recently_used_go_first)
     remove_store(&store);
 }
 
+TEST(a_folder_of_others_and_a_link_are_refused)
+{
+    RuneStore store = open_store(), other;
+    char link[300];
+    snprintf(link, sizeof link, "%s-link", folder);
+    CHECK(symlink(folder, link) == 0);
+    CHECK_INT(rune_store_open(link, &other), STATUS_DENIED);
+    CHECK(unlink(link) == 0);
+    static const mode_t modes[] = {0720, 0702, 0777};
+    for (uint32_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        CHECK(chmod(folder, modes[i]) == 0);
+        CHECK_INT(rune_store_open(folder, &other), STATUS_DENIED);
+    }
+    CHECK(chmod(folder, 0755) == 0); // others may look
+    CHECK(rune_store_open(folder, &other) == STATUS_OK);
+    rune_store_close(&other);
+    remove_store(&store);
+}
+
 TEST(two_at_once)
 {
     RuneStore store = open_store();

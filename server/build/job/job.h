@@ -35,8 +35,20 @@ typedef enum JobReloadState {
 } JobReloadState;
 const char *job_reload_name(JobReloadState state);
 
+// What became of one world.
+#define JOB_RELOAD_WORLDS       16
+#define JOB_RELOAD_REASON_BYTES 256
+typedef struct JobReloadWorld {
+    char world_id[65];
+    JobReloadState state;
+    char reason[JOB_RELOAD_REASON_BYTES];
+} JobReloadWorld;
+
 typedef struct JobReload {
     JobReloadState state;
+    bool is_settled;                        // nothing of this changes any more
+    JobReloadWorld each[JOB_RELOAD_WORLDS]; // the first that answered
+    uint32_t each_count;
     uint32_t worlds, manifest_version; // of those that reloaded or began again
     char reason[WORKER_REASON_BYTES];  // of REFUSED and ROLLED_BACK; "" else
 } JobReload;

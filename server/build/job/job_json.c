@@ -65,6 +65,20 @@ static void write_made(JsonWriter *json, const JobStatus *status)
     json_write_array_end(json);
 }
 
+static void write_worlds(JsonWriter *json, const JobReload *reload)
+{
+    json_write_name(json, "worlds");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < reload->each_count; i++) {
+        json_write_object_begin(json);
+        member_text(json, "world_id", reload->each[i].world_id);
+        member_text(json, "reload", job_reload_name(reload->each[i].state));
+        member_text(json, "reason", reload->each[i].reason);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
 static void write_status(const JobStatus *status, JsonWriter *json)
 {
     char revision[16];
@@ -96,6 +110,9 @@ static void write_status(const JobStatus *status, JsonWriter *json)
     member_number(json, "reloaded_worlds", status->reload.worlds);
     member_number(json, "manifest_version", status->reload.manifest_version);
     member_text(json, "reload_reason", status->reload.reason);
+    json_write_name(json, "reload_settled");
+    json_write_bool(json, status->reload.is_settled);
+    write_worlds(json, &status->reload);
     json_write_name(json, "result_revision_id");
     if (status->state == JOB_DONE) {
         json_write_text(json, status->result_id[0] != '\0' ? status->result_id : revision);

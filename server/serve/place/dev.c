@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "server/serve/place/dev.h"
 
+#include "core/base/hash.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/pipeline/build_show.h"
 #include "server/build/pipeline/build_watch.h"
@@ -19,6 +20,9 @@
 #define COST_LEAST_US 500.0 // a second; what costs less is not worth a line
 #define COST_CHANGE   1.5   // how much more or less is worth a line
 #define REASON_BYTES  256
+
+#define CLIENT_FAULTS_SAID 64
+#define CLIENT_FAULT_LINES 10 // in a minute
 
 typedef struct DevCost {
     char path[SCRIPT_PATH_BYTES];
@@ -37,6 +41,9 @@ typedef struct Dev {
     uint32_t spent_count;
     DevCost shown[COSTS_SHOWN];
     uint32_t shown_count;
+    uint64_t said[CLIENT_FAULTS_SAID]; // faults of clients, a ring of their hashes
+    uint32_t said_next, said_lines;    // lines in this minute
+    uint64_t said_ns;
 } Dev;
 
 static const char *folder_of(const Serve *serve)
@@ -166,6 +173,7 @@ void dev_reloaded(Serve *serve, const PlaceReload *reload)
     if (serve->dev == NULL) {
         return;
     }
+    memset(serve->dev->said, 0, sizeof serve->dev->said);
     switch (result->state) {
     case JOB_RELOADED:
         say("reloaded in %u ms: version %u, %u %s (built in %u ms)", ms_since(serve, reload),
@@ -181,7 +189,7 @@ void dev_reloaded(Serve *serve, const PlaceReload *reload)
         say("not reloaded: %s; the world runs on as it was", result->reason);
         break;
     case JOB_ROLLED_BACK:
-        say("rolled back, the scripts of before run again (version %u): %s",
+        say("rolled back, the scripts of before run again: version %u failed: %s",
             result->manifest_version, result->reason);
         break;
     default: // nothing to say yet, or no world runs
@@ -271,7 +279,44 @@ static void show_costs(Dev *dev, const ScriptTable *table)
     memcpy(dev->shown, costs, count * sizeof costs[0]);
 }
 
-// Faults are in the log, which is printed as it comes.
+// --- faults of clients --------------------------------------------------------------------------
+
+static bool was_said(Dev *dev, uint64_t fault)
+{
+    for (uint32_t i = 0; i < CLIENT_FAULTS_SAID; i++) {
+        if (dev->said[i] == fault) {
+            return true;
+        }
+    }
+    dev->said[dev->said_next++ % CLIENT_FAULTS_SAID] = fault;
+    return false;
+}
+
+// Clients may lie: each fault is said once until the scripts change, a few lines in a minute, and
+// as what a client said.
+static void show_client_faults(Dev *dev, const ClientCosts *costs)
+{
+    if (clock_ns() - dev->said_ns >= 60 * HOST_SECOND_NS) {
+        dev->said_ns = clock_ns();
+        dev->said_lines = 0;
+    }
+    for (uint32_t i = 0; i < costs->fault_count && dev->said_lines < CLIENT_FAULT_LINES; i++) {
+        const ClientFault *fault = &costs->faults[i];
+        Hash64 hash = HASH64_INIT;
+        hash_bytes(&hash, fault->path, strlen(fault->path) + 1);
+        hash_bytes(&hash, fault->message, strlen(fault->message) + 1);
+        hash_u64(&hash, fault->line);
+        if (!was_said(dev, hash.state | 1)) {
+            dev->said_lines += 1;
+            say("a client says that %s failed in line %u: %s%s", fault->path, fault->line,
+                fault->message,
+                dev->said_lines == CLIENT_FAULT_LINES ? " (no more of clients in this minute)"
+                                                      : "");
+        }
+    }
+}
+
+// Faults of the server are in the log, which is printed as it comes.
 void dev_step(Serve *serve)
 {
     Dev *dev = serve->dev;
@@ -279,5 +324,6 @@ void dev_step(Serve *serve)
         dev != NULL && serve->one_world != NULL ? host_world_scripts(serve->one_world) : NULL;
     if (table != NULL) {
         show_costs(dev, table);
+        show_client_faults(dev, &table->clients);
     }
 }

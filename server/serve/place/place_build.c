@@ -237,6 +237,21 @@ static bool may_publish(Serve *serve, const StoreRevision *revision)
            (rights & RIGHT_EDIT) != 0;
 }
 
+// Worlds may run what the channel named before: the job says what becomes of them (place_reload.h).
+static void await_reload(const Work *work, const char *channel)
+{
+    char place_id[PLACE_KEY_BYTES + sizeof PLACE_DRAFT_ENDING];
+    const bool is_beta = strcmp(channel, place_channel_name(PLACE_BETA)) == 0;
+    snprintf(place_id, sizeof place_id, "%.64s%s", work->revision.package_id,
+             place_channel_ending(is_beta ? PLACE_BETA : PLACE_LIVE));
+    ServePlace *place = channel[0] != '\0' ? places_find_id(work->serve, place_id) : NULL;
+    if (place != NULL) {
+        const JobReload waiting = {.state = JOB_RELOAD_WAITING};
+        job_set_reload(serve_jobs(work->serve), work->revision.job_id, &waiting);
+    }
+    serve_place_release(place);
+}
+
 static Status ended(void *user, const JobStatus *status, const BuildResult *result,
                     char reason[WORKER_REASON_BYTES])
 {
@@ -278,6 +293,7 @@ static Status ended(void *user, const JobStatus *status, const BuildResult *resu
                            work->revision.revision);
     }
     if (built.state == STORE_REVISION_READY && !work->is_spell) { // live or beta may name it now
+        await_reload(work, built.channel);
         serve_place_changed(serve, work->revision.package_id);
     }
     return STATUS_OK;

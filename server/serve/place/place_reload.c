@@ -3,12 +3,15 @@
 #define _GNU_SOURCE
 #include "server/serve/place/place_reload.h"
 
+#include "core/base/utf8.h"
 #include "server/host/host_reload.h"
 #include "server/serve/http/http_routes.h"
 #include "server/serve/http/time_text.h"
 #include "server/serve/place/dev.h"
 #include "server/serve/place/place_build.h"
 #include "server/serve/place/places_inside.h"
+#include "server/serve/remote/remote_worlds.h"
+#include "server/serve/remote/serve_remote.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
@@ -67,7 +70,34 @@ static JobReloadState worse(JobReloadState a, JobReloadState b)
     return a > b ? a : b;
 }
 
-static void note(PlaceReload *reload, HostReloadResult result, uint32_t version, const char *reason)
+static void note_world(JobReload *now, const char *world_id, JobReloadState state,
+                       const char *reason)
+{
+    uint32_t at = 0;
+    while (at < now->each_count && strcmp(now->each[at].world_id, world_id) != 0) {
+        at += 1;
+    }
+    if (at == JOB_RELOAD_WORLDS) {
+        return; // they are counted
+    }
+    JobReloadWorld *world = &now->each[at];
+    now->each_count += at == now->each_count;
+    snprintf(world->world_id, sizeof world->world_id, "%s", world_id);
+    world->state = state;
+    if (reason[0] != '\0') {
+        snprintf(world->reason, sizeof world->reason, "%s", reason);
+        world->reason[utf8_cut(world->reason, strlen(world->reason), sizeof world->reason - 1)] =
+            '\0';
+    }
+}
+
+static bool is_settled(const PlaceReload *reload)
+{
+    return reload->is_begun && reload->waiting == 0 && reload->tried == 0;
+}
+
+static void note(PlaceReload *reload, const char *world_id, HostReloadResult result,
+                 uint32_t version, const char *reason)
 {
     static const JobReloadState states[HOST_RELOAD_RESULT_COUNT] = {
         [HOST_RELOAD_SWITCHED] = JOB_RELOADED,      [HOST_RELOAD_GOOD] = JOB_RELOADED,
@@ -76,6 +106,8 @@ static void note(PlaceReload *reload, HostReloadResult result, uint32_t version,
     JobReload *now = &reload->result;
     const bool is_first = result <= HOST_RELOAD_GOOD || states[result] == JOB_RELOAD_REFUSED;
     reload->waiting -= is_first && reload->waiting > 0;
+    reload->tried += result == HOST_RELOAD_SWITCHED;
+    reload->tried -= result == HOST_RELOAD_FAILED && reload->tried > 0;
     now->state = worse(now->state, states[result]);
     now->worlds += result == HOST_RELOAD_SWITCHED;
     now->worlds -= result == HOST_RELOAD_FAILED && now->worlds > 0;
@@ -86,6 +118,18 @@ static void note(PlaceReload *reload, HostReloadResult result, uint32_t version,
     if (reason[0] != '\0') {
         snprintf(now->reason, sizeof now->reason, "%s", reason);
     }
+    note_world(now, world_id, states[result], reason);
+    now->is_settled = is_settled(reload);
+}
+
+// It was tried for long enough.
+static void found_good(Serve *serve, PlaceReload *reload)
+{
+    pthread_mutex_lock(&serve->places->mutex);
+    reload->tried -= reload->tried > 0;
+    reload->result.is_settled = is_settled(reload);
+    pthread_mutex_unlock(&serve->places->mutex);
+    tell_job(serve, reload);
 }
 
 void serve_reloaded(void *user, uint64_t tag, const HostWorld *world, HostReloadResult result,
@@ -93,13 +137,18 @@ void serve_reloaded(void *user, uint64_t tag, const HostWorld *world, HostReload
 {
     Serve *serve = user;
     PlaceReload *reload = find_tag(serve, tag);
-    (void)world; // the Host has logged it by its name
+    if (serve->remote != NULL) {
+        serve_remote_replaced(serve);
+    }
     const bool is_replaced = result == HOST_RELOAD_REPLACED;
+    if (reload != NULL && result == HOST_RELOAD_GOOD && reload->tried > 0) {
+        found_good(serve, reload);
+    }
     if (reload == NULL || result == HOST_RELOAD_GOOD || (is_replaced && reload->waiting == 0)) {
         return; // what was switched to has been told, also if a newer one has followed
     }
     pthread_mutex_lock(&serve->places->mutex);
-    note(reload, result, version, reason);
+    note(reload, host_world_view(world).row->world_id, result, version, reason);
     pthread_mutex_unlock(&serve->places->mutex);
     if (result == HOST_RELOAD_RESTORED) {
         tell_job(serve, reload); // the others know since it failed
@@ -147,6 +196,7 @@ static void bring(Serve *serve, HostWorld *world, HostPlace *place, PlaceReload 
         pthread_mutex_lock(mutex);
         reload->result.worlds += 1;
         reload->result.state = JOB_RESTARTED;
+        note_world(&reload->result, view.row->world_id, JOB_RESTARTED, "");
         pthread_mutex_unlock(mutex);
         host_world_restart(world, RESTART_REASON);
     }
@@ -157,7 +207,19 @@ static bool is_up(const HostWorldView *view)
     return view->state == WORLD_STARTING || view->state == WORLD_RUNNING;
 }
 
-void place_reload_begin(Serve *serve, HostPlace *place, const char *job_id, uint64_t since_ns)
+// On another machine. One that differs in more gets the new form when it next begins.
+static void bring_elsewhere(Serve *serve, const HostWorld *world, PlaceReload *reload)
+{
+    const ServePlace *place = places_current(serve, reload->place_id);
+    if (place != NULL && remote_world_reload(serve, world, place, reload->tag)) {
+        pthread_mutex_lock(&serve->places->mutex);
+        reload->waiting += 1;
+        reload->result.state = worse(reload->result.state, JOB_RELOAD_WAITING);
+        pthread_mutex_unlock(&serve->places->mutex);
+    }
+}
+
+uint64_t place_reload_begin(Serve *serve, HostPlace *place, const char *job_id, uint64_t since_ns)
 {
     PlaceReload *reload = make(serve, place->place_id, job_id, since_ns);
     reload->build_ms = (uint32_t)place->built.took_ms;
@@ -167,12 +229,27 @@ void place_reload_begin(Serve *serve, HostPlace *place, const char *job_id, uint
         if (strcmp(view.row->place_id, place->place_id) == 0 && is_up(&view) &&
             view.place != place) {
             bring(serve, world, place, reload);
+        } else if (strcmp(view.row->place_id, place->place_id) == 0 && !is_up(&view)) {
+            bring_elsewhere(serve, world, reload);
         }
     }
+    pthread_mutex_lock(&serve->places->mutex);
     reload->is_begun = true;
+    reload->result.is_settled = is_settled(reload);
+    pthread_mutex_unlock(&serve->places->mutex);
     if (reload->waiting == 0) { // else the last world that answers does
         tell(serve, reload);
     }
+    return reload->tag;
+}
+
+bool place_reload_result(const Serve *serve, uint64_t tag, JobReload *out)
+{
+    const PlaceReload *reload = find_tag(serve, tag);
+    if (reload != NULL) {
+        *out = reload->result;
+    }
+    return reload != NULL;
 }
 
 // --- what was built -----------------------------------------------------------------------------
@@ -206,9 +283,17 @@ static bool is_same(const BuildResult *a, const BuildResult *b)
 
 static JobReload refused(const char *reason)
 {
-    JobReload reload = {.state = JOB_RELOAD_REFUSED};
+    JobReload reload = {.state = JOB_RELOAD_REFUSED, .is_settled = true};
     snprintf(reload.reason, sizeof reload.reason, "%s", reason);
     return reload;
+}
+
+void place_reload_broken(Serve *serve, const char *job_id, const char *reason)
+{
+    if (job_id[0] != '\0' && serve_jobs(serve) != NULL) {
+        const JobReload result = refused(reason);
+        job_set_reload(serve_jobs(serve), job_id, &result);
+    }
 }
 
 // When it was changed, as a time of clock_ns.
@@ -295,21 +380,20 @@ void place_reload_draft(Serve *serve, const char *package_id, uint64_t account,
     }
 }
 
-// The new form of a place that is open.
-static void take_built(Serve *serve, PlaceBuilt *built)
+uint64_t place_reload_take(Serve *serve, ServePlace *fresh, const char *job_id, uint64_t since_ns)
 {
-    HostPlace *place = built->place->place;
+    HostPlace *place = fresh->place;
     const ServePlace *old = places_current(serve, place->place_id);
     if (old == NULL) { // it was closed meanwhile
-        serve_place_release(built->place);
-        return;
+        serve_place_release(fresh);
+        return 0;
     }
     place->needs_ticket = old->place->needs_ticket;
     place->is_hidden = old->place->is_hidden;
-    atomic_store(&built->place->is_private, atomic_load(&old->is_private));
+    atomic_store(&fresh->is_private, atomic_load(&old->is_private));
     host_add_place(serve->host, host_place_hold(place));
-    places_put(serve, built->place);
-    place_reload_begin(serve, place, built->job_id, built->since_ns);
+    places_put(serve, fresh);
+    return place_reload_begin(serve, place, job_id, since_ns);
 }
 
 void place_reload_step(Serve *serve)
@@ -321,7 +405,7 @@ void place_reload_step(Serve *serve)
     pthread_mutex_unlock(&places->mutex);
     for (PlaceBuilt *built = all, *next; built != NULL; built = next) {
         next = built->next;
-        take_built(serve, built);
+        (void)place_reload_take(serve, built->place, built->job_id, built->since_ns);
         free(built);
     }
 }

@@ -26,8 +26,15 @@ void place_reload_step(Serve *serve);
 void place_reload_end(Serve *serve); // of places_destroy
 
 // On the main thread, after the Host has it. `job_id`: whose status says what becomes of it, or "".
-// since_ns: when somebody changed it.
-void place_reload_begin(Serve *serve, HostPlace *place, const char *job_id, uint64_t since_ns);
+// since_ns: when somebody changed it. Gives the tag that place_reload_result takes.
+uint64_t place_reload_begin(Serve *serve, HostPlace *place, const char *job_id, uint64_t since_ns);
+// The same for the new form of a place that is open: the registry and the Host get it first. Takes
+// over the reference. 0: it was closed meanwhile.
+uint64_t place_reload_take(Serve *serve, ServePlace *fresh, const char *job_id, uint64_t since_ns);
+// It could not be opened: its job says why, and nothing of the worlds has changed.
+void place_reload_broken(Serve *serve, const char *job_id, const char *reason);
+// What has become of it until now; false: it is forgotten.
+bool place_reload_result(const Serve *serve, uint64_t tag, JobReload *out);
 
 // HostOutside.
 void serve_reloaded(void *user, uint64_t tag, const HostWorld *world, HostReloadResult result,

@@ -20,6 +20,7 @@ typedef struct PlaceReload {
     uint64_t since_ns, unix_ms;
     uint32_t build_ms;
     uint32_t waiting; // worlds that have not answered
+    uint32_t tried;   // that run it, and do not know yet whether it is good
     bool is_begun;    // all worlds were asked
     JobReload result;
 } PlaceReload;
@@ -66,6 +67,10 @@ struct Places {
 // --- places.c -----------------------------------------------------------------------------------
 void places_remove(Serve *serve, ServePlace *place);                  // on the main thread
 ServePlace *places_current(const Serve *serve, const char *place_id); // the same; no reference
+
+// --- place_closed.c -----------------------------------------------------------------------------
+// It is private from now on: who may not play it any more leaves. On the main thread.
+void places_closed(Serve *serve, const char *place_id);
 
 // --- places_wish.c ------------------------------------------------------------------------------
 void places_wishes_end(Serve *serve);

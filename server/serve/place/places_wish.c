@@ -208,6 +208,11 @@ static void open_one(PlaceOpening *opening)
     Serve *serve = opening->serve;
     opening->status = place_open(serve, &opening->revision, opening->place_id,
                                  &serve->places->cancel, &opening->place, opening->reason);
+    StoreRevision row;
+    if (store_revision_find(serve->store, opening->revision.package_id, opening->revision.revision,
+                            &row) == STATUS_OK) {
+        memcpy(opening->revision.job_id, row.job_id, sizeof row.job_id); // who built it is told
+    }
 }
 
 static void *run_thread(void *user)
@@ -492,12 +497,15 @@ static void install(Serve *serve, PlaceOpening *opening)
     host_add_place(serve->host, host_place_hold(place));
     places_put(serve, opening->place);
     opening->place = NULL;
-    place_reload_begin(serve, place, opening->job_id, clock_ns());
+    const bool is_draft = opening->job_id[0] != '\0';
+    place_reload_begin(serve, place, is_draft ? opening->job_id : opening->revision.job_id,
+                       clock_ns());
     begin_look(serve, opening->revision.package_id);
 }
 
-static PlaceRefusal note_broken(struct Places *places, const PlaceOpening *opening)
+static PlaceRefusal note_broken(Serve *serve, const PlaceOpening *opening)
 {
+    struct Places *places = serve->places;
     const bool is_broken = opening->status == STATUS_MALFORMED;
     if (opening->job_id[0] != '\0') { // its job says why
         return is_broken ? PLACE_DRAFT_BROKEN : PLACE_BUSY;
@@ -505,6 +513,9 @@ static PlaceRefusal note_broken(struct Places *places, const PlaceOpening *openi
     serve_log(LOG_ERROR, "places", "%s: revision %u cannot be opened: %s", opening->place_id,
               opening->revision.revision,
               opening->reason[0] != '\0' ? opening->reason : status_text(opening->status));
+    place_reload_broken(serve, opening->revision.job_id,
+                        opening->reason[0] != '\0' ? opening->reason
+                                                   : status_text(opening->status));
     PlaceBroken *broken = &places->broken[places->broken_next++ % PLACES_BROKEN_MAX];
     *broken = (PlaceBroken){.until_ns = clock_ns() + PLACE_BROKEN_MS * HOST_MS_NS,
                             .refusal = is_broken ? PLACE_BROKEN : PLACE_BUSY};
@@ -526,7 +537,7 @@ static void take_opened(Serve *serve, PlaceOpening *opening)
     } else if (opening->status == STATUS_OK) {
         install(serve, opening);
     } else {
-        refusal = note_broken(places, opening);
+        refusal = note_broken(serve, opening);
     }
     for (PlaceWish *wish = opening->waiters, *next; wish != NULL; wish = next) {
         next = wish->next;
@@ -757,7 +768,9 @@ static void apply_look(Serve *serve, const PackageLook *look, PlaceChannel chann
     const bool is_closed = channel != PLACE_LIVE || package->visibility == STORE_PRIVATE ||
                            (package->flags & STORE_PACKAGE_CLASS) != 0;
     place->place->needs_ticket = is_closed || look->kept_out_count > 0;
-    atomic_store(&place->is_private, is_closed);
+    if (atomic_exchange(&place->is_private, is_closed) != is_closed && is_closed) {
+        places_closed(serve, place_id);
+    }
     place->place->is_hidden = is_closed || package->visibility != STORE_LISTED ||
                               (package->flags & STORE_PACKAGE_UNLISTED) != 0;
     kick_kept_out(serve, place_id, look);

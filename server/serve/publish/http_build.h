@@ -20,7 +20,8 @@ void serve_build_delete_job(void *user, HttpRequest *request, HttpResponse *resp
     "job_id status stage? progress_pct:integer done:integer total:integer item?:any " \
     "log:array reason?:any errors:integer warnings:integer compiled?:integer "         \
     "cached?:integer made:array reload? reloaded_worlds?:integer "                     \
-    "manifest_version?:integer reload_reason? result_revision_id:any"
+    "manifest_version?:integer reload_reason? reload_settled?:boolean worlds?:array "  \
+    "result_revision_id:any"
 #define SERVE_BUILD_ROUTES                                                                    \
     {"POST",                                                                                  \
      "/api/script/save",                                                                      \

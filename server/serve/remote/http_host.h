@@ -9,6 +9,7 @@
 #pragma once
 
 #include "core/base/limits.h"
+#include "server/channel/script_table.h"
 #include "server/net/http.h"
 #include "server/store/world/remote_batch.h"
 
@@ -28,6 +29,8 @@ void serve_hosts_report(void *user, HttpRequest *request,
                         HttpResponse *response);                                  // remote_worlds.c
 void serve_hosts_lists(void *user, HttpRequest *request, HttpResponse *response); // http_evidence.c
 void serve_hosts_evidence(void *user, HttpRequest *request, HttpResponse *response);
+void serve_hosts_sign(void *user, HttpRequest *request, HttpResponse *response); // remote_reload.c
+void serve_hosts_scripts(void *user, HttpRequest *request, HttpResponse *response);
 void serve_hosts_place(void *user, HttpRequest *request, HttpResponse *response);
 void serve_host_key_make(void *user, HttpRequest *request, HttpResponse *response);
 void serve_host_key_list(void *user, HttpRequest *request, HttpResponse *response);
@@ -54,10 +57,19 @@ void serve_hosts_name_place(const Serve *serve, ServePlace *place);
      .access = ACCESS_HOST, \
      .takes = "world_id boot done:integer state players:integer tick:integer " \
               "late_p99_us:integer work_max_us:integer memory_bytes:integer " \
-              "uptime_seconds:integer crashes:integer accounts:array", \
-     .gives = "draining:boolean again:boolean chat lists:integer orders:array more:boolean", \
+              "uptime_seconds:integer crashes:integer accounts:array place_hash? reload?:any", \
+     .gives = "draining:boolean again:boolean chat lists:integer orders:array more:boolean " \
+              "wants_scripts:boolean", \
      .fails = "404 409", \
      .summary = "What such a host says of its world, and what it is told to do there"}, \
+    {"POST", "/api/hosts/sign", serve_hosts_sign, .body_max = SERVE_HOST_BODY_BYTES, \
+     .access = ACCESS_HOST, .takes = "world_id boot place_hash version:integer tick:integer", \
+     .gives = "application/octet-stream", .fails = "404 409", \
+     .summary = "Manifests of new scripts for the world of such a host, signed"}, \
+    {"POST", "/api/hosts/scripts", serve_hosts_scripts, .body_max = SCRIPT_TABLE_BYTES, \
+     .access = ACCESS_HOST, .takes = "application/octet-stream", .query = "world_id boot", \
+     .gives = "version:integer", .fails = "404 409", \
+     .summary = "What the scripts of such a host's world cost, while somebody looks"}, \
     {"GET", "/api/hosts/lists", .handler = serve_hosts_lists, .blocks = true, \
      .access = ACCESS_HOST, .gives = "version:integer words phrases addresses", .fails = "404", \
      .summary = "Words, phrases and banned ranges of addresses, for such a host"}, \

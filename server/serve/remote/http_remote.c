@@ -4,7 +4,7 @@
 #include "server/serve/remote/http_remote.h"
 
 #include "core/base/sha256.h"
-#include "server/host/host_place.h"
+#include "server/host/host_reload.h"
 #include "server/serve/http/access.h"
 #include "server/serve/place/places.h"
 #include "server/serve/remote/remote_worlds.h"
@@ -34,6 +34,7 @@ struct RemoteHost {
     uint32_t waiting; // jobs that the store has not answered
     uint8_t *reply;   // NULL: not all are answered yet
     size_t reply_bytes;
+    ServePlace *form; // of the place, that its last batch named; a reference; NULL: none
 };
 
 struct RemoteHosts {
@@ -137,6 +138,7 @@ void remote_hosts_destroy(RemoteHosts *hosts)
             // It may be stored all the same, so this is no 503.
             refuse_batch(hosts->items[i]->deferred, 500, "stopping", "this server is going down");
             forget_batch(hosts->items[i]);
+            serve_place_release(hosts->items[i]->form);
             free(hosts->items[i]);
         }
     }
@@ -168,6 +170,8 @@ static RemoteHost *find_slot(Serve *serve, const char *host_id)
     }
     if (*best != NULL) {
         forget_batch(*best);
+        serve_place_release((*best)->form);
+        (*best)->form = NULL;
         (*best)->serve = serve;
         (*best)->number = 0;
         (*best)->world_id[0] = '\0';
@@ -258,8 +262,9 @@ static void sign_world(BatchJob *job)
     HostManifests manifests = {0};
     Buffer bytes = buffer_of(REMOTE_REPLY_BYTES_MAX);
     Status status = STATUS_NOT_FOUND;
-    if (world != NULL && host_world_view(world).place != NULL) {
-        status = host_world_sign_rows(world, job->rows, job->answer.row_bytes, &manifests);
+    if (world != NULL && job->host->form != NULL) {
+        status = host_world_sign_rows(world, job->host->form->place, job->rows,
+                                      job->answer.row_bytes, &manifests);
     }
     if (status == STATUS_OK) {
         host_manifests_write(&manifests, &bytes);
@@ -327,7 +332,13 @@ static StoreHost host_row(const RemoteHost *host, const RemoteJob *job)
 
 // What a host runs, compared with what players get here now. A world that runs goes on with an old
 // revision, as it does here, and begins with the new one.
-typedef enum RemotePlace { REMOTE_PLACE_GONE, REMOTE_PLACE_OLD, REMOTE_PLACE_NOW } RemotePlace;
+// But one whose new scripts failed begins with the last good ones, which differ in nothing else.
+typedef enum RemotePlace {
+    REMOTE_PLACE_GONE,
+    REMOTE_PLACE_OLD,
+    REMOTE_PLACE_SCRIPTS, // its scripts are old
+    REMOTE_PLACE_NOW
+} RemotePlace;
 
 typedef struct PlaceOfBatch {
     const char *place_id;
@@ -341,19 +352,27 @@ static bool is_of_batch(void *user, const ServePlace *place)
            memcmp(place->revision, wanted->revision, sizeof place->revision) == 0;
 }
 
-static RemotePlace place_of_batch(const Serve *serve, const RemoteBatch *batch)
+static bool is_old_in_scripts(const Serve *serve, const ServePlace *place)
+{
+    const HostPlace *now = host_place(serve->host, place->place->place_id);
+    return now != NULL && host_place_is_same_but_scripts(now, place->place);
+}
+
+// *out is a reference, or NULL.
+static RemotePlace place_of_batch(const Serve *serve, const RemoteBatch *batch, ServePlace **out)
 {
     const HostWorld *world = host_world(serve->host, batch->world_id);
+    *out = NULL;
     if (world == NULL) {
         return REMOTE_PLACE_GONE;
     }
     PlaceOfBatch wanted = {host_world_view(world).row->place_id, batch->revision};
     ServePlace *place = places_find(serve, is_of_batch, &wanted);
-    const RemotePlace found = place == NULL       ? REMOTE_PLACE_GONE
-                              : place->is_retired ? REMOTE_PLACE_OLD
-                                                  : REMOTE_PLACE_NOW;
-    serve_place_release(place);
-    return found;
+    *out = place;
+    return place == NULL                     ? REMOTE_PLACE_GONE
+           : !place->is_retired              ? REMOTE_PLACE_NOW
+           : is_old_in_scripts(serve, place) ? REMOTE_PLACE_SCRIPTS
+                                             : REMOTE_PLACE_OLD;
 }
 
 // A server that drains starts no worlds; one that runs on that machine may begin again.
@@ -380,12 +399,13 @@ static Status submit(RemoteHost *host, const RemoteJob *job, bool is_again, Remo
                    ? store_host_keep(store, &row, clock_unix_ms(), job->duration_ms, tag)
                    : STATUS_DENIED; // it runs what players do not get here any more
     case REMOTE_TAKE:
-        if (place == REMOTE_PLACE_NOW && !may_start(host)) {
+        if (place >= REMOTE_PLACE_SCRIPTS && !may_start(host)) {
             return STATUS_BLOCKED; // it tries again
         }
-        return place == REMOTE_PLACE_NOW ? store_world_take(store, host->world_id, host->host_id,
-                                                            host->boot, clock_unix_ms(), tag)
-                                         : STATUS_MISMATCH;
+        return place >= REMOTE_PLACE_SCRIPTS
+                   ? store_world_take(store, host->world_id, host->host_id, host->boot,
+                                      clock_unix_ms(), tag)
+                   : STATUS_MISMATCH;
     case REMOTE_RELEASE:
         return store_world_release_for(store, &holder, host->world_id, job->epoch, tag);
     case REMOTE_SAVE:
@@ -403,7 +423,8 @@ static Status submit(RemoteHost *host, const RemoteJob *job, bool is_again, Remo
 static void run_batch(RemoteHost *host, const RemoteBatch *batch, const RemoteJob *jobs)
 {
     const Serve *serve = host->serve;
-    const RemotePlace place = place_of_batch(serve, batch);
+    serve_place_release(host->form);
+    const RemotePlace place = place_of_batch(serve, batch, &host->form);
     forget_batch(host);
     host->number = batch->number;
     memcpy(host->boot, batch->boot, sizeof host->boot);

@@ -1,10 +1,11 @@
 // See remote_worlds.h.
 #define _GNU_SOURCE
-#include "server/serve/remote/remote_worlds.h"
+#include "server/serve/remote/remote_worlds_inside.h"
 
 #include "core/base/hash.h"
 #include "core/base/json_read.h"
 #include "core/base/limits.h"
+#include "core/base/sha256.h"
 #include "server/serve/http/body.h"
 #include "server/serve/http/http_routes.h"
 #include "server/serve/operate/http_admin.h"
@@ -16,64 +17,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define ORDER_TEXT_BYTES 257
-#define CHECK_NS         (3 * HOST_SECOND_NS) // how long the store's word on the lease is believed
-#define NUMBER_MAX       ((int64_t)1 << 53)   // what JSON keeps exactly
-
-typedef enum OrderKind { ORDER_KICK, ORDER_ANNOUNCE, ORDER_STOP, ORDER_EVIDENCE } OrderKind;
-
-typedef struct RemoteOrder {
-    uint64_t number;
-    OrderKind kind;
-    uint64_t account, report_id;
-    char text[ORDER_TEXT_BYTES];
-} RemoteOrder;
-
-// Somebody of whom the host must know what holds for them: bans, mutes, chat rule, blocks. That is
-// looked up when it is sent, so one number is enough for any number of changes.
-typedef struct RemotePerson {
-    uint64_t account; // 0: free
-    uint64_t number;  // of the order that tells the host; 0: it was told
-    bool has_come;    // as the host said
-} RemotePerson;
-
-typedef struct RemoteWorld {
-    char world_id[65]; // "": free
-    StoreHolder holder;
-    uint64_t heard_ns;
-    RemoteReport report;
-    RemoteOrder orders[REMOTE_ORDERS_MAX]; // oldest first
-    uint32_t order_count;
-    uint64_t next_number;
-    uint64_t stop_ns;                         // when it was last told to stop; 0: never
-    bool asks_again;                          // the host reports everybody anew
-    RemotePerson people[REMOTE_ACCOUNTS_MAX]; // the last ones, a ring
-    uint32_t person_count, person_next;
-} RemoteWorld;
-
-// Who was found to hold a world, and when.
-typedef struct Checked {
-    char world_id[65];
-    StoreHolder holder;
-    uint64_t ns;
-} Checked;
-
-// An account that was led to a world, and a report whose evidence a host was asked for.
-typedef struct LedTo {
-    uint64_t account, world;
-} LedTo;
-typedef struct Asked {
-    uint64_t report_id, world;
-} Asked;
-
-struct RemoteWorlds {
-    RemoteWorld *items[REMOTE_HOSTS_MAX]; // from malloc; the main thread's
-    pthread_mutex_t lock;                 // of what follows
-    Checked checked[REMOTE_HOSTS_MAX];    // by the world's hash; the last one stays
-    LedTo led[REMOTE_LED_MAX];            // by hash; the last one stays
-    Asked asked[REMOTE_ASKED_MAX];        // a ring
-    uint32_t asked_next;
-};
+#define CHECK_NS   (3 * HOST_SECOND_NS) // how long the store's word on the lease is believed
+#define NUMBER_MAX REMOTE_NUMBER_MAX
 
 Status remote_worlds_create(RemoteWorlds **out)
 {
@@ -91,6 +36,9 @@ void remote_worlds_destroy(RemoteWorlds *worlds)
         return;
     }
     for (uint32_t i = 0; i < REMOTE_HOSTS_MAX; i++) {
+        if (worlds->items[i] != NULL) {
+            free(worlds->items[i]->scripts);
+        }
         free(worlds->items[i]);
     }
     pthread_mutex_destroy(&worlds->lock);
@@ -185,17 +133,17 @@ bool remote_world_was_asked(const Serve *serve, const char *world_id, uint64_t r
 
 // --- the table ----------------------------------------------------------------------------------
 
-static bool is_heard(const RemoteWorld *world)
+bool remote_world_is_heard(const RemoteWorld *world)
 {
     return world != NULL && world->world_id[0] != '\0' &&
            clock_ns() - world->heard_ns < REMOTE_SILENT_MS * HOST_MS_NS;
 }
 
-static RemoteWorld *find(const Serve *serve, const char *world_id)
+RemoteWorld *remote_world_find(const Serve *serve, const char *world_id)
 {
     for (uint32_t i = 0; serve->remote_worlds != NULL && i < REMOTE_HOSTS_MAX; i++) {
         RemoteWorld *world = serve->remote_worlds->items[i];
-        if (is_heard(world) && strcmp(world->world_id, world_id) == 0) {
+        if (remote_world_is_heard(world) && strcmp(world->world_id, world_id) == 0) {
             return world;
         }
     }
@@ -211,7 +159,7 @@ static RemoteWorld *find_free(const Serve *serve)
             *item = calloc(1, sizeof **item);
             return *item;
         }
-        if (!is_heard(*item)) {
+        if (!remote_world_is_heard(*item)) {
             return *item;
         }
     }
@@ -220,8 +168,9 @@ static RemoteWorld *find_free(const Serve *serve)
 
 const RemoteReport *remote_world_report(const Serve *serve, const HostWorld *world)
 {
-    const RemoteWorld *found =
-        host_world_link(world) == NULL ? find(serve, host_world_view(world).row->world_id) : NULL;
+    const RemoteWorld *found = host_world_link(world) == NULL
+                                   ? remote_world_find(serve, host_world_view(world).row->world_id)
+                                   : NULL;
     return found != NULL ? &found->report : NULL;
 }
 
@@ -229,7 +178,7 @@ void remote_worlds_each(const Serve *serve, RemoteEach each, void *user)
 {
     for (uint32_t i = 0; serve->remote_worlds != NULL && i < REMOTE_HOSTS_MAX; i++) {
         const RemoteWorld *world = serve->remote_worlds->items[i];
-        if (is_heard(world)) {
+        if (remote_world_is_heard(world)) {
             each(user, world->world_id, &world->report);
         }
     }
@@ -237,9 +186,10 @@ void remote_worlds_each(const Serve *serve, RemoteEach each, void *user)
 
 void remote_world_end(Serve *serve, const char *world_id)
 {
-    RemoteWorld *world = find(serve, world_id);
+    RemoteWorld *world = remote_world_find(serve, world_id);
     forget_checked(serve->remote_worlds, world_id);
     if (world != NULL) {
+        remote_reload_forget(serve, world);
         world->world_id[0] = '\0';
     }
 }
@@ -249,7 +199,7 @@ const char *remote_world_of(const Serve *serve, uint64_t account)
     const RemoteWorld *best = NULL;
     for (uint32_t i = 0; serve->remote_worlds != NULL && i < REMOTE_HOSTS_MAX; i++) {
         const RemoteWorld *world = serve->remote_worlds->items[i];
-        for (uint32_t k = 0; is_heard(world) && k < world->person_count; k++) {
+        for (uint32_t k = 0; remote_world_is_heard(world) && k < world->person_count; k++) {
             const RemotePerson *person = &world->people[k];
             best = person->account == account && person->has_come ? world : best;
         }
@@ -257,9 +207,28 @@ const char *remote_world_of(const Serve *serve, uint64_t account)
     return best != NULL ? best->world_id : NULL;
 }
 
+uint32_t remote_accounts_in(const Serve *serve, const char *place_id, uint64_t *out, uint32_t max)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; serve->remote_worlds != NULL && i < REMOTE_HOSTS_MAX; i++) {
+        const RemoteWorld *world = serve->remote_worlds->items[i];
+        const HostWorld *row =
+            remote_world_is_heard(world) ? host_world(serve->host, world->world_id) : NULL;
+        if (row == NULL || strcmp(host_world_view(row).row->place_id, place_id) != 0) {
+            continue;
+        }
+        for (uint32_t k = 0; k < world->person_count && count < max; k++) {
+            if (world->people[k].has_come) {
+                out[count++] = world->people[k].account;
+            }
+        }
+    }
+    return count;
+}
+
 // --- orders -------------------------------------------------------------------------------------
 
-static bool add_order(RemoteWorld *world, const RemoteOrder *order)
+bool remote_add_order(RemoteWorld *world, const RemoteOrder *order)
 {
     if (world->order_count == REMOTE_ORDERS_MAX) {
         serve_log(LOG_WARN, "host", "too many orders wait for the host of world %s",
@@ -282,7 +251,7 @@ static RemoteOrder order_of(OrderKind kind, uint64_t account, const char *text)
 static bool is_meant(const Serve *serve, const RemoteWorld *world, const char *where)
 {
     const HostWorld *named = where[0] != '\0' ? host_world(serve->host, where) : NULL;
-    return is_heard(world) &&
+    return remote_world_is_heard(world) &&
            (where[0] == '\0' ||
             (named != NULL && strcmp(host_world_view(named).row->world_id, world->world_id) == 0));
 }
@@ -293,7 +262,7 @@ static RemoteTold tell(const Serve *serve, const char *where, const RemoteOrder 
     for (uint32_t i = 0; serve->remote_worlds != NULL && i < REMOTE_HOSTS_MAX; i++) {
         RemoteWorld *world = serve->remote_worlds->items[i];
         if (is_meant(serve, world, where)) {
-            const bool is_told = add_order(world, order);
+            const bool is_told = remote_add_order(world, order);
             told.told += is_told;
             told.busy += !is_told;
         }
@@ -314,9 +283,10 @@ void serve_kick_from_place(Serve *serve, uint64_t account, const char *place_id,
     const RemoteOrder order = order_of(ORDER_KICK, account, reason);
     for (uint32_t i = 0; serve->remote_worlds != NULL && i < REMOTE_HOSTS_MAX; i++) {
         RemoteWorld *world = serve->remote_worlds->items[i];
-        const HostWorld *row = is_heard(world) ? host_world(serve->host, world->world_id) : NULL;
+        const HostWorld *row =
+            remote_world_is_heard(world) ? host_world(serve->host, world->world_id) : NULL;
         if (row != NULL && strcmp(host_world_view(row).row->place_id, place_id) == 0) {
-            (void)add_order(world, &order); // or the log says so
+            (void)remote_add_order(world, &order); // or the log says so
         }
     }
     (void)host_kick_from_place(serve->host, account, place_id, reason);
@@ -332,19 +302,20 @@ RemoteTold serve_announce(Serve *serve, const char *where, const char *text)
 
 Status remote_world_stop(Serve *serve, const HostWorld *world, const char *reason)
 {
-    RemoteWorld *found =
-        host_world_link(world) == NULL ? find(serve, host_world_view(world).row->world_id) : NULL;
+    RemoteWorld *found = host_world_link(world) == NULL
+                             ? remote_world_find(serve, host_world_view(world).row->world_id)
+                             : NULL;
     const RemoteOrder order = order_of(ORDER_STOP, 0, reason);
     if (found == NULL) {
         return STATUS_NOT_FOUND;
     }
     found->stop_ns = clock_ns();
-    return add_order(found, &order) ? STATUS_OK : STATUS_LIMIT;
+    return remote_add_order(found, &order) ? STATUS_OK : STATUS_LIMIT;
 }
 
 bool remote_world_stops(const Serve *serve, const char *world_id)
 {
-    const RemoteWorld *world = find(serve, world_id);
+    const RemoteWorld *world = remote_world_find(serve, world_id);
     return world != NULL && world->stop_ns != 0 &&
            clock_ns() - world->stop_ns < REMOTE_SILENT_MS * HOST_MS_NS;
 }
@@ -352,9 +323,9 @@ bool remote_world_stops(const Serve *serve, const char *world_id)
 void remote_world_ask_evidence(Serve *serve, const char *world_id, uint64_t report_id)
 {
     RemoteWorlds *worlds = serve->remote_worlds;
-    RemoteWorld *world = find(serve, world_id);
+    RemoteWorld *world = remote_world_find(serve, world_id);
     const RemoteOrder order = {.kind = ORDER_EVIDENCE, .report_id = report_id};
-    if (world != NULL && add_order(world, &order)) {
+    if (world != NULL && remote_add_order(world, &order)) {
         pthread_mutex_lock(&worlds->lock);
         worlds->asked[worlds->asked_next++ % REMOTE_ASKED_MAX] =
             (Asked){report_id, id_hash(world_id)};
@@ -409,8 +380,9 @@ void serve_blocks_changed(Serve *serve, uint64_t account)
     host_blocks_changed(serve->host, account);
     for (uint32_t i = 0; serve->remote_worlds != NULL && i < REMOTE_HOSTS_MAX; i++) {
         RemoteWorld *world = serve->remote_worlds->items[i];
-        RemotePerson *person = is_heard(world) ? find_person(world, account) : NULL;
-        if (person == NULL && is_heard(world) && world->person_count == REMOTE_ACCOUNTS_MAX) {
+        RemotePerson *person = remote_world_is_heard(world) ? find_person(world, account) : NULL;
+        if (person == NULL && remote_world_is_heard(world) &&
+            world->person_count == REMOTE_ACCOUNTS_MAX) {
             person = add_person(world, account); // it may be one who gave way
         }
         if (person != NULL) {
@@ -444,6 +416,7 @@ typedef struct Reported {
     RemoteReport report;
     uint64_t accounts[REMOTE_ACCOUNTS_PER_REPORT];
     uint32_t account_count;
+    RemoteReloadReport reload;
 } Reported;
 
 static uint64_t read_number(const JsonNode *root, const char *name, int64_t high, JsonError *error)
@@ -508,6 +481,12 @@ static bool read_report(const JsonNode *root, Reported *out)
     report->uptime_s = read_number(root, "uptime_seconds", NUMBER_MAX, &error);
     report->crashes = read_number(root, "crashes", NUMBER_MAX, &error);
     read_accounts(root, out, &error);
+    const JsonNode *hash = json_find(root, "place_hash"), *reload = json_find(root, "reload");
+    if (hash != NULL) {
+        snprintf(report->place_hash, sizeof report->place_hash, "%s",
+                 json_read_text(hash, 64, &error));
+    }
+    remote_reload_read(reload, &out->reload, &error);
     if (error.status != STATUS_OK) {
         return false;
     }
@@ -542,10 +521,17 @@ static void write_order(JsonWriter *json, const RemoteOrder *order)
     static const char *const names[] = {[ORDER_KICK] = "kick",
                                         [ORDER_ANNOUNCE] = "announce",
                                         [ORDER_STOP] = "stop",
-                                        [ORDER_EVIDENCE] = "evidence"};
+                                        [ORDER_EVIDENCE] = "evidence",
+                                        [ORDER_RELOAD] = "reload"};
     begin_order(json, order->number, names[order->kind], order->account, order->text);
     if (order->kind == ORDER_EVIDENCE) {
         serve_write_number(json, "report_id", order->report_id);
+    } else if (order->kind == ORDER_RELOAD) {
+        char hex[65];
+        sha256_hex(order->place_hash, hex);
+        serve_write_member(json, "place_hash", hex);
+        sha256_hex(order->revision, hex);
+        serve_write_member(json, "revision", hex);
     }
     json_write_object_end(json);
 }
@@ -640,6 +626,8 @@ static void answer(Serve *serve, RemoteWorld *world, HttpRequest *request, HttpR
     json_write_array_end(&json);
     json_write_name(&json, "more");
     json_write_bool(&json, !is_all);
+    json_write_name(&json, "wants_scripts");
+    json_write_bool(&json, remote_reload_wants_scripts(world));
     json_write_object_end(&json);
     serve_text_answer(serve, &json, &writer, request, response);
     world->asks_again = false;
@@ -653,7 +641,7 @@ static void take_account(RemoteWorld *world, uint64_t account)
     person->number = person->number != 0 ? person->number : world->next_number++;
 }
 
-static void take_report(RemoteWorld *world, const Reported *reported)
+static void take_report(Serve *serve, RemoteWorld *world, const Reported *reported)
 {
     world->heard_ns = clock_ns();
     world->report = reported->report;
@@ -662,6 +650,7 @@ static void take_report(RemoteWorld *world, const Reported *reported)
     for (uint32_t i = 0; i < reported->account_count; i++) {
         take_account(world, reported->accounts[i]);
     }
+    remote_reload_heard(serve, world, &reported->reload);
 }
 
 static void refuse_report(HttpRequest *request, HttpResponse *response)
@@ -687,10 +676,11 @@ static bool parse(HttpRequest *request, HttpResponse *response, Reported *out)
 
 // Orders for another process went with its players. A process that is new here may have been told
 // things by an earlier life of ours: its numbers go on, and it says again whom it let in.
-static RemoteWorld *begin(const Serve *serve, RemoteWorld *world, const Reported *reported)
+static RemoteWorld *begin(Serve *serve, RemoteWorld *world, const Reported *reported)
 {
     world = world != NULL ? world : find_free(serve);
     if (world != NULL) {
+        remote_reload_forget(serve, world);
         memset(world, 0, sizeof *world); // too large for the stack
         world->holder = reported->holder;
         world->next_number = reported->done + 1;
@@ -715,7 +705,7 @@ static bool answer_report(void *user, HttpDeferred *deferred, HttpResponse *resp
         refuse_report(request, response);
         return true;
     }
-    RemoteWorld *world = find(serve, reported.world_id);
+    RemoteWorld *world = remote_world_find(serve, reported.world_id);
     if (world == NULL || !is_same(&world->holder, &reported.holder)) {
         world = begin(serve, world, &reported);
     }
@@ -723,7 +713,7 @@ static bool answer_report(void *user, HttpDeferred *deferred, HttpResponse *resp
         http_fail(request, response, 503, "busy", "too many hosts report; try again");
         return true;
     }
-    take_report(world, &reported);
+    take_report(serve, world, &reported);
     answer(serve, world, request, response);
     return true;
 }
@@ -735,6 +725,7 @@ typedef struct Check {
     HttpDeferred *deferred;
     char world_id[65];
     StoreHolder holder;
+    MailHandler answer;
 } Check;
 
 static void run_check(void *user, bool is_cancelled)
@@ -747,7 +738,7 @@ static void run_check(void *user, bool is_cancelled)
     } else if (store_world_is_held_by(check.serve->store, &check.holder, check.world_id,
                                       clock_unix_ms()) == STATUS_OK) {
         note_checked(check.serve->remote_worlds, check.world_id, &check.holder);
-        mailbox_pass(check.serve->mailbox, check.deferred, answer_report);
+        mailbox_pass(check.serve->mailbox, check.deferred, check.answer);
         return;
     } else {
         refuse_report(request, &response);
@@ -755,33 +746,43 @@ static void run_check(void *user, bool is_cancelled)
     http_complete(check.deferred, &response);
 }
 
-void serve_hosts_report(void *user, HttpRequest *request, HttpResponse *response)
+void remote_ask_held(Serve *serve, HttpRequest *request, HttpResponse *response,
+                     const char *world_id, const StoreHolder *holder, MailHandler handler)
 {
-    Serve *serve = user;
-    Reported *reported = arena_alloc(http_arena(request), sizeof *reported);
-    Check *check = arena_alloc(http_arena(request), sizeof *check);
-    if (serve->remote_worlds == NULL) {
-        http_fail(request, response, 404, "not_found", "this server is no control plane");
+    if (was_checked(serve->remote_worlds, world_id, holder)) {
+        mailbox_ask(serve->mailbox, request, response, handler);
         return;
     }
-    if (reported == NULL || check == NULL) {
+    Check *check = arena_alloc(http_arena(request), sizeof *check);
+    if (check == NULL) {
         http_fail(request, response, 503, "busy", "out of memory; try again");
         return;
     }
-    *reported = (Reported){.done = 0};
-    if (!parse(request, response, reported)) {
-        return;
-    }
-    if (was_checked(serve->remote_worlds, reported->world_id, &reported->holder)) {
-        mailbox_ask(serve->mailbox, request, response, answer_report);
-        return;
-    }
-    *check = (Check){.serve = serve, .holder = reported->holder};
-    memcpy(check->world_id, reported->world_id, sizeof check->world_id);
+    *check = (Check){.serve = serve, .holder = *holder, .answer = handler};
+    snprintf(check->world_id, sizeof check->world_id, "%s", world_id);
     check->deferred = http_defer(request, response);
     if (check->deferred != NULL && work_pool_submit(serve->pool, run_check, check) != STATUS_OK) {
         HttpResponse busy = http_response_default();
         http_fail(request, &busy, 503, "busy", "too much work waits; try again");
         http_complete(check->deferred, &busy);
+    }
+}
+
+void serve_hosts_report(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    Reported *reported = arena_alloc(http_arena(request), sizeof *reported);
+    if (serve->remote_worlds == NULL) {
+        http_fail(request, response, 404, "not_found", "this server is no control plane");
+        return;
+    }
+    if (reported == NULL) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+        return;
+    }
+    *reported = (Reported){.done = 0};
+    if (parse(request, response, reported)) {
+        remote_ask_held(serve, request, response, reported->world_id, &reported->holder,
+                        answer_report);
     }
 }

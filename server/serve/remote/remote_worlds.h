@@ -23,6 +23,7 @@ typedef struct RemoteReport {
     uint32_t players;
     uint64_t tick, late_p99_us, work_max_us;
     uint64_t memory_bytes, uptime_s, crashes;
+    char place_hash[65]; // of the form of its place that it runs; "": it did not say
 } RemoteReport;
 
 MUST_USE Status remote_worlds_create(RemoteWorlds **out);
@@ -39,6 +40,9 @@ bool remote_world_stops(const Serve *serve, const char *world_id);
 void remote_world_end(Serve *serve, const char *world_id);
 // The world that a host said this account came into last; NULL: none said so.
 const char *remote_world_of(const Serve *serve, uint64_t account);
+
+// Those whom hosts said to have let into worlds of that place, at most max; returns how many.
+uint32_t remote_accounts_in(const Serve *serve, const char *place_id, uint64_t *out, uint32_t max);
 
 // To the worlds of this process and to those of other machines; `where` is an id or room code, "":
 // all of them. How many were told.
@@ -61,5 +65,17 @@ void remote_world_led(Serve *serve, const char *world_id, uint64_t account);
 // Was that so, since this process began? From any thread.
 bool remote_world_was_led(const Serve *serve, const char *world_id, uint64_t account);
 bool remote_world_was_asked(const Serve *serve, const char *world_id, uint64_t report_id);
+// remote_reload.c: the world shall run the scripts of this place, which is the newest form of its
+// own. False: it runs on no other machine, or more than scripts differ: then it gets the new form
+// when it next begins. The answers come by serve_reloaded with this tag; one that never comes is
+// given here after a while.
+bool remote_world_reload(Serve *serve, const HostWorld *world, const ServePlace *place,
+                         uint64_t tag);
+void remote_reloads_step(Serve *serve);
+// What the scripts of a world on another machine cost; asking makes its host say it. NULL: it has
+// not been heard lately. *version rises with each.
+const struct ScriptTable *remote_world_scripts(Serve *serve, const char *world_id,
+                                               uint64_t *version);
+bool remote_world_is_elsewhere(const Serve *serve, const char *world_id);
 // STATUS_NOT_FOUND: it runs on no other machine. STATUS_LIMIT: too many orders wait for it.
 MUST_USE Status remote_world_stop(Serve *serve, const HostWorld *world, const char *reason);

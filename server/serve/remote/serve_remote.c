@@ -13,6 +13,7 @@
 #include "server/sys/file.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 
 #define KEY_FILE_BYTES   256
@@ -27,7 +28,9 @@ struct ServeRemote {
     uint64_t sent_unix_ms;    // of the last request, by our clock; the thread that sends
     _Atomic int64_t ahead_ms; // its clock before ours
     StoreWorld row;
-    uint8_t place_hash[SHA256_BYTES], revision[REMOTE_REVISION_BYTES];
+    uint8_t place_hash[SHA256_BYTES];
+    pthread_mutex_t lock; // of the revision
+    uint8_t revision[REMOTE_REVISION_BYTES];
     bool other_place;
 };
 
@@ -67,6 +70,7 @@ static int open_http(Serve *serve)
     Status status =
         remote_http_create(serve->config.control_plane, key, &remote->cancel, &remote->http);
     status = status == STATUS_OK ? serve_report_open(serve, key) : status;
+    status = status == STATUS_OK ? serve_reload_open(serve, key) : status;
     explicit_bzero(text, sizeof text);
     return status == STATUS_OK          ? 0
            : status == STATUS_NOT_FOUND ? say(serve, "libcurl is not on this machine", "install it")
@@ -88,11 +92,9 @@ static bool copy_text(const JsonNode *root, const char *name, char *out, size_t 
     return true;
 }
 
-static bool copy_hex(const JsonNode *root, const char *name, uint8_t out[32])
+bool serve_remote_read_hex(const char *text, uint8_t out[32])
 {
-    char text[65];
-    if (!copy_text(root, name, text, sizeof text) || strlen(text) != 64 ||
-        strspn(text, "0123456789abcdef") != 64) {
+    if (strlen(text) != 64 || strspn(text, "0123456789abcdef") != 64) {
         return false;
     }
     for (size_t i = 0; i < 32; i++) {
@@ -101,6 +103,12 @@ static bool copy_hex(const JsonNode *root, const char *name, uint8_t out[32])
         out[i] = (uint8_t)value;
     }
     return true;
+}
+
+static bool copy_hex(const JsonNode *root, const char *name, uint8_t out[32])
+{
+    char text[65];
+    return copy_text(root, name, text, sizeof text) && serve_remote_read_hex(text, out);
 }
 
 static const JsonNode *parse(void *memory, const RemoteHttpReply *reply)
@@ -200,13 +208,14 @@ static int register_host(Serve *serve)
 
 // --- the place ----------------------------------------------------------------------------------
 
-static Status make_place(Serve *serve, const RemoteHttpReply *reply, char *why, size_t why_bytes)
+Status serve_remote_make_place(Serve *serve, const RemoteHttpReply *reply, const uint8_t hash[32],
+                               ServePlace **out, char *why, size_t why_bytes)
 {
     const struct ServeRemote *remote = serve->remote;
-    uint8_t hash[SHA256_BYTES];
+    uint8_t got[SHA256_BYTES];
     BuildResult built = {0};
-    sha256_of(reply->body, reply->bytes, hash);
-    if (memcmp(hash, remote->place_hash, sizeof hash) != 0) {
+    sha256_of(reply->body, reply->bytes, got);
+    if (memcmp(got, hash, sizeof got) != 0) {
         snprintf(why, why_bytes, "the place is not the one that was announced; try again");
         return STATUS_MISMATCH;
     }
@@ -220,11 +229,19 @@ static Status make_place(Serve *serve, const RemoteHttpReply *reply, char *why, 
                                     .player_max = serve->config.player_max,
                                     .cdn_base = serve->config.cdn_base};
     HostPlace *made = NULL;
-    ServePlace *place = NULL;
     status = host_place_create(&config, &built, &made, why, why_bytes);
     build_result_free(&built);
-    status = status == STATUS_OK ? serve_place_create(serve, made, 0, &place) : status;
+    return status == STATUS_OK ? serve_place_create(serve, made, 0, out) : status;
+}
+
+static Status make_place(Serve *serve, const RemoteHttpReply *reply, char *why, size_t why_bytes)
+{
+    const struct ServeRemote *remote = serve->remote;
+    ServePlace *place = NULL;
+    const Status status =
+        serve_remote_make_place(serve, reply, remote->place_hash, &place, why, why_bytes);
     if (status == STATUS_OK) {
+        serve_reload_form(serve, place->place, remote->place_hash, remote->revision);
         places_put(serve, place);
         memcpy(serve->default_place, remote->row.place_id, sizeof serve->default_place);
     }
@@ -296,6 +313,26 @@ static RemoteEnd exchange(void *user, const uint8_t *batch, size_t bytes, uint8_
     return REMOTE_REFUSED;
 }
 
+// On the store's thread.
+static void revision_now(void *user, uint8_t out[REMOTE_REVISION_BYTES])
+{
+    struct ServeRemote *remote = user;
+    pthread_mutex_lock(&remote->lock);
+    memcpy(out, remote->revision, REMOTE_REVISION_BYTES);
+    pthread_mutex_unlock(&remote->lock);
+}
+
+void serve_remote_replaced(Serve *serve)
+{
+    struct ServeRemote *remote = serve->remote;
+    const uint8_t *revision = serve_reload_revision(serve);
+    if (revision != NULL) {
+        pthread_mutex_lock(&remote->lock);
+        memcpy(remote->revision, revision, REMOTE_REVISION_BYTES);
+        pthread_mutex_unlock(&remote->lock);
+    }
+}
+
 static int open_store(Serve *serve)
 {
     struct ServeRemote *remote = serve->remote;
@@ -303,6 +340,7 @@ static int open_store(Serve *serve)
     memcpy(config.world_id, remote->row.world_id, sizeof config.world_id);
     memcpy(config.boot, serve->boot, sizeof config.boot);
     memcpy(config.revision, remote->revision, sizeof config.revision);
+    config.revision_now = revision_now;
     config.exchange = exchange;
     config.told_time = told_time;
     config.user = remote;
@@ -317,6 +355,7 @@ int serve_remote_open(Serve *serve)
     if (serve->remote == NULL) {
         return say(serve, "out of memory", "");
     }
+    pthread_mutex_init(&serve->remote->lock, NULL);
     int code = open_http(serve);
     code = code == 0 ? register_host(serve) : code;
     code = code == 0 ? fetch_place(serve) : code;
@@ -347,6 +386,7 @@ void serve_remote_close(Serve *serve)
 {
     if (serve->remote != NULL) {
         remote_http_destroy(serve->remote->http);
+        pthread_mutex_destroy(&serve->remote->lock);
         free(serve->remote);
     }
 }

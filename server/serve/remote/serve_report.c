@@ -119,6 +119,7 @@ static bool write_report(Serve *serve)
     serve_write_number(&json, "uptime_seconds", view.up_ns / HOST_SECOND_NS);
     serve_write_number(&json, "crashes", view.crashes);
     write_accounts(report, &json);
+    serve_reload_write(serve, &json);
     json_write_object_end(&json);
     report->bytes = writer.at;
     return json_writer_finish(&json) == STATUS_OK;
@@ -148,6 +149,7 @@ typedef struct Order {
     uint64_t number, account, until_unix_ms, report_id;
     const char *name, *text, *blocks;
     ChatRule chat;
+    uint8_t place_hash[32], revision[32];
 } Order;
 
 static ChatRule read_chat(const JsonNode *node, JsonError *error)
@@ -172,6 +174,14 @@ static void read_rules(const JsonNode *node, Order *order, JsonError *error)
         json_read_text(json_read_member(node, "blocks", error), BLOCKS_PER_ACCOUNT_MAX * 21, error);
 }
 
+static void read_hash(const JsonNode *node, uint8_t out[32], JsonError *error)
+{
+    const char *text = json_read_text(node, 64, error);
+    if (error->status == STATUS_OK && !serve_remote_read_hex(text, out)) {
+        error->status = STATUS_MALFORMED;
+    }
+}
+
 static Order read_order(const JsonNode *node, JsonError *error)
 {
     const JsonNode *account = json_find(node, "account");
@@ -186,6 +196,9 @@ static Order read_order(const JsonNode *node, JsonError *error)
     } else if (strcmp(order.name, "evidence") == 0) {
         order.report_id =
             (uint64_t)json_read_integer(json_read_member(node, "report_id", error), 1, most, error);
+    } else if (strcmp(order.name, "reload") == 0) {
+        read_hash(json_read_member(node, "place_hash", error), order.place_hash, error);
+        read_hash(json_read_member(node, "revision", error), order.revision, error);
     }
     if (account != NULL && account->kind != JSON_NULL &&
         !serve_account_read(json_read_text(account, 31, error), &order.account)) {
@@ -217,6 +230,8 @@ static void do_order(Serve *serve, const Order *order)
         (void)host_kick(serve->host, order->account, "", order->text);
     } else if (strcmp(order->name, "evidence") == 0) {
         serve_ordered_evidence(serve, order->report_id);
+    } else if (strcmp(order->name, "reload") == 0) {
+        serve_reload_order(serve, order->number, order->place_hash, order->revision);
     } else if (strcmp(order->name, "announce") == 0) {
         (void)host_announce(serve->host, "", order->text);
     } else if (strcmp(order->name, "stop") == 0) {
@@ -241,6 +256,8 @@ static void do_orders(Serve *serve, const JsonNode *root)
     if (error.status != STATUS_OK) {
         return;
     }
+    const JsonNode *wants = json_find(root, "wants_scripts");
+    serve_reload_wants_costs(serve, wants != NULL && wants->kind == JSON_BOOL && wants->boolean);
     report->lists = lists;
     report->is_urgent = is_more || again;
     serve_ordered_chat(serve, chat);

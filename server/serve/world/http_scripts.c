@@ -9,13 +9,15 @@
 #include "server/control/order/rights.h"
 #include "server/serve/http/http_routes.h"
 #include "server/serve/place/places.h"
+#include "server/serve/remote/remote_worlds.h"
 #include "server/serve/world/http_world.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define WAIT_SECONDS 30
+#define WAIT_SECONDS      30
+#define ELSEWHERE_SECONDS 5 // for the first table of a world on another machine
 
 // --- who may ------------------------------------------------------------------------------------
 
@@ -50,19 +52,40 @@ static void refuse(HttpRequest *request, HttpResponse *response)
               "there is no such world here, or its scripts are not yours to see");
 }
 
-static void write_table(Serve *serve, const HostWorld *world, HttpRequest *request,
+// `is_reported`: a host on another machine says so.
+static void write_table(Serve *serve, const HostWorld *world, const ScriptTable *table,
+                        uint64_t version, bool is_reported, HttpRequest *request,
                         HttpResponse *response)
 {
     static const ScriptTable nothing;
-    const ScriptTable *table = host_world_scripts(world);
     ByteWriter writer = byte_writer(serve_text(serve), SERVE_TEXT_BYTES);
     JsonWriter json = json_writer(&writer, 0);
     json_write_object_begin(&json);
-    serve_write_number(&json, "version", host_world_scripts_version(world));
+    serve_write_number(&json, "version", version);
     serve_write_number(&json, "epoch", host_world_view(world).epoch);
+    json_write_name(&json, "reported");
+    json_write_bool(&json, is_reported);
     script_table_json(table != NULL ? table : &nothing, &json);
     json_write_object_end(&json);
     serve_text_answer(serve, &json, &writer, request, response);
+}
+
+// A host on another machine tells them only while somebody asks, so the first answer waits too.
+static bool try_elsewhere(Serve *serve, const ServeScriptWait *wait, const HostWorld *world,
+                          bool is_last, HttpResponse *response)
+{
+    HttpRequest *request = http_deferred_request(wait->deferred);
+    uint64_t version = 0;
+    const ScriptTable *table = remote_world_scripts(serve, wait->world_id, &version);
+    if (table != NULL && (is_last || version != wait->after)) {
+        write_table(serve, world, table, version, true, request, response);
+        return true;
+    }
+    if (is_last) {
+        http_fail(request, response, 503, "not_reported",
+                  "the host of the world, on another machine, has not said what its scripts cost");
+    }
+    return is_last;
 }
 
 // False: it has to wait, because there is nothing new.
@@ -73,13 +96,16 @@ static bool try_answer(Serve *serve, const ServeScriptWait *wait, bool is_last,
     const HostWorld *world = host_world(serve->host, wait->world_id);
     if (world == NULL) {
         refuse(request, response);
+    } else if (remote_world_is_elsewhere(serve, wait->world_id)) {
+        return try_elsewhere(serve, wait, world, is_last, response);
     } else if (!host_world_is_ready(world)) {
         http_fail(request, response, 503, "not_running",
                   "the world does not run on this machine now");
     } else if (!is_last && host_world_scripts_version(world) == wait->after) {
         return false;
     } else {
-        write_table(serve, world, request, response);
+        write_table(serve, world, host_world_scripts(world), host_world_scripts_version(world),
+                    false, request, response);
     }
     return true;
 }
@@ -108,6 +134,11 @@ static bool answer_scripts(void *user, HttpDeferred *deferred, HttpResponse *res
         return true;
     }
     snprintf(wait.world_id, sizeof wait.world_id, "%s", http_path_part(request, 0));
+    if (follow == 0 && remote_world_is_elsewhere(serve, wait.world_id)) {
+        wait.after = UINT64_MAX;
+        wait.deadline_ns = clock_ns() + ELSEWHERE_SECONDS * HOST_SECOND_NS;
+        follow = 1;
+    }
     if (try_answer(serve, &wait, follow == 0, response)) {
         return true;
     }
@@ -122,6 +153,7 @@ static bool answer_scripts(void *user, HttpDeferred *deferred, HttpResponse *res
 typedef struct ScriptsAsk {
     Serve *serve;
     HttpDeferred *deferred;
+    MailHandler answer;
 } ScriptsAsk;
 
 // On the pool.
@@ -133,7 +165,7 @@ static void ask_store(void *user, bool is_cancelled)
     if (is_cancelled) {
         http_fail(request, &response, 503, "stopping", "this server is going down");
     } else if (owns_scripts(ask.serve, request)) {
-        mailbox_pass(ask.serve->mailbox, ask.deferred, answer_scripts);
+        mailbox_pass(ask.serve->mailbox, ask.deferred, ask.answer);
         return;
     } else {
         refuse(request, &response);
@@ -160,7 +192,7 @@ void serve_get_scripts(void *user, HttpRequest *request, HttpResponse *response)
         }
         return; // or the response says why not
     }
-    *ask = (ScriptsAsk){serve, deferred};
+    *ask = (ScriptsAsk){serve, deferred, answer_scripts};
     if (work_pool_submit(serve->pool, ask_store, ask) != STATUS_OK) {
         HttpResponse busy = http_response_default();
         http_fail(request, &busy, 503, "busy", "too much work waits; try again");
@@ -170,19 +202,60 @@ void serve_get_scripts(void *user, HttpRequest *request, HttpResponse *response)
 
 // --- those who wait -----------------------------------------------------------------------------
 
+static bool answer_at_last(void *user, HttpDeferred *deferred, HttpResponse *response)
+{
+    ServeScriptWait wait = {.deferred = deferred, .after = UINT64_MAX};
+    snprintf(wait.world_id, sizeof wait.world_id, "%s",
+             http_path_part(http_deferred_request(deferred), 0));
+    (void)try_answer(user, &wait, true, response);
+    return true;
+}
+
+// There is something to say, or it was waited for long enough.
+static bool is_due(Serve *serve, const ServeScriptWait *wait)
+{
+    const HostWorld *world = host_world(serve->host, wait->world_id);
+    uint64_t version = 0;
+    if (world == NULL || clock_ns() >= wait->deadline_ns || host_is_stopping(serve->host)) {
+        return true;
+    }
+    if (remote_world_is_elsewhere(serve, wait->world_id)) {
+        return remote_world_scripts(serve, wait->world_id, &version) != NULL &&
+               version != wait->after;
+    }
+    return !host_world_is_ready(world) || host_world_scripts_version(world) != wait->after;
+}
+
+// Who waited may have lost the right meanwhile, so they are asked once more.
+static void answer_wait(Serve *serve, HttpDeferred *deferred)
+{
+    HttpRequest *request = http_deferred_request(deferred);
+    HttpResponse response = http_response_default();
+    ScriptsAsk *ask = arena_alloc(http_arena(request), sizeof *ask);
+    if (serve_is_development(serve, request)) {
+        (void)answer_at_last(serve, deferred, &response);
+    } else if (ask == NULL) {
+        http_fail(request, &response, 503, "busy", "out of memory; try again");
+    } else {
+        *ask = (ScriptsAsk){serve, deferred, answer_at_last};
+        if (work_pool_submit(serve->pool, ask_store, ask) == STATUS_OK) {
+            return;
+        }
+        http_fail(request, &response, 503, "busy", "too much work waits; try again");
+    }
+    http_complete(deferred, &response);
+}
+
 void serve_scripts_step(Serve *serve)
 {
-    const uint64_t now = clock_ns();
     for (uint32_t i = 0; i < serve->script_wait_count;) {
         const ServeScriptWait wait = serve->script_waits[i];
-        HttpResponse response = http_response_default();
-        const bool is_last = now >= wait.deadline_ns || host_is_stopping(serve->host);
-        if (!try_answer(serve, &wait, is_last, &response)) {
+        if (!is_due(serve, &wait)) {
             i += 1;
             continue;
         }
         serve->script_waits[i] = serve->script_waits[--serve->script_wait_count];
-        http_complete(wait.deferred, &response);
+        answer_wait(serve, wait.deferred);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "core/base/limits.h"
 #include "core/base/name_text.h"
 #include "core/base/text.h"
+#include "server/control/order/rights.h"
 #include "server/serve/http/body.h"
 #include "server/serve/http/http_routes.h"
 #include "server/serve/http/time_text.h"
@@ -364,6 +365,19 @@ bool serve_owns(const Identity *who, const StoreWorld *row)
                            (who->roles & ROLE_OPERATOR) != 0);
 }
 
+// A private world is seen by those who are invited alone, and one of a place that they may not play
+// by nobody.
+static bool is_seen(const Serve *serve, const Identity *who, const StoreWorld *row)
+{
+    StorePackage package;
+    uint32_t rights = 0;
+    char package_id[PLACE_KEY_BYTES];
+    place_id_package(row->place_id, package_id);
+    return !row->is_private &&
+           rights_find(serve->store, package_id, who, &package, &rights) == STATUS_OK &&
+           (rights & RIGHT_PLAY) != 0;
+}
+
 // A world that may not be seen is not there.
 bool serve_find_own(Serve *serve, HttpRequest *request, HttpResponse *response, StoreWorld *out)
 {
@@ -374,6 +388,9 @@ bool serve_find_own(Serve *serve, HttpRequest *request, HttpResponse *response, 
         http_fail(request, response, 404, "not_found", "there is no such world here");
     } else if (status != STATUS_OK) {
         http_fail(request, response, 503, "unavailable", "the world's row cannot be read");
+    } else if (!serve_owns(serve_who(request), out) && !is_seen(serve, serve_who(request), out)) {
+        http_fail(request, response, 404, "not_found", "there is no such world here");
+        return false;
     } else if (!serve_owns(serve_who(request), out)) {
         http_fail(request, response, 403, "denied",
                   "this is for the owner of the world, and for operators");

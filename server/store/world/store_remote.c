@@ -72,6 +72,9 @@ static size_t write_batch(struct StoreRemote *remote, Job **next, uint32_t *coun
     memcpy(batch.boot, remote->config.boot, sizeof batch.boot);
     memcpy(batch.world_id, remote->config.world_id, sizeof batch.world_id);
     memcpy(batch.revision, remote->config.revision, sizeof batch.revision);
+    if (remote->config.revision_now != NULL) {
+        remote->config.revision_now(remote->config.user, batch.revision);
+    }
     size_t bytes = JOB_BYTES_AROUND;
     Job *job = *next;
     for (; job != NULL && batch.job_count < REMOTE_JOBS_MAX && is_for_remote(job);

@@ -25,6 +25,8 @@ typedef struct StoreRemoteConfig {
     char world_id[65];
     uint8_t boot[STORE_BOOT_BYTES];
     uint8_t revision[REMOTE_REVISION_BYTES];
+    // What it is now, if it may change; on the store's thread. May be NULL.
+    void (*revision_now)(void *user, uint8_t out[REMOTE_REVISION_BYTES]);
     uint32_t commit_ms;       // at most one batch in so many
     size_t bytes_waiting_max; // as in StoreConfig
     uint32_t retry_ms;        // between two tries
