@@ -46,7 +46,7 @@ function readCase(name) {
 }
 
 // After these there is no rune.
-const FATAL = new Set(['syntax', 'file', 'limit', 'service', 'name']);
+const FATAL = new Set(['syntax', 'luau', 'file', 'limit', 'service', 'name']);
 
 const isScript = (path) => /\.luau?$/.test(path) && !path.endsWith('.soul.lua');
 
