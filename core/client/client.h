@@ -182,8 +182,8 @@ void client_set_input(Client *client, const ClientInput *input);
 double client_turn(const Client *client);
 // A key of the keyboard, for scripts (view_key.c). Nothing happens while no script can run.
 void client_set_key(Client *client, Text name, bool down);
-// A widget of a tree that view_shown gave was used; `typed` is what stands in an input, without data
-// for a button. A widget that is not there any more is nobody's.
+// A widget of a tree that view_shown gave was used; `typed` is what stands in an input, without
+// data for a button. A widget that is not there any more is nobody's.
 void client_use_widget(Client *client, uint64_t owner, uint64_t entity, double handler, Text typed);
 // Steps what is due, runs scripts, places the puppets, writes input messages.
 void client_update(Client *client, double now_ms);

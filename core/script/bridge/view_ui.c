@@ -8,9 +8,9 @@
 
 size_t view_ui_bytes(const ViewConfig *config)
 {
-    return config->ui_bytes_max == 0 ? 0
-                                     : arena_need(config->ui_bytes_max) +
-                                           arena_need(UI_WAITING_MAX * sizeof(ViewShown));
+    return config->ui_bytes_max == 0
+               ? 0
+               : arena_need(config->ui_bytes_max) + arena_need(UI_WAITING_MAX * sizeof(ViewShown));
 }
 
 Status view_ui_init(View *view, Arena *arena)
