@@ -258,9 +258,10 @@ try {
     await sleep(500);
     row('join.cold.requests', cold.requests, 'requests');
     row('join.cold.round_trips', roundTrips(requests.list), 'round trips', GOAL_TRIPS);
-    row('join.cold.bytes', cold.wireBytes, 'bytes');
+    const coldBytes = ada.fetched.reduce((sum, { bytes }) => sum + bytes, 0); // as they are on the wire
+    row('join.cold.bytes', coldBytes, 'bytes');
     row('join.cold.rune_bytes', cold.runeBytes, 'bytes');
-    row('join.cold.share', (cold.wireBytes - cold.sceneBytes) / cold.runeBytes, 'of the runes', GOAL_SHARE);
+    row('join.cold.share', (coldBytes - cold.sceneBytes) / cold.runeBytes, 'of the runes', GOAL_SHARE);
     row('join.cold.seconds', (performance.now() - began) / 1000, 's');
     await until('it is kept', async () => (await ada.inspect()).cache.entries >= cold.scripts, 60_000);
     ada.printed.length = 0;

@@ -34,14 +34,16 @@
 // Texts in a world, in bytes.
 #define WORLD_NAME_BYTES_MAX     64 // of an entity, attribute, tag, team, message or store
 #define ATTRIBUTE_TEXT_BYTES_MAX 1024
-#define CHAT_BYTES_MAX           512
-#define CHAT_PHRASES_MAX         64 // ready-made ones of an installation
-#define CHAT_PHRASE_BYTES_MAX    128
-#define REPORT_TEXT_BYTES_MAX    500
-#define SOUND_NAME_BYTES_MAX     128
-#define STORE_KEY_BYTES_MAX      128
-#define RAY_IGNORED_MAX          64 // entities that one ray of a script goes through
-#define HISTORY_DAYS             30 // for which values of DataStores that were replaced are kept
+// Inputs look where a script has turned their body for so long, if the client confirms nothing.
+#define TURN_HELD_MS          2000
+#define CHAT_BYTES_MAX        512
+#define CHAT_PHRASES_MAX      64 // ready-made ones of an installation
+#define CHAT_PHRASE_BYTES_MAX 128
+#define REPORT_TEXT_BYTES_MAX 500
+#define SOUND_NAME_BYTES_MAX  128
+#define STORE_KEY_BYTES_MAX   128
+#define RAY_IGNORED_MAX       64 // entities that one ray of a script goes through
+#define HISTORY_DAYS          30 // for which values of DataStores that were replaced are kept
 
 // The operator's list of words that are not said (word_list.h). A line of chat is compared at each
 // of its letters with words of each length, at most 512 * 32 steps of some nanoseconds, twice.

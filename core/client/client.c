@@ -302,11 +302,41 @@ void client_set_input(Client *client, const ClientInput *input)
     client->input = *input;
 }
 
+double client_turn(const Client *client)
+{
+    return client->turn_total;
+}
+
+static float look_yaw(const Client *client)
+{
+    const double yaw = (double)client->input.yaw + client->turn_total - client->input.turn_seen;
+    const bool is_sane = yaw > -1e6 && yaw < 1e6;
+    return is_sane ? math_wrap_angle((float)yaw) : client->input.yaw;
+}
+
+void client_turned(Client *client)
+{
+    const MessageTurned turned = client->turned;
+    client->turned.entity_id = 0;
+    if (turned.entity_id == 0 || turned.entity_id != client->own_entity ||
+        client->predict == NULL) {
+        return;
+    }
+    const float yaw = predict_input(&(WireInputFrame){.yaw = turned.yaw}).yaw;
+    client->turn_total += (double)math_wrap_angle(yaw - look_yaw(client));
+    predict_turn(client->predict, turned.tick, turned.yaw);
+    for (uint32_t i = 0; i < client->batch_count; i++) {
+        if (client->batch[i].tick >= turned.tick) {
+            client->batch[i].yaw = turned.yaw;
+        }
+    }
+}
+
 static WireInputFrame input_sample(Client *client)
 {
     const SimInput input = {.move_x = client->input.move_x,
                             .move_z = client->input.move_z,
-                            .yaw = client->input.yaw,
+                            .yaw = look_yaw(client),
                             .pitch = client->input.pitch,
                             .buttons = client->input.buttons | client->pressed};
     client->pressed = 0;

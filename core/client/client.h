@@ -173,9 +173,13 @@ float client_progress(const Client *client);
 typedef struct ClientInput {
     float move_x, move_z, yaw, pitch;
     uint32_t buttons; // InputButton; a press between two ticks is not lost
+    double turn_seen; // the client_turn that is in this yaw already
 } ClientInput;
 // The buttons are keys for scripts too: "Jump", "Run", "Fire", "Use", and the place's actions.
 void client_set_input(Client *client, const ClientInput *input);
+// By how much scripts have turned the player so far, in radians. What the owner's yaw does not have
+// in it yet (turn_seen) is added to it, so an owner that never asks is turned too.
+double client_turn(const Client *client);
 // A key of the keyboard, for scripts (view_key.c). Nothing happens while no script can run.
 void client_set_key(Client *client, Text name, bool down);
 // A widget of a tree that view_shown gave was used; `typed` is what stands in an input, without data

@@ -1,4 +1,4 @@
-// Names, attributes and tags of visible entities, and the scripts that belong to them. An anchored
+// The scripts that belong to visible entities. An anchored
 // part has its script from the scene; an entity that enters later from the scene by its net id, or
 // from its prefab by name; the own character has those of StarterPlayer.
 // An entity's script is bound after the tick that follows its enter: if the same entity left just
@@ -6,83 +6,6 @@
 #include "core/client/client_bind.h"
 
 #include <string.h>
-
-// --- attributes ---------------------------------------------------------------------------------
-
-static ScriptValue value_of(const NetValue *value)
-{
-    static const ScriptValueType types[NET_VALUE_TYPE_COUNT] = {
-        SCRIPT_BOOL, SCRIPT_NUMBER, SCRIPT_TEXT, SCRIPT_VECTOR, SCRIPT_ENTITY};
-    return (ScriptValue){.type = types[value->type],
-                         .boolean = value->boolean,
-                         .number = value->number,
-                         .text = value->text,
-                         .vector = value->vector,
-                         .entity = value->entity};
-}
-
-static const PlaceExtra *extra_find(const Place *place, uint64_t net_id)
-{
-    for (uint32_t i = 0; i < place->extra_count; i++) {
-        if (place->extras[i].net_id == net_id) {
-            return &place->extras[i];
-        }
-    }
-    return NULL;
-}
-
-// What does not fit is counted by the table itself (view_counters).
-static void extra_apply(AttributeTable *attributes, const PlaceExtra *extra)
-{
-    for (uint32_t i = 0; i < extra->attribute_count; i++) {
-        const PrefabAttribute *attribute = &extra->attributes[i];
-        if (attribute_is_public(attribute->flags)) {
-            (void)!attribute_table_set_attribute(attributes, extra->net_id, attribute->name,
-                                                 &attribute->value, 0);
-        }
-    }
-    for (uint32_t i = 0; i < extra->tag_count; i++) {
-        (void)!attribute_table_set_tag(attributes, extra->net_id, extra->tags[i], true);
-    }
-}
-
-void client_bind_extras(Client *client)
-{
-    for (uint32_t i = 0; i < client->place->extra_count; i++) {
-        extra_apply(view_attributes(client->script.view), &client->place->extras[i]);
-    }
-}
-
-void client_script_attributes(Client *client, uint64_t net_id, const uint8_t *bytes, size_t count)
-{
-    if (client->script.view == NULL) {
-        return;
-    }
-    AttributeTable *attributes = view_attributes(client->script.view);
-    NetAttributesReader reader;
-    Text name;
-    if (net_attributes_open(&reader, bytes, count, &name) != STATUS_OK) {
-        client_fail(client, "attributes of entity %llu cannot be read", (unsigned long long)net_id);
-        return;
-    }
-    Record *record = NULL;
-    if (attribute_table_open(attributes, net_id, &record) != STATUS_OK) {
-        return; // no room; the table counts it
-    }
-    attribute_table_empty(attributes, record);
-    if (name.bytes > 0) {
-        (void)!attribute_table_set_name(attributes, net_id, name); // a name never changes
-    }
-    Text key;
-    NetValue value;
-    while (net_attributes_next(&reader, &key, &value)) {
-        const ScriptValue kept = value_of(&value);
-        (void)!attribute_table_set_attribute(attributes, net_id, key, &kept, 0);
-    }
-    while (net_attributes_next_tag(&reader, &key)) {
-        (void)!attribute_table_set_tag(attributes, net_id, key, true);
-    }
-}
 
 // --- coming and going ---------------------------------------------------------------------------
 
@@ -137,16 +60,11 @@ void client_script_leave(Client *client, uint64_t net_id)
     if (script->system == NULL) {
         return;
     }
-    AttributeTable *attributes = view_attributes(script->view);
-    attribute_table_remove(attributes, net_id);
     if (net_id <= scene_part_count(client->place->scene)) {
-        // The part itself stays as it is in the scene.
-        const PlaceExtra *extra = extra_find(client->place, net_id);
-        if (extra != NULL) {
-            extra_apply(attributes, extra);
-        }
+        client_script_restore(client, net_id); // the part itself stays as it is in the scene
         return;
     }
+    attribute_table_remove(view_attributes(script->view), net_id);
     if (net_id == script->own_bound) {
         own_forget(client);
     }

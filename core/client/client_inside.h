@@ -192,6 +192,7 @@ typedef struct ClientScript {
     uint32_t effects_sent;
     uint64_t own_bound; // the character that StarterPlayer scripts are bound to; 0: none
     bool own_respawned;
+    bool attributes_are_new;      // those that are set now are of an entity that just came
     bool bind_due[NET_SLOTS_MAX]; // entered; its script is bound after the next tick
     ClientInvoke invokes[CLIENT_INVOKES_MAX];
     uint32_t invoke_count;
@@ -264,7 +265,9 @@ struct Client {
 
     // Input.
     ClientInput input;
-    uint32_t pressed; // buttons that went down since the last tick
+    double turn_total;    // that scripts have turned the player, in radians
+    MessageTurned turned; // waits for the next frame, which confirms it; entity_id 0: none
+    uint32_t pressed;     // buttons that went down since the last tick
     uint32_t batch_ticks;
     WireInputFrame batch[CLIENT_BATCH_MAX];
     uint32_t batch_count;
@@ -292,6 +295,8 @@ struct Client {
 // --- client.c -----------------------------------------------------------------------------------
 // The server sent something invalid: the session ends.
 void client_fail(Client *client, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// A frame was applied: a turn that was announced before it takes effect.
+void client_turned(Client *client);
 void client_close(Client *client, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void client_line_give(Client *client, uint32_t slot);
 InterpolateLine *client_line_take(Client *client, uint32_t slot); // NULL: no more
@@ -427,6 +432,9 @@ void client_script_enter(Client *client, uint32_t slot, uint64_t net_id, const u
                          size_t attributes_bytes);
 void client_script_attributes(Client *client, uint64_t net_id, const uint8_t *attributes,
                               size_t attributes_bytes);
+// As the scene has them; for an anchored part of which the server says nothing more.
+void client_script_restore(Client *client, uint64_t net_id);
+void client_script_listen(Client *client); // scripts are told of changes from now on
 void client_script_leave(Client *client, uint64_t net_id);
 void client_script_tell(Client *client, const Message *event); // an event whose tick has come
 // The server rejected a message.

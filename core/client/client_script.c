@@ -48,6 +48,7 @@ Status client_script_open(Client *client)
         return status;
     }
     client_bind_extras(client);
+    client_script_listen(client);
     // The next step loads the available runes into the new system.
     Manifest *manifests[2] = {&client->runes.current, &client->runes.staged};
     for (uint32_t m = 0; m < 2; m++) {

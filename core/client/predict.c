@@ -365,6 +365,25 @@ void predict_own(Predict *predict, const NetOwn *own)
     predict->offset = !is_new && vec3_length(offset) <= SMOOTH_DISTANCE_M ? offset : VEC3_ZERO;
 }
 
+void predict_turn(Predict *predict, uint64_t tick, uint64_t yaw)
+{
+    const uint64_t now = sim_tick(predict->sim);
+    const Prediction *before = tick > 0 && tick <= now ? ring_find(predict, tick - 1) : NULL;
+    for (uint32_t i = 0; i < PREDICT_INPUTS_MAX; i++) {
+        if (predict->ring[i].tick >= tick) {
+            predict->ring[i].frame.yaw = yaw;
+        }
+    }
+    if (before == NULL || !before->has_body || predict->own_net_id == 0) {
+        return; // if it matters, the server corrects
+    }
+    const NetOwn own = {.net_id = predict->own_net_id, .tick = tick - 1, .state = before->state};
+    const Vec3 shown = vec3_add(own_position(predict), predict->offset);
+    correct(predict, &own);
+    const Vec3 offset = vec3_sub(shown, own_position(predict));
+    predict->offset = vec3_length(offset) <= SMOOTH_DISTANCE_M ? offset : VEC3_ZERO;
+}
+
 // --- what others did ----------------------------------------------------------------------------
 
 static uint64_t scene_part_max(const Predict *predict)

@@ -54,6 +54,9 @@ uint32_t predict_inputs(const Predict *predict, uint32_t after_seq, WireInputFra
 // replay leaves the events of its last tick in the sim: read those of a step right after
 // predict_step.
 void predict_own(Predict *predict, const NetOwn *own);
+// A script has turned the body: the inputs for that tick and later ones look there, and are
+// predicted again.
+void predict_turn(Predict *predict, uint64_t tick, uint64_t yaw);
 void predict_acknowledge(Predict *predict, uint32_t ack_seq);
 
 // Changes of other entities, from the merge's sink, by net id.

@@ -170,6 +170,7 @@ static void on_end(void *user, const SnapshotHeader *header)
     if (client->predict != NULL) {
         predict_acknowledge(client->predict, header->ack_seq);
     }
+    client_turned(client);
     clock_snapshot(&client->clock, client->now_ms, header->tick, header->inputs_waiting);
 }
 
@@ -308,6 +309,9 @@ static void dispatch(Client *client, const Message *message)
         break;
     case MESSAGE_SCRIPT_RELOAD:
         rune_cache_reload(client, message->body);
+        break;
+    case MESSAGE_TURNED:
+        client->turned = *(const MessageTurned *)message->body;
         break;
     case MESSAGE_SCRIPT_PARAMETERS:
         client_parameters_take(client, message->body);

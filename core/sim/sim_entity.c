@@ -630,11 +630,20 @@ static void go_on(Sim *sim, Entity *entity, const Motion *before)
 Status sim_set_rotation(Sim *sim, Handle shape, Quat rotation)
 {
     Entity *entity = pool_find(&sim->entities, shape);
-    if (entity == NULL || !entity_has_shape(entity) || entity->type == ENTITY_STRUCTURE) {
+    const bool is_character = entity != NULL && entity_is_character(entity);
+    if (entity == NULL || entity->type == ENTITY_STRUCTURE ||
+        (!is_character && !entity_has_shape(entity))) {
         return STATUS_NOT_FOUND;
     }
     if (!quat_is_finite(rotation)) {
         return STATUS_RANGE;
+    }
+    if (is_character) { // it stands upright: only where it looks changes
+        const Vec3 forward = quat_rotate(quat_normalise(rotation), vec3(0, 0, 1));
+        if (forward.x != 0 || forward.z != 0) {
+            entity->character.input.yaw = math_wrap_angle(math_atan2(forward.x, forward.z));
+        }
+        return STATUS_OK;
     }
     const Motion before = entity->part.motion;
     shape_teleport(sim, shape.index, (Pose){entity->position, quat_normalise(rotation)});

@@ -630,9 +630,10 @@ EXPORT("clientProgress") double export_client_progress(const Client *client)
 
 EXPORT("clientInput")
 void export_client_input(Client *client, double move_x, double move_z, double yaw, double pitch,
-                         uint32_t buttons)
+                         uint32_t buttons, double turn_seen)
 {
-    const ClientInput input = {(float)move_x, (float)move_z, (float)yaw, (float)pitch, buttons};
+    const ClientInput input = {(float)move_x, (float)move_z, (float)yaw,
+                               (float)pitch,  buttons,       turn_seen};
     client_set_input(client, &input);
 }
 

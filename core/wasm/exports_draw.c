@@ -68,17 +68,18 @@ EXPORT("clientShapes") const void *export_client_shapes(const Client *client)
     return exports_result(numbers, count * sizeof numbers[0]);
 }
 
-// The own body, 12 doubles: present, net id, position, velocity, yaw, pitch, health, 1 grounded |
-// 2 climbing.
+// The own body, 13 doubles: present, net id, position, velocity, yaw, pitch, health, 1 grounded |
+// 2 climbing, and by how much scripts have turned the player (client_turn).
 EXPORT("clientOwn") const void *export_client_own(const Client *client)
 {
     double *numbers = exports_numbers();
     const PredictView own = client_own(client);
-    const double row[12] = {
-        own.present,    (double)own.net_id, own.position.x,
-        own.position.y, own.position.z,     own.velocity.x,
-        own.velocity.y, own.velocity.z,     own.yaw,
-        own.pitch,      own.health,         (own.grounded ? 1 : 0) + (own.climbing ? 2 : 0)};
+    const double row[13] = {
+        own.present,        (double)own.net_id, own.position.x,
+        own.position.y,     own.position.z,     own.velocity.x,
+        own.velocity.y,     own.velocity.z,     own.yaw,
+        own.pitch,          own.health,         (own.grounded ? 1 : 0) + (own.climbing ? 2 : 0),
+        client_turn(client)};
     memcpy(numbers, row, sizeof row);
     return exports_result(numbers, sizeof row);
 }
@@ -240,6 +241,36 @@ EXPORT("clientHidden") const void *export_client_hidden(const Client *client)
         numbers[count++] = at + 1.0;
     }
     return exports_result(numbers, count * sizeof numbers[0]);
+}
+
+// What a ray meets first of terrain, parts and structures that block, 7 doubles: distance, point,
+// normal. NULL: nothing, or no ray.
+EXPORT("clientRay")
+const void *export_client_ray(const Client *client, double x, double y, double z, double dx,
+                              double dy, double dz, double distance)
+{
+    const Sim *sim = client_sim(client);
+    const Vec3 origin = vec3((float)x, (float)y, (float)z);
+    const Vec3 direction = vec3((float)dx, (float)dy, (float)dz);
+    const float length = vec3_length(direction);
+    if (sim == NULL || !vec3_is_finite(origin) || !(length > 0.5f && length < 2) ||
+        !(distance > 0 && distance < 1000)) {
+        return NULL;
+    }
+    const SimRay ray = {.origin = origin,
+                        .direction = vec3_scale(direction, 1 / length),
+                        .distance_max = (float)distance,
+                        .type_mask = ENTITY_MASK_SHAPES,
+                        .terrain = true};
+    SimRayHit hit;
+    if (!sim_ray(sim, &ray, &hit)) {
+        return NULL;
+    }
+    double *numbers = exports_numbers();
+    const double row[7] = {hit.distance, hit.point.x,  hit.point.y, hit.point.z,
+                           hit.normal.x, hit.normal.y, hit.normal.z};
+    memcpy(numbers, row, sizeof row);
+    return exports_result(numbers, sizeof row);
 }
 
 // --- terrain ------------------------------------------------------------------------------------

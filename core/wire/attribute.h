@@ -25,6 +25,27 @@ typedef struct ScriptValue {
     uint64_t entity;
 } ScriptValue;
 
+static inline bool script_value_equal(const ScriptValue *a, const ScriptValue *b)
+{
+    if (a->type != b->type) {
+        return false;
+    }
+    switch (a->type) {
+    case SCRIPT_BOOL:
+        return a->boolean == b->boolean;
+    case SCRIPT_NUMBER:
+        return a->number == b->number;
+    case SCRIPT_TEXT:
+        return text_equal(a->text, b->text);
+    case SCRIPT_VECTOR:
+        return vec3_equal(a->vector, b->vector);
+    case SCRIPT_ENTITY:
+        return a->entity == b->entity;
+    default:
+        return true; // nil
+    }
+}
+
 typedef enum AttributeFlag {
     ATTRIBUTE_PERSISTENT = 1 << 0, // survives a restart of the world
     ATTRIBUTE_PRIVATE = 1 << 1,    // visibility "server": never leaves the server

@@ -5,12 +5,59 @@
 
 #include <string.h>
 
+// Puts each script after those that it requires, unless they require each other in a circle: a
+// depth-first walk that notes a script when it leaves it.
+typedef struct RequireWalk {
+    uint16_t order[MANIFEST_ROWS_MAX], path[MANIFEST_ROWS_MAX];
+    uint8_t next[MANIFEST_ROWS_MAX]; // of what it requires
+    bool entered[MANIFEST_ROWS_MAX];
+    uint32_t order_count, depth;
+} RequireWalk;
+_Static_assert(MANIFEST_ROWS_MAX <= UINT16_MAX && MANIFEST_REQUIRES_MAX <= UINT8_MAX, "they fit");
+
+static void walk_enter(RequireWalk *walk, uint32_t number)
+{
+    if (!walk->entered[number]) {
+        walk->entered[number] = true;
+        walk->path[walk->depth++] = (uint16_t)number;
+    }
+}
+
+static void walk_from(const RequireGraph *graph, RequireWalk *walk, uint32_t number)
+{
+    walk_enter(walk, number);
+    while (walk->depth > 0) {
+        const uint16_t at = walk->path[walk->depth - 1];
+        const uint32_t *numbers = NULL;
+        const uint32_t count = graph->requires(graph->user, at, &numbers);
+        const uint32_t depth = walk->depth;
+        while (walk->next[at] < count && walk->depth == depth) {
+            const uint32_t needed = numbers[walk->next[at]++];
+            ASSERT(needed < graph->count);
+            walk_enter(walk, needed);
+        }
+        if (walk->depth == depth) {
+            walk->order[walk->order_count++] = at;
+            walk->depth -= 1;
+        }
+    }
+}
+
+// In that order one round marks everything, and another one sees that; only circles, which no build
+// lets through, take more.
 void restart_spread(const RequireGraph *graph, bool *restarts)
 {
+    RequireWalk walk;
+    ASSERT(graph->count <= MANIFEST_ROWS_MAX);
+    memset(&walk, 0, sizeof walk);
+    for (uint32_t i = 0; i < graph->count; i++) {
+        walk_from(graph, &walk, i);
+    }
     bool is_changed = true;
     while (is_changed) { // each round but the last marks at least one
         is_changed = false;
-        for (uint32_t i = 0; i < graph->count; i++) {
+        for (uint32_t at = 0; at < graph->count; at++) {
+            const uint32_t i = walk.order[at];
             const uint32_t *numbers = NULL;
             const uint32_t count = restarts[i] ? 0 : graph->requires(graph->user, i, &numbers);
             for (uint32_t k = 0; k < count && !restarts[i]; k++) {

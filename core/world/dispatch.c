@@ -18,6 +18,7 @@ static void take_inputs(Sessions *sessions, Session *session, const MessageInput
     // Also of a batch that is over the limit, as after a stall: the acknowledgement lets frames
     // flow again.
     snapshot_ack(sessions, session, batch->last_snapshot);
+    turn_confirm(session, sessions->config.clock->tick);
     if (!rate_take(sessions->config.stats, session, RATE_INPUT, 1)) {
         return;
     }

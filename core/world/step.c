@@ -22,6 +22,7 @@ static void take_input(World *world, Session *session)
     if (session_body(world->sim, session) == NULL) {
         return;
     }
+    turn_take_input(session, taken == INPUT_TAKEN, world->clock.tick + 1, &frame);
     const SimInput input = input_frame_sim(&frame);
     sim_set_input(world->sim, session_handle(world->sim, session), &input);
     act_fire(world->acts, session, &frame);
@@ -138,6 +139,7 @@ void step_sim(World *world)
     tell_events(world);
     for (uint32_t i = 0; i < world->sessions->high; i++) {
         if (session_plays(&world->sessions->all[i])) {
+            turn_before_step(world->sessions, &world->sessions->all[i]);
             prediction_before_step(world->sessions, &world->sessions->all[i]);
         }
     }

@@ -38,7 +38,6 @@ typedef struct Export {
     bool json, allow_weak_jail;
     BuildResult built;
     RuneSet set;
-    ClientRows rows;
     uint8_t scene[SHA256_BYTES];
     uint32_t written, kept; // files
     uint64_t bytes;         // of all
@@ -198,10 +197,10 @@ static bool write_rest(Export *export)
 {
     const BuildResult *built = &export->built;
     sha256_of(built->stripped, built->stripped_bytes, export->scene);
-    const ClientRows *rows = &export->rows;
     bool is_good =
         write_hashed(export, "blob", export->scene, built->stripped, built->stripped_bytes) &&
-        write_hashed(export, "blob", rows->hash, rows->text, rows->bytes) &&
+        write_hashed(export, "blob", built->client_rows_hash, built->client_rows,
+                     built->client_rows_bytes) &&
         (built->thumbnail == NULL || write_hashed(export, "blob", built->thumbnail_hash,
                                                   built->thumbnail, built->thumbnail_bytes));
     for (uint32_t i = 0; i < built->asset_count && is_good; i++) {
@@ -221,7 +220,7 @@ static void print_index(const Export *export, JsonWriter *json)
     command_json_number(json, "packing", built->packing);
     command_json_hash(json, "scene", export->scene);
     command_json_hash(json, "set", export->set.hash);
-    command_json_hash(json, "manifest", export->rows.hash);
+    command_json_hash(json, "manifest", built->client_rows_hash);
     json_write_name(json, "runes");
     json_write_array_begin(json);
     for (uint32_t i = 0; i < export->set.count; i++) {
@@ -301,8 +300,7 @@ static int run(Export *export)
         return fail(export);
     }
     snprintf(packed, sizeof packed, "packed/%" PRIu32, export->built.packing);
-    if (rune_set_make(&export->built, &export->set) != STATUS_OK ||
-        client_rows_make(&export->built, &export->rows) != STATUS_OK) {
+    if (rune_set_make(&export->built, &export->set) != STATUS_OK) {
         snprintf(export->reason, sizeof export->reason, "out of memory");
         return fail(export);
     }
@@ -345,6 +343,5 @@ int cmd_export_cdn(int argc, char **argv)
     const int code = run(&export);
     build_result_free(&export.built);
     rune_set_free(&export.set);
-    client_rows_free(&export.rows);
     return code;
 }

@@ -92,8 +92,7 @@ Status host_place_create(const HostPlaceConfig *config, BuildResult *built, Host
         rune_set_free(&set);
     }
     take_facts(place, config);
-    status = client_rows_make(&place->built, &place->rows);
-    status = status == STATUS_OK ? order_runes(place) : status;
+    status = order_runes(place);
     if (status != STATUS_OK) {
         *built = place->built;
         place->built = (BuildResult){0};
@@ -116,7 +115,6 @@ void host_place_release(HostPlace *place)
 {
     if (place != NULL && atomic_fetch_sub(&place->more_references, 1) == 0) {
         build_result_free(&place->built);
-        client_rows_free(&place->rows);
         free(place->rune_order);
         free(place);
     }

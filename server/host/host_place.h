@@ -5,7 +5,6 @@
 #pragma once
 
 #include "server/build/pipeline/build.h"
-#include "server/build/pipeline/rune_set.h"
 #include "server/host/host.h"
 
 #include <stdatomic.h>
@@ -34,7 +33,6 @@ struct HostPlace {
     char cdn_base[HOST_CDN_BYTES]; // "": none
     uint8_t set_hash[32];          // of the runes that players get (rune_set.h)
     char set_hex[65];
-    ClientRows rows;      // of the clients' manifest
     uint32_t *rune_order; // replicated runes by hash, for host_place_rune
     uint32_t rune_order_count;
     WorldConfig numbers; // of every world of it; no place, no identity

@@ -241,6 +241,7 @@ export class Player {
         await player.page.addInitScript((pauseMs) => {
             const draw = window.requestAnimationFrame.bind(window);
             window.requestAnimationFrame = (picture) => setTimeout(() => draw(picture), pauseMs);
+            window.cancelAnimationFrame = clearTimeout; // its numbers are those of timers now
             document.addEventListener('securitypolicyviolation', (event) =>
                 console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
         }, PAUSE_MS);

@@ -177,6 +177,9 @@ test('a manifest that fits no message is kept too, and a second life of the worl
         };
         const cold = await complete();
         assert.equal(cold.requests, 3, 'the scene, the rows of the manifest, the runes');
+        const rows = await until('it is counted', () =>
+            ada.fetched.find(({ encoding }) => encoding === 'zstd'));
+        assert.ok(rows.bytes < (MODULES + LONG) * 110, `${rows.bytes} bytes: half of them are hashes`);
         await settle(ada, MODULES + 3);
         for (const life of ['same', 'next']) {
             if (life === 'next') {
@@ -292,6 +295,10 @@ test('a cut in the middle of a download goes on where it was', async () => {
 
 const stuck = writePlace('stuck', {
     'StarterGui/Stuck.lua': 'function onUpdate()\n    while true do end\nend\n',
+    // Before the world appears, and beside everything else.
+    'ReplicatedFirst/Never.lua': 'local count = 0\nwhile true do\n    count = count + 1\nend\n',
+    'StarterGui/Strings.lua': 'function onUpdate()\n    local text = "x"\n    while true do\n' +
+        '        text = text .. text\n    end\nend\n',
 });
 
 test('a script that never ends is ended, and the page goes on', () => stage({
@@ -300,9 +307,12 @@ test('a script that never ends is ended, and the page goes on', () => stage({
     const ada = await open('Ada');
     await ada.playing();
     await until('the script runs', () => ada.printed.some((line) => line.includes('in the page')));
-    const fault = await until('it is told', async () =>
-        (await ada.inspect()).faults.find(({ path }) => path === 'StarterGui/Stuck'));
-    assert.equal(fault.line, 2);
+    for (const [script, lines] of [['StarterGui/Stuck', [2]], ['ReplicatedFirst/Never', [2, 3]],
+        ['StarterGui/Strings', [3, 4]]]) {
+        const fault = await until(`${script} is told`, async () =>
+            (await ada.inspect()).faults.find(({ path }) => path === script));
+        assert.ok(lines.includes(fault.line), `${script}: line ${fault.line}: ${fault.message}`);
+    }
     const before = (await ada.inspect()).stats;
     const began = Date.now();
     await ada.page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));

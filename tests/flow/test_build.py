@@ -1200,6 +1200,27 @@ def test_build_two_at_once(program, places, folder):
 
 # --- watching -------------------------------------------------------------------------------------
 
+def test_build_many_scripts_wait_for_the_disk_once(program, places, folder):
+    """A thousand files that are synced one by one are a thousand waits."""
+    if shutil.which("strace") is None:
+        print("strace is not there")
+        return
+    place = os.path.join(folder, "many")
+    shutil.copytree(os.path.join(places, "island"), place, ignore=shutil.ignore_patterns(".sandlot"))
+    for i in range(150):
+        write(place, f"ReplicatedStorage/Module{i}.lua", f"return {i}\n")
+    counts = os.path.join(folder, "counts")
+    done = subprocess.run(["strace", "-f", "-o", counts, "-e", "trace=fsync,syncfs", program, "build", place,
+                           "--allow-weak-jail"], capture_output=True, text=True, timeout=300,
+                          # The leak checker cannot work beside strace.
+                          env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
+    check(done.returncode == 0, done.stdout + done.stderr)
+    with open(counts, encoding="utf-8", errors="replace") as file:
+        calls = re.findall(r" (fsync|syncfs)\(", file.read())
+    check(calls.count("syncfs") == 2, f"once for each side: {calls.count('syncfs')}")
+    check(calls.count("fsync") < 60, f"{calls.count('fsync')} for 150 scripts")
+
+
 def test_build_watch(program, places, folder):
     place = small_place(folder, scripts={"Workspace/A.lua": "local a = 1\n"})
     process = subprocess.Popen(

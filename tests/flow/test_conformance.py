@@ -311,7 +311,7 @@ def test_conformance_join_answers_as_the_page_says(program, places, folder):
     world = island(program, places, folder, "data")
     try:
         answer = join(f"127.0.0.1:{world.port}")
-        wanted = described_members(places, "POST /join") - {"cdn_base", "rune_set"}  # only if it is set
+        wanted = described_members(places, "POST /join") - {"cdn_base"}  # only if it is set
         expect(set(answer) == wanted, f"differs: {set(answer) ^ wanted}")
         world.stop()
     finally:

@@ -3,6 +3,7 @@ worlds that run go on with new scripts, or start again; a set that fails is roll
 place reaches no world of its draft."""
 
 import base64
+import glob
 import hashlib
 import json
 import os
@@ -135,6 +136,33 @@ def test_reload_dev(program, places, folder):
         dev.stop(signal.SIGINT)
     finally:
         dev.kill()
+
+
+def test_reload_dev_keeps_typescript_ready(program, places, folder):
+    """Its compiler takes seconds to start: that is over before the first script is saved."""
+    place = write_place(folder)
+    write(place, "ServerScriptService/Note.ts", "export const note = 1;\n")
+
+    def compilers(dev):
+        found = []
+        for path in glob.glob(f"/proc/{dev.process.pid}/task/*/children"):
+            with open(path, encoding="ascii") as file:
+                pids = file.read().split()
+            for pid in pids:
+                with open(f"/proc/{pid}/cmdline", "rb") as file:
+                    found += [pid] if b"compiler.mjs" in file.read() else []
+        return found
+    for life in range(2):  # the second time all is cached
+        dev = Dev(program, place, None)
+        try:
+            wait_until(lambda: compilers(dev), "the compiler runs")
+            before = compilers(dev)
+            write(place, SCRIPT, beat(f"life {life}"))
+            dev.wait_line(r"dev   reloaded in \d+ ms: version \d+")
+            check(compilers(dev) == before, "the same one")
+            dev.stop(signal.SIGINT)
+        finally:
+            dev.kill()
 
 
 def test_reload_dev_parameters(program, places, folder):

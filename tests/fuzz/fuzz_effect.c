@@ -249,12 +249,14 @@ static void check_faults(ScriptSystem *scripts)
     }
 }
 
-// The driver itself is good: what it calls may raise, but never past its pcall.
+// The driver itself is good: what it calls may raise, but never past its pcall. It may have
+// declared its own message so that the input does not fit: that is shown as a fault.
 static void check_driver(const ScriptSystem *scripts)
 {
     ScriptStats stats;
     script_stats(scripts, &stats);
-    ASSERT(stats.instance_count == 1 && stats.fault_count == 0);
+    ASSERT(stats.instance_count == 1);
+    ASSERT(stats.fault_count == 0 || stats.messages_dropped > 0);
 }
 
 // Whether so much was left behind by earlier inputs that another one would not be played whole.

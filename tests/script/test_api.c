@@ -68,6 +68,71 @@ TEST(scripts_of_the_api)
     }
 }
 
+// The client hears of what it may see, when it is replicated; the server at the end of the tick.
+TEST(changes_are_heard_on_both_sides)
+{
+    static const char server[] =
+        "function onStart()\n"
+        "  task.wait(0.2)\n"
+        "  local body = Players.GetPlayers()[1].Character\n"
+        "  body.AttributeChanged:Connect(function(name, now, before)\n"
+        "    print('server', name, before, now) end)\n"
+        "  body:SetAttribute('Ammo', 3, {visibility = 'owner'})\n"
+        "  body:SetAttribute('Hidden', 'secret', {visibility = 'server'})\n"
+        "  body:AddTag('hunter')\n"
+        "  task.wait(0.2)\n"
+        "  body:SetAttribute('Ammo', 2)\n"
+        "  task.wait(0.2)\n"
+        "  body:SetAttribute('Ammo', nil)\n"
+        "  body:RemoveTag('hunter')\n"
+        "  local coin = World.Spawn('Coin', Vector3.new(1, 1, 1))\n"
+        "  task.wait(0.2)\n"
+        "  coin:Destroy()\n"
+        "end\n";
+    static const char client[] =
+        "function onStart()\n"
+        "  local body = Players.LocalPlayer.Character\n"
+        "  body:GetAttributeChangedSignal('Ammo'):Connect(function(now, before)\n"
+        "    print('client ammo', before, now) end)\n"
+        "  body.AttributeChanged:Connect(function(name) print('client', name) end)\n"
+        "  World.TagAdded:Connect(function(tag, e) print('client +', tag, e == body) end)\n"
+        "  World.TagRemoved:Connect(function(tag, e) print('client -', tag, e == body) end)\n"
+        "  local own = World.SpawnLocal('Coin', Vector3.new(2, 2, 2))\n"
+        "  own.AttributeChanged:Connect(function(name, now, before) print('own', before, now) "
+        "end)\n"
+        "  own:SetAttribute('value', 9)\n"
+        "  task.wait(0.1)\n"
+        "  own:Destroy()\n"
+        "end\n";
+    SampleWorld *world = small_world_open();
+    ScriptSystem *scripts = sample_world_scripts(world, SCRIPT_SERVER);
+    ScriptSystem *view = sample_world_scripts(world, SCRIPT_CLIENT);
+    CHECK(add(scripts, "ServerScriptService/Game", server, sizeof server - 1));
+    CHECK(add(view, "StarterPlayer/Hud", client, sizeof client - 1));
+    sample_world_step(world, 90);
+    check_no_faults(scripts, "server");
+    check_no_faults(view, "client");
+    static const char *const wanted[] = {
+        "client +\tcoin\tfalse\n",       "own\t1\t9\n",
+        "client -\tcoin\tfalse\n",       "server\tAmmo\tnil\t3\n",
+        "server\tHidden\tnil\tsecret\n", "client ammo\tnil\t3\n",
+        "client +\thunter\ttrue\n",      "server\tAmmo\t3\t2\n",
+        "client ammo\t3\t2\n",           "server\tAmmo\t2\tnil\n",
+        "client ammo\t2\tnil\n",         "client -\thunter\ttrue\n",
+        "client +\tcoin\tfalse\n",       "client -\tcoin\tfalse\n"};
+    const char *at = small_log.text;
+    for (uint32_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        const char *found = strstr(at, wanted[i]);
+        if (found == NULL) {
+            test_fail(__FILE__, __LINE__, "no line \"%s\" in:\n%s", wanted[i], at);
+            break;
+        }
+        at = found + strlen(wanted[i]);
+    }
+    CHECK(strstr(small_log.text, "client\tHidden") == NULL);
+    small_world_close(world);
+}
+
 TEST(the_two_sides_talk)
 {
     static const char server[] =
@@ -621,5 +686,48 @@ TEST(a_player_is_welcomed_once)
     CHECK_INT(lines_with("Same0: welcome\tbo\n"), 1);
     CHECK_INT(lines_with("Same1: welcome\tbo\n"), 1);
     check_no_faults(scripts, "server");
+    small_world_close(world);
+}
+
+// Both halves of the gun as the UGC document has them; the client's is in onUpdate.
+TEST(the_gun_of_the_document)
+{
+    static const char server[] =
+        "-- Host Code\n"
+        "Network.OnClientEvent(\"FireGun\", function(player, dir)\n"
+        "    -- Verify logic (Anti-cheat)\n"
+        "    local bullet = World.Spawn(\"Bullet\")\n"
+        "    bullet.SetVelocity(dir * 100)\n"
+        "    Network.Broadcast(\"PlaySound\", \"shoot.wav\")\n"
+        "end)\n"
+        // The test's own.
+        "function onUpdate()\n"
+        "  local shots = World.GetInRadius(Vector3.zero, 900, 'Projectile')\n"
+        "  for _, shot in ipairs(shots) do\n"
+        "    local from = shot.Owner.Character.Position\n"
+        "    local flown = shot.Position - from - Vector3.new(0, 1.62, 0)\n"
+        "    local aside = flown:Cross(shot.Velocity.Unit).Magnitude\n"
+        "    print('shot of', shot.Owner.Name, aside < 0.01,\n"
+        "          math.round(shot.Velocity.Magnitude))\n"
+        "  end\n"
+        "end\n";
+    static const char client[] =
+        "function onUpdate()\n"
+        "-- Client Code\n"
+        "if Input.IsKeyPressed(\"Fire\") then\n"
+        "    Network.FireServer(\"FireGun\", camera.Forward)\n"
+        "end\n"
+        "end\n"
+        "Network.On('PlaySound', function(name) print('heard', name) end)\n";
+    SampleWorld *world = run_both(server, client, 10);
+    CHECK_OK(sample_world_key(world, (Text){"Fire", 4}, true));
+    sample_world_step(world, 1);
+    CHECK_OK(sample_world_key(world, (Text){"Fire", 4}, false));
+    sample_world_step(world, 20);
+    CHECK(lines_with("shot of\tplayer1\ttrue\t100\n") > 0);
+    CHECK_INT(lines_with("shot of\tplayer1\tfalse"), 0);
+    CHECK_INT(lines_with("heard\tshoot.wav\n"), 1);
+    check_no_faults(sample_world_scripts(world, SCRIPT_SERVER), "server");
+    check_no_faults(sample_world_scripts(world, SCRIPT_CLIENT), "client");
     small_world_close(world);
 }

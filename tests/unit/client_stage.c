@@ -246,6 +246,23 @@ void stage_change(Stage *stage, uint32_t slot, const NetState *state)
     entity->state = made;
 }
 
+void stage_attributes(Stage *stage, uint32_t slot, const uint8_t *attributes,
+                      size_t attributes_bytes)
+{
+    StageEntity *entity = &stage->entities[slot];
+    NetState made = entity->state;
+    made.version += 1;
+    made.attributes_version += 1;
+    const DeltaDetail detail = {.attributes = attributes,
+                                .attributes_bytes = (uint32_t)attributes_bytes};
+    ASSERT(stage->update_count < STAGE_RECORDS);
+    stage->updates[stage->update_count++] =
+        (SnapshotUpdate){.slot = slot,
+                         .age = 1,
+                         .record = record(stage, entity->kind, &entity->state, &made, &detail)};
+    entity->state = made;
+}
+
 void stage_leave(Stage *stage, uint32_t slot)
 {
     stage->leaves[stage->leave_count++] = (uint8_t)slot;

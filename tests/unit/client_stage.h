@@ -70,6 +70,9 @@ NetState stage_state(Vec3 position, Vec3 velocity, uint64_t tick);
 void stage_enter(Stage *stage, uint32_t slot, NetKind kind, uint64_t net_id, const NetState *state,
                  const NetShape *shape, const uint8_t *attributes, size_t attributes_bytes);
 void stage_change(Stage *stage, uint32_t slot, const NetState *state);
+// The same entity with other attributes.
+void stage_attributes(Stage *stage, uint32_t slot, const uint8_t *attributes,
+                      size_t attributes_bytes);
 void stage_leave(Stage *stage, uint32_t slot);
 void stage_event(Stage *stage, uint64_t ticks_ago, uint8_t number, const void *body);
 void stage_body(Stage *stage, Vec3 position);

@@ -611,6 +611,60 @@ TEST(a_player_who_is_never_named_has_no_name)
     stage_close(stage);
 }
 
+// Scripts hear of what differs, not of what was sent again.
+TEST(changed_attributes_and_tags_are_heard)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud",
+             "local log = {}\n"
+             "World.TagAdded:Connect(function(tag, e)\n"
+             "  log[#log + 1] = '+' .. tag .. e.Id\n"
+             "  if e.heard then return end\n"
+             "  e.heard = true\n"
+             "  e.AttributeChanged:Connect(function(name, now, before)\n"
+             "    log[#log + 1] = name .. tostring(before) .. '>' .. tostring(now) end)\n"
+             "end)\n"
+             "World.TagRemoved:Connect(function(tag, e) log[#log + 1] = '-' .. tag .. e.Id end)\n"
+             "World.GetTagRemovedSignal('loot'):Connect(function() log[#log + 1] = 'no loot' end)\n"
+             "function onUpdate() if #log > 0 then\n"
+             "  Network.FireServer(table.concat(log, ' ')) log = {} end end");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 6);
+    uint8_t attributes[256];
+    size_t bytes = attributes_make(attributes, sizeof attributes, "Crate", 7, "loot");
+    const NetShape shape = {.shape = {SHAPE_BOX, {0.5f, 0.5f, 0.5f}},
+                            .rest = {{2, 1, 2}, QUAT_IDENTITY}};
+    const NetState state = {.version = 1};
+    stage_enter(stage, 3, NET_PROP, 900, &state, &shape, attributes, bytes);
+    stage_flush(stage);
+    stage_run(stage, 6);
+    check_remote("came", "+loot900");
+    bytes = attributes_make(attributes, sizeof attributes, "Crate", 8.5, "loot");
+    stage_attributes(stage, 3, attributes, bytes);
+    stage_flush(stage);
+    stage_run(stage, 6);
+    check_remote("changed", "Power7>8.5");
+    const uint32_t before = asked();
+    stage_attributes(stage, 3, attributes, bytes); // the same once more
+    stage_flush(stage);
+    stage_run(stage, 6);
+    CHECK_INT(asked(), before);
+    bytes = attributes_make(attributes, sizeof attributes, "Crate", 8.5, "gold");
+    stage_attributes(stage, 3, attributes, bytes);
+    stage_flush(stage);
+    stage_run(stage, 6);
+    check_remote("another tag", "-loot900 no loot +gold900");
+    stage_leave(stage, 3);
+    stage_flush(stage);
+    stage_run(stage, 6);
+    check_remote("gone", "-gold900");
+    check_no_faults();
+    stage_close(stage);
+}
+
 TEST(what_happened_reaches_scripts)
 {
     cast_open(false);

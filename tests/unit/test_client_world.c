@@ -114,6 +114,110 @@ TEST(scripts_call_each_other_and_reload)
     duet_close(duet);
 }
 
+static float yaw_seen(Client *client, uint64_t net_id)
+{
+    for (uint32_t slot = client_next(client, UINT32_MAX); slot != UINT32_MAX;
+         slot = client_next(client, slot)) {
+        const ClientEntity entity = client_entity(client, slot);
+        if (entity.net_id == net_id) {
+            return entity.pose.yaw;
+        }
+    }
+    return -9;
+}
+
+static float angle_between(float a, float b)
+{
+    return math_abs(math_wrap_angle(a - b));
+}
+
+static float yaw_in_world(const Duet *duet, uint64_t net_id)
+{
+    Sim *sim = world_sim(duet->world);
+    return sim_entity(sim, sim_find(sim, net_id))->character.input.yaw;
+}
+
+// The player walks, a script turns it, and it walks on in the new direction: in the world from that
+// tick on, on its own screen a moment later, and on the others'. Nothing is corrected. From there
+// on the player looks around as before.
+TEST(a_script_turns_a_player_who_walks)
+{
+    Duet *duet = duet_open(TEST_PLACE_FLAT, TEST_PLACE_FLAT_SCENE, 4, true);
+    duet_script(duet, "ServerScriptService/Turn",
+                "Network.OnClientEvent('turn', function(player, degrees)\n"
+                "  player.Character:SetRotation(Vector3.new(50, degrees, 20))\n"
+                "  for i = 1, 30 do task.wait()\n"
+                "    local y = player.Character.Rotation.Y\n"
+                "    if math.abs(y - degrees) > 0.1 then error('looks at ' .. y) end end\n"
+                "  Chat.Send('held') end)");
+    duet_script(duet, "StarterGui/Hud",
+                "function onStart() task.wait(2.5) Network.FireServer('turn', 90) end");
+    Client *ann = duet_join(duet, "ann", true);
+    Client *bo = duet_join(duet, "bo", false);
+    duet_run(duet, 60);
+    const uint64_t body = client_own(ann).net_id;
+    client_set_input(ann, &(ClientInput){.move_z = 1, .yaw = -1.0f});
+    duet_run(duet, 20);
+    const uint64_t before = client_stats(ann).predict.corrections;
+    double turned = 0;
+    for (uint32_t i = 0; i < 150 && turned == 0; i++) {
+        duet_run(duet, 1);
+        turned = client_turn(ann);
+    }
+    CHECK_NEAR(turned, 1.0 + (double)MATH_PI / 2, 0.01);
+    CHECK_NEAR(client_own(ann).yaw, MATH_PI / 2, 0.001);
+    const Vec3 from = client_own(ann).position;
+    duet_run(duet, 40);
+    CHECK_NEAR(client_own(ann).yaw, MATH_PI / 2, 0.001);
+    CHECK_NEAR(yaw_in_world(duet, body), MATH_PI / 2, 0.001);
+    CHECK(angle_between(yaw_seen(bo, body), MATH_PI / 2) < 0.05f);
+    const Vec3 way = vec3_sub(client_own(ann).position, from);
+    CHECK(way.x > 1 && math_abs(way.z) < 0.5f);
+    // The owner has seen it and looks on from there; one that has not is turned all the same.
+    client_set_input(ann, &(ClientInput){.move_z = 1, .yaw = 1.5f, .turn_seen = turned});
+    duet_run(duet, 30);
+    CHECK_NEAR(client_own(ann).yaw, 1.5, 0.001);
+    CHECK_NEAR(yaw_in_world(duet, body), 1.5, 0.001);
+    client_set_input(ann, &(ClientInput){.yaw = -0.5f});
+    duet_run(duet, 60);
+    CHECK_NEAR(client_own(ann).yaw, (double)MATH_PI / 2 + 0.5, 0.01);
+    CHECK_INT(client_stats(ann).predict.corrections - before, 0);
+    CHECK_INT(client_stats(ann).predict.corrections_without_cause, 0);
+    bool held = false;
+    for (const ClientEvent *event; (event = client_event(bo)) != NULL;) {
+        if (event->message.number == MESSAGE_CHAT_SAID) {
+            const MessageChatSaid *said = event->message.body;
+            held |= said->text.bytes == 4 && memcmp(said->text.data, "held", 4) == 0;
+        }
+    }
+    CHECK(held);
+    duet_close(duet);
+}
+
+// Turned in every tick: the client follows, and stays in step.
+TEST(a_script_that_spins_a_player)
+{
+    Duet *duet = duet_open(TEST_PLACE_FLAT, TEST_PLACE_FLAT_SCENE, 3, true);
+    duet_script(duet, "ServerScriptService/Spin",
+                "local y = 0\n"
+                "function onUpdate() y = y + 3\n"
+                "  for _, player in ipairs(Players.GetPlayers()) do\n"
+                "    if y < 900 then player.Character.Rotation = Vector3.new(0, y, 0) end end end");
+    Client *ann = duet_join(duet, "ann", false);
+    client_set_input(ann, &(ClientInput){.move_z = 1});
+    duet_run(duet, 400);
+    CHECK_INT(client_state(ann), CLIENT_PLAYING);
+    CHECK_INT(client_stats(ann).predict.corrections_without_cause, 0);
+    const uint64_t settled = client_stats(ann).predict.corrections;
+    const float yaw = client_own(ann).yaw;
+    CHECK(angle_between(yaw, 897 * MATH_PI / 180) < 0.01f);
+    duet_run(duet, 120);
+    CHECK_INT(client_stats(ann).predict.corrections, settled);
+    CHECK_NEAR(client_own(ann).yaw, yaw, 0.001);
+    CHECK_NEAR(yaw_in_world(duet, client_own(ann).net_id), yaw, 0.001);
+    duet_close(duet);
+}
+
 TEST(a_cut_is_mended)
 {
     Duet *duet = duet_open(TEST_PLACE_COURSE, TEST_PLACE_COURSE_SCENE, 4, false);

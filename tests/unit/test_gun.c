@@ -228,3 +228,30 @@ TEST(what_a_remote_spawns_is_the_player_s)
     duet_no_faults(duet);
     duet_close(duet);
 }
+
+// A handler that goes on after its player has left: nobody's, and at no eye.
+TEST(nothing_belongs_to_a_player_who_has_left)
+{
+    static const char server[] =
+        "Network.OnClientEvent('FireGun', function(player)\n"
+        "  task.wait(2)\n"
+        "  local ghost = World.Spawn('Ghost')\n"
+        "  print('later', ghost.Owner, ghost.Position.Y)\n"
+        "  print(pcall(Projectile.Fire, {velocity = Vector3.one}))\n"
+        "  print(pcall(Projectile.Fire, {velocity = Vector3.one, shooter = player}))\n"
+        "end)\n";
+    Duet *duet = range_open(server, 2);
+    Client *ann = duet_join(duet, "ann", true);
+    duet_run(duet, 30);
+    shoot(duet, ann, vec3(0, 0, 1));
+    duet_run(duet, 10);
+    CHECK(client_send(ann, MESSAGE_LEAVE, &(MessageLeave){0}) != 0);
+    duet_run(duet, 3); // the leave is taken; what follows would be refused
+    duet_cut(duet, 0);
+    duet_run(duet, 150);
+    CHECK_INT(duet_lines(duet, "later\tnil\t0.0\n"), 1);
+    CHECK_INT(duet_lines(duet, "Projectile.Fire: give a position, or a shooter that has a body\n"),
+              1);
+    CHECK_INT(duet_lines(duet, "Projectile.Fire: the shooter has no body\n"), 1);
+    duet_close(duet);
+}

@@ -7,6 +7,7 @@
 #include "tests/support/test.h"
 
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -370,4 +371,38 @@ TEST(pieces_of_a_manifest_have_to_fit)
     rune_gate_drop(&cast.gate);
     CHECK_INT(finish(), STATUS_NOT_FOUND);
     rune_gate_close(&cast.gate);
+}
+
+// --- many ---------------------------------------------------------------------------------------
+
+// As many as a world may have. How many instructions that takes: tools of valgrind, with
+// --toggle-collect=rune_gate_check.
+TEST(four_thousand_scripts_pass)
+{
+    static ManifestRow rows[MANIFEST_ROWS_MAX];
+    static char paths[MANIFEST_ROWS_MAX][48], runes[MANIFEST_ROWS_MAX][16];
+    cast_open(4);
+    for (uint32_t i = 0; i < MANIFEST_ROWS_MAX; i++) {
+        snprintf(paths[i], sizeof paths[i], "ServerScriptService/Script%04u.lua", i);
+        snprintf(runes[i], sizeof runes[i], "rune %u", i);
+        rows[i] = cast.rows[0];
+        rows[i].path = text_of(paths[i]);
+        rows[i].size_bytes = sizeof runes[i];
+        sha256_of(runes[i], sizeof runes[i], rows[i].rune_hash);
+    }
+    const ManifestList list = {.version = 4, .rows = rows, .row_count = MANIFEST_ROWS_MAX};
+    Buffer text = buffer_of(MANIFEST_BYTES_MAX);
+    CHECK_OK(manifest_sign(&list, &cast.key, &text));
+    CHECK_OK(rune_gate_open(&cast.gate, cast.key.public_half, text.data, text.bytes, cast.reason,
+                            sizeof cast.reason));
+    for (uint32_t i = 0; i < MANIFEST_ROWS_MAX; i++) {
+        char path[48];
+        snprintf(path, sizeof path, "ServerScriptService/Script%04u", i);
+        const Entry entry = script(path, runes[i], sizeof runes[i]);
+        CHECK_OK(pass(&entry));
+    }
+    CHECK_INT(finish(), STATUS_NOT_FOUND);
+    check_reason("the clients' manifest: it is missing");
+    rune_gate_close(&cast.gate);
+    buffer_free(&text);
 }

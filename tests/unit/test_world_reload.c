@@ -146,6 +146,30 @@ TEST(three_faults_are_too_many_and_two_are_not)
     }
 }
 
+// A top level that waits while its hooks run has started: one fault of it later is one of three.
+TEST(a_top_level_that_fails_late_is_one_fault)
+{
+    static const struct {
+        const char *code;
+        bool fails;
+    } rows[] = {
+        {"function onUpdate() end task.wait(0.5) error('late')", false},
+        {"task.wait(0.5) error('late') function onUpdate() end", true},
+        {"function onUpdate() end while true do task.wait(0.2) task.spawn(error, 'again') end",
+         true},
+    };
+    for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        open();
+        CHECK_OK(act_world_script(&act, "ServerScriptService/A", COUNTER("a", "1")));
+        act_world_tick(&act, 10);
+        CHECK_OK(act_world_script(&act, "ServerScriptService/A", rows[i].code));
+        CHECK_OK(reload());
+        act_world_tick(&act, TRIAL_TICKS + 5);
+        check_told(1, rows[i].fails ? 0 : 1, rows[i].fails ? 1 : 0);
+        close();
+    }
+}
+
 TEST(faults_of_scripts_that_did_not_change_do_not_count)
 {
     open();
@@ -268,6 +292,35 @@ TEST(what_a_replaced_script_made_ends_with_it)
     act_world_tick(&act, 60);
     CHECK_NEAR(number("old"), old, 0);
     CHECK(number("kept") >= kept + 8);
+    close();
+}
+
+// What a script set at run time stays over a reload: switched off is off, in whatever order the set
+// comes, and what was spawned is there once.
+TEST(a_reload_keeps_what_was_switched_and_spawned)
+{
+    open();
+    static const char code[] =
+        "count = 0\n"
+        "function onStart(self) self.Enabled = false self:SetAttribute('starts', 1) end\n"
+        "function onReload(old) count = old.count end\n"
+        "function onUpdate(self) count = count + 1 self:SetAttribute('updates', count) end\n";
+    CHECK_OK(act_world_script(&act, "Workspace/Vault", code));
+    CHECK_OK(act_world_script(&act, "ServerScriptService/A", COUNTER("a", "1")));
+    act_world_tick(&act, 10);
+    const double updates = number("updates");
+    for (uint32_t i = 0; i < 3; i++) {
+        CHECK_OK(act_world_script(&act, "Workspace/Vault", code));
+        CHECK_OK(act_world_script(&act, "ServerScriptService/A", COUNTER("a", "2")));
+        CHECK_OK(reload());
+        act_world_tick(&act, 20);
+        CHECK_NEAR(number("updates"), updates, 0);
+    }
+    CHECK_OK(act_world_script(&act, "ServerScriptService/A", "World.Find('Vault').Enabled = true"));
+    CHECK_OK(reload());
+    act_world_tick(&act, 10);
+    CHECK(number("updates") > updates);
+    CHECK_NEAR(number("starts"), 1, 0); // never started again, only reloaded
     close();
 }
 

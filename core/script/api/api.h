@@ -146,6 +146,23 @@ typedef struct ApiVoxelEdit {
 void api_voxels_before(lua_State *thread, VoxelCoord min, VoxelCoord max, ApiVoxelEdit *edit);
 void api_voxels_after(lua_State *thread, ApiVoxelEdit *edit, VoxelKind kind);
 
+// Around Entity:SetAttribute. The value before is left on the stack when somebody listens.
+typedef struct ApiAttributeChange {
+    uint64_t net_id;
+    bool is_heard;
+    int before; // stack index
+} ApiAttributeChange;
+ApiAttributeChange api_attribute_before(lua_State *thread, uint64_t net_id, Text name,
+                                        const ScriptValue *value);
+void api_attribute_after(lua_State *thread, const ApiAttributeChange *change, Text name,
+                         const ScriptValue *value);
+void api_tag_changed(lua_State *thread, uint64_t net_id, Text tag, bool on);
+void api_tags_added(lua_State *thread, uint64_t net_id); // of an entity that is new
+// The keys of signals for one attribute or one tag.
+#define API_CHANGE_KEY_BYTES 160
+void api_attribute_key(uint64_t net_id, Text name, char out[API_CHANGE_KEY_BYTES]);
+void api_tag_key(Text tag, bool on, char out[API_CHANGE_KEY_BYTES]);
+
 // The functions of all rows.
 #define API_FUNCTION(group, name, side, arguments, returns, doc) \
     int api_##group##_##name(lua_State *thread);

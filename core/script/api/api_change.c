@@ -1,9 +1,12 @@
-// Signals for what the running script changes: voxels. They are fired only if somebody has asked
-// for the signal, on behalf of the script that makes the change: it is charged, the firing waits
-// among its own (SCRIPT_DEFERRED_PER_SCRIPT), and handlers that cause the same change end with an
-// error once they nest too deep. When too many are waiting, the change is made and the firing is
-// dropped and counted: a listener must not make another script fail.
+// Signals for what the running script changes: attributes, tags, voxels. They are fired only if
+// somebody has asked for the signal, on behalf of the script that makes the change: it is charged,
+// the firing waits among its own (SCRIPT_DEFERRED_PER_SCRIPT), and handlers that cause the same
+// change end with an error once they nest too deep. When too many are waiting, the change is made
+// and the firing is dropped and counted: a listener must not make another script fail.
 #include "core/script/api/api.h"
+#include "core/script/runtime/value.h"
+
+#include <stdio.h>
 
 #define FIRE_STEPS 50
 #define READ_STEPS 10 // one voxel
@@ -73,5 +76,82 @@ void api_voxels_after(lua_State *thread, ApiVoxelEdit *edit, VoxelKind kind)
         lua_pushinteger(thread, change.before);
         lua_pushinteger(thread, change.now);
         fire(thread, "World.VoxelChanged", 3);
+    }
+}
+
+// --- attributes ---------------------------------------------------------------------------------
+
+void api_attribute_key(uint64_t net_id, Text name, char out[API_CHANGE_KEY_BYTES])
+{
+    snprintf(out, API_CHANGE_KEY_BYTES, "Entity:%llu.AttributeChanged:%.*s",
+             (unsigned long long)net_id, (int)name.bytes, name.data);
+}
+
+static void any_attribute_key(uint64_t net_id, char out[API_CHANGE_KEY_BYTES])
+{
+    snprintf(out, API_CHANGE_KEY_BYTES, "Entity:%llu.AttributeChanged", (unsigned long long)net_id);
+}
+
+ApiAttributeChange api_attribute_before(lua_State *thread, uint64_t net_id, Text name,
+                                        const ScriptValue *value)
+{
+    ApiAttributeChange change = {.net_id = net_id};
+    char any[API_CHANGE_KEY_BYTES];
+    char one[API_CHANGE_KEY_BYTES];
+    any_attribute_key(net_id, any);
+    api_attribute_key(net_id, name, one);
+    if (is_heard(thread, any) || is_heard(thread, one)) {
+        ScriptValue before = {0};
+        (void)api_methods(thread)->attribute(api_world(thread), net_id, name, &before);
+        change.is_heard = !script_value_equal(&before, value);
+        api_push_value(thread, &before);
+        change.before = lua_gettop(thread);
+    }
+    return change;
+}
+
+void api_attribute_after(lua_State *thread, const ApiAttributeChange *change, Text name,
+                         const ScriptValue *value)
+{
+    if (!change->is_heard) {
+        return;
+    }
+    char key[API_CHANGE_KEY_BYTES];
+    any_attribute_key(change->net_id, key);
+    lua_pushlstring(thread, name.data, name.bytes);
+    api_push_value(thread, value);
+    lua_pushvalue(thread, change->before);
+    fire(thread, key, 3);
+    api_attribute_key(change->net_id, name, key);
+    api_push_value(thread, value);
+    lua_pushvalue(thread, change->before);
+    fire(thread, key, 2);
+}
+
+// --- tags ---------------------------------------------------------------------------------------
+
+void api_tag_key(Text tag, bool on, char out[API_CHANGE_KEY_BYTES])
+{
+    snprintf(out, API_CHANGE_KEY_BYTES, "World.%s:%.*s", on ? "TagAdded" : "TagRemoved",
+             (int)tag.bytes, tag.data);
+}
+
+void api_tag_changed(lua_State *thread, uint64_t net_id, Text tag, bool on)
+{
+    char key[API_CHANGE_KEY_BYTES];
+    lua_pushlstring(thread, tag.data, tag.bytes);
+    object_push_entity(thread, net_id);
+    fire(thread, on ? "World.TagAdded" : "World.TagRemoved", 2);
+    api_tag_key(tag, on, key);
+    object_push_entity(thread, net_id);
+    fire(thread, key, 1);
+}
+
+void api_tags_added(lua_State *thread, uint64_t net_id)
+{
+    uint32_t index = 0;
+    Text tag;
+    while (api_methods(thread)->tag_next(api_world(thread), net_id, &index, &tag)) {
+        api_tag_changed(thread, net_id, tag, true);
     }
 }

@@ -145,6 +145,37 @@ static void structure_removed(ScriptSystem *system, const ScriptEvent *event)
     api_fire(system, "Structure.Removed", 3);
 }
 
+// The payload was written by value_write_attributes.
+static void attribute_changed(ScriptSystem *system, const ScriptEvent *event)
+{
+    lua_State *thread = system->lua;
+    char key[API_CHANGE_KEY_BYTES];
+    int count = 0;
+    if (value_read(thread, event->payload, event->payload_bytes, &count) != STATUS_OK) {
+        return;
+    }
+    ASSERT(count == 2);
+    lua_pushlstring(thread, event->name.data, event->name.bytes);
+    lua_pushvalue(thread, -3);
+    lua_pushvalue(thread, -3);
+    fire_entity_values(system, event->entity, "AttributeChanged", 3);
+    api_attribute_key(event->entity, event->name, key);
+    api_fire(system, key, 2);
+}
+
+static void tag_changed(ScriptSystem *system, const ScriptEvent *event)
+{
+    lua_State *thread = system->lua;
+    char key[API_CHANGE_KEY_BYTES];
+    const bool on = event->value != 0;
+    lua_pushlstring(thread, event->name.data, event->name.bytes);
+    object_push_entity(thread, event->entity);
+    api_fire(system, on ? "World.TagAdded" : "World.TagRemoved", 2);
+    object_push_entity(thread, event->entity);
+    api_tag_key(event->name, on, key);
+    api_fire(system, key, 1);
+}
+
 static void chatted(ScriptSystem *system, const ScriptEvent *event)
 {
     lua_pushlstring(system->lua, event->name.data, event->name.bytes);
@@ -248,6 +279,12 @@ void api_event(ScriptSystem *system, const ScriptEvent *event)
         break;
     case SCRIPT_EVENT_STRUCTURE_REMOVED:
         structure_removed(system, event);
+        break;
+    case SCRIPT_EVENT_ATTRIBUTE:
+        attribute_changed(system, event);
+        break;
+    case SCRIPT_EVENT_TAG:
+        tag_changed(system, event);
         break;
     case SCRIPT_EVENT_CHAT:
         chatted(system, event);

@@ -82,7 +82,11 @@ static int spawn(lua_State *thread, bool local, const char *what)
                           lua_tostring(thread, 1), nearest[0] != 0 ? "; did you mean \"" : "",
                           nearest, nearest[0] != 0 ? "\"?" : "");
     }
-    object_push_entity(thread, api_check_change(thread, status, what) ? net_id : 0);
+    const bool is_there = api_check_change(thread, status, what);
+    if (is_there) {
+        api_tags_added(thread, net_id);
+    }
+    object_push_entity(thread, is_there ? net_id : 0);
     return 1;
 }
 
@@ -657,22 +661,56 @@ int api_Entity_SetAttribute(lua_State *thread)
     }
     uint32_t flags = flag_option(thread, 4, "persistent") ? ATTRIBUTE_PERSISTENT : 0;
     flags |= visibility_option(thread, 4);
-    api_check_change(thread,
-                     api_methods(thread)->set_attribute(
-                         api_world(thread), object_entity(thread, 1),
-                         api_valid_text(thread, 2, 1, WORLD_NAME_BYTES_MAX), &value, flags),
-                     "Entity.SetAttribute");
+    const uint64_t net_id = object_entity(thread, 1);
+    const Text name = api_valid_text(thread, 2, 1, WORLD_NAME_BYTES_MAX);
+    const ApiAttributeChange change = api_attribute_before(thread, net_id, name, &value);
+    if (api_check_change(
+            thread,
+            api_methods(thread)->set_attribute(api_world(thread), net_id, name, &value, flags),
+            "Entity.SetAttribute")) {
+        api_attribute_after(thread, &change, name, &value);
+    }
     return 0;
 }
 
 static int set_tag(lua_State *thread, bool on, const char *what)
 {
-    api_check_change(
-        thread,
-        api_methods(thread)->set_tag(api_world(thread), object_entity(thread, 1),
-                                     api_valid_text(thread, 2, 1, WORLD_NAME_BYTES_MAX), on),
-        what);
+    const uint64_t net_id = object_entity(thread, 1);
+    const Text tag = api_valid_text(thread, 2, 1, WORLD_NAME_BYTES_MAX);
+    const bool was = api_methods(thread)->has_tag(api_world(thread), net_id, tag);
+    if (api_check_change(thread, api_methods(thread)->set_tag(api_world(thread), net_id, tag, on),
+                         what) &&
+        was != on) {
+        api_tag_changed(thread, net_id, tag, on);
+    }
     return 0;
+}
+
+int api_Entity_GetAttributeChangedSignal(lua_State *thread)
+{
+    char key[API_CHANGE_KEY_BYTES];
+    api_attribute_key(object_entity(thread, 1), api_valid_text(thread, 2, 1, WORLD_NAME_BYTES_MAX),
+                      key);
+    (void)signal_push_named(script_of(thread), thread, key, true);
+    return 1;
+}
+
+static int tag_signal(lua_State *thread, bool on)
+{
+    char key[API_CHANGE_KEY_BYTES];
+    api_tag_key(api_valid_text(thread, 1, 1, WORLD_NAME_BYTES_MAX), on, key);
+    (void)signal_push_named(script_of(thread), thread, key, true);
+    return 1;
+}
+
+int api_World_GetTagAddedSignal(lua_State *thread)
+{
+    return tag_signal(thread, true);
+}
+
+int api_World_GetTagRemovedSignal(lua_State *thread)
+{
+    return tag_signal(thread, false);
 }
 
 int api_Entity_AddTag(lua_State *thread)

@@ -280,13 +280,24 @@ static void name_unlink(AttributeTable *table, const Record *record)
         before;
 }
 
+static bool keeps_nothing(void *user, Text name, bool is_tag)
+{
+    (void)user;
+    (void)name;
+    (void)is_tag;
+    return false;
+}
+
 void attribute_table_remove(AttributeTable *table, uint64_t net_id)
 {
     Record *record = attribute_table_find(table, net_id);
     if (record == NULL) {
         return;
     }
-    attribute_table_empty(table, record);
+    const AttributeListener listener = table->listener;
+    table->listener.changed = NULL;
+    attribute_table_prune(table, record, keeps_nothing, NULL);
+    table->listener = listener;
     if (record->name.bytes > 0) {
         name_unlink(table, record);
     }
@@ -400,6 +411,19 @@ static Status text_take(AttributeTable *table, size_t bytes, uint32_t *pool, uin
     return count_limit(table);
 }
 
+static ScriptValue value_of(const AttributeTable *table, const Attribute *attribute);
+
+static void tell_changed(const AttributeTable *table, const Record *record,
+                         const Attribute *attribute, const ScriptValue *now)
+{
+    const AttributeListener *listener = &table->listener;
+    const ScriptValue before = value_of(table, attribute); // nil of a new one
+    if (listener->changed != NULL && !script_value_equal(now, &before)) {
+        listener->changed(listener->user, record->net_id, name_text(&attribute->name), now,
+                          &before);
+    }
+}
+
 static void attribute_remove(AttributeTable *table, Record *record, Text name)
 {
     uint32_t *link = attribute_link(table, record, name);
@@ -408,6 +432,7 @@ static void attribute_remove(AttributeTable *table, Record *record, Text name)
     }
     const uint32_t slot = *link;
     Attribute *attribute = attribute_at(table, slot);
+    tell_changed(table, record, attribute, &(ScriptValue){.type = SCRIPT_NIL});
     text_drop(table, attribute);
     *link = attribute->after;
     table->parts[ATTRIBUTE_PART_ATTRIBUTES][attribute->maker] -= 1;
@@ -430,6 +455,7 @@ static Status attribute_make(AttributeTable *table, Record *record, Text name, A
     uint32_t *link = attribute_link(table, record, name);
     Attribute *attribute = attribute_at(table, handle.index);
     attribute->name = name_make(name);
+    attribute->type = SCRIPT_NIL; // until it is written
     attribute->after = *link;
     attribute->maker = table->maker;
     table->parts[ATTRIBUTE_PART_ATTRIBUTES][attribute->maker] += 1;
@@ -462,6 +488,7 @@ static Status attribute_write(AttributeTable *table, Record *record, Text name,
     if (slot != 0) { // before the old text is freed: it may be the same
         memcpy(pool_at(&table->texts[pool], slot), value->text.data, value->text.bytes);
     }
+    tell_changed(table, record, attribute, value);
     text_drop(table, attribute);
     attribute->type = value->type;
     if ((flags & ATTRIBUTE_VISIBILITY) != 0) {
@@ -608,6 +635,9 @@ static void tag_flip(AttributeTable *table, AttributeTag *tag, Record *record)
     }
     record->tag_count += was ? (uint32_t)-1 : 1;
     touch(table, record);
+    if (table->listener.tagged != NULL) {
+        table->listener.tagged(table->listener.user, record->net_id, name_text(&tag->name), !was);
+    }
 }
 
 Status attribute_table_set_tag(AttributeTable *table, uint64_t net_id, Text name, bool on)
@@ -682,28 +712,60 @@ bool attribute_table_tag_of(const AttributeTable *table, const Record *record, u
     return false;
 }
 
-void attribute_table_empty(AttributeTable *table, Record *record)
+void attribute_table_prune(AttributeTable *table, Record *record,
+                           bool (*keeps)(void *user, Text name, bool is_tag), void *user)
 {
-    while (record->attribute_first != 0) {
-        attribute_remove(table, record,
-                         name_text(&attribute_at(table, record->attribute_first)->name));
+    for (uint32_t at = record->attribute_first; at != 0;) {
+        const Text name = name_text(&attribute_at(table, at)->name);
+        at = attribute_at(table, at)->after;
+        if (!keeps(user, name, false)) {
+            attribute_remove(table, record, name);
+        }
     }
     const uint32_t slot = slot_of(table, record);
     for (uint32_t i = 0; i < table->config.tag_max && record->tag_count > 0; i++) {
-        if (tag_has(&table->tags[i], slot)) {
-            tag_flip(table, &table->tags[i], record);
+        AttributeTag *tag = &table->tags[i];
+        if (tag->use_count > 0 && tag_has(tag, slot) && !keeps(user, name_text(&tag->name), true)) {
+            tag_flip(table, tag, record);
         }
     }
 }
 
 // --- copying ------------------------------------------------------------------------------------
 
+typedef struct Copied {
+    const AttributeTable *from;
+    uint64_t net_id;
+    bool is_owner;
+} Copied;
+
+static bool is_visible(uint32_t flags, bool is_owner)
+{
+    return is_owner ? attribute_is_owners(flags) : attribute_is_public(flags);
+}
+
+static bool is_copied(void *user, Text name, bool is_tag)
+{
+    const Copied *copied = user;
+    ScriptValue value;
+    uint32_t flags = 0;
+    if (is_tag) {
+        return attribute_table_has_tag(copied->from, copied->net_id, name);
+    }
+    return attribute_table_attribute(copied->from, copied->net_id, name, &value, &flags) &&
+           is_visible(flags, copied->is_owner);
+}
+
 static void copy_record(const AttributeTable *from, const Record *record, AttributeTable *to,
                         bool is_owner)
 {
     Record *copy = attribute_table_find(to, record->net_id);
+    const AttributeListener listener = to->listener;
     if (copy != NULL) {
-        attribute_table_empty(to, copy);
+        Copied copied = {from, record->net_id, is_owner};
+        attribute_table_prune(to, copy, is_copied, &copied);
+    } else {
+        to->listener.changed = NULL; // an entity that is new has no attributes that changed
     }
     if (record->name.bytes > 0) {
         // Rejections are counted by the table that rejects.
@@ -711,7 +773,7 @@ static void copy_record(const AttributeTable *from, const Record *record, Attrib
     }
     AttributeEntry entry = {0};
     while (attribute_table_attribute_next(from, record, &entry)) {
-        if (is_owner ? attribute_is_owners(entry.flags) : attribute_is_public(entry.flags)) {
+        if (is_visible(entry.flags, is_owner)) {
             (void)!attribute_table_set_attribute(to, record->net_id, entry.name, &entry.value,
                                                  entry.flags);
         }
@@ -725,6 +787,7 @@ static void copy_record(const AttributeTable *from, const Record *record, Attrib
     if (copy != NULL) {
         drop_if_empty(to, copy);
     }
+    to->listener = listener;
 }
 
 void attribute_table_copy_visible(const AttributeTable *from, AttributeTable *to, uint64_t since,

@@ -58,6 +58,15 @@ typedef struct AttributeTag {
     uint64_t *members; // one bit per record slot
 } AttributeTag;
 
+// Is told of every change of an attribute or tag while the value before is still there; must not
+// change the table. Both functions may be NULL.
+typedef struct AttributeListener {
+    void *user;
+    void (*changed)(void *user, uint64_t net_id, Text name, const ScriptValue *now,
+                    const ScriptValue *before);
+    void (*tagged)(void *user, uint64_t net_id, Text tag, bool on);
+} AttributeListener;
+
 typedef struct AttributeTable {
     AttributeTableConfig config;
     Pool records;
@@ -71,6 +80,7 @@ typedef struct AttributeTable {
     uint64_t version;       // rises with every change
     uint64_t removed_count; // records that went
     uint64_t limit_count;
+    AttributeListener listener;
     uint32_t maker; // the script that makes changes now; 0: none, which has no limit
     uint32_t parts[ATTRIBUTE_PARTS][SIM_MAKERS_MAX + 1];
 } AttributeTable;
@@ -90,9 +100,12 @@ bool attribute_table_name_equal(const ShortName *name, Text text);
 Record *attribute_table_find(const AttributeTable *table, uint64_t net_id); // NULL: nothing kept
 MUST_USE Status attribute_table_open(AttributeTable *table, uint64_t net_id,
                                      Record **out); // makes one if there is none
+// A listener is told of the tags that end with it, not of its attributes.
 void attribute_table_remove(AttributeTable *table, uint64_t net_id);
-// Removes its attributes and tags, not its name.
-void attribute_table_empty(AttributeTable *table, Record *record);
+// Removes those attributes and tags that `keeps` does not want. So what is set afterwards leaves
+// the record as it should be, and a listener is told only of what differs.
+void attribute_table_prune(AttributeTable *table, Record *record,
+                           bool (*keeps)(void *user, Text name, bool is_tag), void *user);
 // Walks the records in slot order: start with 0, ends with 0.
 uint32_t attribute_table_next(const AttributeTable *table, uint32_t after);
 Record *attribute_table_at(const AttributeTable *table, uint32_t slot);

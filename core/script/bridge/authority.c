@@ -356,6 +356,18 @@ static void forget_character(Authority *authority, uint64_t net_id)
     }
 }
 
+static void push_lost_tags(Authority *authority, const Record *record)
+{
+    uint32_t index = 0;
+    Text tag;
+    while (record->tag_count > 0 &&
+           attribute_table_tag_of(&authority->attributes, record, &index, &tag)) {
+        authority_push_noise(
+            authority,
+            &(ScriptEvent){.type = SCRIPT_EVENT_TAG, .entity = record->net_id, .name = tag});
+    }
+}
+
 // Removes records of entities that left the sim; one that cannot be reported yet waits for the next
 // time.
 static void forget_gone(Authority *authority)
@@ -368,6 +380,11 @@ static void forget_gone(Authority *authority)
             continue;
         }
         const uint64_t net_id = record->net_id;
+        if (authority->event_count == authority->config.event_max) {
+            authority->counters.events_dropped += 1;
+            return;
+        }
+        push_lost_tags(authority, record);
         if (!authority_push(authority,
                             &(ScriptEvent){.type = SCRIPT_EVENT_DESTROYED, .entity = net_id})) {
             return;

@@ -193,6 +193,14 @@ static bool method_has_tag(ScriptWorld *world, uint64_t net_id, Text tag)
            attribute_table_has_tag(&of(world)->attributes, net_id, tag);
 }
 
+static bool method_tag_next(ScriptWorld *world, uint64_t net_id, uint32_t *index, Text *tag)
+{
+    const AttributeTable *attributes = &of(world)->attributes;
+    const Record *record = attribute_table_find(attributes, net_id);
+    return record != NULL && record->tag_count > 0 &&
+           attribute_table_tag_of(attributes, record, index, tag);
+}
+
 static uint32_t method_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint32_t max)
 {
     const Authority *authority = of(world);
@@ -876,6 +884,7 @@ static const ScriptWorldMethods methods = {
     .attribute = method_attribute,
     .has_tag = method_has_tag,
     .tagged = method_tagged,
+    .tag_next = method_tag_next,
     .spawn = method_spawn,
     .spawn_for_actor = authority_spawn_for_actor,
     .destroy = method_destroy,

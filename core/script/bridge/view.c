@@ -103,6 +103,31 @@ AttributeTable *view_attributes(View *view)
     return &view->attributes;
 }
 
+static void view_changed(void *user, uint64_t net_id, Text name, const ScriptValue *now,
+                         const ScriptValue *before)
+{
+    const View *view = user;
+    if (view->listener.changed != NULL && net_id < VIEW_LOCAL_FIRST) {
+        view->listener.changed(view->listener.user, net_id, name, now, before);
+    }
+}
+
+static void view_tagged(void *user, uint64_t net_id, Text tag, bool on)
+{
+    const View *view = user;
+    const bool is_scripts = net_id >= VIEW_LOCAL_FIRST && view_local_find(view, net_id) != NULL;
+    if (view->listener.tagged != NULL && !is_scripts) {
+        view->listener.tagged(view->listener.user, net_id, tag, on);
+    }
+}
+
+void view_set_listener(View *view, const AttributeListener *listener)
+{
+    view->listener = *listener;
+    view->attributes.listener =
+        (AttributeListener){.user = view, .changed = view_changed, .tagged = view_tagged};
+}
+
 Roster *view_roster(View *view)
 {
     return &view->roster;
@@ -205,8 +230,8 @@ static bool local_move(const View *view, ViewLocal *local)
 static void local_release(View *view, uint32_t slot)
 {
     const uint64_t net_id = view_local_at(view, slot)->net_id;
-    attribute_table_remove(&view->attributes, net_id);
     id_map_remove(&view->local_map, net_id);
+    attribute_table_remove(&view->attributes, net_id); // after it: its tags end with it
     (void)pool_release(&view->locals, pool_handle(&view->locals, slot));
     if (view->gone_count < view->config.local_max) {
         view->gone[view->gone_count++] = net_id;

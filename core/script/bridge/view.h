@@ -45,6 +45,9 @@ ScriptWorld *view_world(View *view);
 // Names, attributes and tags of replicated entities, except the names of the scene; never give it
 // anything private.
 AttributeTable *view_attributes(View *view);
+// Who is told when what the server says of attributes and tags changes, and when the tags of a
+// local entity end with it; what scripts do to local entities is reported by the API.
+void view_set_listener(View *view, const AttributeListener *listener);
 Roster *view_roster(View *view);
 // A key or an action by any of its names (view_key.c); `changed` gets the one that scripts are
 // told, or 0 bytes if it was so already. STATUS_LIMIT if too many are down at once.

@@ -14,6 +14,7 @@ struct View {
     const Sim *sim;
     SceneNames scene_names;
     AttributeTable attributes;
+    AttributeListener listener;
     Roster roster;
     EffectQueue effects;
     Pool locals; // of ViewLocal

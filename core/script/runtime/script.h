@@ -180,8 +180,10 @@ typedef enum ScriptEventType {
                          // normal
     SCRIPT_EVENT_VOXEL,  // position; other: the kind before; value: the kind now; player_id
     SCRIPT_EVENT_VOXELS, // position and normal: the corners; value: the kind; player_id
-    SCRIPT_EVENT_STRUCTURE_PLACED, // entity; player_id: who built it
-    SCRIPT_EVENT_STRUCTURE_REMOVED // entity; value: StructureEnd; position
+    SCRIPT_EVENT_STRUCTURE_PLACED,  // entity; player_id: who built it
+    SCRIPT_EVENT_STRUCTURE_REMOVED, // entity; value: StructureEnd; position
+    SCRIPT_EVENT_ATTRIBUTE,         // entity, name; payload: the value now and before (value.h)
+    SCRIPT_EVENT_TAG                // entity; name: the tag; value 1 added, 0 removed
 } ScriptEventType;
 
 typedef struct ScriptEvent {

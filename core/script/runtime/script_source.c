@@ -189,7 +189,8 @@ static void move_ref(int *to, int *from)
 // what it would have got itself.
 static void keep_state(Script *fresh, Script *before)
 {
-    const bool skips = before->has_not_started && before->old_ref != 0;
+    const bool has_run = !before->has_not_started && before->load != LOAD_PENDING;
+    const bool skips = !has_run && before->old_ref != 0;
     move_ref(&fresh->old_ref, skips ? &before->old_ref : &before->environment_ref);
     move_ref(&fresh->old_module_ref, skips ? &before->old_module_ref : &before->module_ref);
 }

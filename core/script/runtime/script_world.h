@@ -100,6 +100,8 @@ typedef struct ScriptWorldMethods {
     bool (*attribute)(ScriptWorld *world, uint64_t net_id, Text name, ScriptValue *out);
     bool (*has_tag)(ScriptWorld *world, uint64_t net_id, Text tag);
     uint32_t (*tagged)(ScriptWorld *world, Text tag, uint64_t *out, uint32_t max);
+    // The next tag of an entity; start with *index 0. False after the last.
+    bool (*tag_next)(ScriptWorld *world, uint64_t net_id, uint32_t *index, Text *tag);
     // The number of voxel kinds of the place, including air; `names` are those of kind 1 and up, or
     // NULL if they are unknown.
     uint32_t (*voxel_kinds)(ScriptWorld *world, const Text **names);

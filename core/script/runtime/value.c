@@ -566,3 +566,57 @@ Status value_read(lua_State *lua, const uint8_t *bytes, size_t count, int *pushe
     *pushed = (int)values;
     return STATUS_OK;
 }
+
+// --- attributes ---------------------------------------------------------------------------------
+
+static void write_attribute_number(ByteWriter *writer, double number)
+{
+    // As api_push_value: a number that was an integer stays one.
+    if (number >= -9007199254740992.0 && number <= 9007199254740992.0 &&
+        (double)(int64_t)number == number) {
+        byte_write_u8(writer, TAG_INTEGER);
+        byte_write_varint(writer, zigzag((int64_t)number));
+        return;
+    }
+    byte_write_u8(writer, TAG_FLOAT);
+    write_double(writer, number);
+}
+
+static void write_attribute(ByteWriter *writer, const ScriptValue *value)
+{
+    switch (value->type) {
+    case SCRIPT_BOOL:
+        byte_write_u8(writer, value->boolean ? TAG_TRUE : TAG_FALSE);
+        break;
+    case SCRIPT_NUMBER:
+        write_attribute_number(writer, value->number);
+        break;
+    case SCRIPT_TEXT:
+        byte_write_u8(writer, TAG_TEXT);
+        byte_write_varint(writer, value->text.bytes);
+        byte_write_bytes(writer, value->text.data, value->text.bytes);
+        break;
+    case SCRIPT_VECTOR:
+        byte_write_u8(writer, TAG_VECTOR);
+        byte_write_f32(writer, value->vector.x);
+        byte_write_f32(writer, value->vector.y);
+        byte_write_f32(writer, value->vector.z);
+        break;
+    case SCRIPT_ENTITY:
+        byte_write_u8(writer, TAG_ENTITY);
+        byte_write_varint(writer, value->entity);
+        break;
+    default:
+        byte_write_u8(writer, TAG_NIL);
+        break;
+    }
+}
+
+void value_write_attributes(const ScriptValue *values, uint32_t count, ByteWriter *writer)
+{
+    byte_write_u8(writer, TAG_LIST);
+    byte_write_varint(writer, count);
+    for (uint32_t i = 0; i < count; i++) {
+        write_attribute(writer, &values[i]);
+    }
+}

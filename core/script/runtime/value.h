@@ -11,7 +11,9 @@
 #pragma once
 
 #include "core/base/bytes.h"
+#include "core/base/limits.h"
 #include "core/base/status.h"
+#include "core/wire/attribute.h"
 
 typedef struct lua_State lua_State;
 
@@ -36,6 +38,9 @@ MUST_USE Status value_write(lua_State *thread, int first, int last, ByteWriter *
                             char error[VALUE_ERROR_BYTES]);
 // Pushes the values of a list, and returns how many. Charges the thread for the bytes.
 MUST_USE Status value_read(lua_State *thread, const uint8_t *bytes, size_t count, int *pushed);
+// Writes values of attributes as a list, without a Vm; two take at most VALUE_ATTRIBUTES_BYTES.
+#define VALUE_ATTRIBUTES_BYTES (2 * (ATTRIBUTE_TEXT_BYTES_MAX + 16))
+void value_write_attributes(const ScriptValue *values, uint32_t count, ByteWriter *writer);
 // Checks bytes without a Vm.
 MUST_USE Status value_check(const uint8_t *bytes, size_t count);
 

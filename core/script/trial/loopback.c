@@ -3,6 +3,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/check.h"
+#include "core/script/runtime/value.h"
 
 #include <string.h>
 
@@ -119,6 +120,29 @@ static Client *client_find(const Loopback *loopback, uint64_t player_id)
     return NULL;
 }
 
+static void client_changed(void *user, uint64_t net_id, Text name, const ScriptValue *now,
+                           const ScriptValue *before)
+{
+    const Client *client = user;
+    uint8_t bytes[VALUE_ATTRIBUTES_BYTES];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    value_write_attributes((const ScriptValue[]){*now, *before}, 2, &writer);
+    const ScriptEvent event = {.type = SCRIPT_EVENT_ATTRIBUTE,
+                               .entity = net_id,
+                               .name = name,
+                               .payload = bytes,
+                               .payload_bytes = writer.at};
+    (void)!client->port.event(client->port.user, &event); // a full queue is counted by the scripts
+}
+
+static void client_tagged(void *user, uint64_t net_id, Text tag, bool on)
+{
+    const Client *client = user;
+    const ScriptEvent event = {
+        .type = SCRIPT_EVENT_TAG, .entity = net_id, .name = tag, .value = on ? 1 : 0};
+    (void)!client->port.event(client->port.user, &event);
+}
+
 Status loopback_join(Loopback *loopback, uint64_t player_id, View *view, ScriptPort port)
 {
     if (player_id == 0) {
@@ -137,6 +161,9 @@ Status loopback_join(Loopback *loopback, uint64_t player_id, View *view, ScriptP
                        .message_budget = LOOPBACK_MESSAGES_PER_SECOND * tick_rate(loopback),
                        .chat_budget = LOOPBACK_CHATS * tick_rate(loopback),
                        .roster_version = UINT64_MAX};
+    view_set_listener(
+        view,
+        &(AttributeListener){.user = client, .changed = client_changed, .tagged = client_tagged});
     return STATUS_OK;
 }
 
@@ -144,6 +171,7 @@ void loopback_leave(Loopback *loopback, uint64_t player_id)
 {
     Client *client = player_id != 0 ? client_find(loopback, player_id) : NULL;
     if (client != NULL) {
+        view_set_listener(client->view, &(AttributeListener){0});
         *client = (Client){0};
     }
 }

@@ -351,6 +351,16 @@ Status sample_world_key(SampleWorld *world, Text key, bool down)
     return script_event(world->client, &event);
 }
 
+// A script may have turned the player, whose next inputs look there.
+static void keep_look(SampleWorld *world)
+{
+    const Entity *body =
+        sim_entity(world->sim, sim_find(world->sim, sample_world_character(world)));
+    if (body != NULL) {
+        world->input.yaw = body->character.input.yaw;
+    }
+}
+
 static void step_once(SampleWorld *world)
 {
     sim_set_input(world->sim, sim_find(world->sim, sample_world_character(world)), &world->input);
@@ -358,6 +368,7 @@ static void step_once(SampleWorld *world)
     const double unix_seconds = world->config.unix_seconds + world_seconds;
     if (world->server != NULL) {
         script_tick(world->server, unix_seconds, world_seconds);
+        keep_look(world);
     }
     if (world->client != NULL) {
         script_tick(world->client, unix_seconds, world_seconds);

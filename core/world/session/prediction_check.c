@@ -31,6 +31,7 @@ void prediction_reset(Sessions *sessions, Session *session)
     Sim *sim = sessions->config.sim;
     Prediction *own = &session->prediction;
     memset(own, 0, sizeof *own);
+    session->turn = (SessionTurn){.is_on = false};
     const Entity *body = session_body(sim, session);
     if (body != NULL) {
         const CharacterState state = character_state(sim, session_handle(sim, session));

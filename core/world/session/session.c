@@ -314,6 +314,15 @@ static void hash_input(const InputBuffer *input, Hash64 *hash)
     hash_u64(hash, input->early_tick);
 }
 
+static void hash_turn(const SessionTurn *turn, Hash64 *hash)
+{
+    if (turn->is_on) {
+        hash_u64(hash, turn->yaw << 32 | turn->frame);
+        hash_u64(hash, turn->until_tick);
+        hash_u64(hash, turn->end_tick);
+    }
+}
+
 static void hash_flow(const Session *session, Hash64 *hash)
 {
     const SnapshotFlow *flow = &session->flow;
@@ -376,6 +385,7 @@ void session_hash(const Sessions *sessions, Hash64 *hash)
         hash_u64(hash, session->preview_until[0]);
         hash_u64(hash, session->preview_until[1]);
         hash_input(&session->input, hash);
+        hash_turn(&session->turn, hash);
         hash_flow(session, hash);
     }
 }

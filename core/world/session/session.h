@@ -6,6 +6,7 @@
 //   output.c            what goes out                 rate.c              how often one may ask
 //   event.c             events for many               input.c             inputs that wait
 //   snapshot_send.c     frames, acknowledgements      prediction_check.c  was the prediction right?
+//   turn.c              bodies that scripts turn
 //   debug_truth.c       exact positions for tools
 //
 // What always holds:
@@ -29,6 +30,7 @@
 #include "core/world/session/prediction_check.h"
 #include "core/world/session/rate.h"
 #include "core/world/session/snapshot_send.h"
+#include "core/world/session/turn.h"
 
 typedef enum SessionState {
     SESSION_FREE,
@@ -72,6 +74,7 @@ typedef struct Session {
     uint64_t rated_tick; // when too many messages were last refused
     uint32_t strikes;    // malformed messages; too many end the session
     InputBuffer input;
+    SessionTurn turn;
     Prediction prediction;
     uint64_t geometry_tick; // something near it changed then
     SnapshotFlow flow;

@@ -49,7 +49,7 @@ typedef struct Job {
     JobWork work;
     char *place;  // NULL: its work makes it
     char *spells; // folder; NULL: none
-    bool force, writes;
+    bool force, writes, warm;
     bool has_stamp; // of the folder just before the build read it
     uint8_t stamp[SHA256_BYTES];
     atomic_bool cancel;
@@ -552,6 +552,7 @@ static Status run_builder(JobQueue *queue, Job *job, BuildResult *result,
                                   .write = queue->config.cache == NULL || job->writes,
                                   .update = !job->has_work,
                                   .pack = job->has_work || queue->built != NULL,
+                                  .warm = job->warm,
                                   .progress = on_progress,
                                   .user = &(Watch){queue, job},
                                   .cancel = &job->cancel};
@@ -836,6 +837,7 @@ Status job_start_for(JobQueue *queue, const JobWish *wish, char id[JOB_ID_BYTES]
         job->place = real;
         job->force = wish->force;
         job->writes = wish->writes;
+        job->warm = wish->warm;
         job->account = wish->account;
         job->status.hides_cache = queue->hides_cache;
         job->status.queued_unix_ms = clock_unix_ms();

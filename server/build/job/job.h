@@ -115,6 +115,7 @@ MUST_USE Status job_start(JobQueue *queue, const char *place, bool force, char i
 typedef struct JobWish {
     const char *place;
     bool force, writes;
+    bool warm; // so that the next build of the place is quick (BuildRequest)
     uint64_t account;
 } JobWish;
 MUST_USE Status job_start_for(JobQueue *queue, const JobWish *wish, char id[JOB_ID_BYTES],

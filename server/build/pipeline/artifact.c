@@ -30,6 +30,7 @@
 #define PATH_BYTES    4096
 #define FOLDER_FLAGS  (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define SEGMENT_BYTES 256
+#define SYNC_EACH_MAX 32 // files that are synced one by one
 
 static const char *const side_names[ARTIFACT_SIDES] = {"server", "client"};
 static const char *const side_homes[ARTIFACT_SIDES] = {HOME "/server", HOME "/client"};
@@ -420,10 +421,24 @@ static const char *fill(int root, int old_root, const PlaceFolder *before, const
     return NULL;
 }
 
+// Each file that is synced alone waits for the disk. Many together are on disk sooner when the
+// whole file system is synced once, though that waits for what others have written too.
+static bool sync_many(int root, uint32_t file_count, const bool *is_new)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < file_count; i++) {
+        count += is_new[i];
+    }
+    return count > SYNC_EACH_MAX && syncfs(root) == 0;
+}
+
 static const char *sync_all(int root, const PlaceFile *files, uint32_t file_count,
                             const bool *is_new)
 {
     const char *last = "";
+    if (sync_many(root, file_count, is_new)) {
+        return NULL;
+    }
     for (uint32_t i = 0; i < file_count; i++) {
         if ((is_new[i] && !sync_path(root, files[i].path, O_RDONLY)) ||
             !sync_parents(root, files[i].path, last)) {

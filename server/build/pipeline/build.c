@@ -430,6 +430,9 @@ static Status run_stages(Build *build)
         return STATUS_MALFORMED;
     }
     status = status == STATUS_OK ? build_write(build) : status;
+    if (status == STATUS_OK && build->request->pack) {
+        status = check_cancel(build, build_pack_rows(build));
+    }
     status = status == STATUS_OK ? build_write_references(build) : status;
     if (status == STATUS_OK) {
         if (build->result->compiled_count + build->result->asset_checked_count > 0) {
@@ -538,6 +541,8 @@ void build_result_free(BuildResult *result)
     free(result->asset_list);
     free(result->manifest);
     free(result->client_manifest);
+    free(result->client_rows);
+    free(result->client_rows_zstd);
     diagnostic_list_free(&result->diagnostics);
     *result = (BuildResult){0};
 }

@@ -62,6 +62,7 @@ typedef struct BuildRequest {
     bool write;  // write the artifacts; without it only the version is recorded, beside the key
     bool update; // update the references in the scene; `write` does so in any case
     bool pack;   // also compress the runes for players
+    bool warm;   // start the TypeScript compiler, if the place has any, even if all is cached
     void (*progress)(void *user, const BuildProgress *progress); // may be NULL
     void *user;
     const atomic_bool *cancel; // may be NULL
@@ -97,6 +98,11 @@ typedef struct BuildResult {
     size_t frame_bytes;
     char *manifest, *client_manifest; // JSON, signed
     size_t manifest_bytes, client_manifest_bytes;
+    uint8_t *client_rows; // of it (manifest_write_rows): what clients fetch if it fits no message
+    size_t client_rows_bytes;
+    uint8_t *client_rows_zstd; // a frame, if it was requested and they fit no message; or NULL
+    size_t client_rows_zstd_bytes;
+    uint8_t client_rows_hash[32];
     BuildAsset *assets; // sorted by path
     uint32_t asset_count;
     uint32_t asset_read_count, asset_checked_count; // read by the builder; checked by the worker

@@ -74,6 +74,8 @@ CompileJob build_compile_job(const BuildItem *item);
 const BuildItem *build_item_named(const Build *build, const char *path); // NULL: none
 // build_pack.c: compresses the runes that players download.
 MUST_USE Status build_pack(Build *build);
+// After build_write: the same for the rows of their manifest.
+MUST_USE Status build_pack_rows(Build *build);
 // build_dry_run.c: tries out scripts that require others.
 MUST_USE Status build_dry_run(Build *build);
 // build_scene.c: updates the references in the scene, and compiles it.

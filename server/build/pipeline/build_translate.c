@@ -312,6 +312,13 @@ static Status run_typescript(Build *build, const CacheKey *key)
     return status == STATUS_MALFORMED && said_why ? STATUS_OK : status;
 }
 
+// Does no compiler run yet? A compile of the whole place makes the next one quick.
+static bool is_cold(Build *build)
+{
+    TypeScript *typescript = NULL;
+    return build_typescript(build, &typescript) == STATUS_OK && typescript_pid(typescript) == 0;
+}
+
 Status build_translate_typescript(Build *build)
 {
     const uint32_t total = count_language(build, SOUL_TYPESCRIPT);
@@ -322,7 +329,8 @@ Status build_translate_typescript(Build *build)
     const CacheKey key = typescript_key(build);
     Buffer entry = buffer_of(ENTRY_BYTES_MAX);
     Status status = STATUS_NOT_FOUND;
-    if (!build->request->force && cache_find(build->context.cache, &key, &entry)) {
+    const bool is_cached = !build->request->force && !(build->request->warm && is_cold(build));
+    if (is_cached && cache_find(build->context.cache, &key, &entry)) {
         status = read_entry(build, &entry);
     }
     buffer_free(&entry);

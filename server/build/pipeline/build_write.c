@@ -371,6 +371,22 @@ static Status give_manifests(Writing *writing)
     return STATUS_OK;
 }
 
+static Status give_rows(const Writing *writing)
+{
+    BuildResult *result = writing->build->result;
+    ByteWriter counter = byte_counter();
+    Status status = manifest_write_rows(writing->client_rows, writing->client_row_count, &counter);
+    result->client_rows = status == STATUS_OK ? malloc(counter.at) : NULL;
+    if (result->client_rows == NULL) {
+        return status == STATUS_OK ? STATUS_LIMIT : status;
+    }
+    ByteWriter writer = byte_writer(result->client_rows, counter.at);
+    status = manifest_write_rows(writing->client_rows, writing->client_row_count, &writer);
+    result->client_rows_bytes = writer.at;
+    sha256_of(result->client_rows, writer.at, result->client_rows_hash);
+    return status;
+}
+
 static Status write_all(Writing *writing, Artifacts *artifacts, const SigningPublicKeys *halves)
 {
     Build *build = writing->build;
@@ -391,6 +407,7 @@ static Status write_all(Writing *writing, Artifacts *artifacts, const SigningPub
     }
     status = status == STATUS_OK ? write_sides(writing, artifacts, before) : status;
     status = status == STATUS_OK ? give_manifests(writing) : status;
+    status = status == STATUS_OK ? give_rows(writing) : status;
     for (uint32_t side = 0; side < ARTIFACT_SIDES; side++) {
         place_folder_free(&before[side]);
         buffer_free(&writing->manifests[side]);

@@ -2,7 +2,6 @@
 #include "server/build/pipeline/rune_set.h"
 
 #include "core/base/sha256.h"
-#include "core/wire/manifest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,50 +56,4 @@ void rune_set_free(RuneSet *set)
 {
     free(set->runes);
     *set = (RuneSet){0};
-}
-
-// --- the rows -----------------------------------------------------------------------------------
-
-static Status write_rows(const ManifestList *list, ClientRows *out)
-{
-    ByteWriter counter = byte_counter();
-    Status status = manifest_write_rows(list->rows, list->row_count, &counter);
-    uint8_t *text = status == STATUS_OK ? malloc(counter.at) : NULL;
-    if (text == NULL) {
-        return status == STATUS_OK ? STATUS_LIMIT : status;
-    }
-    ByteWriter writer = byte_writer(text, counter.at);
-    status = manifest_write_rows(list->rows, list->row_count, &writer);
-    *out = (ClientRows){.text = text, .bytes = writer.at};
-    sha256_of(text, writer.at, out->hash);
-    return status;
-}
-
-Status client_rows_make(const BuildResult *built, ClientRows *out)
-{
-    *out = (ClientRows){0};
-    if (built->client_manifest == NULL) {
-        return STATUS_OK;
-    }
-    void *block = malloc(MANIFEST_ARENA_BYTES);
-    if (block == NULL) {
-        return STATUS_LIMIT;
-    }
-    Arena arena;
-    arena_init(&arena, block, MANIFEST_ARENA_BYTES);
-    ManifestList list;
-    uint8_t signature[MANIFEST_SIGNATURE_BYTES];
-    bool has_signature = false;
-    JsonError error = {0};
-    Status status = manifest_read(&arena, built->client_manifest, built->client_manifest_bytes,
-                                  &list, signature, &has_signature, &error);
-    status = status == STATUS_OK ? write_rows(&list, out) : status;
-    free(block);
-    return status;
-}
-
-void client_rows_free(ClientRows *rows)
-{
-    free(rows->text);
-    *rows = (ClientRows){0};
 }

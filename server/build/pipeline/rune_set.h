@@ -11,15 +11,5 @@ typedef struct RuneSet {
     uint8_t hash[SHA256_BYTES];
 } RuneSet;
 
-// The rows of the clients' manifest as a blob (manifest_write_rows): what clients fetch if they do
-// not fit a message.
-typedef struct ClientRows {
-    uint8_t *text; // NULL: the place has no manifest, because it came from another machine
-    size_t bytes;
-    uint8_t hash[SHA256_BYTES];
-} ClientRows;
-
-MUST_USE Status client_rows_make(const BuildResult *built, ClientRows *out);
-void client_rows_free(ClientRows *rows);
 MUST_USE Status rune_set_make(const BuildResult *built, RuneSet *out);
 void rune_set_free(RuneSet *set);

@@ -57,7 +57,7 @@ MUST_USE Status typescript_compile(TypeScript *typescript, const SoulList *souls
                                    const bool *wanted, TypeScriptResult *out,
                                    DiagnosticList *diagnostics, char reason[WORKER_REASON_BYTES]);
 void typescript_result_free(TypeScriptResult *result);
-pid_t typescript_pid(const TypeScript *typescript); // 0: none runs; for tests
+pid_t typescript_pid(const TypeScript *typescript); // 0: none runs
 void typescript_set_quiet(TypeScript *typescript,
                           uint32_t quiet_ms); // for the next calls; for tests
 // Everything the output depends on besides the sources, for cache keys: the versions of the

@@ -221,17 +221,38 @@ static void get_metrics(void *user, HttpRequest *request, HttpResponse *response
 
 // --- blobs --------------------------------------------------------------------------------------
 
-// A range is one of the rune's own bytes.
+// Bytes, and the same as a zstd frame, if there is one.
+typedef struct TwoForms {
+    const uint8_t *bytes, *zstd;
+    size_t count, zstd_count;
+} TwoForms;
+
+// A range is one of the bytes themselves.
+static void send_either(ServePlace *place, const TwoForms *forms, const HttpRequest *request,
+                        HttpResponse *response)
+{
+    const bool as_zstd = forms->zstd != NULL && http_header(request, "Range") == NULL &&
+                         http_prefers_coding(request, HTTP_ZSTD);
+    serve_place_send(place, as_zstd ? forms->zstd : forms->bytes,
+                     as_zstd ? forms->zstd_count : forms->count, response);
+    response->content_encoding = as_zstd ? "zstd" : NULL;
+    response->varies_by_encoding = true;
+}
+
 static void send_rune(ServePlace *place, uint32_t number, const HttpRequest *request,
                       HttpResponse *response)
 {
     const BuildRune *rune = &place->place->built.runes[number];
-    const bool as_zstd = rune->zstd != NULL && http_header(request, "Range") == NULL &&
-                         http_prefers_coding(request, HTTP_ZSTD);
-    serve_place_send(place, as_zstd ? rune->zstd : rune->bytes,
-                     as_zstd ? rune->zstd_count : rune->count, response);
-    response->content_encoding = as_zstd ? "zstd" : NULL;
-    response->varies_by_encoding = true;
+    const TwoForms forms = {rune->bytes, rune->zstd, rune->count, rune->zstd_count};
+    send_either(place, &forms, request, response);
+}
+
+static void send_rows(ServePlace *place, const HttpRequest *request, HttpResponse *response)
+{
+    const BuildResult *built = &place->place->built;
+    const TwoForms forms = {built->client_rows, built->client_rows_zstd, built->client_rows_bytes,
+                            built->client_rows_zstd_bytes};
+    send_either(place, &forms, request, response);
 }
 
 // For ever: the address says what it is.
@@ -282,8 +303,8 @@ static bool has_in_memory(void *user, const ServePlace *place)
         return has_packed(user, place);
     }
     const HostPlace *host = place->place;
-    wanted->is_rows =
-        host->rows.text != NULL && memcmp(wanted->hash, host->rows.hash, sizeof wanted->hash) == 0;
+    wanted->is_rows = host->built.client_rows != NULL &&
+                      memcmp(wanted->hash, host->built.client_rows_hash, sizeof wanted->hash) == 0;
     if (wanted->is_rows || memcmp(wanted->hash, host->scene_hash, sizeof wanted->hash) == 0) {
         return true;
     }
@@ -309,7 +330,7 @@ static void send_wanted(ServePlace *place, const Wanted *wanted, HttpRequest *re
     } else if (wanted->rune != UINT32_MAX) {
         send_rune(place, wanted->rune, request, response);
     } else if (wanted->is_rows) {
-        serve_place_send(place, place->place->rows.text, place->place->rows.bytes, response);
+        send_rows(place, request, response);
     } else {
         serve_place_send(place, built->stripped, built->stripped_bytes, response);
     }
@@ -436,7 +457,8 @@ static const HttpRoute routes[] = {
      .gives = "application/octet-stream",
      .summary = "A rune, packed; the number is rune_packing of /join"},
     {"POST", "/packed/*", serve_post_bundle, .body_max = SERVE_BUNDLE_BODY_BYTES, .blocks = true,
-     .names = "number", .takes = "runes:array place_id?", .gives = "application/octet-stream", .fails = "404",
+     .names = "number", .takes = "runes:array place_id?", .gives = "application/octet-stream",
+     .fails = "404",
      .summary = "Several runes of a place in one answer; the number 0 has them as they are"},
     {"GET", "/api/assets", .handler = serve_asset_list, .blocks = true,
      .gives = "assets:array thumbnail?:any", .fails = "404", .summary = "The assets of the place"},

@@ -67,7 +67,7 @@ static void build(Serve *serve)
     // With the data elsewhere nothing is written into the place.
     const Status started =
         queue != NULL && status != NULL
-            ? job_start_for(queue, &(JobWish){.place = folder_of(serve)}, id, &joined)
+            ? job_start_for(queue, &(JobWish){.place = folder_of(serve), .warm = true}, id, &joined)
             : STATUS_LIMIT;
     if (started != STATUS_OK) {
         say("not built: %s", status_text(started));

@@ -53,7 +53,7 @@ function onStart()
 
     local door = World.Find("Door")
     assert(door and door.Name == "Door" and World.Find("nothing of that name") == nil)
-    assert(World.Find("Door") == door)
+    assert(World.Find("Door") == door and World:Find("Door") == door)
 
     local hit = World.Raycast(Vector3.new(6, 9, 6), Vector3.new(0, -1, 0), 20)
     assert(hit and hit.Entity == crate and hit.Normal == Vector3.new(0, 1, 0))

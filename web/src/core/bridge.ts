@@ -60,6 +60,7 @@ interface Exports {
     clientProgress(client: Handle): number;
     clientInput(
         client: Handle, moveX: number, moveZ: number, yaw: number, pitch: number, buttons: number,
+        turnSeen: number,
     ): void;
     clientUpdate(client: Handle, nowMs: number): void;
     clientSend(client: Handle, json: Address, bytes: number): number;
@@ -67,6 +68,10 @@ interface Exports {
     clientMovers(client: Handle): Address;
     clientShapes(client: Handle): Address;
     clientOwn(client: Handle): Address;
+    clientRay(
+        client: Handle, x: number, y: number, z: number,
+        dx: number, dy: number, dz: number, distance: number,
+    ): Address;
     clientHash(client: Handle): bigint;
     clientStats(client: Handle): Address;
     clientPlace(client: Handle): Address;
@@ -253,6 +258,15 @@ export interface Input {
     yaw: number;
     pitch: number;
     buttons: number;
+    turnSeen?: number; // how much of what scripts have turned is in this yaw
+}
+
+export type Triple = [number, number, number];
+
+export interface Ray {
+    from: Triple;
+    to: Triple; // a direction of length 1
+    distance: number; // at most
 }
 
 // Doubles in a row of clientMovers and clientShapes; bytes of a face of terrain.
@@ -539,7 +553,7 @@ export class CoreClient {
 
     setInput(input: Input): void {
         this.raw.clientInput(this.handle, input.moveX, input.moveZ, input.yaw, input.pitch,
-            input.buttons);
+            input.buttons, input.turnSeen ?? 0);
     }
 
     update(nowMs: number): void {
@@ -576,6 +590,12 @@ export class CoreClient {
 
     own(): Float64Array<ArrayBuffer> {
         return this.core.takeNumbers(this.raw.clientOwn(this.handle));
+    }
+
+    // What a ray meets first: distance, point, normal. Null: nothing that blocks.
+    ray({ from, to, distance }: Ray): Float64Array<ArrayBuffer> | null {
+        const at = this.raw.clientRay(this.handle, ...from, ...to, distance);
+        return at === 0 ? null : this.core.takeNumbers(at);
     }
 
     hash(): bigint {

@@ -1,7 +1,7 @@
 // What the page and its worker say to each other. The worker owns the connection and the client in
 // WASM; the page owns the screen and the keys.
 import type {
-    ClientEvent, ClientStats, Diagnostic, Fault, Input, Part, Place, Shown, WidgetUse,
+    ClientEvent, ClientStats, Diagnostic, Fault, Input, Part, Place, Ray, Shown, WidgetUse,
 } from './bridge.ts';
 import type { CacheStats } from './cache.ts';
 import type { Progress } from './download.ts';
@@ -19,7 +19,7 @@ export interface Join {
 export type ToWorker =
     | Join
     // Once for each picture; the answer is a frame.
-    | { type: 'input'; input: Input; camera: number[] }
+    | { type: 'input'; input: Input; camera: number[]; rays: Rays }
     | { type: 'key'; key: string; down: boolean }
     | { type: 'widget'; use: WidgetUse } // of what scripts show
     | { type: 'command'; feature: string; action: string; payload: object }
@@ -39,12 +39,21 @@ export interface Status {
     text: string; // for people
 }
 
+// What the page asks the world about with each picture: how far back the camera can go, and what
+// is looked at. Null: not wanted.
+export interface Rays {
+    back: Ray | null;
+    aim: Ray | null;
+}
+
 export interface Frame {
     type: 'frame';
     own: Float64Array<ArrayBuffer>;
     movers: Float64Array<ArrayBuffer>;
     shapes: Float64Array<ArrayBuffer>;
     hidden: Float64Array<ArrayBuffer>;
+    free: number; // how far the ray back goes
+    aim: Float64Array<ArrayBuffer> | null; // distance, point, normal
 }
 
 export interface LinkStats {

@@ -3,7 +3,7 @@
 import wasmUrl from '../../../build/wasm/core.wasm?url'; // made by the wasm preset
 
 import { type ClientEvent, ClientState, Core, type Input } from './bridge.ts';
-import type { FromWorker, Join, ToWorker } from './channel.ts';
+import type { FromWorker, Join, Rays, ToWorker } from './channel.ts';
 import { checkPlace } from './check.ts';
 import { Link } from './link.ts';
 
@@ -156,7 +156,7 @@ function update(): void {
     }
 }
 
-function sendFrame(): void {
+function sendFrame({ back, aim: aimed }: Rays): void {
     if (link === null || sceneHash === '') {
         tell({ type: 'nothing' });
         return;
@@ -166,7 +166,9 @@ function sendFrame(): void {
     const movers = client.movers();
     const shapes = client.shapes();
     const hidden = client.hidden();
-    tell({ type: 'frame', own, movers, shapes, hidden },
+    const free = (back === null ? null : client.ray(back))?.[0] ?? back?.distance ?? 0;
+    const aim = aimed === null ? null : client.ray(aimed);
+    tell({ type: 'frame', own, movers, shapes, hidden, free, aim },
         [own.buffer, movers.buffer, shapes.buffer, hidden.buffer]);
     findChunks();
     sendChunks();
@@ -255,7 +257,7 @@ function hear(message: ToWorker): void {
             input = message.input;
             link?.client.setCamera(message.camera.slice(0, 3), message.camera.slice(3));
             update();
-            sendFrame();
+            sendFrame(message.rays);
             break;
         case 'key':
             link?.client.setKey(message.key, message.down);

@@ -1,8 +1,10 @@
-// Moving things: players and NPCs as capsules with a face and a name, projectiles as small balls.
-// Their positions are computed in WASM; this only draws them.
+// Moving things: players and NPCs with rigid limbs and a name, projectiles as small balls. Their
+// positions are computed in WASM; this only draws them, each kind of limb of everybody at once.
 import * as THREE from 'three';
 
 import { ROW, type Place } from '../core/bridge.ts';
+import { Instances, NOWHERE } from './instances.ts';
+import { instanceMaterial } from './looks.ts';
 import type { Person } from './people.ts';
 
 const KIND_PLAYER = 1;
@@ -12,12 +14,11 @@ const FLAG_GROUNDED = 1;
 const FLAG_DEAD = 4;
 
 interface Body {
-    group: THREE.Group;
+    kind: number;
+    position: THREE.Vector3;
     label: THREE.Sprite | null;
     labelText: string;
     stride: number;
-    legs: [THREE.Mesh, THREE.Mesh] | null;
-    shade: THREE.Mesh | null; // on the ground, while it stands there
 }
 
 const SHIRTS = [0xd9534f, 0x4f8fd9, 0xe0a63a, 0x55a868, 0x8f6bc7, 0xd977a8, 0x3fb0ac, 0xb87333];
@@ -59,9 +60,57 @@ function makeLabel(text: string): THREE.Sprite {
     return sprite;
 }
 
+// One limb of everybody.
+interface Limb {
+    set: Instances;
+    at: THREE.Vector3; // where it is joined to the body, in its height
+    side: number; // -1 left, 1 right, 0 in the middle
+    swings: number; // how far with a step; arms against legs
+    dress: 'shirt' | 'skin' | 'legs' | 'eyes';
+}
+
+const joint = new THREE.Matrix4();
+const whole = new THREE.Matrix4();
+const turn = new THREE.Euler();
+const spin = new THREE.Quaternion();
+const one = new THREE.Vector3(1, 1, 1);
+const colour = new THREE.Color();
+const at = new THREE.Vector3();
+
+// The limbs of a body that is so high and half so wide as its radius.
+function makeLimbs(radius: number, height: number): Limb[] {
+    const leg = height * 0.38;
+    const head = height * 0.15;
+    const trunk = height - leg - head * 2;
+    const limb = (geometry: THREE.BufferGeometry, at: [number, number, number], dress: Limb['dress'],
+        side = 0, swings = 0): Limb => ({
+        set: new Instances(geometry, instanceMaterial()),
+        at: new THREE.Vector3(...at), side, swings, dress,
+    });
+    const hanging = (thick: number, long: number): THREE.BufferGeometry =>
+        new THREE.CapsuleGeometry(thick, Math.max(long - thick * 2, 0.05), 3, 8)
+            .translate(0, -long / 2, 0);
+    return [
+        limb(new THREE.CapsuleGeometry(radius * 0.8, Math.max(trunk - radius, 0.1), 4, 12),
+            [0, leg + trunk / 2, 0], 'shirt'),
+        limb(new THREE.SphereGeometry(head, 16, 12), [0, height - head, 0], 'skin'),
+        ...[-1, 1].flatMap((side) => [
+            limb(new THREE.SphereGeometry(head * 0.16, 8, 6),
+                [side * head * 0.4, height - head * 0.9, head * 0.88], 'eyes', side),
+            limb(hanging(radius * 0.32, leg), [side * radius * 0.4, leg, 0], 'legs', side, side),
+            limb(hanging(radius * 0.24, trunk * 0.95),
+                [side * radius * 1.02, leg + trunk * 0.92, 0], 'shirt', side, -side),
+        ]),
+    ];
+}
+
 export class BodiesView {
     readonly group = new THREE.Group();
     private readonly bodies = new Map<number, Body>();
+    private limbs: Limb[] = [];
+    private shades: Instances | null = null; // on the ground, below who stands there
+    private readonly balls = new Instances(new THREE.SphereGeometry(1, 10, 8),
+        new THREE.MeshBasicMaterial({ color: 0x3d3a36 }));
     private radius = 0.4;
     private height = 1.8;
 
@@ -71,6 +120,16 @@ export class BodiesView {
         for (const id of [...this.bodies.keys()]) {
             this.drop(id);
         }
+        this.limbs.forEach(({ set }) => set.dispose());
+        this.group.clear();
+        this.limbs = makeLimbs(this.radius, this.height);
+        this.shades = new Instances(
+            new THREE.CircleGeometry(this.radius * 1.15, 20).rotateX(-Math.PI / 2),
+            new THREE.MeshBasicMaterial({
+                color: 0x0a1420, transparent: true, opacity: 0.28, depthWrite: false,
+                polygonOffset: true, polygonOffsetFactor: -2, polygonOffsetUnits: -2,
+            }));
+        this.group.add(this.balls.group, this.shades.group, ...this.limbs.map(({ set }) => set.group));
     }
 
     // Rows of clientMovers; `own` is left out, see updateOwn.
@@ -78,18 +137,22 @@ export class BodiesView {
         seconds: number): void {
         const seen = new Set<number>();
         for (let at = 0; at < rows.length; at += ROW) {
-            const [id = 0, , kind = 0, x = 0, y = 0, z = 0, vx = 0, , vz = 0, yaw = 0, , flags = 0,
-                , state = 0, , radius = 0.1] = rows.subarray(at, at + ROW);
+            const [id = 0, , kind = 0, x = 0, y = 0, z = 0, vx = 0, vy = 0, vz = 0, yaw = 0, ,
+                flags = 0, , state = 0, , radius = 0.1] = rows.subarray(at, at + ROW);
             if (id === own || (kind === KIND_PROJECTILE && radius <= 0)) {
                 continue;
             }
             seen.add(id);
-            const body = this.bodies.get(id) ?? this.make(id, kind, radius, people.get(id));
-            body.group.position.set(x, y, z);
-            this.pose(body, yaw, Math.hypot(vx, vz), flags, seconds);
-            const name = kind === KIND_PLAYER ? people.get(id)?.name ?? ''
-                : kind === KIND_NPC ? ['', '?', '!', '?'][state] ?? '' : '';
-            this.setLabel(body, name);
+            const body = this.bodies.get(id) ?? this.make(id, kind, people.get(id));
+            body.position.set(x, y, z);
+            if (kind === KIND_PROJECTILE) {
+                this.balls.set(id, body.position, spin.identity(),
+                    new THREE.Vector3().setScalar(Math.max(radius, 0.08)));
+                continue;
+            }
+            this.pose(id, body, yaw, Math.hypot(vx, vz), vy, flags, seconds);
+            this.setLabel(body, kind === KIND_PLAYER ? people.get(id)?.name ?? ''
+                : ['', '?', '!', '?'][state] ?? '');
         }
         for (const id of this.bodies.keys()) {
             if (!seen.has(id) && id !== own) {
@@ -98,38 +161,58 @@ export class BodiesView {
         }
     }
 
-    // The own body, from the prediction; hidden when one looks out of it.
+    // The own body, from the prediction; hidden when one looks out of it. Ends the changes of a picture.
     updateOwn(own: Float64Array, visible: boolean, person: Person | undefined,
         seconds: number): void {
-        const [present = 0, id = 0, x = 0, y = 0, z = 0, vx = 0, , vz = 0, yaw = 0, , health = 0,
-            stands = 0] = own;
-        if (present === 0) {
-            return;
+        const [present = 0, id = 0, x = 0, y = 0, z = 0, vx = 0, vy = 0, vz = 0, yaw = 0, ,
+            health = 0, stands = 0] = own;
+        if (present !== 0) {
+            const body = this.bodies.get(id) ?? this.make(id, KIND_PLAYER, person);
+            body.position.set(x, y, z);
+            const flags = ((stands & 1) === 1 ? FLAG_GROUNDED : 0) | (health <= 0 ? FLAG_DEAD : 0);
+            this.pose(id, body, yaw, Math.hypot(vx, vz), vy, flags, seconds);
+            if (!visible) {
+                this.limbs.forEach(({ set }) => set.setMatrix(id, NOWHERE));
+            }
         }
-        const body = this.bodies.get(id) ?? this.make(id, KIND_PLAYER, 0, person);
-        body.group.visible = visible;
-        body.group.position.set(x, y, z);
-        const flags = ((stands & 1) === 1 ? FLAG_GROUNDED : 0) | (health <= 0 ? FLAG_DEAD : 0);
-        this.pose(body, yaw, Math.hypot(vx, vz), flags, seconds);
+        this.limbs.forEach(({ set }) => set.finish(false));
+        this.shades?.finish(false);
+        this.balls.finish(false);
     }
 
     // A little above its head; null: it is not here.
     top(id: number): THREE.Vector3 | null {
-        const at = this.bodies.get(id)?.group.position;
+        const at = this.bodies.get(id)?.position;
         return at === undefined ? null : at.clone().setY(at.y + this.height + 0.45);
     }
 
-    private pose(body: Body, yaw: number, speed: number, flags: number, seconds: number): void {
+    // Walking swings the limbs; in the air the arms go up and the legs apart.
+    private pose(id: number, body: Body, yaw: number, speed: number, rise: number, flags: number,
+        seconds: number): void {
         const dead = (flags & FLAG_DEAD) !== 0;
-        body.group.rotation.set(dead ? -Math.PI / 2 : 0, yaw, 0, 'YXZ');
-        if (body.legs === null || body.shade === null) {
-            return;
-        }
-        body.shade.visible = (flags & FLAG_GROUNDED) !== 0 && !dead;
+        const stands = (flags & FLAG_GROUNDED) !== 0;
         body.stride += speed * seconds * 2.6;
-        const swing = Math.sin(body.stride) * Math.min(speed / 5, 1) * 0.7;
-        body.legs[0].rotation.x = swing;
-        body.legs[1].rotation.x = -swing;
+        const step = stands ? Math.sin(body.stride) * Math.min(speed / 5, 1) * 0.7 : 0;
+        const idle = stands && speed < 0.2 ? Math.sin(performance.now() / 700 + id) * 0.04 : 0;
+        const air = stands || dead ? 0 : Math.max(-1, Math.min(1, rise / 6));
+        whole.compose(body.position,
+            spin.setFromEuler(turn.set(dead ? -Math.PI / 2 : 0, yaw, 0, 'YXZ')), one);
+        for (const { set, at: from, side, swings, dress } of this.limbs) {
+            const isArm = dress === 'shirt' && side !== 0;
+            const lift = isArm ? side * (0.12 + idle + Math.abs(air) * 0.9) : 0;
+            turn.set(swings * step + (dress === 'legs' ? side * air * 0.4 : 0), 0, lift, 'YXZ');
+            joint.compose(from, spin.setFromEuler(turn), one);
+            set.setMatrix(id, joint.premultiply(whole));
+        }
+        if (stands && !dead) {
+            this.shades?.set(id, at.copy(body.position).setY(body.position.y + 0.02),
+                spin.identity(), one);
+        } else {
+            this.shades?.remove(id);
+        }
+        if (body.label !== null) {
+            body.label.position.copy(body.position).setY(body.position.y + this.height + 0.15);
+        }
     }
 
     private setLabel(body: Body, text: string): void {
@@ -137,7 +220,7 @@ export class BodiesView {
             return;
         }
         if (body.label !== null) {
-            body.group.remove(body.label);
+            this.group.remove(body.label);
             body.label.material.map?.dispose();
             body.label.material.dispose();
             body.label = null;
@@ -145,78 +228,36 @@ export class BodiesView {
         body.labelText = text;
         if (text !== '') {
             body.label = makeLabel(text);
-            body.label.position.y = this.height + 0.15;
-            body.group.add(body.label);
+            this.group.add(body.label);
         }
     }
 
-    private make(id: number, kind: number, radius: number, person: Person | undefined): Body {
-        const group = new THREE.Group();
-        const body: Body = { group, label: null, labelText: '', stride: 0, legs: null, shade: null };
-        if (kind === KIND_PROJECTILE) {
-            group.add(new THREE.Mesh(new THREE.SphereGeometry(Math.max(radius, 0.08), 10, 8),
-                new THREE.MeshBasicMaterial({ color: 0x3d3a36 })));
-        } else {
-            const chosen = person !== undefined && person.shirt !== UNCHOSEN_SHIRT ? person.shirt : 0;
-            this.dress(body, kind === KIND_NPC ? 0x7b6a58 : chosen || pick(SHIRTS, id),
-                person?.skin || pick(SKINS, id));
-        }
-        this.bodies.set(id, body);
-        this.group.add(group);
-        return body;
-    }
-
-    private dress(body: Body, shirt: number, skin: number): void {
-        const { radius, height } = this;
-        const lambert = (color: number): THREE.Material => new THREE.MeshLambertMaterial({ color });
-        const legHeight = height * 0.38;
-        const head = height * 0.15;
-        const trunk = height - legHeight - head * 2;
-        const chest = new THREE.Mesh(
-            new THREE.CapsuleGeometry(radius * 0.8, Math.max(trunk - radius, 0.1), 4, 12),
-            lambert(shirt));
-        chest.position.y = legHeight + trunk / 2;
-        const skull = new THREE.Mesh(new THREE.SphereGeometry(head, 16, 12), lambert(skin));
-        skull.position.y = height - head;
-        body.group.add(chest, skull);
-        for (const side of [-1, 1]) {
-            const eye = new THREE.Mesh(new THREE.SphereGeometry(head * 0.16, 8, 6),
-                lambert(0x1d2430));
-            eye.position.set(side * head * 0.4, height - head * 0.9, head * 0.88);
-            body.group.add(eye);
-        }
-        const leg = (side: number): THREE.Mesh => {
-            const geometry = new THREE.CapsuleGeometry(radius * 0.32, legHeight - radius * 0.5, 3, 8);
-            geometry.translate(0, -legHeight / 2, 0);
-            const mesh = new THREE.Mesh(geometry, lambert(0x39445a));
-            mesh.position.set(side * radius * 0.4, legHeight, 0);
-            body.group.add(mesh);
-            return mesh;
+    private make(id: number, kind: number, person: Person | undefined): Body {
+        const body: Body = {
+            kind, position: new THREE.Vector3(), label: null, labelText: '', stride: 0,
         };
-        body.legs = [leg(-1), leg(1)];
-        body.shade = new THREE.Mesh(new THREE.CircleGeometry(radius * 1.15, 20),
-            new THREE.MeshBasicMaterial({
-                color: 0x0a1420, transparent: true, opacity: 0.28, depthWrite: false,
-                polygonOffset: true, polygonOffsetFactor: -2, polygonOffsetUnits: -2,
-            }));
-        body.shade.rotation.x = -Math.PI / 2;
-        body.shade.position.y = 0.02;
-        body.group.add(body.shade);
+        this.bodies.set(id, body);
+        if (kind !== KIND_PROJECTILE) {
+            const chosen = person !== undefined && person.shirt !== UNCHOSEN_SHIRT ? person.shirt : 0;
+            const colours = {
+                shirt: kind === KIND_NPC ? 0x7b6a58 : chosen || pick(SHIRTS, id),
+                skin: person?.skin || pick(SKINS, id),
+                legs: 0x39445a,
+                eyes: 0x1d2430,
+            };
+            this.limbs.forEach(({ set, dress }) => set.paint(id, colour.set(colours[dress])));
+        }
+        return body;
     }
 
     private drop(id: number): void {
         const body = this.bodies.get(id);
-        if (body === undefined) {
-            return;
+        if (body !== undefined) {
+            this.setLabel(body, '');
+            this.limbs.forEach(({ set }) => set.remove(id));
+            this.shades?.remove(id);
+            this.balls.remove(id);
+            this.bodies.delete(id);
         }
-        this.setLabel(body, '');
-        body.group.traverse((child) => {
-            if (child instanceof THREE.Mesh) {
-                (child.geometry as THREE.BufferGeometry).dispose();
-                (child.material as THREE.Material).dispose();
-            }
-        });
-        this.group.remove(body.group);
-        this.bodies.delete(id);
     }
 }

@@ -25,6 +25,7 @@ const isTyping = ({ target }: Event): boolean =>
 export class Controls {
     yaw = 0;
     pitch = -0.12;
+    turnSeen = 0; // how much of what scripts have turned is in yaw
     active = false; // the world is shown, and keys are for it
     actionCount = 0;
     onKey: (code: string, down: boolean) => void = () => {};
@@ -76,7 +77,14 @@ export class Controls {
             yaw: this.yaw,
             pitch: this.pitch,
             buttons,
+            turnSeen: this.turnSeen,
         };
+    }
+
+    // Scripts have turned the player by so much since it came; 0 in a new world.
+    turn(total: number): void {
+        this.yaw += total === 0 ? 0 : total - this.turnSeen;
+        this.turnSeen = total;
     }
 
     release(): void {

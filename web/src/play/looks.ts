@@ -32,21 +32,17 @@ export function colourOf(look: Look): number {
     return look.colour !== 0 ? look.colour : materialLook(look.material).colour;
 }
 
-const cache = new Map<string, THREE.Material>();
+const cache = new Map<number, THREE.Material>();
 
-// Lambert, not physical: a software renderer draws it too.
-export function material(look: Look): THREE.Material {
-    const key = `${look.material} ${look.colour}`;
-    let made = cache.get(key);
+// For things that each have a colour of their own. Lambert, not physical: a software renderer draws
+// it too.
+export function instanceMaterial(opacity = 1): THREE.Material {
+    let made = cache.get(opacity);
     if (made === undefined) {
-        const { opacity } = materialLook(look.material);
         made = new THREE.MeshLambertMaterial({
-            color: colourOf(look),
-            transparent: opacity !== undefined,
-            opacity: opacity ?? 1,
-            depthWrite: opacity === undefined,
+            transparent: opacity < 1, opacity, depthWrite: opacity === 1,
         });
-        cache.set(key, made);
+        cache.set(opacity, made);
     }
     return made;
 }

@@ -204,6 +204,7 @@ export class PlayPage {
                 break;
             case 'frame':
                 this.frame = message;
+                this.controls.turn(message.own[12] ?? 0);
                 this.waiting = false;
                 break;
             case 'nothing':
@@ -365,6 +366,7 @@ export class PlayPage {
         this.waiting = true;
         this.say({
             type: 'input', input: this.controls.input(), camera: this.view.cameraNumbers(),
+            rays: this.view.rays(this.place?.reach ?? 0),
         });
     }
 
@@ -391,7 +393,7 @@ export class PlayPage {
 
     // Takes the voxel one looks at, or puts one on it.
     private dig(take: boolean): void {
-        const aim = this.place?.terraform === true ? this.view.aim(this.place.reach) : null;
+        const aim = this.place?.terraform === true ? this.view.aim() : null;
         if (aim === null || this.place === null) {
             return;
         }

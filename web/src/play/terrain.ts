@@ -1,27 +1,16 @@
-// Terrain: a mesh for each chunk, from the rectangles that core/client/terrain_mesh.h finds. Colours
-// stand at the corners, a little different from place to place, and a fine grain lies over every
-// voxel, so that large faces do not look like plastic. What one sees through (water) is drawn after
-// the rest.
+// Terrain: for each chunk the rectangles that core/client/terrain_mesh.h finds, uploaded as they are,
+// eight bytes each. The graphics card makes their corners, so nothing is computed here for a face. Grain
+// lies over every voxel, and each voxel is a little lighter or darker than its neighbours, so that
+// large faces do not look like plastic. What one sees through (water) is drawn after the rest.
 import * as THREE from 'three';
 
 import { QUAD_BYTES, type Place } from '../core/bridge.ts';
 import { colourOf, materialLook, noise } from './looks.ts';
 
 const CHUNK = 32;
-// Light from the side that a face looks to, baked: +x, -x, +y, -y, +z, -z.
-const SHADE = [0.86, 0.86, 1, 0.6, 0.78, 0.78];
-// Rectangles are cut into pieces of this size, so that grain has corners to stand at.
-const PIECE = 8;
+const CHUNK_RADIUS = CHUNK * Math.sqrt(3) / 2;
 const GRAIN_PIXELS = 16; // of a voxel's side
-
-interface Quads {
-    positions: number[];
-    normals: number[];
-    colours: number[];
-    uvs: number[];
-}
-
-const noQuads = (): Quads => ({ positions: [], normals: [], colours: [], uvs: [] });
+const PALETTE_SIDE = 256; // of the texture that has the colour of each kind
 
 // Grey, around white, the same on every voxel, with a hint of its edge.
 function makeGrain(): THREE.DataTexture {
@@ -41,125 +30,179 @@ function makeGrain(): THREE.DataTexture {
     texture.minFilter = THREE.LinearMipmapLinearFilter;
     texture.generateMipmaps = true;
     texture.anisotropy = 4;
-    texture.colorSpace = THREE.SRGBColorSpace;
     texture.needsUpdate = true;
     return texture;
 }
 
+// A pixel for each kind of voxel: its colour, and in alpha how much it varies.
+function makePalette(): THREE.DataTexture {
+    const texture = new THREE.DataTexture(new Uint8Array(PALETTE_SIDE * PALETTE_SIDE * 4),
+        PALETTE_SIDE, PALETTE_SIDE);
+    texture.minFilter = THREE.NearestFilter;
+    texture.magFilter = THREE.NearestFilter;
+    texture.colorSpace = THREE.SRGBColorSpace;
+    return texture;
+}
+
+// `where` is x, y, z and the side (+x, -x, +y, -y, +z, -z); `what` is width, height and the kind in two
+// bytes. The two axes along the face are x before y before z.
+const DECLARE = /* glsl */`
+attribute vec4 where;
+attribute vec4 what;
+uniform sampler2D palette;
+uniform float sink;
+varying vec4 vTint;
+varying vec2 vGrain;
+varying vec3 vVoxel;
+`;
+const NORMAL = /* glsl */`
+float axis = floor(where.w * 0.5 + 0.25);
+float away = mod(where.w, 2.0) < 0.5 ? 1.0 : -1.0;
+vec3 along = vec3(axis == 0.0, axis == 1.0, axis == 2.0);
+vec3 uAxis = axis == 0.0 ? vec3(0.0, 1.0, 0.0) : vec3(1.0, 0.0, 0.0);
+vec3 vAxis = axis == 2.0 ? vec3(0.0, 1.0, 0.0) : vec3(0.0, 0.0, 1.0);
+vec3 objectNormal = along * away;
+`;
+const POSITION = /* glsl */`
+bool turns = (axis == 1.0) == (away > 0.0); // so that the front is outside
+vec2 corner = turns ? position.yx : position.xy;
+vec3 transformed = where.xyz + along * max(away, 0.0) + uAxis * corner.x * what.x + vAxis * corner.y * what.y;
+transformed.y -= axis == 1.0 && away > 0.0 ? sink : 0.0; // water lies lower than the ground beside it
+vTint = texture2D(palette, (what.zw + 0.5) / ${PALETTE_SIDE}.0);
+// Light from the side that a face looks to.
+vTint.rgb *= axis == 1.0 ? (away > 0.0 ? 1.0 : 0.6) : axis == 0.0 ? 0.86 : 0.78;
+vGrain = corner * what.xy;
+vVoxel = (modelMatrix * vec4(transformed - objectNormal * 0.5, 1.0)).xyz;
+`;
+const PAINT = /* glsl */`
+vec3 voxel = floor(vVoxel + 0.001);
+float varied = fract(sin(dot(voxel, vec3(12.9898, 78.233, 37.719))) * 43758.5453) - 0.5;
+diffuseColor.rgb *= vTint.rgb * (1.0 + vTint.a * varied * 2.0) * texture2D(grain, vGrain).rgb;
+`;
+
+interface Paint {
+    palette: { value: THREE.DataTexture };
+    grain: { value: THREE.DataTexture };
+}
+
+function makeMaterial(paint: Paint, sink: number, own: THREE.MeshLambertMaterialParameters):
+THREE.Material {
+    const material = new THREE.MeshLambertMaterial(own);
+    material.onBeforeCompile = (shader) => {
+        Object.assign(shader.uniforms, paint, { sink: { value: sink } });
+        shader.vertexShader = shader.vertexShader
+            .replace('#include <common>', `#include <common>${DECLARE}`)
+            .replace('#include <beginnormal_vertex>', NORMAL)
+            .replace('#include <begin_vertex>', POSITION);
+        shader.fragmentShader = shader.fragmentShader
+            .replace('#include <common>', `#include <common>
+                uniform sampler2D grain; varying vec4 vTint; varying vec2 vGrain; varying vec3 vVoxel;`)
+            .replace('#include <color_fragment>', PAINT);
+    };
+    return material;
+}
+
+// The corners of every rectangle.
+const CORNERS = new THREE.BufferAttribute(
+    new Float32Array([0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0]), 3);
+const ORDER = new THREE.BufferAttribute(new Uint16Array([0, 1, 2, 0, 2, 3]), 1);
+
+function makeMesh(quads: Uint8Array, material: THREE.Material, order: number): THREE.Mesh {
+    const geometry = new THREE.InstancedBufferGeometry();
+    const rows = new THREE.InstancedInterleavedBuffer(quads, QUAD_BYTES);
+    geometry.setIndex(ORDER);
+    geometry.setAttribute('position', CORNERS);
+    geometry.setAttribute('where', new THREE.InterleavedBufferAttribute(rows, 4, 0));
+    geometry.setAttribute('what', new THREE.InterleavedBufferAttribute(rows, 4, 4));
+    geometry.instanceCount = quads.length / QUAD_BYTES;
+    geometry.boundingSphere = new THREE.Sphere(
+        new THREE.Vector3(CHUNK / 2, CHUNK / 2, CHUNK / 2), CHUNK_RADIUS);
+    const mesh = new THREE.Mesh(geometry, material);
+    mesh.renderOrder = order;
+    return mesh;
+}
+
 export class TerrainView {
     readonly group = new THREE.Group();
-    private readonly chunks = new Map<string, THREE.Object3D>();
-    private readonly solid = new THREE.MeshLambertMaterial({
-        vertexColors: true, map: makeGrain(),
-    });
-    private readonly clear = new THREE.MeshLambertMaterial({
-        vertexColors: true, transparent: true, opacity: 0.72, depthWrite: false,
-    });
-    private kinds: Place['voxelKinds'] = [];
+    private readonly chunks = new Map<string, THREE.Group>();
+    private readonly paint: Paint = {
+        palette: { value: makePalette() }, grain: { value: makeGrain() },
+    };
+    private readonly solid = makeMaterial(this.paint, 0, {});
+    private readonly clear = makeMaterial(this.paint, 0.15,
+        { transparent: true, opacity: 0.72, depthWrite: false });
+    private isClear: boolean[] = []; // by kind
 
     reset(place: Place): void {
-        this.kinds = place.voxelKinds;
+        const { value: palette } = this.paint.palette;
+        this.isClear = [false];
+        place.voxelKinds.forEach((kind, at) => {
+            const { grain, opacity } = materialLook(kind.material);
+            const shown = colourOf(kind);
+            palette.image.data?.set([shown >> 16, shown >> 8 & 255, shown & 255, grain * 255],
+                (at + 1) * 4);
+            this.isClear.push(opacity !== undefined);
+        });
+        palette.needsUpdate = true;
         for (const key of [...this.chunks.keys()]) {
             this.drop(key);
         }
     }
 
-    private drop(key: string): void {
-        const old = this.chunks.get(key);
-        if (old !== undefined) {
-            old.traverse((child) => {
-                if (child instanceof THREE.Mesh) {
-                    (child.geometry as THREE.BufferGeometry).dispose();
-                }
-            });
-            this.group.remove(old);
-            this.chunks.delete(key);
-        }
-    }
-
-    set(x: number, y: number, z: number, bytes: Uint8Array): void {
+    set(x: number, y: number, z: number, quads: Uint8Array): void {
         const key = `${x},${y},${z}`;
         this.drop(key);
-        if (bytes.length === 0) {
+        if (quads.length === 0) {
             return;
         }
-        const origin: [number, number, number] = [x * CHUNK, y * CHUNK, z * CHUNK];
-        const solid = noQuads();
-        const clear = noQuads();
-        const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-        for (let at = 0; at < bytes.length; at += QUAD_BYTES) {
-            const kind = view.getUint16(at + 6, true);
-            const opaque = materialLook(this.kinds[kind - 1]?.material ?? '').opacity === undefined;
-            this.addQuad(opaque ? solid : clear, bytes.subarray(at, at + QUAD_BYTES), kind, origin);
-        }
+        const [solid, clear] = this.divide(quads);
         const chunk = new THREE.Group();
-        chunk.position.set(...origin);
-        addMesh(chunk, solid, this.solid, 0);
-        addMesh(chunk, clear, this.clear, 1);
+        chunk.position.set(x * CHUNK, y * CHUNK, z * CHUNK);
+        if (solid.length > 0) {
+            chunk.add(makeMesh(solid, this.solid, 0));
+        }
+        if (clear.length > 0) {
+            chunk.add(makeMesh(clear, this.clear, 1));
+        }
+        chunk.updateMatrixWorld();
         this.chunks.set(key, chunk);
         this.group.add(chunk);
     }
 
-    private addQuad(out: Quads, quad: Uint8Array, kind: number,
-        origin: [number, number, number]): void {
-        const [qx = 0, qy = 0, qz = 0, face = 0, width = 0, height = 0] = quad;
-        const axis = face >> 1;
-        const positive = (face & 1) === 0;
-        // The two other axes, x before y before z.
-        const u = axis === 0 ? 1 : 0;
-        const v = axis === 2 ? 1 : 2;
-        const low = [qx, qy, qz];
-        const colour = this.colour(kind);
-        const { grain, opacity } = materialLook(this.kinds[kind - 1]?.material ?? '');
-        // The surface of water lies a little lower than the ground beside it.
-        const sinks = axis === 1 && positive && opacity !== undefined;
-        for (let i = 0; i < width; i += PIECE) {
-            for (let j = 0; j < height; j += PIECE) {
-                const du = Math.min(PIECE, width - i);
-                const dv = Math.min(PIECE, height - j);
-                const corner = (a: number, b: number): [number, number, number] => {
-                    const point: [number, number, number] = [low[0] ?? 0, low[1] ?? 0, low[2] ?? 0];
-                    point[axis] = (point[axis] ?? 0) + (positive ? 1 : 0) - (sinks ? 0.15 : 0);
-                    point[u] = (point[u] ?? 0) + i + a * du;
-                    point[v] = (point[v] ?? 0) + j + b * dv;
-                    return point;
-                };
-                const corners = [corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)] as const;
-                // u × v looks along +axis for y alone of the three when reversed.
-                const forward = (axis === 1) !== positive;
-                const order = forward ? [0, 1, 2, 0, 2, 3] : [0, 2, 1, 0, 3, 2];
-                for (const index of order) {
-                    const point = corners[index] ?? corners[0];
-                    out.positions.push(...point);
-                    const normal: [number, number, number] = [0, 0, 0];
-                    normal[axis] = positive ? 1 : -1;
-                    out.normals.push(...normal);
-                    out.uvs.push(point[u] ?? 0, point[v] ?? 0);
-                    const light = (SHADE[face] ?? 1) * (1 + grain *
-                        (noise(point[0] + origin[0], Math.floor(point[1] + origin[1]),
-                            point[2] + origin[2]) - 0.5) * 2);
-                    out.colours.push(colour.r * light, colour.g * light, colour.b * light);
-                }
+    // What hides what is behind it, and what does not.
+    private divide(quads: Uint8Array): [Uint8Array, Uint8Array] {
+        const view = new DataView(quads.buffer, quads.byteOffset, quads.byteLength);
+        const isClear = (at: number): boolean =>
+            this.isClear[view.getUint16(at * QUAD_BYTES + 6, true)] === true;
+        const count = quads.length / QUAD_BYTES;
+        const clear = Array.from({ length: count }, (_, at) => at).filter(isClear);
+        if (clear.length === 0) {
+            return [quads, new Uint8Array()];
+        }
+        const parts: [Uint8Array, Uint8Array] = [
+            new Uint8Array((count - clear.length) * QUAD_BYTES),
+            new Uint8Array(clear.length * QUAD_BYTES),
+        ];
+        const ends: [number, number] = [0, 0];
+        for (let at = 0; at < count; at++) {
+            const part = isClear(at) ? 1 : 0;
+            parts[part].set(quads.subarray(at * QUAD_BYTES, (at + 1) * QUAD_BYTES), ends[part]);
+            ends[part] += QUAD_BYTES;
+        }
+        return parts;
+    }
+
+    private drop(key: string): void {
+        const old = this.chunks.get(key);
+        if (old !== undefined) {
+            for (const mesh of old.children) {
+                const { geometry } = mesh as THREE.Mesh;
+                geometry.setIndex(null); // the corners belong to all of them
+                geometry.deleteAttribute('position');
+                geometry.dispose();
             }
+            this.group.remove(old);
+            this.chunks.delete(key);
         }
     }
-
-    private colour(kind: number): THREE.Color {
-        const look = this.kinds[kind - 1];
-        return new THREE.Color(look === undefined ? 0xff00ff : colourOf(look));
-    }
-}
-
-function addMesh(to: THREE.Group, quads: Quads, material: THREE.Material, order: number): void {
-    if (quads.positions.length === 0) {
-        return;
-    }
-    const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute('position', new THREE.Float32BufferAttribute(quads.positions, 3));
-    geometry.setAttribute('normal', new THREE.Float32BufferAttribute(quads.normals, 3));
-    geometry.setAttribute('uv', new THREE.Float32BufferAttribute(quads.uvs, 2));
-    geometry.setAttribute('color', new THREE.Float32BufferAttribute(quads.colours, 3));
-    const mesh = new THREE.Mesh(geometry, material);
-    mesh.renderOrder = order;
-    to.add(mesh);
 }

@@ -2,7 +2,7 @@
 import * as THREE from 'three';
 
 import type { Part, Place } from '../core/bridge.ts';
-import type { Frame } from '../core/channel.ts';
+import type { Frame, Rays } from '../core/channel.ts';
 import { BodiesView } from './bodies.ts';
 import type { Person } from './people.ts';
 import { ShapesView } from './shapes.ts';
@@ -37,7 +37,8 @@ export class View {
     private readonly sky: THREE.Mesh;
     private readonly eye = new THREE.Vector3();
     private readonly forward = new THREE.Vector3(0, 0, 1);
-    private readonly ray = new THREE.Raycaster();
+    private yaw = 0;
+    private aimed: Float64Array | null = null;
     private puffs: Puff[] = [];
     private height = 1.8;
 
@@ -90,7 +91,9 @@ export class View {
         }
         this.forward.set(Math.sin(yaw) * Math.cos(pitch), Math.sin(pitch),
             Math.cos(yaw) * Math.cos(pitch));
-        this.placeCamera(yaw);
+        this.yaw = yaw;
+        this.aimed = frame.aim;
+        this.placeCamera(frame.free);
         this.sky.position.copy(this.camera.position);
         this.renderer.render(this.scene, this.camera);
     }
@@ -113,37 +116,39 @@ export class View {
         return [x, y, z, this.forward.x, this.forward.y, this.forward.z];
     }
 
-    // The terrain in the middle of the picture.
-    aim(reach: number): Aim | null {
-        this.ray.set(this.eye, this.forward);
-        this.ray.near = 0;
-        this.ray.far = reach;
-        const hit = this.ray.intersectObject(this.terrain.group, true)[0];
-        if (hit?.face === undefined || hit.face === null) {
-            return null;
-        }
+    // What the core is asked with each picture: how far back the camera can go, what is looked at.
+    rays(reach: number): Rays {
+        const from = this.eye.toArray();
+        const way = this.backWay();
         return {
-            point: hit.point.toArray(),
-            normal: hit.face.normal.toArray(),
-            distance: hit.distance,
+            back: this.thirdPerson
+                ? { from, to: way.clone().normalize().toArray(), distance: way.length() + 0.3 } : null,
+            aim: reach > 0 ? { from, to: this.forward.toArray(), distance: reach } : null,
         };
     }
 
-    private placeCamera(yaw: number): void {
+    // What was in the middle of the last picture, within reach.
+    aim(): Aim | null {
+        if (this.aimed === null) {
+            return null;
+        }
+        const [distance = 0, x = 0, y = 0, z = 0, nx = 0, ny = 0, nz = 0] = this.aimed;
+        return { point: [x, y, z], normal: [nx, ny, nz], distance };
+    }
+
+    // From the eye over the right shoulder.
+    private backWay(): THREE.Vector3 {
+        const side = new THREE.Vector3(-Math.cos(this.yaw) * 0.55, 0.35, Math.sin(this.yaw) * 0.55);
+        return this.forward.clone().multiplyScalar(-BEHIND_M).add(side);
+    }
+
+    // No further back than what is in the way allows.
+    private placeCamera(free: number): void {
         this.camera.position.copy(this.eye);
         if (this.thirdPerson) {
-            // Over the right shoulder, and no further back than what is in the way allows.
-            const back = this.forward.clone().multiplyScalar(-1);
-            const offset = new THREE.Vector3(-Math.cos(yaw) * 0.55, 0.35, Math.sin(yaw) * 0.55);
-            const way = back.multiplyScalar(BEHIND_M).add(offset);
-            const distance = way.length();
-            this.ray.set(this.eye, way.clone().normalize());
-            this.ray.near = 0;
-            this.ray.far = distance + 0.3;
-            const hit = this.ray.intersectObjects(
-                [this.terrain.group, this.shapes.group], true)[0];
-            const free = hit === undefined ? distance : Math.max(hit.distance - 0.3, 0.2);
-            this.camera.position.addScaledVector(way.normalize(), Math.min(free, distance));
+            const way = this.backWay();
+            const distance = Math.min(way.length(), Math.max(free - 0.3, 0.2));
+            this.camera.position.addScaledVector(way.normalize(), distance);
         }
         this.camera.lookAt(this.camera.position.clone().add(this.forward));
     }
