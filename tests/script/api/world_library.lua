@@ -27,6 +27,7 @@ function onStart()
     raises("at most 2048 metres", World.GetInBox, Vector3.zero, Vector3.new(2049, 0, 0))
     raises("must be finite", World.GetInBox, Vector3.zero, Vector3.one * 1e30 * 1e30)
     raises("cannot be \"Door\": it is Player, Npc,", World.GetInBox, Vector3.zero, Vector3.one, "Door")
+    raises("there is no type", World.GetInBox, Vector3.zero, Vector3.one, "Spawn")
     raises("to", World.GetInBox, Vector3.zero)
 
     assert(World.KindOf(door) == "Part" and World.KindOf(Players.GetPlayers()[1].Character) == "Player")
