@@ -466,7 +466,7 @@ TEST(a_status_is_json)
         "\"done\":1,\"total\":4,\"item\":\"Workspace/Tür\",\"log\":[\"a \\\"b\\\"\\n\",\"\"],"
         "\"reason\":\"\",\"errors\":0,\"warnings\":0,\"compiled\":0,\"cached\":0,"
         "\"made\":[],\"reload\":\"none\",\"reloaded_worlds\":0,\"manifest_version\":0,\"reload_"
-        "reason\":\"\",\"result_revision_id\":null}");
+        "reason\":\"\",\"reload_settled\":false,\"worlds\":[],\"result_revision_id\":null}");
     buffer_free(&out);
     status->state = JOB_DONE;
     status->version = 7;

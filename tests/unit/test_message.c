@@ -237,7 +237,7 @@ TEST(cut_and_overlong_bytes_are_refused)
 // A field past its limit, in a body that is otherwise fine; on one of three axes, on either side.
 static void break_field(const MessageField *field, uint8_t *body, uint32_t way)
 {
-    static const char too_long[4200] = "";
+    static const char too_long[9000] = "";
     void *value = body + field->offset;
     const int32_t sign = way % 2 == 0 ? 1 : -1;
     const bool is_vector = field->type == FIELD_COORD || field->type == FIELD_VEC3;
