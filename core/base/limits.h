@@ -192,7 +192,7 @@
 #define SCRIPT_DEFERRED_SHARED       4096
 // Of a tick's damage, hits, jumps, landings, edits and lost tags, so many are told to scripts; the
 // rest is dropped and counted. So there is always room for players who come and go.
-#define SCRIPT_NOISE_MAX              2048
+#define SCRIPT_NOISE_MAX              256
 #define SCRIPT_QUEUED_PER_SCRIPT      256  // events and handlers that wait for its share of time
 #define SCRIPT_SPAWN_HELD_TICKS       120  // Spawned waits so long for handlers of PlayerAdded
 #define SCRIPT_CONNECTIONS_PER_SCRIPT 1024 // to one signal
