@@ -4,7 +4,10 @@ local RECIPES = {
     table_ = {needs = {plank = 4}, makes = 1},
     torch = {needs = {stick = 1, coal = 1}, makes = 2},
 }
-local inventories = setmetatable({}, {__mode = "k"})
+local inventories = {}
+Players.PlayerRemoving:Connect(function(player)
+    inventories[player] = nil
+end)
 
 local function inventory(player)
     local mine = inventories[player]
@@ -38,7 +41,5 @@ function onStart()
     assert(craft(player, "table_") and mine.table_ == 1)
     local ok, why = craft(player, "torch")
     assert(not ok and why == "needs 1 stick" and mine.coal == 5, why)
-    collectgarbage()
-    assert(inventory(player) == mine)
     print("done")
 end
