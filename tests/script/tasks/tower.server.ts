@@ -35,8 +35,8 @@ export function onStart() {
     const far = Npc.Spawn(Vector3.new(14, 0, 10));
     const outside = Npc.Spawn(Vector3.new(-14, 0, 10));
     task.wait(0.3);
-    assert(near.Health === 0 && far.Health === 100, "the nearest first");
+    assert(near.Health <= 0 && far.Health > 0, "the nearest first");
     task.wait(1);
-    assert(far.Health === 0 && outside.Health === 100 && towers[0].kills === 2, "then the next");
+    assert(far.Health <= 0 && outside.Health > 0 && towers[0].kills === 2, "then the next");
     print("done");
 }
