@@ -17,3 +17,4 @@ extern const EmbeddedScript api_scripts[];
 extern const EmbeddedScript check_files[];
 extern const EmbeddedScript island_files[];
 extern const EmbeddedScript luau_files[];
+extern const EmbeddedScript task_files[];

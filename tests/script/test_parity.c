@@ -50,6 +50,8 @@ static const struct {
     {"nothing.ts", "StarterGui/Nothing.ts"},
     {"endless.ts", "StarterGui/Endless.ts"},
     {"rejected.ts", "StarterGui/Rejected.ts"},
+    {"../tasks/promises.server.ts", "ServerScriptService/Promises.ts"},
+    {"../tasks/tower.server.ts", "ServerScriptService/Tower.ts"},
 };
 
 static TypeScript *compiler(void)
@@ -682,4 +684,24 @@ TEST(a_rejection_that_nobody_handles_is_a_fault)
 {
     check_rejected(SCRIPT_CLIENT);
     check_rejected(SCRIPT_SERVER);
+}
+
+// Those of tests/script/tasks (test_tasks.c) that are TypeScript.
+TEST(tasks_of_creators)
+{
+    static const char *const paths[] = {"ServerScriptService/Promises",
+                                        "ServerScriptService/Tower"};
+    for (uint32_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        char line[64];
+        (void)snprintf(line, sizeof line, "%s: done\n", paths[i]);
+        SampleWorld *world = small_world_open();
+        load(sample_world_scripts(world, SCRIPT_SERVER), paths[i], NULL);
+        (void)bind(world, SCRIPT_SERVER, paths[i], NULL);
+        sample_world_step(world, 120);
+        check_no_faults(world);
+        if (strstr(small_log.text, line) == NULL) {
+            test_fail(__FILE__, __LINE__, "no \"%s\" in:\n%s", line, small_log.text);
+        }
+        small_world_close(world);
+    }
 }

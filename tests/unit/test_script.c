@@ -320,8 +320,13 @@ TEST(a_thrown_table_with_a_message_says_it)
     (void)script_fixture_add(&fixture, "ServerScriptService/B", "error({message = 'alone'})", 0);
     (void)script_fixture_add(&fixture, "ServerScriptService/C", "error({name = 5, message = {}})",
                              0);
+    // What assert(count == 3, count) throws.
+    (void)script_fixture_add(&fixture, "ServerScriptService/D", "assert(false, -12)", 0);
+    (void)script_fixture_add(&fixture, "ServerScriptService/E", "assert(false, 0.25)", 0);
     script_fixture_run(&fixture, 2);
-    REQUIRE(fixture.fault_count == 3);
+    REQUIRE(fixture.fault_count == 5);
+    CHECK_TEXT(fixture.faults[3].message, "-12");
+    CHECK_TEXT(fixture.faults[4].message, "0.25");
     CHECK_TEXT(fixture.faults[0].message, "RangeError: too far");
     CHECK_INT(fixture.faults[0].line, 3);
     CHECK_TEXT(fixture.faults[1].message, "alone");

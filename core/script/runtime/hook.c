@@ -178,6 +178,15 @@ static void error_text(lua_State *thread, char *out, size_t capacity)
         snprintf(out, capacity, "%s", lua_tostring(thread, -1));
         return;
     }
+    // A number is what assert(count == 3, count) has as its message.
+    if (lua_isinteger(thread, -1)) {
+        snprintf(out, capacity, "%lld", (long long)lua_tointeger(thread, -1));
+        return;
+    }
+    if (lua_type(thread, -1) == LUA_TNUMBER) {
+        snprintf(out, capacity, "%.14g", lua_tonumber(thread, -1));
+        return;
+    }
     if (lua_type(thread, -1) == LUA_TTABLE && lua_checkstack(thread, 2)) {
         const char *name = text_field(thread, "name");
         const char *message = text_field(thread, "message");

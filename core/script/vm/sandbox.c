@@ -26,11 +26,11 @@ static int base_getmetatable(lua_State *L)
     return 1;
 }
 
-static void refuse_field(lua_State *L, const char *name)
+static void refuse_field(lua_State *L, const char *name, const char *instead)
 {
     lua_pushstring(L, name);
     if (lua_rawget(L, 2) != LUA_TNIL) {
-        luaL_error(L, "'%s' is not available", name);
+        luaL_error(L, "a metatable cannot have %s here: %s", name, instead);
     }
     lua_pop(L, 1);
 }
@@ -46,8 +46,10 @@ static int base_setmetatable(lua_State *L)
     }
     lua_settop(L, 2);
     if (type == LUA_TTABLE) {
-        refuse_field(L, "__gc");
-        refuse_field(L, "__mode");
+        refuse_field(L, "__gc", "write onDestroy, or call what tidies up yourself");
+        refuse_field(L, "__mode",
+                     "no table is weak, so take out what has gone, as in "
+                     "Players.PlayerRemoving or entity.Destroyed");
     }
     lua_setmetatable(L, 1);
     return 1;

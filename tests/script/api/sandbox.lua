@@ -17,7 +17,10 @@ assert(f() == 5 and x == 5, "load runs in this script's own globals")
 _G.y = 1
 assert(y == 1)
 -- No weak tables, and none by a field that is set later: what is collected when must not be seen.
-assert(not pcall(setmetatable, {}, {__mode = "k"}) and not pcall(setmetatable, {}, {__gc = print}))
+local ok, why = pcall(setmetatable, {}, {__mode = "k"})
+assert(not ok and why:find("no table is weak, so take out what has gone", 1, true), why)
+ok, why = pcall(setmetatable, {}, {__gc = print})
+assert(not ok and why:find("a metatable cannot have __gc here: write onDestroy", 1, true), why)
 local mt = {}
 local kept = setmetatable({}, mt)
 mt.__mode = "v"
