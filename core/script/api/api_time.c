@@ -29,6 +29,24 @@ static int start(lua_State *thread, int function_index, uint64_t due_tick)
     return 1;
 }
 
+// A coroutine that waits belongs to the script that put it to sleep: no other one goes on with it
+// or ends it, however it came by it.
+static void check_own(lua_State *thread, lua_State *coroutine, const char *name)
+{
+    ScriptSystem *system = script_of(thread);
+    const Instance *instance = instance_at(system, system->current_instance);
+    uint32_t slot = 0;
+    const Thread *waiting = coroutine != NULL ? schedule_find(system, coroutine, &slot) : NULL;
+    if (waiting != NULL && instance != NULL && !handle_equal(waiting->script, instance->script)) {
+        luaL_error(thread, "%s: this coroutine belongs to another script", name);
+    }
+}
+
+void api_check_resume(lua_State *thread, lua_State *coroutine)
+{
+    check_own(thread, coroutine, "coroutine.resume");
+}
+
 // Runs within the caller's own entry and budget, like coroutine.resume; an error in it is a fault
 // of its own and does not reach the caller.
 int api_task_spawn(lua_State *thread)
@@ -36,6 +54,7 @@ int api_task_spawn(lua_State *thread)
     ScriptSystem *system = script_of(thread);
     const int argument_count = lua_gettop(thread) - 1;
     lua_State *coroutine = lua_tothread(thread, 1);
+    check_own(thread, coroutine, "task.spawn");
     if (coroutine == NULL) {
         coroutine = lua_newthread(thread);
         lua_insert(thread, 1); // coroutine, function, arguments
@@ -73,6 +92,7 @@ int api_task_cancel(lua_State *thread)
     ScriptSystem *system = script_of(thread);
     lua_State *target = lua_tothread(thread, 1);
     uint32_t slot = 0;
+    check_own(thread, target, "task.cancel");
     if (target != NULL && schedule_find(system, target, &slot) != NULL) {
         schedule_cancel(system, slot);
     }

@@ -348,7 +348,7 @@ Text attribute_table_name(const AttributeTable *table, uint64_t net_id)
 
 Record *attribute_table_named(const AttributeTable *table, Text name, const Record *after)
 {
-    if (name.bytes == 0) {
+    if (name.bytes == 0 || name.bytes > WORLD_NAME_BYTES_MAX) {
         return NULL;
     }
     uint32_t slot = after != NULL ? after->name_after : table->name_first[bucket_of(table, name)];

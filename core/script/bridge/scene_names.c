@@ -1,5 +1,6 @@
 // Names of anchored parts; see scene_names.h.
 #include "core/script/bridge/scene_names.h"
+#include "core/base/limits.h"
 
 #include "core/base/check.h"
 #include "core/base/hash.h"
@@ -63,7 +64,7 @@ Text scene_names_at(const SceneNames *index, uint64_t net_id)
 uint64_t scene_names_find(const SceneNames *index, Text name, uint64_t after)
 {
     ASSERT(after <= index->count);
-    if (name.bytes == 0) {
+    if (name.bytes == 0 || name.bytes > WORLD_NAME_BYTES_MAX) {
         return 0;
     }
     uint32_t number = after == 0 ? index->first[bucket_of(index, name)] : index->after[after];

@@ -47,6 +47,7 @@ static inline Handle take_slot(ScriptSystem *system, Instance *instance, Handle 
     thread->script = instance->script;
     thread->hook = hook;
     thread->cause = system->cause;
+    thread->begun_by = system->cause;
     return made;
 }
 

@@ -124,6 +124,11 @@ bool params_push(lua_State *lua, const char *json, size_t bytes, char *error, si
 
 // --- writing ------------------------------------------------------------------------------------
 
+// Steps that it takes to write them, rounded up; a text's bytes are looked at one by one.
+#define INTEGER_STEPS 75
+#define FLOAT_STEPS   140
+#define TEXT_FACTOR   10
+
 static void write_value(lua_State *lua, int index, JsonWriter *writer, uint32_t depth);
 
 static void write_table(lua_State *lua, int index, JsonWriter *writer, uint32_t depth)
@@ -149,7 +154,7 @@ static void write_table(lua_State *lua, int index, JsonWriter *writer, uint32_t 
         }
         size_t bytes = 0;
         const char *name = lua_tolstring(lua, -2, &bytes);
-        vm_charge_bytes(lua, bytes);
+        vm_charge_bytes(lua, bytes * TEXT_FACTOR);
         json_write_name_bytes(writer, name, bytes);
         write_value(lua, lua_gettop(lua), writer, depth + 1);
         lua_pop(lua, 1);
@@ -174,6 +179,7 @@ static void write_value(lua_State *lua, int index, JsonWriter *writer, uint32_t 
         json_write_bool(writer, lua_toboolean(lua, index) != 0);
         break;
     case LUA_TNUMBER:
+        vm_charge(lua, lua_isinteger(lua, index) ? INTEGER_STEPS : FLOAT_STEPS);
         if (lua_isinteger(lua, index)) {
             json_write_integer(writer, lua_tointeger(lua, index));
         } else {
@@ -182,7 +188,7 @@ static void write_value(lua_State *lua, int index, JsonWriter *writer, uint32_t 
         break;
     case LUA_TSTRING:
         text = lua_tolstring(lua, index, &bytes);
-        vm_charge_bytes(lua, bytes);
+        vm_charge_bytes(lua, bytes * TEXT_FACTOR);
         json_write_text_bytes(writer, text, bytes);
         break;
     case LUA_TTABLE:

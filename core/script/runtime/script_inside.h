@@ -190,6 +190,7 @@ typedef struct Thread {
     uint64_t invoke_id, invoke_player; // its results answer a remote call
     uint32_t invoke_line;              // where its handler begins, 0: in another file
     Cause cause;                       // of what it handles
+    Cause begun_by;                    // the same when it began; a player's stays
     uint64_t trigger_other;            // inside a trigger hook: who entered
     Handle load_script;                // runs the top level of this one
     int timer_ref;                     // runs the handler of this timer's Connection, 0: none

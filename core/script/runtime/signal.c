@@ -449,7 +449,8 @@ static void deliver(ScriptSystem *system, int arguments_ref)
         const int count = unpack(system, arguments_ref);
         Thread *waiting = pool_find(&system->threads, thread);
         if (waiting != NULL) {
-            waiting->cause = system->cause;
+            // Whoever fires the signal is not to blame for what another player began.
+            waiting->cause = waiting->begun_by.player_id != 0 ? waiting->begun_by : system->cause;
         }
         schedule_wake(system, thread, count);
         return;
