@@ -100,7 +100,7 @@ const english = {
         focus: 'To what scripts show',
         overlay: 'Numbers',
     },
-    touch: { label: 'Touch controls', fire: 'Fire', more: 'More', less: 'Less' },
+    touch: { label: 'Buttons', fire: 'Fire', more: 'More', less: 'Less' },
     percent: (part: number) => `${Math.round(part * 100)} %`,
 };
 

@@ -13,7 +13,7 @@ import './touch.css';
 
 const REACH = 56; // pixels from the stick's middle to full tilt
 const FULL = 0.95; // of it runs
-const SHOWN_MAX = 5; // place's own and digging; the rest is behind a button
+const SHOWN_MAX = 4; // of the place's actions and digging; the rest is behind a button
 
 type Pointer = TargetedPointerEvent<HTMLElement>;
 
