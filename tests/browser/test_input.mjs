@@ -215,7 +215,7 @@ test('fingers walk, look, jump and press what the place has', async () => {
     await page.getByRole('button', { name: 'Chat' }).tap();
     await page.keyboard.type('hello');
     assert.equal(await page.locator('.touch').count(), 1);
-    await page.touchscreen.tap(300, 250);
+    await page.touchscreen.tap(240, 310);
     await until('the chat is closed', async () => await page.locator('#chat-text').count() === 0);
     await page.keyboard.press('w');
     await until('the keys took over', async () => await page.locator('.touch').count() === 0);
