@@ -1,26 +1,62 @@
-// Keys and mouse, as the input of a tick. Movement is by the place of a key, not by its letter, so
-// that other keyboards walk with the same fingers.
+// Keys, mouse, touch and gamepad, as the input of a tick. Movement is by the place of a key, not by its
+// letter, so that other keyboards walk with the same fingers.
+import { signal } from '@preact/signals';
+
 import type { Input } from '../core/bridge.ts';
+import { device } from './device.ts';
 import { settings, type KeyAction } from './settings.ts';
 
-const JUMP = 1;
-const RUN = 2;
-const FIRE = 4;
-const USE = 8;
+export const JUMP = 1;
+export const RUN = 2;
+export const FIRE = 4;
+export const USE = 8;
+// The place's own buttons, in the order of `actions` in place.json, follow those.
+export const actionBit = (action: number): number => (USE << 1) << action;
+
 const TURN_PER_PIXEL = 0.0024;
+const TURN_PER_TOUCH_PIXEL = 0.006; // a thumb's way is shorter than a mouse's
+const TURN_PER_SECOND = 2.8; // of a stick at its rim
 const PITCH_MAX = Math.PI / 2 - 0.02;
 
 // Beside those of the settings.
 const ALSO: Partial<Record<KeyAction, string>> = {
     forward: 'ArrowUp', back: 'ArrowDown', left: 'ArrowLeft', right: 'ArrowRight', run: 'ShiftRight',
 };
-// For the place's own buttons, in the order of `actions` in place.json; they follow USE.
+// For the place's own buttons.
 const ACTIONS = ['KeyQ', 'KeyR', 'KeyT', 'KeyZ', 'KeyX', 'KeyC', 'KeyB', 'KeyY', 'KeyH', 'KeyJ', 'KeyK',
     'KeyL'];
 
 // A key for something on the page that has the focus, not for the world.
 const isTyping = ({ target }: Event): boolean =>
     target instanceof Element && target.closest('#screen') !== null;
+
+// What a device other than keys and mouse holds now.
+export class Held {
+    moveX = 0; // -1 to 1
+    moveZ = 0;
+    turnX = 0; // to the right, -1 to 1
+    turnY = 0; // down
+    buttons = 0;
+    private readonly change: (pressed: number) => void;
+
+    constructor(change: (pressed: number) => void) {
+        this.change = change;
+    }
+
+    // Of the buttons in `mask`, those in `bits` are down now.
+    hold(mask: number, bits: number): void {
+        const before = this.buttons;
+        this.buttons = (before & ~mask) | (bits & mask);
+        if (this.buttons !== before) {
+            this.change(this.buttons & ~before);
+        }
+    }
+
+    release(): void {
+        this.moveX = this.moveZ = this.turnX = this.turnY = 0;
+        this.hold(~0, 0);
+    }
+}
 
 export class Controls {
     yaw = 0;
@@ -30,9 +66,12 @@ export class Controls {
     actionCount = 0;
     onKey: (code: string, down: boolean) => void = () => {};
     onRelease: () => void = () => {}; // the window lost the keys
+    onButtons: () => void = () => {}; // touch or gamepad: other buttons are down than before
+    readonly runs = signal(false); // with the setting that a press is enough
+    readonly touch = new Held((pressed) => this.held(pressed));
+    readonly pad = new Held((pressed) => this.held(pressed));
     private readonly down = new Set<string>();
     private firing = false;
-    private runs = false; // with the setting that a press is enough
     private readonly canvas: HTMLCanvasElement;
 
     constructor(canvas: HTMLCanvasElement) {
@@ -55,7 +94,11 @@ export class Controls {
         addEventListener('mouseup', (event) => {
             this.firing = event.button === 0 ? false : this.firing;
         });
-        addEventListener('mousemove', (event) => this.look(event));
+        addEventListener('mousemove', (event) => {
+            if (this.active && this.isLocked()) {
+                this.look(event.movementX * TURN_PER_PIXEL, event.movementY * TURN_PER_PIXEL);
+            }
+        });
         canvas.addEventListener('contextmenu', (event) => event.preventDefault());
     }
 
@@ -66,19 +109,36 @@ export class Controls {
     input(): Input {
         const held = (action: KeyAction): number =>
             this.down.has(settings.value.keys[action]) || this.down.has(ALSO[action] ?? '') ? 1 : 0;
-        const runs = settings.value.toggleRun ? this.runs : held('run') === 1;
+        const others = this.touch.buttons | this.pad.buttons;
+        const runs = settings.value.toggleRun ? this.runs.value
+            : held('run') === 1 || (others & RUN) !== 0;
         const buttons = ACTIONS.slice(0, this.actionCount).reduce(
-            (bits, code, at) => bits | (this.down.has(code) ? (USE << 1) << at : 0),
+            (bits, code, at) => bits | (this.down.has(code) ? actionBit(at) : 0),
             (held('jump') === 1 ? JUMP : 0) | (runs ? RUN : 0) |
             (this.firing ? FIRE : 0) | (held('use') === 1 ? USE : 0));
+        const known = actionBit(this.actionCount) - 1; // a gamepad has more buttons than a place
+        const add = (...parts: number[]): number =>
+            Math.max(-1, Math.min(1, parts.reduce((sum, part) => sum + part)));
         return {
-            moveX: held('right') - held('left'),
-            moveZ: held('forward') - held('back'),
+            moveX: add(held('right'), -held('left'), this.touch.moveX, this.pad.moveX),
+            moveZ: add(held('forward'), -held('back'), this.touch.moveZ, this.pad.moveZ),
             yaw: this.yaw,
             pitch: this.pitch,
-            buttons,
+            buttons: buttons | (others & known & ~RUN),
             turnSeen: this.turnSeen,
         };
+    }
+
+    // Sticks turn for as long as they are held.
+    step(seconds: number): void {
+        for (const { turnX, turnY } of [this.touch, this.pad]) {
+            this.look(turnX * TURN_PER_SECOND * seconds, turnY * TURN_PER_SECOND * seconds);
+        }
+    }
+
+    // A finger was moved by so many pixels.
+    drag(x: number, y: number): void {
+        this.look(x * TURN_PER_TOUCH_PIXEL, y * TURN_PER_TOUCH_PIXEL);
     }
 
     // Scripts have turned the player by so much since it came; 0 in a new world.
@@ -91,9 +151,16 @@ export class Controls {
         const held = [...this.down];
         this.down.clear();
         this.firing = false;
+        this.touch.release();
+        this.pad.release();
         for (const code of held) {
             this.onKey(code, false);
         }
+    }
+
+    private held(pressed: number): void {
+        this.runs.value = this.runs.value !== ((pressed & RUN) !== 0);
+        this.onButtons();
     }
 
     private key(event: KeyboardEvent, down: boolean): void {
@@ -109,7 +176,7 @@ export class Controls {
             return;
         }
         if (down) {
-            this.runs = this.runs !== this.is('run', event.code);
+            this.runs.value = this.runs.value !== this.is('run', event.code);
             this.down.add(event.code);
         } else {
             this.down.delete(event.code);
@@ -122,7 +189,8 @@ export class Controls {
     }
 
     private press(event: MouseEvent): void {
-        if (!this.active || event.button !== 0) {
+        // Browsers send what a mouse would have done after each touch.
+        if (!this.active || event.button !== 0 || device.value === 'touch') {
             return;
         }
         if (this.isLocked()) {
@@ -134,14 +202,11 @@ export class Controls {
         asked?.catch(() => {});
     }
 
-    private look(event: MouseEvent): void {
-        if (!this.active || !this.isLocked()) {
-            return;
-        }
+    // To the right and down, in radians before the player's setting.
+    private look(right: number, down: number): void {
         const { sensitivity, invert } = settings.value;
-        const turn = TURN_PER_PIXEL * sensitivity;
-        this.yaw -= event.movementX * turn;
-        this.pitch -= event.movementY * turn * (invert ? -1 : 1);
+        this.yaw -= right * sensitivity;
+        this.pitch -= down * sensitivity * (invert ? -1 : 1);
         this.yaw -= Math.floor(this.yaw / (2 * Math.PI)) * 2 * Math.PI;
         this.pitch = Math.max(-PITCH_MAX, Math.min(PITCH_MAX, this.pitch));
     }

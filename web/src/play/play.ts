@@ -13,6 +13,8 @@ import { Gate, type Wish } from '../ui/gate.ts';
 import { Overlay } from '../ui/overlay.ts';
 import { Chat } from './chat.ts';
 import { Controls } from './controls.ts';
+import { watchDevice } from './device.ts';
+import { GamepadReader, type PadCommand } from './gamepad.ts';
 import { People } from './people.ts';
 import { RELOAD_FAILED, reloadOnce, reloadWorked } from './reload.ts';
 import type { MenuPage } from './screen/menu.tsx';
@@ -26,11 +28,13 @@ import { words } from '../ui/words.ts';
 const ROSTER_MS = 3000;
 const FULL_HEALTH = 100;
 const FPS_WINDOW_MS = 1000;
+const KEY_COMMANDS = ['overlay', 'camera', 'dig', 'fill', 'focus'] as const;
 
 // For tests and for use in the console: what is shown, read-only.
 export interface Inspection {
     phase: string;
     own: number[];
+    look: [number, number]; // yaw and pitch
     movers: number[];
     chunks: number;
     stats: ClientStats | null;
@@ -52,6 +56,8 @@ export class PlayPage {
     private readonly diagnostics = new DiagnosticList(element('diagnostics', HTMLOListElement));
     private readonly overlay = new Overlay(element('overlay', HTMLTableElement));
     private readonly controls = new Controls(this.canvas);
+    private readonly gamepad = new GamepadReader(this.controls,
+        (command) => this.command(command));
     private readonly view = new View(this.canvas);
     private readonly worker = new Worker(new URL('../core/worker.ts', import.meta.url),
         { type: 'module' });
@@ -65,6 +71,8 @@ export class PlayPage {
         people: this.people,
         chat: this.chat,
         shown: this.shown,
+        controls: this.controls,
+        onDig: (take) => this.dig(take),
         onUse: (use) => this.say({ type: 'widget', use }),
         onOpenChat: () => this.openChat(),
         onCloseChat: () => this.closeChat(),
@@ -93,6 +101,7 @@ export class PlayPage {
 
     constructor() {
         openSettings();
+        watchDevice();
         this.worker.addEventListener('message', (event: MessageEvent<FromWorker>) =>
             this.hear(event.data));
         this.worker.addEventListener('error', (event) => this.show({
@@ -100,6 +109,7 @@ export class PlayPage {
             text: `The page made a mistake (${event.message}). Reload it.`,
         }));
         this.controls.onKey = (code, down) => this.key(code, down);
+        this.controls.onButtons = () => this.sendInput();
         // Drawing may stop now, and with it inputs: nobody must keep walking without their player.
         this.controls.onRelease = () => this.sendInput();
         document.addEventListener('pointerlockchange', () => {
@@ -117,6 +127,7 @@ export class PlayPage {
         return {
             phase: this.phase,
             own: [...this.frame?.own ?? []],
+            look: [this.controls.yaw, this.controls.pitch],
             movers: [...this.frame?.movers ?? []],
             chunks: this.chunks,
             stats: this.stats,
@@ -256,7 +267,9 @@ export class PlayPage {
 
     private open(place: Place): void {
         this.place = place;
+        this.screen.place.value = place;
         this.controls.actionCount = place.actions.length;
+        this.gamepad.terraforms = place.terraform;
         element('place', HTMLDivElement).textContent = place.name;
         document.title = `${place.name} · Sandlot`;
     }
@@ -376,18 +389,33 @@ export class PlayPage {
         if (!down) {
             return;
         }
-        if (this.controls.is('overlay', code)) {
-            this.overlay.toggle();
-        } else if (this.controls.is('camera', code)) {
-            change({ camera: settings.value.camera === 'third' ? 'first' : 'third' });
-        } else if (this.controls.is('dig', code) || this.controls.is('fill', code)) {
-            this.dig(this.controls.is('dig', code));
+        const command = code === 'Escape' ? 'menu'
+            : KEY_COMMANDS.find((each) => this.controls.is(each, code));
+        if (command !== undefined) {
+            this.command(command);
         } else if (this.controls.is('chat', code) || code === 'Slash') {
             this.openChat(code === 'Slash' ? '/' : '');
-        } else if (this.controls.is('focus', code)) {
-            document.querySelector<HTMLElement>('#script-ui :is(button, input)')?.focus();
-        } else if (code === 'Escape') {
-            this.openMenu('menu');
+        }
+    }
+
+    private command(command: PadCommand): void {
+        switch (command) {
+            case 'menu':
+                this.openMenu('menu');
+                break;
+            case 'overlay':
+                this.overlay.toggle();
+                break;
+            case 'camera':
+                change({ camera: settings.value.camera === 'third' ? 'first' : 'third' });
+                break;
+            case 'dig':
+            case 'fill':
+                this.dig(command === 'dig');
+                break;
+            case 'focus':
+                document.querySelector<HTMLElement>('#script-ui :is(button, input)')?.focus();
+                break;
         }
     }
 
@@ -416,6 +444,8 @@ export class PlayPage {
         this.pictureMs = now;
         this.pictures = this.pictures.filter((at) => now - at < FPS_WINDOW_MS);
         this.pictures.push(now);
+        this.gamepad.poll(now);
+        this.controls.step(seconds);
         if (!this.waiting) {
             this.sendInput();
         }

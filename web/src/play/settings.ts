@@ -13,11 +13,16 @@ export const DEFAULT_KEYS: Record<KeyAction, string> = {
     use: 'KeyE', dig: 'KeyF', fill: 'KeyG', camera: 'KeyV', chat: 'Enter', focus: 'F2', overlay: 'Tab',
 };
 
+// Where the touch controls are: the stick at the left, at the right, or everything for one thumb.
+export const TOUCH_LAYOUTS = ['right-handed', 'left-handed', 'one-right', 'one-left'] as const;
+export type TouchLayout = typeof TOUCH_LAYOUTS[number];
+
 export interface Settings {
     textSize: number; // 1 to 2
     sensitivity: number; // 0.25 to 4
     invert: boolean;
     toggleRun: boolean;
+    touch: TouchLayout;
     camera: 'first' | 'third';
     quality: 'auto' | 'low' | 'high';
     theme: 'system' | 'light' | 'dark';
@@ -25,8 +30,8 @@ export interface Settings {
 }
 
 export const DEFAULTS: Settings = {
-    textSize: 1, sensitivity: 1, invert: false, toggleRun: false, camera: 'third', quality: 'auto',
-    theme: 'system', keys: DEFAULT_KEYS,
+    textSize: 1, sensitivity: 1, invert: false, toggleRun: false, touch: 'right-handed',
+    camera: 'third', quality: 'auto', theme: 'system', keys: DEFAULT_KEYS,
 };
 
 const within = (value: unknown, low: number, high: number, otherwise: number): number =>
@@ -55,6 +60,7 @@ export function readSettings(text: string | null): Settings {
         sensitivity: within(kept.sensitivity, 0.25, 4, 1),
         invert: kept.invert === true,
         toggleRun: kept.toggleRun === true,
+        touch: oneOf(kept.touch, TOUCH_LAYOUTS, 'right-handed'),
         camera: oneOf(kept.camera, ['first', 'third'], 'third'),
         quality: oneOf(kept.quality, ['auto', 'low', 'high'], 'auto'),
         theme: oneOf(kept.theme, ['system', 'light', 'dark'], 'system'),

@@ -64,6 +64,15 @@ const english = {
         sensitivity: 'How far the view turns',
         invert: 'Up and down are swapped',
         toggleRun: 'Run: press once instead of holding',
+        touch: 'Touch controls',
+        touchLayouts: {
+            'right-handed': 'Walk left, look right',
+            'left-handed': 'Walk right, look left',
+            'one-right': 'One hand, at the right',
+            'one-left': 'One hand, at the left',
+        },
+        padsWithheld: 'This browser does not let this page read gamepads.',
+        padsNeedHttps: 'This browser lets pages read gamepads only over https.',
         camera: 'Camera',
         first: 'Through the eyes',
         third: 'From behind',
@@ -91,6 +100,7 @@ const english = {
         focus: 'To what scripts show',
         overlay: 'Numbers',
     },
+    touch: { label: 'Buttons', fire: 'Fire', more: 'More', less: 'Less' },
     percent: (part: number) => `${Math.round(part * 100)} %`,
 };
 

@@ -6,6 +6,7 @@ import { useId, useLayoutEffect } from 'preact/hooks';
 import { Button, Choice, Dialog, Slider, Toggle } from '../../ui/parts.tsx';
 import { words } from '../../ui/words.ts';
 import type { Chat } from '../chat.ts';
+import { padsAreWithheld } from '../gamepad.ts';
 import type { People, Person } from '../people.ts';
 import {
     DEFAULTS, DEFAULT_KEYS, bindKey, change, settings, type KeyAction,
@@ -66,6 +67,11 @@ function SettingsPage({ onBack }: { onBack: () => void }): JSX.Element {
                 onChange={(invert) => change({ invert })} />
             <Toggle label={say.toggleRun} value={now.toggleRun}
                 onChange={(toggleRun) => change({ toggleRun })} />
+            <Choice label={say.touch} value={now.touch} choices={say.touchLayouts}
+                onChange={(touch) => change({ touch })} />
+            {padsAreWithheld() && (
+                <p class="note">{isSecureContext ? say.padsWithheld : say.padsNeedHttps}</p>
+            )}
             <Choice label={say.camera} value={now.camera}
                 choices={{ third: say.third, first: say.first }}
                 onChange={(camera) => change({ camera })} />

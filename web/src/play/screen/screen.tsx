@@ -2,16 +2,19 @@
 import { signal } from '@preact/signals';
 import { render, type JSX } from 'preact';
 
-import type { WidgetUse } from '../../core/bridge.ts';
+import type { Place, WidgetUse } from '../../core/bridge.ts';
 import { Button, Icon } from '../../ui/parts.tsx';
 import { words } from '../../ui/words.ts';
 import type { Chat } from '../chat.ts';
+import type { Controls } from '../controls.ts';
+import { device } from '../device.ts';
 import type { People } from '../people.ts';
 import type { ShownTrees } from '../shown.ts';
 import { Board } from './board.tsx';
 import { ChatBox } from './chat_box.tsx';
 import { Menu, type MenuActions, type MenuPage } from './menu.tsx';
 import './screen.css';
+import { TouchControls } from './touch.tsx';
 import { AboveTrees, ScreenTrees } from './widgets.tsx';
 
 const FEED_MS = 6000;
@@ -21,6 +24,8 @@ export interface ScreenParts {
     people: People;
     chat: Chat;
     shown: ShownTrees;
+    controls: Controls;
+    onDig: (take: boolean) => void;
     onUse: (use: WidgetUse) => void;
     onOpenChat: () => void;
     onCloseChat: () => void;
@@ -29,6 +34,7 @@ export interface ScreenParts {
 
 export class Screen {
     readonly isPlaying = signal(false);
+    readonly place = signal<Place | null>(null);
     readonly menu = signal<MenuPage>('closed');
     private readonly feed = signal<readonly { key: number; text: string }[]>([]);
     private readonly hits = signal(0); // how many marks were shown
@@ -58,6 +64,14 @@ export class Screen {
         }
         return (
             <>
+                {device.value === 'touch' && this.place.value !== null && (
+                    <TouchControls controls={parts.controls} place={this.place.value}
+                        onDig={parts.onDig} onTouch={() => {
+                            if (parts.chat.isOpen.value) {
+                                parts.onCloseChat();
+                            }
+                        }} />
+                )}
                 <AboveTrees shown={parts.shown} onUse={parts.onUse} />
                 <ScreenTrees shown={parts.shown} onUse={parts.onUse} />
                 {this.hits.value > 0 && <div key={this.hits.value} class="hit-mark" aria-hidden />}
