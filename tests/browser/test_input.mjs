@@ -213,6 +213,7 @@ test('fingers walk, look, jump and press what the place has', async () => {
 
     // Whoever writes in the chat has a keyboard only there.
     await page.getByRole('button', { name: 'Chat' }).tap();
+    await page.locator('#chat-text:focus').waitFor(); // the click comes after the touch
     await page.keyboard.type('hello');
     assert.equal(await page.locator('.touch').count(), 1);
     await page.touchscreen.tap(240, 310);

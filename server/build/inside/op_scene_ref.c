@@ -243,7 +243,7 @@ static bool read_script(ByteReader *reader, SceneRefScript *out, char path[SCRIP
     const uint32_t language = byte_read_u32(reader);
     const uint32_t in_soul = byte_read_u32(reader);
     const uint8_t *hash = byte_read_bytes(reader, SHA256_BYTES);
-    if (!has_path || hash == NULL || language > SOUL_PLAIN || in_soul > 1) {
+    if (!has_path || hash == NULL || language >= SOUL_LANGUAGE_COUNT || in_soul > 1) {
         return false;
     }
     *out =

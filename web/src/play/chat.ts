@@ -108,8 +108,8 @@ export class Chat {
             case 'report':
                 this.about(word.toLowerCase(), rest);
                 break;
-            default:
-                this.note(words.chat.unknownCommand(word));
+            default: // perhaps a command of the place's scripts
+                this.send('chat', 'say', { text: `/${word} ${rest}`.trim() });
         }
     }
 

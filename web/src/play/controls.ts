@@ -164,6 +164,11 @@ export class Controls {
     }
 
     private key(event: KeyboardEvent, down: boolean): void {
+        if (this.active && down && event.code === 'Escape' && isTyping(event) &&
+            event.target instanceof HTMLElement) {
+            event.target.blur(); // back to the world
+            return;
+        }
         if (!this.active || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) {
             return;
         }

@@ -11,6 +11,7 @@ const SHAPE_SPHERE = 2;
 const SHAPE_CYLINDER = 3;
 const FLAG_GHOST = 1;
 const FLAG_TRIGGER = 32;
+const TYPE_PART = 4;
 const TYPE_STRUCTURE = 6; // EntityType of core/sim/entity.h
 const CELL_M = 32; // parts of a cell are drawn together
 const CELLS_A_SIDE = 8;
@@ -55,7 +56,7 @@ function setSize(shape: number, x: number, y: number, z: number): void {
         shape === SHAPE_SPHERE || shape === SHAPE_CYLINDER ? x : z);
 }
 
-// Zones are there to be felt, not seen.
+// Zones of the scene are there to be felt, not seen; a thing to pick up is seen.
 const isSeen = (flags: number): boolean =>
     (flags & (FLAG_GHOST | FLAG_TRIGGER)) !== (FLAG_GHOST | FLAG_TRIGGER);
 
@@ -160,7 +161,7 @@ export class ShapesView {
         const seen = new Set<number>();
         for (let at = 0; at < rows.length; at += ROW) {
             const row = rows.subarray(at, at + ROW);
-            if (isSeen(row[14] ?? 0)) {
+            if (row[1] !== TYPE_PART || isSeen(row[14] ?? 0)) {
                 seen.add(row[0] ?? 0);
                 this.move(row);
             }
