@@ -17,7 +17,7 @@ task.spawn(function()
     end
 end)
 Timer.Every(0.3, function()
-    Chat.Say("still here")
+    Chat.Send("still here")
     World.SetVoxel(Vector3.new(math.random(-20, 20), 2, math.random(-20, 20)), 1)
 end)
 Players.PlayerAdded:Connect(function(player)

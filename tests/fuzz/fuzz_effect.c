@@ -127,7 +127,9 @@ static bool is_tried(const ApiRow *row, ScriptSide side)
 {
     const bool has_call = row->kind == API_KIND_FUNCTION || row->kind == API_KIND_METHOD ||
                           (row->kind == API_KIND_PROPERTY && row->setter != NULL);
-    return has_call && row->side != (side == SCRIPT_SERVER ? API_CLIENT : API_SERVER);
+    // Who is kicked sends nothing more, and here everybody does.
+    return has_call && strcmp(row->name, "Kick") != 0 &&
+           row->side != (side == SCRIPT_SERVER ? API_CLIENT : API_SERVER);
 }
 
 static size_t write_row(const ApiRow *row, char *out, size_t room)

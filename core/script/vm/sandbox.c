@@ -242,42 +242,7 @@ static int coroutine_running(lua_State *L)
     return 2;
 }
 
-static int refuse_resume(lua_State *L, const char *why)
-{
-    lua_pushboolean(L, 0);
-    lua_pushstring(L, why);
-    return 2;
-}
-
-// As Lua's own, after the owner of the Vm was asked.
-static int coroutine_resume(lua_State *L)
-{
-    lua_State *coroutine = lua_tothread(L, 1);
-    luaL_argexpected(L, coroutine != NULL, 1, "coroutine");
-    vm_check_resume(L, coroutine);
-    const int argument_count = lua_gettop(L) - 1;
-    if (!lua_checkstack(coroutine, argument_count)) {
-        return refuse_resume(L, "too many arguments to resume");
-    }
-    lua_xmove(L, coroutine, argument_count);
-    int count = 0;
-    const int status = lua_resume(coroutine, L, argument_count, &count);
-    const bool is_good = status == LUA_OK || status == LUA_YIELD;
-    count = is_good ? count : 1; // or the error
-    if (!lua_checkstack(L, count + 1)) {
-        lua_pop(coroutine, count);
-        return refuse_resume(L, "too many results to resume");
-    }
-    lua_pushboolean(L, is_good);
-    lua_xmove(coroutine, L, count);
-    return count + 1;
-}
-
-static const luaL_Reg OWN_COROUTINE[] = {
-    {"resume", coroutine_resume},
-    {"running", coroutine_running},
-    {NULL, NULL},
-};
+static const luaL_Reg OWN_COROUTINE[] = {{"running", coroutine_running}, {NULL, NULL}};
 
 typedef struct Library {
     const char *name;
