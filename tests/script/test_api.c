@@ -267,6 +267,29 @@ TEST(widgets_call_back)
     small_world_close(world);
 }
 
+// A coroutine that waits is its script's, however another one came by it.
+TEST(coroutines_of_others_are_left_alone)
+{
+    static const char victim[] = "World.Find('Door').kept = task.spawn(function()\n"
+                                 "  local waited = task.wait(0.2)\n"
+                                 "  print('waited', type(waited))\n"
+                                 "end)\n";
+    static const char thief[] = "local kept = World.Find('Door').kept\n"
+                                "print('cancel', pcall(task.cancel, kept))\n"
+                                "print('spawn', pcall(task.spawn, kept, 'evil'))\n";
+    SampleWorld *world = small_world_open();
+    ScriptSystem *server = sample_world_scripts(world, SCRIPT_SERVER);
+    CHECK(add(server, "ServerScriptService/Victim", victim, sizeof victim - 1));
+    sample_world_step(world, 2);
+    CHECK(add(server, "ServerScriptService/Thief", thief, sizeof thief - 1));
+    sample_world_step(world, 30);
+    CHECK(strstr(small_log.text, "cancel\tfalse\ttask.cancel: this coroutine belongs") != NULL);
+    CHECK(strstr(small_log.text, "spawn\tfalse\ttask.spawn: this coroutine belongs") != NULL);
+    CHECK(strstr(small_log.text, "waited\tnumber") != NULL);
+    check_no_faults(server, "server");
+    small_world_close(world);
+}
+
 // What is shown above entities: its own handlers, room that is given back, an end with the script.
 static const char tags[] =
     "local part = World.Find('Door')\n"

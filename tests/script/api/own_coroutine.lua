@@ -1,7 +1,6 @@
 -- side: server
 -- ticks: 60
--- Whoever fires a signal is not who waits for it, a long name finds nothing, and numbers as JSON cost
--- what they take.
+-- Own coroutines are resumed and ended as ever, and a name that is too long finds nothing.
 function onStart()
     local own = task.spawn(function() task.wait(0.1) end)
     task.cancel(own)
