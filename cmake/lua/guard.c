@@ -72,6 +72,14 @@ void guard_charge(lua_State *L, uint64_t steps)
     }
 }
 
+void guard_ask_resume(lua_State *L, lua_State *coroutine)
+{
+    Guard *guard = &G(L)->guard;
+    if (guard->on_resume != NULL) {
+        guard->on_resume(guard->user, L, coroutine);
+    }
+}
+
 void guard_charge_bytes(lua_State *L, size_t bytes, size_t bytes_per_step)
 {
     guard_charge(L, 1 + bytes / bytes_per_step);

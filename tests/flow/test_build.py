@@ -444,6 +444,13 @@ def test_build_luau(program, places, folder):
                              "--allow-weak-jail"], capture_output=True,
                             text=True, timeout=100, check=False)
     check(packed.returncode == 0, packed.stdout + packed.stderr)
+    bound = small_place(folder, "bound", {"Workspace/Gate.lua": "function onStart() end\n",
+                                          "ServerScriptService/Any.luau": "return {}\n"})
+    write(bound, "scene.json", '{"format": 1, "entities": [{"id": 1, "name": "Start", "type": "spawn"},\n'
+          ' {"id": 2, "name": "Gate", "shape": {"size": [1, 1, 1]}, "scriptRef": {"path": "Workspace/Gate.lua"}}]}')
+    check(build_json(program, bound)["diagnostics"] == [], "the scene's script is known beside a .luau")
+    with open(os.path.join(bound, "scene.json"), encoding="utf-8") as file:
+        check("codeHash" in file.read(), "the build wrote what it derives")
     write(place, "Workspace/Door.lua", "return 1\n")
     write(place, "ServerScriptService/Game.luau", "local n: number = 1\n\nn += = 2\n")
     said = build(program, place, code=1).stderr

@@ -276,7 +276,8 @@ TEST(coroutines_of_others_are_left_alone)
                                  "end)\n";
     static const char thief[] = "local kept = World.Find('Door').kept\n"
                                 "print('cancel', pcall(task.cancel, kept))\n"
-                                "print('spawn', pcall(task.spawn, kept, 'evil'))\n";
+                                "print('spawn', pcall(task.spawn, kept, 'evil'))\n"
+                                "print('resume', pcall(coroutine.resume, kept, 'evil'))\n";
     SampleWorld *world = small_world_open();
     ScriptSystem *server = sample_world_scripts(world, SCRIPT_SERVER);
     CHECK(add(server, "ServerScriptService/Victim", victim, sizeof victim - 1));
@@ -285,6 +286,7 @@ TEST(coroutines_of_others_are_left_alone)
     sample_world_step(world, 30);
     CHECK(strstr(small_log.text, "cancel\tfalse\ttask.cancel: this coroutine belongs") != NULL);
     CHECK(strstr(small_log.text, "spawn\tfalse\ttask.spawn: this coroutine belongs") != NULL);
+    CHECK(strstr(small_log.text, "resume\tfalse\tcoroutine.resume: this coroutine") != NULL);
     CHECK(strstr(small_log.text, "waited\tnumber") != NULL);
     check_no_faults(server, "server");
     small_world_close(world);

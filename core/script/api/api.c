@@ -650,6 +650,7 @@ static void open_api(ScriptSystem *system)
     lua_getfield(thread, -1, "resume");
     system->resume_ref = luaL_ref(thread, LUA_REGISTRYINDEX);
     lua_pop(thread, 2);
+    vm_set_resume_check(system->vm, api_check_resume);
 }
 
 const ScriptApi script_api = {.memory_bytes = ROW_COUNT * sizeof(ApiParsed),

@@ -124,6 +124,7 @@ void api_event(ScriptSystem *system, const ScriptEvent *event);
 // A finished thread that answers a remote call.
 void api_answer(ScriptSystem *system, Thread *thread, bool ok, int result_count);
 // Removes an instance's handlers of remote calls and of widgets.
+void api_check_resume(lua_State *thread, lua_State *coroutine);
 void api_forget_handlers(ScriptSystem *system, Handle instance);
 // Everything it shows disappears, and its widgets' handlers with it.
 void api_forget_shown(lua_State *thread, const Instance *instance);

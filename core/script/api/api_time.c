@@ -42,6 +42,11 @@ static void check_own(lua_State *thread, lua_State *coroutine, const char *name)
     }
 }
 
+void api_check_resume(lua_State *thread, lua_State *coroutine)
+{
+    check_own(thread, coroutine, "coroutine.resume");
+}
+
 // Runs within the caller's own entry and budget, like coroutine.resume; an error in it is a fault
 // of its own and does not reach the caller.
 int api_task_spawn(lua_State *thread)

@@ -52,8 +52,10 @@ typedef struct Guard {
     int (*is_full)(void *user);                // whether pages are few
     int (*can_hold)(void *user, size_t bytes); // whether such a block can be had
     void (*on_caught)(void *user);             // an error was caught
-    size_t (*own_bytes)(void *user);           // that the one who runs holds
-    uint64_t uncharged_bytes;                  // bytes that collections marked for others
+    // Before coroutine.resume; may raise an error on `thread`.
+    void (*on_resume)(void *user, lua_State *thread, lua_State *coroutine);
+    size_t (*own_bytes)(void *user); // that the one who runs holds
+    uint64_t uncharged_bytes;        // bytes that collections marked for others
     void *user;
 } Guard;
 
@@ -64,6 +66,7 @@ _Noreturn void guard_trip(lua_State *thread);
 _Noreturn void guard_refuse(lua_State *thread, int64_t steps);
 // Takes steps, and trips if there are too few.
 void guard_charge(lua_State *thread, uint64_t steps);
+void guard_ask_resume(lua_State *thread, lua_State *coroutine);
 int64_t *guard_counter(lua_State *thread);
 // The same for bytes, so many per step; charges at least one step.
 void guard_charge_bytes(lua_State *thread, size_t bytes, size_t bytes_per_step);

@@ -31,6 +31,7 @@ struct Vm {
     uint32_t entry_owner; // of the entry that runs; a module that it loads has its own
     lua_State *entry;     // the thread of the entry that runs
     bool entry_was_shown; // the script was given it
+    VmResumeCheck *resume_check;
     uint64_t steps_used, steps_total;
     double unix_seconds, world_seconds;
     uint32_t fault_line;
@@ -511,6 +512,18 @@ void vm_note_shown(lua_State *thread)
 {
     Vm *vm = vm_of(thread);
     vm->entry_was_shown = vm->entry_was_shown || thread == vm->entry;
+}
+
+static void on_resume(void *user, lua_State *thread, lua_State *coroutine)
+{
+    const Vm *vm = user;
+    vm->resume_check(thread, coroutine);
+}
+
+void vm_set_resume_check(Vm *vm, VmResumeCheck *check)
+{
+    vm->resume_check = check;
+    guard_of(vm->main)->on_resume = on_resume;
 }
 
 bool vm_entry_was_shown(const Vm *vm)

@@ -89,6 +89,9 @@ MUST_USE bool vm_protect(Vm *vm, void (*call)(void *user), void *user);
 // keep it, so the thread is never used for another script.
 bool vm_entry_was_shown(const Vm *vm);
 void vm_note_shown(lua_State *thread);
+// Called before coroutine.resume goes on with a coroutine; may raise an error on `thread`.
+typedef void VmResumeCheck(lua_State *thread, lua_State *coroutine);
+void vm_set_resume_check(Vm *vm, VmResumeCheck *check);
 uint64_t vm_steps_used(const Vm *vm);  // by the last vm_resume
 uint64_t vm_steps_total(const Vm *vm); // since create
 // "\n\tpath:line: in function 'name'" lines of the last failed entry, at most `capacity` bytes with
