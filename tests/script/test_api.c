@@ -756,3 +756,38 @@ TEST(the_gun_of_the_document)
     check_no_faults(sample_world_scripts(world, SCRIPT_CLIENT), "client");
     small_world_close(world);
 }
+
+// Who wakes it, here a timer, is neither to blame for what it does nor owns it.
+TEST(a_handler_that_waits_for_a_signal_keeps_its_player)
+{
+    static const char server[] = "local bell = Signal.new()\n"
+                                 "Network.On('shoot', function()\n"
+                                 "  bell:Wait()\n"
+                                 "  print('shot of', World.Spawn('Bullet').Owner.Name)\n"
+                                 "  error('on purpose')\n"
+                                 "end)\n"
+                                 "Timer.Every(0.2, function() bell:Fire() end)\n";
+    SampleWorld *world = run_both(server, "Network.FireServer('shoot')\n", 30);
+    CHECK_INT(lines_with("shot of\tplayer1\n"), 1);
+    ScriptFault fault = {0};
+    CHECK_INT(script_faults(sample_world_scripts(world, SCRIPT_SERVER), &fault, 1), 1);
+    CHECK(strstr(fault.message, "on purpose (caused by player player1)") != NULL);
+    small_world_close(world);
+}
+
+// A float takes as long to write as a hundred instructions.
+TEST(json_costs_what_it_takes)
+{
+    static const char encode[] = "local list = {}\n"
+                                 "for i = 1, 2000 do list[i] = i / 3 end\n"
+                                 "function onUpdate() Json.Encode(list) onUpdate = nil end\n";
+    SampleWorld *world = small_world_open();
+    ScriptSystem *scripts = sample_world_scripts(world, SCRIPT_SERVER);
+    CHECK(add(scripts, "ServerScriptService/Encode", encode, sizeof encode - 1));
+    sample_world_step(world, 5);
+    ScriptStats stats;
+    script_stats(scripts, &stats);
+    CHECK(stats.step_count > 2000 * 140);
+    check_no_faults(scripts, "server");
+    small_world_close(world);
+}
