@@ -139,6 +139,18 @@ static bool method_prefab(ScriptWorld *world, uint32_t index, Text *name)
     return true;
 }
 
+// Of what a query has found, what scripts know; returns how many.
+static uint32_t take_found(const View *view, uint32_t found, uint64_t *out, uint32_t max)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < found && i < VIEW_RADIUS_MAX && count < max; i++) {
+        if (exists(view, view->refs[i].net_id)) {
+            out[count++] = view->refs[i].net_id;
+        }
+    }
+    return count;
+}
+
 static uint32_t method_in_radius(ScriptWorld *world, Vec3 centre, float radius, uint32_t type_mask,
                                  uint64_t *out, uint32_t max)
 {
@@ -148,12 +160,7 @@ static uint32_t method_in_radius(ScriptWorld *world, Vec3 centre, float radius, 
     }
     const uint32_t found =
         sim_query_radius(view->sim, centre, radius, type_mask, view->refs, VIEW_RADIUS_MAX);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < found && i < VIEW_RADIUS_MAX && count < max; i++) {
-        if (exists(view, view->refs[i].net_id)) {
-            out[count++] = view->refs[i].net_id;
-        }
-    }
+    uint32_t count = take_found(view, found, out, max);
     uint32_t slot = view_local_next(view, 0);
     for (; slot != 0 && count < max; slot = view_local_next(view, slot)) {
         const ViewLocal *local = view_local_at(view, slot);
@@ -173,12 +180,7 @@ static uint32_t method_in_box(ScriptWorld *world, Aabb box, uint32_t type_mask, 
         return 0;
     }
     const uint32_t found = sim_query_box(view->sim, box, type_mask, view->refs, VIEW_RADIUS_MAX);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < found && i < VIEW_RADIUS_MAX && count < max; i++) {
-        if (exists(view, view->refs[i].net_id)) {
-            out[count++] = view->refs[i].net_id;
-        }
-    }
+    uint32_t count = take_found(view, found, out, max);
     uint32_t slot = view_local_next(view, 0);
     for (; slot != 0 && count < max; slot = view_local_next(view, slot)) {
         const ViewLocal *local = view_local_at(view, slot);
