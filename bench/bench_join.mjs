@@ -7,10 +7,11 @@
 // three minutes, two of which are the download: 20 MB take 80 s, and quiet times are between.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
+import { outcome, row } from './report.mjs';
+import { roundTrips, slowLink } from './slow_link.mjs';
 import { Player, World, closeBrowser, sleep, until } from '../tests/browser/support.mjs';
 
 const argument = (name, otherwise) => {
@@ -24,7 +25,6 @@ const FILES = 4; // that these megabytes are in
 const AT_ONCE = 2; // as many as the page has while one plays (download.ts)
 const QUIET_MS = 14_000; // the client measures its last 256 snapshots: 13 s
 const BYTES_A_SECOND = 2_000_000 / 8;
-const SLICE = 1400;
 const GOAL_TRIPS = 3; // the scene and the list of scripts, then the scripts; and one to spare
 const GOAL_SHARE = 0.45; // of the runes' own bytes
 const GOAL_RATIO = 1.25;
@@ -100,70 +100,6 @@ function writePlace() {
     return place;
 }
 
-// A link that all connections share.
-async function slowLink(port) {
-    const queues = new Map(); // socket → waiting pieces
-    const server = createServer((from) => {
-        const to = connect(port, '127.0.0.1');
-        from.pipe(to);
-        queues.set(from, []);
-        to.on('data', (data) => {
-            const queue = queues.get(from);
-            for (let at = 0; at < data.length; at += SLICE) {
-                queue?.push(data.subarray(at, at + SLICE));
-            }
-            if ((queue?.length ?? 0) > 24) { // about 32 kB, as a socket's buffer
-                to.pause();
-            }
-        });
-        from.resumeSender = () => to.resume();
-        const end = () => {
-            queues.delete(from);
-            from.destroy();
-            to.destroy();
-        };
-        to.on('end', () => queues.get(from)?.push(null));
-        for (const socket of [from, to]) {
-            socket.on('error', end);
-        }
-        from.on('close', end);
-    });
-    await new Promise((done) => server.listen(0, '127.0.0.1', done));
-    let credit = 0;
-    let last = performance.now();
-    const timer = setInterval(() => {
-        const now = performance.now();
-        credit = Math.min(credit + (now - last) / 1000 * BYTES_A_SECOND, 16_000);
-        last = now;
-        while (credit > 0 && [...queues.values()].some((queue) => queue.length > 0)) {
-            for (const [socket, queue] of queues) {
-                const piece = queue.shift();
-                if (piece === null) {
-                    socket.end();
-                } else if (piece !== undefined) {
-                    credit -= piece.length;
-                    socket.write(piece);
-                }
-                if (queue.length < 12) {
-                    socket.resumeSender();
-                }
-            }
-        }
-    }, 4);
-    return { port: server.address().port, stop: () => { clearInterval(timer); server.close(); } };
-}
-
-// The longest chain of requests, each begun after the one before had ended.
-function roundTrips(requests) {
-    const depth = [];
-    const sorted = [...requests].sort((a, b) => a.begin - b.begin);
-    sorted.forEach((one, i) => {
-        depth[i] = 1 + Math.max(0, ...sorted.slice(0, i).map((other, k) =>
-            other.end <= one.begin ? depth[k] : 0));
-    });
-    return Math.max(0, ...depth);
-}
-
 async function complete(player) {
     await until('all scripts run', () => player.printed.some((line) => line.includes('all run')), 240_000);
     return (await player.inspect()).downloads;
@@ -234,15 +170,6 @@ async function measureDownload(player) {
     row('join.link.p99_ratio.median', median(ratios), 'of the quiet ones', GOAL_RATIO);
 }
 
-const rows = [];
-function row(bench, value, unit, goal) {
-    const one = { bench, value, unit, ...goal !== undefined && { goal } };
-    rows.push(one);
-    console.log(process.argv.includes('--json') ? JSON.stringify(one)
-        : `${bench.padEnd(28)} ${Number(value.toFixed(3))} ${unit}${
-            goal === undefined ? '' : `  (goal ${goal}${value > goal ? ', MISSED' : ''})`}`);
-}
-
 const place = writePlace();
 const assets = writeAssets(place);
 const starting = performance.now();
@@ -275,7 +202,7 @@ try {
     row('join.warm.seconds', (performance.now() - again) / 1000, 's');
     await ada.close();
 
-    const link = await slowLink(world.port);
+    const link = await slowLink(world.port, BYTES_A_SECOND);
     const bo = await Player.open(link.port, 'Bo');
     const slow = performance.now();
     await complete(bo);
@@ -288,4 +215,4 @@ try {
     await closeBrowser();
     rmSync(folder, { recursive: true, force: true });
 }
-process.exit(rows.some(({ value, goal }) => goal !== undefined && value > goal) ? 1 : 0);
+process.exit(outcome());

@@ -5,6 +5,7 @@
 #include "core/base/check.h"
 #include "core/base/heap.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define ARENA_ALIGN ((size_t)16)
@@ -31,7 +32,7 @@ size_t arena_need(size_t bytes)
     return (bytes + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
 }
 
-void *arena_alloc(Arena *arena, size_t bytes)
+static void *take(Arena *arena, size_t bytes, bool is_zeroed)
 {
     const size_t need = arena_need(bytes);
     ASSERT(arena->used <= arena->capacity);
@@ -39,7 +40,7 @@ void *arena_alloc(Arena *arena, size_t bytes)
         return NULL;
     }
     uint8_t *block = arena->base + arena->used;
-    if (arena->used < arena->clean_from) {
+    if (is_zeroed && arena->used < arena->clean_from) {
         const size_t dirty = arena->clean_from - arena->used;
         memset(block, 0, dirty < need ? dirty : need);
     }
@@ -51,6 +52,16 @@ void *arena_alloc(Arena *arena, size_t bytes)
         arena->clean_from = arena->used;
     }
     return block;
+}
+
+void *arena_alloc(Arena *arena, size_t bytes)
+{
+    return take(arena, bytes, true);
+}
+
+void *arena_alloc_raw(Arena *arena, size_t bytes)
+{
+    return take(arena, bytes, false);
 }
 
 void *arena_array(Arena *arena, size_t count, size_t item_bytes)

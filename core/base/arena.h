@@ -19,6 +19,8 @@ void arena_init(Arena *arena, void *block, size_t bytes);
 void arena_init_zeroed(Arena *arena, void *block, size_t bytes);
 // 16-byte aligned, zeroed. NULL when it does not fit: the caller answers STATUS_LIMIT.
 void *arena_alloc(Arena *arena, size_t bytes);
+// The same without zeroing, for a buffer that is written before it is read.
+void *arena_alloc_raw(Arena *arena, size_t bytes);
 void *arena_array(Arena *arena, size_t count, size_t item_bytes);
 
 // A rewind frees everything allocated after the mark.

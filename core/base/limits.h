@@ -24,6 +24,7 @@
 #define WORLD_ENTITIES_MAX     65536
 // Anchored parts of a scene; they live in shared read-only storage, not in entity slots.
 #define SCENE_PARTS_MAX 262144
+#define SCENE_BYTES_MAX (256u << 20) // of the compiled form
 // Half the edge of the playable cube, in metres. float32 keeps 1/256 m at 65,536 m; 16,384 m keeps
 // 1 mm, which is the penetration that collision promises.
 #define WORLD_EXTENT_M 16384
@@ -39,8 +40,10 @@
 #define CHAT_PHRASE_BYTES_MAX    128
 #define REPORT_TEXT_BYTES_MAX    500
 #define SOUND_NAME_BYTES_MAX     128
+#define SOUND_CAPTION_BYTES_MAX  128
 #define STORE_KEY_BYTES_MAX      128
 #define KICK_REASON_BYTES_MAX    96
+#define OWNER_REASON_BYTES_MAX   64 // of a kick by an owner; who it was is written before it
 #define RAY_IGNORED_MAX          64 // entities that one ray of a script goes through
 #define HISTORY_DAYS             30 // for which values of DataStores that were replaced are kept
 // Inputs look where a script has turned their body for so long, if the client confirms nothing.
@@ -64,6 +67,26 @@
 #define CHUNK_SAVES_PER_TICK 64
 #define CHUNK_SENDS_PER_TICK 64
 #define CHUNK_WRITE_STEPS    15000 // of 2 ns
+
+// Changed parts of the scene. One message has rows of so many bytes, and so many are answered in a
+// tick for all sessions together. What changed is sent at once up to so many bytes for a session
+// and snapshot; more is only announced, and fetched as fast as the link allows. A part that moved
+// stays an entity until it has rested for so long. A client keeps so many moved parts for each
+// entity that it can see.
+#define PATCH_DATA_BYTES     16384
+#define PATCH_SENDS_PER_TICK 64
+#define PATCH_PUSH_BYTES     4096
+#define PATCH_BYTES_PER_S    (128u << 10) // for one session, and at most so many at once:
+#define PATCH_BURST_BYTES    (64u << 10)
+#define PATCH_PUSHES_BYTES   (256u << 10) // of all cells in one snapshot
+// If more parts than this changed since the last one, there is a new scene for those who come in;
+// after this time at the earliest, and with rows of at most so many bytes.
+#define PATCH_FOLD_PARTS        1000
+#define PATCH_FOLD_MS           60000
+#define PATCH_FOLD_BYTES        (8u << 20)
+#define PATCH_ROW_STEPS         5 // of 2 ns
+#define PATCH_REST_MS           1000
+#define PATCH_PARTS_PER_VISIBLE 32
 // One edit: a box of at most 64 x 64 x 64, a sphere of at most radius 24 (57,906 voxels).
 #define VOXEL_EDIT_BOX_EDGE_MAX      64
 #define VOXEL_EDIT_SPHERE_RADIUS_MAX 24.0f
@@ -101,6 +124,22 @@
 #define HTTP_SOCKETS_PER_ADDRESS_MAX 64
 #define HTTP_SOCKETS_PER_ACCOUNT_MAX 16 // in place of its address, so that a school fits
 #define HTTP_SOCKETS_MAX             65536
+
+// Backups that lie beside the data folder because an operator asked for them; none is deleted
+// unasked.
+#define BACKUPS_KEPT_MAX 16
+
+// Live numbers for pages (GET /api/live). Streams in all, of one address (IPv6: of one /64) and of
+// one account; how long one may last before the page asks again, with its rights of then; a sign of
+// life for those who have nothing new. Places whose creators look at them at once, and rows of one
+// topic.
+#define LIVE_STREAMS_MAX             512
+#define LIVE_STREAMS_PER_ADDRESS_MAX 32 // a school shares one; of its 64 connections
+#define LIVE_STREAMS_PER_ACCOUNT_MAX 8
+#define LIVE_STREAM_SECONDS          60
+#define LIVE_HEARTBEAT_SECONDS       10
+#define LIVE_PLACE_TOPICS_MAX        64
+#define LIVE_ROWS_MAX                8192
 
 // Signing in. Failures, and accounts that are made, count for a quarter of an hour (attempt.h).
 #define FAILURES_PER_NAME_MAX    10
@@ -160,10 +199,26 @@
 // What one script may have in a world of 16,384 entities: a quarter of all, an eighth as
 // projectiles, and half of the 512 NPCs.
 #define SCRIPT_ENTITIES_MAX    4096
+#define VIEW_PAINTS_MAX        1024 // things of the server that scripts of one client have painted
 #define SCRIPT_PROJECTILES_MAX 2048
 #define SCRIPT_NPCS_MAX        256
 // Messages, sounds, chat and requests to stores of one script in a tick: a quarter of what fits.
 #define SCRIPT_EFFECTS_PER_TICK_MAX 1024
+
+// Sounds that run until they are stopped, in a world: who comes later or nearer hears them too. A
+// page plays 32 sounds at once, so more of them in one place are not heard anyway.
+#define SOUND_LOOPS_MAX 128
+// From farther away nobody hears a sound that has a place, and it is not sent. A loop ends for a
+// client only so much farther away, so that one who stands at the edge does not switch it.
+#define SOUND_HEARING_M      64
+#define SOUND_HEARING_EDGE_M 8
+// A client is sent at most so many sounds in a tick; it plays no more at once.
+#define SOUNDS_PER_CLIENT_TICK 32
+// How often a client's loops are compared with what it hears, while nobody changes one.
+#define SOUND_LOOK_TICKS       6
+#define SOUND_PITCH_MIN        0.25f
+#define SOUND_PITCH_MAX        4.0f
+#define SOUND_FADE_SECONDS_MAX 30.0f
 
 // Of what has no cap of its own for a script (pages and chunks of terrain, records, attributes,
 // texts and tags, bytes that are sent in a tick, a viewer's events, requests to stores) one script
@@ -210,6 +265,24 @@
 #define UI_WAITING_MAX      256  // trees of all scripts that wait to be drawn
 #define UI_WAITING_BYTES    (256u << 10)
 
+// The sky, and what scripts add to the picture (core/wire/sky.h, visual.h). A day takes at least
+// four seconds. What a client's scripts want shown waits for the next picture; of more the oldest
+// goes.
+#define SKY_HOURS_PER_SECOND_MAX 6
+#define SKY_FOG_MIN_M            8
+#define SKY_FOG_MAX_M            4096
+#define EFFECT_NAMES             10 // built-in effects
+#define EFFECT_SIZE_MAX          10
+#define EFFECT_SECONDS_MAX       10
+#define VIEW_VISUALS_MAX         64  // trails, lights and emitters that a client's scripts set
+#define VIEW_MOMENTS_MAX         64  // bursts, beams and shakes that wait
+#define SCRIPT_MOMENTS_PER_TICK  32  // of those by one script of a client; half of what waits
+#define VISUALS_DRAWN_MAX        400 // trails, lights and emitters that a page is given
+#define CAMERA_FIELD_MIN         30  // degrees
+#define CAMERA_FIELD_MAX         110
+#define CAMERA_FIELD_NORMAL      70
+#define CAMERA_MOVE_SECONDS_MAX  60
+
 // --- the game protocol --------------------------------------------------------------------------
 // What a client's author has to know of these is said in core/wire/limit.def, in words, and from
 // there in docs/PROTOCOL.md.
@@ -250,7 +323,7 @@
     X(REMOTE, REMOTE_RATE_MOST, REMOTE_RATE_SECOND, "`remote.fire`")                          \
     X(BUILD, 20, 10, "`build.place`, `build.remove`, `build.preview`")                        \
     X(TERRAFORM, 20, 10, "`voxel.terraform`, also with `preview`")                            \
-    X(CHUNK, 256, 64, "chunks of `voxel.chunk_request`")                                      \
+    X(CHUNK, 256, 64, "chunks of `voxel.chunk_request`, cells of `entity.patch_request`")     \
     X(PROFILE, 4, 2, "`profile.…`")                                                           \
     X(SCRIPT, 64, 32,                                                                         \
       "`script.ScriptRequest` (one for each 16 scripts), `script.ScriptVerify`, "             \
@@ -278,6 +351,7 @@
 #define INVOKES_MAX          64
 #define INVOKE_MS            10000
 #define CHUNK_REQUESTS_MAX   64
+#define PATCH_REQUESTS_MAX   64
 #define TRANSFERS_MAX        64
 #define TRANSFER_PIECE_BYTES (16 << 10)
 
@@ -324,6 +398,7 @@
 #define REPORTS_OPEN_MAX       10000
 #define REPORTS_PER_ACCOUNT    10 // in a quarter of an hour
 #define REPORTS_PER_ADDRESS    30
+#define KICKS_PER_ACCOUNT      60 // by the owners of worlds and places, in a quarter of an hour
 #define CHAT_RULES_MAX         65536
 #define BLOCKS_MAX             (1u << 20) // of everybody
 #define ADDRESS_BANS_MAX       4096
@@ -378,6 +453,27 @@
 // A world as one file: all of it, and one chunk or entity in it.
 #define WORLD_FILE_BYTES_MAX (256u << 20)
 #define WORLD_ITEM_BYTES_MAX (1u << 20)
+
+// A place that is being edited (core/edit). A transaction is what one person does at once; what
+// undoes it, and what an undo tells the others, may be larger: the deletion of something small can
+// have removed much. The log is what can still be undone.
+#define EDIT_TRANSACTION_BYTES_MAX (1u << 20)
+#define EDIT_INVERSE_BYTES_MAX     (8u << 20)
+#define EDIT_MESSAGE_BYTES_MAX     (EDIT_INVERSE_BYTES_MAX + 1024)
+#define EDIT_TARGETS_MAX           65536 // of one operation
+#define EDIT_CLIP_ENTITIES_MAX     65536 // of one paste
+#define EDIT_CLIP_BYTES_MAX        (16u << 20)
+#define EDIT_RECORDS_BYTES_MAX     (64u << 20) // of all objects together
+#define EDIT_FILES_MAX             4000
+#define EDIT_PATH_BYTES_MAX        160
+#define EDIT_LABEL_BYTES_MAX       64
+#define EDIT_EDITORS_MAX           32
+#define EDIT_LOG_MAX               10000
+#define EDIT_LOG_BYTES_MAX         (16u << 20)
+#define EDIT_PENDING_MAX           256 // transactions of one editor that are not confirmed yet
+#define EDIT_RENUMBERED_MAX        256 // ids of one editor that were taken, until the page knows
+#define EDIT_HASH_EVERY            64  // transactions between two hashes of the document
+#define EDIT_TEXT_BYTES_MAX        JSON_BYTES_MAX
 
 // JSON that core reads: place files and script parameters.
 #define JSON_DEPTH_MAX 32

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define LETTERS_MANY 9 // so many or more: three of them may be wrong
+
 uint32_t nearest_steps(const char *a, size_t a_bytes, const char *b, size_t b_bytes, uint32_t most)
 {
     uint32_t row[NEAREST_BYTES_MAX + 1];
@@ -35,7 +37,7 @@ uint32_t nearest_steps(const char *a, size_t a_bytes, const char *b, size_t b_by
 
 static Nearest begin(const char *name, size_t bytes, size_t letters)
 {
-    const uint32_t wrong = letters < 3 ? 0 : letters < 5 ? 1 : letters < 9 ? 2 : 3;
+    const uint32_t wrong = letters < 3 ? 0 : letters < 5 ? 1 : letters < LETTERS_MANY ? 2 : 3;
     return (Nearest){.name = name, .bytes = bytes, .steps = wrong + 1};
 }
 
@@ -47,7 +49,7 @@ Nearest nearest_begin(const char *name, size_t bytes)
 Nearest nearest_begin_path(const char *path, size_t bytes)
 {
     size_t letters = 0;
-    while (letters < bytes && path[bytes - letters - 1] != '/') {
+    while (letters < bytes && letters < LETTERS_MANY && path[bytes - letters - 1] != '/') {
         letters += 1;
     }
     return begin(path, bytes, letters);

@@ -465,6 +465,7 @@ void client_update(Client *client, double now_ms)
     }
     client->update_ms = client->now_ms;
     chunk_cache_ask(client);
+    patch_cache_ask(client);
     rune_fetch_update(client);
     send_ping(client);
 }

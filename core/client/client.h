@@ -203,12 +203,26 @@ typedef struct ClientEntity {
 // ends with UINT32_MAX.
 uint32_t client_next(const Client *client, uint32_t after);
 ClientEntity client_entity(const Client *client, uint32_t slot);
+// How something looks on this client: as the server says, and over it what client scripts painted.
+Paint client_paint(const Client *client, uint64_t net_id);
+// A number that changes whenever client_painted may give something else.
+uint64_t client_paint_version(const Client *client);
+// Calls the sink for what the server has sent, for what client scripts have painted, and for their
+// local entities; something may come twice. All else looks as the scene has it.
+typedef void (*ClientPaintSink)(void *user, uint64_t net_id, const Paint *paint);
+void client_painted(const Client *client, ClientPaintSink sink, void *user);
 PredictView client_own(const Client *client);
-const Sim *client_sim(const Client *client);     // NULL before the scene is there
+const Sim *client_sim(const Client *client); // NULL before the scene is there
+// How an anchored part looks now, if that is not as the scene has it. The number changes whenever
+// one of them does.
+bool client_part_paint(const Client *client, uint64_t net_id, Paint *out);
+uint32_t client_paint_change(const Client *client);
 const Place *client_place(const Client *client); // the same
 // Keys, camera, UI, effects; NULL before the scene is there, and without scripts. Effects are
 // valid until the next client_update, which clears them; messages and chat among them are sent.
 View *client_script_view(Client *client);
+// What is to be drawn of trails, lights and emitters, as view_visuals, with their positions.
+uint32_t client_visuals(const Client *client, ViewVisual *out, uint32_t max);
 ScriptSystem *client_scripts(Client *client);     // NULL without scripts
 uint64_t client_view_tick(const Client *client);  // what others' poses are of, rounded down
 double client_view_time(const Client *client);    // the same with its fraction
@@ -234,6 +248,8 @@ typedef struct ClientStats {
     uint32_t visible;
     uint64_t bytes_down, bytes_up, messages_down, messages_up, snapshots, events, events_dropped,
         outputs_dropped, chunks_asked, chunks_applied, chunks_refused, edits_applied;
+    // Changed parts of the scene: cells, rows and their bytes; refused: there was no room.
+    uint64_t patches_asked, patches_applied, patches_refused, patch_rows, patch_bytes;
     double snapshot_interval_p99_ms;
     uint32_t manifest_version;         // of the scripts that run; 0: none yet
     uint32_t script_count, rune_count; // in the newest manifest; of these, here

@@ -161,7 +161,7 @@ static void on_changed(void *user, uint64_t net_id, Text name, const ScriptValue
                        const ScriptValue *before)
 {
     Client *client = user;
-    if (client->script.attributes_are_new) {
+    if (client->script.attributes_are_new || visual_is_reserved(name)) {
         return;
     }
     uint8_t bytes[VALUE_ATTRIBUTES_BYTES];

@@ -65,6 +65,7 @@ void client_script_leave(Client *client, uint64_t net_id)
         return;
     }
     attribute_table_remove(view_attributes(script->view), net_id);
+    view_paint_forget(script->view, net_id);
     if (net_id == script->own_bound) {
         own_forget(client);
     }

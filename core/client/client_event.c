@@ -69,8 +69,9 @@ void client_event_push(Client *client, uint64_t tick, const uint8_t *bytes, size
 // Events that scripts or the view have handled are not for the page.
 static bool is_for_page(const Client *client, uint8_t number)
 {
-    return number != MESSAGE_REMOTE_DOWN &&
-           (number != MESSAGE_SOUND || client->script.view == NULL);
+    const bool is_sound =
+        number == MESSAGE_SOUND || number == MESSAGE_SOUND_CHANGED || number == MESSAGE_MUSIC;
+    return number != MESSAGE_REMOTE_DOWN && (!is_sound || client->script.view == NULL);
 }
 
 static bool answer_next(Client *client)

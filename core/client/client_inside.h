@@ -3,9 +3,10 @@
 //   client.c        create, time, looking              connect.c      handshake, welcome, scene
 //   receive.c       messages and frames in             client_queue.c queues of bytes
 //   client_event.c  events in tick order               chunk_cache.c  versions of terrain
+//   patch_cache.c   changed parts of the scene
 //   rune_cache.c    manifests: which runes there are   rune_fetch.c   how runes come
 //   client_script.c  scripts and their world           manifest_proof.c  is a manifest signed
-//   client_parameters.c  parameters that changed
+//   client_parameters.c  parameters that changed     client_paint.c  how things look
 //
 // Two lifetimes: what every session needs is one block from create; what depends on the scene
 // (prediction, view, scripts) is made when the scene is there and kept across sessions with the
@@ -14,6 +15,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/check.h"
+#include "core/base/id_map.h"
 #include "core/base/sha256.h"
 #include "core/client/client.h"
 #include "core/script/bridge/latest.h"
@@ -59,6 +61,41 @@ typedef struct ChunkWant {
     bool asked;
     double asked_ms;
 } ChunkWant;
+
+// --- changed parts of the scene -----------------------------------------------------------------
+#define PATCH_WANTS_MAX   256
+#define PATCH_OUT_MAX     64     // requested at once
+#define PATCH_RETRY_MS    2000.0 // without an answer
+#define PATCH_SETTLE_MS   500.0  // a part is still an entity that is seen: asked again after this
+#define PATCH_REQUEST_MAX 32     // in one message
+#define PATCH_CELLS_MAX   4096 // whose versions are known; of others everything is asked for again
+
+typedef struct PatchWant {
+    ChunkCoord at;
+    uint64_t version; // that the server named
+    bool asked;
+    double asked_ms;
+} PatchWant;
+
+typedef struct PatchKnown {
+    ChunkCoord at;
+    uint64_t version;
+} PatchKnown;
+
+// What is known of the scene's parts beside the scene; made with the scene.
+typedef struct PatchCache {
+    void *block; // heap; NULL: no scene yet
+    IdMap map;   // from the place of a cell to its number + 1
+    PatchKnown *cells;
+    uint32_t cell_count, cell_max;
+    uint32_t part_count;
+    uint64_t base_tick; // what changed up to this one is in the scene
+    Paint *paints;      // by scene index
+    uint64_t *painted;  // a bit for each: its paint is the one above, not the scene's
+    uint32_t change;    // rises whenever a paint does
+    PatchWant wants[PATCH_WANTS_MAX];
+    uint32_t want_count;
+} PatchCache;
 
 // --- runes --------------------------------------------------------------------------------------
 #define CLIENT_RETRY_MS     5000.0 // a transfer without progress is asked for again
@@ -257,6 +294,7 @@ struct Client {
     double update_ms;                  // of the last client_update
     uint64_t frame_tick, frame_before; // of the frame at hand and the one before
     uint64_t ids[NET_SLOTS_MAX];       // by slot; 0: free
+    uint64_t paint_version;            // rises when the server's paint of anything changes
     uint64_t before[NET_SLOTS_MAX];    // the same before a full frame
     uint16_t line_of[NET_SLOTS_MAX];   // number of its line from 1; 0: none
     InterpolateLine *lines;
@@ -278,6 +316,7 @@ struct Client {
 
     ChunkWant wants[CHUNK_WANTS_MAX];
     uint32_t want_count;
+    PatchCache patch;
     RuneCache runes;
     ClientScript script;
 
@@ -305,12 +344,23 @@ static inline bool client_is_open(const Client *client)
     return client->state == CLIENT_FETCHING || client->state == CLIENT_PLAYING;
 }
 
+// --- client_paint.c -----------------------------------------------------------------------------
+Paint client_server_paint(void *client, uint64_t net_id);
+void client_painted_by_server(Client *client, uint64_t net_id);
+// The next anchored part that the server has painted, by net id; 0: no more (patch_cache.c).
+uint64_t client_next_painted(const Client *client, uint64_t after);
+
 // --- connect.c ----------------------------------------------------------------------------------
 void connect_welcome(Client *client, const MessageWelcome *welcome);
 void connect_outdated(Client *client); // ends the session: the world speaks another schema
 void connect_blob_chunk(Client *client, const MessageBlobChunk *chunk);
 MUST_USE Status connect_give_scene(Client *client, const uint8_t *bytes, size_t count);
 void connect_ask_scene(Client *client); // over the wire, when it is due
+// Another scene has what changed since the one that is being fetched.
+void connect_scene_folded(Client *client, const MessageSceneFolded *folded);
+// The owner cannot fetch the scene: a host does not have those that a world makes. False: it is not
+// what is missing.
+bool connect_scene_over_wire(Client *client, const uint8_t hash[SHA256_BYTES]);
 void connect_over_wire(Client *client); // the owner no longer brings it
 void connect_forget_scene(Client *client);
 typedef enum TransferStep {
@@ -344,6 +394,15 @@ void chunk_cache_edit(Client *client, const MessageTerraformApplied *edit);
 void chunk_cache_data(Client *client, const MessageChunkData *data);
 void chunk_cache_ask(Client *client);     // sends requests that are due
 void chunk_cache_restart(Client *client); // a new session: no requests are on their way
+
+// --- patch_cache.c ------------------------------------------------------------------------------
+MUST_USE Status patch_cache_open(Client *client); // the scene is there
+void patch_cache_close(Client *client);
+void patch_cache_versions(Client *client, const WirePatchVersion *cells, uint32_t count);
+void patch_cache_data(Client *client, const MessagePatchData *data);
+void patch_cache_ask(Client *client);     // sends requests that are due
+void patch_cache_restart(Client *client); // a new session: no requests are on their way
+void patch_cache_clear(Client *client);   // another run of the world: nothing is known
 
 // --- rune_cache.c: which runes there are --------------------------------------------------------
 void rune_cache_free(Client *client);

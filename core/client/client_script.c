@@ -26,6 +26,10 @@ Status client_script_open(Client *client)
     view.scene_names = client->place->scene_names;
     view.spawns = (SpawnPoints){client->place->spawns, client->place->spawn_count};
     view.voxel_kind_names = client->place->voxel_kind_names;
+    view.paints = client->place->paints;
+    view.assets = client->place->assets;
+    view.paint_of = client_server_paint;
+    view.paint_user = client;
     view.local_player = client->player;
     Status status = view_create(client->heap, &view, &script->view);
     if (status != STATUS_OK) {
@@ -78,6 +82,10 @@ void client_script_welcome(Client *client)
     if (script->system == NULL) {
         return;
     }
+    // A world that was started anew may have no sky of its own; otherwise it says so at once.
+    const Sky sky = sky_default();
+    view_set_sky(script->view, &sky);
+    view_forget_sounds(script->view); // those that still run come again
     // Players who left meanwhile are not announced: those who are not named again soon are removed.
     Roster *roster = view_roster(script->view);
     for (uint32_t i = 0; i < roster_count(roster); i++) {

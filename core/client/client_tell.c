@@ -157,14 +157,63 @@ static void tell_respawned(Client *client, const MessageRespawned *respawned)
                                 .player_id = player_of(client, respawned->entity_id)});
 }
 
-static void hear(Client *client, const MessageSound *sound)
+// A full queue is counted by the view.
+static void hear(Client *client, const ScriptSound *sound)
 {
-    const Effect effect = {.type = EFFECT_SOUND,
-                           .text = sound->name,
-                           .has_position = sound->has_position,
-                           .position = sound->position,
-                           .volume = sound->volume};
-    (void)!view_play(client->script.view, &effect); // a full queue is counted by the view
+    (void)!view_play(client->script.view, sound);
+}
+
+// A world's own numbers are within these bounds; a page must not have to look at others.
+static float bounded(float number, float least, float most)
+{
+    return number >= least && number <= most ? number : 1;
+}
+
+static void hear_sound(Client *client, const MessageSound *sound)
+{
+    hear(client, &(ScriptSound){.act = SCRIPT_SOUND_PLAY,
+                                .id = (uint32_t)sound->id,
+                                .name = sound->name,
+                                .caption = sound->caption,
+                                .loop = sound->loop,
+                                .entity = sound->entity_id,
+                                .has_position = sound->has_position,
+                                .position = sound->position,
+                                .volume = bounded(sound->volume, 0, 1),
+                                .pitch = bounded(sound->pitch, SOUND_PITCH_MIN, SOUND_PITCH_MAX)});
+}
+
+static void hear_change(Client *client, const MessageSoundChanged *changed)
+{
+    hear(client,
+         &(ScriptSound){.act = changed->stopped ? SCRIPT_SOUND_STOP : SCRIPT_SOUND_CHANGE,
+                        .id = (uint32_t)changed->id,
+                        .volume = bounded(changed->volume, 0, 1),
+                        .pitch = bounded(changed->pitch, SOUND_PITCH_MIN, SOUND_PITCH_MAX)});
+}
+
+static void hear_music(Client *client, const MessageMusic *music)
+{
+    hear(client,
+         &(ScriptSound){.act = SCRIPT_SOUND_MUSIC,
+                        .name = music->name,
+                        .caption = music->caption,
+                        .volume = bounded(music->volume, 0, 1),
+                        .pitch = bounded(music->pitch, SOUND_PITCH_MIN, SOUND_PITCH_MAX),
+                        .fade_seconds = bounded(music->fade_seconds, 0, SOUND_FADE_SECONDS_MAX),
+                        .since_tick = music->since});
+}
+
+static void take_sky(Client *client, const MessageSky *message)
+{
+    const Sky sky = {
+        .hour = message->hour,
+        .hours_per_second = message->hours_per_second,
+        .tick = message->since,
+        .fog_m = message->fog,
+        .weather = (uint32_t)message->weather,
+        .colours = {(uint32_t)message->top, (uint32_t)message->horizon, (uint32_t)message->sun}};
+    view_set_sky(client->script.view, &sky);
 }
 
 static void tell_hit(Client *client, const MessageProjectileHit *hit)
@@ -244,8 +293,17 @@ void client_script_tell(Client *client, const Message *event)
                          .type = SCRIPT_EVENT_CHAT, .player_id = said->player, .name = said->text});
         break;
     }
+    case MESSAGE_SKY:
+        take_sky(client, event->body);
+        break;
     case MESSAGE_SOUND:
-        hear(client, event->body);
+        hear_sound(client, event->body);
+        break;
+    case MESSAGE_SOUND_CHANGED:
+        hear_change(client, event->body);
+        break;
+    case MESSAGE_MUSIC:
+        hear_music(client, event->body);
         break;
     case MESSAGE_REMOTE_DOWN:
         remote_down(client, event->body);

@@ -113,6 +113,7 @@ void connect_forget_scene(Client *client)
         predict_destroy(client->heap, client->predict);
         client->predict = NULL;
     }
+    patch_cache_close(client);
     place_unload(client->heap, client->fetched);
     client->fetched = NULL;
     client->place = NULL;
@@ -131,6 +132,9 @@ static void scene_enter(Client *client)
     }
     Status status =
         predict_create(client->heap, client->place, client->config.visible_max, &client->predict);
+    if (status == STATUS_OK) {
+        status = patch_cache_open(client);
+    }
     if (status == STATUS_OK && client->config.scripts) {
         status = client_script_open(client);
     }
@@ -235,11 +239,38 @@ static void scene_fetch(Client *client)
     }
 }
 
+bool connect_scene_over_wire(Client *client, const uint8_t hash[SHA256_BYTES])
+{
+    if (client->state != CLIENT_FETCHING || client->scene.data != NULL ||
+        !hash_equal(hash, client->scene_hash)) {
+        return false;
+    }
+    client->scene.data = heap_alloc(client->heap, client->scene_bytes);
+    client->scene.capacity = client->scene_bytes;
+    if (client->scene.data != NULL) {
+        send_blob_request(client);
+    }
+    return client->scene.data != NULL;
+}
+
 void connect_over_wire(Client *client)
 {
     if (client->state == CLIENT_FETCHING) {
         scene_fetch(client);
     }
+}
+
+void connect_scene_folded(Client *client, const MessageSceneFolded *folded)
+{
+    if (client->state != CLIENT_FETCHING || folded->scene_bytes == 0 ||
+        hash_equal(client->scene_hash, folded->scene_hash.bytes)) {
+        return; // who has a scene of this life keeps it
+    }
+    transfer_free(client->heap, &client->scene);
+    memcpy(client->scene_hash, folded->scene_hash.bytes, SHA256_BYTES);
+    client->scene_bytes = (uint32_t)folded->scene_bytes;
+    client->runes.change += 1;
+    scene_fetch(client);
 }
 
 // --- the welcome --------------------------------------------------------------------------------
@@ -281,6 +312,7 @@ static void session_begin(Client *client, const MessageWelcome *welcome)
     clock_init(&client->clock, client->tick_rate, client->snapshot_rate);
     clock_snapshot(&client->clock, client->now_ms, welcome->tick, 0);
     chunk_cache_restart(client);
+    patch_cache_restart(client);
     rune_fetch_restart(client);
 }
 
@@ -299,29 +331,33 @@ void connect_welcome(Client *client, const MessageWelcome *welcome)
         return;
     }
     const bool same_rates = client->tick_rate == welcome->tick_rate;
-    const bool same_scene = hash_equal(client->scene_hash, welcome->scene_hash.bytes) &&
-                            client->scene_bytes == welcome->scene_bytes;
+    const bool same_life = client->epoch == welcome->epoch;
+    // In one life of a world each of its scenes is as good as the others: patches say the rest.
+    const bool same_scene = (welcome->resumed && same_life && client->predict != NULL) ||
+                            (hash_equal(client->scene_hash, welcome->scene_hash.bytes) &&
+                             client->scene_bytes == welcome->scene_bytes);
     if (!same_scene || !same_rates) {
         connect_forget_scene(client);
+        memcpy(client->scene_hash, welcome->scene_hash.bytes, SHA256_BYTES);
+        client->scene_bytes = (uint32_t)welcome->scene_bytes;
     }
-    const bool same_life = client->epoch == welcome->epoch;
     client->epoch = welcome->epoch;
     session_begin(client, welcome);
     client_parameters_restart(client);
-    memcpy(client->scene_hash, welcome->scene_hash.bytes, SHA256_BYTES);
-    client->scene_bytes = (uint32_t)welcome->scene_bytes;
     if (client->predict != NULL) {
         client->state = CLIENT_PLAYING;
         if (welcome->resumed) {
             if (!same_life) {
                 // Edits that were not stored are gone; the server sends the valid versions again.
                 terrain_clear(sim_terrain(predict_sim(client->predict)));
+                patch_cache_clear(client);
             }
             client_script_welcome(client);
             return;
         }
         // Another body, or another run of the world: nothing from before is valid.
         terrain_clear(sim_terrain(predict_sim(client->predict)));
+        patch_cache_clear(client);
         memset(client->ids, 0, sizeof client->ids);
         client_script_close(client);
         if (client->config.scripts && client_script_open(client) != STATUS_OK) {

@@ -27,6 +27,7 @@ typedef struct Prediction {
 
 struct Predict {
     Sim *sim;
+    const Place *place;
     uint64_t own_net_id; // 0: no body
     Handle own;
     Prediction ring[PREDICT_INPUTS_MAX]; // by tick % PREDICT_INPUTS_MAX
@@ -39,6 +40,28 @@ _Static_assert((PREDICT_INPUTS_MAX & (PREDICT_INPUTS_MAX - 1)) == 0, "seq and ti
 
 // --- creation -----------------------------------------------------------------------------------
 
+// What a running world has removed from the scene that it named.
+static void hide_gone(Predict *predict)
+{
+    const Place *place = predict->place;
+    const uint32_t parts = place->scene != NULL ? scene_part_count(place->scene) : 0;
+    for (uint32_t i = 0; i < parts && place->scene_gone != NULL; i++) {
+        if ((place->scene_gone[i / 64] >> (i % 64) & 1) != 0) {
+            const Status hidden = sim_hide_part(predict->sim, (uint64_t)i + 1);
+            ASSERT(hidden == STATUS_OK);
+        }
+    }
+}
+
+// Moved parts of the scene are entities of this sim, but none that is seen. If there is room for
+// some of them only, what is seen has room of its own (has_room).
+static uint32_t moved_parts_max(const Place *place, uint32_t visible_max)
+{
+    const uint32_t parts = place->scene != NULL ? scene_part_count(place->scene) : 0;
+    const uint32_t most = visible_max * PATCH_PARTS_PER_VISIBLE;
+    return parts <= most ? parts : most + visible_max;
+}
+
 Status predict_create(Heap *heap, const Place *place, uint32_t visible_max, Predict **out)
 {
     if (visible_max < 1 || visible_max > NET_SLOTS_MAX) {
@@ -47,9 +70,9 @@ Status predict_create(Heap *heap, const Place *place, uint32_t visible_max, Pred
     SimConfig config = sim_config_client();
     config.tick_rate = place->tick_rate;
     config.character = place->character;
-    config.entity_max = visible_max + 1; // and the own body, while it is not seen yet
-    config.character_max = config.entity_max;
-    config.structures_max = config.entity_max;
+    config.character_max = visible_max + 1; // and the own body, while it is not seen yet
+    config.structures_max = config.character_max;
+    config.entity_max = config.character_max + moved_parts_max(place, visible_max);
     // A client that sees little is a bot, and a thousand of them share a machine. Chunks that do
     // not fit are dropped and requested again (chunk_cache.c).
     const uint32_t pages = visible_max * visible_max / 64;
@@ -59,12 +82,13 @@ Status predict_create(Heap *heap, const Place *place, uint32_t visible_max, Pred
     if (predict == NULL) {
         return STATUS_LIMIT;
     }
-    *predict = (Predict){.own = HANDLE_NONE};
+    *predict = (Predict){.own = HANDLE_NONE, .place = place};
     const Status status = sim_create(heap, &config, place->scene, &predict->sim);
     if (status != STATUS_OK) {
         heap_free(heap, predict);
         return status;
     }
+    hide_gone(predict);
     *out = predict;
     return STATUS_OK;
 }
@@ -132,6 +156,12 @@ static void remember(Predict *predict, Prediction *prediction)
     }
 }
 
+static uint64_t scene_part_max(const Predict *predict)
+{
+    const Scene *scene = sim_scene(predict->sim);
+    return scene != NULL ? scene_part_count(scene) : 0;
+}
+
 // --- steps --------------------------------------------------------------------------------------
 
 static void remove_own(Predict *predict)
@@ -148,12 +178,10 @@ void predict_reset(Predict *predict, uint64_t tick)
     remove_own(predict);
     for (Handle at = sim_next(sim, HANDLE_NONE, ENTITY_MASK_ALL); !handle_is_none(at);
          at = sim_next(sim, at, ENTITY_MASK_ALL)) {
-        sim_remove_now(sim, at);
-    }
-    const Scene *scene = sim_scene(sim);
-    const uint32_t part_count = scene != NULL ? scene_part_count(scene) : 0;
-    for (uint32_t i = 0; i < part_count; i++) {
-        sim_show_part(sim, (uint64_t)i + 1);
+        const Entity *entity = sim_entity(sim, at);
+        if (entity->type != ENTITY_PART || entity->net_id > scene_part_max(predict)) {
+            sim_remove_now(sim, at);
+        }
     }
     for (uint32_t i = 0; i < PREDICT_INPUTS_MAX; i++) {
         predict->ring[i].tick = 0;
@@ -386,12 +414,6 @@ void predict_turn(Predict *predict, uint64_t tick, uint64_t yaw)
 
 // --- what others did ----------------------------------------------------------------------------
 
-static uint64_t scene_part_max(const Predict *predict)
-{
-    const Scene *scene = sim_scene(predict->sim);
-    return scene != NULL ? scene_part_count(scene) : 0;
-}
-
 // A character that stands on it finds it again by its net id.
 static void hold_ground(Predict *predict, uint64_t net_id)
 {
@@ -402,14 +424,6 @@ static void hold_ground(Predict *predict, uint64_t net_id)
     if (state.ground_net_id == net_id) {
         const Status status = character_state_apply(predict->sim, predict->own, &state);
         ASSERT(status == STATUS_OK || status == STATUS_RANGE);
-    }
-}
-
-// An anchored part is shown again unless something else has its net id.
-static void show_anchored(Predict *predict, uint64_t net_id)
-{
-    if (net_id <= scene_part_max(predict) && handle_is_none(sim_find(predict->sim, net_id))) {
-        sim_show_part(predict->sim, net_id);
     }
 }
 
@@ -457,8 +471,9 @@ static Status enter_part(Predict *predict, const MergeSlot *entity, const NetSha
     const ShapeDesc desc = {.net_id = entity->net_id,
                             .owner_id = entity->owner_id,
                             .part = {shape->shape, shape->rest, shape->data}};
-    if (entity->net_id <= scene_part_max(predict) &&
-        !sim_part_is_hidden(sim, (uint32_t)entity->net_id - 1)) {
+    const bool is_anchored = entity->net_id <= scene_part_max(predict) &&
+                             !sim_part_is_hidden(sim, (uint32_t)entity->net_id - 1);
+    if (is_anchored) {
         const Status hidden = sim_hide_part(sim, entity->net_id);
         ASSERT(hidden == STATUS_OK);
     }
@@ -471,23 +486,10 @@ static Status enter_part(Predict *predict, const MergeSlot *entity, const NetSha
             sim_remove_now(sim, part);
         }
     }
-    if (status != STATUS_OK) {
-        show_anchored(predict, entity->net_id);
+    if (status != STATUS_OK && is_anchored) {
+        sim_show_part(sim, entity->net_id);
     }
     return status;
-}
-
-static Status enter_scene_part(Predict *predict, const MergeSlot *entity)
-{
-    if (entity->net_id > scene_part_max(predict)) {
-        return STATUS_RANGE;
-    }
-    if ((entity->state.flags & NET_HIDDEN) == 0) {
-        show_anchored(predict, entity->net_id);
-    } else if (!sim_part_is_hidden(predict->sim, (uint32_t)entity->net_id - 1)) {
-        return sim_hide_part(predict->sim, entity->net_id);
-    }
-    return STATUS_OK;
 }
 
 void predict_enter(Predict *predict, const MergeSlot *entity, const NetShape *shape)
@@ -502,7 +504,8 @@ void predict_enter(Predict *predict, const MergeSlot *entity, const NetShape *sh
     if (net_kind_moves(entity->kind)) {
         status = enter_mover(predict, entity);
     } else if (entity->kind == NET_SCENE_PART) {
-        status = enter_scene_part(predict, entity);
+        // Its attributes are for scripts; what else changed is in the patch of its cell.
+        status = entity->net_id <= scene_part_max(predict) ? STATUS_OK : STATUS_RANGE;
     } else if (entity->kind == NET_STRUCTURE && shape != NULL) {
         status = enter_structure(predict, entity, shape);
     } else if ((entity->kind == NET_PART || entity->kind == NET_PROP) && shape != NULL) {
@@ -586,10 +589,94 @@ void predict_leave(Predict *predict, const MergeSlot *entity)
         remove_own(predict);
         return;
     }
-    if (entity->kind != NET_SCENE_PART) {
+    // A part of the scene stays where it is: it came to rest, or left our sight. The patch of its
+    // cell says if that is wrong.
+    const bool stays = entity->net_id <= scene_part_max(predict) &&
+                       (entity->kind == NET_PART || entity->kind == NET_SCENE_PART);
+    if (!stays) {
         sim_remove_now(predict->sim, sim_find(predict->sim, entity->net_id));
     }
-    show_anchored(predict, entity->net_id);
+}
+
+// --- changed parts of the scene -----------------------------------------------------------------
+
+// What can be seen always finds a slot.
+static bool has_room(const Predict *predict)
+{
+    const SimConfig *config = sim_config(predict->sim);
+    uint32_t count = 0;
+    for (uint32_t type = ENTITY_NONE + 1; type < ENTITY_TYPE_COUNT; type++) {
+        count += sim_count(predict->sim, (EntityType)type);
+    }
+    const uint64_t all = scene_part_max(predict) + config->character_max;
+    return all <= config->entity_max || count + config->character_max < config->entity_max;
+}
+
+// The entity that stands for a part of the scene in this sim. HANDLE_NONE: there is no room.
+static Handle patched_part(Predict *predict, uint64_t net_id)
+{
+    Handle part = sim_find(predict->sim, net_id);
+    if (handle_is_none(part)) {
+        if (!has_room(predict)) {
+            return HANDLE_NONE;
+        }
+        sim_show_part(predict->sim, net_id);
+        if (sim_thaw_part(predict->sim, net_id, &part) != STATUS_OK) {
+            return HANDLE_NONE;
+        }
+    }
+    return part;
+}
+
+static void remove_part(Predict *predict, uint64_t net_id)
+{
+    Sim *sim = predict->sim;
+    sim_remove_now(sim, sim_find(sim, net_id));
+    if (!sim_part_is_hidden(sim, (uint32_t)net_id - 1)) {
+        const Status hidden = sim_hide_part(sim, net_id);
+        ASSERT(hidden == STATUS_OK);
+    }
+}
+
+Status predict_patch(Predict *predict, const PatchRow *row)
+{
+    Sim *sim = predict->sim;
+    if (row->net_id == 0 || row->net_id > scene_part_max(predict)) {
+        return STATUS_RANGE;
+    }
+    if ((row->groups & PATCH_GONE) != 0 && row->gone) {
+        remove_part(predict, row->net_id);
+        return STATUS_OK;
+    }
+    if ((row->groups & PATCH_GROUPS_SOLID) == 0) {
+        return STATUS_OK;
+    }
+    const Handle part = patched_part(predict, row->net_id);
+    const Entity *entity = sim_entity(sim, part);
+    if (entity == NULL) {
+        predict->stats.things_dropped += 1;
+        return STATUS_LIMIT;
+    }
+    Pose pose = {entity->position, entity->rotation};
+    pose.position = (row->groups & PATCH_POSITION) != 0 ? row->pose.position : pose.position;
+    pose.rotation = (row->groups & PATCH_ROTATION) != 0 ? row->pose.rotation : pose.rotation;
+    Status status = sim_replace_motion(sim, part, pose, &(Motion){.count = 0});
+    if (status == STATUS_OK && (row->groups & PATCH_PART_DATA) != 0) {
+        status = sim_set_part_data(sim, part, &row->data);
+    }
+    hold_ground(predict, row->net_id);
+    return status;
+}
+
+void predict_unpatch(Predict *predict)
+{
+    Sim *sim = predict->sim;
+    const uint64_t parts = scene_part_max(predict);
+    for (uint64_t net_id = 1; net_id <= parts; net_id++) {
+        sim_remove_now(sim, sim_find(sim, net_id));
+        sim_show_part(sim, net_id);
+    }
+    hide_gone(predict);
 }
 
 void predict_pose(Predict *predict, uint64_t net_id, Vec3 position, Vec3 velocity, float yaw,

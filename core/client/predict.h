@@ -13,6 +13,7 @@
 #include "core/sim/puppet.h"
 #include "core/wire/merge.h"
 #include "core/wire/message.h"
+#include "core/wire/patch.h"
 
 #define PREDICT_INPUTS_MAX 128 // not answered yet: two seconds
 
@@ -37,7 +38,8 @@ const PredictStats *predict_stats(const Predict *predict);
 WireInputFrame predict_quantise(const SimInput *input);
 SimInput predict_input(const WireInputFrame *frame);
 
-// A new session: no body, no inputs, everything replicated is removed; terrain stays.
+// A new session: no body, no inputs, every entity is removed; terrain stays, and so do parts of the
+// scene as patches and entities left them.
 void predict_reset(Predict *predict, uint64_t tick);
 // Steps one tick with that input and fills in its seq and tick: the low bits and the whole of the
 // tick that the step leads to. Without a body the tick still advances.
@@ -64,6 +66,12 @@ void predict_enter(Predict *predict, const MergeSlot *entity, const NetShape *sh
 void predict_update(Predict *predict, const MergeSlot *entity, uint32_t components,
                     const NetShape *shape);
 void predict_leave(Predict *predict, const MergeSlot *entity);
+// A part of the scene as its cell's patch has it; it must not be an entity that is seen.
+// STATUS_RANGE for what is no part of the scene, STATUS_LIMIT if there is no room for one more that
+// is not where the scene has it; counted.
+MUST_USE Status predict_patch(Predict *predict, const PatchRow *row);
+// Every part is as the scene has it again.
+void predict_unpatch(Predict *predict);
 void predict_pose(Predict *predict, uint64_t net_id, Vec3 position, Vec3 velocity, float yaw,
                   float pitch, float health);
 

@@ -13,6 +13,7 @@ static void forget_slots(Client *client)
     }
     memcpy(client->before, client->ids, sizeof client->before);
     memset(client->ids, 0, sizeof client->ids);
+    client->paint_version += 1;
     if (client->early != NULL) {
         client->early->has_own = false;
         memset(client->early->has_shape, 0, sizeof client->early->has_shape);
@@ -50,6 +51,7 @@ static void on_leave(void *user, uint32_t slot, const MergeSlot *entity)
     Client *client = user;
     client_line_give(client, slot);
     client->ids[slot] = 0;
+    client->paint_version += 1;
     client->script.bind_due[slot] = false;
     if (client->early != NULL) {
         client->early->has_shape[slot] = false;
@@ -83,6 +85,7 @@ static void on_enter(void *user, uint32_t slot, const MergeSlot *entity, const N
 {
     Client *client = user;
     client->ids[slot] = entity->net_id;
+    client_painted_by_server(client, entity->net_id);
     if (net_kind_moves(entity->kind)) {
         InterpolateLine *line = client_line_take(client, slot);
         if (line != NULL) {
@@ -101,7 +104,9 @@ static void on_update(void *user, uint32_t slot, const MergeSlot *entity, const 
                       size_t attributes_bytes)
 {
     Client *client = user;
-    (void)before;
+    if (!paint_equal(&before->paint, &entity->state.paint)) {
+        client_painted_by_server(client, entity->net_id);
+    }
     if (client->line_of[slot] != 0 && (components & (NET_MOTION | NET_LOOK | NET_STATUS)) != 0) {
         interpolate_push(&client->lines[client->line_of[slot] - 1], &entity->state,
                          client->frame_tick, client->frame_before);
@@ -132,6 +137,15 @@ static void on_event(void *user, uint64_t tick, const uint8_t *bytes, size_t cou
     if (message.number == MESSAGE_CHUNK_VERSIONS) {
         const MessageChunkVersions *versions = message.body;
         chunk_cache_versions(client, versions->chunks, versions->chunks_count);
+        return;
+    }
+    if (message.number == MESSAGE_PATCH_VERSIONS) {
+        const MessagePatchVersions *versions = message.body;
+        patch_cache_versions(client, versions->cells, versions->cells_count);
+        return;
+    }
+    if (message.number == MESSAGE_SCENE_FOLDED) {
+        connect_scene_folded(client, message.body);
         return;
     }
     if (message.number == MESSAGE_TERRAFORM_APPLIED) {
@@ -297,6 +311,9 @@ static void dispatch(Client *client, const Message *message)
         break;
     case MESSAGE_CHUNK_DATA:
         chunk_cache_data(client, message->body);
+        break;
+    case MESSAGE_PATCH_DATA:
+        patch_cache_data(client, message->body);
         break;
     case MESSAGE_SCRIPT_MANIFEST:
         rune_cache_manifest(client, message->body);

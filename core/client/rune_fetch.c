@@ -483,6 +483,9 @@ bool client_fetch_one_over_wire(Client *client, const uint8_t hash[SHA256_BYTES]
         cache->text.over_wire = true;
         return true;
     }
+    if (connect_scene_over_wire(client, hash)) {
+        return true;
+    }
     ClientRune *rune = rune_cache_find_hash(rune_cache_fetched(client), hash);
     if (rune == NULL || !rune_is_wanted(rune)) {
         return false;

@@ -6,6 +6,7 @@
 #include "core/base/arena.h"
 #include "core/base/check.h"
 #include "core/base/sha256.h"
+#include "core/wire/patch.h"
 #include "core/wire/place_doc.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@ _Static_assert((int)PLACE_PREFAB_PART == (int)PREFAB_PART &&
                "kinds are kept as they are");
 
 typedef struct Counts {
-    uint32_t attributes, tags, bindings, extras, looks;
+    uint32_t attributes, tags, bindings, extras;
 } Counts;
 
 typedef struct Build {
@@ -39,17 +40,21 @@ typedef struct Build {
     Place *place;
     char *bytes;
     uint32_t *scene_ids;
-    Text *scene_names, *piece_names, *actions, *voxel_names, *tags;
-    PlaceLook *scene_looks, *piece_looks, *prefab_looks, *voxel_looks;
+    Text *scene_names, *piece_names, *actions, *voxel_names, *tags, *assets;
+    Paint *paints, *piece_paints;
+    PlaceVoxelLook *voxel_looks;
     Prefab *prefabs;
     PlaceSpawn *spawns;
     PlaceWeapon *weapons;
     PlaceEntity *entities;
     PlaceBinding *bindings;
     PlaceExtra *extras;
-    PlaceEntityLook *entity_looks;
     PrefabAttribute *attributes;
     Counts used;
+    const uint8_t *rows; // of a scene with its patches; row_bytes 0: none
+    size_t row_bytes;
+    uint64_t patch_tick;
+    uint64_t *gone; // a bit for each part
 } Build;
 
 // --- the block ----------------------------------------------------------------------------------
@@ -74,22 +79,22 @@ static void take_all(Build *build)
     build->place = take_array(build, 1, sizeof(Place));
     build->bytes = take_array(build, build->source_bytes, 1);
     build->scene_names = take_array(build, doc->part_count, sizeof(Text));
-    build->scene_looks = take_array(build, doc->part_count, sizeof(PlaceLook));
-    build->scene_ids =
-        take_array(build, (size_t)doc->part_count + doc->entity_count, sizeof(uint32_t));
+    build->gone = take_array(build, doc->part_count / 64, sizeof(uint64_t));
+    const size_t numbered = (size_t)doc->part_count + doc->entity_count;
+    build->paints = take_array(build, numbered, sizeof(Paint));
+    build->scene_ids = take_array(build, numbered, sizeof(uint32_t));
     build->piece_names = take_array(build, settings->catalogue.count, sizeof(Text));
-    build->piece_looks = take_array(build, settings->catalogue.count, sizeof(PlaceLook));
+    build->piece_paints = take_array(build, settings->catalogue.count, sizeof(Paint));
     build->voxel_names = take_array(build, settings->voxel_kinds.count, sizeof(Text));
-    build->voxel_looks = take_array(build, settings->voxel_kinds.count, sizeof(PlaceLook));
+    build->voxel_looks = take_array(build, settings->voxel_kinds.count, sizeof(PlaceVoxelLook));
     build->actions = take_array(build, settings->actions.count, sizeof(Text));
     build->prefabs = take_array(build, doc->prefab_count, sizeof(Prefab));
-    build->prefab_looks = take_array(build, doc->prefab_count, sizeof(PlaceLook));
+    build->assets = take_array(build, doc->asset_count, sizeof(Text));
     build->spawns = take_array(build, doc->spawn_count, sizeof(PlaceSpawn));
     build->weapons = take_array(build, settings->weapons.count, sizeof(PlaceWeapon));
     build->entities = take_array(build, doc->entity_count, sizeof(PlaceEntity));
     build->bindings = take_array(build, build->counts.bindings, sizeof(PlaceBinding));
     build->extras = take_array(build, build->counts.extras, sizeof(PlaceExtra));
-    build->entity_looks = take_array(build, build->counts.looks, sizeof(PlaceEntityLook));
     build->attributes = take_array(build, build->counts.attributes, sizeof(PrefabAttribute));
     build->tags = take_array(build, build->counts.tags, sizeof(Text));
 }
@@ -108,7 +113,6 @@ static void count_all(Build *build)
             counts->extras += body->attributes.count + body->tags.count != 0;
         }
     }
-    counts->looks = doc->entity_count + doc->spawned_count;
     for (uint32_t i = 0; i < doc->spawned_count; i++) {
         counts->bindings += doc->spawned[i].script_path.bytes != 0;
     }
@@ -148,9 +152,21 @@ static Text text_of(const Build *build, Text text)
     return (Text){build->bytes + at, text.bytes};
 }
 
-static PlaceLook look_of(const Build *build, Text material, uint32_t colour)
+// One member of a Paint from what the creator wrote, by its kind in look.def.
+#define PAINT_OF_COLOUR(NAME, value) (value)
+#define PAINT_OF_SHARE(NAME, value)  paint_share((double)(value))
+#define PAINT_OF_WORD(NAME, value)   (value)
+#define PAINT_OF_BOOL(NAME, value)   ((value) ? 1u : 0u)
+#define PAINT_OF_ASSET(NAME, value)  asset_name_find(&assets, PAINT_##NAME, value)
+
+static Paint paint_of(const Build *build, const PlaceLookDoc *look)
 {
-    return (PlaceLook){text_of(build, material), colour};
+    const AssetNames assets = place_assets(&build->doc);
+    Paint paint = paint_default;
+#define LOOK(NAME, member, Property, kind, type, most, bits, fallback, scene, about) \
+    paint_set(&paint, PAINT_##NAME, PAINT_OF_##kind(NAME, look->member));
+#include "core/wire/look.def"
+    return paint;
 }
 
 static ScriptValue value_of(const Build *build, const PlaceAttribute *attribute)
@@ -227,12 +243,16 @@ static void fill_settings(Build *build)
     const PlacePieceDoc *pieces = settings->catalogue.items;
     for (uint32_t i = 0; i < settings->catalogue.count; i++) {
         build->piece_names[i] = text_of(build, pieces[i].name);
-        build->piece_looks[i] = look_of(build, pieces[i].material, pieces[i].colour);
+        build->piece_paints[i] = paint_of(build, &pieces[i].look);
     }
     const PlaceVoxelDoc *voxels = settings->voxel_kinds.items;
     for (uint32_t i = 0; i < settings->voxel_kinds.count; i++) {
         build->voxel_names[i] = text_of(build, voxels[i].name);
-        build->voxel_looks[i] = look_of(build, voxels[i].material, voxels[i].colour);
+        build->voxel_looks[i] =
+            (PlaceVoxelLook){text_from(paint_material_name(voxels[i].material)), voxels[i].colour};
+    }
+    for (uint32_t i = 0; i < build->doc.asset_count; i++) {
+        build->assets[i] = text_of(build, build->doc.assets[i]);
     }
     const Text *actions = settings->actions.items;
     for (uint32_t i = 0; i < settings->actions.count; i++) {
@@ -282,20 +302,11 @@ static PlaceBinding binding_of(const Build *build, const PlaceEntityDoc *entity,
                           .enabled = entity->enabled};
 }
 
-static void add_look(Build *build, uint64_t net_id, Text material, uint32_t colour)
-{
-    if (material.bytes != 0 || colour != PLACE_COLOUR_DEFAULT) {
-        build->entity_looks[build->used.looks++] =
-            (PlaceEntityLook){net_id, look_of(build, material, colour)};
-    }
-}
-
 // What the stripped form contains of entities that come by replication.
 static void fill_spawned(Build *build)
 {
     for (uint32_t i = 0; i < build->doc.spawned_count; i++) {
         const PlaceSpawnedDoc *spawned = &build->doc.spawned[i];
-        add_look(build, spawned->net_id, spawned->material, spawned->colour);
         if (spawned->script_path.bytes != 0) {
             build->bindings[build->used.bindings++] =
                 (PlaceBinding){.net_id = spawned->net_id,
@@ -320,7 +331,7 @@ static Status fill_entity(Build *build, const PlaceEntityDoc *doc, PlaceEntity *
                             .tags = tags_of(build, body),
                             .tag_count = body->tags.count,
                             .binding = binding_of(build, doc, 0)};
-    add_look(build, doc->net_id, body->material, body->colour);
+    build->paints[doc->net_id - 1] = paint_of(build, &body->look);
     if (doc->type == PLACE_TYPE_NPC) {
         entity->npc = npc_of(&body->npc, doc->frame, doc->pose, doc->net_id);
         return STATUS_OK;
@@ -335,7 +346,7 @@ static void fill_scene_part(Build *build, const PlaceEntityDoc *doc, PartDesc *p
     const uint32_t index = (uint32_t)(doc->net_id - 1);
     *part = place_part(body, doc->pose);
     build->scene_names[index] = text_of(build, doc->name);
-    build->scene_looks[index] = look_of(build, body->material, body->colour);
+    build->paints[index] = paint_of(build, &body->look);
     if (place_script(body).bytes != 0) {
         build->bindings[build->used.bindings++] = binding_of(build, doc, doc->net_id);
     }
@@ -382,7 +393,7 @@ static Status fill_entities(Build *build, PartDesc *parts)
     return status;
 }
 
-static void fill_prefab(Build *build, const PlacePrefabDoc *doc, Prefab *prefab, PlaceLook *look)
+static void fill_prefab(Build *build, const PlacePrefabDoc *doc, Prefab *prefab)
 {
     const PlaceBodyDoc *body = &doc->body;
     const PlaceProjectileDoc *flying = &doc->projectile;
@@ -391,6 +402,7 @@ static void fill_prefab(Build *build, const PlacePrefabDoc *doc, Prefab *prefab,
     const Pose pose = {VEC3_ZERO, place_rotation(&doc->rotation)};
     const Text script = text_of(build, place_script(body));
     const Text parameters = text_of(build, body->parameters);
+    const Paint paint = paint_of(build, &body->look);
     *prefab = (Prefab){
         .name = text_of(build, doc->name),
         .kind = (PrefabKind)doc->kind,
@@ -401,6 +413,8 @@ static void fill_prefab(Build *build, const PlacePrefabDoc *doc, Prefab *prefab,
                        .damage = build->doc.stripped ? 0 : flying->damage,
                        .lifetime_ticks = (uint32_t)(ticks < 1 ? 1 : ticks),
                        .kind = flying->kind},
+        .paint = paint,
+        .painted = paint_difference(&paint_default, &paint),
         .attributes = attributes_of(build, body),
         .attribute_count = body->attributes.count,
         .tags = tags_of(build, body),
@@ -410,7 +424,6 @@ static void fill_prefab(Build *build, const PlacePrefabDoc *doc, Prefab *prefab,
         .parameters = parameters.bytes == 0 ? NULL : parameters.data,
         .parameters_bytes = parameters.bytes,
     };
-    *look = look_of(build, body->material, body->colour);
 }
 
 // --- the scene ----------------------------------------------------------------------------------
@@ -425,6 +438,31 @@ static void fill_pieces(const Build *build, PieceDesc *out)
                              .flags = pieces[i].ground_only ? PIECE_GROUND_ONLY : 0,
                              .health = pieces[i].health};
     }
+}
+
+// Parts as a running world had them.
+static Status apply_patches(const Build *build, PartDesc *parts)
+{
+    ByteReader reader = byte_reader(build->rows, build->row_bytes);
+    PatchRow row = {0};
+    while (byte_reader_left(&reader) > 0) {
+        if (!patch_row_read(&reader, row.net_id, &row)) {
+            return reader.status;
+        }
+        if (row.net_id > build->doc.part_count) {
+            return STATUS_RANGE;
+        }
+        const uint64_t index = row.net_id - 1;
+        PartDesc *part = &parts[index];
+        part->pose.position =
+            (row.groups & PATCH_POSITION) != 0 ? row.pose.position : part->pose.position;
+        part->pose.rotation =
+            (row.groups & PATCH_ROTATION) != 0 ? row.pose.rotation : part->pose.rotation;
+        part->data = (row.groups & PATCH_PART_DATA) != 0 ? row.data : part->data;
+        build->gone[index / 64] |= (uint64_t)row.gone << (index % 64);
+        build->paints[index] = (row.groups & PATCH_PAINT) != 0 ? row.paint : build->paints[index];
+    }
+    return reader.status;
 }
 
 static Status make_scene(Build *build, const PartDesc *parts, const PieceDesc *pieces,
@@ -488,12 +526,12 @@ static void fill_place(const Build *build, const ChunkStore *chunks, const Scene
         .scene = scene,
         .chunks = chunks,
         .scene_names = build->scene_names,
-        .scene_looks = build->scene_looks,
         .scene_ids = build->scene_ids,
         .piece_names = build->piece_names,
-        .piece_looks = build->piece_looks,
         .prefabs = {build->prefabs, doc->prefab_count},
-        .prefab_looks = build->prefab_looks,
+        .paints = {build->paints, doc->part_count + doc->entity_count, build->piece_paints,
+                   settings->catalogue.count},
+        .assets = {build->assets, doc->asset_count},
         .spawns = build->spawns,
         .spawn_count = doc->spawn_count,
         .weapons = build->weapons,
@@ -506,15 +544,14 @@ static void fill_place(const Build *build, const ChunkStore *chunks, const Scene
         .extra_count = build->used.extras,
         .actions = build->actions,
         .action_count = settings->actions.count,
-        .entity_looks = build->entity_looks,
-        .entity_look_count = build->used.looks,
         .entity_max = settings->limits.entities,
         .voxel_kind_names = build->voxel_names,
         .voxel_kind_looks = build->voxel_looks,
         .voxel_kind_count = settings->voxel_kinds.count,
         .has_secrets = has_secrets(build),
+        .patch_tick = build->patch_tick,
+        .scene_gone = build->gone,
     };
-    sha256_of(build->source, build->source_bytes, build->place->hash);
 }
 
 static Status load(Build *build)
@@ -536,12 +573,15 @@ static Status load(Build *build)
     fill_settings(build);
     fill_pieces(build, pieces);
     for (uint32_t i = 0; i < doc->prefab_count; i++) {
-        fill_prefab(build, &doc->prefabs[i], &build->prefabs[i], &build->prefab_looks[i]);
+        fill_prefab(build, &doc->prefabs[i], &build->prefabs[i]);
     }
     ChunkStore *chunks = NULL;
     Scene *scene = NULL;
     status = fill_entities(build, parts);
     fill_spawned(build);
+    if (status == STATUS_OK && build->row_bytes > 0) {
+        status = doc->stripped ? apply_patches(build, parts) : STATUS_MISMATCH;
+    }
     if (status == STATUS_OK) {
         status = make_scene(build, parts, pieces, &chunks, &scene);
     }
@@ -558,15 +598,36 @@ uint32_t place_scene_id(const Place *place, uint64_t net_id)
                                                                      : 0;
 }
 
+Paint place_paint(const PlacePaints *paints, uint64_t net_id, const Entity *entity)
+{
+    if (net_id > 0 && net_id <= paints->scene_count) {
+        return paints->scene[net_id - 1];
+    }
+    if (entity != NULL && entity->type == ENTITY_STRUCTURE &&
+        entity->part.piece < paints->piece_count) {
+        return paints->pieces[entity->part.piece];
+    }
+    return paint_default;
+}
+
 Status place_load(Heap *heap, const uint8_t *bytes, size_t count, Place **out)
 {
-    Build build = {.heap = heap, .scratch = {.heap = heap}, .source = bytes, .source_bytes = count};
+    PatchScene patched = {.stripped = bytes, .stripped_bytes = count};
+    (void)patch_scene_open(bytes, count, &patched);
+    Build build = {.heap = heap,
+                   .scratch = {.heap = heap},
+                   .source = patched.stripped,
+                   .source_bytes = patched.stripped_bytes,
+                   .rows = patched.rows,
+                   .row_bytes = patched.row_bytes,
+                   .patch_tick = patched.tick};
     const Status status = load(&build);
     place_scratch_free(&build.scratch);
     if (status != STATUS_OK) {
         heap_free(heap, build.place);
         return status;
     }
+    sha256_of(bytes, count, build.place->hash);
     *out = build.place;
     return STATUS_OK;
 }

@@ -6,6 +6,7 @@
 #include "core/place/prefab.h"
 #include "core/sim/npc.h"
 #include "core/sim/sim.h"
+#include "core/wire/asset_names.h"
 
 typedef struct PlaceSpawn {
     Text name; // "": none
@@ -62,16 +63,20 @@ typedef struct PlaceExtra {
     uint32_t tag_count;
 } PlaceExtra;
 
-// The look of an anchored part, a prefab or a piece: names that the page uses.
-typedef struct PlaceLook {
+// How things of the place look as long as no script changes it.
+typedef struct PlacePaints {
+    const Paint *scene; // by net id - 1: anchored parts, then what is spawned at the start
+    uint32_t scene_count;
+    const Paint *pieces; // of the catalogue
+    uint32_t piece_count;
+} PlacePaints;
+// Of something in the world; entity NULL: an anchored part of the scene.
+Paint place_paint(const PlacePaints *paints, uint64_t net_id, const Entity *entity);
+
+typedef struct PlaceVoxelLook {
     Text material;
     uint32_t colour; // red, green, blue
-} PlaceLook;
-
-typedef struct PlaceEntityLook {
-    uint64_t net_id;
-    PlaceLook look;
-} PlaceEntityLook;
+} PlaceVoxelLook;
 
 typedef struct Place {
     Text name;
@@ -90,11 +95,10 @@ typedef struct Place {
     // By net id - 1, anchored parts and then entities: the id in scene.json. Net ids follow the
     // order of the scene; these stay the same when something is put before. NULL: not known.
     const uint32_t *scene_ids;
-    const PlaceLook *scene_looks;
     const Text *piece_names;
-    const PlaceLook *piece_looks;
     PrefabTable prefabs;
-    const PlaceLook *prefab_looks;
+    PlacePaints paints;
+    AssetNames assets;
     const PlaceSpawn *spawns; // at least one
     uint32_t spawn_count;
     const PlaceWeapon *weapons;
@@ -109,13 +113,15 @@ typedef struct Place {
     uint32_t extra_count;
     const Text *actions; // the place's own buttons, from the fifth bit on
     uint32_t action_count;
-    const PlaceEntityLook *entity_looks; // of what is spawned at the start, by ascending net id
-    uint32_t entity_look_count;
     uint32_t entity_max;          // entities beside the anchored parts, players included
     const Text *voxel_kind_names; // of kind 1 and up
-    const PlaceLook *voxel_kind_looks;
+    const PlaceVoxelLook *voxel_kind_looks;
     uint32_t voxel_kind_count;
     bool has_secrets; // an entity or a prefab exists on the server only
+    // Of a stripped scene that a running world made (wire/patch.h): what changed up to this tick is
+    // in it; 0: it is as the creator made it. A bit for each part: it is not there any more.
+    uint64_t patch_tick;
+    const uint64_t *scene_gone;
     uint8_t hash[32]; // SHA-256 of the bytes it was loaded from
 } Place;
 

@@ -5,6 +5,7 @@
 #include "core/sim/npc.h"
 #include "core/sim/projectile.h"
 #include "core/wire/attribute.h"
+#include "core/wire/paint.h"
 
 typedef enum PrefabKind {
     PREFAB_PART, // blocks
@@ -25,6 +26,8 @@ typedef struct Prefab {
     PartDesc part;             // parts and props; its position is not used
     NpcDesc npc;               // ids and position are not used
     ProjectileDesc projectile; // ids, position and velocity are not used
+    Paint paint;
+    uint32_t painted; // the members of it that differ from paint_default
     const PrefabAttribute *attributes;
     uint32_t attribute_count;
     const Text *tags;

@@ -139,17 +139,17 @@ static void gather_crowded(Sim *sim, Aabb region, Colliders *out)
     }
 }
 
-// Sorted by net id: slots differ between machines, and of two equal contacts or supports the first
-// one is used.
-static void sort_by_net_id(ColliderPart *parts, uint32_t first, uint32_t count)
+// Sorted by net id: slots differ between machines, a part of the scene may be an entity on one and
+// anchored on another, and of two equal contacts or supports the first one is used.
+static void sort_by_net_id(ColliderPart *parts, uint32_t count)
 {
-    for (uint32_t i = first + 1; i < count; i++) {
+    for (uint32_t i = 1; i < count; i++) {
         if (parts[i - 1].net_id < parts[i].net_id) {
             continue;
         }
         const ColliderPart part = parts[i];
         uint32_t at = i;
-        for (; at > first && parts[at - 1].net_id > part.net_id; at--) {
+        for (; at > 0 && parts[at - 1].net_id > part.net_id; at--) {
             parts[at] = parts[at - 1];
         }
         parts[at] = part;
@@ -160,8 +160,6 @@ static void gather_entities(Sim *sim, Aabb region, Colliders *out)
 {
     uint32_t found[COLLIDE_PARTS_MAX + COLLIDE_ZONES_MAX];
     const uint32_t found_max = sizeof found / sizeof found[0];
-    const uint32_t part_first = out->part_count;
-    const uint32_t zone_first = out->zone_count;
     const uint32_t count = grid_query(&sim->grid, region, GRID_MASK(GRID_SHAPES), found, found_max);
     if (count > found_max) {
         gather_crowded(sim, region, out);
@@ -170,8 +168,8 @@ static void gather_entities(Sim *sim, Aabb region, Colliders *out)
             add_entity(sim, out, found[i]);
         }
     }
-    sort_by_net_id(out->parts, part_first, out->part_count);
-    sort_by_net_id(out->zones, zone_first, out->zone_count);
+    sort_by_net_id(out->parts, out->part_count);
+    sort_by_net_id(out->zones, out->zone_count);
 }
 
 void collide_gather(Sim *sim, Aabb region, Colliders *out)

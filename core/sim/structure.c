@@ -400,6 +400,57 @@ static uint32_t support_of(const Sim *sim, const PieceDesc *piece, Cells cells)
     return least < STRUCTURE_SUPPORT_MAX ? least + 1 : UNSUPPORTED;
 }
 
+// The same in a sim without authority, which is told what stands but not how far from the ground:
+// a search from the piece outwards, one step further in each round. More than WALK_MAX pieces are
+// not looked at, so a crowded view may say UNSUPPORTED too early; the authority decides anyway.
+#define WALK_MAX 256
+
+typedef struct SupportWalk {
+    uint32_t slots[WALK_MAX]; // in the order in which they were met
+    uint32_t count;
+} SupportWalk;
+
+static void walk_meet(SupportWalk *walk, const Sim *sim, Cells cells)
+{
+    Neighbours around;
+    neighbours_begin(&around, sim, cells);
+    for (uint32_t slot; (slot = neighbours_next(&around, sim)) != 0;) {
+        bool known = sim_at(sim, slot)->removing || walk->count == WALK_MAX;
+        for (uint32_t i = 0; i < walk->count && !known; i++) {
+            known = walk->slots[i] == slot;
+        }
+        if (!known) {
+            walk->slots[walk->count++] = slot;
+        }
+    }
+}
+
+static uint32_t support_walked(const Sim *sim, const PieceDesc *piece, Cells cells)
+{
+    if (is_grounded(sim, cells)) {
+        return 1;
+    }
+    SupportWalk walk = {.count = 0};
+    if ((piece->flags & PIECE_GROUND_ONLY) == 0) {
+        walk_meet(&walk, sim, cells);
+    }
+    uint32_t done = 0;
+    for (uint32_t support = 2; support <= STRUCTURE_SUPPORT_MAX; support++) {
+        const uint32_t end = walk.count;
+        for (; done < end; done++) {
+            const Part *part = &sim_at(sim, walk.slots[done])->part;
+            const Cells other = cells_of_part(sim, part);
+            if (is_grounded(sim, other)) {
+                return support;
+            }
+            if ((scene_piece(sim->scene, part->piece)->flags & PIECE_GROUND_ONLY) == 0) {
+                walk_meet(&walk, sim, other);
+            }
+        }
+    }
+    return UNSUPPORTED;
+}
+
 static void neighbours_set_stale(Sim *sim, Cells cells)
 {
     Neighbours walk;
@@ -437,7 +488,9 @@ static Status check_all(const Sim *sim, const StructureDesc *desc, Cells *cells,
     if (is_blocked(sim, *cells)) {
         return STATUS_BLOCKED;
     }
-    *support = support_of(sim, scene_piece(sim->scene, desc->piece), *cells);
+    const PieceDesc *piece = scene_piece(sim->scene, desc->piece);
+    *support =
+        sim->config.authority ? support_of(sim, piece, *cells) : support_walked(sim, piece, *cells);
     return *support == UNSUPPORTED ? STATUS_DENIED : STATUS_OK;
 }
 
@@ -451,6 +504,19 @@ static Status check_told(const Sim *sim, const StructureDesc *desc, Cells *cells
     *support = 1;
     return sim->type_counts[ENTITY_STRUCTURE] >= sim->config.structures_max ? STATUS_LIMIT
                                                                             : STATUS_OK;
+}
+
+Aabb structure_box(const Sim *sim, const StructureDesc *desc)
+{
+    ASSERT(desc->piece < scene_piece_count(sim->scene));
+    return cells_box(cells_of(scene_piece(sim->scene, desc->piece), desc->cell, desc->turn));
+}
+
+float structure_distance(const Sim *sim, const StructureDesc *desc, Vec3 point)
+{
+    const Aabb box = structure_box(sim, desc);
+    const Vec3 nearest = vec3_min(vec3_max(point, box.min), box.max);
+    return vec3_length(vec3_sub(point, nearest));
 }
 
 Status structure_check(const Sim *sim, const StructureDesc *desc)

@@ -52,8 +52,13 @@ MUST_USE Status structure_init(Arena *arena, const SimConfig *config, Structures
 // Whether structure_place would succeed. In this order: STATUS_NOT_FOUND no such piece;
 // STATUS_RANGE turn, or outside the scene's bounds; STATUS_LIMIT the world or the owner has too
 // many; STATUS_BLOCKED something is in the way; STATUS_DENIED nothing supports it. A structure that
-// is being removed still blocks, but supports nothing.
+// is being removed still blocks, but supports nothing. A sim without authority answers by what it
+// was told: a client shows so where its player could build.
 MUST_USE Status structure_check(const Sim *sim, const StructureDesc *desc);
+// The space that a piece of the catalogue takes, whatever is there.
+Aabb structure_box(const Sim *sim, const StructureDesc *desc);
+// How far a point is from it; 0 inside.
+float structure_distance(const Sim *sim, const StructureDesc *desc, Vec3 point);
 // STATUS_EXISTS and STATUS_LIMIT also as for every entity.
 MUST_USE Status structure_place(Sim *sim, const StructureDesc *desc, Handle *out);
 // Restores a stored structure when a world starts, whatever is in its way now; if nothing supports

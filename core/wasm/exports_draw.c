@@ -45,27 +45,99 @@ EXPORT("clientMovers") const void *export_client_movers(const Client *client)
     return exports_result(numbers, count * sizeof numbers[0]);
 }
 
+static bool put_shape(double *numbers, size_t *count, uint64_t net_id, uint32_t type,
+                      const Shape *shape, Pose pose, uint32_t piece, uint32_t flags)
+{
+    if (*count + 16 > EXPORTS_NUMBERS_MAX) {
+        return false;
+    }
+    const Vec3 p = pose.position;
+    const Quat q = pose.rotation;
+    const double row[16] = {
+        (double)net_id, type,          shape->kind,   p.x,   p.y,   p.z, q.x, q.y, q.z, q.w,
+        shape->half.x,  shape->half.y, shape->half.z, piece, flags, 0};
+    memcpy(&numbers[*count], row, sizeof row);
+    *count += 16;
+    return true;
+}
+
+// What client scripts spawned for themselves.
+static void put_locals(const View *view, double *numbers, size_t *count)
+{
+    for (uint32_t slot = view_local_next(view, 0); slot != 0; slot = view_local_next(view, slot)) {
+        const ViewLocal *local = view_local_at(view, slot);
+        const EntityType type = local->prefab->kind == PREFAB_PART ? ENTITY_PART : ENTITY_PROP;
+        if (!put_shape(numbers, count, local->net_id, type, &local->shape, local->pose, 0,
+                       local->data.flags)) {
+            return;
+        }
+    }
+}
+
 // Shapes that are no anchored part of the scene, 16 doubles each: net id, type, kind of shape,
-// position, rotation, half size, piece, part flags.
-EXPORT("clientShapes") const void *export_client_shapes(const Client *client)
+// position, rotation, half size, piece, part flags, 0.
+EXPORT("clientShapes") const void *export_client_shapes(Client *client)
 {
     double *numbers = exports_numbers();
     const Sim *sim = client_sim(client);
     size_t count = 0;
     for (Handle handle = sim == NULL ? HANDLE_NONE : sim_next(sim, HANDLE_NONE, ENTITY_MASK_SHAPES);
-         !handle_is_none(handle) && count + 16 <= EXPORTS_NUMBERS_MAX;
-         handle = sim_next(sim, handle, ENTITY_MASK_SHAPES)) {
+         !handle_is_none(handle); handle = sim_next(sim, handle, ENTITY_MASK_SHAPES)) {
         const Entity *entity = sim_entity(sim, handle);
         const Part *part = &entity->part;
-        const double row[16] = {
-            (double)entity->net_id, entity->type,       part->shape.kind,   entity->position.x,
-            entity->position.y,     entity->position.z, entity->rotation.x, entity->rotation.y,
-            entity->rotation.z,     entity->rotation.w, part->shape.half.x, part->shape.half.y,
-            part->shape.half.z,     part->piece,        part->data.flags,   0};
-        memcpy(&numbers[count], row, sizeof row);
-        count += 16;
+        (void)put_shape(numbers, &count, entity->net_id, entity->type, &part->shape,
+                        (Pose){entity->position, entity->rotation}, part->piece, part->data.flags);
+    }
+    const View *view = client_script_view(client);
+    if (view != NULL) {
+        put_locals(view, numbers, &count);
     }
     return exports_result(numbers, count * sizeof numbers[0]);
+}
+
+// --- how things look ----------------------------------------------------------------------------
+
+// A number that changes whenever clientPaints may give something else.
+EXPORT("clientPaintVersion") double export_client_paint_version(const Client *client)
+{
+    return (double)client_paint_version(client);
+}
+
+typedef struct PaintRows {
+    double *numbers;
+    size_t count;
+    uint32_t skip; // so many rows were given before
+} PaintRows;
+
+static void put_paint(void *user, uint64_t net_id, const Paint *paint)
+{
+    PaintRows *rows = user;
+    if (rows->skip > 0) {
+        rows->skip -= 1;
+        return;
+    }
+    if (rows->count + 1 + PAINT_MEMBER_COUNT > EXPORTS_NUMBERS_MAX) {
+        return;
+    }
+    rows->numbers[rows->count++] = (double)net_id;
+    for (PaintMember i = 0; i < PAINT_MEMBER_COUNT; i++) {
+        const uint32_t value = paint_value(paint, i);
+        rows->numbers[rows->count++] =
+            paint_row(i)->kind == PAINT_KIND_SHARE ? paint_share_value(value) : value;
+    }
+}
+
+// How things look that are no anchored parts of the scene, or anchored parts that do not look as
+// the scene has them, 8 doubles each: net id, colour, transparency, number of the material
+// (materials of clientPlace), visible, glow, texture, model (1 + the number of an asset; 0: none).
+// The rows of core/wire/look.def. Something may come twice, and is the same then. From a row on;
+// none is the end.
+EXPORT("clientPaints") const void *export_client_paints(const Client *client, uint32_t from)
+{
+    _Static_assert(PAINT_MEMBER_COUNT == 7, "the page reads rows of 8");
+    PaintRows rows = {exports_numbers(), 0, from};
+    client_painted(client, put_paint, &rows);
+    return exports_result(rows.numbers, rows.count * sizeof rows.numbers[0]);
 }
 
 // The own body, 13 doubles: present, net id, position, velocity, yaw, pitch, health, 1 grounded |
@@ -107,10 +179,40 @@ static void write_label(JsonWriter *json, const char *name, Text text)
     json_write_text_bytes(json, text.data, text.bytes);
 }
 
-static void write_look(JsonWriter *json, const PlaceLook *look)
+static void write_look(JsonWriter *json, Text material, uint32_t colour)
 {
-    write_label(json, "material", look->material);
-    exports_write_count(json, "colour", look->colour);
+    write_label(json, "material", material);
+    exports_write_count(json, "colour", colour);
+}
+
+// Material and colour, and of the rest what differs from the default.
+static void write_paint(JsonWriter *json, const Paint *paint)
+{
+    write_look(json, text_from(paint_material_name(paint->material)), paint->colour);
+    for (PaintMember i = 0; i < PAINT_MEMBER_COUNT; i++) {
+        const PaintRow *row = paint_row(i);
+        const uint32_t value = paint_value(paint, i);
+        if (i == PAINT_MATERIAL || i == PAINT_COLOUR || value == row->fallback) {
+            continue;
+        }
+        json_write_name(json, row->name);
+        if (row->kind == PAINT_KIND_BOOL) {
+            json_write_bool(json, value != 0);
+        } else {
+            json_write_number(json, row->kind == PAINT_KIND_SHARE ? paint_share_value(value)
+                                                                  : (double)value);
+        }
+    }
+}
+
+static void write_materials(JsonWriter *json)
+{
+    json_write_name(json, "materials");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < PAINT_MATERIAL_COUNT; i++) {
+        json_write_text(json, paint_material_name(i));
+    }
+    json_write_array_end(json);
 }
 
 static void write_pieces(JsonWriter *json, const Place *place)
@@ -121,9 +223,12 @@ static void write_pieces(JsonWriter *json, const Place *place)
         const PieceDesc *piece = scene_piece(place->scene, i);
         json_write_object_begin(json);
         write_label(json, "name", place->piece_names[i]);
-        write_look(json, &place->piece_looks[i]);
+        write_paint(json, &place->paints.pieces[i]);
         write_floats(json, "cells", (const float[]){piece->cells_x, piece->cells_y, piece->cells_z},
                      3);
+        exports_write_number(json, "health", (double)piece->health);
+        json_write_name(json, "groundOnly");
+        json_write_bool(json, (piece->flags & PIECE_GROUND_ONLY) != 0);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -136,7 +241,7 @@ static void write_voxel_kinds(JsonWriter *json, const Place *place)
     for (uint32_t i = 0; i < place->voxel_kind_count; i++) {
         json_write_object_begin(json);
         write_label(json, "name", place->voxel_kind_names[i]);
-        write_look(json, &place->voxel_kind_looks[i]);
+        write_look(json, place->voxel_kind_looks[i].material, place->voxel_kind_looks[i].colour);
         json_write_name(json, "solid");
         json_write_bool(
             json, place->chunks == NULL ||
@@ -146,23 +251,10 @@ static void write_voxel_kinds(JsonWriter *json, const Place *place)
     json_write_array_end(json);
 }
 
-static void write_entity_looks(JsonWriter *json, const Place *place)
-{
-    json_write_name(json, "looks");
-    json_write_array_begin(json);
-    for (uint32_t i = 0; i < place->entity_look_count; i++) {
-        json_write_object_begin(json);
-        exports_write_count(json, "id", place->entity_looks[i].net_id);
-        write_look(json, &place->entity_looks[i].look);
-        json_write_object_end(json);
-    }
-    json_write_array_end(json);
-}
-
 // The place without its parts:
-// {"name","tickRate","viewRadius","reach","build","terraform","actions","bounds",
-// "radius","height","partCount","pieces","voxelKinds","looks"}; looks are of what is spawned at the
-// start. 0 before the scene is there.
+// {"name","tickRate","viewRadius","reach","build","terraform","weapons","actions","bounds",
+// "radius","height","partCount","pieces","voxelKinds","materials"}; materials are the names of the
+// numbers in clientPaints. 0 before the scene is there.
 EXPORT("clientPlace") const void *export_client_place(const Client *client)
 {
     const Place *place = client_place(client);
@@ -180,6 +272,7 @@ EXPORT("clientPlace") const void *export_client_place(const Client *client)
     json_write_bool(&json, place->players_build);
     json_write_name(&json, "terraform");
     json_write_bool(&json, place->players_terraform);
+    exports_write_count(&json, "weapons", place->weapon_count);
     json_write_name(&json, "actions");
     json_write_array_begin(&json);
     for (uint32_t i = 0; i < place->action_count; i++) {
@@ -194,7 +287,7 @@ EXPORT("clientPlace") const void *export_client_place(const Client *client)
     exports_write_count(&json, "partCount", scene_part_count(place->scene));
     write_pieces(&json, place);
     write_voxel_kinds(&json, place);
-    write_entity_looks(&json, place);
+    write_materials(&json);
     json_write_object_end(&json);
     return exports_end_json(&json, &writer);
 }
@@ -210,12 +303,13 @@ static void write_part(JsonWriter *json, const Place *place, uint32_t index)
     write_floats(json, "r", (const float[]){turn.x, turn.y, turn.z, turn.w}, 4);
     write_vector(json, "half", part->shape.half);
     exports_write_count(json, "flags", part->data.flags);
-    write_look(json, &place->scene_looks[index]);
+    write_paint(json, &place->paints.scene[index]);
     json_write_object_end(json);
 }
 
 // Anchored parts from an index on, as a list of {"id","shape","p","r","half","flags","material",
-// "colour"}; an empty list is the end.
+// "colour"}, and of the other members of look.def those that differ from the default; an empty list
+// is the end.
 EXPORT("clientParts") const void *export_client_parts(const Client *client, uint32_t from)
 {
     const Place *place = client_place(client);

@@ -7,8 +7,9 @@
 // The functions are called from outside by their exported names; no header declares them.
 #pragma clang diagnostic ignored "-Wmissing-prototypes"
 
-#define EXPORT(name)          __attribute__((export_name(name), used))
-#define EXPORTS_NUMBERS_MAX   (NET_SLOTS_MAX * 16)
+#define EXPORT(name) __attribute__((export_name(name), used))
+// Rows of shapes, and of paints: what is seen, and moved parts of the scene.
+#define EXPORTS_NUMBERS_MAX   (NET_SLOTS_MAX * (PATCH_PARTS_PER_VISIBLE + 2) * 16)
 #define EXPORTS_SCRATCH_BYTES (MANIFEST_BYTES_MAX + 4096u) // a manifest to verify is the largest
 
 double *exports_numbers(void); // room for EXPORTS_NUMBERS_MAX

@@ -39,7 +39,7 @@ _Static_assert(NET_SHAPE_BYTES_MAX < 1 << SHAPE_LENGTH_BITS, "the length on the 
 _Static_assert(NET_ATTRIBUTES_BYTES_MAX < 1 << ATTRIBUTES_LENGTH_BITS, "the length on the wire");
 _Static_assert(NET_STATUS_ALL == 31, "five bits");
 
-#define COMPONENTS_KNOWN (NET_PRIVATE - 1u)
+#define COMPONENTS_KNOWN ((NET_PRIVATE - 1u) | NET_PAINT)
 
 static bool fits(int32_t value, uint32_t bits)
 {
@@ -71,7 +71,7 @@ static uint32_t read_class(BitReader *reader)
 // Frequent masks have short names: so many ones, then a zero.
 static const uint8_t mover_masks[] = {NET_MOTION, NET_MOTION | NET_LOOK, NET_LOOK,
                                       NET_MOTION | NET_STATUS};
-static const uint8_t shape_masks[] = {NET_SHAPE};
+static const uint8_t shape_masks[] = {NET_SHAPE, NET_PAINT};
 
 static uint32_t short_masks(NetKind kind, const uint8_t **masks)
 {
@@ -399,8 +399,6 @@ static uint32_t read_blob(BitReader *reader, uint32_t *version, uint8_t *out, ui
 }
 
 // --- records ------------------------------------------------------------------------------------
-static const NetState state_none;
-
 // Movers always have a motion, even if it is zero; nothing else has one.
 static uint32_t record_mask(NetKind kind, const NetState *from, const NetState *now, bool is_full)
 {
@@ -426,7 +424,7 @@ void delta_encode(NetKind kind, const NetState *base, const NetState *now,
 {
     ASSERT(kind > NET_NONE && kind < NET_KIND_COUNT);
     const bool is_full = base == NULL;
-    const NetState *from = is_full ? &state_none : base;
+    const NetState *from = is_full ? &net_state_none : base;
     const uint32_t mask = record_mask(kind, from, now, is_full);
     if (is_full) {
         ASSERT(now->version != 0);
@@ -458,6 +456,9 @@ void delta_encode(NetKind kind, const NetState *base, const NetState *now,
                    now->attributes_version == 0 ? 0 : detail->attributes_bytes,
                    ATTRIBUTES_LENGTH_BITS);
     }
+    if ((mask & NET_PAINT) != 0) {
+        paint_write(writer, &paint_default, &now->paint);
+    }
     if (is_full && kind == NET_PROJECTILE) {
         bit_write(writer, now->projectile_kind, 16);
         bit_write(writer, now->projectile_radius, 8);
@@ -480,7 +481,7 @@ Status delta_decode(NetKind kind, const NetState *base, uint64_t frame_tick, uin
 {
     ASSERT(kind > NET_NONE && kind < NET_KIND_COUNT);
     const bool is_full = base == NULL;
-    DeltaRead read = {.state = is_full ? state_none : *base,
+    DeltaRead read = {.state = is_full ? net_state_none : *base,
                       .detail = {.shape = scratch, .attributes = scratch + NET_SHAPE_BYTES_MAX}};
     const uint32_t mask = is_full ? read_full(reader, &read.state) : read_mask(reader, kind);
     if (!mask_is_sane(kind, mask, is_full) && reader->status == STATUS_OK) {
@@ -504,6 +505,9 @@ Status delta_decode(NetKind kind, const NetState *base, uint64_t frame_tick, uin
         read.detail.attributes_bytes =
             read_blob(reader, &read.state.attributes_version, scratch + NET_SHAPE_BYTES_MAX,
                       ATTRIBUTES_LENGTH_BITS, NET_ATTRIBUTES_BYTES_MAX);
+    }
+    if ((mask & NET_PAINT) != 0) {
+        paint_read(reader, &paint_default, &read.state.paint);
     }
     if (is_full && kind == NET_PROJECTILE) {
         read.state.projectile_kind = (uint16_t)bit_read(reader, 16);

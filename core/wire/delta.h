@@ -2,7 +2,8 @@
 // current one, so that a record is encoded once per (entity, base version) and appended for every
 // client that needs it.
 //
-// A record is self-delimiting: a component mask, then the components in the order of their bits.
+// A record is self-delimiting: a component mask, then the components in the order of their bits. A
+// paint is always the difference to paint_default, so it can be written for any base.
 // The reader needs the same base state that the writer had; DELTA_FULL has none.
 #pragma once
 

@@ -160,6 +160,8 @@ static bool motion_equal(const NetMotion *a, const NetMotion *b)
     return a->tick == b->tick && a->gravity == b->gravity;
 }
 
+const NetState net_state_none = {.paint = PAINT_NONE};
+
 uint32_t net_state_difference(const NetState *base, const NetState *now)
 {
     uint32_t components = 0;
@@ -178,6 +180,9 @@ uint32_t net_state_difference(const NetState *base, const NetState *now)
     }
     if (base->attributes_version != now->attributes_version) {
         components |= NET_ATTRIBUTES;
+    }
+    if (!paint_equal(&base->paint, &now->paint)) {
+        components |= NET_PAINT;
     }
     return components;
 }

@@ -3,8 +3,9 @@
 //   movers   players, NPCs, projectiles. Their motion is a closed form: an anchor (position and
 //            velocity at a tick, and a gravity). A new state is made only when the truth leaves the
 //            curve by more than a tolerance; until then nothing at all has to be sent.
-//   shapes   parts, props, structures, and anchored parts of the scene that changed. Prediction
-//            needs them exact, so their floats travel as they are, whole, whenever they change.
+//   shapes   parts, props, structures, and anchored parts of the scene that move. Prediction needs
+//            them exact, so their floats travel as they are, whole, whenever they change. An
+//            anchored part that changed and rests is a row of a patch instead (patch.h).
 //
 // A NetState is one version of one entity: version n + 1 is the next that differs. What is sent to
 // a client is a pure function of the version it has and the version that is current (delta.h).
@@ -15,6 +16,7 @@
 #include "core/base/text.h"
 #include "core/sim/character_state.h"
 #include "core/sim/entity.h"
+#include "core/wire/paint.h"
 
 #define NET_POSITION_PER_M       256 // positions are multiples of 1/256 m: 23 bits with sign
 #define NET_VELOCITY_PER_MPS     64 // velocities of 1/64 m/s: 18 bits with sign for 1,000 m/s and more
@@ -34,7 +36,7 @@ typedef enum NetKind {
     NET_PART,
     NET_PROP,
     NET_STRUCTURE,
-    NET_SCENE_PART, // an anchored part that is hidden or has attributes of its own
+    NET_SCENE_PART, // an anchored part that has attributes of its own
     NET_KIND_COUNT
 } NetKind;
 
@@ -76,8 +78,7 @@ typedef enum NetStatusFlag {
     NET_CLIMBING = 1 << 1,
     NET_DEAD = 1 << 2,
     NET_RUNNING = 1 << 3,
-    NET_HIDDEN = 1 << 4, // NET_SCENE_PART
-    NET_STATUS_ALL = (1 << 5) - 1
+    NET_STATUS_ALL = (1 << 5) - 1 // 1 << 4 is not used
 } NetStatusFlag;
 
 typedef struct NetState {
@@ -90,7 +91,8 @@ typedef struct NetState {
     uint16_t health; // rounded up: 0 is dead
     // Projectiles, fixed for their life.
     uint16_t projectile_kind;
-    uint8_t projectile_radius;   // 1/128 m
+    uint8_t projectile_radius; // 1/128 m
+    Paint paint;
     uint32_t shape_version;      // rises when the shape's bytes change; 0: has none
     uint32_t attributes_version; // the same for name, attributes and tags; 0: has none
     // Rises when what only the owner may see changes. Never on the wire: for the owner it is added
@@ -107,9 +109,11 @@ typedef enum NetComponent {
     NET_SHAPE = 1 << 3,
     NET_ATTRIBUTES = 1 << 4, // name, attributes, tags
     NET_PRIVATE = 1 << 5,    // kept for fields of its owner alone. Not used yet
-    NET_PAINT = 1 << 6,      // colour, material and other looks. Not used yet
+    NET_PAINT = 1 << 6,      // how it looks (look.def)
     NET_COMPONENTS_ALL = (1 << 8) - 1
 } NetComponent;
+// The state that a full record is the difference to: all zero, and not painted.
+extern const NetState net_state_none;
 // What differs between two versions of an entity.
 uint32_t net_state_difference(const NetState *base, const NetState *now);
 bool net_state_equal(const NetState *a, const NetState *b); // but for the version

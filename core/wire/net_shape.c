@@ -11,6 +11,7 @@
 //        that of the rest) · f32 angular velocity (bit 1) · varint tick from · varint ticks
 #include "core/base/check.h"
 #include "core/wire/net.h"
+#include "core/wire/vec3_bytes.h"
 
 #include <string.h>
 
@@ -44,31 +45,15 @@ static bool quat_same(Quat a, Quat b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-static void write_vec3(ByteWriter *writer, Vec3 v)
-{
-    byte_write_f32(writer, v.x);
-    byte_write_f32(writer, v.y);
-    byte_write_f32(writer, v.z);
-}
-
-static Vec3 read_vec3(ByteReader *reader)
-{
-    Vec3 v;
-    v.x = byte_read_f32(reader);
-    v.y = byte_read_f32(reader);
-    v.z = byte_read_f32(reader);
-    return v;
-}
-
 static void write_quat(ByteWriter *writer, Quat q)
 {
-    write_vec3(writer, (Vec3){q.x, q.y, q.z});
+    vec3_write(writer, (Vec3){q.x, q.y, q.z});
     byte_write_f32(writer, q.w);
 }
 
 static Quat read_quat(ByteReader *reader)
 {
-    const Vec3 v = read_vec3(reader);
+    const Vec3 v = vec3_read(reader);
     return (Quat){v.x, v.y, v.z, byte_read_f32(reader)};
 }
 
@@ -78,13 +63,13 @@ static void write_segment(ByteWriter *writer, const MotionSegment *segment, Quat
     const bool turning = !is_zero(&segment->angular_velocity, sizeof(Vec3));
     byte_write_u8(writer,
                   (uint8_t)((turned ? SEGMENT_ROTATION : 0) | (turning ? SEGMENT_TURNING : 0)));
-    write_vec3(writer, segment->pose.position);
-    write_vec3(writer, segment->velocity);
+    vec3_write(writer, segment->pose.position);
+    vec3_write(writer, segment->velocity);
     if (turned) {
         write_quat(writer, segment->pose.rotation);
     }
     if (turning) {
-        write_vec3(writer, segment->angular_velocity);
+        vec3_write(writer, segment->angular_velocity);
     }
     byte_write_varint(writer, segment->tick_from);
     byte_write_varint(writer, segment->tick_to - segment->tick_from);
@@ -127,8 +112,8 @@ void net_shape_write(const NetShape *shape, ByteWriter *writer)
     has |= has_structure(shape) ? HAS_STRUCTURE : 0;
     byte_write_u8(writer, (uint8_t)((uint32_t)shape->shape.kind | shape->data.flags << 2));
     byte_write_u8(writer, (uint8_t)has);
-    write_vec3(writer, shape_tidy(shape->shape).half);
-    write_vec3(writer, inside_world(shape->rest.position));
+    vec3_write(writer, shape_tidy(shape->shape).half);
+    vec3_write(writer, inside_world(shape->rest.position));
     if ((has & HAS_ROTATION) != 0) {
         write_quat(writer, rotation);
     }
@@ -137,7 +122,7 @@ void net_shape_write(const NetShape *shape, ByteWriter *writer)
         byte_write_f32(writer, speeds[1]);
     }
     if ((has & HAS_CONVEYOR) != 0) {
-        write_vec3(writer, shape->data.conveyor_speed);
+        vec3_write(writer, shape->data.conveyor_speed);
     }
     if ((has & HAS_STRUCTURE) != 0) {
         write_structure(writer, shape);
@@ -173,13 +158,13 @@ static void read_segment(ByteReader *reader, NetShape *shape)
         byte_reader_fail(reader, STATUS_MALFORMED);
     }
     MotionSegment segment = {.pose.rotation = shape->rest.rotation};
-    segment.pose.position = read_vec3(reader);
-    segment.velocity = read_vec3(reader);
+    segment.pose.position = vec3_read(reader);
+    segment.velocity = vec3_read(reader);
     if ((has & SEGMENT_ROTATION) != 0) {
         segment.pose.rotation = read_quat(reader);
     }
     if ((has & SEGMENT_TURNING) != 0) {
-        segment.angular_velocity = read_vec3(reader);
+        segment.angular_velocity = vec3_read(reader);
     }
     segment.tick_from = byte_read_varint(reader);
     const uint64_t ticks = byte_read_varint(reader);
@@ -208,8 +193,8 @@ Status net_shape_read(ByteReader *reader, NetShape *out)
     }
     shape.shape.kind = (ShapeKind)(kind & 3);
     shape.data.flags = kind >> 2;
-    shape.shape.half = read_vec3(reader);
-    shape.rest.position = read_vec3(reader);
+    shape.shape.half = vec3_read(reader);
+    shape.rest.position = vec3_read(reader);
     if ((has & HAS_ROTATION) != 0) {
         shape.rest.rotation = read_quat(reader);
     }
@@ -218,7 +203,7 @@ Status net_shape_read(ByteReader *reader, NetShape *out)
         shape.data.damage = byte_read_f32(reader);
     }
     if ((has & HAS_CONVEYOR) != 0) {
-        shape.data.conveyor_speed = read_vec3(reader);
+        shape.data.conveyor_speed = vec3_read(reader);
     }
     if ((has & HAS_STRUCTURE) != 0) {
         read_structure(reader, &shape);

@@ -1,21 +1,22 @@
 // Compiling, stripping and printing a place; see place.h. The bytes:
 //
 //   0   u32   magic "SLPC"
-//   4   u8    version of this layout, 1
+//   4   u8    version of this layout, 2
 //   5   u8    form: 0 whole, 1 stripped
-//   6   five sections in this order, each a u8 tag, a u32 length and so many bytes:
+//   6   six sections in this order, each a u8 tag, a u32 length and so many bytes:
 //         1   place.json    the table place_table_settings
 //         2   scene.json    the table place_table_scene
 //         3   chunk files   for each terrain item that names one: u32 length, bytes
 //         4   prefabs       varint count, each a name and the table place_table_prefab; by name
 //         5   spawned       varint count, each the table place_table_spawned; by net id
+//         6   assets        varint count, each the path of a file in assets/; by bytes
 //
 // Tables as bytes are described in place_table.h, the tables themselves in docs/FORMATS.md.
 //
 // The stripped form is the same layout with less in it. Its entities are the anchored parts, in
 // order, with the id n for net id n and with world poses instead of parents, and the spawns.
 // Attributes that name an entity have its net id there. Of what is spawned at the start it has the
-// looks and the scripts that run on both sides, by net id; the whole form has none of section 5.
+// scripts that run on both sides, by net id; the whole form has none of section 5.
 #include "core/wire/place.h"
 
 #include "core/base/check.h"
@@ -27,12 +28,19 @@
 #include <string.h>
 
 #define MAGIC         0x43504c53u // "SLPC"
-#define LAYOUT        1
+#define LAYOUT        2
 #define FORM_WHOLE    0
 #define FORM_STRIPPED 1
 #define HEAD_BYTES    6
 
-enum { SECTION_SETTINGS = 1, SECTION_SCENE, SECTION_CHUNKS, SECTION_PREFABS, SECTION_SPAWNED };
+enum {
+    SECTION_SETTINGS = 1,
+    SECTION_SCENE,
+    SECTION_CHUNKS,
+    SECTION_PREFABS,
+    SECTION_SPAWNED,
+    SECTION_ASSETS
+};
 
 // --- errors -------------------------------------------------------------------------------------
 
@@ -96,6 +104,12 @@ static void write_section(const PlaceDoc *doc, uint32_t section, ByteWriter *wri
             place_table_write(&place_table_prefab, &doc->prefabs[i], doc->stripped, writer);
         }
         break;
+    case SECTION_ASSETS:
+        byte_write_varint(writer, doc->asset_count);
+        for (uint32_t i = 0; i < doc->asset_count; i++) {
+            place_text_write(writer, doc->assets[i]);
+        }
+        break;
     default:
         byte_write_varint(writer, doc->spawned_count);
         for (uint32_t i = 0; i < doc->spawned_count; i++) {
@@ -110,7 +124,7 @@ void place_doc_write(const PlaceDoc *doc, ByteWriter *writer)
     byte_write_u32(writer, MAGIC);
     byte_write_u8(writer, LAYOUT);
     byte_write_u8(writer, doc->stripped ? FORM_STRIPPED : FORM_WHOLE);
-    for (uint32_t section = SECTION_SETTINGS; section <= SECTION_SPAWNED; section++) {
+    for (uint32_t section = SECTION_SETTINGS; section <= SECTION_ASSETS; section++) {
         ByteWriter counter = byte_counter();
         write_section(doc, section, &counter);
         if (counter.at > UINT32_MAX) {
@@ -193,6 +207,28 @@ static void read_spawned(ByteReader *reader, PlaceScratch *scratch, PlaceDoc *do
     doc->spawned_count = count;
 }
 
+static void read_assets(ByteReader *reader, PlaceScratch *scratch, PlaceDoc *doc)
+{
+    const uint32_t count = byte_read_count(reader, PAINT_ASSETS_MAX);
+    if (count > byte_reader_left(reader)) {
+        byte_reader_fail(reader, STATUS_TRUNCATED);
+        return;
+    }
+    doc->assets = place_scratch_take(scratch, count + 1u, sizeof doc->assets[0]);
+    if (doc->assets == NULL) {
+        byte_reader_fail(reader, STATUS_LIMIT);
+        return;
+    }
+    for (uint32_t i = 0; i < count && reader->status == STATUS_OK; i++) {
+        doc->assets[i] = place_text_read(reader, 1, ASSET_PATH_BYTES_MAX);
+        if (!asset_name_is_asset(doc->assets[i]) ||
+            (i > 0 && place_text_compare(doc->assets[i - 1], doc->assets[i]) >= 0)) {
+            byte_reader_fail(reader, STATUS_MALFORMED);
+        }
+    }
+    doc->asset_count = reader->status == STATUS_OK ? count : 0;
+}
+
 static Status read_section(ByteReader *bytes, uint32_t section, PlaceScratch *scratch,
                            PlaceDoc *doc)
 {
@@ -219,6 +255,9 @@ static Status read_section(ByteReader *bytes, uint32_t section, PlaceScratch *sc
     case SECTION_PREFABS:
         read_prefabs(&reader, scratch, doc);
         break;
+    case SECTION_ASSETS:
+        read_assets(&reader, scratch, doc);
+        break;
     default:
         read_spawned(&reader, scratch, doc);
         break;
@@ -242,7 +281,7 @@ Status place_doc_read(const uint8_t *bytes, size_t count, PlaceScratch *scratch,
         return STATUS_UNSUPPORTED;
     }
     *doc = (PlaceDoc){.stripped = form == FORM_STRIPPED};
-    for (uint32_t section = SECTION_SETTINGS; section <= SECTION_SPAWNED; section++) {
+    for (uint32_t section = SECTION_SETTINGS; section <= SECTION_ASSETS; section++) {
         const Status status = read_section(&reader, section, scratch, doc);
         if (status != STATUS_OK) {
             return status;
@@ -376,6 +415,39 @@ static Status parse_prefabs(Compile *compile)
     return STATUS_OK;
 }
 
+// The paths of the assets, sorted: the order of files does not reach the bytes. Their contents are
+// not part of a scene.
+static Status list_assets(Compile *compile)
+{
+    PlaceDoc *doc = &compile->doc;
+    doc->assets =
+        place_scratch_take(&compile->scratch, compile->file_count + 1u, sizeof doc->assets[0]);
+    if (doc->assets == NULL) {
+        return fail_file(compile->error, "assets", STATUS_LIMIT, "need too much memory");
+    }
+    for (uint32_t i = 0; i < compile->file_count; i++) {
+        const Text path = text_from(compile->files[i].path);
+        if (!asset_name_is_asset(path) || !text_is_valid(path.data, path.bytes)) {
+            continue;
+        }
+        if (doc->asset_count == PAINT_ASSETS_MAX) {
+            _Static_assert(PAINT_ASSETS_MAX == 4000, "said below");
+            return fail_file(compile->error, compile->files[i].path, STATUS_LIMIT,
+                             "is one asset too many: a place has at most 4000");
+        }
+        uint32_t at = doc->asset_count++;
+        for (; at > 0 && place_text_compare(doc->assets[at - 1], path) > 0; at--) {
+            doc->assets[at] = doc->assets[at - 1];
+        }
+        doc->assets[at] = path;
+        if (at > 0 && text_equal(doc->assets[at - 1], path)) {
+            return fail_file(compile->error, compile->files[i].path, STATUS_EXISTS,
+                             "is there twice");
+        }
+    }
+    return STATUS_OK;
+}
+
 // Extents that a shape does not use do not make two places different.
 static void tidy_shape(PlaceShapeDoc *shape)
 {
@@ -386,10 +458,25 @@ static void tidy_shape(PlaceShapeDoc *shape)
     }
 }
 
+// Nor does how an asset is called; its path is found fastest.
+static void tidy_asset(const PlaceDoc *doc, PaintMember member, Text *name)
+{
+    const AssetNames assets = place_assets(doc);
+    const uint32_t number = asset_name_find(&assets, member, *name);
+    *name = number != 0 ? doc->assets[number - 1] : *name;
+}
+
+static void tidy_look(const PlaceDoc *doc, PlaceLookDoc *look)
+{
+    tidy_asset(doc, PAINT_TEXTURE, &look->texture);
+    tidy_asset(doc, PAINT_MODEL, &look->model);
+}
+
 // Nor does which text of a script the scene was last built with: the manifest has the scripts.
-static void tidy_body(PlaceBodyDoc *body)
+static void tidy_body(const PlaceDoc *doc, PlaceBodyDoc *body)
 {
     tidy_shape(&body->shape);
+    tidy_look(doc, &body->look);
     body->script_ref.code_hash = PLACE_TEXT_NONE;
 }
 
@@ -397,10 +484,14 @@ static void tidy(Compile *compile)
 {
     PlaceDoc *doc = &compile->doc;
     for (uint32_t i = 0; i < doc->scene.entities.count; i++) {
-        tidy_body(&place_entity(doc, i)->body);
+        tidy_body(doc, &place_entity(doc, i)->body);
     }
     for (uint32_t i = 0; i < doc->prefab_count; i++) {
-        tidy_body(&doc->prefabs[i].body);
+        tidy_body(doc, &doc->prefabs[i].body);
+    }
+    PlacePieceDoc *pieces = doc->settings.catalogue.items;
+    for (uint32_t i = 0; i < doc->settings.catalogue.count; i++) {
+        tidy_look(doc, &pieces[i].look);
     }
     for (uint32_t i = 0; i < doc->scene.terrain.count; i++) {
         PlaceFillDoc *fill = place_fill(doc, i);
@@ -476,6 +567,9 @@ Status place_compile(Heap *heap, const PlaceFile *files, uint32_t file_count, By
     }
     if (status == STATUS_OK) {
         status = parse_prefabs(&compile);
+    }
+    if (status == STATUS_OK) {
+        status = list_assets(&compile);
     }
     if (status == STATUS_OK) {
         tidy(&compile);
@@ -571,7 +665,7 @@ static Status strip_entities(const PlaceDoc *doc, const JsonNode *contexts, Plac
     return STATUS_OK;
 }
 
-// The public part of the entities that are spawned, unless it is empty.
+// The scripts of entities that are spawned; all else of them is replicated.
 static Status strip_spawned(PlaceDoc *doc, const JsonNode *contexts, PlaceScratch *scratch)
 {
     doc->spawned = place_scratch_take(scratch, doc->entity_count + 1u, sizeof doc->spawned[0]);
@@ -587,15 +681,12 @@ static Status strip_spawned(PlaceDoc *doc, const JsonNode *contexts, PlaceScratc
         PlaceBodyDoc body = entity->body;
         body.attributes.count = 0; // these are replicated
         strip_body(&body, contexts);
-        const bool has_script = body.script_path.bytes != 0;
-        if (has_script || body.material.bytes != 0 || body.colour != PLACE_COLOUR_DEFAULT) {
+        if (body.script_path.bytes != 0) {
             doc->spawned[doc->spawned_count++] =
                 (PlaceSpawnedDoc){.net_id = (uint32_t)entity->net_id,
-                                  .material = body.material,
-                                  .colour = body.colour,
                                   .script_path = body.script_path,
                                   .parameters = body.parameters,
-                                  .enabled = entity->enabled || !has_script};
+                                  .enabled = entity->enabled};
         }
     }
     return STATUS_OK;
@@ -697,6 +788,9 @@ static Status print_all(PlaceScratch *scratch, const PlaceDoc *doc, PlaceFileSin
         if (is_new) {
             sink(user, &(PlaceFile){fill->chunk.data, fill->data, fill->data_bytes});
         }
+    }
+    for (uint32_t i = 0; i < doc->asset_count && status == STATUS_OK; i++) {
+        sink(user, &(PlaceFile){doc->assets[i].data, (const uint8_t *)"", 0});
     }
     return status;
 }

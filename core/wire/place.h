@@ -35,7 +35,8 @@ typedef struct PlaceError {
 void place_error_text(const PlaceError *error, char *text, size_t bytes);
 
 // The heap is for scratch and is as it was afterwards. Unknown files are skipped: scripts and
-// assets are not part of the scene.
+// assets are not part of the scene. Of assets only the paths are kept (asset_names.h); their data
+// may be NULL.
 MUST_USE Status place_compile(Heap *heap, const PlaceFile *files, uint32_t file_count,
                               ByteWriter *whole, PlaceError *error);
 MUST_USE Status place_strip(Heap *heap, const uint8_t *whole, size_t bytes, ByteWriter *stripped);
@@ -51,8 +52,8 @@ typedef struct PlaceScripted {
 typedef void (*PlaceScriptedSink)(void *user, const PlaceScripted *scripted);
 MUST_USE Status place_frame(Heap *heap, const uint8_t *whole, size_t bytes, uint8_t hash[32],
                             PlaceScriptedSink sink, void *user);
-// The files again: place.json, scene.json, each prefab and each chunk, by its path. Called once for
-// each; the data is valid during the call.
+// The files again: place.json, scene.json, each prefab and each chunk, by its path, and the paths
+// of the assets with no data. Called once for each; the data is valid during the call.
 typedef void (*PlaceFileSink)(void *user, const PlaceFile *file);
 MUST_USE Status place_decompile(Heap *heap, const uint8_t *whole, size_t bytes, PlaceFileSink sink,
                                 void *user);

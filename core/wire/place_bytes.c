@@ -219,9 +219,9 @@ static uint32_t last_word(const char *const *words)
     return count;
 }
 
-static void read_field(const PlaceField *field, ByteReader *reader, PlaceScratch *scratch,
-                       uint8_t *at)
+void place_field_read(const PlaceField *field, ByteReader *reader, PlaceScratch *scratch, void *out)
 {
+    uint8_t *at = out;
     switch (field->type) {
     case PLACE_BOOL:
         *(bool *)at = byte_read_bool(reader);
@@ -283,7 +283,7 @@ void place_table_read(const PlaceTable *table, ByteReader *reader, PlaceScratch 
     for (uint32_t i = 0; i < table->field_count && reader->status == STATUS_OK; i++) {
         const PlaceField *field = &table->fields[i];
         if ((mask >> i & 1) != 0) {
-            read_field(field, reader, scratch, (uint8_t *)out + field->offset);
+            place_field_read(field, reader, scratch, (uint8_t *)out + field->offset);
         } else if ((field->flags & PLACE_REQUIRED) != 0) {
             byte_reader_fail(reader, STATUS_MALFORMED);
         }
@@ -363,9 +363,10 @@ static void write_rotation(ByteWriter *writer, const PlaceRotation *rotation)
     }
 }
 
-static void write_field(const PlaceField *field, const uint8_t *at, bool stripped,
-                        ByteWriter *writer)
+void place_field_write(const PlaceField *field, const void *value, bool stripped,
+                       ByteWriter *writer)
 {
+    const uint8_t *at = value;
     switch (field->type) {
     case PLACE_BOOL:
         byte_write_bool(writer, *(const bool *)at);
@@ -416,7 +417,7 @@ void place_table_write(const PlaceTable *table, const void *item, bool stripped,
     for (uint32_t i = 0; i < table->field_count; i++) {
         if ((mask >> i & 1) != 0) {
             const PlaceField *field = &table->fields[i];
-            write_field(field, (const uint8_t *)item + field->offset, stripped, writer);
+            place_field_write(field, (const uint8_t *)item + field->offset, stripped, writer);
         }
     }
 }

@@ -1,6 +1,10 @@
 // Checks the members of a doc against each other: unique names, existing parents, motion that a sim
 // accepts, scripts in a service. The same checks for JSON and for bytes; a fault names the wrong
 // member and its object, and place.c finds its line.
+//
+// A build stops at the first fault. An editor shows all of them: then fail() hands each to the sink
+// and says STATUS_OK, so that every check below goes on to the next thing. Whatever is returned but
+// STATUS_OK ends the walk.
 #include "core/base/check.h"
 #include "core/base/hash.h"
 #include "core/base/limits.h"
@@ -15,7 +19,9 @@ static const Text air = {"air", 3};
 typedef struct Check {
     PlaceDoc *doc;
     PlaceScratch *scratch;
-    PlaceFault *fault;
+    PlaceFault *fault;   // the first, where the check ends
+    PlaceFaultSink sink; // or all of them; NULL: only the first
+    void *user;
     uint32_t *slots; // open addressing: index + 1 of the entity with an id
     uint32_t slot_mask;
     // The object that is being checked.
@@ -28,17 +34,25 @@ typedef struct Check {
 __attribute__((format(printf, 4, 5))) static Status
 fail(const Check *check, Status status, const char *member, const char *format, ...)
 {
-    PlaceFault *fault = check->fault;
-    *fault = (PlaceFault){.status = status,
-                          .part = check->part,
-                          .prefab = check->prefab,
-                          .list = check->list,
-                          .index = check->index,
-                          .member = member};
+    PlaceFault fault = {.status = status,
+                        .part = check->part,
+                        .prefab = check->prefab,
+                        .list = check->list,
+                        .index = check->index,
+                        .member = member};
+    if (check->part == PLACE_PART_SCENE && check->list != NULL &&
+        strcmp(check->list, "entities") == 0) {
+        fault.entity = place_entity(check->doc, check->index)->id;
+    }
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(fault->message, sizeof fault->message, format, arguments);
+    (void)vsnprintf(fault.message, sizeof fault.message, format, arguments);
     va_end(arguments);
+    if (check->sink != NULL) {
+        check->sink(check->user, &fault);
+        return STATUS_OK;
+    }
+    *check->fault = fault;
     return status;
 }
 
@@ -54,30 +68,36 @@ static void look_at(Check *check, PlacePart part, const char *list, uint32_t ind
 // Items of a list begin with their name.
 static Status check_names(Check *check, const char *list, const PlaceList *items, size_t item_bytes)
 {
-    for (uint32_t i = 0; i < items->count; i++) {
+    Status status = STATUS_OK;
+    for (uint32_t i = 0; i < items->count && status == STATUS_OK; i++) {
         const Text *name = (const Text *)((const uint8_t *)items->items + i * item_bytes);
         for (uint32_t before = 0; before < i; before++) {
             const Text *other = (const Text *)((const uint8_t *)items->items + before * item_bytes);
             if (text_equal(*name, *other)) {
                 look_at(check, PLACE_PART_SETTINGS, list, i);
-                return fail(check, STATUS_EXISTS, "name", "is there already; choose another name");
+                status =
+                    fail(check, STATUS_EXISTS, "name", "is there already; choose another name");
+                break;
             }
         }
     }
-    return STATUS_OK;
+    return status;
 }
 
 static Status check_rates(Check *check)
 {
     const PlaceSettingsDoc *settings = &check->doc->settings;
     look_at(check, PLACE_PART_SETTINGS, NULL, 0);
+    Status status = STATUS_OK;
     if (settings->tick_rate != TICK_RATE_DEFAULT && settings->tick_rate != TICK_RATE_LOW) {
-        return fail(check, STATUS_RANGE, "tickRate", "must be %d or %d", TICK_RATE_LOW,
-                    TICK_RATE_DEFAULT);
+        status = fail(check, STATUS_RANGE, "tickRate", "must be %d or %d", TICK_RATE_LOW,
+                      TICK_RATE_DEFAULT);
+    } else if (settings->tick_rate % settings->snapshot_rate != 0) {
+        status = fail(check, STATUS_RANGE, "snapshotRate", "must divide tickRate: 10%s is good",
+                      settings->tick_rate == TICK_RATE_LOW ? " or 15" : ", 15 or 20");
     }
-    if (settings->tick_rate % settings->snapshot_rate != 0) {
-        return fail(check, STATUS_RANGE, "snapshotRate", "must divide tickRate: 10%s is good",
-                    settings->tick_rate == TICK_RATE_LOW ? " or 15" : ", 15 or 20");
+    if (status != STATUS_OK) {
+        return status;
     }
     SimConfig config = sim_config_default();
     config.character = settings->character;
@@ -259,13 +279,16 @@ static Status index_ids(Check *check)
     check->slot_mask = size - 1;
     look_at(check, PLACE_PART_SCENE, NULL, 0);
     if (check->slots == NULL) {
-        return fail(check, STATUS_LIMIT, "entities", "need more memory than there is");
+        (void)fail(check, STATUS_LIMIT, "entities", "need more memory than there is");
+        return STATUS_LIMIT;
     }
-    for (uint32_t i = 0; i < count; i++) {
+    Status status = STATUS_OK;
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         const uint32_t id = place_entity(check->doc, i)->id;
         if (find_entity(check, id) != NULL) {
             look_at(check, PLACE_PART_SCENE, "entities", i);
-            return fail(check, STATUS_EXISTS, "id", "is used by an entity before; take another");
+            status = fail(check, STATUS_EXISTS, "id", "is used by an entity before; take another");
+            continue;
         }
         uint32_t slot = (uint32_t)hash_mix(id) & check->slot_mask;
         while (check->slots[slot] != 0) {
@@ -273,7 +296,15 @@ static Status index_ids(Check *check)
         }
         check->slots[slot] = i + 1;
     }
-    return STATUS_OK;
+    return status;
+}
+
+// Gives an entity whose parents are wrong the pose it has without them, for the checks that follow.
+static void stand_alone(PlaceEntityDoc *entity)
+{
+    entity->frame = (Pose){VEC3_ZERO, QUAT_IDENTITY};
+    entity->pose =
+        place_pose(entity->frame, entity->transform.position, &entity->transform.rotation);
 }
 
 // Computes the poses of an entity and of everything above it. A pose that is not computed yet has a
@@ -285,6 +316,7 @@ static Status resolve(Check *check, PlaceEntityDoc *entity)
     Pose frame = {VEC3_ZERO, QUAT_IDENTITY};
     for (PlaceEntityDoc *at = entity;;) {
         if (depth == PLACE_PARENTS_MAX + 1) {
+            stand_alone(entity);
             return fail(check, STATUS_LIMIT, "parent", "has itself or more than %d others above it",
                         PLACE_PARENTS_MAX);
         }
@@ -292,10 +324,15 @@ static Status resolve(Check *check, PlaceEntityDoc *entity)
         if (at->parent == 0) {
             break;
         }
-        at = find_entity(check, at->parent);
-        if (at == NULL) {
+        PlaceEntityDoc *above = find_entity(check, at->parent);
+        if (above == NULL && at != entity && check->sink != NULL) {
+            break; // a fault of that parent, and not of this entity
+        }
+        if (above == NULL) {
+            stand_alone(entity);
             return fail(check, STATUS_NOT_FOUND, "parent", "must be the id of an entity");
         }
+        at = above;
         if (at->role != PLACE_ROLE_NONE || at->pose.rotation.w != 0 || at->pose.rotation.x != 0 ||
             at->pose.rotation.y != 0 || at->pose.rotation.z != 0) {
             frame = at->pose;
@@ -355,28 +392,29 @@ static Status number_entities(Check *check)
                                                                : 0;
     }
     look_at(check, PLACE_PART_SCENE, NULL, 0);
+    Status status = STATUS_OK;
     if (doc->part_count > SCENE_PARTS_MAX || doc->spawn_count > PLACE_SPAWNS_MAX ||
         doc->entity_count > doc->settings.limits.entities) {
-        return fail(check, STATUS_LIMIT, "entities",
-                    "are too many: %d anchored parts, %d spawns, and limits.entities of others",
-                    SCENE_PARTS_MAX, PLACE_SPAWNS_MAX);
+        status = fail(check, STATUS_LIMIT, "entities",
+                      "are too many: %d anchored parts, %d spawns, and limits.entities of others",
+                      SCENE_PARTS_MAX, PLACE_SPAWNS_MAX);
     }
-    if (doc->spawn_count == 0) {
+    if (status == STATUS_OK && doc->spawn_count == 0) {
         return fail(check, STATUS_NOT_FOUND, "entities",
                     "must have at least one of type spawn, where players begin");
     }
-    if (doc->stripped && doc->entity_count != 0) {
+    if (status == STATUS_OK && doc->stripped && doc->entity_count != 0) {
         return fail(check, STATUS_MALFORMED, "entities", "must be stripped");
     }
-    return STATUS_OK;
+    return status;
 }
 
 // --- what a body may have -----------------------------------------------------------------------
 
-#define ALWAYS " id name type parent transform format kind "
-#define SCRIPTS \
-    " scriptRef scriptPath parameters enabled serverOnly attributes tags material colour "
-#define SHAPES " shape rotation trigger ghost ladder bounce damage conveyor "
+#define ALWAYS  " id name type parent transform format kind "
+#define LOOKS   " colour transparency material visible glow texture model"
+#define SCRIPTS " scriptRef scriptPath parameters enabled serverOnly attributes tags" LOOKS " "
+#define SHAPES  " shape rotation trigger ghost ladder bounce damage conveyor "
 
 static bool is_listed(const char *list, const char *name)
 {
@@ -393,15 +431,34 @@ static bool is_listed(const char *list, const char *name)
 static Status check_members(Check *check, const PlaceTable *table, const void *item,
                             const char *allowed, const char *what)
 {
-    for (uint32_t i = 0; i < table->field_count; i++) {
+    Status status = STATUS_OK;
+    for (uint32_t i = 0; i < table->field_count && status == STATUS_OK; i++) {
         const PlaceField *field = &table->fields[i];
         if (!place_field_is_left_out(field, item, false) && !is_listed(ALWAYS, field->name) &&
             !is_listed(allowed, field->name)) {
-            return fail(check, STATUS_UNSUPPORTED, field->name,
-                        "means nothing for type %s; take it out", what);
+            status = fail(check, STATUS_UNSUPPORTED, field->name,
+                          "means nothing for type %s; take it out", what);
         }
     }
-    return STATUS_OK;
+    return status;
+}
+
+static Status check_asset(Check *check, PaintMember member, Text name)
+{
+    const AssetNames assets = place_assets(check->doc);
+    if (name.bytes == 0 || asset_name_find(&assets, member, name) != 0) {
+        return STATUS_OK;
+    }
+    char near[ASSET_NEAR_BYTES];
+    asset_name_near(&assets, member, name, near);
+    return fail(check, STATUS_NOT_FOUND, paint_row(member)->name, "is \"%.*s\": %s",
+                (int)(name.bytes < 64 ? name.bytes : 64), name.data, near);
+}
+
+static Status check_look(Check *check, const PlaceLookDoc *look)
+{
+    const Status status = check_asset(check, PAINT_TEXTURE, look->texture);
+    return status != STATUS_OK ? status : check_asset(check, PAINT_MODEL, look->model);
 }
 
 static Status check_script(Check *check, Text path, Text parameters, const char *member)
@@ -430,13 +487,15 @@ static Status check_attributes(Check *check, Text name, const PlaceBodyDoc *body
 {
     uint64_t bytes = 4 + name.bytes;
     PlaceAttribute *attributes = body->attributes.items;
-    for (uint32_t i = 0; i < body->attributes.count; i++) {
+    Status status = STATUS_OK;
+    for (uint32_t i = 0; i < body->attributes.count && status == STATUS_OK; i++) {
         PlaceAttribute *attribute = &attributes[i];
         bytes += attribute->name.bytes + attribute->text.bytes + 16;
         const bool is_reference = attribute->type == PLACE_VALUE_ENTITY;
         if (is_reference && check->part == PLACE_PART_PREFAB) {
-            return fail(check, STATUS_UNSUPPORTED, "attributes",
-                        "of a prefab cannot name an entity of the scene");
+            status = fail(check, STATUS_UNSUPPORTED, "attributes",
+                          "of a prefab cannot name an entity of the scene");
+            continue;
         }
         attribute->net_id = attribute->entity;
         if (!is_reference || check->doc->stripped) {
@@ -444,9 +503,10 @@ static Status check_attributes(Check *check, Text name, const PlaceBodyDoc *body
         }
         const PlaceEntityDoc *entity = find_entity(check, attribute->entity);
         if (entity == NULL || entity->net_id == 0) {
-            return fail(check, STATUS_NOT_FOUND, "attributes",
-                        "name entity %u, which must be a part, prop or npc",
-                        (unsigned)attribute->entity);
+            status = fail(check, STATUS_NOT_FOUND, "attributes",
+                          "name entity %u, which must be a part, prop or npc",
+                          (unsigned)attribute->entity);
+            continue;
         }
         attribute->net_id = entity->net_id;
         attribute->is_hidden = entity->body.server_only;
@@ -455,12 +515,12 @@ static Status check_attributes(Check *check, Text name, const PlaceBodyDoc *body
     for (uint32_t i = 0; i < body->tags.count; i++) {
         bytes += tags[i].bytes + 2;
     }
-    if (bytes > PLACE_ATTRIBUTES_BYTES_MAX) {
+    if (status == STATUS_OK && bytes > PLACE_ATTRIBUTES_BYTES_MAX) {
         return fail(check, STATUS_LIMIT, "attributes",
                     "with tags and name take %u bytes, at most %d are possible", (unsigned)bytes,
                     PLACE_ATTRIBUTES_BYTES_MAX);
     }
-    return STATUS_OK;
+    return status;
 }
 
 static bool is_in_world(Vec3 p)
@@ -547,6 +607,9 @@ static Status check_entity(Check *check, PlaceEntityDoc *entity)
     if (status == STATUS_OK) {
         status = check_body_script(check, &entity->body);
     }
+    if (status == STATUS_OK) {
+        status = check_look(check, &entity->body.look);
+    }
     return status != STATUS_OK ? status : check_attributes(check, entity->name, &entity->body);
 }
 
@@ -566,6 +629,9 @@ static Status check_prefab(Check *check, PlacePrefabDoc *prefab)
     }
     if (status == STATUS_OK) {
         status = check_body_script(check, &prefab->body);
+    }
+    if (status == STATUS_OK) {
+        status = check_look(check, &prefab->body.look);
     }
     return status != STATUS_OK ? status : check_attributes(check, PLACE_TEXT_NONE, &prefab->body);
 }
@@ -627,17 +693,34 @@ static Status check_spawned(Check *check)
     return STATUS_OK;
 }
 
+static Status check_whole(Check *check)
+{
+    const PlaceDoc *doc = check->doc;
+    Status status = check_settings(check);
+    if (status == STATUS_OK) {
+        status = check_scene(check);
+    }
+    const PlacePieceDoc *pieces = doc->settings.catalogue.items;
+    for (uint32_t i = 0; i < doc->settings.catalogue.count && status == STATUS_OK; i++) {
+        look_at(check, PLACE_PART_SETTINGS, "catalogue", i);
+        status = check_look(check, &pieces[i].look);
+    }
+    for (uint32_t i = 0; i < doc->prefab_count && status == STATUS_OK; i++) {
+        look_at(check, PLACE_PART_PREFAB, NULL, 0);
+        check->prefab = i;
+        status = check_prefab(check, &doc->prefabs[i]);
+    }
+    return status != STATUS_OK ? status : check_spawned(check);
+}
+
 Status place_check(PlaceDoc *doc, PlaceScratch *scratch, PlaceFault *fault)
 {
     Check check = {.doc = doc, .scratch = scratch, .fault = fault};
-    Status status = check_settings(&check);
-    if (status == STATUS_OK) {
-        status = check_scene(&check);
-    }
-    for (uint32_t i = 0; i < doc->prefab_count && status == STATUS_OK; i++) {
-        look_at(&check, PLACE_PART_PREFAB, NULL, 0);
-        check.prefab = i;
-        status = check_prefab(&check, &doc->prefabs[i]);
-    }
-    return status != STATUS_OK ? status : check_spawned(&check);
+    return check_whole(&check);
+}
+
+Status place_check_all(PlaceDoc *doc, PlaceScratch *scratch, PlaceFaultSink sink, void *user)
+{
+    Check check = {.doc = doc, .scratch = scratch, .sink = sink, .user = user};
+    return check_whole(&check);
 }

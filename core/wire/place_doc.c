@@ -72,16 +72,39 @@ static TABLE(character_table, "character", CharacterTuning, character_rows);
 
 #define NAME_ROW(type) \
     ROW(type, "name", PLACE_TEXT, name, .low = 1, .high = PLACE_NAME_BYTES, .flags = PLACE_REQUIRED)
-#define LOOK_ROWS(type, owner)                                                             \
-    ROW(type, "material", PLACE_TEXT, owner material, .low = 0, .high = PLACE_NAME_BYTES), \
-        ROW(type, "colour", PLACE_COLOUR, owner colour, .fallback = PLACE_COLOUR_DEFAULT)
+
+// The rows of look.def in a table: whoever includes look.def defines LOOK as one of the two macros
+// below. Both need LOOK_OWNER, the struct, and find the members in its `look` or `body.look`.
+#define LOOK_COLOUR(type, json, at, otherwise) \
+    ROW(type, json, PLACE_COLOUR, at, .fallback = (otherwise)),
+#define LOOK_SHARE(type, json, at, otherwise)           \
+    ROW(type, json, PLACE_F32, at, .low = 0, .high = 1, \
+        .fallback = (double)(otherwise) / PAINT_SHARE_HUNDREDS),
+#define LOOK_WORD(type, json, at, otherwise) \
+    ROW(type, json, PLACE_CHOICE, at, .words = material_words, .fallback = (otherwise)),
+#define LOOK_BOOL(type, json, at, otherwise) \
+    ROW(type, json, PLACE_BOOL, at, .fallback = (otherwise)),
+#define LOOK_ASSET(type, json, at, otherwise) \
+    ROW(type, json, PLACE_TEXT, at, .low = 0, .high = ASSET_PATH_BYTES_MAX),
+#define LOOK_FIELD(NAME, member, Property, kind, type, most, bits, fallback, scene, about) \
+    LOOK_##kind(LOOK_OWNER, scene, look.member, fallback)
+#define LOOK_FIELD_OF_BODY(NAME, member, Property, kind, type, most, bits, fallback, scene, about) \
+    LOOK_##kind(LOOK_OWNER, scene, body.look.member, fallback)
+
+static const char *const material_words[] = {
+#define LOOK_MATERIAL(name) #name,
+#include "core/wire/look.def"
+    NULL};
 
 static const PlaceField piece_rows[] = {
     NAME_ROW(PlacePieceDoc),
     ROW(PlacePieceDoc, "cells", PLACE_CELLS, cells, .low = 1, .high = 8, .fallback = 1),
     ROW(PlacePieceDoc, "health", PLACE_F32, health, .low = 0.001f, .high = 1e6f, .fallback = 100),
     ROW(PlacePieceDoc, "groundOnly", PLACE_BOOL, ground_only, .fallback = 0),
-    LOOK_ROWS(PlacePieceDoc, ),
+#define LOOK_OWNER PlacePieceDoc
+#define LOOK       LOOK_FIELD
+#include "core/wire/look.def"
+#undef LOOK_OWNER
 };
 static TABLE(piece_table, "catalogue", PlacePieceDoc, piece_rows);
 
@@ -104,7 +127,8 @@ static TABLE(weapon_table, "weapons", PlaceWeaponDoc, weapon_rows);
 static const PlaceField voxel_rows[] = {
     NAME_ROW(PlaceVoxelDoc),
     ROW(PlaceVoxelDoc, "solid", PLACE_BOOL, solid, .fallback = 1),
-    LOOK_ROWS(PlaceVoxelDoc, ),
+    ROW(PlaceVoxelDoc, "colour", PLACE_COLOUR, colour, .fallback = 0xa0a0a0),
+    ROW(PlaceVoxelDoc, "material", PLACE_CHOICE, material, .words = material_words),
 };
 static TABLE(voxel_table, "voxelKinds", PlaceVoxelDoc, voxel_rows);
 
@@ -175,21 +199,20 @@ static const PlaceField script_rows[] = {
 };
 static TABLE(script_table, "scriptRef", PlaceScriptDoc, script_rows);
 
-#define BODY_ROWS(type)                                                                          \
-    ROW(type, "shape", PLACE_OBJECT, body.shape, .table = &shape_table), LOOK_ROWS(type, body.), \
-        ROW(type, "attributes", PLACE_ATTRIBUTES, body.attributes, .high = 64),                  \
-        ROW(type, "tags", PLACE_TEXTS, body.tags, .low = PLACE_NAME_BYTES, .high = 32),          \
-        ROW(type, "trigger", PLACE_BOOL, body.trigger, .fallback = 0),                           \
-        ROW(type, "ghost", PLACE_BOOL, body.ghost, .fallback = 0),                               \
-        ROW(type, "ladder", PLACE_BOOL, body.ladder, .fallback = 0),                             \
-        ROW(type, "bounce", PLACE_F32, body.bounce, .low = -100, .high = 100),                   \
-        ROW(type, "damage", PLACE_F32, body.damage, .low = -1e6f, .high = 1e6f),                 \
-        ROW(type, "conveyor", PLACE_VEC3, body.conveyor, .low = -50, .high = 50),                \
-        ROW(type, "npc", PLACE_OBJECT, body.npc, .table = &npc_table, .flags = PLACE_SERVER),    \
-        ROW(type, "scriptRef", PLACE_OBJECT, body.script_ref, .table = &script_table,            \
-            .flags = PLACE_SERVER),                                                              \
-        ROW(type, "scriptPath", PLACE_TEXT, body.script_path, .low = 0, .high = 160),            \
-        ROW(type, "parameters", PLACE_JSON, body.parameters, .high = PLACE_PARAMETERS_BYTES),    \
+#define BODY_ROWS(type)                                                                       \
+    ROW(type, "attributes", PLACE_ATTRIBUTES, body.attributes, .high = 64),                   \
+        ROW(type, "tags", PLACE_TEXTS, body.tags, .low = PLACE_NAME_BYTES, .high = 32),       \
+        ROW(type, "trigger", PLACE_BOOL, body.trigger, .fallback = 0),                        \
+        ROW(type, "ghost", PLACE_BOOL, body.ghost, .fallback = 0),                            \
+        ROW(type, "ladder", PLACE_BOOL, body.ladder, .fallback = 0),                          \
+        ROW(type, "bounce", PLACE_F32, body.bounce, .low = -100, .high = 100),                \
+        ROW(type, "damage", PLACE_F32, body.damage, .low = -1e6f, .high = 1e6f),              \
+        ROW(type, "conveyor", PLACE_VEC3, body.conveyor, .low = -50, .high = 50),             \
+        ROW(type, "npc", PLACE_OBJECT, body.npc, .table = &npc_table, .flags = PLACE_SERVER), \
+        ROW(type, "scriptRef", PLACE_OBJECT, body.script_ref, .table = &script_table,         \
+            .flags = PLACE_SERVER),                                                           \
+        ROW(type, "scriptPath", PLACE_TEXT, body.script_path, .low = 0, .high = 160),         \
+        ROW(type, "parameters", PLACE_JSON, body.parameters, .high = PLACE_PARAMETERS_BYTES), \
         ROW(type, "serverOnly", PLACE_BOOL, body.server_only, .flags = PLACE_SERVER)
 
 // --- scene.json ---------------------------------------------------------------------------------
@@ -240,6 +263,11 @@ static const PlaceField entity_rows[] = {
     R("type", PLACE_CHOICE, type, .words = type_words),
     R("parent", PLACE_U32, parent, .low = 1, .high = UINT32_MAX, .flags = PLACE_SERVER),
     R("transform", PLACE_OBJECT, transform, .table = &transform_table),
+    R("shape", PLACE_OBJECT, body.shape, .table = &shape_table),
+#define LOOK_OWNER PlaceEntityDoc
+#define LOOK       LOOK_FIELD_OF_BODY
+#include "core/wire/look.def"
+#undef LOOK_OWNER
     BODY_ROWS(PlaceEntityDoc),
     R("anchored", PLACE_BOOL, anchored, .fallback = 1),
     R("motion", PLACE_OBJECT, motion, .table = &motion_table, .flags = PLACE_SERVER),
@@ -257,7 +285,7 @@ static const PlaceField fill_rows[] = {
     ROW(PlaceFillDoc, "kind", PLACE_TEXT, kind, .low = 0, .high = PLACE_NAME_BYTES),
     ROW(PlaceFillDoc, "chunk", PLACE_TEXT, chunk, .low = 0, .high = 40),
 };
-static TABLE(fill_table, "terrain", PlaceFillDoc, fill_rows);
+TABLE(place_table_fill, "terrain", PlaceFillDoc, fill_rows);
 
 static const PlaceField bounds_rows[] = {
     ROW(PlaceBoundsDoc, "min", PLACE_VEC3, min, .low = -EXTENT, .high = EXTENT,
@@ -271,7 +299,7 @@ static const PlaceField scene_rows[] = {
     FORMAT_ROW(PlaceSceneDoc),
     ROW(PlaceSceneDoc, "bounds", PLACE_OBJECT, bounds, .table = &bounds_table),
     ROW(PlaceSceneDoc, "terrain", PLACE_LIST, terrain, .high = PLACE_TERRAIN_MAX,
-        .table = &fill_table),
+        .table = &place_table_fill),
     ROW(PlaceSceneDoc, "entities", PLACE_LIST, entities, .high = PLACE_ENTITIES_MAX,
         .table = &place_table_entity),
 };
@@ -297,6 +325,11 @@ static const PlaceField prefab_rows[] = {
     FORMAT_ROW(PlacePrefabDoc),
     ROW(PlacePrefabDoc, "kind", PLACE_CHOICE, kind, .words = prefab_words, .flags = PLACE_REQUIRED),
     ROW(PlacePrefabDoc, "rotation", PLACE_ROTATION, rotation, .low = 0),
+    ROW(PlacePrefabDoc, "shape", PLACE_OBJECT, body.shape, .table = &shape_table),
+#define LOOK_OWNER PlacePrefabDoc
+#define LOOK       LOOK_FIELD_OF_BODY
+#include "core/wire/look.def"
+#undef LOOK_OWNER
     BODY_ROWS(PlacePrefabDoc),
     ROW(PlacePrefabDoc, "projectile", PLACE_OBJECT, projectile, .table = &projectile_table),
 };
@@ -307,7 +340,6 @@ TABLE(place_table_prefab, "prefabs", PlacePrefabDoc, prefab_rows);
 #define R(json, kind, member, ...) ROW(PlaceSpawnedDoc, json, kind, member, __VA_ARGS__)
 static const PlaceField spawned_rows[] = {
     R("netId", PLACE_U32, net_id, .low = 1, .high = UINT32_MAX, .flags = PLACE_REQUIRED),
-    LOOK_ROWS(PlaceSpawnedDoc, ),
     R("scriptPath", PLACE_TEXT, script_path, .low = 0, .high = 127),
     R("parameters", PLACE_JSON, parameters, .high = PLACE_PARAMETERS_BYTES),
     R("enabled", PLACE_BOOL, enabled, .fallback = 1),
@@ -319,7 +351,7 @@ const PlaceTable *const place_tables[] = {
     &place_table_settings, &limits_table,       &permissions_table,
     &character_table,      &piece_table,        &weapon_table,
     &voxel_table,          &place_table_scene,  &bounds_table,
-    &fill_table,           &place_table_entity, &transform_table,
+    &place_table_fill,     &place_table_entity, &transform_table,
     &shape_table,          &npc_table,          &script_table,
     &motion_table,         &waypoint_table,     &segment_table,
     &place_table_prefab,   &projectile_table,   NULL};

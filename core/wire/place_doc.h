@@ -9,6 +9,7 @@
 #pragma once
 
 #include "core/sim/sim.h"
+#include "core/wire/asset_names.h"
 #include "core/wire/place.h"
 #include "core/wire/place_table.h"
 
@@ -19,8 +20,7 @@
 #define PLACE_TOUCHED_MAX          16384 // chunks that fills touch, counted once for each fill
 #define PLACE_PARENTS_MAX          32    // parents above each other
 #define PLACE_ATTRIBUTES_BYTES_MAX 3840  // name, attributes and tags of an entity, as they travel
-#define PLACE_COLOUR_DEFAULT       0xa0a0a0
-#define PLACE_ACTIONS_MAX          12 // 16 buttons, of which four are taken
+#define PLACE_ACTIONS_MAX          12    // 16 buttons, of which four are taken
 
 typedef struct PlaceLimitsDoc {
     uint32_t players, entities;
@@ -31,13 +31,24 @@ typedef struct PlacePermissionsDoc {
     bool build, terraform;
 } PlacePermissionsDoc;
 
+// How something looks, as its creator wrote it: the rows of look.def.
+#define PLACE_LOOK_COLOUR uint32_t
+#define PLACE_LOOK_SHARE  float
+#define PLACE_LOOK_WORD   uint32_t
+#define PLACE_LOOK_BOOL   bool
+#define PLACE_LOOK_ASSET  Text // as in asset_name_find; "": none
+typedef struct PlaceLookDoc {
+#define LOOK(NAME, member, Property, kind, type, most, bits, fallback, scene, about) \
+    PLACE_LOOK_##kind member;
+#include "core/wire/look.def"
+} PlaceLookDoc;
+
 typedef struct PlacePieceDoc {
     Text name;
     int32_t cells[3];
     float health;
     bool ground_only;
-    Text material;
-    uint32_t colour;
+    PlaceLookDoc look;
 } PlacePieceDoc;
 
 typedef struct PlaceWeaponDoc {
@@ -52,7 +63,7 @@ typedef struct PlaceWeaponDoc {
 typedef struct PlaceVoxelDoc {
     Text name;
     bool solid;
-    Text material;
+    uint32_t material; // PaintMaterial
     uint32_t colour;
 } PlaceVoxelDoc;
 
@@ -125,8 +136,7 @@ typedef struct PlaceScriptDoc {
 // What scene entities and prefabs have in common.
 typedef struct PlaceBodyDoc {
     PlaceShapeDoc shape;
-    Text material;
-    uint32_t colour;
+    PlaceLookDoc look;
     PlaceList attributes; // PlaceAttribute
     PlaceList tags;       // Text
     bool trigger, ghost, ladder;
@@ -214,9 +224,7 @@ typedef struct PlacePrefabDoc {
 // replication.
 typedef struct PlaceSpawnedDoc {
     uint32_t net_id;
-    Text material;
-    uint32_t colour;
-    Text script_path; // in Workspace; "": none
+    Text script_path; // in Workspace
     Text parameters;
     bool enabled;
 } PlaceSpawnedDoc;
@@ -229,6 +237,8 @@ typedef struct PlaceDoc {
     uint32_t prefab_count;
     PlaceSpawnedDoc *spawned; // by ascending net id; none in the whole form
     uint32_t spawned_count;
+    Text *assets; // paths, by bytes
+    uint32_t asset_count;
     // Worked out by place_check.
     uint32_t part_count, entity_count, spawn_count;
     uint32_t touched_count; // chunks touched by fills
@@ -237,6 +247,7 @@ typedef struct PlaceDoc {
 
 extern const PlaceTable place_table_settings;
 extern const PlaceTable place_table_scene;
+extern const PlaceTable place_table_fill;
 extern const PlaceTable place_table_entity;
 extern const PlaceTable place_table_prefab;
 extern const PlaceTable place_table_spawned; // bytes only
@@ -260,10 +271,21 @@ typedef struct PlaceFault {
     uint32_t prefab;    // PLACE_PART_PREFAB
     const char *list;   // "entities", …; NULL: the file's root
     uint32_t index;     // in the list
+    uint32_t entity;    // the id of an entity of the scene; 0: it is about something else
     const char *member; // NULL: the object itself
     char message[JSON_MESSAGE_BYTES];
 } PlaceFault;
 MUST_USE Status place_check(PlaceDoc *doc, PlaceScratch *scratch, PlaceFault *fault);
+// All faults, in the order in which place_check looks for them, so the first is the one that it
+// gives. A doc with faults must not be used further. STATUS_LIMIT: memory ended the search.
+typedef void (*PlaceFaultSink)(void *user, const PlaceFault *fault);
+MUST_USE Status place_check_all(PlaceDoc *doc, PlaceScratch *scratch, PlaceFaultSink sink,
+                                void *user);
+
+static inline AssetNames place_assets(const PlaceDoc *doc)
+{
+    return (AssetNames){doc->assets, doc->asset_count};
+}
 
 // --- meaning ------------------------------------------------------------------------------------
 Quat place_rotation(const PlaceRotation *rotation);

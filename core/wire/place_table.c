@@ -112,8 +112,9 @@ int place_text_compare(Text a, Text b)
 
 // --- defaults -----------------------------------------------------------------------------------
 
-static void field_default(const PlaceField *field, uint8_t *at)
+void place_field_default(const PlaceField *field, void *out)
 {
+    uint8_t *at = out;
     const float number = (float)field->fallback;
     switch (field->type) {
     case PLACE_BOOL:
@@ -157,14 +158,15 @@ static void field_default(const PlaceField *field, uint8_t *at)
 void place_table_default(const PlaceTable *table, void *out)
 {
     for (uint32_t i = 0; i < table->field_count; i++) {
-        field_default(&table->fields[i], (uint8_t *)out + table->fields[i].offset);
+        place_field_default(&table->fields[i], (uint8_t *)out + table->fields[i].offset);
     }
 }
 
 // Floats are compared by their bits: minus zero is not the default zero, because both forms of a
 // place must give the same scene to the bit.
-static bool field_is_default(const PlaceField *field, const uint8_t *at)
+bool place_field_is_default(const PlaceField *field, const void *value)
 {
+    const uint8_t *at = value;
     const float number = (float)field->fallback;
     const Vec3 numbers = {number, number, number};
     const int32_t *cells = (const int32_t *)at;
@@ -202,7 +204,7 @@ bool place_table_is_default(const PlaceTable *table, const void *item)
 {
     for (uint32_t i = 0; i < table->field_count; i++) {
         const PlaceField *field = &table->fields[i];
-        if (!field_is_default(field, (const uint8_t *)item + field->offset)) {
+        if (!place_field_is_default(field, (const uint8_t *)item + field->offset)) {
             return false;
         }
     }
@@ -215,7 +217,7 @@ bool place_field_is_left_out(const PlaceField *field, const void *item, bool str
         return false;
     }
     return (stripped && (field->flags & PLACE_SERVER) != 0) ||
-           field_is_default(field, (const uint8_t *)item + field->offset);
+           place_field_is_default(field, (const uint8_t *)item + field->offset);
 }
 
 // --- from JSON ----------------------------------------------------------------------------------
@@ -502,9 +504,10 @@ static uint32_t word_count(const char *const *words)
     return count;
 }
 
-static void field_from_json(const PlaceField *field, const JsonNode *node, PlaceScratch *scratch,
-                            uint8_t *at, JsonError *error)
+void place_field_from_json(const PlaceField *field, const JsonNode *node, PlaceScratch *scratch,
+                           void *out, JsonError *error)
 {
+    uint8_t *at = out;
     const JsonNode *item;
     switch (field->type) {
     case PLACE_BOOL:
@@ -567,7 +570,7 @@ static bool is_name(const JsonNode *member, const char *name)
 }
 
 // `color` is read as colour, which is what is written.
-static const PlaceField *field_named(const PlaceTable *table, const JsonNode *member)
+const PlaceField *place_field_named(const PlaceTable *table, const JsonNode *member)
 {
     for (uint32_t i = 0; i < table->field_count; i++) {
         const char *name = table->fields[i].name;
@@ -600,7 +603,7 @@ void place_table_from_json(const PlaceTable *table, const JsonNode *node, PlaceS
     const JsonNode *member = json_read_object(node, error);
     uint64_t seen = 0;
     for (; member != NULL && error->status == STATUS_OK; member = member->next) {
-        const PlaceField *field = field_named(table, member);
+        const PlaceField *field = place_field_named(table, member);
         if (field == NULL) {
             refuse_member(table, member, error);
             return;
@@ -612,7 +615,7 @@ void place_table_from_json(const PlaceTable *table, const JsonNode *node, PlaceS
             return;
         }
         seen |= bit;
-        field_from_json(field, member, scratch, (uint8_t *)out + field->offset, error);
+        place_field_from_json(field, member, scratch, (uint8_t *)out + field->offset, error);
     }
     for (uint32_t i = 0; i < table->field_count && error->status == STATUS_OK; i++) {
         if ((table->fields[i].flags & PLACE_REQUIRED) != 0 && (seen >> i & 1) == 0) {
@@ -733,9 +736,10 @@ static void json_to_json(Text text, PlaceScratch *scratch, JsonWriter *writer)
     }
 }
 
-static void field_to_json(const PlaceField *field, const uint8_t *at, PlaceScratch *scratch,
-                          JsonWriter *writer)
+void place_field_to_json(const PlaceField *field, const void *value, PlaceScratch *scratch,
+                         JsonWriter *writer)
 {
+    const uint8_t *at = value;
     switch (field->type) {
     case PLACE_BOOL:
         json_write_bool(writer, *(const bool *)at);
@@ -793,7 +797,7 @@ void place_table_to_json(const PlaceTable *table, const void *item, PlaceScratch
         const PlaceField *field = &table->fields[i];
         if (!place_field_is_left_out(field, item, false)) {
             json_write_name(writer, field->name);
-            field_to_json(field, (const uint8_t *)item + field->offset, scratch, writer);
+            place_field_to_json(field, (const uint8_t *)item + field->offset, scratch, writer);
         }
     }
     json_write_object_end(writer);

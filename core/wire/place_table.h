@@ -135,6 +135,20 @@ void place_table_read(const PlaceTable *table, ByteReader *reader, PlaceScratch 
 void place_table_write(const PlaceTable *table, const void *item, bool stripped,
                        ByteWriter *writer);
 
+// The same for one member, whose value is at `out` or `value`.
+void place_field_default(const PlaceField *field, void *out);
+bool place_field_is_default(const PlaceField *field, const void *value);
+void place_field_from_json(const PlaceField *field, const JsonNode *node, PlaceScratch *scratch,
+                           void *out, JsonError *error);
+void place_field_to_json(const PlaceField *field, const void *value, PlaceScratch *scratch,
+                         JsonWriter *writer);
+void place_field_read(const PlaceField *field, ByteReader *reader, PlaceScratch *scratch,
+                      void *out);
+void place_field_write(const PlaceField *field, const void *value, bool stripped,
+                       ByteWriter *writer);
+// The row that a member of a JSON object is read by; NULL: there is none.
+const PlaceField *place_field_named(const PlaceTable *table, const JsonNode *member);
+
 // Texts as bytes: a varint, the characters, a zero.
 Text place_text_read(ByteReader *reader, uint32_t bytes_min, uint32_t bytes_max);
 void place_text_write(ByteWriter *writer, Text text);

@@ -213,8 +213,16 @@ static void print_status(JsonWriter *json, NetKind kind, const NetState *state)
         print_bool(json, "climbing", (state->flags & NET_CLIMBING) != 0);
         print_bool(json, "running", (state->flags & NET_RUNNING) != 0);
         print_bool(json, "dead", (state->flags & NET_DEAD) != 0);
-    } else if (kind == NET_SCENE_PART) {
-        print_bool(json, "hidden", (state->flags & NET_HIDDEN) != 0);
+    }
+}
+
+// Of an entity that enters: what differs from the default; otherwise what has changed.
+static void print_paint(JsonWriter *json, const Paint *before, const Paint *now)
+{
+    const uint32_t mask = paint_difference(before, now);
+    if (mask != 0) {
+        json_write_name(json, "paint");
+        paint_write_json(json, now, mask);
     }
 }
 
@@ -306,6 +314,7 @@ static void saw_enter(void *user, uint32_t slot, const MergeSlot *entity, const 
     if (attributes != NULL) {
         print_attributes(json, attributes, attributes_bytes);
     }
+    print_paint(json, &paint_default, &entity->state.paint);
     json_write_object_end(json);
 }
 
@@ -313,12 +322,11 @@ static void saw_update(void *user, uint32_t slot, const MergeSlot *entity, const
                        uint32_t components, const NetShape *shape, const uint8_t *attributes,
                        size_t attributes_bytes)
 {
-    (void)before;
     Printer *printer = user;
     JsonWriter *json = &printer->json;
     printer->news[slot].components = components;
     note_structure(&printer->news[slot], entity, shape);
-    if ((components & (NET_STATUS | NET_SHAPE | NET_ATTRIBUTES)) == 0) {
+    if ((components & (NET_STATUS | NET_SHAPE | NET_ATTRIBUTES | NET_PAINT)) == 0) {
         return;
     }
     open_section(printer, SECTION_UPDATE);
@@ -333,6 +341,7 @@ static void saw_update(void *user, uint32_t slot, const MergeSlot *entity, const
     if (attributes != NULL) {
         print_attributes(json, attributes, attributes_bytes);
     }
+    print_paint(json, &before->paint, &entity->state.paint);
     json_write_object_end(json);
 }
 

@@ -67,6 +67,9 @@ static void handle(World *world, Session *session, const Message *message)
     case MESSAGE_CHUNK_REQUEST:
         act_chunk_request(world->acts, session, seq, body);
         break;
+    case MESSAGE_PATCH_REQUEST:
+        act_patch_request(world->acts, session, seq, body);
+        break;
     case MESSAGE_PROFILE_LIST:
         act_profile_list(world->acts, session, seq);
         break;

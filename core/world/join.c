@@ -98,12 +98,12 @@ void join_keep_token(World *world, Session *session)
     if (session->account == 0) {
         return; // without an account there is nothing to resume
     }
-    RowResume row = {.account = session->account,
-                     .player = session->player,
-                     .expires_unix_ms = world->clock.unix_ms + world->config.resume_ms,
-                     .roles = (session->guest ? ROW_GUEST : 0u) |
-                              (session->operator_role ? ROW_OPERATOR : 0u) |
-                              (session->debug ? ROW_DEBUG : 0u)};
+    RowResume row = {
+        .account = session->account,
+        .player = session->player,
+        .expires_unix_ms = world->clock.unix_ms + world->config.resume_ms,
+        .roles = (session->guest ? ROW_GUEST : 0u) | (session->operator_role ? ROW_OPERATOR : 0u) |
+                 (session->debug ? ROW_DEBUG : 0u) | (session->fixed_name ? ROW_FIXED_NAME : 0u)};
     memcpy(row.token_hash, session->resume_hash, sizeof row.token_hash);
     save_resume(world->saves, &row);
 }
@@ -138,13 +138,13 @@ static void send_welcome(World *world, Session *session)
         .resume_token = {token, TOKEN_CHARACTERS},
         .resumed = session->resumed,
         .manifest_version = world->run.manifest_version,
-        .scene_bytes = world->config.stripped_bytes,
+        .scene_bytes = world->scene.count,
         .place_name = {place->name.data,
                        (uint32_t)utf8_cut(place->name.data, place->name.bytes, 128)},
         .view_radius = place->view_radius,
         .epoch = world->config.epoch,
     };
-    memcpy(welcome.scene_hash.bytes, world->scene_hash, sizeof welcome.scene_hash.bytes);
+    memcpy(welcome.scene_hash.bytes, world->scene.hash, sizeof welcome.scene_hash.bytes);
     session_send(world->sessions, session, MESSAGE_WELCOME, &welcome);
 }
 
@@ -372,6 +372,7 @@ static bool enter_by_token(World *world, Session *session, const MessageHandshak
     session->account = row.account;
     session->guest = (row.roles & ROW_GUEST) != 0;
     session->operator_role = (row.roles & ROW_OPERATOR) != 0;
+    session->fixed_name = (row.roles & ROW_FIXED_NAME) != 0;
     // The earlier run may have been in development mode.
     session->debug = (row.roles & ROW_DEBUG) != 0 && world->config.development;
     if (save_find_player(world->saves, row.account, &player)) {
@@ -504,6 +505,7 @@ Status join_auth(World *world, const Entry *entry)
     session->account = entry->number;
     session->guest = (entry->flags & ENTRY_GUEST) != 0;
     session->operator_role = (entry->flags & ENTRY_OPERATOR) != 0;
+    session->fixed_name = (entry->flags & ENTRY_FIXED_NAME) != 0;
     session->debug = (entry->flags & ENTRY_DEBUG) != 0;
     const Text name = {entry->name, entry->name_bytes};
     if (name_is_valid(name)) {

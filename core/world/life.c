@@ -125,6 +125,7 @@ void life_take_over(World *world, Session *from, Session *to)
     if (to->account == 0) { // the owner gave nothing newer
         to->account = from->account;
         to->guest = from->guest;
+        to->fixed_name = from->fixed_name;
         to->operator_role = from->operator_role;
     }
     to->debug = to->debug || from->debug;

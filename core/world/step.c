@@ -146,6 +146,7 @@ void step_sim(World *world)
     sim_step(world->sim);
     world->clock.tick = sim_tick(world->sim);
     world->events_seen = 0;
+    act_step(world->acts);
     geometry_tick(world->geometry);
     prediction_geometry(world->sessions, world->geometry);
     tell_events(world);

@@ -80,9 +80,14 @@ static void tick(World *world, uint64_t unix_ms)
     life_kicks(world);
     remote_tick(world->script_host);
     voxel_tick(world->acts);
+    patch_tick(world->acts);
     preview_tick(world->acts);
     if (world->clock.tick % world->clock.snapshot_ticks == 0) {
         board_tick(world->acts);
+        sky_tick(world->acts);
+        replicator_capture(world->replicator);
+        patch_snapshot(world->acts);
+        fold_snapshot(world);
         snapshot_send_all(world->sessions);
     }
     debug_truth_tick(world->sessions);
@@ -209,7 +214,8 @@ static Status admin_remove(World *world, const Entry *entry)
     Session *session = session_of_account(world->sessions, account);
     if (session != NULL && session->connection != 0) {
         session_error(world->sessions, session, 0, ERROR_KICKED,
-                      "an operator ended this session%s%s", reason[0] != '\0' ? ": " : "", reason);
+                      "you were removed from this world%s%s", reason[0] != '\0' ? ": " : "",
+                      reason);
     }
     if (session != NULL && session->player != 0) {
         memset(session->resume_hash, 0, sizeof session->resume_hash);
@@ -490,6 +496,11 @@ WorldCounters world_counters(const World *world)
     return (WorldCounters){.sim = *sim_counters(world->sim),
                            .authority = authority_counters(world->authority),
                            .saves = save_counters(world->saves)};
+}
+
+Paint world_paint(const World *world, uint64_t net_id)
+{
+    return authority_paint(world->authority, net_id);
 }
 
 Sim *world_sim(World *world)

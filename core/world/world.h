@@ -110,7 +110,8 @@ typedef struct WorldCounters {
 } WorldCounters;
 WorldCounters world_counters(const World *world);
 
-Sim *world_sim(World *world); // to look; entries alone change a world
+Sim *world_sim(World *world);                           // to look; entries alone change a world
+Paint world_paint(const World *world, uint64_t net_id); // how something looks now
 const Replicator *world_replicator(const World *world);
 ScriptSystem *world_scripts(World *world); // NULL without scripts
 const ClientCosts *world_client_costs(const World *world);

@@ -88,6 +88,8 @@ static Status create_authority(World *world)
     config.spawns = place->spawns;
     config.spawn_count = place->spawn_count;
     config.voxel_kind_names = place->voxel_kind_names;
+    config.paints = place->paints;
+    config.assets = place->assets;
     config.player_max = session_count(world->player_max);
     return authority_create(world->heap, &config, &world->authority);
 }
@@ -111,6 +113,16 @@ static bool is_secret(void *user, const Entity *entity)
     return prefab != NULL && prefab->server_only;
 }
 
+static Paint paint_of(void *user, uint64_t net_id)
+{
+    return authority_paint(((const World *)user)->authority, net_id);
+}
+
+static void part_painted(void *user, uint64_t net_id, const Paint *paint)
+{
+    patch_table_paint(replicator_patches(((World *)user)->replicator), net_id, paint);
+}
+
 static Status create_replicator(World *world)
 {
     const Place *place = world->config.place;
@@ -126,7 +138,13 @@ static Status create_replicator(World *world)
     config.event_bytes_max = REPLICATOR_EVENTS;
     config.is_secret = is_secret;
     config.secret_user = world;
-    return replicator_create(world->heap, &config, &world->replicator);
+    config.paint_of = paint_of;
+    config.paint_user = world;
+    const Status status = replicator_create(world->heap, &config, &world->replicator);
+    if (status == STATUS_OK) {
+        authority_set_painted(world->authority, part_painted, world);
+    }
+    return status;
 }
 
 static Status create_sessions(World *world)
@@ -213,18 +231,15 @@ static Status create_scripts(World *world)
         .log = world->config.log,
         .has_scripts = world->config.scripts,
         .script = world->config.script,
-        .scene = world->config.stripped,
-        .scene_bytes = world->config.stripped_bytes,
     };
-    memcpy(config.scene_hash, world->scene_hash, sizeof config.scene_hash);
     return script_host_create(&config, &world->script_host);
 }
 
 static Status create_all(World *world)
 {
     static Status (*const steps[])(World *) = {
-        create_sim,   create_authority, create_replicator, create_sessions,
-        create_saves, create_entities,  create_acts,       create_scripts,
+        create_sim,      create_authority, create_replicator, create_sessions, create_saves,
+        create_entities, create_acts,      create_scripts,    fold_create,
     };
     uint8_t *scratch = heap_alloc(world->heap, SCRATCH_BYTES);
     if (scratch == NULL) {
@@ -259,7 +274,6 @@ Status world_create(Heap *heap, const WorldConfig *config, World **out)
     world->player_max =
         place->player_max > 0 ? lesser(config->player_max, place->player_max) : config->player_max;
     world->run.next_player = 1;
-    sha256_of(config->stripped, config->stripped_bytes, world->scene_hash);
     const Status status = create_all(world);
     if (status != STATUS_OK) {
         world_destroy(heap, world);
@@ -275,6 +289,7 @@ void world_destroy(Heap *heap, World *world)
         return;
     }
     ASSERT(heap == world->heap);
+    fold_destroy(world);
     script_host_destroy(world->script_host);
     act_destroy(world->acts);
     place_spawn_destroy(world->spawned);

@@ -32,13 +32,19 @@ struct World {
     WorldClock clock;
     WorldRun run;
     WorldStats stats;
-    LogSink no_log;         // if the owner gives no log
-    Arena scratch;          // of one message
-    uint32_t player_max;    // bodies; there are more sessions, for those who come in
-    uint64_t token_count;   // resume tokens given
-    uint32_t events_seen;   // of the sim's, in this tick
-    uint8_t scene_hash[32]; // of the stripped form
+    LogSink no_log;       // if the owner gives no log
+    Arena scratch;        // of one message
+    uint32_t player_max;  // bodies; there are more sessions, for those who come in
+    uint64_t token_count; // resume tokens given
+    uint32_t events_seen; // of the sim's, in this tick
+    HostScene scene;      // that clients who come in are named
+    struct Fold *fold;    // fold.c
 };
+
+// --- fold.c -------------------------------------------------------------------------------------
+MUST_USE Status fold_create(World *world); // after the scripts
+void fold_destroy(World *world);
+void fold_snapshot(World *world); // after a capture: a new scene if very much has changed
 
 // --- join.c -------------------------------------------------------------------------------------
 void join_handshake(World *world, Session *session, uint32_t seq, const MessageHandshake *command);

@@ -413,6 +413,16 @@ static void json_clients(JsonWriter *json, const ClientCosts *costs)
     json_write_object_end(json);
 }
 
+void script_table_brief(const ScriptTable *table, JsonWriter *json)
+{
+    const uint32_t count =
+        table->script_count < SCRIPT_BRIEF_ROWS ? table->script_count : SCRIPT_BRIEF_ROWS;
+    json_number(json, "scriptCount", table->all_count);
+    json_rows(json, "scripts", table->scripts, count);
+    json_number(json, "faultTotal", table->fault_total);
+    json_faults(json, table);
+}
+
 void script_table_json(const ScriptTable *table, JsonWriter *json)
 {
     json_number(json, "tick", table->tick);

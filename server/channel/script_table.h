@@ -83,5 +83,8 @@ void script_table_add_fault(ScriptTable *table, const ScriptFault *fault);
 
 void script_table_write(const ScriptTable *table, ByteWriter *writer);
 MUST_USE Status script_table_read(const uint8_t *bytes, size_t count, ScriptTable *out);
+// Members of an object, of what a page shows at a glance: the dearest scripts, and the last faults.
+#define SCRIPT_BRIEF_ROWS 16
+void script_table_brief(const ScriptTable *table, JsonWriter *json);
 // The members of an object: tick, scripts, entities, remotes, faults, clients.
 void script_table_json(const ScriptTable *table, JsonWriter *json);

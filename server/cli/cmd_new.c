@@ -47,7 +47,8 @@ static void print_usage(FILE *out)
     fprintf(
         out,
         "\n"
-        "  --typescript     write the scripts in TypeScript instead of Lua\n"
+        "  --typescript     write the scripts in TypeScript instead of Lua; building them\n"
+        "                   needs Node 20 or later\n"
         "  --types          only write .sandlot/types and .luarc.json, and tsconfig.json if the\n"
         "                   place has TypeScript scripts or --typescript is given\n\n"
         "With these files an editor with a language server for Lua or TypeScript completes\n"
@@ -84,6 +85,11 @@ static void print_next(const NewOptions *options, uint32_t file_count)
     diagnostic_print(stdout, "created %s from the template %s (%u files)", options->folder,
                      options->name, file_count);
     printf("\n");
+    if (options->typescript) {
+        diagnostic_print(
+            stdout, "it needs:    Node 20 or later, which compiles TypeScript: run tools/setup, "
+                    "or set SANDLOT_NODE to its path");
+    }
     diagnostic_print(stdout, "play it:     sandlot dev %s", folder);
     diagnostic_print(stdout,
                      "change it:   edit the scripts in its folders, and %s/scene.json: what you "

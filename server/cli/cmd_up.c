@@ -212,12 +212,18 @@ static ServeConfig make_config(const Settings *settings, const UpPlaces *places)
         strcmp(settings_text(settings, SETTING_REGISTRATION), "open") == 0;
     const char *chat = settings_text(settings, SETTING_CHAT);
     (void)chat_rule_read(text_from(chat), &config.chat); // a word of the table
+    const char *guest_chat = settings_text(settings, SETTING_GUEST_CHAT);
+    (void)chat_rule_read(text_from(guest_chat), &config.guest_chat);
     config.approves_listing = settings_switch(settings, SETTING_APPROVE_LISTING);
     config.log_format = log_format(settings_text(settings, SETTING_LOG_FORMAT));
     config.log_level = log_level(settings_text(settings, SETTING_LOG_LEVEL));
     const char *const *origins = settings_list(settings, SETTING_ORIGINS);
     for (uint32_t i = 0; i < SERVE_ORIGINS_MAX && origins[i] != NULL; i++) {
         config.origins[i] = origins[i];
+    }
+    const char *const *embeds = settings_list(settings, SETTING_EMBED_ORIGINS);
+    for (uint32_t i = 0; i < SERVE_ORIGINS_MAX && embeds[i] != NULL; i++) {
+        config.embed_origins[i] = embeds[i];
     }
     const char *const *proxies = settings_list(settings, SETTING_TRUSTED_PROXIES);
     for (uint32_t i = 0; i < HTTP_TRUSTED_PROXIES_MAX && proxies[i] != NULL; i++) {

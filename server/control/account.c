@@ -304,6 +304,11 @@ static AccountResult begin_account(Control *control, const AccountNew *made, con
     return check_taken(control, account);
 }
 
+static const char *browser_of(const AccountAsk *ask)
+{
+    return ask->browser != NULL ? ask->browser : "";
+}
+
 AccountResult account_register(Control *control, const AccountNew *made, const AccountAsk *ask,
                                AccountGiven *given)
 {
@@ -326,7 +331,8 @@ AccountResult account_register(Control *control, const AccountNew *made, const A
     StoreSignIn sign_in;
     uint8_t codes[STORE_RECOVERY_CODES][TOKEN_HASH_BYTES];
     char folded[2][NAME_FOLD_BYTES];
-    sign_in_make(control, account.account_id, SIGN_IN_SESSION, "", 0, &sign_in, given->token);
+    sign_in_make(control, account.account_id, SIGN_IN_SESSION, browser_of(ask), 0, &sign_in,
+                 given->token);
     make_codes(control, given, codes);
     StoreAccountChange change = {.account = &account,
                                  .was = was.account_id != 0 ? &was : NULL,
@@ -362,7 +368,8 @@ static AccountResult begin_session(Control *control, const StoreAccount *was, co
     StoreAccount account = *was;
     uint8_t oldest[TOKEN_HASH_BYTES];
     account.seen_unix_ms = control_now(control);
-    sign_in_make(control, was->account_id, SIGN_IN_SESSION, "", 0, &sign_in, given->token);
+    sign_in_make(control, was->account_id, SIGN_IN_SESSION, browser_of(ask), 0, &sign_in,
+                 given->token);
     StoreAccountChange change = {.account = &account, .was = was, .sign_in = &sign_in};
     pthread_mutex_t *stripe = control_stripe(control, was->account_id);
     pthread_mutex_lock(stripe);
@@ -478,7 +485,8 @@ static AccountResult replace_password(Control *control, const StoreAccount *was,
     if (password_hash(password, account.password) != STATUS_OK) {
         return ACCOUNT_UNAVAILABLE;
     }
-    sign_in_make(control, was->account_id, SIGN_IN_SESSION, "", 0, &sign_in, given->token);
+    sign_in_make(control, was->account_id, SIGN_IN_SESSION, browser_of(ask), 0, &sign_in,
+                 given->token);
     change->account = &account;
     change->was = was;
     change->sign_in = &sign_in;
@@ -559,6 +567,9 @@ AccountResult account_show(Control *control, uint64_t id, const char *shown_name
     if (store_account_find(control->config.store, id, &was) != STATUS_OK) {
         return ACCOUNT_UNAVAILABLE;
     }
+    if (control_name_is_closed(control, id, was.roles)) {
+        return ACCOUNT_PUPIL;
+    }
     account = was;
     if (was.name[0] != '\0') {
         snprintf(account.shown_name, sizeof account.shown_name, "%s", shown_name);
@@ -586,7 +597,7 @@ AccountResult account_set_roles(Control *control, const char *name, uint32_t rol
         return status == STATUS_NOT_FOUND ? ACCOUNT_NOT_FOUND : ACCOUNT_UNAVAILABLE;
     }
     account = was;
-    account.roles = roles & ROLES_ALL;
+    account.roles = (roles & ROLES_ALL) | (was.roles & ROLE_PUPIL);
     StoreAccountChange change = {.account = &account, .was = &was, .last_keeps = ROLE_OPERATOR};
     return apply_locked(control, &change, &given);
 }
@@ -652,6 +663,7 @@ AccountResult account_add_pupil(Control *control, const StoreClass *class, const
     const uint64_t now = control_now(control);
     AccountResult result = check_shown(control, shown_name);
     *out = (ClassPupil){.account = {.account_id = control_new_account(),
+                                    .roles = ROLE_PUPIL,
                                     .created_unix_ms = now,
                                     .seen_unix_ms = now}};
     if (result != ACCOUNT_OK) {

@@ -22,6 +22,7 @@ typedef enum AccountResult {
     ACCOUNT_NO_PASSWORD,     // a guest has none
     ACCOUNT_TOO_MANY,        // tokens
     ACCOUNT_LAST_OPERATOR,   // nobody else could make another
+    ACCOUNT_PUPIL,           // whose name the teacher chose (class.h)
     ACCOUNT_NOT_FOUND,
     ACCOUNT_UNAVAILABLE, // the disk, or no memory
     ACCOUNT_RESULT_COUNT
@@ -32,6 +33,7 @@ typedef struct AccountAsk {
     const Identity *who; // NULL: nobody who is signed in
     uint64_t address;    // see http_address
     const char *device;  // account_device_make's text; NULL: none was shown
+    const char *browser; // a word for it in the list of sign-ins; NULL: unknown
     bool is_local;       // development: accounts that are made are not counted
 } AccountAsk;
 

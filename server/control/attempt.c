@@ -25,11 +25,10 @@ struct Attempts {
     Counter counters[SETS][SET_PLACES];
 };
 
-static const uint32_t most[ATTEMPT_KIND_COUNT] = {[ATTEMPT_NAME] = FAILURES_PER_NAME_MAX,
-                                                  [ATTEMPT_ADDRESS] = FAILURES_PER_ADDRESS_MAX,
-                                                  [ATTEMPT_MADE] = ACCOUNTS_PER_ADDRESS_MAX,
-                                                  [ATTEMPT_REPORT] = REPORTS_PER_ACCOUNT,
-                                                  [ATTEMPT_REPORTS] = REPORTS_PER_ADDRESS};
+static const uint32_t most[ATTEMPT_KIND_COUNT] = {
+    [ATTEMPT_NAME] = FAILURES_PER_NAME_MAX,    [ATTEMPT_ADDRESS] = FAILURES_PER_ADDRESS_MAX,
+    [ATTEMPT_MADE] = ACCOUNTS_PER_ADDRESS_MAX, [ATTEMPT_REPORT] = REPORTS_PER_ACCOUNT,
+    [ATTEMPT_REPORTS] = REPORTS_PER_ADDRESS,   [ATTEMPT_KICK] = KICKS_PER_ACCOUNT};
 
 Status attempts_create(Attempts **out)
 {

@@ -1,6 +1,6 @@
 // How often something was tried in the last quarter of an hour, by whom: failed sign-ins by name
-// and by address, and accounts made by address, and reports by account and by address. The memory
-// is fixed; when it is full, who tried least is forgotten first.
+// and by address, accounts made by address, reports by account and by address, and kicks. The
+// memory is fixed; when it is full, who tried least is forgotten first.
 #pragma once
 
 #include "core/base/status.h"
@@ -17,6 +17,7 @@ typedef enum AttemptKind {
     ATTEMPT_MADE,    // an account or a guest that was made from this address
     ATTEMPT_REPORT,  // a report by this account
     ATTEMPT_REPORTS, // a report from this address
+    ATTEMPT_KICK,    // a player whom this account removed from a world of theirs
     ATTEMPT_KIND_COUNT
 } AttemptKind;
 

@@ -30,6 +30,7 @@ typedef struct ControlConfig {
     const char *data;                   // its folder, for operator.conf; NULL: none
     bool is_open;                       // anybody may register
     ChatRule chat;                      // of the installation
+    ChatRule guest_chat;                // of those without an account
     bool approves;                      // an operator approves places before they are listed
     // There are no accounts: guests alone, at most GUEST_SIGN_INS_MAX.
     bool guests_only;
@@ -80,6 +81,8 @@ MUST_USE Status control_sweep(Control *control, StoreSwept *out);
 // Must an operator approve a place before it is listed? Changing it waits for the disk.
 bool control_approves(Control *control);
 MUST_USE Status control_set_approves(Control *control, bool approves);
+// May the owner of a world or place remove another player now? As the next one.
+bool control_may_kick(Control *control, uint64_t account, uint32_t *wait_s);
 // May somebody report something now? Counts one. False: in so many seconds again. address 0: none.
 bool control_may_report(Control *control, uint64_t account, uint64_t address, uint32_t *wait_s);
 

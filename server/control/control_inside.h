@@ -112,3 +112,5 @@ uint32_t sign_ins_count(Control *control, uint64_t account, SignInKind kind,
 // The account's row has changed: its sign-ins know.
 void sign_ins_change(Control *control, const StoreAccount *account);
 void sign_in_identity(const SignIn *sign_in, Identity *out);
+// Has the account, which is signed in, such a role?
+bool sign_in_has_role(Control *control, uint64_t account, uint32_t role);

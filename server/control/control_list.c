@@ -60,6 +60,12 @@ Status control_sweep(Control *control, StoreSwept *out)
 
 // --- reports ------------------------------------------------------------------------------------
 
+bool control_may_kick(Control *control, uint64_t account, uint32_t *wait_s)
+{
+    return attempts_take(control->attempts, ATTEMPT_KICK, &account, sizeof account,
+                         control_now(control), wait_s);
+}
+
 bool control_may_report(Control *control, uint64_t account, uint64_t address, uint32_t *wait_s)
 {
     const uint64_t now = control_now(control);

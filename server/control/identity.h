@@ -9,10 +9,13 @@ typedef enum Role {
     ROLE_CREATOR = 1 << 0,
     ROLE_TEACHER = 1 << 1,
     ROLE_OPERATOR = 1 << 2,
-    ROLE_TRUSTED = 1 << 3, // what they publish stays approved when it changes
-    ROLES_ALL = (1 << 4) - 1
+    ROLE_TRUSTED = 1 << 3,    // what they publish stays approved when it changes
+    ROLES_ALL = (1 << 4) - 1, // those that an operator gives
+    // A class made the account, which stays so when the pupil leaves the class (class.h).
+    ROLE_PUPIL = 1 << 4
 } Role; // everybody is a player
 
+_Static_assert(STORE_ROLE_PUPIL == ROLE_PUPIL, "the store knows it too");
 _Static_assert(STORE_ROLES_TRUSTED == (ROLE_OPERATOR | ROLE_TRUSTED), "the store knows them too");
 
 // How long a sign-in is good for, see sign_in.c.
@@ -45,3 +48,5 @@ typedef struct Control Control;
 // Who shows this token: the only place that decides it, so that other ways to sign in can be added
 // here. STATUS_DENIED: nobody (any more). Does not wait.
 MUST_USE Status identity_of_token(Control *control, const char *token, Identity *out);
+// Is that sign-in still good, with the same roles? Asking is no use of it. Does not wait.
+bool identity_is_current(Control *control, const Identity *who);

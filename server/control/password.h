@@ -9,7 +9,8 @@
 
 #define PASSWORD_BYTES_MIN 8
 #define PASSWORD_BYTES_MAX 256
-#define PASSWORD_RULE      "a password has 8 to 256 bytes"
+// For people: a letter outside of ASCII counts as two or more.
+#define PASSWORD_RULE "a password has 8 to 256 characters"
 
 bool password_is_valid(const char *password);
 // One that everybody tries first, or the name itself.

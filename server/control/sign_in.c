@@ -253,6 +253,19 @@ void sign_in_identity(const SignIn *sign_in, Identity *out)
     memcpy(out->sign_in, sign_in->row.token_hash, sizeof out->sign_in);
 }
 
+bool sign_in_has_role(Control *control, uint64_t account, uint32_t role)
+{
+    bool has_it = false;
+    pthread_mutex_lock(&control->lock);
+    for (uint32_t i = 0; i < control->slot_count && !has_it; i++) {
+        const SignIn *sign_in = control->slots[i];
+        has_it = sign_in != NULL && sign_in->account.account_id == account &&
+                 (sign_in->account.roles & role) != 0;
+    }
+    pthread_mutex_unlock(&control->lock);
+    return has_it;
+}
+
 Status identity_of_token(Control *control, const char *token, Identity *out)
 {
     uint8_t hash[TOKEN_HASH_BYTES];
@@ -271,6 +284,20 @@ Status identity_of_token(Control *control, const char *token, Identity *out)
     }
     pthread_mutex_unlock(&control->lock);
     return is_valid ? STATUS_OK : STATUS_DENIED;
+}
+
+bool identity_is_current(Control *control, const Identity *who)
+{
+    const uint64_t now = control_now(control);
+    Identity found_who = {0};
+    pthread_mutex_lock(&control->lock);
+    const SignIn *found = find(control, who->sign_in);
+    const bool is_valid = found != NULL && found->row.expires_unix_ms > now;
+    if (is_valid) {
+        sign_in_identity(found, &found_who);
+    }
+    pthread_mutex_unlock(&control->lock);
+    return is_valid && found_who.account == who->account && found_who.roles == who->roles;
 }
 
 void sign_ins_forget(Control *control, uint64_t account, const uint8_t but[TOKEN_HASH_BYTES])

@@ -54,7 +54,8 @@ static uint32_t entry_flags(const Ticket *ticket)
 {
     return ENTRY_OK | ((ticket->flags & TICKET_GUEST) != 0 ? ENTRY_GUEST : 0u) |
            ((ticket->flags & TICKET_OPERATOR) != 0 ? ENTRY_OPERATOR : 0u) |
-           ((ticket->flags & TICKET_DEBUG) != 0 ? ENTRY_DEBUG : 0u);
+           ((ticket->flags & TICKET_DEBUG) != 0 ? ENTRY_DEBUG : 0u) |
+           ((ticket->flags & TICKET_FIXED_NAME) != 0 ? ENTRY_FIXED_NAME : 0u);
 }
 
 static void refuse_ticket(HostWorld *world, uint64_t connection)

@@ -1,8 +1,11 @@
 // See host_people.h.
 #include "server/host/host_people.h"
 
+#include "server/control/order/class.h"
+
 #include <string.h>
 
+_Static_assert(TICKET_NAME_BYTES >= STORE_SHOWN_BYTES, "an alias fits");
 _Static_assert(sizeof((StoreBan){0}).reason <= HOST_REASON_BYTES, "a reason fits");
 
 Ticket host_people_ticket(const Identity *who)
@@ -12,6 +15,17 @@ Ticket host_people_ticket(const Identity *who)
                    ((who->roles & ROLE_OPERATOR) != 0 ? TICKET_OPERATOR : 0);
     memcpy(ticket.name, who->shown_name, sizeof ticket.name);
     return ticket;
+}
+
+void host_people_name(Control *control, const Identity *who, const char *place_id, Ticket *ticket)
+{
+    if (!control_name_is_closed(control, who->account, who->roles)) {
+        return;
+    }
+    ticket->flags |= TICKET_FIXED_NAME;
+    if (!control_is_classmate(control, who->account, 0, place_id)) {
+        store_pupil_alias(who->account, ticket->name);
+    }
 }
 
 void host_people_rules(Control *control, uint64_t account, const char *world_id, HostRules *out)
@@ -45,5 +59,6 @@ Status host_people_who(Control *control, const char *token, size_t bytes, Ticket
         return STATUS_DENIED; // as for /join
     }
     *out = host_people_ticket(&who);
+    host_people_name(control, &who, "", out);
     return STATUS_OK;
 }

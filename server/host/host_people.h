@@ -5,8 +5,10 @@
 #include "server/control/control.h"
 #include "server/host/host.h"
 
-// Who comes in, as a ticket says it.
+// Who comes in, as a ticket says it. A pupil has their name in places of their class alone, and
+// elsewhere an alias (class.h); place_id "": not known, so elsewhere.
 Ticket host_people_ticket(const Identity *who);
+void host_people_name(Control *control, const Identity *who, const char *place_id, Ticket *ticket);
 // HostOutside.rules and HostOutside.who, of this control plane.
 void host_people_rules(Control *control, uint64_t account, const char *world_id, HostRules *out);
 MUST_USE Status host_people_who(Control *control, const char *token, size_t bytes, Ticket *out);

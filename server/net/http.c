@@ -23,6 +23,20 @@
 
 // --- routes -------------------------------------------------------------------------------------
 
+static void find_page(HttpRequest *request, const char *wanted, const char *path)
+{
+    const HttpConfig *config = &request->server->config;
+    const uint32_t count = config->web_root != NULL ? config->page_count : 0;
+    for (uint32_t i = 0; i < count && request->route == NULL; i++) {
+        const HttpRoute *page = &config->pages[i];
+        if (strcmp(page->method, wanted) == 0 &&
+            http_rules_route(page->path, path, &request->parts)) {
+            request->route = page;
+            request->has_entered = true; // everybody may
+        }
+    }
+}
+
 static void find_route(HttpRequest *request, const char *method, const char *path)
 {
     const HttpConfig *config = &request->server->config;
@@ -33,6 +47,9 @@ static void find_route(HttpRequest *request, const char *method, const char *pat
             request->path_is_known = true;
             request->route = strcmp(route->method, wanted) == 0 ? route : NULL;
         }
+    }
+    if (request->route == NULL) {
+        find_page(request, wanted, path);
     }
 }
 

@@ -27,6 +27,9 @@
 
 #define HTTP_KEPT_MAX         4
 #define HTTP_REQUEST_ID_BYTES 17
+#define HTTP_FRAMES_BYTES     (16 * HTTP_SITE_BYTES + 16) // sites that may show a page in theirs
+#define HTTP_POLICY_BYTES     (1024 + HTTP_FRAMES_BYTES)
+#define HTTP_NONCE_BYTES      33 // hex, and a zero
 
 typedef struct HttpServer HttpServer;
 typedef struct HttpRequest HttpRequest;
@@ -40,11 +43,17 @@ typedef struct HttpStream {
     int64_t (*read)(void *user, uint64_t at, void *out, size_t bytes); // NULL: no stream
     void (*end)(void *user);
     void *user;
+    // Nobody knows how long it gets: `read` gives 0 at its end, or HTTP_STREAM_WAIT, and is called
+    // again after http_stream_go_on. A client that does not take what was given within the time of
+    // a request is cut off.
+    bool is_open;
     // In place of `read`: a file that never changes, from its first byte on, which the kernel
     // sends. The descriptor is the response's.
     bool is_file;
     int file;
 } HttpStream;
+
+#define HTTP_STREAM_WAIT INT64_MIN
 
 typedef struct HttpResponse {
     uint32_t status;          // 200
@@ -139,8 +148,10 @@ typedef struct HttpConfig {
     uint32_t waiting_max;       // requests that are answered later; 0: HTTP_WAITING_MAX
     // The folder of the page, or NULL: none. Only paths that no route has, see http_file.h.
     const char *web_root;
-    // Addresses within the page ("/play/*"), which get its index.html; ends with NULL. May be NULL.
-    const char *const *pages;
+    // Addresses of pages ("/play/*"), if there is a web_root: as routes, but neither asked to enter
+    // nor counted one by one. Kept; may be NULL.
+    const HttpRoute *pages;
+    uint32_t page_count;
     // Origins that may upgrade; ends with NULL. A request without Origin is no browser.
     const char *const *origins;
     // The Origin's host is the Host header's, and an address or localhost: development.
@@ -226,6 +237,12 @@ bool http_origin_is_allowed(const HttpRequest *request);
 void http_fail(HttpRequest *request, HttpResponse *response, uint32_t status, const char *code,
                const char *message);
 
+// The strict policy, for a page whose <style nonce="…"> count too. The nonce is another one each
+// time, and nobody can guess it. `frames` are up to 16 checked origins whose pages may show this
+// one inside theirs, up to a NULL; NULL: none.
+void http_policy_nonce(const HttpRequest *request, const char nonce[HTTP_NONCE_BYTES],
+                       const char *const *frames, char out[HTTP_POLICY_BYTES]);
+
 // As a handler gets it: 200, JSON, no body.
 HttpResponse http_response_default(void);
 
@@ -237,6 +254,11 @@ HttpRequest *http_deferred_request(HttpDeferred *deferred);
 // From any thread, exactly once; the handle and the request are gone afterwards. What the response
 // points at is copied. A client that left, or a server that stopped, is no error.
 void http_complete(HttpDeferred *deferred, const HttpResponse *response);
+// For the request of an open stream, from any thread, until `end` was called: there is more to
+// read.
+void http_stream_go_on(HttpRequest *request);
+// Has the client gone while the stream waits? It is noticed otherwise when something is sent.
+bool http_stream_is_gone(HttpRequest *request);
 // In a handler: lets `work` answer on a thread of the pool, where it may block. 503 when the pool
 // is full. `work` itself cannot answer later.
 void http_work(HttpRequest *request, HttpResponse *response, HttpHandler work);

@@ -19,17 +19,49 @@
 #define STREAM_BLOCK_BYTES (32u << 10)
 #define RETRY_AFTER        "5" // seconds; how long a client waits before it tries again
 // With another site from which pages may fetch.
-#define STRICT_POLICY                                                                      \
-    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src " \
-    "'self' blob: data:; connect-src 'self' ws: wss:%s%s; worker-src 'self'; object-src "  \
-    "'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+#define STRICT_POLICY                                                                    \
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'%s%s%s; " \
+    "img-src 'self' blob: data:; connect-src 'self' ws: wss:%s%s; worker-src 'self'; "   \
+    "object-src 'none'; base-uri 'none'; frame-ancestors%s; form-action 'self'"
+
+// The sites that may show the page inside theirs, each with a space before it; without any, none
+// may.
+static void write_frames(const char *const *origins, char out[HTTP_FRAMES_BYTES])
+{
+    size_t at = 0;
+    for (size_t i = 0; origins != NULL && origins[i] != NULL; i++) {
+        const int bytes = snprintf(out + at, HTTP_FRAMES_BYTES - at, " %s", origins[i]);
+        ASSERT(bytes > 0 && (size_t)bytes < HTTP_FRAMES_BYTES - at); // the settings bound them
+        at += (size_t)bytes;
+    }
+    if (at == 0) {
+        snprintf(out, HTTP_FRAMES_BYTES, " 'none'");
+    }
+}
+
+static void write_policy(const HttpServer *server, const char *nonce, const char *const *frames,
+                         char out[HTTP_POLICY_BYTES])
+{
+    const char *site = server->config.fetch_site;
+    const bool has_nonce = nonce != NULL;
+    char framed[HTTP_FRAMES_BYTES];
+    write_frames(frames, framed);
+    const int bytes = snprintf(out, HTTP_POLICY_BYTES, STRICT_POLICY, has_nonce ? " 'nonce-" : "",
+                               has_nonce ? nonce : "", has_nonce ? "'" : "",
+                               site != NULL ? " " : "", site != NULL ? site : "", framed);
+    ASSERT(bytes > 0 && bytes < HTTP_POLICY_BYTES); // http_start checks the site
+}
 
 void http_policy_write(HttpServer *server)
 {
-    const char *site = server->config.fetch_site;
-    const int bytes = snprintf(server->policy, sizeof server->policy, STRICT_POLICY,
-                               site != NULL ? " " : "", site != NULL ? site : "");
-    ASSERT(bytes > 0 && (size_t)bytes < sizeof server->policy); // http_start checks the site
+    write_policy(server, NULL, NULL, server->policy);
+}
+
+void http_policy_nonce(const HttpRequest *request, const char nonce[HTTP_NONCE_BYTES],
+                       const char *const *frames, char out[HTTP_POLICY_BYTES])
+{
+    ASSERT(strlen(nonce) == HTTP_NONCE_BYTES - 1);
+    write_policy(request->server, nonce, frames, out);
 }
 
 static bool add(struct MHD_Response *reply, const char *name, const char *value)
@@ -75,6 +107,7 @@ static bool add_headers(struct MHD_Response *reply, const HttpRequest *request,
            add(reply, "Set-Cookie", response->set_cookie) &&
            add(reply, "Content-Encoding", response->content_encoding) &&
            add(reply, "Vary", response->varies_by_encoding ? "Accept-Encoding" : NULL) &&
+           add(reply, "X-Accel-Buffering", response->stream.is_open ? "no" : NULL) && // nginx
            add(reply, "ETag", response->tag);
 }
 
@@ -139,11 +172,36 @@ static enum MHD_Result send_reply(HttpRequest *request, struct MHD_Response *rep
 typedef struct Sending {
     HttpStream stream;
     uint64_t from;
+    HttpRequest *request; // of an open one, which has a reference to it
 } Sending;
+
+static ssize_t read_open(const Sending *sending, uint64_t at, char *out, size_t bytes)
+{
+    HttpRequest *request = sending->request;
+    for (;;) {
+        const int64_t got = sending->stream.read(sending->stream.user, at, out, bytes);
+        if (got != HTTP_STREAM_WAIT) {
+            http_watch_request(request->server->watch, http_watched(request->connection));
+            return got > 0 && (uint64_t)got <= bytes ? (ssize_t)got
+                                                     : MHD_CONTENT_READER_END_OF_STREAM;
+        }
+        switch (http_defer_stream(request)) {
+        case HTTP_STREAM_WAITS:
+            return 0;
+        case HTTP_STREAM_STOPS:
+            return MHD_CONTENT_READER_END_WITH_ERROR;
+        case HTTP_STREAM_AGAIN:
+            break;
+        }
+    }
+}
 
 static ssize_t on_read(void *user, uint64_t at, char *out, size_t bytes)
 {
     const Sending *sending = user;
+    if (sending->stream.is_open) {
+        return read_open(sending, at, out, bytes);
+    }
     const int64_t got = sending->stream.read(sending->stream.user, sending->from + at, out, bytes);
     return got > 0 && (uint64_t)got <= bytes ? (ssize_t)got : MHD_CONTENT_READER_END_WITH_ERROR;
 }
@@ -152,18 +210,26 @@ static void on_read_end(void *user)
 {
     const Sending *sending = user;
     sending->stream.end(sending->stream.user);
+    if (sending->request != NULL) {
+        http_request_release(sending->request);
+    }
     free(user);
 }
 
 // Takes the stream, also when it fails.
-static struct MHD_Response *make_streamed(const HttpStream *stream, const HttpRange *range)
+static struct MHD_Response *make_streamed(HttpRequest *request, const HttpStream *stream,
+                                          const HttpRange *range)
 {
     Sending *sending = malloc(sizeof *sending);
     struct MHD_Response *reply = NULL;
     if (sending != NULL) {
-        *sending = (Sending){*stream, range->from};
-        reply = MHD_create_response_from_callback(range->bytes, STREAM_BLOCK_BYTES, on_read,
-                                                  sending, on_read_end);
+        *sending = (Sending){*stream, range->from, stream->is_open ? request : NULL};
+        reply =
+            MHD_create_response_from_callback(stream->is_open ? MHD_SIZE_UNKNOWN : range->bytes,
+                                              STREAM_BLOCK_BYTES, on_read, sending, on_read_end);
+    }
+    if (reply != NULL && stream->is_open) {
+        request->reference_count += 1;
     }
     if (reply == NULL) {
         stream->end(stream->user);
@@ -173,11 +239,11 @@ static struct MHD_Response *make_streamed(const HttpStream *stream, const HttpRa
 }
 
 // A file (-1: none) is taken, also when it fails. What the request owns stays until it was sent.
-static struct MHD_Response *make_reply(const HttpRequest *request, const HttpResponse *response,
+static struct MHD_Response *make_reply(HttpRequest *request, const HttpResponse *response,
                                        const HttpRange *range, int file)
 {
     if (response->stream.read != NULL) {
-        return make_streamed(&response->stream, range);
+        return make_streamed(request, &response->stream, range);
     }
     file = response->stream.is_file ? response->stream.file : file;
     if (file >= 0) {
@@ -232,8 +298,10 @@ uint64_t http_answer_count(const HttpServer *server, uint32_t route, uint32_t cl
 static void count_status(const HttpRequest *request, uint32_t status)
 {
     HttpServer *server = request->server;
-    const size_t route = request->route != NULL ? (size_t)(request->route - server->config.routes)
-                                                : server->config.route_count;
+    const HttpConfig *config = &server->config;
+    const bool is_route = request->route != NULL && request->route >= config->routes &&
+                          request->route < config->routes + config->route_count;
+    const size_t route = is_route ? (size_t)(request->route - config->routes) : config->route_count;
     if (status >= 100 && status < 600) {
         atomic_fetch_add(&server->answers[route * HTTP_STATUS_CLASSES + status / 100 - 1], 1);
     }
@@ -254,7 +322,8 @@ static enum MHD_Result answer_by(HttpRequest *request, const HttpResponse *wante
         not_modified(&response);
     }
     // A range is one of the plain bytes: of coded ones a client could read none but the first.
-    const bool may_have_range = response.status == 200 && response.content_encoding == NULL;
+    const bool may_have_range =
+        response.status == 200 && response.content_encoding == NULL && !response.stream.is_open;
     HttpRange range = {response.status, 0, response.bytes};
     if (may_have_range) {
         range = wanted_range(request, &response);
@@ -330,22 +399,10 @@ void http_answer_early(HttpRequest *request, const HttpResponse *response)
 
 // --- files of the web root ----------------------------------------------------------------------
 
-static bool is_page(const HttpRequest *request, const char *path)
-{
-    HttpParts parts;
-    for (const char *const *at = request->server->config.pages; at != NULL && *at != NULL; at++) {
-        if (http_rules_route(*at, path, &parts)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool http_answer_file(HttpRequest *request, const char *method, const char *path,
                       enum MHD_Result *queued)
 {
     const char *root = request->server->config.web_root;
-    path = is_page(request, path) ? "/" : path;
     if (root == NULL || (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)) {
         return false;
     }

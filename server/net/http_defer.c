@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define ADDRESS_SHARE 4 // one address may have a quarter of those that wait
 
@@ -308,6 +309,62 @@ void http_body_go_on(HttpRequest *request)
         http_request_release(request);
         http_server_release(server);
     }
+}
+
+// --- open streams -------------------------------------------------------------------------------
+
+// A stream pauses its connection as a body does, but without a reference: the response has one
+// (http_answer.c), and outlives the pause.
+HttpStreamStep http_defer_stream(HttpRequest *request)
+{
+    HttpServer *server = request->server;
+    HttpStreamStep step = HTTP_STREAM_WAITS;
+    pthread_mutex_lock(&server->lock);
+    if (server->is_stopping) {
+        step = HTTP_STREAM_STOPS;
+    } else if (request->has_gone_on) {
+        request->has_gone_on = false;
+        step = HTTP_STREAM_AGAIN;
+    } else {
+        request->is_paused = true;
+        link_to(&server->paused, &request->pause, request);
+        http_watch_pause(server->watch, http_watched(request->connection));
+        MHD_suspend_connection(request->connection);
+    }
+    pthread_mutex_unlock(&server->lock);
+    return step;
+}
+
+void http_stream_go_on(HttpRequest *request)
+{
+    HttpServer *server = request->server;
+    pthread_mutex_lock(&server->lock);
+    if (!request->is_paused) {
+        request->has_gone_on = true;
+    } else if (!request->is_over) {
+        request->is_paused = false;
+        unlink_from(&server->paused, &request->pause);
+        http_watch_request(server->watch, http_watched(request->connection));
+        MHD_resume_connection(request->connection);
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
+// Nobody else reads a suspended connection, and it stays open until it goes on.
+bool http_stream_is_gone(HttpRequest *request)
+{
+    HttpServer *server = request->server;
+    bool is_gone = false;
+    pthread_mutex_lock(&server->lock);
+    if (request->is_paused && !request->is_over) {
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        uint8_t byte;
+        is_gone = info == NULL ||
+                  recv(info->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT | MSG_NOSIGNAL) == 0;
+    }
+    pthread_mutex_unlock(&server->lock);
+    return is_gone;
 }
 
 // --- for the server -----------------------------------------------------------------------------

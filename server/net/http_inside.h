@@ -28,8 +28,7 @@
 #define HTTP_ERROR_BYTES       1024
 #define HTTP_LOG_PATH_BYTES    48
 #define HTTP_TOO_LARGE         "the body is larger than this may take"
-#define HTTP_LINE_BYTES        256 // of a header that we make
-#define HTTP_POLICY_BYTES      1024
+#define HTTP_LINE_BYTES        256          // of a header that we make
 #define HTTP_IGNORED_BYTES_MAX 1024u        // of a body that nobody needs
 #define HTTP_DRAIN_BYTES_MAX   (256u << 10) // of a body that is read only to be polite
 
@@ -174,6 +173,13 @@ enum MHD_Result http_defer_answer(HttpRequest *request);
 // The body's taker asked for a pause: suspends the connection until http_body_go_on. False: the
 // server stops.
 bool http_defer_pause(HttpRequest *request);
+// An open stream has nothing to give now.
+typedef enum HttpStreamStep {
+    HTTP_STREAM_WAITS, // the connection is suspended until http_stream_go_on
+    HTTP_STREAM_AGAIN, // that was called already
+    HTTP_STREAM_STOPS, // the server stops
+} HttpStreamStep;
+HttpStreamStep http_defer_stream(HttpRequest *request);
 // Is the body paused? is_over: the server stops.
 bool http_defer_is_paused(HttpRequest *request, bool *is_over);
 // Lets go of everybody who waits. Nothing can be deferred any more.

@@ -8,7 +8,9 @@
 #include "server/net/http_client.h"
 #include "server/serve/collect.h"
 #include "server/serve/listing/http_listing.h"
+#include "server/serve/live/live.h"
 #include "server/serve/operate/http_admin.h"
+#include "server/serve/operate/http_operate.h"
 #include "server/serve/order/http_order.h"
 #include "server/serve/people/http_class.h"
 #include "server/serve/place/dev.h"
@@ -329,6 +331,8 @@ static int open_http(Serve *serve)
     const WorkPoolConfig pool = {.thread_count = 2}, passwords = {.thread_count = 1};
     Status status = work_pool_create(&pool, &serve->pool);
     status = status == STATUS_OK ? work_pool_create(&passwords, &serve->password_pool) : status;
+    status = status == STATUS_OK ? live_create(&serve->live) : status;
+    status = status == STATUS_OK ? serve_backup_open(serve) : status;
     status = status == STATUS_OK ? serve_http_start(serve) : status;
     if (status != STATUS_OK) {
         serve_log_failure(serve->command, "cannot listen on %s port %u: %s", serve->config.address,
@@ -356,6 +360,7 @@ static bool open_control(Serve *serve)
                             .data = serve->data,
                             .is_open = serve->config.has_open_registration,
                             .chat = serve->config.chat,
+                            .guest_chat = serve->config.guest_chat,
                             .approves = serve->config.approves_listing,
                             .guests_only = !serve->config.control};
     memcpy(config.secret, serve->secret_key, sizeof config.secret);
@@ -469,6 +474,8 @@ static void close_serve(Serve *serve)
     serve_reload_stop(serve);
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
+    serve_backup_close(serve);
+    live_destroy(serve->live); // whoever waited for an answer has none any more
     serve_jobs_stop(serve);
     places_destroy(serve); // its thread writes into the mailbox; hosts wait for it
     mailbox_destroy(serve->mailbox);
@@ -555,6 +562,8 @@ static void look(Serve *serve)
     step_control(serve);
     serve_collect_step(serve);
     serve_listing_step(serve);
+    live_step(serve);
+    serve_backup_step(serve);
     dev_step(serve);
 }
 

@@ -40,6 +40,7 @@ typedef struct ServeConfig {
     uint32_t account_mb;   // what an account may store, in MiB; 0: ACCOUNT_MB_DEFAULT
     // Pages of other sites that may connect, "https://play.example"; ends with NULL.
     const char *origins[SERVE_ORIGINS_MAX + 1];
+    const char *embed_origins[SERVE_ORIGINS_MAX + 1]; // may show the game inside their pages
     // Where players reach it, "https://play.example"; NULL: by address.
     const char *public_url;
     // Where scene and runes are too, "https://cdn.example" (`sandlot export-cdn`); NULL: nowhere.
@@ -60,6 +61,7 @@ typedef struct ServeConfig {
     bool control;
     bool has_open_registration; // everybody may make an account
     ChatRule chat;              // what may be said everywhere
+    ChatRule guest_chat;        // by those without an account
     bool approves_listing;      // an operator approves places before they are listed
     // The HMAC key for the hashes of stored sign-ins. Without one, a random key in the data folder
     // serves, and a loopback listener means development.

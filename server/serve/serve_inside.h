@@ -99,6 +99,8 @@ typedef struct Serve {
     struct ServeOrdered *ordered;       // what it was told; NULL likewise
     struct ListingFeed *feed;           // what the listing learns from worlds; NULL: no accounts
     struct ReadyCache *ready;           // answers of the listing; NULL: no accounts
+    struct Live *live;                  // numbers that pages follow
+    struct ServeBackup *backup;         // the last one that an operator asked for
     struct JobQueue *jobs;              // NULL until something is built; place_build.h
     pthread_mutex_t build_lock;
     pthread_mutex_t class_locks[SERVE_CLASS_LOCKS]; // by class: one change at a time

@@ -120,7 +120,7 @@ static void print_next(const Serve *serve, const char *address, unsigned port)
                          "  play     open %splace/%s in a browser, in two windows if you like",
                          link, serve->default_place);
     }
-    printf("  create   `sandlot new mygame --template obby`, then `sandlot world mygame`\n");
+    printf("  create   `sandlot new mygame --template obby`, then `sandlot dev mygame`\n");
     if (serve->development) {
         printf(
             "  share    `sandlot up --new-secret-key` once, then `sandlot up --host 0.0.0.0`;\n"

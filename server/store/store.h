@@ -93,6 +93,7 @@ MUST_USE Status store_guest_put(Store *store, const char *world_id, uint64_t acc
 // STATUS_EXISTS: another world has the code. Nothing is changed then.
 MUST_USE Status store_guest_delete(Store *store, const char *world_id, uint64_t account,
                                    const char *room_code);
+bool store_guest_is_invited(Store *store, const char *world_id, uint64_t account);
 // The sink must not call the store.
 typedef void (*StoreGuestSink)(void *user, const char *world_id, uint64_t account);
 MUST_USE Status store_guests(Store *store, StoreGuestSink sink, void *user);

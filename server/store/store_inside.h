@@ -311,6 +311,7 @@ void play_forget_person(Sql *sql, uint64_t account); // votes, favourites, plays
 // --- store_class.c ------------------------------------------------------------------------------
 struct StorePupil;
 void class_write_pupil(Sql *sql, const struct StorePupil *pupil);
+bool class_has_pupil(Sql *sql, uint64_t account); // is it in any class?
 // All of a teacher, to the next one of the class, or to the built-in account.
 void class_give(Sql *sql, uint64_t account);
 void handout_forget_maker(Sql *sql, uint64_t account);

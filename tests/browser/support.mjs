@@ -1,8 +1,10 @@
 // Helpers of the browser tests: a separate world for each test (the real program with its own data
 // folder), a relay in front of it whose connections can be cut, one Chromium, and pages that record
 // every console error and policy violation.
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +14,7 @@ import { chromium } from 'playwright-core';
 const [program, web, place, screens] = process.argv.slice(2);
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const START_MS = Number(process.env.SANDLOT_START_MS ?? 60_000);
-const WAIT_MS = 60_000;
+const WAIT_MS = Number(process.env.BROWSER_WAIT_MS ?? 60_000); // longer on a machine that is busy with more
 // Without a graphics card a picture is made by the processors, and a page would do nothing else. None of
 // these tests is about how often or how finely it draws: a small page and five pictures a second leave
 // the processors to the rest. Screenshots are larger, so that people can see something.
@@ -48,8 +50,9 @@ function freePort() {
 }
 
 export class World {
-    static async start(folder = place, options = () => []) {
+    static async start(folder = place, options = () => [], pages = web) {
         const world = new this();
+        world.web = pages;
         world.place = folder;
         world.options = options; // more of them, once the port is known
         world.folder = mkdtempSync(join(tmpdir(), 'sandlot-browser-'));
@@ -61,7 +64,7 @@ export class World {
     async run() {
         this.output = '';
         this.process = spawn(program, [...this.command(), '--port', String(this.port),
-            '--data', this.folder, '--web', web, '--allow-weak-jail', ...this.options(this.port)],
+            '--data', this.folder, '--web', this.web, '--allow-weak-jail', ...this.options(this.port)],
         { stdio: ['ignore', 'pipe', 'pipe'] });
         for (const stream of [this.process.stdout, this.process.stderr]) {
             stream.on('data', (data) => { this.output += data; });
@@ -96,7 +99,8 @@ export class World {
 
     async stop() {
         this.process.kill('SIGTERM');
-        await Promise.race([this.ended, sleep(8000)]);
+        const late = new Promise((done) => { setTimeout(done, 8000).unref(); });
+        await Promise.race([this.ended, late]);
         this.process.kill('SIGKILL');
         rmSync(this.folder, { recursive: true, force: true });
     }
@@ -194,14 +198,17 @@ export async function closeBrowser() {
 export class Player {
     // `context`: another tab of that one's profile. `before` is called before the page is loaded.
     static async open(port, name, {
-        query = '', expectDrops = false, host = '127.0.0.1', context = null, before = null,
+        query = 'play', expectDrops = false, host = '127.0.0.1', context = null, before = null,
+        pauseMs = PAUSE_MS,
     } = {}) {
         const player = new Player();
         player.name = name;
         player.complaints = [];
         player.printed = []; // what scripts print
         player.expectDrops = expectDrops; // a connection is about to be lost: the browser will say so
-        player.context = context ?? await (await openBrowser()).newContext({ viewport: SMALL });
+        player.context = context ?? await (await openBrowser()).newContext({
+            viewport: SMALL, serviceWorkers: 'block', // they hide requests from tests
+        });
         player.page = await player.context.newPage();
         player.fetched = []; // by their hashes: {path, status, bytes on the way}
         player.files = []; // of the page: the same, and the encoding
@@ -227,8 +234,9 @@ export class Player {
         };
         player.page.on('console', (message) => {
             // Chromium's own word on reading pictures back, which a screenshot does.
-            // Over plain http it says of a header that it means nothing there.
-            const ours = !/GL Driver Message|Cross-Origin-Opener-Policy header has been ignored/
+            // Over plain http it says of a header that it means nothing there. Service workers are
+            // turned off above. What was made before a picture was lost is deleted after it came back.
+            const ours = !/GL Driver Message|Opener-Policy header has been ignored|blocked by Playwright|does not belong to this context/
                 .test(message.text());
             if (message.type() === 'info') {
                 player.printed.push(message.text());
@@ -238,13 +246,15 @@ export class Player {
             }
         });
         player.page.on('pageerror', (error) => complain(String(error)));
-        await player.page.addInitScript((pauseMs) => {
-            const draw = window.requestAnimationFrame.bind(window);
-            window.requestAnimationFrame = (picture) => setTimeout(() => draw(picture), pauseMs);
-            window.cancelAnimationFrame = clearTimeout; // its numbers are those of timers now
+        await player.page.addInitScript((pause) => {
+            if (pause > 0) {
+                const draw = window.requestAnimationFrame.bind(window);
+                window.requestAnimationFrame = (picture) => setTimeout(() => draw(picture), pause);
+                window.cancelAnimationFrame = clearTimeout; // its numbers are those of timers now
+            }
             document.addEventListener('securitypolicyviolation', (event) =>
                 console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
-        }, PAUSE_MS);
+        }, pauseMs);
         await before?.(player.context, player.page);
         await player.page.goto(`http://${host}:${port}/${query}`);
         await player.page.fill('#name', name);
@@ -314,6 +324,19 @@ export class Player {
     close() {
         return this.context.close();
     }
+}
+
+// Without a serious finding of axe-core.
+export async function checkAccessible(page, what) {
+    const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    // The policy of the page allows no other scripts: this one comes from the test, not from the page.
+    const violations = await page.evaluate(`${axe}; axe.run(document, {
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'],
+        rules: { 'color-contrast': { enabled: true } },
+    }).then(({ violations }) => violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`);
+    assert.deepEqual(violations, [], what);
 }
 
 export const distance = (a, b) => Math.hypot(a.x - b.x, a.z - b.z);

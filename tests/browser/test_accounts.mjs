@@ -148,7 +148,7 @@ test('an account is made by a form without JavaScript, and then plays under its 
         const context = await browser.newContext({ storageState: state,
             viewport: SMALL });
         const game = await context.newPage();
-        await game.goto(`${SITE}/`);
+        await game.goto(`${SITE}/play`);
         await until('the page knows her', async () =>
             /grace/.test(await game.textContent('#intro')));
         await game.screenshot({ path: join(process.argv[5], 'accounts_gate.png') });
@@ -162,7 +162,7 @@ test('an account is made by a form without JavaScript, and then plays under its 
 });
 
 test('the address of a beta asks for the beta, which a guest may not play', needs, async () => {
-    const guest = await Player.open(PORT, 'Kit', { query: 'place/place_island?channel=beta', host: HOST });
+    const guest = await Player.open(PORT, 'Kit', { query: 'play?place=place_island&channel=beta', host: HOST });
     try {
         await until('the page says why', async () =>
             /beta/.test(await guest.page.textContent('#detail')));

@@ -128,7 +128,7 @@ async function saveError(dev, players) {
 async function saveFault(dev, players) {
     save(WORDS, words('bad'));
     await bothSay(players, 'says bad 3');
-    await until('the reason is told', () => /dev {3}rolled back.*boom of the guard/.test(dev.output));
+    await until('the reason is told', () => /boom of the guard[^]*dev {3}rolled back/.test(dev.output));
     await bothSay(players, 'says two 4');
     await press(players, 'still counts 4');
 }

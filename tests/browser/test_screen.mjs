@@ -2,17 +2,15 @@
 // settings; by keyboard too, and on a small screen.
 //   node test_screen.mjs PROGRAM WEB PLACE SCREENS
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import test, { after, afterEach, before } from 'node:test';
 
-import { Player, World, closeBrowser, until } from './support.mjs';
+import { Player, World, checkAccessible, closeBrowser, openBrowser, until } from './support.mjs';
 
 const [, , place] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'sandlot-screen-'));
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PHONE = { width: 375, height: 667 };
 const DESK = { width: 720, height: 420 }; // pictures of a larger one would take seconds here
 // Names and texts that are markup somewhere.
@@ -66,6 +64,16 @@ end
 `,
 };
 
+// More than a small screen has room for, an empty line, and words beside a button.
+SCRIPTS['StarterGui/Tall.lua'] = `local panel = {anchor = "left", title = "Rules", UI.Text({text = ""})}
+for i = 1, 24 do
+    panel[#panel + 1] = UI.Text({text = "Rule " .. i .. " understandable"})
+end
+panel[#panel + 1] = UI.List({direction = "right", UI.Text({text = "understandable"}),
+    UI.Button({text = "Understood", OnClick = function() print("understood") end})})
+UI.Show(UI.Panel(panel))
+`;
+
 let world;
 
 before(async () => {
@@ -94,17 +102,6 @@ after(async () => {
     await closeBrowser();
     rmSync(folder, { recursive: true, force: true });
 });
-
-async function checkAccessible(page, what) {
-    // The policy of the page allows no other scripts: this one comes from the test, not from the page.
-    const violations = await page.evaluate(`${AXE}; axe.run(document, {
-        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'],
-        rules: { 'color-contrast': { enabled: true } },
-    }).then(({ violations }) => violations
-        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-        .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`);
-    assert.deepEqual(violations, [], what);
-}
 
 test('what scripts show is seen, pressed and typed into', async () => {
     const ada = await open('Ada');
@@ -201,6 +198,218 @@ test('two players chat, mute and report, by keyboard alone', async () => {
     assert.deepEqual([...ada.complaints, ...bo.complaints], []);
 });
 
+// Which of these lie over each other.
+const overlaps = (page, selector) => page.evaluate((which) => {
+    const boxes = [...document.querySelectorAll(which)]
+        .map((each) => [each.id || each.textContent.slice(0, 20), each.getBoundingClientRect()])
+        .filter(([, box]) => box.width > 0 && box.height > 0);
+    return boxes.flatMap(([name, a], at) => boxes.slice(at + 1).flatMap(([other, b]) =>
+        a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+            ? [`${name} and ${other}`] : []));
+}, selector);
+
+test('what lies over the world has room, also on small screens', async () => {
+    const ada = await open('Ada');
+    await ada.playing();
+    const { page } = ada;
+    await page.setViewportSize({ width: 800, height: 500 });
+    const rules = page.locator('#script-ui .anchor.left .tree');
+    await rules.waitFor();
+    assert.match(await page.locator('#help').textContent(), /shoot[^]*dig[^]*fill[^]*Q wave/);
+    // The line that asks for a click is below the body, which ends at three quarters of the picture.
+    const grab = await page.locator('#grab').boundingBox();
+    assert.ok(grab.y > 500 * 0.75, `${grab.y}`);
+    await page.keyboard.press('Enter');
+    assert.equal(await page.locator('#messages').evaluate((log) => log.childElementCount === 0 &&
+        log.clientHeight > 0), false, 'an empty chat has no empty box');
+    await page.keyboard.press('Escape');
+    for (const text of ['one', 'two', 'three', 'four', 'five']) {
+        await page.keyboard.press('Enter');
+        await page.keyboard.type(`a line of the chat, ${text}`);
+        await page.keyboard.press('Enter');
+        await until('it is heard', async () =>
+            (await page.locator('#messages').textContent()).includes(text));
+    }
+    await page.screenshot({ path: join(process.argv[5], 'screen-small-desk.png') });
+    assert.deepEqual(await overlaps(page, '#help, #health, #grab'), []);
+    assert.deepEqual(await overlaps(page, '.chat, #script-ui .anchor.left .tree'), []);
+
+    // The panel scrolls to its last line, and no word of it is split.
+    for (const size of [{ width: 800, height: 500 }, PHONE]) {
+        await page.setViewportSize(size);
+        await rules.locator('p', { hasText: 'Rule 24' }).scrollIntoViewIfNeeded();
+        assert.deepEqual(await page.locator('#script-ui .tree').evaluateAll((all) => all
+            .filter((each) => each.getBoundingClientRect().right > innerWidth)
+            .map((each) => each.textContent.slice(0, 20))), [], 'beyond the screen');
+        const box = await rules.locator('button').boundingBox();
+        assert.ok(box.y > 0 && box.y + box.height < size.height, 'the last button is on the screen');
+        await rules.locator('button').click();
+        assert.deepEqual(await rules.locator('p').evaluateAll((all) => all.flatMap((each) => {
+            const word = document.createRange();
+            word.setStart(each.firstChild, each.textContent.indexOf('underst'));
+            word.setEnd(each.firstChild, each.textContent.length);
+            return word.getClientRects().length === 1 ? [] : [each.textContent];
+        })), [], 'no word is split, and an empty text is no line');
+        await page.screenshot({ path: join(process.argv[5], `screen-tall-${size.width}.png`) });
+    }
+    await until('the click arrived', () => ada.printed.some((line) => line.includes('understood')));
+
+    // The place's own action has a key that can be chosen.
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Settings' }).press('Enter');
+    await page.getByRole('button', { name: 'wave: Q' }).press('Enter');
+    await page.keyboard.press('v'); // which was the camera's
+    await page.getByRole('button', { name: 'wave: V' }).waitFor();
+    await page.getByRole('button', { name: 'Change the camera: Q' }).waitFor();
+    assert.deepEqual(ada.complaints, []);
+});
+
+test('a place without digging and weapons does not speak of them', async () => {
+    const plain = await World.start(join(place, '..', 'obby'));
+    const bo = await Player.open(plain.port, 'Bo');
+    await bo.playing();
+    await bo.page.setViewportSize({ width: 800, height: 500 });
+    const help = await bo.page.locator('#help').textContent();
+    assert.match(help, /walk/);
+    assert.doesNotMatch(help, /dig|fill|shoot|build/);
+    await bo.page.getByText('Nobody has finished yet').waitFor();
+    await bo.close();
+    await plain.stop();
+});
+
+test('the overlay: pictures, downloads, and what scripts cost on both sides', async () => {
+    const ada = await open('Ada');
+    await ada.playing();
+    const { page } = ada;
+    await page.setViewportSize(DESK);
+    assert.ok(!ada.files.some(({ path }) => /overlay/.test(path)), 'it is loaded when it is used');
+    await page.keyboard.press('Tab');
+    const more = page.locator('#overlay-more');
+    await more.waitFor();
+    await until('pictures are drawn', async () =>
+        /The last \d+ pictures/.test(await more.locator('canvas').getAttribute('aria-label') ?? ''));
+    await until('the own scripts are listed', async () =>
+        /StarterGui\/Shop/.test(await more.textContent()));
+    // In development everybody on the machine may know what the server's scripts cost.
+    await until('the server\'s scripts are listed', async () =>
+        /Scripts of the server: \d[^]*ServerScriptService\/Scores/.test(await more.textContent()));
+    assert.match(await more.textContent(), /Downloads[^]*world/);
+    await checkAccessible(page, 'the overlay');
+    await page.screenshot({ path: join(process.argv[5], 'screen-overlay.png') });
+    await page.setViewportSize({ width: 960, height: 540 });
+    assert.equal(await page.locator('#numbers').evaluate((each) => each.scrollHeight > each.clientHeight ||
+        each.scrollWidth > each.clientWidth), false, 'nothing of it is cut off');
+    await page.keyboard.press('Tab');
+    await more.waitFor({ state: 'hidden' });
+    assert.deepEqual(ada.complaints, []);
+});
+
+test('the menu: an invitation, and another body', async () => {
+    const ada = await open('Ada');
+    await ada.playing();
+    const { page } = ada;
+    await page.setViewportSize(PHONE);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Invite others' }).press('Enter');
+    const link = await page.getByLabel('Link').inputValue();
+    assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/play\/\w+$/);
+    await page.evaluate(() => {
+        navigator.clipboard.writeText = (text) => {
+            window.copied = text;
+            return Promise.resolve();
+        };
+    });
+    await page.getByRole('button', { name: 'Copy the link' }).press('Enter');
+    await page.getByText('The link was copied.').waitFor();
+    assert.equal(await page.evaluate(() => window.copied), link);
+    await page.evaluate(() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); });
+    await page.getByRole('button', { name: 'Copy the link' }).press('Enter');
+    assert.equal(await page.evaluate(() => document.activeElement.value.slice(
+        document.activeElement.selectionStart, document.activeElement.selectionEnd)), link);
+    await checkAccessible(page, 'the invitation');
+    await page.screenshot({ path: join(process.argv[5], 'screen-invite.png') });
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Give up this body' }).press('Enter');
+    await until('the body is dead', async () => (await ada.inspect()).own[10] <= 0);
+    await until('there is another life', async () => (await ada.inspect()).own[10] > 0);
+    assert.deepEqual(ada.complaints, []);
+});
+
+// With accounts.
+class Up extends World {
+    command() {
+        return ['up', '--places', dirname(this.place), '--default-place', basename(this.place),
+            '--registration', 'open'];
+    }
+}
+
+test('guests are told why they cannot write; an account blocks, and an owner removes',
+    async (t) => {
+    const up = await Up.start(join(folder, 'island'));
+    t.after(() => up.stop());
+    const context = await (await openBrowser()).newContext({ viewport: PHONE });
+    const site = `http://127.0.0.1:${up.port}`;
+    const anna = await context.newPage();
+    await anna.goto(`${site}/play`);
+    const made = await anna.evaluate(async () => {
+        const answer = await fetch('/register', {
+            method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Sandlot': '1' },
+            body: JSON.stringify({ username: 'anna', password: 'a long word 17' }),
+        });
+        return answer.ok ? '' : answer.text();
+    });
+    assert.equal(made, '');
+    const den = await anna.evaluate(async () => (await fetch('/api/worlds', {
+        method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Sandlot': '1' },
+        body: JSON.stringify({ name: 'Den' }),
+    })).json());
+    await anna.goto(`${site}/play/${den.room_code}`);
+    await anna.getByText('You are anna.').waitFor();
+    await anna.locator('#enter').press('Enter');
+    await until('anna plays', () => anna.evaluate(() => window.sandlot.inspect().phase === 'playing'));
+    const bo = await Player.open(up.port, 'Bo', { query: `play/${den.room_code}` });
+    await bo.playing();
+    await bo.page.setViewportSize(PHONE);
+    await until('the rule is known', async () => {
+        await bo.page.keyboard.press('Enter');
+        return await bo.page.getByText('Guests cannot write here.').count() === 1;
+    });
+    assert.equal(await bo.page.locator('#chat-text').count(), 0);
+    assert.match(await bo.page.getByRole('link', { name: /make an account/ }).getAttribute('href'),
+        /^\/account\?next=%2Fplay%2F/, 'and comes back here');
+    await checkAccessible(bo.page, 'the chat of a guest');
+    await bo.page.screenshot({ path: join(process.argv[5], 'screen-guest.png') });
+
+    await anna.keyboard.press('Escape');
+    await anna.getByRole('button', { name: 'Players' }).press('Enter');
+    await anna.getByRole('button', { name: 'Block ~Bo' }).press('Enter');
+    await anna.getByRole('button', { name: 'Unblock ~Bo' }).waitFor();
+    const blocks = await anna.evaluate(async () => (await fetch('/api/me/blocks')).json());
+    assert.deepEqual(blocks.blocks.map(({ shown_name: name }) => name), ['~Bo']);
+    await checkAccessible(anna, 'the players');
+    await anna.screenshot({ path: join(process.argv[5], 'screen-players.png') });
+    await anna.getByRole('button', { name: 'Unblock ~Bo' }).press('Enter');
+    await anna.getByRole('button', { name: 'Block ~Bo', exact: true }).waitFor();
+
+    // The world is hers, so she may remove him, after one question; he reads why.
+    await bo.page.keyboard.press('Escape');
+    await bo.page.getByRole('button', { name: 'Players' }).press('Enter');
+    await bo.page.getByRole('button', { name: 'Report anna' }).waitFor();
+    assert.equal(await bo.page.getByRole('button', { name: /^Remove/ }).count(), 0, 'it is not his');
+    await anna.getByRole('button', { name: 'Remove ~Bo from the world' }).press('Enter');
+    await anna.getByLabel(/^Why\?/).fill('no digging');
+    await checkAccessible(anna, 'the question before somebody is removed');
+    await anna.screenshot({ path: join(process.argv[5], 'screen-remove.png') });
+    await anna.getByRole('button', { name: 'Remove', exact: true }).press('Enter');
+    await until('he reads why', async () => await bo.page.locator('#detail').textContent() ===
+        'You were removed from this world: its owner wrote: no digging.');
+    await anna.getByText('~Bo was removed from the world.').waitFor({ state: 'attached' });
+    await bo.page.screenshot({ path: join(process.argv[5], 'screen-removed.png') });
+    await bo.close();
+    await context.close();
+    assert.deepEqual(bo.complaints, []);
+});
+
 test('settings hold, and stay', async () => {
     const ada = await open('Ada');
     await ada.playing();
@@ -210,6 +419,8 @@ test('settings hold, and stay', async () => {
     await page.getByRole('button', { name: 'Settings' }).click();
     await page.getByLabel('Size of texts').fill('2');
     await page.getByLabel('Colours of menus').selectOption('dark');
+    await page.getByLabel('Picture', { exact: true }).selectOption('medium');
+    await page.getByLabel(/^Teams in words/).check();
     await checkAccessible(page, 'the settings, dark, with large texts');
     await page.screenshot({ path: join(process.argv[5], 'screen-settings.png') });
     await page.getByRole('button', { name: /^Walk forward/ }).click();
@@ -218,15 +429,22 @@ test('settings hold, and stay', async () => {
     await page.getByRole('button', { name: 'Back', exact: true }).click();
     await page.getByRole('button', { name: 'Back to the game' }).click();
     const before = await ada.stands();
-    await ada.hold('i', 600);
-    const after = await ada.position();
-    assert.ok(Math.hypot(after.x - before.x, after.z - before.z) > 0.5, 'the new key walks');
+    await page.keyboard.down('i');
+    await until('the new key walks', async () => {
+        const after = await ada.position();
+        return Math.hypot(after.x - before.x, after.z - before.z) > 0.5;
+    });
+    await page.keyboard.up('i');
 
+    const { id } = await ada.position();
     await page.reload();
     await page.press('#name', 'Enter');
     await ada.playing();
+    assert.equal((await ada.position()).id, id, 'the same body, and no twin of it');
     assert.equal(await page.evaluate(() =>
         getComputedStyle(document.documentElement).getPropertyValue('--text')), '2');
+    const kept = await page.evaluate(() => JSON.parse(localStorage.getItem('sandlot.settings')));
+    assert.deepEqual([kept.quality, kept.teamNames, kept.language], ['medium', true, 'en']);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Leave' }).click();
     await until('she is out', async () => (await ada.inspect()).phase === 'closed');

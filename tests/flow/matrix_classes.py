@@ -111,6 +111,7 @@ GOOD = {
     "GET /api/classes/{class_id}/handouts/{handout}": handed_out,
     "GET /api/classes/{class_id}/places": of_class(),
     "PUT /api/classes/{class_id}/chat": of_class({"rule": "off"}),
+    "PUT /api/classes/{class_id}/names": of_class({"public": False}),
     "POST /api/classes/{class_id}/pause": of_class(),
     "POST /api/classes/{class_id}/resume": of_class(),
 }
@@ -126,6 +127,7 @@ CONFLICT = {
     "POST /api/classes/{class_id}/cards": of_class({"codes": ["aaaa-aaaa-aaaa"]}),
     "POST /api/classes/{class_id}/handout": "again it goes to those who do not have it",
     "PUT /api/classes/{class_id}/chat": without_phrases,
+    "PUT /api/classes/{class_id}/names": "saying it twice is saying it once",
     "POST /api/classes/{class_id}/pause": "pausing twice is pausing once",
     "POST /api/classes/{class_id}/resume": "going on twice is going on once",
 }

@@ -544,6 +544,8 @@ def hostile_contents():
         file("assets/w.glb", glb(set_at("images", [{"uri": "../../a.png"}])), "content"),
         file("assets/x.glb", glb(set_at("images", [{"uri": "%2e%2e/place.json"}])), "content"),
         file("assets/y.glb", glb(set_at("extensionsRequired", ["KHR_draco_mesh_compression"])), "content"),
+        *(file(f"assets/packed{i}.glb", glb(set_at("extensionsUsed", [name])), "content") for i, name in enumerate(
+            ("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression"))),
         file("assets/z.glb", glb(set_at("images", [{"bufferView": 0, "mimeType": "image/png"}])), "content"),
         file("assets/a.gltf", gltf(uri="missing.bin"), "content"),
         file("assets/b.gltf", gltf(uri="file:///etc/passwd"), "content"),

@@ -364,14 +364,15 @@ def test_accounts_forms(program, _places, folder):
         status, headers, text = up.request("GET", f"/account?link={up.operator_token()}")
         text = text.decode()
         check(status == 200 and headers["Content-Type"].startswith("text/html"), headers)
-        check("script" not in text and "style=" not in text, text)
+        check(not re.search('<script(?! type="module" crossorigin src="/assets/)| style=', text), text)
         check('<meta name="referrer" content="same-origin">' in text, "forms would say Origin: null")
         action = re.search(r'action="(/register)"', text)[1]
         hidden = re.search(r'name="invitation" value="([^"]+)"', text)[1]
         fields = {"username": "boss", "shown_name": "The \"Boss\"", "password": "short",
                   "invitation": hidden}
         status, _, text = up.form(action, fields)
-        check(status == 400 and "a password has 8" in text and hidden in text, text)
+        check(status == 400 and "A password has 8 to 256 characters." in text and hidden in text, text)
+        check("data-answer" in text, "the script of the page would take it away")
         check('value="boss"' in text and 'value="The &quot;Boss&quot;"' in text, "typed names are gone")
         fields["password"] = PASSWORD
         for origin in ["http://evil.example", "null"]:
@@ -423,8 +424,7 @@ def test_accounts_forms(program, _places, folder):
         # Whatever stands in the address stays text.
         for path in ['/account?link="><script>', "/account?done=<script>", "/account?link=%00%ff"]:
             text = up.request("GET", urllib.parse.quote(path, safe="/?=%"))[2].decode()
-            check("<script" not in text, text)
-        check(up.request("GET", "/account.css")[1]["Content-Type"].startswith("text/css"), "no style")
+            check("<script>" not in text, text)
         status, headers, _ = up.form("/login", {"username": "Bo"})
         check(status == 303 and cookie_of(headers), "a guest by a form")
     finally:
@@ -432,6 +432,82 @@ def test_accounts_forms(program, _places, folder):
 
 
 # --- deletion and export --------------------------------------------------------------------------
+
+# The first two are paths of this server; whatever else may be read as another one leads to "/".
+NEXT_GOOD = ["/place/obby?channel=beta", "/create"]
+NEXT_BAD = ["//evil.example", "https://evil.example/", "/\\evil.example", "/\t/evil.example", "evil",
+            "/.//evil.example", "javascript:alert(1)", "/a\r\nX-Evil: 1", "/" + "a" * 600, "/é", ""]
+
+
+def test_accounts_form_returns_to_own_paths(program, _places, folder):
+    """After signing in one is where one came from, and never on another site."""
+    up = People(program, folder)
+    try:
+        up.operator()
+        for path in NEXT_GOOD + NEXT_BAD:
+            want = path if path in NEXT_GOOD else ""
+            text = up.request("GET", "/account?" + urllib.parse.urlencode({"next": path}))[2].decode()
+            check(text.count(f'name="next" value="{html.escape(want)}"') == (5 if want else 0)
+                  and (want or 'name="next"' not in text), (path, text))
+            status, headers, _ = up.form("/login", {"username": "boss", "password": PASSWORD,
+                                                    "next": path})
+            check((status, headers["Location"]) == (303, want or "/"), (path, headers))
+            check("X-Evil" not in headers, headers)
+        status, _, text = up.form("/login", {"username": "boss", "password": "wrong one",
+                                             "next": NEXT_GOOD[0]})
+        check(status == 401 and f'value="{NEXT_GOOD[0]}"' in text, "a typing error forgets it")
+        status, _, text = up.form("/register", {"username": "ann", "password": PASSWORD,
+                                                "next": NEXT_GOOD[0]})
+        check(status == 200 and f'href="{NEXT_GOOD[0]}">Go on<' in text, text)
+    finally:
+        up.kill()
+
+
+def test_accounts_page_says_what_is_needed(program, _places, folder):
+    """Without an invitation it says where to get one; sentences are sentences; waiting has an end."""
+    up = People(program, folder)
+    try:
+        boss = up.operator()
+        up.post("/admin/settings", {"registration": "invite"}, boss, "PUT")
+        text = up.request("GET", "/account")[2].decode()
+        check('action="/register"' not in text and "you need an invitation" in text, text)
+        check(up.post("/api/session", method="GET")[1]["registration"] == "invite", "not said")
+        check(up.post("/api/session", token=boss, method="GET")[1]["roles"][-1] == "operator", "roles")
+        link = up.post("/api/invitations", {"role": "creator"}, boss)[1]["link"].split("=")[1]
+        status, answer = up.post("/api/account/link", {"link": link})
+        check((status, answer) == (200, {"purpose": "register", "roles": ["creator"]}), answer)
+        reset = up.post("/api/accounts/boss/reset", token=boss)[1]["link"].split("=")[1]
+        check(up.post("/api/account/link", {"link": reset})[1]["purpose"] == "password", "not said")
+        for wrong in ("", "x" * 43, "<b>"):
+            check(code_of(up.post("/api/account/link", {"link": wrong})) == (410, "link_gone"), wrong)
+        check(code_of(up.post("/api/account/link", {"link": "x" * 99})) == (400, "malformed"), "long")
+        text = up.request("GET", f"/account?link={link}")[2].decode()
+        check('action="/register"' in text, text)
+        up.post("/api/account/recover", {"link": reset, "new": PASSWORD})
+        for _ in range(11):
+            status, headers, text = up.form("/login", {"username": "boss", "password": "wrong one"})
+        check(status == 429 and re.search(
+            r"Too many attempts. The next try is possible in 1?[0-9] minutes\.", text)
+            and int(headers["Retry-After"]) > 0, text)
+    finally:
+        up.kill()
+
+
+def test_accounts_sign_ins_name_the_browser(program, _places, folder):
+    """In our own words: nothing of what a browser says of itself is stored."""
+    up = People(program, folder)
+    try:
+        up.operator()
+        for agent, name in (("Mozilla/5.0 (X11; Linux x86_64; rv:1) Gecko/2 Firefox/1", "Firefox on Linux"),
+                            ("Mozilla/5.0 (Linux; Android 9) Chrome/1 Safari/2", "Chrome on Android"),
+                            ("<b>evil</b> Safari/", "Safari"), ("<script>", "")):
+            token = up.post("/login", {"username": "boss", "password": PASSWORD},
+                            **{"User-Agent": agent})[1]["session_token"]
+            rows = up.post("/api/account/sign-ins", token=token, method="GET")[1]["sign_ins"]
+            check([row["name"] for row in rows if row["is_this"]] == [name], rows)
+    finally:
+        up.kill()
+
 
 def test_accounts_deletion_and_export(program, _places, folder):
     up = People(program, folder)

@@ -8,10 +8,11 @@ import sys
 import time
 import urllib.parse
 
-from hosts import enter
-from support import PATIENCE, Closed, check, run, wait_until
+from hosts import Room, enter
+from support import PATIENCE, Closed, Player, check, run, wait_until
 from test_accounts import PASSWORD, People
 from test_drafts import SECRET, ask, code_of, good, tag_of
+from test_moderate import PLACE as ISLAND
 from test_moderate import Talkers
 
 PUPILS = int(os.environ.get("SANDLOT_PUPILS", "25"))  # of the class that much is handed out to
@@ -115,6 +116,9 @@ def test_classes(program, _places, folder):
         check((again["given"], again["had"], again["handout"]) == (1, 30, given["handout"]), again)
         places = places_of(up, kim, made)
         check(len(places) == 31 and len(set(places.values())) == 31, places)
+        named = f"/api/places/{places[more['username']]}/draft/files/place.json"
+        named = ask(up, "GET", named, sign_in(up, more["code"]))[2]
+        check(json.loads(named)["name"] == "Our town", named)
 
         # Each pupil writes in their own, and nobody else in it.
         mine, theirs = places[pupils[0]["username"]], places[pupils[1]["username"]]
@@ -268,6 +272,144 @@ def test_classes_crawl(program, _places, folder):
         up.kill()
 
 
+# --- children ---------------------------------------------------------------------------------------
+
+def heard_by(player):
+    return json.dumps(player.heard, ensure_ascii=False)
+
+
+def test_classes_names(program, _places, folder):
+    """A pupil does all they can to be known outside of the class, and a stranger all they can to learn a
+    pupil's name: there is an alias, no free chat and no text of theirs, until the teacher allows it."""
+    up = People(program, folder, variables=SECRET)
+    try:
+        boss = up.operator()
+        kim = teacher(up, boss, "kim")
+        made, pupils = school_class(up, kim, "5b", ["Markname", "Bert"])
+        child, number = pupils[0]["username"], pupils[0]["account"]
+        mark, bert = (sign_in(up, one["code"]) for one in pupils)
+        cyd = up.register("cyd")["session_token"]
+
+        def knows(text):
+            return any(one in text.lower() for one in ("markname", "marktext"))
+
+        # In a world with strangers: whatever the characters are called, and by a ticket or a sign-in.
+        refused = ask(up, "POST", "/api/account", mark, {"shown_name": "Marktext"})
+        check((refused[0], code_of(refused)) == (403, "name_closed"), refused)
+        profiles = good(ask(up, "GET", "/api/account/profiles", mark))
+        profiles["profiles"][0]["name"] = "Marktext"
+        good(ask(up, "PUT", "/api/account/profiles", mark, profiles))
+        talk = Talkers(up)
+        stranger, player = talk.enter(cyd), talk.enter(mark)
+        check(stranger.world_id == player.world_id, "two worlds")
+        player.say("profile", "save", {"profiles": [{"characterId": "second", "name": "Marktext"}]})
+        player.say("profile", "select", {"characterId": "second"})
+        check(talk.say(player, "Marktext is my name") == "chat_restricted", "a child chats with strangers")
+        check("Pupil " in heard_by(stranger) and not knows(heard_by(stranger)), "a stranger reads the name")
+        talk.leave(player)
+        answer = up.join(token=mark, place_id=ISLAND)
+        again = Player(Room(up, answer), name="Marktext", ticket=mark)  # the sign-in itself
+        talk.play(1)
+        check(not knows(heard_by(stranger)), "by a sign-in the name is there")
+        again.close()
+        refused = ask(up, "POST", "/api/worlds", mark, {"place_id": ISLAND, "name": "Marktext was here"})
+        check((refused[0], code_of(refused)) == (403, "name_closed"), refused)
+        check(ask(up, "POST", "/api/worlds", mark, {"place_id": ISLAND})[0] == 201, "no world at all")
+
+        # By the number of the account, which every player of a world learns.
+        good(ask(up, "PUT", f"/api/me/blocks/{number}", cyd))
+        blocks = ask(up, "GET", "/api/me/blocks", cyd)[2].decode()
+        check("Pupil " in blocks and not knows(blocks), blocks)
+        good(ask(up, "POST", "/api/accounts/cyd/roles", boss, {"roles": "creator"}))
+        trap = good(ask(up, "POST", "/api/drafts", cyd, {"title": "Trap"}))["place_id"]
+        for team in (ask(up, "PUT", f"/api/places/{trap}/team/{number}", cyd, {"role": "tester"}),
+                     ask(up, "GET", f"/api/places/{trap}/team", cyd)):
+            check(team[0] == 200 and b"Pupil " in team[2] and not knows(team[2].decode()), team)
+
+        # As the maker of a place that everybody finds.
+        good(ask(up, "POST", f"/api/accounts/{child}/roles", boss, {"roles": "creator"}))
+        place = good(ask(up, "POST", "/api/drafts", mark, {"title": "A tower"}))["place_id"]
+        publish(up, mark, place)
+        good(ask(up, "PATCH", f"/api/places/{place}", mark, {"visibility": "listed"}))
+        for who in (None, cyd):
+            for path in (f"/api/places/{place}", f"/api/places/{place}/revisions", "/api/places?sort=new",
+                         f"/place/{place}",
+                         "/api/places?q=tower", f"/api/places/{place}/worlds"):
+                status, _, text = ask(up, "GET", path, who)
+                check(status == 200 and not knows(text.decode()), f"{path}: {status} {text}")
+            for query in ("q=markname", f"creator={child}"):
+                found = good(ask(up, "GET", f"/api/places?{query}", who))["places"]
+                check(found == [], f"a stranger finds it by {query}")
+        check(good(ask(up, "GET", "/api/places?q=tower"))["places"][0]["creator"].startswith("Pupil "), "its maker")
+
+        # Those who are in the class know each other.
+        for who in (bert, kim, boss, mark):
+            creator = good(ask(up, "GET", f"/api/places/{place}", who))["creator"]
+            check(creator == {"username": child, "shown_name": "Markname"}, creator)
+        town = good(ask(up, "GET", f"/api/classes/{made}", bert))
+        check({one["shown_name"] for one in town["pupils"]} == {"Bert", "Markname"}, town)
+
+        # The teacher allows it, alone; and takes it back.
+        names = f"/api/classes/{made}/names"
+        check([ask(up, "PUT", names, who, {"public": True})[0] for who in (mark, cyd)] == [403, 404], "anybody does")
+        check(ask(up, "PUT", names, kim, {})[0] == 400, "nothing is said")
+        check(good(ask(up, "PUT", names, kim, {"public": True}))["public_names"] is True, "rule")
+        check(len(audit(up, boss, "class names")) == 1, "audit")
+        check(good(ask(up, "GET", f"/api/places/{place}"))["creator"]["shown_name"] == "Markname", "it is public")
+        good(ask(up, "POST", "/api/account", mark, {"shown_name": "Mark"}))
+        good(ask(up, "PUT", names, kim, {"public": False}))
+        up.stop()
+        up = People(program, folder, variables=SECRET)
+        check("Mark" not in json.dumps(good(ask(up, "GET", f"/api/places/{place}"))["creator"]), "after a restart")
+
+        # Who leaves the class and keeps the account stays a child.
+        good(ask(up, "DELETE", f"/api/classes/{made}/pupils/{number}", kim))
+        check("Mark" not in json.dumps(good(ask(up, "GET", f"/api/places/{place}", cyd))["creator"]), "it leaks then")
+        link = good(ask(up, "POST", f"/api/accounts/{child}/reset", boss))["link"].split("link=")[1]
+        back = good(ask(up, "POST", "/api/account/recover", None, {"link": link, "new": PASSWORD}))
+        check(good(ask(up, "GET", "/api/chat", back["session_token"]))["rule"] == "off", "free chat at last")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_classes_pupils(program, _places, folder):
+    """What a pupil sees of the class: what it is, and the places that they may play; nothing to lead it."""
+    up = People(program, folder, variables=SECRET)
+    try:
+        boss = up.operator()
+        kim = teacher(up, boss, "kim")
+        made, pupils = school_class(up, kim, "5b", ["Anna", "Bert"])
+        anna, bert = (sign_in(up, one["code"]) for one in pupils)
+        hand_out(up, kim, made, title="Our town")
+        listed = good(ask(up, "GET", "/api/classes", anna))
+        check([(one["class_id"], one["part"]) for one in listed["classes"]] == [(made, "pupil")], listed)
+        check(listed["may_make"] is False, listed)
+        mine = good(ask(up, "GET", "/api/classes", kim))
+        check(mine["may_make"] is True and mine["classes"][0]["part"] == "teacher", mine)
+        check(good(ask(up, "GET", "/api/classes", up.register("cyd")["session_token"]))["classes"] == [], "others")
+        seen = good(ask(up, "GET", f"/api/classes/{made}", anna))
+        check(seen["part"] == "pupil" and seen["chat"] == "off" and "code" not in json.dumps(seen), seen)
+        places = places_of(up, kim, made)
+        first = places[pupils[0]["username"]]
+        check(places_of(up, bert, made) == {pupils[1]["username"]: places[pupils[1]["username"]]}, "private ones")
+        good(ask(up, "PATCH", f"/api/places/{first}", anna, {"visibility": "unlisted"}))
+        check(places_of(up, bert, made) == places, "what is shown to the class")
+        good(ask(up, "DELETE", f"/api/places/{first}", anna))
+        check(first not in places_of(up, kim, made).values(), "the trash is in the gallery")
+        for method, path, body in (("DELETE", "", None), ("POST", "/pupils", {"names": ["x"]}),
+                                   ("POST", f"/pupils/{pupils[1]['account']}/code", None), ("POST", "/pause", None),
+                                   ("PUT", "/chat", {"rule": "free"}), ("PUT", "/names", {"public": True}),
+                                   ("POST", "/handout", {"title": "x"}), ("GET", "/handouts", None),
+                                   ("PUT", "/teachers/kim", None), ("POST", "/cards", {"renew": True}),
+                                   ("DELETE", f"/pupils/{pupils[1]['account']}", None)):
+            status = ask(up, method, f"/api/classes/{made}{path}", anna, body)[0]
+            check(status == 403, f"a pupil: {method} {path} says {status}")
+        up.stop()
+    finally:
+        up.kill()
+
+
 # --- worlds -----------------------------------------------------------------------------------------
 
 def test_classes_worlds(program, _places, folder):
@@ -289,7 +431,9 @@ def test_classes_worlds(program, _places, folder):
         talk = Talkers(up, place)
         first, second = talk.enter(anna), talk.enter(bert)
         check(first.world_id == second.world_id, "two worlds")
-        check(talk.say(first, "hello") is None, "chat is free at first")
+        check(talk.say(first, "hello") == "chat_restricted", "a new class chats freely")
+        check(good(ask(up, "PUT", f"/api/classes/{made}/chat", kim, {"rule": "free"}))["chat"] == "free", "rule")
+        talk.says_at_last(first, "hello", None)
         check(good(ask(up, "PUT", f"/api/classes/{made}/chat", kim, {"rule": "off"}))["chat"] == "off", "rule")
         talk.says_at_last(first, "still here", "chat_restricted")
         check(good(ask(up, "GET", "/api/chat", bert))["rule"] == "off", "it holds for pupils everywhere")
@@ -386,7 +530,7 @@ def test_classes_cards(program, _places, folder):
         check(ask(up, "POST", at, kim, {"codes": [theirs[0]["code"]]})[0] == 409, "codes of another class")
         check(ask(up, "POST", at, kim, {"codes": ["aaaa-aaaa-aaaa"]})[0] == 409, "no code")
         for who in (lee, anna, None):
-            check(ask(up, "POST", at, who, {"codes": codes})[0] in (401, 404), "the page is anybody's")
+            check(ask(up, "POST", at, who, {"codes": codes})[0] in (401, 403, 404), "the page is anybody's")
         for wrong in ({}, {"codes": [], "renew": False}, {"codes": codes, "renew": True}, {"codes": 5}):
             check(ask(up, "POST", at, kim, wrong)[0] == 400, wrong)
         # New ones for all: the old ones end, and their sign-ins.

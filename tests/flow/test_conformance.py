@@ -281,8 +281,11 @@ def cause_blocked(world):
 
 
 def cause_denied(world):
+    """Digging where the arm does not reach."""
     session = Session(world)
-    session.say("session", "respawn")
+    x, y, z = session.place()
+    session.say("voxel", "terraform", {"shape": 0, "min": [int(x // 1) + 40, int(y // 1), int(z // 1)],
+                                       "voxelKind": 0})
     return session
 
 
@@ -448,6 +451,7 @@ SAMPLES = {
     "build.remove": {"entityId": 1},
     "build.preview": {"active": False},
     "voxel.chunk_request": {},
+    "entity.patch_request": {"cells": [{"at": [0, 0, 0]}]},
     "profile.list": {},
     "profile.select": {"characterId": "default"},
     "profile.save": {"profiles": [{"characterId": "second", "name": "Bo"}]},

@@ -100,7 +100,7 @@ class Reader:
 
     def open(self, link):
         with urllib.request.urlopen(link, timeout=10) as answer:
-            check(b"<title>Sandlot</title>" in answer.read(), f"{link} is not the page")
+            check(b" \xc2\xb7 Sandlot</title>" in answer.read(), f"{link} is not the page")
 
     def write(self, prose, text):
         names = re.findall(r"`([\w./-]+\.lua)`", prose)

@@ -162,9 +162,23 @@ class Server:
         try:
             link.request(method, path, body=text, headers=given)
             answer = link.getresponse()
-            return answer.status, dict(answer.getheaders()), answer.read()
+            headers = dict(answer.getheaders())
+            if headers.get("Content-Type") == "text/event-stream":
+                return answer.status, headers, b""  # it does not end
+            return answer.status, headers, answer.read()
         finally:
             link.close()
+
+    def open_stream(self, path, token):
+        """A stream that stays open; its link."""
+        link = http.client.HTTPConnection("127.0.0.1", self.up.port, timeout=20 * PATIENCE)
+        link.request("GET", path, headers={"Authorization": f"Bearer {token}"})
+        check(link.getresponse().status == 200, path)
+        return link
+
+    def wait_for_backup(self):
+        wait_until(lambda: self.post("/admin/backups", None, "operator", "GET")["state"] != "running",
+                   "the backup ends")
 
 
 # --- good requests --------------------------------------------------------------------------------
@@ -205,6 +219,24 @@ def guest_of_world(server):
     world = server.own_world()
     server.post(f"/api/worlds/{world}/guests", {"username": "boss"}, "account")
     return Ask(who="account", world_id=world, username="boss")
+
+
+def owner_kicks(server):
+    """By somebody new: nobody removes people without end."""
+    ask = own_world(server)
+    return Ask(ask.who, {"player": "ann"}, world_id=server.post("/api/worlds", ask.body, ask.who)["world_id"])
+
+
+def many_kicks(server):
+    ask = owner_kicks(server)
+    for _ in range(60):
+        server.post(f"/api/worlds/{ask.parts['world_id']}/kick", ask.body, ask.who)
+    return ask
+
+
+def kicks_herself(server):
+    ask = owner_kicks(server)
+    return Ask(ask.who, {"player": ask.who}, **ask.parts)
 
 
 def own_world(server):
@@ -318,7 +350,7 @@ def many_evidence(server):
 PLAIN = {name: (lambda server: Ask()) for name in [
     "GET /healthz", "GET /health", "GET /api/health", "GET /readyz", "GET /metrics",
     "GET /api/openapi.json", "GET /api/docs", "GET /api/assets", "GET /api/session",
-    "GET /account", "GET /account.css", "GET /cards.css"]}
+    "GET /account", "GET /cards.css"]}
 OPERATOR = {name: (lambda server: Ask("operator")) for name in [
     "GET /admin/servers", "GET /admin/sessions", "POST /admin/cleanup", "GET /admin/ban",
     "GET /admin/mute", "GET /admin/drain", "POST /admin/drain", "DELETE /admin/drain",
@@ -347,6 +379,8 @@ GOOD = {
     "POST /api/account": lambda server: Ask("account", {"shown_name": "Ann"}),
     "POST /api/account/password": password_change,
     "POST /api/account/recover": recovery,
+    "POST /api/account/link": lambda server: Ask(
+        body={"link": server.post("/api/invitations", {}, "operator")["link"].split("=")[1]}),
     "GET /api/account/sign-ins": lambda server: Ask("account"),
     "DELETE /api/account/sign-ins/{id}": sign_in_to_end,
     "POST /api/account/tokens": lambda server: Ask("account", {"name": "t", "scope": "play"}),
@@ -362,6 +396,8 @@ GOOD = {
     "POST /api/worlds/{world_id}/guests": lambda server: Ask(
         "account", {"username": "boss"}, world_id=server.own_world()),
     "DELETE /api/worlds/{world_id}/guests/{username}": guest_of_world,
+    "GET /api/worlds/{world_id}/rights": lambda server: Ask("account", world_id=server.own_world()),
+    "POST /api/worlds/{world_id}/kick": owner_kicks,
     "GET /api/script": lambda server: Ask(server=server.development,
                                           query={"id": script(server)[0]}),
     "POST /api/script/save": save,
@@ -500,6 +536,7 @@ CONFLICT = {
         "host", {**host_evidence(server).body, "boot": "2" * 32}),
     "DELETE /api/account": lambda server: Ask("operator", {"password": PASSWORD}),  # the last one
     "POST /api/account/password": "a password that was changed meanwhile makes the old one wrong, 401",
+    "POST /api/account/link": "it only reads; a link that was used is gone, 410",
     "POST /api/account/recover": "a code that was used is wrong, 401, and such a link is gone, 410",
     "DELETE /api/account/sign-ins/{id}": "one that has ended is 404",
     "POST /api/account/tokens": account_with_tokens,
@@ -515,6 +552,7 @@ CONFLICT = {
     "DELETE /world/{world_id}": lambda server: Ask("operator", world_id=server.started()),
     "POST /api/worlds/{world_id}/guests": world_with_guests,
     "DELETE /api/worlds/{world_id}/guests/{username}": "an invitation that was taken back is 404",
+    "POST /api/worlds/{world_id}/kick": kicks_herself,
     "POST /api/script/save": lambda server: Ask(
         server=server.development, body={**save(server).body, "knownHash": "0" * 64}),
     "DELETE /api/jobs/{id}": "a build that is over stays as it is",
@@ -635,6 +673,7 @@ LIMITED = {
     "POST /api/account/recover": wrong_codes,
     "POST /join": worlds_of_address(4),
     "POST /api/worlds": worlds_of_address(5),
+    "POST /api/worlds/{world_id}/kick": many_kicks,
     "GET /api/rooms/{code}": wrong_rooms,
     "GET /api/rooms/{code}/ws": many_sockets,
     "GET /admin/logs": many_followers,
@@ -645,7 +684,7 @@ LIMITED = {
 AT_ONCE = {
     "GET /healthz", "GET /health", "GET /api/health", "GET /readyz", "GET /api/openapi.json",
     "GET /api/docs", "GET /blob/{sha256}", "GET /api/session",
-    "GET /api/account", "GET /account.css", "GET /cards.css", "GET /api/account/sign-ins", "GET /admin/host-keys",
+    "GET /api/account", "GET /cards.css", "GET /api/account/sign-ins", "GET /admin/host-keys",
     "GET /admin/settings", "GET /admin/ban", "GET /admin/mute",
 }
 
@@ -723,6 +762,7 @@ def crowd_world(server):
             join()
         wait_until(lambda: world.request("GET", "/metrics")[0] == 503, "all wait")
         yield {}
+    wait_until(lambda: world.request("GET", "/metrics")[0] != 503, "nobody waits any more")
 
 
 # --- what is asked --------------------------------------------------------------------------------

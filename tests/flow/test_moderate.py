@@ -87,9 +87,43 @@ def put(up, path, text, token):
         link.close()
 
 
+def begin_talking(program, folder):
+    """Guests may chat, which they may not by default."""
+    up, boss = begin(program, folder)
+    ask(up, "PUT", "/admin/settings", {"guest_chat": "free"}, boss)
+    return up, boss
+
+
+def test_moderate_guests(program, _places, folder):
+    """Guests are silent until an operator says otherwise, or until they have an account."""
+    up, boss = begin(program, folder)
+    try:
+        ann, bo = up.register("ann"), guest(up, "bo")
+        talk = Talkers(up)
+        first, second = talk.enter(ann["session_token"]), talk.enter(bo["session_token"])
+        check(talk.say(first, "hello") is None and talk.hears(second, "hello"), "an account may chat")
+        check(talk.say(second, "hello ann") == "chat_restricted", "a guest may chat")
+        answer = ask(up, "GET", "/api/chat", None, bo["session_token"])
+        check(answer == {"rule": "off", "guest": True, "phrases": []}, answer)
+        answer = ask(up, "GET", "/api/chat", None, ann["session_token"])
+        check(answer == {"rule": "free", "guest": False, "phrases": []}, answer)
+        check(ask(up, "GET", "/admin/settings", None, boss)["guest_chat"] == "off", "setting")
+        check(code_of(up.post("/admin/settings", {"guest_chat": "loud"}, boss, method="PUT"))
+              == (400, "malformed"), "any rule")
+        check(code_of(up.post("/admin/settings", {"guest_chat": "phrases"}, boss, method="PUT"))
+              == (409, "no_phrases"), "without phrases")
+        check(ask(up, "PUT", "/admin/settings", {"guest_chat": "free"}, boss)["guest_chat"] == "free", "set")
+        talk.says_at_last(second, "at last")
+        ask(up, "PUT", "/admin/settings", {"guest_chat": "off"}, boss)
+        talk.says_at_last(second, "and now", "chat_restricted")
+        up.stop()
+    finally:
+        up.kill()
+
+
 def test_moderate_reports(program, _places, folder):
     """From a page and from the game; what was said before is in them, and only operators read it."""
-    up, boss = begin(program, folder)
+    up, boss = begin_talking(program, folder)
     try:
         ann, bo = up.register("ann"), guest(up, "bo")
         talk = Talkers(up)
@@ -148,7 +182,7 @@ def test_moderate_reports(program, _places, folder):
 
 def test_moderate_chat_rules(program, _places, folder):
     """The world enforces them, in a JSON session too; a change reaches those who play."""
-    up, boss = begin(program, folder)
+    up, boss = begin_talking(program, folder)
     try:
         ann, bo = up.register("ann"), guest(up, "bo")
         talk = Talkers(up)
@@ -162,7 +196,7 @@ def test_moderate_chat_rules(program, _places, folder):
         talk.says_at_last(first, "what I want", "chat_restricted")
         check(talk.say(first, "Well done.") is None and talk.hears(second, "Well done."), "a phrase is refused")
         answer = ask(up, "GET", "/api/chat", None, ann["session_token"])
-        check(answer == {"rule": "phrases", "phrases": ["Hello!", "Well done."]}, answer)
+        check(answer == {"rule": "phrases", "guest": False, "phrases": ["Hello!", "Well done."]}, answer)
         # The strictest: of one account.
         ask(up, "PUT", "/admin/users/ann/chat", {"rule": "off"}, boss)
         talk.says_at_last(first, "Hello!", "chat_restricted")
@@ -189,7 +223,7 @@ def test_moderate_chat_rules(program, _places, folder):
 
 def test_moderate_blocks(program, _places, folder):
     """Whoever blocks somebody does not hear them, now and when they come later."""
-    up, boss = begin(program, folder)
+    up, boss = begin_talking(program, folder)
     try:
         ann, bo, cy = up.register("ann"), guest(up, "bo"), guest(up, "cy")
         mine = ann["session_token"]
@@ -220,7 +254,7 @@ def test_moderate_blocks(program, _places, folder):
 
 def test_moderate_words(program, _places, folder):
     """Stars in chat; names with such a word are refused."""
-    up, boss = begin(program, folder)
+    up, boss = begin_talking(program, folder)
     try:
         ann, bo = up.register("ann"), guest(up, "bo")
         talk = Talkers(up)

@@ -29,7 +29,8 @@ def sandlot(program, *arguments, code=0, **options):
 def make(program, folder, template, typescript=False):
     place = os.path.join(folder, f"{template}{'-ts' if typescript else ''}")
     options = ["--typescript"] if typescript else []
-    sandlot(program, "new", place, "--template", template, *options)
+    said = sandlot(program, "new", place, "--template", template, *options)
+    check(("Node 20" in said) == typescript, said)
     return place
 
 

@@ -323,6 +323,57 @@ def hears_stop(player):
     check([error["code"] for error in player.errors] in (["stopped"], ["behind"]), f"{player.errors}")
 
 
+def test_places_owners_kick(program, places, folder):
+    """The owner of the place removes players from its worlds, and the owner of a world from that one; who
+    is removed reads why and may come again. Operators cannot be removed, and nobody else may."""
+    all_ = Publisher(program, places, folder)
+    up = all_.up
+    try:
+        boss = up.operator()
+        all_.publish()
+        bo, cy = Guest(up, "bo"), Guest(up, "cy")
+        room = bo.play(place_id=all_.place_id)
+        path = f"/api/worlds/{room.world_id}"
+        name = f"guest_{bo.get('/api/account')['user_id']:x}"
+        check(all_.ann.get(f"{path}/rights") == {"world_id": room.world_id, "kick": True}, "the owner may")
+        check(cy.get(f"{path}/rights")["kick"] is False, "a stranger may not")
+        cy.refused(403, "denied", "POST", f"{path}/kick", {"player": name})
+        cy.refused(404, "not_found", "POST", "/api/worlds/world_none/kick", {"player": name})
+        all_.ann.refused(404, "not_found", "POST", f"{path}/kick", {"player": "nobody"})
+        all_.ann.refused(409, "yourself", "POST", f"{path}/kick", {"player": "ann"})
+        all_.ann.refused(403, "denied", "POST", f"{path}/kick", {"player": "boss"})
+        for reason in ("a\u202eb", "a\nb", "x" * 65, 7):
+            all_.ann.refused(400, "malformed", "POST", f"{path}/kick", {"player": name, "reason": reason})
+        status, answer = all_.ann.ask("POST", f"{path}/kick", {"player": name, "reason": "no digging"})
+        check(status == 200 and answer["reason"] == "the place's owner wrote: no digging", f"{status} {answer}")
+        why = told_why(room)
+        check(why == ("kicked", "you were removed from this world: the place's owner wrote: no digging"), why)
+        check(bo.join(world_id=room.world_id)["world_id"] == room.world_id, "a kick is no ban")
+
+        # A world of one's own, in somebody else's place.
+        den = cy.ask("POST", "/api/worlds", {"place_id": all_.place_id, "name": "Den"})[1]["world_id"]
+        inside = bo.play(world_id=den)
+        check(cy.ask("POST", f"/api/worlds/{den}/kick", {"player": name})[0] == 200, "its owner may")
+        check(told_why(inside)[1].endswith(": its owner decided so"), "he was not told")
+        status, rows = up.post("/admin/audit", None, boss, method="GET")
+        kicks = [row for row in rows["audit"] if row["action"] == "world.kick"]
+        check(len(kicks) == 2 and "no digging" in kicks[1]["detail"] and room.world_id in kicks[1]["detail"], kicks)
+        up.stop()
+    finally:
+        up.kill()
+
+
+def told_why(player):
+    """The code and the words with which a session ended."""
+    try:
+        for _ in range(100):
+            player.listen(0.2)
+    except Closed:
+        pass
+    check(player.errors, "nothing was said")
+    return player.errors[-1]["code"], player.errors[-1]["message"]
+
+
 def test_places_a_new_revision(program, places, folder):
     """More than scripts changed. A public world goes on with the revision that it began with, and who
     asks for the place gets a new one; a named world begins again with the new revision, and with all

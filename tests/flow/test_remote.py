@@ -39,7 +39,7 @@ class ControlPlane(Host):
         self.lines = []
         self.process = subprocess.Popen(
             [program, "up", "--data", data, "--places", os.path.dirname(place), "--default-place",
-             os.path.basename(place), "--port", str(port), "--allow-weak-jail"],
+             os.path.basename(place), "--port", str(port), "--allow-weak-jail", "--guest-chat", "free"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             env={name: value for name, value in os.environ.items() if not name.startswith("SANDLOT_")})
         self.reader = threading.Thread(target=self._read, daemon=True)

@@ -112,6 +112,8 @@ def test_remote_order_chat(program, _places, folder):
         code = ask("POST", f"/api/classes/{made}/pupils", {"names": ["Zoe"]}, token)["pupils"][0]["code"]
         pupil = ask("POST", "/login", {"code": code})
         third = talk.enter(pupil["session_token"])
+        talk.says_at_last(third, "I am here", "chat_restricted")  # until the teacher allows it
+        ask("PUT", f"/api/classes/{made}/chat", {"rule": "free"}, token)
         talk.says_at_last(third, "I am here")
         ask("PUT", f"/api/classes/{made}/chat", {"rule": "off"}, token)
         talk.says_at_last(third, "and now", "chat_restricted")
@@ -140,6 +142,8 @@ def test_remote_order_class(program, _places, folder):
                                       "--place-id", place, world=world)
         talk = Elsewhere(pair, world)
         first = talk.enter(anna)
+        talk.says_at_last(first, "hello", "chat_restricted")  # until the teacher allows it
+        pair.ask("PUT", f"/api/classes/{made}/chat", {"rule": "free"}, kim)
         talk.says_at_last(first, "hello")
         pair.ask("PUT", f"/api/classes/{made}/chat", {"rule": "off"}, kim)
         talk.says_at_last(first, "still here", "chat_restricted")

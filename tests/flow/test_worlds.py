@@ -191,8 +191,12 @@ def test_worlds_private_code_changes(program, places, folder):
         for name in ("ann", "eve"):
             status, answer = bo.ask("POST", guests, {"username": name})
             check((status, answer["room_code"]) == (200, code), answer)
+        # Who is invited knows that it is there, and is told that its file is not for them.
+        for method, path in (("GET", ""), ("GET", "/export"), ("DELETE", "")):
+            ann.refused(403, "denied", method, f"/world/{world}{path}")
         player = eve.play(room_code=code)
         status, answer = bo.ask("DELETE", f"{guests}/eve")
+        eve.refused(404, "not_found", "GET", f"/world/{world}")
         new = answer["room_code"]
         check(status == 200 and len(new) == 10 and new != code, answer)
         wait_until(lambda: bo.get(f"/api/rooms/{world}")["roomCode"] == new, "the world has it")

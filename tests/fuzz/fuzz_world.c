@@ -281,7 +281,7 @@ static void op_command(Play *play)
         break;
     case 6: {
         MessageBlobRequest request = {.from_chunk = byte_read_u8(&play->reader) % 4};
-        memcpy(request.hash.bytes, play->world->scene_hash, sizeof request.hash.bytes);
+        memcpy(request.hash.bytes, play->world->scene.hash, sizeof request.hash.bytes);
         send(play, connection, MESSAGE_BLOB_REQUEST, &request);
         break;
     }

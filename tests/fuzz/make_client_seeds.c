@@ -80,7 +80,8 @@ static size_t frame(uint8_t *bytes, size_t capacity)
     }
     uint8_t record[256];
     BitWriter bits = bit_writer(record, sizeof record);
-    const NetState state = {.version = 1,
+    const NetState state = {.paint = {.colour = 0x33aa55, .visible = 1, .material = 3},
+                            .version = 1,
                             .motion = net_motion_quantise(vec3(1, 0, 2), vec3(1, 0, 0), 0, 600),
                             .health = 100};
     delta_encode(NET_PLAYER, NULL, &state, NULL, 603, 60, &bits);

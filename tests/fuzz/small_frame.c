@@ -58,7 +58,8 @@ size_t small_frame_attributes(uint8_t *out, size_t capacity)
 
 static NetState state_of(NetKind kind)
 {
-    NetState state = {.version = 5, .yaw = 20, .flags = NET_GROUNDED, .health = 100};
+    NetState state = {
+        .paint = PAINT_NONE, .version = 5, .yaw = 20, .flags = NET_GROUNDED, .health = 100};
     if (net_kind_moves(kind)) {
         state.motion =
             (NetMotion){.tick = 9006, .position = {256, 0, -512}, .velocity = {320, 0, 0}};
@@ -122,6 +123,7 @@ size_t small_frame_second(uint8_t *out, size_t capacity)
     const NetState part = state_of(NET_PART);
     NetState painted = part;
     painted.version += 3;
+    painted.paint = (Paint){.colour = 0x33aa55, .transparency = 100, .glow = 1, .texture = 4000};
     painted.attributes_version++;
     painted.shape_version += 2;
     const NetState npc = state_of(NET_NPC);

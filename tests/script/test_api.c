@@ -68,6 +68,48 @@ TEST(scripts_of_the_api)
     }
 }
 
+// A client sees what the server paints; what its own scripts paint hides that, member by member,
+// until the server changes that member, and nobody is warned.
+TEST(a_client_paints_over_until_the_server_does)
+{
+    static const char server[] = "function onStart()\n"
+                                 "  task.wait(0.2)\n"
+                                 "  local door = World.Find('Door')\n"
+                                 "  door:SetLook{colour = '#111111', glow = 0.5}\n"
+                                 "  task.wait(0.4)\n"
+                                 "  door.Color = '#222222'\n"
+                                 "  task.wait(0.2)\n"
+                                 "  assert(door.Glow == 0.5, 'a client changes nothing here')\n"
+                                 "  print('server is done')\n"
+                                 "end\n";
+    static const char client[] = "function onStart()\n"
+                                 "  task.wait(0.4)\n"
+                                 "  local door = World.Find('Door')\n"
+                                 "  print('sees', door.Color, door.Glow)\n"
+                                 "  door:SetLook{color = '#999999', glow = 1}\n"
+                                 "  print('paints', door.Color, door.Glow)\n"
+                                 "  task.wait(0.4)\n"
+                                 "  print('then', door.Color, door.Glow)\n"
+                                 "end\n";
+    SampleWorld *world = small_world_open();
+    ScriptSystem *scripts = sample_world_scripts(world, SCRIPT_SERVER);
+    ScriptSystem *view = sample_world_scripts(world, SCRIPT_CLIENT);
+    CHECK(add(scripts, "ServerScriptService/Game", server, sizeof server - 1));
+    CHECK(add(view, "StarterPlayer/Hud", client, sizeof client - 1));
+    sample_world_step(world, 90);
+    check_no_faults(scripts, "server");
+    check_no_faults(view, "client");
+    static const char *const wanted[] = {"sees\t#111111\t0.5\n", "paints\t#999999\t1.0\n",
+                                         "then\t#222222\t1.0\n", "server is done\n"};
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        if (strstr(small_log.text, wanted[i]) == NULL) {
+            test_fail(__FILE__, __LINE__, "%s is not in %s", wanted[i], small_log.text);
+        }
+    }
+    CHECK(strstr(small_log.text, "is ignored on a client") == NULL);
+    small_world_close(world);
+}
+
 // The client hears of what it may see, when it is replicated; the server at the end of the tick.
 TEST(changes_are_heard_on_both_sides)
 {
@@ -484,7 +526,7 @@ TEST(an_option_that_does_not_exist_is_an_error)
         "\"string\"?" DECLARE_EXAMPLE "\n",
         "Entity:SetAttribute has no option \"persistant\"; did you mean \"persistent\"?\n",
         "Entity:SetAttribute: private must be a boolean, got string\n",
-        "Sound.Play has no option \"loudness\"; the options are position, volume, player\n",
+        "Sound.Play has no option \"loudness\"; the options are position, entity, volume, ",
         "Sound.Play: volume must be finite, not NaN or infinity\n",
         "Projectile.Fire has no option \"damge\"; did you mean \"damage\"?\n",
         "Projectile.Fire: kind must be an integer, got number\n",

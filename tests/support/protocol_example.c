@@ -70,6 +70,18 @@ static void set_attributes(Details *details)
     details->detail.attributes_bytes = (uint32_t)writer.at;
 }
 
+static void set_tag(Details *details)
+{
+    ByteWriter writer = byte_writer(details->attributes, sizeof details->attributes);
+    net_attributes_write_name(&writer, text_of(""));
+    net_attributes_write_end(&writer);
+    net_attributes_write_tag(&writer, text_of("Goal"));
+    net_attributes_write_end(&writer);
+    ASSERT(writer.status == STATUS_OK);
+    details->detail.attributes = details->attributes;
+    details->detail.attributes_bytes = (uint32_t)writer.at;
+}
+
 // --- printing -----------------------------------------------------------------------------------
 
 // Breaks between members and between objects, so that the page stays readable.
@@ -106,14 +118,16 @@ static void put_frame(ByteWriter *writer, Merge *merge, const SnapshotPlan *plan
 // --- the frames ---------------------------------------------------------------------------------
 
 static const NetState walker = {
+    .paint = PAINT_NONE,
     .version = 1,
     .motion = {.tick = FIRST_TICK, .position = {320, 0, 896}, .velocity = {0, 0, 320}},
     .yaw = 64,
     .flags = NET_GROUNDED,
     .health = 100};
-static const NetState thing = {.version = 1, .shape_version = 1, .attributes_version = 1};
-static const NetState bare = {.version = 1, .shape_version = 1};
-static const NetState hidden = {.version = 1, .flags = NET_HIDDEN};
+static const NetState thing = {
+    .paint = PAINT_NONE, .version = 1, .shape_version = 1, .attributes_version = 1};
+static const NetState bare = {.paint = PAINT_NONE, .version = 1, .shape_version = 1};
+static const NetState labelled = {.paint = PAINT_NONE, .version = 1, .attributes_version = 1};
 static const SnapshotHeader first = {true, 1, FIRST_TICK, 115, 0};
 static const SnapshotHeader second = {false, 2, FIRST_TICK + 3, 118, 0};
 
@@ -134,7 +148,7 @@ static NetShape lift_shape(void)
 static void put_first(ByteWriter *writer, Merge *merge)
 {
     static Records records;
-    static Details lift, wall;
+    static Details lift, wall, sign;
     static const DeltaDetail none = {0};
     records.count = 0;
     const NetShape lift_now = lift_shape();
@@ -145,6 +159,7 @@ static void put_first(ByteWriter *writer, Merge *merge)
                                .health = 90};
     set_shape(&lift, &lift_now);
     set_attributes(&lift);
+    set_tag(&sign);
     set_shape(&wall, &wall_now);
     const SnapshotEnter enters[] = {
         {0, NET_PLAYER, 42, 9, record_of(&records, NET_PLAYER, NULL, &walker, &none, FIRST_TICK)},
@@ -152,7 +167,7 @@ static void put_first(ByteWriter *writer, Merge *merge)
         {2, NET_STRUCTURE, 61, 9,
          record_of(&records, NET_STRUCTURE, NULL, &bare, &wall.detail, FIRST_TICK)},
         {3, NET_SCENE_PART, 5, 0,
-         record_of(&records, NET_SCENE_PART, NULL, &hidden, &none, FIRST_TICK)},
+         record_of(&records, NET_SCENE_PART, NULL, &labelled, &sign.detail, FIRST_TICK)},
     };
     const SnapshotPlan plan = {.header = first,
                                .tick_rate = TICK_RATE,

@@ -95,7 +95,8 @@ static void answer_auth(ActWorld *act, uint64_t connection, const uint8_t *ticke
     name = name != NULL ? name + 1 : "somebody";
     CHECK_OK(
         act_world_enter(act, &(Entry){.type = ENTRY_AUTH,
-                                      .flags = ENTRY_OK | (account >= 1000 ? ENTRY_OPERATOR : 0),
+                                      .flags = ENTRY_OK | (account >= 1000 ? ENTRY_OPERATOR : 0) |
+                                               (account == ACT_PUPIL ? ENTRY_FIXED_NAME : 0),
                                       .connection = connection,
                                       .number = account,
                                       .name = name,

@@ -87,6 +87,7 @@ Status act_world_enter(ActWorld *act, const Entry *entry); // and into the journ
 Status act_world_script(ActWorld *act, const char *path, const char *source);
 void act_world_tick(ActWorld *act, uint32_t count);
 void act_world_answer(ActWorld *act); // what the world has asked for; a tick does it too
+#define ACT_PUPIL 500 // an account whose name is fixed; from 1000 on they are operators
 ActClient *act_world_join(ActWorld *act, uint64_t account, const char *name); // and a few ticks
 void act_world_cut(ActWorld *act, ActClient *client);
 Session *act_world_session(ActWorld *act, const ActClient *client);

@@ -194,7 +194,8 @@ void stage_play(Stage *stage)
 
 NetState stage_state(Vec3 position, Vec3 velocity, uint64_t tick)
 {
-    return (NetState){.version = 1,
+    return (NetState){.paint = paint_default,
+                      .version = 1,
                       .motion = net_motion_quantise(position, velocity, 0, tick),
                       .flags = NET_GROUNDED,
                       .health = 100};

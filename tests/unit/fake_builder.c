@@ -70,8 +70,8 @@ void fake_builder_wait_began(uint32_t count)
 
 const char *build_stage_name(BuildStage stage)
 {
-    static const char *const names[] = {"read",  "scan",   "translate", "typescript", "compile",
-                                        "scene", "assets", "write",     "done"};
+    static const char *const names[] = {"read",   "scan",  "translate", "typescript", "compile",
+                                        "assets", "scene", "write",     "done"};
     return names[stage];
 }
 

@@ -75,6 +75,10 @@ NetState net_random_state(Rng *rng, NetKind kind, const NetState *before, uint64
     if (!net_kind_moves(kind) && (choice & 8) != 0) {
         state.shape_version++;
     }
+    if (kind != NET_PROJECTILE && (choice & 32) != 0) {
+        const PaintMember member = (PaintMember)rng_below(rng, PAINT_MEMBER_COUNT);
+        paint_set(&state.paint, member, rng_below(rng, paint_row(member)->most + 1));
+    }
     if ((choice & 16) != 0) {
         state.attributes_version += 1 + rng_below(rng, 20);
     }

@@ -161,6 +161,23 @@ static ScriptValue number(double value)
     return (ScriptValue){.type = SCRIPT_NUMBER, .number = value};
 }
 
+// The error of a script that paints too much says what is full: not the tags.
+TEST(too_many_looks_are_named)
+{
+    AuthorityConfig config = authority_config_default();
+    config.attributes.record_max = 4;
+    World w = open_world_with(&config, 64);
+    const Paint red = {.colour = 0xff0000};
+    w.world->caller = 1;
+    CHECK_OK(w.methods->set_paint(w.world, DOOR, &red, 1u << PAINT_COLOUR));
+    CHECK_OK(w.methods->set_paint(w.world, ZONE, &red, 1u << PAINT_COLOUR));
+    CHECK_INT(w.methods->set_paint(w.world, PAD, &red, 1u << PAINT_COLOUR), STATUS_LIMIT);
+    REQUIRE(w.world->refusal != NULL);
+    CHECK(strstr(w.world->refusal, "4 entities that have looks") != NULL);
+    CHECK(strstr(w.world->refusal, "a script has at most half") != NULL);
+    close_world(&w);
+}
+
 TEST(names_find_the_lowest_that_is_left)
 {
     World w = open_world();
@@ -850,6 +867,17 @@ TEST(structures_stand_fall_and_are_reported)
     close_world(&w);
 }
 
+static Status play(World *w, const char *name, uint64_t player_id, const Vec3 *at, float volume)
+{
+    ScriptSound sound = {.name = text_from(name),
+                         .player_id = player_id,
+                         .has_position = at != NULL,
+                         .position = at != NULL ? *at : VEC3_ZERO,
+                         .volume = volume,
+                         .pitch = 1};
+    return w->methods->sound(w->world, &sound);
+}
+
 TEST(effects_wait_for_the_owner_and_have_caps)
 {
     AuthorityConfig config = authority_config_default();
@@ -866,7 +894,7 @@ TEST(effects_wait_for_the_owner_and_have_caps)
     CHECK_OK(w.methods->send(w.world, &message));
     CHECK_OK(w.methods->chat(w.world, text_from("hello"), 0));
     const Vec3 at = {1, 2, 3};
-    CHECK_OK(w.methods->sound(w.world, text_from("bell"), 7, &at, 0.5f));
+    CHECK_OK(play(&w, "bell", 7, &at, 0.5f));
     const StoreRequest store = {.request_id = 9,
                                 .operation = STORE_SET,
                                 .store = text_from("scores"),
@@ -881,7 +909,8 @@ TEST(effects_wait_for_the_owner_and_have_caps)
     CHECK(same(effects[0].message.name, "hit") && effects[0].message.payload != payload);
     CHECK_BYTES(effects[0].message.payload, payload, 3);
     CHECK(effects[1].type == EFFECT_CHAT && same(effects[1].text, "hello"));
-    CHECK(effects[2].type == EFFECT_SOUND && effects[2].has_position && effects[2].position.y == 2);
+    CHECK(effects[2].type == EFFECT_SOUND && effects[2].sound.has_position &&
+          effects[2].sound.position.y == 2);
     CHECK(effects[3].type == EFFECT_STORE && same(effects[3].store.key, "k"));
     CHECK_INT(effects[3].store.request_id, 9);
 
@@ -889,7 +918,7 @@ TEST(effects_wait_for_the_owner_and_have_caps)
     message.player_id = 8;
     CHECK_INT(w.methods->send(w.world, &message), STATUS_NOT_FOUND);
     CHECK_INT(w.methods->chat(w.world, text_from("x"), 8), STATUS_NOT_FOUND);
-    CHECK_INT(w.methods->sound(w.world, text_from("x"), 8, NULL, 1), STATUS_NOT_FOUND);
+    CHECK_INT(play(&w, "x", 8, NULL, 1), STATUS_NOT_FOUND);
     message.player_id = 0;
     message.name = text_from("");
     CHECK_INT(w.methods->send(w.world, &message), STATUS_RANGE);
@@ -898,11 +927,11 @@ TEST(effects_wait_for_the_owner_and_have_caps)
     CHECK_INT(w.methods->send(w.world, &message), STATUS_RANGE);
     CHECK_INT(w.methods->chat(w.world, text_from(""), 0), STATUS_RANGE);
     CHECK_INT(w.methods->chat(w.world, text_from("\xff"), 0), STATUS_MALFORMED);
-    CHECK_INT(w.methods->sound(w.world, text_from("bell"), 0, NULL, 2), STATUS_RANGE);
-    CHECK_INT(w.methods->sound(w.world, text_from("bell"), 0, NULL, NAN_F), STATUS_RANGE);
-    CHECK_INT(w.methods->sound(w.world, text_from(""), 0, NULL, 1), STATUS_RANGE);
+    CHECK_INT(play(&w, "bell", 0, NULL, 2), STATUS_RANGE);
+    CHECK_INT(play(&w, "bell", 0, NULL, NAN_F), STATUS_RANGE);
+    CHECK_INT(play(&w, "", 0, NULL, 1), STATUS_RANGE);
     const Vec3 nowhere = {NAN_F, 0, 0};
-    CHECK_INT(w.methods->sound(w.world, text_from("bell"), 0, &nowhere, 1), STATUS_RANGE);
+    CHECK_INT(play(&w, "bell", 0, &nowhere, 1), STATUS_RANGE);
     StoreRequest bad = store;
     bad.key = text_from("");
     CHECK_INT(w.methods->store(w.world, &bad), STATUS_RANGE);

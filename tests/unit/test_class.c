@@ -88,7 +88,7 @@ TEST(pupils_sign_in_by_their_code_and_nothing_else)
     CHECK_TEXT(anna.account.shown_name, "Anna");
     CHECK_TEXT(other.account.name, "5b-anna2");
     CHECK_TEXT(other.account.shown_name, "Anna 2");
-    CHECK_INT(anna.account.roles, 0);
+    CHECK_INT(anna.account.roles, ROLE_PUPIL);
     CHECK_INT(account_add_pupil(control, &class, "~x", &again), ACCOUNT_BAD_SHOWN_NAME);
     CHECK_INT(account_add_pupil(control, &class, "Ωμέγα", &again), ACCOUNT_OK);
     CHECK(name_is_valid(again.account.name));
@@ -402,6 +402,100 @@ TEST(a_pupil_is_exported_without_the_code_and_deleted_with_it)
     CHECK_INT(
         fixture_number(&fixture, "SELECT count(*) FROM class_pupils WHERE length(class_id) > 0"),
         0);
+    control_destroy(control);
+    fixture_end(&fixture);
+}
+
+TEST(a_new_class_does_not_chat_freely_until_its_teacher_says_so)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    Control *control = open_control(&fixture);
+    REQUIRE(control != NULL);
+    const StoreClass class = class_of("class_a", 7), second = class_of("class_b", 7);
+    ClassPupil anna;
+    uint32_t line = 0;
+    CHECK_OK(control_make_class(control, &class, 1));
+    CHECK_INT(control_chat_rule(control, STORE_CHAT_CLASS, 0, "class_a"), CHAT_OFF);
+    CHECK_INT(control_make_class(control, &second, 1), STATUS_LIMIT);
+    CHECK_INT(control_chat_rule(control, STORE_CHAT_CLASS, 0, "class_b"),
+              CHAT_FREE); // none is left
+    CHECK_OK(control_set_list(control, STORE_LIST_PHRASES, "Hello!", 6, 7, &line));
+    CHECK_OK(control_make_class(control, &second, 2));
+    CHECK_INT(control_chat_rule(control, STORE_CHAT_CLASS, 0, "class_b"), CHAT_PHRASES);
+    StoreChatRule rule = {.scope = STORE_CHAT_CLASS, .subject = "class_a", .rule = CHAT_FREE};
+    CHECK_OK(control_set_class_chat(control, &rule));
+    CHECK_INT(control_make_class(control, &class, 9), STATUS_EXISTS);
+    CHECK_INT(control_chat_rule(control, STORE_CHAT_CLASS, 0, "class_a"), CHAT_FREE); // as it was
+
+    const AccountAsk ask = {.address = 5};
+    AccountGiven given;
+    CHECK_INT(account_add_pupil(control, &class, "Anna", &anna), ACCOUNT_OK);
+    CHECK_INT(account_sign_in_code(control, "", anna.code, &ask, &given), ACCOUNT_OK);
+    CHECK_INT(control_chat_of(control, anna.account.account_id), CHAT_FREE); // the teacher said so
+    control_destroy(control);
+    fixture_end(&fixture);
+}
+
+TEST(a_pupil_has_a_name_in_the_class_and_an_alias_outside)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    Control *control = open_control(&fixture);
+    REQUIRE(control != NULL);
+    const StoreClass class = class_of("class_a", 7), other = class_of("class_b", 7);
+    ClassPupil anna, bert, cyd;
+    CHECK_OK(control_make_class(control, &class, 9));
+    CHECK_OK(control_make_class(control, &other, 9));
+    CHECK_INT(account_add_pupil(control, &class, "Anna", &anna), ACCOUNT_OK);
+    CHECK_INT(account_add_pupil(control, &class, "Bert", &bert), ACCOUNT_OK);
+    CHECK_INT(account_add_pupil(control, &other, "Cyd", &cyd), ACCOUNT_OK);
+    const uint64_t account = anna.account.account_id;
+    CHECK_OK(control_class_place(control, "class_a", "place_a"));
+    CHECK_OK(control_class_place(control, "class_b", "place_b"));
+    CHECK(control_is_classmate(control, account, bert.account.account_id, ""));
+    CHECK(!control_is_classmate(control, account, cyd.account.account_id, ""));
+    CHECK(!control_is_classmate(control, account, 0, ""));
+    CHECK(!control_is_classmate(control, 99, bert.account.account_id, ""));
+    CHECK(control_is_classmate(control, account, 0, "place_a"));
+    CHECK(!control_is_classmate(control, account, 0, "place_b"));
+    CHECK(!control_name_is_closed(control, 99, ROLE_CREATOR));
+    CHECK(!control_name_is_closed(control, 0, 0));
+
+    char alias[STORE_SHOWN_BYTES], again[STORE_SHOWN_BYTES];
+    store_pupil_alias(account, alias);
+    store_pupil_alias(account, again);
+    CHECK_TEXT(alias, again);
+    CHECK(strncmp(alias, "Pupil ", 6) == 0 && strlen(alias) == 11);
+
+    // Closed, public, closed again; each time also as it was read from the disk. A pause changes
+    // nothing of it.
+    for (uint32_t i = 0; i < 6; i++) {
+        const bool is_public = i / 2 == 1;
+        CHECK_OK(control_set_class_names(control, "class_a", is_public));
+        CHECK_OK(store_class_pause(fixture.store, "class_a", i % 2 == 0));
+        if (i % 2 == 1) {
+            control_destroy(control);
+            control = open_control(&fixture);
+            REQUIRE(control != NULL);
+        }
+        StoreClass found;
+        CHECK_OK(store_class_find(fixture.store, "class_a", &found));
+        CHECK_INT(found.has_public_names, is_public);
+        CHECK_INT(found.is_paused, i % 2 == 0);
+        CHECK_INT(control_name_is_closed(control, account, ROLE_PUPIL), !is_public);
+        CHECK_INT(control_name_is_closed(control, account, 0), !is_public); // made by an older one
+        CHECK_INT(account_show(control, account, "Anne"), is_public ? ACCOUNT_OK : ACCOUNT_PUPIL);
+        CHECK(control_name_is_closed(control, cyd.account.account_id, ROLE_PUPIL));
+    }
+    // Who left stays a child, whatever an operator makes of the account.
+    CHECK_OK(control_set_class_names(control, "class_a", true));
+    CHECK_INT(account_remove_pupil(control, "class_a", account), ACCOUNT_OK);
+    CHECK_INT(account_set_roles(control, "5b-anna", ROLE_CREATOR), ACCOUNT_OK);
+    StoreAccount row;
+    CHECK_OK(store_account_find(fixture.store, account, &row));
+    CHECK_INT(row.roles, ROLE_PUPIL | ROLE_CREATOR);
+    CHECK(control_name_is_closed(control, account, row.roles));
     control_destroy(control);
     fixture_end(&fixture);
 }

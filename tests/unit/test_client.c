@@ -192,6 +192,25 @@ TEST(owner_brings_the_scene)
     stage_close(stage);
 }
 
+// A scene that a world has made is not at the host: this one alone comes over the socket.
+TEST(the_scene_alone_is_fetched_over_the_wire)
+{
+    ClientConfig config = client_config_default();
+    config.owner_fetches = true;
+    Stage *stage = stage_open(&config, false);
+    stage_connect(stage);
+    stage_welcome(stage, false);
+    ClientWant want;
+    REQUIRE(client_want(stage->client, 0, &want));
+    const uint8_t other[32] = {1};
+    CHECK(!client_fetch_one_over_wire(stage->client, other));
+    CHECK(client_fetch_one_over_wire(stage->client, want.hash));
+    stage_run(stage, 1);
+    CHECK_INT(stage->up_count[MESSAGE_BLOB_REQUEST], 1);
+    CHECK(!client_fetch_one_over_wire(stage->client, want.hash)); // it is on its way
+    stage_close(stage);
+}
+
 // --- time and inputs ----------------------------------------------------------------------------
 
 TEST(inputs_go_up_thirty_times_a_second)

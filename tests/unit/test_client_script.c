@@ -25,6 +25,7 @@ static void cast_open(bool owner_fetches)
     ClientConfig config = client_config_default();
     config.scripts = true;
     config.owner_fetches = owner_fetches;
+    config.view.ui_bytes_max = UI_WAITING_BYTES;
     memset(&cast, 0, sizeof cast);
     cast.stage = stage_open(&config, true);
 }
@@ -825,7 +826,7 @@ TEST(sounds_of_the_server_go_to_the_view)
     Stage *stage = cast.stage;
     stage_play(stage);
     stage_run(stage, 30);
-    const MessageSound sound = {.name = stage_text("bell"), .volume = 1};
+    const MessageSound sound = {.id = 1, .name = stage_text("bell"), .volume = 1, .pitch = 1};
     stage_event(stage, 0, MESSAGE_SOUND, &sound);
     stage_flush(stage);
     uint32_t heard = 0;
@@ -941,6 +942,43 @@ TEST(a_reload_waits_for_its_runes_and_its_tick)
     CHECK_INT(remote->generation, 2);
     script_stats(client_scripts(stage->client), &stats);
     CHECK_INT(stats.script_count, 1);
+    stage_close(stage);
+}
+
+// The next tree that waits to be drawn; its bytes, or -1 if none waits.
+static int take_shown(uint64_t *owner)
+{
+    View *view = client_script_view(cast.stage->client);
+    const ViewShown *shown = view_shown(view);
+    const int bytes = shown != NULL ? (int)shown->bytes : -1;
+    *owner = shown != NULL ? shown->owner : 0;
+    view_shown_take(view);
+    return bytes;
+}
+
+TEST(what_a_script_shows_goes_with_it)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud", "UI.Show(UI.Text{text = 'first'})");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    send_all();
+    stage_run(stage, 12);
+    uint64_t owner = 0, owner_after = 0;
+    CHECK(take_shown(&owner) > 0);
+    CHECK_INT(take_shown(&owner_after), -1);
+    const MessageScriptReload reload = {.version = 2, .at_tick = stage->tick + 6};
+    stage_send(stage, MESSAGE_SCRIPT_RELOAD, &reload);
+    cast_clear();
+    cast_add("StarterGui", "StarterGui/Other", "print('without a screen')");
+    send_manifest(2);
+    send_all();
+    stage_run(stage, 20);
+    check_no_faults();
+    CHECK_INT(take_shown(&owner_after), 0);
+    CHECK(owner_after == owner);
+    CHECK_INT(take_shown(&owner_after), -1);
     stage_close(stage);
 }
 

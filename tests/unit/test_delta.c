@@ -28,7 +28,7 @@ TEST(delta_random_states_round_trip)
     for (uint32_t round = 0; round < 4000 && test_is_passing(); round++) {
         const NetKind kind = (NetKind)(1 + rng_below(&rng, NET_KIND_COUNT - 1));
         uint64_t tick = 5000 + rng_below(&rng, 100000);
-        const NetState none = {0};
+        const NetState none = net_state_none;
         NetState base = none;
         for (uint32_t step = 0; step < 8 && test_is_passing(); step++) {
             const NetState now = net_random_state(&rng, kind, &base, tick);
@@ -128,7 +128,7 @@ TEST(delta_any_bits_give_a_state_in_range_or_a_status)
     for (uint32_t round = 0; round < 40000 && test_is_passing(); round++) {
         const NetKind kind = (NetKind)(1 + rng_below(&rng, NET_KIND_COUNT - 1));
         const uint64_t tick = rng_below(&rng, 9000);
-        const NetState none = {0};
+        const NetState none = net_state_none;
         const NetState base = net_random_state(&rng, kind, &none, tick);
         const size_t count = rng_below(&rng, sizeof bytes);
         for (size_t i = 0; i < count; i++) {
@@ -163,12 +163,32 @@ TEST(delta_unknown_components_are_refused)
 {
     uint8_t bytes[64] = {0};
     BitWriter writer = bit_writer(bytes, sizeof bytes);
-    bit_write(&writer, 1, 1); // shapes: not the short mask
+    bit_write(&writer, 3, 2); // shapes: none of the short masks
     bit_write(&writer, NET_PRIVATE, 8);
     BitReader reader = bit_reader(bytes, sizeof bytes);
     const NetState base = {.version = 1};
     DeltaRead read;
     CHECK_INT(delta_decode(NET_PART, &base, 10, 60, &reader, scratch, &read), STATUS_RANGE);
+}
+
+// A client that has any earlier version of a part gets its paint alone.
+TEST(delta_a_paint_is_the_same_for_every_base)
+{
+    static uint8_t record[RECORD_BYTES], other[RECORD_BYTES];
+    const DeltaDetail none = {0};
+    NetState base = {.paint = PAINT_NONE, .version = 1, .shape_version = 3};
+    NetState now = base;
+    now.paint.colour = 0x112233;
+    const size_t bits = encode(NET_PART, &base, &now, &none, 10, record);
+    CHECK_INT(bits, 2 + PAINT_MEMBER_COUNT + 24);
+    base.paint = (Paint){.colour = 5, .glow = 9, .model = 77};
+    CHECK_INT(encode(NET_PART, &base, &now, &none, 10, other), bits);
+    CHECK_BYTES(other, record, (bits + 7) / 8);
+    BitReader reader = bit_reader(record, sizeof record);
+    DeltaRead read;
+    CHECK_OK(delta_decode(NET_PART, &base, 10, 60, &reader, scratch, &read));
+    CHECK(net_state_equal(&read.state, &now));
+    CHECK_INT(read.components, NET_PAINT);
 }
 
 // The widths of docs/PROTOCOL.md, bit by bit: a change here is another protocol version.
@@ -201,7 +221,8 @@ TEST(delta_the_bits_are_those_of_the_document)
     CHECK_INT(bits, writer.at);
     CHECK_BYTES(record, want, (writer.at + 7) / 8);
 
-    const NetState arrow = {.version = 300,
+    const NetState arrow = {.paint = PAINT_NONE,
+                            .version = 300,
                             .motion = {.tick = 980,
                                        .position = {-1, 2, 3},
                                        .velocity = {5000, -700, 0},

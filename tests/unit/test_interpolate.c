@@ -12,7 +12,8 @@
 
 static NetState state_at(Vec3 position, Vec3 velocity, float gravity, uint64_t tick)
 {
-    return (NetState){.version = 1,
+    return (NetState){.paint = paint_default,
+                      .version = 1,
                       .motion = net_motion_quantise(position, velocity, gravity, tick),
                       .health = 100};
 }

@@ -162,7 +162,9 @@ TEST(options_and_words_are_checked_where_they_are_written)
     CHECK_INT(result.finding_count, 4);
     FOUND(0, LINT_UNKNOWN_MEMBER, 2, "UI.List has no option \"anchr\"; did you mean \"anchor\"?");
     FOUND(1, LINT_UNKNOWN_MEMBER, 4, "UI.Text has no option \"txt\"; did you mean \"text\"?");
-    FOUND(2, LINT_UNKNOWN_MEMBER, 6, "no option \"vol\"; the options are position, volume, player");
+    FOUND(2, LINT_UNKNOWN_MEMBER, 6,
+          "no option \"vol\"; the options are position, entity, volume, pitch, loop, caption, "
+          "player");
     FOUND(3, LINT_UNKNOWN_MEMBER, 7, "did you mean Player?");
 }
 

@@ -206,7 +206,7 @@ static uint32_t count_colour(const Player *player, uint32_t colour)
     const Place *place = client_place(player->client);
     uint32_t count = 0;
     for (uint32_t i = 0; i < scene_part_count(place->scene); i++) {
-        count += place->scene_looks[i].colour == colour;
+        count += place->paints.scene[i].colour == colour;
     }
     return count;
 }

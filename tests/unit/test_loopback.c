@@ -87,6 +87,12 @@ static void hear(void *user, uint64_t player_id, const Effect *sound)
     world->heard += 1;
 }
 
+static Status play(ScriptWorld *world, const char *name, uint64_t player_id)
+{
+    ScriptSound sound = {.name = text_from(name), .player_id = player_id, .volume = 1, .pitch = 1};
+    return world->methods->sound(world, &sound);
+}
+
 static void open_world(World *world, LoopbackConfig config)
 {
     memset(&server_seen, 0, sizeof server_seen);
@@ -408,9 +414,9 @@ TEST(chat_reaches_everybody_within_limits)
     CHECK_TEXT(client_seen[1].names[1], "psst");
     CHECK_INT(client_seen[1].events[1].player_id, 0);
     CHECK_INT(loopback_counters(w.loopback).chats_refused, 2);
-    CHECK_OK(w.server->methods->sound(w.server, text_from("bell"), 0, NULL, 1));
-    CHECK_OK(w.server->methods->sound(w.server, text_from("bell"), 2, NULL, 1));
-    CHECK_OK(one->methods->sound(one, text_from("click"), 0, NULL, 1));
+    CHECK_OK(play(w.server, "bell", 0));
+    CHECK_OK(play(w.server, "bell", 2));
+    CHECK_OK(play(one, "click", 0));
     step(&w, 1);
     CHECK_INT(w.heard, 4);
     close_world(&w);

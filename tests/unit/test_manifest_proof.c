@@ -177,14 +177,15 @@ static void send_rows(uint32_t version, uint64_t tick)
     manifest.scripts_count = 0;
     manifest.server_tick = tick;
     manifest.signature = (WireBytes){cast.signature, 64};
-    manifest.text_bytes = server_text(0, text, sizeof text);
-    sha256_of(text, manifest.text_bytes, manifest.text_hash.bytes);
+    const size_t sent = server_text(0, text, sizeof text);
+    manifest.text_bytes = sent;
+    sha256_of(text, sent, manifest.text_hash.bytes);
     stage_send(cast.stage, MESSAGE_SCRIPT_MANIFEST, &manifest);
     ClientWant want;
     REQUIRE(client_wants(cast.stage->client, &want, 1) == 1);
     CHECK_INT(want.kind, CLIENT_WANT_MANIFEST);
     CHECK_INT(cast.verified, 0);
-    (void)!client_give_for(cast.stage->client, want.hash, text, manifest.text_bytes);
+    (void)!client_give_for(cast.stage->client, want.hash, text, sent);
     CHECK_INT(cast.verified, 1);
 }
 

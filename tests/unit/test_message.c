@@ -113,7 +113,7 @@ TEST(lists_in_structs_end_there)
         }
         CHECK_INT(end->offset, message_group_bytes(group));
     }
-    CHECK_INT(structs, 8);
+    CHECK_INT(structs, 9);
 }
 
 // --- bytes --------------------------------------------------------------------------------------
@@ -161,10 +161,18 @@ TEST(input_batch_has_these_bytes)
 
 TEST(event_has_these_bytes)
 {
-    const MessageSound body = {
-        .name = {"bo\xc3\xb6", 4}, .has_position = true, .position = {1, -2, 0.5f}, .volume = 1};
-    static const uint8_t want[] = {110, 4, 'b',  'o', 0xc3, 0xb6, 1,    0, 0, 0x80, 0x3f, 0,
-                                   0,   0, 0xc0, 0,   0,    0,    0x3f, 0, 0, 0x80, 0x3f};
+    const MessageSound body = {.id = 9,
+                               .name = {"bo\xc3\xb6", 4},
+                               .loop = true,
+                               .entity_id = 300,
+                               .has_position = true,
+                               .position = {1, -2, 0.5f},
+                               .volume = 1,
+                               .pitch = 2,
+                               .caption = {"o", 1}};
+    static const uint8_t want[] = {110,  9, 4,    'b',  'o',  0xc3, 0xb6, 1,    0xac, 2, 1,
+                                   0,    0, 0x80, 0x3f, 0,    0,    0,    0xc0, 0,    0, 0,
+                                   0x3f, 0, 0,    0x80, 0x3f, 0,    0,    0,    0x40, 1, 'o'};
     const Message message = {.number = MESSAGE_SOUND, .body = &body};
     CHECK_INT(encode(&message, first), sizeof want);
     CHECK_BYTES(first, want, sizeof want);
@@ -385,15 +393,15 @@ TEST(bad_values_are_refused)
     check_refused(ping, (const uint8_t[]){2, 1, 1, 0x80, 0}, 5, STATUS_MALFORMED); // not shortest
     check_refused(ping, (const uint8_t[]){2, 0x81, 0, 1, 0}, 5, STATUS_MALFORMED);
     check_refused(ping, (const uint8_t[]){2, 0x80, 0x80, 0x80, 0x80, 0x10, 1, 0}, 8, STATUS_RANGE);
-    check_refused(sound,
-                  (const uint8_t[]){110, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 19,
-                  STATUS_MALFORMED); // a bool of 2
-    check_refused(
-        sound, (const uint8_t[]){110, 0, 1, 0, 0, 0xc0, 0x7f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-        19, STATUS_RANGE); // not a number
-    check_refused(
-        sound, (const uint8_t[]){110, 0, 1, 0, 0, 0x80, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-        19, STATUS_RANGE); // minus infinity
+    check_refused(sound, (const uint8_t[]){110, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                                           0,   0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+                  27, STATUS_MALFORMED); // a bool of 2
+    check_refused(sound, (const uint8_t[]){110, 0, 0, 0, 0, 1, 0, 0, 0xc0, 0x7f, 0, 0, 0, 0,
+                                           0,   0, 0, 0, 0, 0, 0, 0, 0,    0,    0, 0, 0},
+                  27, STATUS_RANGE); // not a number
+    check_refused(sound, (const uint8_t[]){110, 0, 0, 0, 0, 1, 0, 0, 0x80, 0xff, 0, 0, 0, 0,
+                                           0,   0, 0, 0, 0, 0, 0, 0, 0,    0,    0, 0, 0},
+                  27, STATUS_RANGE); // minus infinity
     check_refused(ping, NULL, 0, STATUS_TRUNCATED);
     check_refused(ping, first, MESSAGE_BYTES_MAX + 1, STATUS_LIMIT);
 }

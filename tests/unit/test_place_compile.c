@@ -126,10 +126,10 @@ static const char rich_place[] =
     "\"pushSpeed\": 1, \"healthMax\": 50, \"coyoteMs\": 50, \"jumpBufferMs\": 60,"
     "\"damagePauseMs\": 70}, \"actions\": [\"a\", \"b\"],"
     "\"catalogue\": [{\"name\": \"w\", \"cells\": [1, 2, 3], \"health\": 7, \"groundOnly\": true,"
-    "\"material\": \"m\", \"colour\": \"#0000ff\"}],"
+    "\"material\": \"stone\", \"colour\": \"#0000ff\"}],"
     "\"weapons\": [{\"name\": \"g\", \"rate\": 2.5, \"speed\": 20, \"damage\": 3, \"gravity\": 1,"
     "\"radius\": 0.2, \"lifetimeMs\": 900, \"kind\": 4}, {\"name\": \"h\", \"intervalMs\": 70}],"
-    "\"voxelKinds\": [{\"name\": \"k\", \"solid\": false, \"material\": \"n\","
+    "\"voxelKinds\": [{\"name\": \"k\", \"solid\": false, \"material\": \"neon\","
     "\"colour\": \"#010203\"}, {\"name\": \"l\"}],"
     "\"spells\": {\"fire\": [1, 2, {\"x\": null}]}, \"source\": \"open\",\n"
     "\"contexts\": {\"Workspace/Door\": \"Server\"}}";
@@ -143,7 +143,9 @@ static const char rich_scene[] =
     "\"transform\": {\"position\": [1, 2, 3], \"rotation\": [0.1, 0.2, 0.3, 0.4]}},"
     "{\"id\": 8, \"type\": \"group\", \"transform\": {\"rotation\": [10, 20, 30]}},"
     "{\"id\": 4, \"parent\": 7, \"transform\": {\"position\": [0, 1e-3, -0]},"
-    "\"shape\": {\"kind\": \"cylinder\", \"size\": [2, 3, 9]}, \"material\": \"x\","
+    "\"shape\": {\"kind\": \"cylinder\", \"size\": [2, 3, 9]}, \"material\": \"ice\", "
+    "\"transparency\": 0.25, \"visible\": false, \"glow\": 0.5, \"texture\": \"wall\", \"model\": "
+    "\"deep/tree\","
     "\"colour\": \"#ABCDEF\", \"attributes\": {\"z\": true, \"a\": 1.5, \"m\": \"\\u00e9\","
     "\"v\": [1, 2, 3], \"e\": {\"entity\": 5}, \"p\": {\"value\": 1, \"persistent\": true},"
     "\"q\": {\"value\": \"s\", \"private\": true},"
@@ -172,21 +174,24 @@ static const char box_prefab[] =
     "2]}, \"attributes\": {\"n\": 1}, \"scriptPath\": \"ServerScriptService/X.lua\","
     "\"parameters\": {}}";
 // All of kind 2: one kind, no planes.
+#define RICH_FILES 7
 static const uint8_t chunk_bytes[] = {1, 5, 0, 0, 0, 1, 0, 2, 0};
 
-static uint32_t rich_files(PlaceFile files[5])
+static uint32_t rich_files(PlaceFile files[RICH_FILES])
 {
     files[0] = file("place.json", rich_place);
     files[1] = file("scene.json", rich_scene);
     files[2] = file("prefabs/Zed.json", rich_prefab);
     files[3] = file("prefabs/Box.json", box_prefab);
     files[4] = (PlaceFile){"chunks/0_-1_1.chunk", chunk_bytes, sizeof chunk_bytes};
-    return 5;
+    files[5] = file("assets/wall.png", "");
+    files[6] = file("assets/deep/tree.glb", "");
+    return RICH_FILES;
 }
 
 TEST(files_bytes_files_bytes_is_the_same)
 {
-    PlaceFile files[5];
+    PlaceFile files[RICH_FILES];
     check_round_trip(files, rich_files(files));
     const PlaceFile flat[] = {file("place.json", TEST_PLACE_FLAT),
                               file("scene.json", TEST_PLACE_FLAT_SCENE)};
@@ -196,6 +201,36 @@ TEST(files_bytes_files_bytes_is_the_same)
     check_round_trip(course, 2);
     const PlaceFile least[] = {file("place.json", PLACE), file("scene.json", SCENE)};
     check_round_trip(least, 2);
+}
+
+static const PlaceFile asset_files[] = {{"assets/wall.png", (const uint8_t *)"", 0},
+                                        {"assets/tree.glb", (const uint8_t *)"", 0}};
+
+static void check_look_refused(const char *members, const char *words)
+{
+    char scene[1024], text[512];
+    (void)snprintf(scene, sizeof scene,
+                   "{\"format\": 1, \"entities\": [" SPAWN ",\n {\"id\": 2, %s}]}", members);
+    const PlaceFile files[] = {file("place.json", PLACE), file("scene.json", scene), asset_files[0],
+                               asset_files[1]};
+    CHECK(compile(files, 4, text) != STATUS_OK);
+    if (strstr(text, words) == NULL) {
+        test_fail(__FILE__, __LINE__, "\"%s\" does not say \"%s\"", text, words);
+    }
+}
+
+TEST(looks_that_make_no_sense_are_refused)
+{
+    check_look_refused("\"texture\": \"wal\"", "texture is \"wal\": did you mean \"wall\"?");
+    check_look_refused("\"texture\": \"assets/door.png\"", "there are \"assets/wall.png\"");
+    check_look_refused("\"texture\": \"tree\"", "there are \"assets/wall.png\""); // no picture
+    check_look_refused("\"model\": \"assets/wall.png\"", "there are \"assets/tree.glb\"");
+    check_look_refused("\"material\": \"woood\"", "material");
+    check_look_refused("\"transparency\": 1.5", "transparency must be");
+    check_look_refused("\"glow\": -1", "glow must be");
+    check_look_refused("\"visible\": 1", "visible must be");
+    check_look_refused("\"colour\": \"red\"", "must be a colour");
+    check_look_refused("\"type\": \"group\", \"glow\": 0.5", "glow means nothing for type group");
 }
 
 // Quaternions that are unit stay as they are to the bit, so nothing creeps when files are made
@@ -475,7 +510,7 @@ TEST(thirty_two_parents_are_the_most)
 // Memory runs out at every possible point: a status, and nothing is lost.
 TEST(compiling_survives_every_refusal_of_memory)
 {
-    PlaceFile files[5];
+    PlaceFile files[RICH_FILES];
     const uint32_t count = rich_files(files);
     Status status = STATUS_LIMIT;
     uint32_t refusals = 0;
@@ -530,7 +565,7 @@ TEST(mutated_files_give_a_status)
     Rng rng = rng_make(test_seed(), 1);
     static char text[sizeof rich_scene];
     for (uint32_t round = 0; round < 400 && test_is_passing(); round++) {
-        PlaceFile files[5];
+        PlaceFile files[RICH_FILES];
         const uint32_t count = rich_files(files);
         memcpy(text, rich_scene, sizeof rich_scene);
         const uint32_t edits = 1 + rng_below(&rng, 3);

@@ -475,44 +475,61 @@ TEST(a_client_that_is_behind_is_brought_forward)
 
 // --- what others did ----------------------------------------------------------------------------
 
-TEST(anchored_parts_are_replaced_and_come_back)
+TEST(a_part_of_the_scene_stays_where_its_entity_left_it)
 {
     Alone alone;
     alone_open(&alone, 16);
     Sim *sim = predict_sim(alone.predict);
     const ScenePart *part = scene_part(alone.world.scene, 9);
+    const float y = part->desc.pose.position.y;
     MergeSlot slot = slot_of(NET_PART, 10);
     NetShape shape = {.shape = part->desc.shape, .data = part->desc.data, .rest = part->desc.pose};
     shape.rest.position.y += 1;
     predict_enter(alone.predict, &slot, &shape);
     CHECK(sim_part_is_hidden(sim, 9));
-    CHECK_NEAR(sim_entity(sim, sim_find(sim, 10))->position.y, part->desc.pose.position.y + 1,
-               1e-6);
+    CHECK_NEAR(sim_entity(sim, sim_find(sim, 10))->position.y, y + 1, 1e-6);
     predict_leave(alone.predict, &slot);
+    CHECK_NEAR(sim_entity(sim, sim_find(sim, 10))->position.y, y + 1, 1e-6);
+    predict_reset(alone.predict, 5000); // a new session
+    CHECK_NEAR(sim_entity(sim, sim_find(sim, 10))->position.y, y + 1, 1e-6);
+    predict_unpatch(alone.predict);
     CHECK(!sim_part_is_hidden(sim, 9));
     CHECK(handle_is_none(sim_find(sim, 10)));
-
-    slot.kind = NET_SCENE_PART;
-    slot.state.flags = NET_HIDDEN;
-    predict_enter(alone.predict, &slot, NULL);
-    CHECK(sim_part_is_hidden(sim, 9));
-    predict_update(alone.predict, &slot, NET_STATUS, NULL);
-    CHECK(sim_part_is_hidden(sim, 9));
-    slot.state.flags = 0;
-    predict_update(alone.predict, &slot, NET_STATUS, NULL);
-    CHECK(!sim_part_is_hidden(sim, 9));
-    slot.state.flags = NET_HIDDEN;
-    predict_update(alone.predict, &slot, NET_STATUS, NULL);
-    // Both at once are invalid, and break nothing.
-    MergeSlot thawed = slot_of(NET_PART, 10);
-    predict_enter(alone.predict, &thawed, &shape);
-    predict_leave(alone.predict, &slot);
-    predict_leave(alone.predict, &thawed);
-    CHECK(!sim_part_is_hidden(sim, 9));
     CHECK_INT(predict_stats(alone.predict)->things_dropped, 0);
-    slot.net_id = 500000;
+    slot = slot_of(NET_SCENE_PART, 500000);
     predict_enter(alone.predict, &slot, NULL);
     CHECK_INT(predict_stats(alone.predict)->things_dropped, 1);
+    alone_close(&alone);
+}
+
+TEST(rows_of_patches_change_parts_of_the_scene)
+{
+    Alone alone;
+    alone_open(&alone, 1);
+    Sim *sim = predict_sim(alone.predict);
+    const uint32_t parts = scene_part_count(sim_scene(sim));
+    PatchRow row = {.net_id = 10, .groups = PATCH_POSITION, .pose.position = {1, 2, 3}};
+    CHECK_OK(predict_patch(alone.predict, &row));
+    CHECK(vec3_equal(sim_entity(sim, sim_find(sim, 10))->position, vec3(1, 2, 3)));
+    row.groups = PATCH_PART_DATA;
+    row.data = (PartData){.flags = PART_BOUNCE, .bounce_speed = 4};
+    CHECK_OK(predict_patch(alone.predict, &row));
+    CHECK(vec3_equal(sim_entity(sim, sim_find(sim, 10))->position, vec3(1, 2, 3)));
+    CHECK_NEAR(sim_entity(sim, sim_find(sim, 10))->part.data.bounce_speed, 4, 0);
+    row = (PatchRow){.net_id = 10, .groups = PATCH_GONE, .gone = true};
+    CHECK_OK(predict_patch(alone.predict, &row));
+    CHECK_OK(predict_patch(alone.predict, &row)); // twice is the same
+    CHECK(handle_is_none(sim_find(sim, 10)) && sim_part_is_hidden(sim, 9));
+    row = (PatchRow){.net_id = 10, .groups = PATCH_GONE | PATCH_POSITION};
+    CHECK_OK(predict_patch(alone.predict, &row));
+    CHECK(vec3_equal(sim_entity(sim, sim_find(sim, 10))->position, VEC3_ZERO));
+    row = (PatchRow){.net_id = 11, .groups = PATCH_PAINT};
+    CHECK_OK(predict_patch(alone.predict, &row));
+    CHECK(handle_is_none(sim_find(sim, 11))); // paint needs no entity
+    row.net_id = parts + 1ull;
+    CHECK_INT(predict_patch(alone.predict, &row), STATUS_RANGE);
+    row.net_id = 0;
+    CHECK_INT(predict_patch(alone.predict, &row), STATUS_RANGE);
     alone_close(&alone);
 }
 
@@ -712,7 +729,7 @@ TEST(movers_are_puppets)
         slot.net_id = 5002 + i;
         predict_enter(alone.predict, &slot, NULL);
     }
-    CHECK_INT(predict_stats(alone.predict)->things_dropped, 3);
+    CHECK_INT(predict_stats(alone.predict)->things_dropped, 2);
     predict_leave(alone.predict, &slot); // one that was dropped
     predict_reset(alone.predict, 50);
     CHECK_INT(sim_count(sim, ENTITY_NPC), 0);

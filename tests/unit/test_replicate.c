@@ -179,7 +179,25 @@ TEST(a_large_shape_is_seen_when_its_edge_is_near)
     replicate_close(&world);
 }
 
-TEST(anchored_parts_are_told_when_hidden_and_when_they_become_entities)
+// Rows of the cell that one lacks with a version, as net ids.
+static uint32_t rows_after(uint64_t version, PatchRow *out, uint32_t max)
+{
+    const PatchTable *patches = replicator_patches(world.replicator);
+    uint8_t bytes[4096];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    uint32_t next = 0;
+    CHECK(patch_table_write(patches, 0, version, &next, &writer));
+    ByteReader reader = byte_reader(bytes, writer.at);
+    uint32_t count = 0;
+    uint64_t before = 0;
+    while (byte_reader_left(&reader) > 0 && count < max) {
+        CHECK(patch_row_read(&reader, before, &out[count]));
+        before = out[count++].net_id;
+    }
+    return count;
+}
+
+TEST(anchored_parts_that_changed_are_rows_and_entities_only_while_they_move)
 {
     const PartDesc parts[] = {walk_box(vec3(3, 0, 3), vec3(4, 1, 4)),
                               walk_box(vec3(6, 0, 3), vec3(7, 1, 4))};
@@ -188,23 +206,41 @@ TEST(anchored_parts_are_told_when_hidden_and_when_they_become_entities)
     desc.part_count = 2;
     const ReplicatorConfig config = replicate_config();
     replicate_open(&world, &desc, &config);
+    PatchRow rows[4];
     join_at(0, vec3(0, 0, 0));
     replicate_run(&world, 1);
-    CHECK(replicate_known(&world, 0, 1) == NULL);
+    const PatchTable *patches = replicator_patches(world.replicator);
+    CHECK_INT(patches->cell_count, 1);
+    CHECK_INT(rows_after(0, rows, 4), 0);
     CHECK_OK(sim_hide_part(world.sim, 1));
-    replicate_run(&world, 1);
-    REQUIRE(replicate_known(&world, 0, 1) != NULL);
-    CHECK_INT(replicate_known(&world, 0, 1)->kind, NET_SCENE_PART);
-    CHECK_INT(replicate_known(&world, 0, 1)->state.flags, NET_HIDDEN);
     Handle thawed;
     CHECK_OK(sim_thaw_part(world.sim, 2, &thawed));
     replicate_run(&world, 1);
+    CHECK_INT(patches->patched_count, 1); // thawed is not changed
+    CHECK_INT(rows_after(0, rows, 4), 1);
+    CHECK(rows[0].net_id == 1 && rows[0].groups == PATCH_GONE && rows[0].gone);
+    const uint64_t first = patches->cells[0].version;
+    CHECK_OK(sim_set_position(world.sim, thawed, vec3(6.5f, 2, 3.5f)));
+    replicate_run(&world, 1);
+    CHECK_INT(rows_after(first, rows, 4), 1);
+    CHECK(rows[0].net_id == 2 && rows[0].groups == PATCH_POSITION);
+    CHECK_INT(rows_after(0, rows, 4), 2);
+    CHECK(replicate_known(&world, 0, 1) == NULL && replicate_known(&world, 0, 2) == NULL);
+
+    CHECK_OK(sim_glide_part(world.sim, thawed, (Pose){vec3(6.5f, 3, 3.5f), QUAT_IDENTITY}, 12));
+    replicate_run(&world, 1);
     REQUIRE(replicate_known(&world, 0, 2) != NULL);
     CHECK_INT(replicate_known(&world, 0, 2)->kind, NET_PART);
+    CHECK_INT(rows_after(0, rows, 4), 1); // its pose comes with the entity
+    const uint64_t before = patches->cells[0].version;
+    replicate_run(&world, 40);
+    CHECK(replicate_known(&world, 0, 2) == NULL);
+    CHECK_INT(rows_after(before, rows, 4), 1);
+    CHECK_NEAR(rows[0].pose.position.y, 3, 1e-6);
     sim_remove(world.sim, thawed);
-    replicate_run(&world, 1);
-    REQUIRE(replicate_known(&world, 0, 2) != NULL); // still hidden
-    CHECK_INT(replicate_known(&world, 0, 2)->kind, NET_SCENE_PART);
+    replicate_run(&world, 2);
+    CHECK_INT(rows_after(before, rows, 4), 1);
+    CHECK(rows[0].net_id == 2 && rows[0].groups == PATCH_GONE && rows[0].gone);
     replicate_close(&world);
 }
 
@@ -358,6 +394,124 @@ TEST(attributes_too_large_are_cut_and_counted)
     CHECK_INT(replicator_stats(world.replicator).attributes_cut, 1);
     CHECK(world.clients[0].attributes_bytes > 3000);
     CHECK(attributes_mentions("xxxx"));
+    replicate_close(&world);
+}
+
+// --- paint --------------------------------------------------------------------------------------
+
+static Paint painted_so(void *user, uint64_t net_id)
+{
+    const ReplicateWorld *painted = user;
+    const Record *record = attribute_table_find(&painted->attributes, net_id);
+    return record == NULL ? paint_default
+                          : paint_merge(&paint_default, &record->paint, record->painted);
+}
+
+static void open_painted(void)
+{
+    const WalkWorldDesc desc = walk_world_default();
+    ReplicatorConfig config = replicate_config();
+    config.paint_of = painted_so;
+    config.paint_user = &world;
+    replicate_open(&world, &desc, &config);
+}
+
+static void paint(uint64_t net_id, Paint now)
+{
+    CHECK_OK(attribute_table_set_paint(&world.attributes, net_id, &now,
+                                       paint_difference(&paint_default, &now)));
+}
+
+static uint64_t box_at(Vec3 centre)
+{
+    const ShapeDesc desc = {.part = walk_box(vec3_sub(centre, vec3(0.5f, 0, 0.5f)),
+                                             vec3_add(centre, vec3(0.5f, 1, 0.5f)))};
+    Handle handle = HANDLE_NONE;
+    CHECK_OK(sim_spawn_part(world.sim, &desc, &handle));
+    return replicate_id(&world, handle);
+}
+
+static Paint known_paint(uint32_t session, uint64_t net_id)
+{
+    const MergeSlot *known = replicate_known(&world, session, net_id);
+    CHECK(known != NULL);
+    return known != NULL ? known->state.paint : (Paint){0};
+}
+
+// A part whose paint changed costs a few bytes; nothing that is as it was costs any.
+TEST(a_paint_is_sent_when_it_changes_and_alone)
+{
+    open_painted();
+    join_at(0, vec3(0, 0, 0));
+    const uint64_t box = box_at(vec3(3, 0, 3));
+    const Paint red = {.colour = 0xff0000, .visible = 1, .material = PAINT_MATERIAL_neon};
+    paint(box, red);
+    replicate_run(&world, 8);
+    Paint known = known_paint(0, box);
+    CHECK(paint_equal(&known, &red)); // with the enter
+    const uint64_t versions = replicator_stats(world.replicator).versions_made;
+    replicate_run(&world, 20);
+    CHECK_INT(replicator_stats(world.replicator).versions_made, versions);
+    const size_t quiet = world.clients[0].frame_bytes;
+    paint(box, red); // the same again
+    replicate_run(&world, 1);
+    CHECK_INT(world.clients[0].updates, 0);
+    Paint faint = red;
+    faint.transparency = 50;
+    paint(box, faint);
+    replicate_run(&world, 1);
+    CHECK_INT(world.clients[0].updates, 1);
+    CHECK(world.clients[0].frame_bytes <= quiet + 9);
+    known = known_paint(0, box);
+    CHECK(paint_equal(&known, &faint));
+    replicate_run(&world, 1);
+    CHECK_INT(world.clients[0].updates, 0);
+    // Whoever comes later sees it so.
+    join_at(1, vec3(1, 0, 0));
+    replicate_run(&world, 8);
+    known = known_paint(1, box);
+    CHECK(paint_equal(&known, &faint));
+    attribute_table_remove(&world.attributes, box);
+    replicate_run(&world, 2);
+    known = known_paint(0, box);
+    CHECK(paint_equal(&known, &paint_default));
+    replicate_close(&world);
+}
+
+// Two clients, one of which gets a frame only now and then: after each frame what it has is exactly
+// what the server has (check_merged), for bodies, parts and NPCs.
+TEST(paints_are_exact_for_clients_that_lag)
+{
+    open_painted();
+    Rng rng = rng_make(test_seed(), 9);
+    uint64_t ids[12];
+    ids[0] = join_at(0, vec3(0, 0, 0));
+    ids[1] = join_at(1, vec3(1, 0, 0));
+    for (uint32_t i = 2; i < 12; i++) {
+        ids[i] = i % 3 == 0 ? replicate_id(&world, walk_player(world.sim, vec3((float)i, 0, 4)))
+                            : box_at(vec3((float)i - 6, 0, 6));
+    }
+    for (uint32_t round = 0; round < 400 && test_is_passing(); round++) {
+        for (uint32_t i = rng_below(&rng, 4); i > 0; i--) {
+            Paint now = painted_so(&world, ids[rng_below(&rng, 12)]);
+            const PaintMember member = (PaintMember)rng_below(&rng, PAINT_MEMBER_COUNT);
+            paint_set(&now, member, rng_below(&rng, paint_row(member)->most + 1));
+            paint(ids[rng_below(&rng, 12)], now);
+        }
+        replicate_step(&world);
+        replicate_frame(&world, 0);
+        if (rng_below(&rng, 8) == 0) {
+            replicate_frame(&world, 1);
+        }
+    }
+    replicate_run(&world, 8);
+    for (uint32_t session = 0; session < 2; session++) {
+        for (uint32_t i = 0; i < 12; i++) {
+            const Paint known = known_paint(session, ids[i]);
+            const Paint want = painted_so(&world, ids[i]);
+            CHECK(paint_equal(&known, &want));
+        }
+    }
     replicate_close(&world);
 }
 

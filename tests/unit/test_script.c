@@ -285,6 +285,104 @@ static void reload(const char *path, const char *code)
     script_fixture_run(&fixture, 2);
 }
 
+TEST(what_a_module_starts_ends_with_the_module)
+{
+    const char *module = "ReplicatedStorage/Clock";
+    const char *user = "ServerScriptService/One";
+    const char *code = "require('ReplicatedStorage/Clock')";
+    script_fixture_open(&fixture, NULL);
+    CHECK(script_fixture_compile(
+              &fixture, module,
+              "print('runs')\n"
+              "Timer.Every(0.05, function() print('first clock') end)\n"
+              "task.spawn(function() while true do task.wait(0.05) print('first loop') end end)\n"
+              "function onUpdate() print('never') end\n"
+              "function onDestroy() print('never') end\n"
+              "return {}")
+              .ok);
+    (void)script_fixture_add(&fixture, user, code, 0);
+    script_fixture_run(&fixture, 10);
+    CHECK_INT(script_fixture_lines(&fixture, "ReplicatedStorage/Clock: runs"), 1);
+    const uint32_t before = script_fixture_lines(&fixture, "ReplicatedStorage/Clock: first clock");
+    const uint32_t looped = script_fixture_lines(&fixture, "ReplicatedStorage/Clock: first loop");
+    CHECK(before > 0 && looped > 0);
+    // The script starts again, the module does not.
+    reload(user, code);
+    script_fixture_run(&fixture, 10);
+    CHECK_INT(script_fixture_lines(&fixture, "runs"), 1);
+    CHECK(script_fixture_lines(&fixture, "first clock") > before);
+    CHECK(script_fixture_lines(&fixture, "first loop") > looped);
+    // Now the module does, and what the old one started is gone.
+    reload(module, "Timer.Every(0.05, function() print('second clock') end) return {}");
+    reload(user, code);
+    const uint32_t last = script_fixture_lines(&fixture, "first clock");
+    const uint32_t last_loop = script_fixture_lines(&fixture, "first loop");
+    script_fixture_run(&fixture, 20);
+    CHECK_INT(script_fixture_lines(&fixture, "first clock"), last);
+    CHECK_INT(script_fixture_lines(&fixture, "first loop"), last_loop);
+    CHECK(script_fixture_lines(&fixture, "second clock") > 0);
+    CHECK_INT(script_fixture_lines(&fixture, "never"), 0);
+    CHECK_INT(fixture.fault_count, 0);
+    script_fixture_close(&fixture);
+}
+
+TEST(a_module_that_fails_leaves_the_script_what_it_starts_later)
+{
+    script_fixture_open(&fixture, NULL);
+    CHECK(script_fixture_compile(&fixture, "ReplicatedStorage/Bad",
+                                 "Timer.Every(0.05, function() print('bad clock') end)\n"
+                                 "error('it fails')")
+              .ok);
+    CHECK(script_fixture_compile(&fixture, "ReplicatedStorage/Outer",
+                                 "print(pcall(require, 'ReplicatedStorage/Bad'))\n"
+                                 "print('after')\n"
+                                 "return {}")
+              .ok);
+    (void)script_fixture_add(&fixture, "ServerScriptService/One",
+                             "require('ReplicatedStorage/Outer')\n"
+                             "print(pcall(require, 'ReplicatedStorage/Bad'))\n"
+                             "Timer.Every(0.05, function() print('clock') end)\n"
+                             "local co = coroutine.create(function()\n"
+                             "  require('ReplicatedStorage/Bad')\n"
+                             "end)\n"
+                             "print(coroutine.resume(co))\n"
+                             "print('last')\n",
+                             0);
+    script_fixture_run(&fixture, 20);
+    CHECK_INT(script_fixture_lines(&fixture, "ReplicatedStorage/Outer: after"), 1);
+    CHECK(script_fixture_lines(&fixture, "ServerScriptService/One: clock") > 0);
+    CHECK_INT(script_fixture_lines(&fixture, "ServerScriptService/One: last"), 1);
+    CHECK_INT(script_fixture_lines(&fixture, "ReplicatedStorage/Bad:2: it fails"), 3);
+    script_fixture_close(&fixture);
+}
+
+TEST(a_module_cannot_wait_while_its_file_runs)
+{
+    script_fixture_open(&fixture, NULL);
+    CHECK(script_fixture_compile(&fixture, "ReplicatedStorage/Slow",
+                                 "task.wait(0.1) print('waited') return {}")
+              .ok);
+    CHECK(script_fixture_compile(&fixture, "ReplicatedStorage/Yields",
+                                 "coroutine.yield() print('went on') return {}")
+              .ok);
+    (void)script_fixture_add(&fixture, "ServerScriptService/One",
+                             "print(pcall(require, 'ReplicatedStorage/Slow'))\n"
+                             "local co = coroutine.create(function()\n"
+                             "  print(pcall(require, 'ReplicatedStorage/Yields'))\n"
+                             "end)\n"
+                             "print(coroutine.resume(co))\n"
+                             "print(coroutine.resume(co))\n"
+                             "task.spawn(function() require('ReplicatedStorage/Slow') end)\n"
+                             "print('last')",
+                             0);
+    script_fixture_run(&fixture, 20);
+    CHECK_INT(script_fixture_lines(&fixture, "a module cannot pause while its file runs"), 2);
+    CHECK_INT(script_fixture_lines(&fixture, "waited"), 0);
+    CHECK_INT(script_fixture_lines(&fixture, "went on"), 0);
+    CHECK_INT(script_fixture_lines(&fixture, "ServerScriptService/One: last"), 1);
+    script_fixture_close(&fixture);
+}
+
 TEST(a_returned_reload_gets_what_was_returned_before)
 {
     const char *path = "ServerScriptService/Game";

@@ -56,6 +56,7 @@ static void check_frame(const SnapshotPlan *plan, const char *want)
 }
 
 static const NetState bo = {
+    .paint = PAINT_NONE,
     .version = 1,
     .motion = {.tick = 9009, .position = {320, 0, 896}, .velocity = {0, 0, 320}},
     .yaw = 64,
@@ -95,8 +96,10 @@ static void send_first(void)
     const size_t shape_bytes = write_door(shape, &attributes_bytes, attributes);
     const DeltaDetail detail = {shape, (uint32_t)shape_bytes, attributes,
                                 (uint32_t)attributes_bytes};
-    const NetState door = {.version = 4, .shape_version = 2, .attributes_version = 3};
-    const NetState wolf = {.version = 2, .motion.tick = 9009, .npc_state = 2, .health = 7};
+    const NetState door = {
+        .paint = PAINT_NONE, .version = 4, .shape_version = 2, .attributes_version = 3};
+    const NetState wolf = {
+        .paint = PAINT_NONE, .version = 2, .motion.tick = 9009, .npc_state = 2, .health = 7};
     static uint8_t rooms[3][1024];
     const SnapshotEnter enters[] = {
         {0, NET_PLAYER, 42, 9, record_of(rooms[0], NET_PLAYER, NULL, &bo, &detail, 9009)},
@@ -197,8 +200,9 @@ TEST(snapshot_json_structures_and_projectiles_stand_in_their_features)
     ByteWriter writer = byte_writer(shape, sizeof shape);
     net_shape_write(&wall, &writer);
     const DeltaDetail detail = {.shape = shape, .shape_bytes = (uint32_t)writer.at};
-    const NetState structure = {.version = 1, .shape_version = 1};
-    const NetState arrow = {.version = 1,
+    const NetState structure = {.paint = PAINT_NONE, .version = 1, .shape_version = 1};
+    const NetState arrow = {.paint = PAINT_NONE,
+                            .version = 1,
                             .motion = {.tick = 9009,
                                        .position = {256, 256, 256},
                                        .velocity = {640, 0, 0},
@@ -266,7 +270,7 @@ TEST(snapshot_json_random_entities_give_json)
     for (uint32_t round = 0; round < 30 && test_is_passing(); round++) {
         for (uint32_t i = 0; i < 40; i++) {
             const NetKind kind = (NetKind)(1 + rng_below(&rng, NET_KIND_COUNT - 1));
-            const NetState none = {0};
+            const NetState none = net_state_none;
             const NetState state = net_random_state(&rng, kind, &none, 9009);
             const NetShape random = net_random_shape(&rng);
             ByteWriter writer = byte_writer(shape, sizeof shape);

@@ -1093,6 +1093,24 @@ TEST(a_client_believes_what_it_is_told)
     teardown();
 }
 
+// What a client would show: it is not told how far from the ground its pieces are.
+TEST(a_client_counts_the_steps_itself)
+{
+    setup((World){.client = true});
+    (void)place(CUBE, 0, 0, 0);
+    for (int32_t x = 0; x <= 6; x++) {
+        CHECK_OK(check(CUBE, x, 1, 0));
+        (void)place(CUBE, x, 1, 0);
+    }
+    CHECK_INT(check(CUBE, 7, 1, 0), STATUS_DENIED); // the ninth step
+    CHECK_INT(check(CUBE, 6, 2, 1), STATUS_DENIED); // an edge is no face
+    CHECK_INT(check(FOOT, 1, 2, 0), STATUS_DENIED); // only on the ground
+    CHECK_INT(check(CUBE, 6, 1, 0), STATUS_BLOCKED);
+    (void)place(CUBE, 6, 0, 0);
+    CHECK_OK(check(CUBE, 7, 1, 0));
+    teardown();
+}
+
 TEST(memory_is_as_announced)
 {
     static uint64_t block[8192];

@@ -190,7 +190,7 @@ TEST(every_change_of_replicated_state_is_denied)
         w.methods->structure_remove(w.world, w.body),
         w.methods->store(w.world, &store),
         w.methods->chat(w.world, text_from("hi"), 9),
-        w.methods->sound(w.world, text_from("bell"), 9, NULL, 1),
+        w.methods->sound(w.world, &(ScriptSound){.name = text_from("bell"), .player_id = 9}),
     };
     const uint32_t count = sizeof denied / sizeof denied[0];
     for (uint32_t i = 0; i < count; i++) {
@@ -449,10 +449,14 @@ TEST(effects_carry_the_own_player)
                                    .invoke_id = 12};
     CHECK_OK(w.methods->send(w.world, &message));
     CHECK_OK(w.methods->chat(w.world, text_from("hi"), 0));
-    CHECK_OK(w.methods->sound(w.world, text_from("bell"), ME, NULL, 1));
-    const Vec3 at = {1, 2, 3};
-    const Effect sound = {
-        .type = EFFECT_SOUND, .text = text_from("boom"), .has_position = true, .position = at};
+    CHECK_OK(w.methods->sound(
+        w.world,
+        &(ScriptSound){.name = text_from("bell"), .player_id = ME, .volume = 1, .pitch = 1}));
+    const ScriptSound sound = {.name = text_from("boom"),
+                               .has_position = true,
+                               .position = {1, 2, 3},
+                               .volume = 1,
+                               .pitch = 1};
     CHECK_OK(view_play(w.view, &sound));
     uint32_t count = 0;
     const Effect *effects = view_effects(w.view, &count);
@@ -460,11 +464,65 @@ TEST(effects_carry_the_own_player)
     CHECK_INT(effects[0].message.player_id, ME); // not the id in the message
     CHECK_INT(effects[0].message.invoke_id, 12);
     CHECK_INT(effects[1].player_id, ME);
-    CHECK(same(effects[3].text, "boom") && effects[3].position.z == 3);
+    CHECK(same(effects[3].sound.name, "boom") && effects[3].sound.position.z == 3);
     view_effects_clear(w.view);
     (void)view_effects(w.view, &count);
     CHECK_INT(count, 0);
     CHECK_INT(w.methods->chat(w.world, text_from(""), 0), STATUS_RANGE);
+    close_world(&w);
+}
+
+TEST(moments_wait_in_order_and_the_oldest_goes)
+{
+    ViewConfig config = view_config_default();
+    config.ui_bytes_max = UI_WAITING_BYTES;
+    World w = open_world_with(&config);
+    Moment moment = {.kind = MOMENT_BURST, .size = 1};
+    Moment taken;
+    CHECK(!view_moment_take(w.view, &taken));
+    for (uint32_t i = 0; i < VIEW_MOMENTS_MAX + 5; i++) {
+        moment.position.x = (float)i;
+        CHECK_OK(w.methods->moment(w.world, &moment, 0));
+    }
+    CHECK_INT(view_counters(w.view).moments_dropped, 5);
+    for (uint32_t i = 0; i < VIEW_MOMENTS_MAX; i++) {
+        REQUIRE(view_moment_take(w.view, &taken));
+        CHECK(taken.position.x == (float)(i + 5));
+    }
+    CHECK(!view_moment_take(w.view, &taken));
+    // Not for another player, and nothing without measure.
+    CHECK_INT(w.methods->moment(w.world, &moment, 9), STATUS_DENIED);
+    moment.size = 1000;
+    CHECK_INT(w.methods->moment(w.world, &moment, 0), STATUS_RANGE);
+    moment.size = 1;
+    moment.position.y = 0.0f / 0.0f;
+    CHECK_INT(w.methods->moment(w.world, &moment, 0), STATUS_RANGE);
+    close_world(&w);
+}
+
+TEST(a_client_sets_a_bounded_number_of_lights)
+{
+    World w = open_world();
+    const Visual visual = {.first = 1, .second = 8};
+    uint64_t local[VIEW_VISUALS_MAX + 1];
+    for (uint32_t i = 0; i <= VIEW_VISUALS_MAX; i++) {
+        REQUIRE(w.methods->spawn(w.world, text_from("Spark"), VEC3_ZERO, true, &local[i]) ==
+                STATUS_OK);
+        const Status status = w.methods->set_visual(w.world, 1, local[i], VISUAL_LIGHT, &visual);
+        CHECK_INT(status, i < VIEW_VISUALS_MAX ? STATUS_OK : STATUS_LIMIT);
+    }
+    ViewVisual rows[VIEW_VISUALS_MAX + 8];
+    CHECK_INT(view_visuals(w.view, rows, VIEW_VISUALS_MAX + 8), VIEW_VISUALS_MAX);
+    CHECK_INT(view_visuals(w.view, rows, 3), 3);
+    // One that is gone makes room, and so does one that is taken away.
+    CHECK_OK(w.methods->destroy(w.world, local[0]));
+    view_step(w.view);
+    CHECK_OK(w.methods->set_visual(w.world, 2, local[VIEW_VISUALS_MAX], VISUAL_LIGHT, &visual));
+    CHECK_INT(w.methods->set_visual(w.world, 1, local[0], VISUAL_LIGHT, &visual), STATUS_NOT_FOUND);
+    CHECK_OK(w.methods->set_visual(w.world, 1, local[1], VISUAL_LIGHT, NULL));
+    CHECK_INT(view_visuals(w.view, rows, VIEW_VISUALS_MAX + 8), VIEW_VISUALS_MAX - 1);
+    w.methods->forget(w.world, 1);
+    CHECK_INT(view_visuals(w.view, rows, VIEW_VISUALS_MAX + 8), 1);
     close_world(&w);
 }
 

@@ -430,7 +430,7 @@ static Status place(Worker *worker, const char *scene, PlaceOutput *out, Diagnos
     };
     const PlaceFolder folder = {.files = files, .file_count = 3};
     return place_ask(&(BuildContext){.worker = worker, .diagnostics = list, .reason = reason},
-                     &folder, out);
+                     &folder, (PlaceAssetPaths){0}, out);
 }
 
 TEST(a_scene_is_compiled_as_without_a_worker)
@@ -514,7 +514,7 @@ TEST(a_wrong_scene_is_a_diagnostic)
     diagnostic_list_free(&list);
     const PlaceFolder nothing = {0};
     CHECK_INT(place_ask(&(BuildContext){.worker = worker, .diagnostics = &list, .reason = reason},
-                        &nothing, &out),
+                        &nothing, (PlaceAssetPaths){0}, &out),
               STATUS_MALFORMED);
     diagnostic_list_free(&list);
     check_works(worker);

@@ -316,6 +316,25 @@ TEST(who_dies_comes_back)
     fixture_close(&fixture);
 }
 
+TEST(who_is_stuck_gives_the_body_up)
+{
+    Fixture fixture;
+    fixture_open(&fixture);
+    Player player;
+    player_join(&fixture, &player, 1, "ann");
+    player_run(&fixture, &player, 60);
+    CHECK_OK(fixture_send(&fixture, 1, MESSAGE_RESPAWN, &(MessageRespawn){0}));
+    player_run(&fixture, &player, 10);
+    const Sim *sim = world_sim(fixture.world);
+    CHECK_INT(player.heard.event_counts[MESSAGE_DIED], 1);
+    CHECK(!(sim_entity(sim, body_of(&fixture, 1))->character.health > 0));
+    player_run(&fixture, &player, 70);
+    CHECK_INT(player.heard.event_counts[MESSAGE_RESPAWNED], 1);
+    CHECK(sim_entity(sim, body_of(&fixture, 1))->character.health > 0);
+    CHECK_INT(world_stats(fixture.world).corrections_without_cause, 0);
+    fixture_close(&fixture);
+}
+
 TEST(a_dropped_body_stands_still)
 {
     Fixture fixture;

@@ -101,6 +101,23 @@ TEST(characters_are_made_chosen_and_deleted)
     close();
 }
 
+// The name of a pupil is the school's: neither what is stored nor what is saved now takes its
+// place.
+TEST(a_fixed_name_stays_whatever_the_characters_are_called)
+{
+    open();
+    ActClient *a = act_world_join(&act, ACT_PUPIL, "Pupil 12345");
+    ActClient *b = act_world_join(&act, 8, "bob");
+    CHECK(save(a, "knight", "Sir Ann", 3));
+    CHECK(choose(a, "knight"));
+    act_world_tick(&act, 6);
+    const MessagePlayerJoined *seen = act_client_last(b, MESSAGE_PLAYER_JOINED);
+    REQUIRE(seen != NULL);
+    CHECK(is(seen->name, "Pupil 12345"));
+    CHECK_INT(seen->body, 3);
+    close();
+}
+
 // In development a player may come in without an identity; then nothing is stored either.
 TEST(nobody_has_no_characters_to_keep)
 {

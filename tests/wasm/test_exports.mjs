@@ -68,6 +68,49 @@ test('the same inputs give the same hashes, twice and as in native builds', asyn
     second.stage.end();
 });
 
+test('what build mode asks is what the world decides', async () => {
+    const stage = new Stage(await loadCore(wasm), files);
+    const ada = stage.join('ada');
+    stage.run(3);
+    const ray = (pitch, yaw = 0) => {
+        const { x, y, z } = own(ada);
+        return {
+            from: [x, y + 1.62, z], distance: 10,
+            to: [Math.sin(yaw) * Math.cos(pitch), Math.sin(pitch), Math.cos(yaw) * Math.cos(pitch)],
+        };
+    };
+    const WALL = 1;
+    assert.equal(ada.client.buildAim(ray(1.2), WALL, 0), null, 'nothing is in the sky');
+    // Many places around her: each that is said to be allowed is built, each other one is refused.
+    let built = 0, refused = 0;
+    for (let turn = 0; turn < 12; turn++) {
+        const aim = ada.client.buildAim(ray(-0.35 - turn % 4 * 0.3, turn * 0.55), WALL, turn % 4);
+        if (aim === null) {
+            continue;
+        }
+        const [reason, x, y, z, toX, toY, toZ] = aim;
+        assert.deepEqual([toX - x, toY - y, toZ - z], turn % 2 === 0 ? [2, 2, 0] : [0, 2, 2]);
+        ada.events.length = 0;
+        ada.client.send('build', 'place', { piece: WALL, cell: [x, y, z], turn: turn % 4 });
+        stage.run(0.5);
+        const isBuilt = ada.events.some(({ message }) => message.action === 'placed');
+        assert.equal(isBuilt, reason === 0, `reason ${reason} at ${[x, y, z]}`);
+        built += isBuilt ? 1 : 0;
+        refused += isBuilt ? 0 : 1;
+    }
+    assert.ok(built > 1 && refused > 1, `${built} built, ${refused} refused`);
+    // What is aimed at, and whose it is.
+    const seen = Array.from({ length: 24 }, (_, at) =>
+        ada.client.buildAim(ray(-0.2, at * Math.PI / 12), 999, 0)).filter((aim) => aim?.[7] > 0);
+    assert.ok(seen.length > 0 && seen.every((aim) => aim[8] === WALL && aim[9] === 1));
+    // Digging goes into the ground, filling on top of it.
+    const dig = ada.client.digAim(ray(-1.2), 2, 0);
+    const fill = ada.client.digAim(ray(-1.2), 2, 3);
+    assert.ok(dig !== null && fill !== null && dig[5] < fill[2]);
+    assert.equal(ada.client.digAim({ from: [NaN, 0, 0], to: [0, 0, 1] }, 2, 0), null);
+    stage.end();
+});
+
 test('what a page draws', async () => {
     const { stage, ada } = await play();
     const place = ada.client.place();
@@ -105,6 +148,49 @@ test('what a page draws', async () => {
         }
     }
     assert.ok(versions.length > 0 && versions.every((version) => version === 1));
+    stage.end();
+});
+
+test('sounds of scripts: what ends by itself once, what goes on as a state', async () => {
+    const script = (text) => new TextEncoder().encode(text);
+    const noisy = new Map(files)
+        .set('ServerScriptService/Band.lua', script(`Sound.Music("calm", {fade = 2, caption = "calm"})
+Players.PlayerAdded:Connect(function(player)
+    task.wait(1)
+    local hum = Sound.Play("hum", {entity = player, loop = true, volume = 0.5, pitch = 2})
+    Sound.Play("bang \\"\\n<b>", {position = player.Character.Position})
+    task.wait(2)
+    hum:Stop()
+end)`))
+        .set('StarterGui/Ear.lua', script('Sound.Play("own", {loop = true})'));
+    const stage = new Stage(await loadCore(wasm), noisy);
+    const ada = stage.join('ada');
+    const once = [];
+    const states = [];
+    for (let i = 0, change = 0; i < 300; i++) {
+        stage.run(1 / 60);
+        once.push(...ada.client.sounds());
+        if (ada.client.soundsChange() !== change) {
+            change = ada.client.soundsChange();
+            states.push(ada.client.soundState());
+        }
+    }
+    assert.equal(once.length, 1);
+    assert.equal(once[0].name, 'bang "\n<b>');
+    assert.deepEqual([once[0].act, once[0].own, once[0].loop, once[0].p.length],
+        ['play', false, false, 3]);
+    const hums = states.map(({ loops }) => loops.find(({ name }) => name === 'hum'));
+    const hum = hums.find((each) => each !== undefined);
+    assert.deepEqual([hum.entity, hum.volume, hum.pitch, hum.loop, hum.own],
+        [own(ada).id, 0.5, 2, true, false]);
+    const last = states.at(-1);
+    assert.deepEqual(last.loops.map(({ name, own: isOwn }) => [name, isOwn]), [['own', true]]);
+    assert.equal(last.music.name, 'calm');
+    assert.equal(last.music.caption, 'calm');
+    assert.equal(last.music.fade, 2);
+    assert.ok(last.music.age > 0.5 && last.music.age < 10, `${last.music.age} s`);
+    assert.deepEqual(ada.client.faults(), []);
+    assert.deepEqual(stage.world.faults(), []);
     stage.end();
 });
 

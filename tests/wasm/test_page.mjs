@@ -6,6 +6,7 @@ import test from 'node:test';
 
 import { readValues } from '../../web/src/core/value.ts';
 import { Chat } from '../../web/src/play/chat.ts';
+import { FLASHES_A_SECOND, FlashGuard } from '../../web/src/play/flash.ts';
 import { People } from '../../web/src/play/people.ts';
 import { DEFAULTS, bindKey, readSettings, settings } from '../../web/src/play/settings.ts';
 import { ShownTrees, makeWidget } from '../../web/src/play/shown.ts';
@@ -66,7 +67,7 @@ test('kept settings may be anything', () => {
         assert.deepEqual(readSettings(text), DEFAULTS, String(text));
     }
     settings.value = DEFAULTS;
-    bindKey('jump', 'KeyW'); // what walked forward gets the key that is free
+    bindKey({ own: 'jump' }, 'KeyW'); // what walked forward gets the key that is free
     assert.equal(settings.value.keys.jump, 'KeyW');
     assert.equal(settings.value.keys.forward, 'Space');
 });
@@ -102,4 +103,100 @@ test('lines that begin with a slash are commands', () => {
     join(1, 'Ada');
     people.sweep(); // the other one was not named again
     assert.deepEqual([...people.list.value.keys()], [1]);
+});
+
+// In the worst second, for lights that are switched to and fro at many speeds and drawn at many rates.
+test('nothing flashes more than three times a second', () => {
+    for (const rate of [5, 20, 60, 144]) {
+        for (const hertz of [1, 3, 4, 7.5, 15, 30]) {
+            const guard = new FlashGuard();
+            const lamps = [0, 0, 0];
+            const times = [];
+            let before = 0;
+            let low = 0;
+            let isUp = false;
+            for (let now = 0; now < 8; now += 1 / rate) {
+                lamps.forEach((shown, i) => {
+                    const isOn = Math.floor(now * hertz * 2 + i / 3) % 2 === 0;
+                    lamps[i] = guard.brightness(shown, isOn ? 1 : 0, now, 1 / rate);
+                });
+                const shown = Math.max(...lamps);
+                low = Math.min(low, shown);
+                if (!isUp && shown > low + 0.1) {
+                    isUp = true;
+                    times.push(now);
+                } else if (isUp && shown < before - 0.05) {
+                    isUp = false;
+                    low = shown;
+                }
+                before = shown;
+            }
+            const worst = Math.max(0, ...times.map((from) =>
+                times.filter((at) => at >= from && at < from + 0.999).length));
+            assert.ok(worst <= FLASHES_A_SECOND, `${worst} flashes: ${hertz} Hz at ${rate} pictures a second`);
+        }
+    }
+});
+
+test('a light that stays is bright in the end, without a flash to spare', () => {
+    const guard = new FlashGuard();
+    for (let i = 0; i < FLASHES_A_SECOND; i++) {
+        assert.ok(guard.allow(0));
+    }
+    assert.ok(!guard.allow(0.9));
+    let shown = 0;
+    for (let now = 0; now < 3; now += 0.05) {
+        const next = guard.brightness(shown, 1, now, 0.05);
+        assert.ok(next >= shown);
+        shown = next;
+    }
+    assert.equal(shown, 1);
+    assert.equal(guard.brightness(shown, 0.2, 3, 0.05), 0.2, 'darker at once');
+    assert.equal(guard.held > 0, true);
+});
+
+test('a script cannot make the whole screen flash with what it shows', () => {
+    const guard = new FlashGuard();
+    let now = 0;
+    const mayFlash = () => guard.allow(now);
+    const shown = new ShownTrees();
+    const show = (tree) => shown.change([{ owner: 1, entity: 0, tree }], mayFlash);
+    const white = { kind: 'image', image: 'white.png' };
+    const isUp = () => shown.screen.value.some(({ root }) => root.image === 'white.png');
+    const times = [];
+    show(white);
+    shown.measured(shown.screen.value[0], 0.8);
+    for (let i = 0; i < 300; i++) {
+        now = i / 60;
+        const before = isUp();
+        if (i % 3 === 0) {
+            show(i % 6 < 3 ? null : i % 12 < 6 ? white : { kind: 'list', 1: white });
+            if (isUp() && !before) {
+                shown.measured(shown.screen.value[0], 0.8);
+            }
+        } else {
+            shown.settle(mayFlash);
+        }
+        if (isUp() && !before) {
+            times.push(now);
+        }
+    }
+    const worst = Math.max(...times.map((from) =>
+        times.filter((at) => at >= from && at < from + 0.999).length));
+    assert.ok(times.length > 3 && worst <= FLASHES_A_SECOND, `${worst} flashes`);
+    // Texts change as often as they like, and so does what is small.
+    now = 10;
+    shown.clear();
+    const count = (text) => show({ kind: 'panel', 1: { kind: 'text', text } });
+    count('0');
+    shown.measured(shown.screen.value[0], 0.8);
+    for (let i = 1; i < 30; i++) {
+        count(String(i));
+        assert.equal(shown.screen.value[0].root.children[0].text, String(i));
+    }
+    shown.measured(shown.screen.value[0], 0.01);
+    for (let i = 0; i < 30; i++) {
+        show(i % 2 === 0 ? white : null);
+        assert.equal(isUp(), i % 2 === 0);
+    }
 });

@@ -89,7 +89,8 @@ uint32_t api_parse_arguments(const char *text, ApiArgument out[API_ARGUMENTS_MAX
 
 // --- argument checks ----------------------------------------------------------------------------
 
-#define OPTION_STEPS 15 // to check one
+#define OPTION_STEPS 15  // to check one
+#define ADVICE_STEPS 500 // an error that says which words or options there are
 
 static bool word_is(const char *word, size_t bytes, const char *text)
 {
@@ -216,11 +217,13 @@ static void raise_word(lua_State *thread, int index, const char *what, const cha
         return;
     }
     char list[API_WORDS_BYTES];
+    vm_charge(thread, ADVICE_STEPS);
     const bool is_text = lua_type(thread, index) == LUA_TSTRING;
     const Text given = is_text ? api_text(thread, index) : text_from("");
     api_words_text(words, given, list, sizeof list);
     if (is_text) {
-        luaL_error(thread, "%s cannot be \"%s\": it is %s", what, given.data, list);
+        char quote[API_QUOTE_BYTES];
+        luaL_error(thread, "%s cannot be \"%s\": it is %s", what, api_quote(given, quote), list);
     }
     luaL_error(thread, "%s must be %s, got %s", what, list, type_name(thread, index));
 }
@@ -234,9 +237,11 @@ static const ApiField *option_at(const ApiArgument *argument, uint32_t index)
 static void raise_unknown_option(lua_State *thread, const char *where, const ApiArgument *argument,
                                  Text key)
 {
-    char advice[API_OPTIONS_BYTES];
+    char advice[API_OPTIONS_BYTES], quote[API_QUOTE_BYTES];
+    vm_charge(thread, ADVICE_STEPS);
     api_options_text(option_at(argument, 0)->shape, key, advice);
-    luaL_error(thread, "%s has no option \"%s\"; %s%s", where, key.data, advice, example_of(where));
+    luaL_error(thread, "%s has no option \"%s\"; %s%s", where, api_quote(key, quote), advice,
+               example_of(where));
 }
 
 // The value of the option is on top of the stack.
@@ -263,9 +268,10 @@ static void check_option(lua_State *thread, const char *where, const ApiField *f
 static const ApiField *find_option(const ApiArgument *argument, Text key)
 {
     const char *name = api_option_name(key.data);
+    const size_t bytes = key.bytes <= WORLD_NAME_BYTES_MAX ? strlen(name) : 0; // a long one is none
     for (uint32_t i = 0; i < argument->option_count; i++) {
         const ApiField *field = option_at(argument, i);
-        if (word_is(name, strlen(name), field->name)) {
+        if (word_is(name, bytes, field->name)) {
             return field;
         }
     }
@@ -455,6 +461,7 @@ static int index_member(lua_State *thread)
     lua_pushvalue(thread, 2);
     if (lua_rawget(thread, lua_upvalueindex(1)) != LUA_TNUMBER) {
         lua_pop(thread, 1);
+        vm_charge(thread, API_READ_STEPS);
         return api_index_unknown(thread);
     }
     const lua_Integer index = lua_tointeger(thread, -1);
@@ -466,6 +473,7 @@ static int index_member(lua_State *thread)
         lua_pushcclosure(thread, call_method, 2);
         return 1;
     }
+    vm_charge(thread, parsed_rows(script_of(thread))[index].read_steps);
     check_side(thread, row);
     if (row->kind == API_KIND_EVENT) {
         char key[96];
@@ -486,6 +494,7 @@ static int set_member(lua_State *thread)
     lua_pushvalue(thread, 2);
     if (lua_rawget(thread, lua_upvalueindex(1)) != LUA_TNUMBER) {
         lua_pop(thread, 1);
+        vm_charge(thread, API_WRITE_STEPS);
         return api_set_unknown(thread);
     }
     const ApiRow *row = &rows[lua_tointeger(thread, -1)];
@@ -496,8 +505,11 @@ static int set_member(lua_State *thread)
                               ? ": a Vector3 never changes; write Vector3.new(x, y, z)"
                               : "");
     }
-    vm_charge(thread, API_CALL_STEPS);
+    vm_charge(thread, API_WRITE_STEPS);
     if (!api_has_type(thread, 3, row->arguments)) {
+        char what[64];
+        full_name(row, what, sizeof what);
+        raise_word(thread, 3, what, row->arguments);
         return luaL_error(thread, "%s.%s must be a %s, got %s", row->owner, row->name,
                           row->arguments, type_name(thread, 3));
     }
@@ -539,6 +551,10 @@ static int set_group(lua_State *thread)
     const char *group = lua_tostring(thread, lua_upvalueindex(2));
     lua_pushvalue(thread, 2);
     const bool is_member = lua_rawget(thread, lua_upvalueindex(1)) == LUA_TNUMBER;
+    if (is_member && rows[lua_tointeger(thread, -1)].setter != NULL) {
+        lua_pop(thread, 1);
+        return set_member(thread);
+    }
     return luaL_error(thread, "%s.%s cannot be set%s", group, luaL_tolstring(thread, 2, NULL),
                       is_member ? ": it is read only" : ": what the API gives cannot be changed");
 }
@@ -605,12 +621,20 @@ static bool owner_has(const char *owner, ApiKind kind)
     return false;
 }
 
+static uint32_t read_steps(const ApiRow *row)
+{
+    const bool is_found = strcmp(row->owner, "Entity") == 0 || strcmp(row->owner, "Player") == 0;
+    return row->kind == API_KIND_EVENT ? API_EVENT_STEPS
+                                       : API_READ_STEPS + (is_found ? API_LOOKUP_STEPS : 0);
+}
+
 static void open_api(ScriptSystem *system)
 {
     lua_State *thread = system->lua;
     for (uint32_t i = 0; i < ROW_COUNT; i++) {
+        ApiParsed *parsed = &parsed_rows(system)[i];
+        parsed->read_steps = read_steps(&rows[i]);
         if (rows[i].kind != API_KIND_PROPERTY) {
-            ApiParsed *parsed = &parsed_rows(system)[i];
             parsed->count = api_parse_arguments(rows[i].arguments, parsed->arguments);
             for (uint32_t a = 0; a < parsed->count; a++) {
                 parsed->arguments[a].finite = wants_finite(&rows[i], parsed->arguments[a].type);
@@ -676,6 +700,18 @@ Text api_text(lua_State *thread, int index)
     Text text;
     text.data = luaL_checklstring(thread, index, &text.bytes);
     return text;
+}
+
+const char *api_quote(Text text, char out[API_QUOTE_BYTES])
+{
+    const size_t most = API_QUOTE_BYTES - sizeof "…";
+    size_t bytes = text.bytes <= most ? text.bytes : most;
+    while (bytes < text.bytes && bytes > 0 && ((uint8_t)text.data[bytes] & 0xc0) == 0x80) {
+        bytes -= 1; // not in the middle of a character
+    }
+    (void)snprintf(out, API_QUOTE_BYTES, "%.*s%s", (int)bytes, text.data,
+                   bytes < text.bytes ? "…" : "");
+    return out;
 }
 
 // The row of the running function or method, or NULL inside something else, such as a setter.
@@ -813,6 +849,10 @@ static void raise_not_found(lua_State *thread, const char *what)
     if (!is_there) {
         luaL_error(thread, "%s: what it was given is not in the world", what);
     }
+    if (kind == NULL && info.type == ENTITY_NONE) {
+        luaL_error(thread, "%s: this is a spawn point, a place in the scene that nobody sees",
+                   what);
+    }
     luaL_error(thread, "%s works on %s; this entity is a %s", what,
                kind != NULL ? kind : "another kind of entity", api_entity_type_name(info.type));
 }
@@ -824,6 +864,7 @@ bool api_check_change(lua_State *thread, Status status, const char *what)
         return true;
     case STATUS_DENIED:
         if (api_methods(thread)->side == SCRIPT_CLIENT) {
+            vm_charge(thread, API_DENIED_STEPS);
             say_once(script_of(thread), what);
             return false;
         }

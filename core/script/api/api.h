@@ -66,6 +66,7 @@ uint32_t api_parse_arguments(const char *text, ApiArgument out[API_ARGUMENTS_MAX
 typedef struct ApiParsed {
     ApiArgument arguments[API_ARGUMENTS_MAX];
     uint32_t count;
+    uint32_t read_steps; // of a property or an event
 } ApiParsed;
 
 // What api_objects.c adds: operators of Vector3, text of objects, names for constants in groups,
@@ -78,7 +79,13 @@ int api_set_unknown(lua_State *thread);                      // (object, key, va
 // --- for api_*.c --------------------------------------------------------------------------------
 // Every call, before what the function itself charges. A step is about two nanoseconds; these and
 // the charges in api_*.c are measured costs, rounded up.
-#define API_CALL_STEPS 20
+#define API_CALL_STEPS     40 // a function or a method
+#define API_READ_STEPS     30 // a property
+#define API_WRITE_STEPS    80
+#define API_EVENT_STEPS    80 // its signal is found by a name that is put together
+#define API_LOOKUP_STEPS   50 // an entity or a player is looked up
+#define API_ROTATION_STEPS 60 // degrees to a rotation or back
+#define API_DENIED_STEPS   60 // a change that a client ignores
 
 // Charges the work that the world has done since the last time (ScriptWorldMethods.work). Called
 // after every row, because the cost of a query is known only afterwards. A call whose work could be
@@ -92,6 +99,10 @@ const ScriptWorldMethods *api_methods(lua_State *thread);
 Text api_text(lua_State *thread, int index);
 // A valid text (core/base/text.h), to be kept or sent; raises, and names the argument.
 Text api_valid_text(lua_State *thread, int index, size_t bytes_min, size_t bytes_max);
+// For an error message: the text, or its beginning if it is long. A message is copied several
+// times, and a script could make it as long as a string.
+#define API_QUOTE_BYTES 72
+const char *api_quote(Text text, char out[API_QUOTE_BYTES]);
 float api_number(lua_State *thread, int index);  // finite and within float32; raises
 bool api_is_given(lua_State *thread, int index); // not nil, not none
 // Pushes a field of the options table at `index`; true if it is not nil.
@@ -128,6 +139,8 @@ void api_check_resume(lua_State *thread, lua_State *coroutine);
 void api_forget_handlers(ScriptSystem *system, Handle instance);
 // Everything it shows disappears, and its widgets' handlers with it.
 void api_forget_shown(lua_State *thread, const Instance *instance);
+// A client's message that no script listens to: "PlaySound" with a name is heard.
+void api_hear_remote(ScriptSystem *system, const ScriptEvent *event);
 // A message from the other side.
 void api_message(ScriptSystem *system, const ScriptEvent *event);
 void api_refuse_invoke(ScriptSystem *system, const ScriptEvent *event, const char *why);

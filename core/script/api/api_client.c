@@ -49,6 +49,8 @@ int api_get_camera_Forward(lua_State *thread)
 // used.
 
 #define WIDGET_STEPS 40 // to copy one, beside its fields: what a new table costs
+#define CLEAR_STEPS  300
+#define SHOW_STEPS   800 // a tree, beside its widgets
 
 // `color` becomes `colour`, so that what is drawn knows one name.
 static void spell_colour(lua_State *thread)
@@ -260,6 +262,7 @@ static void show(lua_State *thread, const char *name, uint64_t entity, int tree)
     ScriptSystem *system = script_of(thread);
     const Instance *instance = instance_at(system, system->current_instance);
     count_change(thread, instance, name, entity != 0);
+    vm_charge(thread, SHOW_STEPS);
     push_places(thread, instance);
     const int places = lua_gettop(thread);
     ByteWriter writer = {0};
@@ -270,10 +273,10 @@ static void show(lua_State *thread, const char *name, uint64_t entity, int tree)
         lua_newtable(thread);
         const int handlers = lua_gettop(thread);
         push_copy(thread, tree, &(TreeCopy){.handlers = handlers}, 0);
-        uint8_t *bytes = arena_alloc(&system->json_arena, VALUE_BYTES_MAX);
+        uint8_t *bytes = arena_alloc_raw(&system->json_arena, VALUE_BYTES_MAX);
         if (bytes == NULL) {
             arena_reset(&system->json_arena);
-            bytes = arena_alloc(&system->json_arena, VALUE_BYTES_MAX);
+            bytes = arena_alloc_raw(&system->json_arena, VALUE_BYTES_MAX);
             ASSERT(bytes != NULL);
         }
         writer = byte_writer(bytes, VALUE_BYTES_MAX);
@@ -310,6 +313,7 @@ int api_UI_Clear(lua_State *thread)
 {
     ScriptSystem *system = script_of(thread);
     const Instance *instance = instance_at(system, system->current_instance);
+    vm_charge(thread, CLEAR_STEPS);
     count_change(thread, instance, "UI.Clear", false);
     api_forget_shown(thread, instance);
     return 0;

@@ -268,8 +268,10 @@ static const Foreign members[] = {
     {"CanTouch", "connect to entity.Touched, or leave it"},
     {"Anchored", "a part moves only by entity:MoveTo and entity:SetVelocity; the scene's anchored "
                  "says the rest"},
-    {"Reflectance", "how an entity looks is in the scene: its material and colour"},
-    {"BrickColor", "how an entity looks is in the scene: its material and colour"},
+    {"Reflectance", "write entity.Material = \"metal\""},
+    {"BrickColor", "a colour is a text: write entity.Color = \"#ff8800\""},
+    {"TextureID", "write entity.Texture = \"assets/name.png\""},
+    {"MeshId", "write entity.Model = \"assets/name.glb\""},
     {"CFrame", "write entity.Position and entity.Rotation"},
     {"AssemblyLinearVelocity", "write entity.Velocity"},
     {"ClassName", "write entity.Type"},
@@ -307,21 +309,19 @@ static const Foreign members[] = {
     {"PivotTo", "write entity:SetPosition(position)"},
     {"GetPivot", "write entity.Position"},
     {"MouseButton1Click", "write UI.Button{text = \"Buy\", OnClick = callback}"},
+    {"FireAllClients", "write Network.Broadcast(name, …)"},
     {"Heartbeat", "write function onUpdate(self, dt)"},
     {"RenderStepped", "write function onUpdate(self, dt)"},
 };
 
 // The same, for names that creators use themselves.
 static const Foreign common_members[] = {
-    {"Transparency", "how an entity looks is in the scene: its material and colour"},
-    {"Color", "how an entity looks is in the scene: its material and colour"},
-    {"Colour", "how an entity looks is in the scene: its material and colour"},
-    {"Material", "how an entity looks is in the scene: its material and colour"},
     {"Orientation", "write entity.Rotation, in degrees"},
     {"Parent", "entities are not inside each other; write entity:Destroy() to remove one"},
     {"MaxHealth", "the health of a new character is healthMax under character in place.json"},
     {"OnServerEvent", "write Network.OnClientEvent(name, callback), on the server"},
     {"OnClientEvent", "write Network.OnServerEvent(name, callback), on a client"},
+    {"Clone", "entities are made from prefabs: write World.Spawn(\"Crate\", position)"},
     {"Instance", "write Entity"},
 };
 

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RATE_MOST 1000 // of Declare; ten times what the world accepts from one client
+#define RATE_MOST  1000 // of Declare; ten times what the world accepts from one client
+#define SEND_STEPS 150  // to pack a message, beside its bytes
 
 static Text check_name(lua_State *thread, int index)
 {
@@ -22,14 +23,16 @@ static ScriptMessage pack(lua_State *thread, int name_index, bool reliable)
 {
     ScriptSystem *system = script_of(thread);
     const Text name = check_name(thread, name_index);
+    vm_charge(thread, SEND_STEPS);
     arena_reset(&system->json_arena);
-    uint8_t *bytes = arena_alloc(&system->json_arena, VALUE_BYTES_MAX);
+    uint8_t *bytes = arena_alloc_raw(&system->json_arena, VALUE_BYTES_MAX);
     ASSERT(bytes != NULL);
     ByteWriter writer = byte_writer(bytes, VALUE_BYTES_MAX);
     char error[VALUE_ERROR_BYTES];
     if (value_write(thread, name_index + 1, lua_gettop(thread), &writer, error) != STATUS_OK) {
         luaL_error(thread, "%s: %s", lua_tostring(thread, name_index), error);
     }
+    vm_charge_bytes(thread, 2 * writer.at); // it is copied again
     return (ScriptMessage){
         .name = name, .payload = bytes, .payload_bytes = writer.at, .reliable = reliable};
 }
@@ -188,18 +191,19 @@ static void check_type_word(lua_State *thread, int number, const char *word, siz
         }
         (void)nearest_consider(&nearest, argument_types[i], strlen(argument_types[i]));
     }
-    lua_pushlstring(thread, word, bytes);
+    char quote[API_QUOTE_BYTES];
+    (void)api_quote((Text){word, bytes}, quote);
     if (nearest.found != NULL) {
         luaL_error(
             thread,
             "Network.Declare: types[%d]: there is no type \"%s\"; did you mean \"%s\"?" EXAMPLE,
-            number, lua_tostring(thread, -1), nearest.found);
+            number, quote, nearest.found);
     }
     luaL_error(
         thread,
         "Network.Declare: types[%d]: there is no type \"%s\"; the types are " ARGUMENT_TYPE_LIST
             EXAMPLE,
-        number, lua_tostring(thread, -1));
+        number, quote);
 }
 
 // The type on top of the stack, word by word.
@@ -520,6 +524,8 @@ void api_message(ScriptSystem *system, const ScriptEvent *event)
         if (is_server) { // a client may leave out what it does not need
             nobody_reason(system, name, false, reason);
             refuse(system, event, REMOTE_REFUSED_NOBODY, reason);
+        } else {
+            api_hear_remote(system, event);
         }
         return;
     }
@@ -577,7 +583,7 @@ void api_answer(ScriptSystem *system, Thread *made, bool ok, int result_count)
     static const char failed[] = "the handler failed";
     static const ValueUse use = {"result", 1, "sent"};
     arena_reset(&system->json_arena);
-    uint8_t *bytes = arena_alloc(&system->json_arena, VALUE_BYTES_MAX);
+    uint8_t *bytes = arena_alloc_raw(&system->json_arena, VALUE_BYTES_MAX);
     ASSERT(bytes != NULL);
     ByteWriter writer = byte_writer(bytes, VALUE_BYTES_MAX);
     char error[VALUE_ERROR_BYTES];

@@ -24,6 +24,7 @@ int api_Npc_Spawn(lua_State *thread)
 
 int api_Npc_MoveTo(lua_State *thread)
 {
+    vm_charge(thread, API_LOOKUP_STEPS);
     api_check_change(thread,
                      api_methods(thread)->npc_move_to(api_world(thread), object_entity(thread, 1),
                                                       object_vector(thread, 2)),
@@ -33,6 +34,7 @@ int api_Npc_MoveTo(lua_State *thread)
 
 int api_Npc_SetTarget(lua_State *thread)
 {
+    vm_charge(thread, API_LOOKUP_STEPS);
     const uint64_t target = api_is_given(thread, 2) ? object_entity(thread, 2) : 0;
     api_check_change(
         thread,
@@ -43,6 +45,7 @@ int api_Npc_SetTarget(lua_State *thread)
 
 int api_Npc_SetPatrol(lua_State *thread)
 {
+    vm_charge(thread, API_LOOKUP_STEPS);
     const lua_Unsigned count = lua_rawlen(thread, 2);
     Vec3 points[NPC_PATROL_MAX];
     if (count > NPC_PATROL_MAX) {
@@ -69,6 +72,7 @@ int api_Npc_SetPatrol(lua_State *thread)
 
 int api_Npc_GetState(lua_State *thread)
 {
+    vm_charge(thread, API_LOOKUP_STEPS);
     uint32_t state = 0;
     float suspicion = 0;
     api_check_change(thread,
@@ -115,8 +119,10 @@ static void raise_prefab(lua_State *thread, Text name)
                    "Projectile.Fire: the prefab \"%s\" is no projectile; World.Spawn makes it",
                    name.data);
     }
-    luaL_error(thread, "Projectile.Fire: the place has no prefab \"%s\"%s%s%s", name.data,
-               nearest[0] != 0 ? "; did you mean \"" : "", nearest, nearest[0] != 0 ? "\"?" : "");
+    char quote[API_QUOTE_BYTES];
+    luaL_error(thread, "Projectile.Fire: the place has no prefab \"%s\"%s%s%s",
+               api_quote(name, quote), nearest[0] != 0 ? "; did you mean \"" : "", nearest,
+               nearest[0] != 0 ? "\"?" : "");
 }
 
 int api_Projectile_Fire(lua_State *thread)

@@ -201,16 +201,17 @@ static int raise_member(lua_State *thread)
     }
     bool is_telling;
     const Text name = api_text(thread, 2);
+    char quote[API_QUOTE_BYTES];
+    (void)api_quote(name, quote);
     const char *instead = api_foreign_member(name.data, &is_telling);
     const char *nearest = api_class_nearest(class, name);
     if (instead != NULL) {
-        return luaL_error(thread, "%s has no member %s: %s", class, name.data, instead);
+        return luaL_error(thread, "%s has no member %s: %s", class, quote, instead);
     }
     if (nearest != NULL) {
-        return luaL_error(thread, "%s has no member %s; did you mean %s?", class, name.data,
-                          nearest);
+        return luaL_error(thread, "%s has no member %s; did you mean %s?", class, quote, nearest);
     }
-    return luaL_error(thread, "%s has no member %s%s", class, name.data,
+    return luaL_error(thread, "%s has no member %s%s", class, quote,
                       object_is_player(thread, 1)
                           ? "; keep values of your own in a table by player, as in "
                             "coins[player.UserId] = 5"

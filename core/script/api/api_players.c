@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define PLAYERS_MAX 256 // listed at a time
+#define SPAWN_STEPS 250 // a body at a place
 
 bool api_find_player(const ScriptSystem *system, uint64_t player_id, ScriptPlayerInfo *out)
 {
@@ -107,6 +108,9 @@ int api_get_Player_Team(lua_State *thread)
 static Text valid_name(lua_State *thread, const char *what)
 {
     const Text name = api_text(thread, 2);
+    if (name.bytes > WORLD_NAME_BYTES_MAX) { // before its bytes are looked at
+        luaL_error(thread, "%s has at most %d bytes", what, WORLD_NAME_BYTES_MAX);
+    }
     const char *problem = text_error(name.data, name.bytes);
     if (problem != NULL) {
         luaL_error(thread, "%s %s", what, problem);
@@ -131,6 +135,7 @@ int api_get_Player_Character(lua_State *thread)
 
 int api_Player_Spawn(lua_State *thread)
 {
+    vm_charge(thread, SPAWN_STEPS);
     const bool has_position = api_is_given(thread, 2);
     const Vec3 position = has_position ? object_vector(thread, 2) : VEC3_ZERO;
     const Vec3 *where = has_position ? &position : NULL;
@@ -145,6 +150,7 @@ int api_Player_SetSpawn(lua_State *thread)
 {
     ScriptEntityInfo info = {0};
     const uint64_t player = object_player(thread, 1);
+    vm_charge(thread, API_LOOKUP_STEPS);
     if (object_is_entity(thread, 2)) {
         if (!api_methods(thread)->entity(api_world(thread), object_entity(thread, 2), &info)) {
             return luaL_error(thread, "Player:SetSpawn: the entity is gone");
@@ -180,6 +186,7 @@ int api_Player_Kick(lua_State *thread)
 static void kill_character(lua_State *thread, uint64_t entity, const char *what)
 {
     ScriptEntityInfo info;
+    vm_charge(thread, API_LOOKUP_STEPS);
     if (entity == 0 || !api_methods(thread)->entity(api_world(thread), entity, &info)) {
         return; // without a body there is nothing to kill
     }

@@ -1,4 +1,4 @@
-// Small services: the log, random numbers, JSON, sound, chat, modules.
+// Small services: the log, random numbers, JSON, chat, modules.
 #include "core/script/api/api.h"
 #include "core/script/vm/lua_guard.h"
 
@@ -6,6 +6,10 @@
 
 #include <stdio.h>
 #include <string.h>
+
+#define CHAT_STEPS    250
+#define LOG_STEPS     300
+#define LOG_BYTE_PART 3 // so many bytes are checked and copied in a step
 
 // --- the log ------------------------------------------------------------------------------------
 
@@ -26,7 +30,7 @@ static int write_log(lua_State *thread, LogLevel level)
     luaL_pushresult(&line);
     size_t bytes = 0;
     const char *text = lua_tolstring(thread, -1, &bytes);
-    vm_charge_bytes(thread, bytes);
+    vm_charge(thread, LOG_STEPS + bytes / LOG_BYTE_PART);
     account_log(script_of(thread), level, text, bytes);
     return 0;
 }
@@ -155,34 +159,7 @@ int api_Json_Decode(lua_State *thread)
     return 1;
 }
 
-// --- Sound and Chat -----------------------------------------------------------------------------
-
-int api_Sound_Play(lua_State *thread)
-{
-    lua_settop(thread, 2);
-    float volume = 1;
-    uint64_t player = 0;
-    Vec3 position = VEC3_ZERO;
-    bool placed = false;
-    if (api_is_given(thread, 2)) {
-        if (api_option(thread, 2, "volume")) {
-            volume = math_clamp(api_number(thread, -1), 0, 1);
-        }
-        if (api_option(thread, 2, "player")) {
-            player = object_player(thread, -1);
-        }
-        if (api_option(thread, 2, "position")) {
-            position = object_vector(thread, -1);
-            placed = true;
-        }
-    }
-    api_check_change(thread,
-                     api_methods(thread)->sound(api_world(thread),
-                                                api_valid_text(thread, 1, 1, SOUND_NAME_BYTES_MAX),
-                                                player, placed ? &position : NULL, volume),
-                     "Sound.Play");
-    return 0;
-}
+// --- Chat ---------------------------------------------------------------------------------------
 
 // Longer text is cut before it is cleaned, so that cleaning has a bounded cost.
 #define CHAT_LOOKED_BYTES (4u * CHAT_BYTES_MAX)
@@ -190,6 +167,7 @@ int api_Sound_Play(lua_State *thread)
 // Often it contains text of a player, so it is cleaned and cut instead of rejected.
 int api_Chat_Send(lua_State *thread)
 {
+    vm_charge(thread, CHAT_STEPS);
     Text text = api_text(thread, 1);
     text.bytes = utf8_cut(text.data, text.bytes, CHAT_LOOKED_BYTES);
     const uint64_t player = api_is_given(thread, 2) ? object_player(thread, 2) : 0;
@@ -206,21 +184,26 @@ int api_Chat_Send(lua_State *thread)
 
 // --- require ------------------------------------------------------------------------------------
 
-static void leave_module(ScriptSystem *system)
+// Runs the file of a module; what it returned is left on the stack. What it creates and starts
+// while it runs belongs to it. It cannot pause, because others who require it want its value at
+// once. If its time runs out, lua_pcall does not return, and the end of the entry tidies up.
+static int run_module(lua_State *thread, ScriptSystem *system, Handle handle)
 {
-    ASSERT(system->require_count > 0);
+    const Handle instance = system->current_instance;
+    const Handle own = script_module_instance(system, handle);
+    lua_rawgeti(thread, LUA_REGISTRYINDEX, script_at(system, handle)->chunk_ref);
+    system->require_stack[system->require_count++] = handle;
+    system->current_instance = handle_is_none(own) ? instance : own;
+    const uint32_t owner = memory_enter(system, handle);
+    const int status = lua_pcall(thread, 0, 1, 0);
+    memory_leave(system, owner);
+    system->current_instance = instance;
+    if (status != LUA_OK) {
+        script_module_failed(system);
+        return lua_error(thread);
+    }
     system->require_count -= 1;
-}
-
-static int module_has_run(lua_State *thread, int status, lua_KContext context)
-{
-    (void)status;
-    ScriptSystem *system = script_of(thread);
-    const Handle handle = system->require_stack[context];
-    leave_module(system);
-    memory_leave(system, system->require_owners[context]);
     script_loaded(system, handle, thread, 1);
-    lua_settop(thread, 2);
     return 1;
 }
 
@@ -249,7 +232,9 @@ static int require_missing(lua_State *thread, ScriptSystem *system, const char *
 {
     const ScriptConfig *config = &system->config;
     if (config->demand == NULL || !config->demand(config->demand_user, path)) {
-        return luaL_error(thread, "require: there is no module \"%s\"", path);
+        char quote[API_QUOTE_BYTES];
+        return luaL_error(thread, "require: there is no module \"%s\"",
+                          api_quote(text_from(path), quote));
     }
     if (tries == 0) {
         return luaL_error(thread, "require: \"%s\" did not arrive within %d seconds", path,
@@ -296,13 +281,7 @@ static int require_from(lua_State *thread, lua_KContext tries)
                           SCRIPT_REQUIRE_MAX);
     }
     lua_settop(thread, 1);
-    lua_rawgeti(thread, LUA_REGISTRYINDEX, script->chunk_ref);
-    const lua_KContext at = (lua_KContext)system->require_count;
-    system->require_stack[system->require_count++] = handle;
-    // What it creates while its file runs belongs to it.
-    system->require_owners[at] = memory_enter(system, handle);
-    lua_callk(thread, 0, 1, at, module_has_run);
-    return module_has_run(thread, LUA_OK, at);
+    return run_module(thread, system, handle);
 }
 
 static int require_again(lua_State *thread, int status, lua_KContext tries)

@@ -51,7 +51,7 @@ static void set_values(lua_State *thread, StoreRequest *request, int first, int 
 {
     ScriptSystem *system = script_of(thread);
     arena_reset(&system->json_arena);
-    uint8_t *bytes = arena_alloc(&system->json_arena, VALUE_BYTES_MAX);
+    uint8_t *bytes = arena_alloc_raw(&system->json_arena, VALUE_BYTES_MAX);
     ASSERT(bytes != NULL);
     ByteWriter writer = byte_writer(bytes, VALUE_BYTES_MAX);
     char error[VALUE_ERROR_BYTES];

@@ -2,6 +2,8 @@
 #include "core/script/api/api.h"
 
 #define FAULT_STEPS 3000 // describing a fault, keeping and logging it
+#define DELAY_STEPS 500  // a coroutine that waits, beside making it
+#define DEFER_STEPS 60
 
 static int wait_is_over(lua_State *thread, int status, lua_KContext context)
 {
@@ -22,6 +24,7 @@ static int start(lua_State *thread, int function_index, uint64_t due_tick)
 {
     ScriptSystem *system = script_of(thread);
     const int argument_count = lua_gettop(thread) - function_index;
+    vm_charge(thread, DELAY_STEPS);
     const uint32_t slot = schedule_call(thread, function_index, argument_count, due_tick);
     thread_at(system, slot)->shown = true;
     schedule_list(system, slot);
@@ -84,6 +87,7 @@ int api_task_delay(lua_State *thread)
 
 int api_task_defer(lua_State *thread)
 {
+    vm_charge(thread, DEFER_STEPS);
     return signal_raise(thread, signal_defer_function(thread, 1, lua_gettop(thread) - 1));
 }
 

@@ -76,11 +76,12 @@ static int spawn(lua_State *thread, bool local, const char *what)
                      : api_methods(thread)->spawn(world, api_text(thread, 1),
                                                   optional_vector(thread, 2), local, &net_id);
     if (status == STATUS_NOT_FOUND) {
-        char nearest[64];
+        char nearest[64], quote[API_QUOTE_BYTES];
         api_nearest_prefab(thread, api_text(thread, 1), nearest, sizeof nearest);
         return luaL_error(thread, "%s: the place has no prefab \"%s\"%s%s%s", what,
-                          lua_tostring(thread, 1), nearest[0] != 0 ? "; did you mean \"" : "",
-                          nearest, nearest[0] != 0 ? "\"?" : "");
+                          api_quote(api_text(thread, 1), quote),
+                          nearest[0] != 0 ? "; did you mean \"" : "", nearest,
+                          nearest[0] != 0 ? "\"?" : "");
     }
     const bool is_there = api_check_change(thread, status, what);
     if (is_there) {
@@ -110,6 +111,7 @@ int api_World_Destroy(lua_State *thread)
 
 int api_World_Find(lua_State *thread)
 {
+    vm_charge(thread, API_LOOKUP_STEPS);
     object_push_entity(thread, api_methods(thread)->find(api_world(thread), api_text(thread, 1)));
     return 1;
 }
@@ -283,6 +285,7 @@ static void push_kind_name(lua_State *thread, VoxelKind kind)
 int api_World_KindOf(lua_State *thread)
 {
     ScriptEntityInfo info;
+    vm_charge(thread, API_LOOKUP_STEPS);
     if (object_is_vector(thread, 1)) {
         push_kind_name(thread,
                        api_methods(thread)->voxel(api_world(thread), voxel_argument(thread, 1)));
@@ -301,7 +304,7 @@ int api_World_SetVoxel(lua_State *thread)
     const VoxelCoord at = voxel_argument(thread, 1);
     const VoxelKind kind = kind_argument(thread, 2);
     ApiVoxelEdit edit;
-    vm_charge(thread, 100);
+    vm_charge(thread, 800);
     api_voxels_before(thread, at, at, &edit);
     if (api_check_change(thread, api_methods(thread)->set_voxel(api_world(thread), at, kind),
                          "World.SetVoxel")) {
@@ -324,7 +327,7 @@ int api_World_FillBox(lua_State *thread)
         return luaL_error(thread, "World.FillBox: at most %d voxels along an edge",
                           VOXEL_EDIT_BOX_EDGE_MAX);
     }
-    vm_charge(thread, 500 + x * y * z * 4);
+    vm_charge(thread, 900 + x * y * z * 4);
     const VoxelKind kind = kind_argument(thread, 3);
     ApiVoxelEdit edit;
     api_voxels_before(thread, min, max, &edit);
@@ -342,7 +345,7 @@ int api_World_FillSphere(lua_State *thread)
         return luaL_error(thread, "World.FillSphere: a radius is between 0 and %d",
                           (int)VOXEL_EDIT_SPHERE_RADIUS_MAX);
     }
-    vm_charge(thread, 500 + (uint64_t)(radius * radius * radius) * 24);
+    vm_charge(thread, 2000 + (uint64_t)(radius * radius * radius) * 60);
     const Vec3 centre = object_vector(thread, 1);
     const Vec3 reach = vec3(radius, radius, radius);
     const VoxelKind kind = kind_argument(thread, 3);
@@ -416,6 +419,7 @@ int api_get_Entity_Velocity(lua_State *thread)
 
 int api_get_Entity_Rotation(lua_State *thread)
 {
+    vm_charge(thread, API_ROTATION_STEPS);
     object_push_vector(thread, api_degrees(info_of(thread).rotation));
     return 1;
 }
@@ -570,6 +574,7 @@ int api_set_Entity_Velocity(lua_State *thread)
 
 int api_Entity_SetRotation(lua_State *thread)
 {
+    vm_charge(thread, API_ROTATION_STEPS);
     api_check_change(thread,
                      api_methods(thread)->set_rotation(api_world(thread), object_entity(thread, 1),
                                                        api_rotation(object_vector(thread, 2))),
@@ -585,6 +590,7 @@ int api_set_Entity_Rotation(lua_State *thread)
 int api_Entity_MoveTo(lua_State *thread)
 {
     const ScriptEntityInfo info = info_of(thread);
+    vm_charge(thread, API_LOOKUP_STEPS + API_ROTATION_STEPS);
     const Quat rotation =
         api_is_given(thread, 4) ? api_rotation(object_vector(thread, 4)) : info.rotation;
     const float seconds = api_number(thread, 3);
@@ -649,6 +655,7 @@ static uint32_t visibility_option(lua_State *thread, int index)
 int api_Entity_SetAttribute(lua_State *thread)
 {
     lua_settop(thread, 4);
+    vm_charge(thread, API_LOOKUP_STEPS);
     ScriptValue value = {0};
     if (!api_value(thread, 3, &value)) {
         if (lua_type(thread, 3) == LUA_TNUMBER || object_is_vector(thread, 3)) {
@@ -663,6 +670,9 @@ int api_Entity_SetAttribute(lua_State *thread)
     flags |= visibility_option(thread, 4);
     const uint64_t net_id = object_entity(thread, 1);
     const Text name = api_valid_text(thread, 2, 1, WORLD_NAME_BYTES_MAX);
+    if (visual_is_reserved(name)) {
+        return luaL_error(thread, "Entity.SetAttribute: names that begin with $ are Sandlot's own");
+    }
     const ApiAttributeChange change = api_attribute_before(thread, net_id, name, &value);
     if (api_check_change(
             thread,
@@ -675,6 +685,7 @@ int api_Entity_SetAttribute(lua_State *thread)
 
 static int set_tag(lua_State *thread, bool on, const char *what)
 {
+    vm_charge(thread, API_LOOKUP_STEPS);
     const uint64_t net_id = object_entity(thread, 1);
     const Text tag = api_valid_text(thread, 2, 1, WORLD_NAME_BYTES_MAX);
     const bool was = api_methods(thread)->has_tag(api_world(thread), net_id, tag);
@@ -689,6 +700,7 @@ static int set_tag(lua_State *thread, bool on, const char *what)
 int api_Entity_GetAttributeChangedSignal(lua_State *thread)
 {
     char key[API_CHANGE_KEY_BYTES];
+    vm_charge(thread, API_EVENT_STEPS);
     api_attribute_key(object_entity(thread, 1), api_valid_text(thread, 2, 1, WORLD_NAME_BYTES_MAX),
                       key);
     (void)signal_push_named(script_of(thread), thread, key, true);
@@ -698,6 +710,7 @@ int api_Entity_GetAttributeChangedSignal(lua_State *thread)
 static int tag_signal(lua_State *thread, bool on)
 {
     char key[API_CHANGE_KEY_BYTES];
+    vm_charge(thread, API_EVENT_STEPS);
     api_tag_key(api_valid_text(thread, 1, 1, WORLD_NAME_BYTES_MAX), on, key);
     (void)signal_push_named(script_of(thread), thread, key, true);
     return 1;

@@ -313,7 +313,7 @@ void attribute_table_remove(AttributeTable *table, uint64_t net_id)
 static void drop_if_empty(AttributeTable *table, Record *record)
 {
     if (record->attribute_count == 0 && record->tag_count == 0 && record->name.bytes == 0 &&
-        handle_is_none(record->entity)) {
+        record->painted == 0 && handle_is_none(record->entity)) {
         attribute_table_remove(table, record->net_id);
     }
 }
@@ -588,6 +588,30 @@ bool attribute_table_attribute_next(const AttributeTable *table, const Record *r
     return true;
 }
 
+// --- paint --------------------------------------------------------------------------------------
+
+Status attribute_table_set_paint(AttributeTable *table, uint64_t net_id, const Paint *paint,
+                                 uint32_t painted)
+{
+    ASSERT((painted & ~PAINT_MEMBERS_ALL) == 0);
+    Record *record = attribute_table_find(table, net_id);
+    if (record == NULL && painted == 0) {
+        return STATUS_OK;
+    }
+    const Status status = attribute_table_open(table, net_id, &record);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const Paint kept = paint_merge(&paint_default, paint, painted);
+    if (record->painted != painted || !paint_equal(&record->paint, &kept)) {
+        record->painted = painted;
+        record->paint = kept;
+        touch(table, record);
+    }
+    drop_if_empty(table, record);
+    return STATUS_OK;
+}
+
 // --- tags ---------------------------------------------------------------------------------------
 
 static AttributeTag *tag_find(const AttributeTable *table, Text name)
@@ -783,6 +807,7 @@ static void copy_record(const AttributeTable *from, const Record *record, Attrib
     while (attribute_table_tag_of(from, record, &index, &tag)) {
         (void)!attribute_table_set_tag(to, record->net_id, tag, true);
     }
+    (void)!attribute_table_set_paint(to, record->net_id, &record->paint, record->painted);
     copy = attribute_table_find(to, record->net_id);
     if (copy != NULL) {
         drop_if_empty(to, copy);

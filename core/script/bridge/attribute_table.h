@@ -1,10 +1,9 @@
-// Names, attributes and tags of entities, by net id. The authority has one table, and every view
-// has one with the public part. All memory is taken at create; a reached limit is STATUS_LIMIT and
-// counted.
-// Attributes of an entity are sorted by name, records and tagged entities by slot; the lowest free
-// slot is taken first, so equal histories give equal orders. Flags of an attribute stay until it is
-// set to nil: an attribute that others must not see stays so, unless a call says another visibility
-// (ATTRIBUTE_VISIBILITY).
+// Names, attributes, tags and paints of entities, by net id. The authority has one table, and every
+// view has one with the public part. All memory is taken at create; a reached limit is STATUS_LIMIT
+// and counted. Attributes of an entity are sorted by name, records and tagged entities by slot; the
+// lowest free slot is taken first, so equal histories give equal orders. Flags of an attribute stay
+// until it is set to nil: an attribute that others must not see stays so, unless a call says
+// another visibility (ATTRIBUTE_VISIBILITY).
 #pragma once
 
 #include "core/base/id_map.h"
@@ -47,6 +46,8 @@ typedef struct Record {
     uint32_t attribute_count;
     uint32_t tag_count;
     uint32_t maker;
+    uint32_t painted; // members of `paint` that count; the others are as the place has them
+    Paint paint;
     uint32_t name_before, name_after; // records whose names share a bucket, by net id
     ShortName name;
 } Record;
@@ -129,6 +130,10 @@ typedef struct AttributeEntry {
 } AttributeEntry;
 bool attribute_table_attribute_next(const AttributeTable *table, const Record *record,
                                     AttributeEntry *entry);
+
+// The members that count from now on; 0: it looks as the place has it.
+MUST_USE Status attribute_table_set_paint(AttributeTable *table, uint64_t net_id,
+                                          const Paint *paint, uint32_t painted);
 
 MUST_USE Status attribute_table_set_tag(AttributeTable *table, uint64_t net_id, Text tag, bool on);
 bool attribute_table_has_tag(const AttributeTable *table, uint64_t net_id, Text tag);

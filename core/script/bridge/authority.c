@@ -85,6 +85,7 @@ Status authority_create(Heap *heap, const AuthorityConfig *config, Authority **o
     authority->world.methods = authority_methods();
     authority->config = *config;
     authority->sim = config->sim;
+    authority->sky = sky_default();
     authority->collected_tick = sim_tick(config->sim);
     authority->charged_tick = sim_tick(config->sim);
     authority->harvested_tick = sim_tick(config->sim);
@@ -177,6 +178,20 @@ bool authority_find(const Authority *authority, uint64_t net_id, WorldThing *out
     }
     *out = thing;
     return true;
+}
+
+void authority_set_painted(Authority *authority, AuthorityPainted painted, void *user)
+{
+    authority->painted = painted;
+    authority->painted_user = user;
+}
+
+Paint authority_paint(const Authority *authority, uint64_t net_id)
+{
+    const Entity *entity = sim_entity(authority->sim, sim_find(authority->sim, net_id));
+    const Paint own = place_paint(&authority->config.paints, net_id, entity);
+    const Record *record = attribute_table_find(&authority->attributes, net_id);
+    return record == NULL ? own : paint_merge(&own, &record->paint, record->painted);
 }
 
 // --- events -------------------------------------------------------------------------------------
@@ -400,6 +415,7 @@ static void forget_players(Authority *authority)
         const RosterPlayer *player = roster_at(&authority->roster, i - 1);
         if (player->leaving && sim_tick(authority->sim) > player->leaving_tick) {
             sim_remove(authority->sim, sim_find(authority->sim, player->entity));
+            sound_table_forget_player(&authority->sounds, player->player_id);
             roster_remove(&authority->roster, player->player_id);
         }
     }

@@ -19,8 +19,9 @@
 // sim itself marks for removal (a structure shot to pieces) is gone for scripts at once, and so is
 // what has left the sim.
 //
-// Writing the pose, data or motion of an anchored part thaws it first; reading one, or keeping
-// attributes and tags with it, does not.
+// Writing the pose, data or motion of an anchored part thaws it first; reading one, painting it, or
+// keeping attributes and tags with it, does not. What differs from the place's own looks is kept in
+// the record (attribute_table.h).
 //
 // What a script makes belongs to it (ScriptWorld.caller): it counts against what one script may
 // have at a time (SCRIPT_…_MAX in limits.h), and the sim charges its work to it (core/sim/work.h).
@@ -36,6 +37,7 @@
 #include "core/script/bridge/attribute_table.h"
 #include "core/script/bridge/effect.h"
 #include "core/script/bridge/roster.h"
+#include "core/script/bridge/sound_table.h"
 #include "core/script/runtime/script.h"
 #include "core/sim/voxel_watch.h"
 
@@ -48,6 +50,8 @@ typedef struct AuthorityConfig {
     const PlaceSpawn *spawns; // kept; NULL: the origin
     uint32_t spawn_count;
     const Text *voxel_kind_names; // of kind 1 and up; NULL: they have no names; kept
+    PlacePaints paints;           // kept
+    AssetNames assets;            // kept
     AttributeTableConfig attributes;
     uint32_t player_max;
     uint32_t effect_max;
@@ -89,10 +93,24 @@ void authority_set_rewind(Authority *authority, AuthorityRewind rewind, void *us
 // Once; STATUS_NOT_FOUND, and as attribute_table_set_name.
 MUST_USE Status authority_set_name(Authority *authority, uint64_t net_id, Text name);
 
+// How something looks now; paint_default for what is not there.
+Paint authority_paint(const Authority *authority, uint64_t net_id);
+// Is told how an anchored part looks whenever scripts or stored rows paint it.
+typedef void (*AuthorityPainted)(void *user, uint64_t net_id, const Paint *paint);
+void authority_set_painted(Authority *authority, AuthorityPainted painted, void *user);
+
+// --- the sky ------------------------------------------------------------------------------------
+// As scripts set it last; another version whenever it was set, 0 if never.
+const Sky *authority_sky(const Authority *authority, uint64_t *version);
+
 // --- what scripts want --------------------------------------------------------------------------
 // Since the last clear, oldest first.
 const Effect *authority_effects(const Authority *authority, uint32_t *count);
 void authority_effects_clear(Authority *authority);
+// Sounds that go on. The step, once a tick, moves each to where its entity is, and ends those whose
+// entity is gone.
+void authority_sounds_step(Authority *authority);
+const SoundTable *authority_sounds(const Authority *authority);
 
 // --- what scripts must know ---------------------------------------------------------------------
 // Translates what the sim emitted since the last call (an event once, however often it is called),

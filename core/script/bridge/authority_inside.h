@@ -15,6 +15,8 @@
     "is for those that have little"
 // A shape or a voxel changed: characters check their ground.
 #define AUTHORITY_CHANGE_STEPS 100
+// A removal: neighbours, the record, and clients and scripts that are told.
+#define AUTHORITY_REMOVE_STEPS 300
 #define AUTHORITY_RADIUS_MAX   1024 // found by one query
 
 typedef struct TerrainPart {
@@ -28,6 +30,9 @@ struct Authority {
     AttributeTable attributes;
     Roster roster;
     EffectQueue effects;
+    Sky sky;
+    uint64_t sky_version; // rises when the sky is set; 0: never
+    SoundTable sounds;
 
     SceneNames scene_names;
 
@@ -49,6 +54,8 @@ struct Authority {
     AuthorityCounters counters;
     AuthorityRewind rewind; // may be NULL
     void *rewind_user;
+    AuthorityPainted painted; // may be NULL
+    void *painted_user;
 };
 
 // Finds what scripts may see by that net id.
@@ -67,10 +74,35 @@ MUST_USE Status authority_fill_box(ScriptWorld *world, VoxelCoord min, VoxelCoor
                                    VoxelKind kind);
 MUST_USE Status authority_fill_sphere(ScriptWorld *world, Vec3 centre, float radius,
                                       VoxelKind kind);
+// authority_visual.c
+MUST_USE Status authority_set_sky(ScriptWorld *world, const Sky *sky);
+Sky authority_read_sky(ScriptWorld *world);
+MUST_USE Status authority_set_visual(ScriptWorld *world, uint64_t owner, uint64_t net_id,
+                                     VisualKind kind, const Visual *visual);
 // authority_shot.c
 MUST_USE Status authority_spawn_for_actor(ScriptWorld *world, Text prefab, uint64_t *out);
 MUST_USE Status authority_fire(ScriptWorld *world, const ScriptShot *shot, uint64_t *out);
-// authority_methods.c
+// authority_sound.c
+MUST_USE Status authority_sound(ScriptWorld *world, ScriptSound *sound);
+// authority_effect.c
+// Counts and charges one, and queues one, as all effects.
+MUST_USE Status authority_count_sound(Authority *authority, const ScriptSound *sound);
+MUST_USE Status authority_queue_sound(Authority *authority, const ScriptSound *sound);
+MUST_USE Status authority_moment(ScriptWorld *world, const Moment *moment, uint64_t player_id);
+MUST_USE Status authority_chat(ScriptWorld *world, Text text, uint64_t player_id);
+MUST_USE Status authority_send(ScriptWorld *world, const ScriptMessage *message);
+MUST_USE Status authority_player_kick(ScriptWorld *world, uint64_t player_id, Text reason);
+MUST_USE Status authority_store(ScriptWorld *world, const StoreRequest *request);
+// authority_spawn.c
+MUST_USE Status authority_check_room(Authority *authority, EntityType type);
+MUST_USE Status authority_name_full(Authority *authority, Status status, EntityType type);
+MUST_USE Status authority_name_attributes_full(Authority *authority, Status status);
+MUST_USE Status authority_keep_record(Authority *authority, Handle handle, Record **out);
+MUST_USE Status authority_find_for_writing(Authority *authority, uint64_t net_id, WorldThing *out);
+void authority_note_removed(Authority *authority, uint64_t net_id);
+MUST_USE Status authority_spawn(ScriptWorld *world, Text name, Vec3 position, bool local,
+                                uint64_t *out);
+MUST_USE Status authority_destroy_entity(ScriptWorld *world, uint64_t net_id);
 // What a prefab describes, without the things that the prefab itself adds (its name, tags, …).
 typedef struct AuthorityThing {
     EntityType type;

@@ -11,13 +11,7 @@
 #define NAME_STEPS       10  // one more entity of that name
 #define SPAWN_NAME_STEPS 2   // the name of one spawn point
 #define PLAYER_STEPS     5   // one player in a list
-#define RECORD_STEPS     300 // an attribute or a tag, and sending it to clients
-#define REMOVE_STEPS     300 // its neighbours, its record, its removal at clients and scripts
-#define THAW_STEPS       500
-#define EFFECT_STEPS     100 // a message, sound or text
-#define RECIPIENT_STEPS  40  // for each player who gets it
-#define STORE_STEPS      2000
-#define EFFECT_BYTE_PART 16 // so many bytes are copied in a step
+#define RECORD_STEPS     300 // an attribute, a tag or a paint, and sending it to clients
 
 static Authority *of(ScriptWorld *world)
 {
@@ -217,77 +211,22 @@ static uint32_t method_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint3
     return count;
 }
 
-// --- spawning and destroying --------------------------------------------------------------------
-
-// STATUS_LIMIT if the caller has as many as one script may have; the world's error text says so.
-static Status check_room(Authority *authority, EntityType type)
+static bool method_paint(ScriptWorld *world, uint64_t net_id, Paint *out)
 {
-    ScriptWorld *world = &authority->world;
-    const SimConfig *config = sim_config(authority->sim);
-    const SimMaker maker = sim_maker(authority->sim, world->caller);
-    const SimMaker all = sim_maker(authority->sim, 0);
-    world->refusal = NULL;
-    if (world->caller == 0) {
-        return STATUS_OK;
+    WorldThing thing;
+    if (!authority_find(of(world), net_id, &thing)) {
+        return false;
     }
-    if (type == ENTITY_PROJECTILE && maker.counts[type] >= SCRIPT_PROJECTILES_MAX) {
-        return world_limit(world, STATUS_LIMIT,
-                           "a script has at most %d projectiles in the air; wait until some have "
-                           "ended",
-                           SCRIPT_PROJECTILES_MAX);
-    }
-    if (type == ENTITY_NPC && maker.counts[type] >= SCRIPT_NPCS_MAX) {
-        return world_limit(world, STATUS_LIMIT, "a script has at most %d NPCs; destroy some first",
-                           SCRIPT_NPCS_MAX);
-    }
-    if (maker.things >= SCRIPT_ENTITIES_MAX) {
-        return world_limit(world, STATUS_LIMIT,
-                           "a script has at most %d entities that it made or moved; destroy some "
-                           "first",
-                           SCRIPT_ENTITIES_MAX);
-    }
-    if (!authority_has_room(authority, maker.things)) {
-        return world_limit(world, STATUS_LIMIT, PART_TEXT("%u entities"),
-                           (unsigned)config->entity_max);
-    }
-    if (type == ENTITY_NPC &&
-        !fair_share_allows(maker.counts[type], all.counts[type], config->npc_max)) {
-        return world_limit(world, STATUS_LIMIT, PART_TEXT("%u NPCs"), (unsigned)config->npc_max);
-    }
-    return STATUS_OK;
+    *out = authority_paint(of(world), net_id);
+    return true;
 }
 
-// Sets the error text if the world has no room for one more of a type, whoever made the others.
-static Status name_full(Authority *authority, Status status, EntityType type)
+static AssetNames method_assets(ScriptWorld *world)
 {
-    ScriptWorld *world = &authority->world;
-    const SimConfig *config = sim_config(authority->sim);
-    if (type == ENTITY_STRUCTURE) {
-        return world_limit(
-            world, status, "this world has room for %u structures, and for %u of one player",
-            (unsigned)config->structures_max, (unsigned)config->structures_per_player_max);
-    }
-    if (type == ENTITY_NPC || type == ENTITY_PLAYER) {
-        return world_limit(world, status, "this world has room for %u players and NPCs together",
-                           (unsigned)config->character_max);
-    }
-    const uint32_t records = authority->attributes.config.record_max;
-    return world_limit(world, status, "this world has room for %u entities; destroy some first",
-                       (unsigned)(config->entity_max < records ? config->entity_max : records));
+    return of(world)->config.assets;
 }
 
-// The same for names, attributes and tags.
-static Status name_attributes_full(Authority *authority, Status status)
-{
-    const AttributeTableConfig *config = &authority->attributes.config;
-    return world_limit(
-        &authority->world, status,
-        "an entity has at most %u attributes, all together %u, %u texts in them (%u longer than 64 "
-        "bytes) and %u different tags; one script has at most half",
-        (unsigned)config->attributes_per_entity_max, (unsigned)config->attribute_max,
-        (unsigned)(config->text_small_max + config->text_large_max),
-        (unsigned)config->text_large_max, (unsigned)config->tag_max);
-}
+// --- changing what is there ---------------------------------------------------------------------
 
 static Status name_tags_full(Authority *authority, Status status)
 {
@@ -298,193 +237,12 @@ static Status name_tags_full(Authority *authority, Status status)
                        (unsigned)config->tag_max, (unsigned)config->record_max);
 }
 
-static EntityType prefab_type(const Prefab *prefab)
+static Status name_looks_full(Authority *authority, Status status)
 {
-    static const EntityType types[] = {[PREFAB_PART] = ENTITY_PART,
-                                       [PREFAB_PROP] = ENTITY_PROP,
-                                       [PREFAB_NPC] = ENTITY_NPC,
-                                       [PREFAB_PROJECTILE] = ENTITY_PROJECTILE};
-    return types[prefab->kind];
+    return world_limit(&authority->world, status,
+                       PART_TEXT("%u entities that have looks, attributes or tags of their own"),
+                       (unsigned)authority->attributes.config.record_max);
 }
-
-static Status spawn_thing(Sim *sim, const AuthorityThing *thing, Handle *out)
-{
-    switch (thing->type) {
-    case ENTITY_NPC:
-        return npc_spawn(sim, &thing->npc, out);
-    case ENTITY_PROJECTILE:
-        return projectile_fire(sim, &thing->projectile, out);
-    case ENTITY_PART:
-        return sim_spawn_part(sim, &thing->shape, out);
-    default:
-        return sim_spawn_prop(sim, &thing->shape, out);
-    }
-}
-
-AuthorityThing authority_thing(const Prefab *prefab, Vec3 position, uint64_t owner_id)
-{
-    AuthorityThing thing = {.type = prefab_type(prefab)};
-    if (prefab->kind == PREFAB_NPC) {
-        thing.npc = prefab->npc;
-        thing.npc.net_id = 0;
-        thing.npc.owner_id = owner_id;
-        thing.npc.position = position;
-    } else if (prefab->kind == PREFAB_PROJECTILE) {
-        thing.projectile = prefab->projectile;
-        thing.projectile.net_id = 0;
-        thing.projectile.owner_id = owner_id;
-        thing.projectile.shooter = HANDLE_NONE;
-        thing.projectile.position = position;
-        thing.projectile.velocity = VEC3_ZERO;
-    } else {
-        thing.shape = (ShapeDesc){.owner_id = owner_id, .part = prefab->part};
-        thing.shape.part.pose.position = position;
-    }
-    return thing;
-}
-
-// Creates the record of a new entity, which belongs to the caller; without one the entity is
-// removed again.
-static Status keep_record(Authority *authority, Handle handle, Record **out)
-{
-    sim_set_maker(authority->sim, handle, authority->world.caller);
-    const Status status = attribute_table_open(&authority->attributes,
-                                               sim_entity(authority->sim, handle)->net_id, out);
-    if (status != STATUS_OK) {
-        sim_remove(authority->sim, handle);
-        return status;
-    }
-    (*out)->entity = handle;
-    return STATUS_OK;
-}
-
-static Status keep_prefab(Authority *authority, const Prefab *prefab, uint64_t net_id)
-{
-    Status status = attribute_table_set_name(&authority->attributes, net_id, prefab->name);
-    for (uint32_t i = 0; i < prefab->attribute_count && status == STATUS_OK; i++) {
-        const PrefabAttribute *attribute = &prefab->attributes[i];
-        status = attribute_table_set_attribute(&authority->attributes, net_id, attribute->name,
-                                               &attribute->value, attribute->flags);
-    }
-    for (uint32_t i = 0; i < prefab->tag_count && status == STATUS_OK; i++) {
-        status = attribute_table_set_tag(&authority->attributes, net_id, prefab->tags[i], true);
-    }
-    if (status == STATUS_OK && prefab->script_path != NULL) {
-        if (authority->bind_count == authority->config.bind_max) {
-            authority->counters.binds_dropped += 1;
-            return world_limit(&authority->world, STATUS_LIMIT,
-                               "at most %u entities with a script of their own are made in a tick",
-                               (unsigned)authority->config.bind_max);
-        }
-        authority->binds[authority->bind_count++] = (AuthorityBind){net_id, prefab};
-    }
-    return status;
-}
-
-Status authority_make(Authority *authority, const AuthorityThing *thing, const Prefab *prefab,
-                      uint64_t *out)
-{
-    Handle handle = HANDLE_NONE;
-    Record *record = NULL;
-    Status status = check_room(authority, thing->type);
-    if (status == STATUS_OK) {
-        status = spawn_thing(authority->sim, thing, &handle);
-    }
-    if (status == STATUS_OK) {
-        status = keep_record(authority, handle, &record);
-    }
-    if (status != STATUS_OK) {
-        return name_full(authority, status, thing->type);
-    }
-    const uint64_t net_id = record->net_id;
-    status = prefab != NULL ? keep_prefab(authority, prefab, net_id) : STATUS_OK;
-    if (status != STATUS_OK) {
-        sim_remove(authority->sim, handle);
-        attribute_table_remove(&authority->attributes, net_id);
-        return name_attributes_full(authority, status);
-    }
-    *out = net_id;
-    return STATUS_OK;
-}
-
-static Status method_spawn(ScriptWorld *world, Text name, Vec3 position, bool local, uint64_t *out)
-{
-    Authority *authority = of(world);
-    if (local) {
-        return STATUS_DENIED; // only a client has entities of its own
-    }
-    const Prefab *prefab = prefab_find(&authority->config.prefabs, name);
-    if (prefab == NULL) {
-        return STATUS_NOT_FOUND;
-    }
-    if (!vec3_is_finite(position)) {
-        return STATUS_RANGE;
-    }
-    const AuthorityThing thing = authority_thing(prefab, position, 0);
-    return authority_make(authority, &thing, prefab, out);
-}
-
-// An anchored part becomes an entity, and has a record so that its end is reported.
-static Status thaw(Authority *authority, uint64_t net_id, WorldThing *thing)
-{
-    if (thing->entity != NULL) {
-        return STATUS_OK;
-    }
-    Record *record = NULL;
-    sim_add_work(authority->sim, THAW_STEPS);
-    Status status = check_room(authority, ENTITY_PART);
-    if (status == STATUS_OK) {
-        status = attribute_table_open(&authority->attributes, net_id, &record);
-    }
-    if (status != STATUS_OK) {
-        return name_full(authority, status, ENTITY_PART);
-    }
-    status = sim_thaw_part(authority->sim, net_id, &thing->handle);
-    if (status != STATUS_OK) {
-        if (record->attribute_count == 0 && record->tag_count == 0) {
-            attribute_table_remove(&authority->attributes, net_id);
-        }
-        return name_full(authority, status, ENTITY_PART);
-    }
-    thing->entity = sim_entity(authority->sim, thing->handle);
-    record->entity = thing->handle;
-    sim_set_maker(authority->sim, thing->handle, authority->world.caller);
-    authority->counters.thawed_count += 1;
-    return STATUS_OK;
-}
-
-// Finds an entity by net id for writing.
-static Status find_for_writing(Authority *authority, uint64_t net_id, WorldThing *out)
-{
-    sim_add_work(authority->sim, AUTHORITY_CHANGE_STEPS);
-    return authority_find(authority, net_id, out) ? thaw(authority, net_id, out) : STATUS_NOT_FOUND;
-}
-
-// Keeps an entity that was marked for removal readable until the script phase is over.
-static void note_removed(Authority *authority, uint64_t net_id)
-{
-    Record *record = NULL;
-    if (attribute_table_open(&authority->attributes, net_id, &record) == STATUS_OK) {
-        record->removed_tick = sim_tick(authority->sim);
-        record->entity = sim_find(authority->sim, net_id);
-    }
-}
-
-static Status method_destroy(ScriptWorld *world, uint64_t net_id)
-{
-    Authority *authority = of(world);
-    WorldThing thing;
-    const Status status = find_for_writing(authority, net_id, &thing);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    sim_remove(authority->sim, thing.handle);
-    sim_add_work(authority->sim, REMOVE_STEPS);
-    note_removed(authority, net_id);
-    return STATUS_OK;
-}
-
-// --- changing what is there ---------------------------------------------------------------------
 
 static Status method_set_position(ScriptWorld *world, uint64_t net_id, Vec3 position)
 {
@@ -492,14 +250,14 @@ static Status method_set_position(ScriptWorld *world, uint64_t net_id, Vec3 posi
     if (!vec3_is_finite(position)) {
         return STATUS_RANGE;
     }
-    const Status status = find_for_writing(of(world), net_id, &thing);
+    const Status status = authority_find_for_writing(of(world), net_id, &thing);
     return status != STATUS_OK ? status : sim_set_position(of(world)->sim, thing.handle, position);
 }
 
 static Status method_set_velocity(ScriptWorld *world, uint64_t net_id, Vec3 velocity)
 {
     WorldThing thing;
-    const Status status = find_for_writing(of(world), net_id, &thing);
+    const Status status = authority_find_for_writing(of(world), net_id, &thing);
     if (status != STATUS_OK) {
         return status;
     }
@@ -514,7 +272,7 @@ static Status method_set_rotation(ScriptWorld *world, uint64_t net_id, Quat rota
     if (!quat_is_finite(rotation)) {
         return STATUS_RANGE;
     }
-    const Status status = find_for_writing(of(world), net_id, &thing);
+    const Status status = authority_find_for_writing(of(world), net_id, &thing);
     return status != STATUS_OK ? status : sim_set_rotation(of(world)->sim, thing.handle, rotation);
 }
 
@@ -525,7 +283,7 @@ static Status method_set_part_data(ScriptWorld *world, uint64_t net_id, const Pa
     if (checked != STATUS_OK) {
         return checked;
     }
-    const Status status = find_for_writing(of(world), net_id, &thing);
+    const Status status = authority_find_for_writing(of(world), net_id, &thing);
     return status != STATUS_OK ? status : sim_set_part_data(of(world)->sim, thing.handle, data);
 }
 
@@ -546,7 +304,7 @@ static Status method_move_to(ScriptWorld *world, uint64_t net_id, Pose pose, flo
         !quat_is_finite(pose.rotation)) {
         return STATUS_RANGE;
     }
-    const Status status = find_for_writing(authority, net_id, &thing);
+    const Status status = authority_find_for_writing(authority, net_id, &thing);
     if (status != STATUS_OK) {
         return status;
     }
@@ -577,7 +335,7 @@ static Status method_set_attribute(ScriptWorld *world, uint64_t net_id, Text nam
     if (record != NULL) {
         record->entity = thing.handle;
     }
-    return name_attributes_full(of(world), status);
+    return authority_name_attributes_full(of(world), status);
 }
 
 static Status method_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool on)
@@ -598,6 +356,37 @@ static Status method_set_tag(ScriptWorld *world, uint64_t net_id, Text tag, bool
     return name_tags_full(of(world), status);
 }
 
+// Only what differs from the place's own looks is kept, so that painting something back costs
+// nothing and follows when the place changes.
+static Status method_set_paint(ScriptWorld *world, uint64_t net_id, const Paint *paint,
+                               uint32_t members)
+{
+    Authority *authority = of(world);
+    WorldThing thing;
+    sim_add_work(authority->sim, RECORD_STEPS);
+    if (!authority_find(authority, net_id, &thing)) {
+        return STATUS_NOT_FOUND;
+    }
+    const Paint before = authority_paint(authority, net_id);
+    const Paint now = paint_merge(&before, paint, members);
+    const Paint own = place_paint(&authority->config.paints, net_id, thing.entity);
+    authority->attributes.maker = world->caller;
+    const Status status = attribute_table_set_paint(&authority->attributes, net_id, &now,
+                                                    paint_difference(&own, &now));
+    release_attributes(world);
+    Record *record =
+        status == STATUS_OK ? attribute_table_find(&authority->attributes, net_id) : NULL;
+    if (record != NULL) {
+        record->entity = thing.handle;
+    }
+    const Scene *scene = sim_scene(authority->sim);
+    if (status == STATUS_OK && authority->painted != NULL && scene != NULL &&
+        net_id <= scene_part_count(scene)) {
+        authority->painted(authority->painted_user, net_id, &now);
+    }
+    return name_looks_full(authority, status);
+}
+
 static Status method_damage(ScriptWorld *world, uint64_t net_id, float amount, uint64_t cause)
 {
     Authority *authority = of(world);
@@ -612,7 +401,7 @@ static Status method_damage(ScriptWorld *world, uint64_t net_id, float amount, u
     const bool was_removing = thing.entity->removing;
     (void)sim_damage(authority->sim, thing.handle, amount, cause);
     if (thing.entity->removing && !was_removing) {
-        note_removed(authority, net_id);
+        authority_note_removed(authority, net_id);
     }
     authority_harvest(authority);
     return STATUS_OK;
@@ -623,7 +412,8 @@ static Status method_damage(ScriptWorld *world, uint64_t net_id, float amount, u
 static Status method_player_spawn(ScriptWorld *world, uint64_t player_id, const Vec3 *position)
 {
     const Vec3 where = position != NULL ? *position : authority_spawn_point(of(world), player_id);
-    return name_full(of(world), authority_player_spawn(of(world), player_id, where), ENTITY_PLAYER);
+    return authority_name_full(of(world), authority_player_spawn(of(world), player_id, where),
+                               ENTITY_PLAYER);
 }
 
 static Status method_player_set_spawn(ScriptWorld *world, uint64_t player_id, const Vec3 *position)
@@ -708,17 +498,17 @@ static Status method_npc_spawn(ScriptWorld *world, Vec3 position, uint64_t *out)
     desc.position = position;
     Handle handle = HANDLE_NONE;
     Record *record = NULL;
-    Status status = check_room(authority, ENTITY_NPC);
+    Status status = authority_check_room(authority, ENTITY_NPC);
     if (status == STATUS_OK) {
         status = npc_spawn(authority->sim, &desc, &handle);
     }
     if (status == STATUS_OK) {
-        status = keep_record(authority, handle, &record);
+        status = authority_keep_record(authority, handle, &record);
     }
     if (status == STATUS_OK) {
         *out = record->net_id;
     }
-    return name_full(authority, status, ENTITY_NPC);
+    return authority_name_full(authority, status, ENTITY_NPC);
 }
 
 static Status method_npc_state(ScriptWorld *world, uint64_t net_id, uint32_t *state,
@@ -740,26 +530,26 @@ static Status method_structure_place(ScriptWorld *world, uint32_t piece, VoxelCo
     const StructureDesc desc = {.owner_id = owner_id, .piece = piece, .cell = cell, .turn = turn};
     Handle handle = HANDLE_NONE;
     Record *record = NULL;
-    Status status = check_room(authority, ENTITY_STRUCTURE);
+    Status status = authority_check_room(authority, ENTITY_STRUCTURE);
     if (status == STATUS_OK) {
         status = structure_place(authority->sim, &desc, &handle);
     }
     if (status == STATUS_OK) {
-        status = keep_record(authority, handle, &record);
+        status = authority_keep_record(authority, handle, &record);
     }
     if (status == STATUS_OK) {
         *out = record->net_id;
         authority_structure_placed(authority, record->net_id, owner_id);
     }
-    return name_full(authority, status, ENTITY_STRUCTURE);
+    return authority_name_full(authority, status, ENTITY_STRUCTURE);
 }
 
 static Status method_structure_remove(ScriptWorld *world, uint64_t net_id)
 {
     const Status status = structure_remove(of(world)->sim, find_handle(of(world), net_id), 0);
-    sim_add_work(of(world)->sim, REMOVE_STEPS);
+    sim_add_work(of(world)->sim, AUTHORITY_REMOVE_STEPS);
     if (status == STATUS_OK) {
-        note_removed(of(world), net_id);
+        authority_note_removed(of(world), net_id);
     }
     return status;
 }
@@ -787,6 +577,31 @@ static uint64_t method_local_player(ScriptWorld *world)
     return 0;
 }
 
+static ScriptCamera method_camera_wanted(ScriptWorld *world)
+{
+    (void)world;
+    return (ScriptCamera){.field_of_view = CAMERA_FIELD_NORMAL};
+}
+
+static Status method_set_camera(ScriptWorld *world, uint64_t owner, const ScriptCamera *camera)
+{
+    (void)world;
+    (void)owner;
+    (void)camera;
+    return STATUS_DENIED;
+}
+
+static void method_forget(ScriptWorld *world, uint64_t owner)
+{
+    (void)world;
+    (void)owner;
+}
+
+static uint32_t method_tick_rate(ScriptWorld *world)
+{
+    return sim_config(of(world)->sim)->tick_rate;
+}
+
 static Status method_show(ScriptWorld *world, uint64_t owner, uint64_t entity, const uint8_t *tree,
                           size_t bytes)
 {
@@ -796,99 +611,6 @@ static Status method_show(ScriptWorld *world, uint64_t owner, uint64_t entity, c
     (void)tree;
     (void)bytes;
     return STATUS_DENIED;
-}
-
-// --- to the outside -----------------------------------------------------------------------------
-
-static bool player_is_known(const Authority *authority, uint64_t player_id)
-{
-    return player_id == 0 || roster_find(&authority->roster, player_id) != NULL;
-}
-
-// Counts one more effect of the caller, and the cost of sending it; STATUS_LIMIT if it has reached
-// the limit of one script per tick.
-static Status count_effect(Authority *authority, uint64_t recipients, size_t bytes)
-{
-    const uint32_t caller = authority->world.caller;
-    authority->world.refusal = NULL;
-    authority->effects.maker = caller;
-    sim_add_work(authority->sim,
-                 EFFECT_STEPS + recipients * (RECIPIENT_STEPS + bytes / EFFECT_BYTE_PART));
-    if (caller == 0) {
-        return STATUS_OK;
-    }
-    if (authority->effect_counts[caller] == SCRIPT_EFFECTS_PER_TICK_MAX) {
-        authority->effects.dropped_count += 1;
-        return world_limit(&authority->world, STATUS_LIMIT,
-                           "a script sends at most %d messages, sounds and requests in a tick; "
-                           "slow down",
-                           SCRIPT_EFFECTS_PER_TICK_MAX);
-    }
-    authority->effect_counts[caller] += 1;
-    return STATUS_OK;
-}
-
-// The same for one that goes to a player, or to all of them (0); STATUS_NOT_FOUND if the player is
-// not there.
-static Status check_effect(Authority *authority, uint64_t player_id, size_t bytes)
-{
-    if (!player_is_known(authority, player_id)) {
-        return STATUS_NOT_FOUND;
-    }
-    return count_effect(authority, player_id != 0 ? 1 : roster_count(&authority->roster), bytes);
-}
-
-// Sets the error text if the queue of effects is full.
-static Status name_queue_full(ScriptWorld *world, Status status)
-{
-    const AuthorityConfig *config = &of(world)->config;
-    return world_limit(world, status,
-                       "all scripts together send at most %u messages, sounds and requests in a "
-                       "tick, and %zu bytes in them, one script at most half; slow down",
-                       (unsigned)config->effect_max, config->effect_bytes_max);
-}
-
-static Status method_sound(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
-                           float volume)
-{
-    const Status status = check_effect(of(world), player_id, name.bytes);
-    return status != STATUS_OK ? status
-                               : name_queue_full(world, effect_sound(&of(world)->effects, name,
-                                                                     player_id, at, volume));
-}
-
-static Status method_chat(ScriptWorld *world, Text text, uint64_t player_id)
-{
-    const Status status = check_effect(of(world), player_id, text.bytes);
-    return status != STATUS_OK
-               ? status
-               : name_queue_full(world, effect_chat(&of(world)->effects, text, player_id));
-}
-
-static Status method_send(ScriptWorld *world, const ScriptMessage *message)
-{
-    const Status status =
-        check_effect(of(world), message->player_id, message->name.bytes + message->payload_bytes);
-    return status != STATUS_OK
-               ? status
-               : name_queue_full(world, effect_message(&of(world)->effects, message));
-}
-
-static Status method_player_kick(ScriptWorld *world, uint64_t player_id, Text reason)
-{
-    const Status status =
-        player_id == 0 ? STATUS_NOT_FOUND : check_effect(of(world), player_id, reason.bytes);
-    return status != STATUS_OK
-               ? status
-               : name_queue_full(world, effect_kick(&of(world)->effects, reason, player_id));
-}
-
-static Status method_store(ScriptWorld *world, const StoreRequest *request)
-{
-    sim_add_work(of(world)->sim, STORE_STEPS);
-    const Status status = count_effect(of(world), 1, request->value_bytes);
-    return status != STATUS_OK ? status
-                               : name_queue_full(world, effect_store(&of(world)->effects, request));
 }
 
 static const ScriptWorldMethods methods = {
@@ -905,14 +627,16 @@ static const ScriptWorldMethods methods = {
     .ray = method_ray,
     .voxel = method_voxel,
     .voxel_kinds = method_voxel_kinds,
+    .paint = method_paint,
+    .assets = method_assets,
     .players = method_players,
     .attribute = method_attribute,
     .has_tag = method_has_tag,
     .tagged = method_tagged,
     .tag_next = method_tag_next,
-    .spawn = method_spawn,
+    .spawn = authority_spawn,
     .spawn_for_actor = authority_spawn_for_actor,
-    .destroy = method_destroy,
+    .destroy = authority_destroy_entity,
     .set_position = method_set_position,
     .set_velocity = method_set_velocity,
     .set_rotation = method_set_rotation,
@@ -921,13 +645,14 @@ static const ScriptWorldMethods methods = {
     .move_to = method_move_to,
     .set_attribute = method_set_attribute,
     .set_tag = method_set_tag,
+    .set_paint = method_set_paint,
     .set_voxel = authority_set_voxel,
     .fill_box = authority_fill_box,
     .fill_sphere = authority_fill_sphere,
     .damage = method_damage,
     .player_spawn = method_player_spawn,
     .player_set_spawn = method_player_set_spawn,
-    .player_kick = method_player_kick,
+    .player_kick = authority_player_kick,
     .player_team = method_player_team,
     .player_stat = method_player_stat,
     .player_stat_read = method_player_stat_read,
@@ -940,14 +665,22 @@ static const ScriptWorldMethods methods = {
     .npc_state = method_npc_state,
     .structure_place = method_structure_place,
     .structure_remove = method_structure_remove,
+    .set_sky = authority_set_sky,
     .key_is_down = method_key_is_down,
     .camera = method_camera,
     .local_player = method_local_player,
+    .camera_wanted = method_camera_wanted,
+    .set_camera = method_set_camera,
+    .forget = method_forget,
     .show = method_show,
-    .sound = method_sound,
-    .chat = method_chat,
-    .send = method_send,
-    .store = method_store,
+    .sound = authority_sound,
+    .sky = authority_read_sky,
+    .tick_rate = method_tick_rate,
+    .moment = authority_moment,
+    .set_visual = authority_set_visual,
+    .chat = authority_chat,
+    .send = authority_send,
+    .store = authority_store,
 };
 
 const ScriptWorldMethods *authority_methods(void)

@@ -131,26 +131,57 @@ Status effect_kick(EffectQueue *queue, Text reason, uint64_t player_id)
     return STATUS_OK;
 }
 
-Status effect_sound(EffectQueue *queue, Text name, uint64_t player_id, const Vec3 *at, float volume)
+Status effect_sound_check(const ScriptSound *sound)
 {
-    const Status checked = text_check(name, 1, SOUND_NAME_BYTES_MAX);
+    const bool is_named = sound->act == SCRIPT_SOUND_PLAY;
+    Status checked = text_check(sound->name, is_named ? 1 : 0, SOUND_NAME_BYTES_MAX);
+    if (checked == STATUS_OK) {
+        checked = text_check(sound->caption, 0, SOUND_CAPTION_BYTES_MAX);
+    }
+    if (checked != STATUS_OK || sound->act == SCRIPT_SOUND_STOP ||
+        sound->act == SCRIPT_SOUND_FORGET) {
+        return checked;
+    }
+    const bool is_good = sound->volume >= 0 && sound->volume <= 1 &&
+                         sound->pitch >= SOUND_PITCH_MIN && sound->pitch <= SOUND_PITCH_MAX &&
+                         sound->fade_seconds >= 0 &&
+                         sound->fade_seconds <= SOUND_FADE_SECONDS_MAX &&
+                         (!sound->has_position || vec3_is_finite(sound->position));
+    return is_good ? STATUS_OK : STATUS_RANGE;
+}
+
+Status effect_sound(EffectQueue *queue, const ScriptSound *sound)
+{
+    const Status checked = effect_sound_check(sound);
     if (checked != STATUS_OK) {
         return checked;
     }
-    if (!(volume >= 0 && volume <= 1) || (at != NULL && !vec3_is_finite(*at))) {
-        return STATUS_RANGE;
-    }
     Effect *effect = NULL;
-    const Status status = reserve(queue, name.bytes, &effect);
+    const Status status = reserve(queue, sound->name.bytes + sound->caption.bytes, &effect);
     if (status != STATUS_OK) {
         return status;
     }
     effect->type = EFFECT_SOUND;
+    effect->player_id = sound->player_id;
+    effect->sound = *sound;
+    effect->sound.name = keep_text(queue, sound->name);
+    effect->sound.caption = keep_text(queue, sound->caption);
+    return STATUS_OK;
+}
+
+Status effect_moment(EffectQueue *queue, const Moment *moment, uint64_t player_id)
+{
+    if (!moment_is_valid(moment)) {
+        return STATUS_RANGE;
+    }
+    Effect *effect = NULL;
+    const Status status = reserve(queue, 0, &effect);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    effect->type = EFFECT_MOMENT;
     effect->player_id = player_id;
-    effect->text = keep_text(queue, name);
-    effect->has_position = at != NULL;
-    effect->position = at != NULL ? *at : VEC3_ZERO;
-    effect->volume = volume;
+    effect->moment = *moment;
     return STATUS_OK;
 }
 

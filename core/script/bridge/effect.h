@@ -11,6 +11,7 @@ typedef enum EffectType {
     EFFECT_MESSAGE,
     EFFECT_CHAT,
     EFFECT_SOUND,
+    EFFECT_MOMENT,
     EFFECT_STORE,
     EFFECT_KICK
 } EffectType;
@@ -19,12 +20,11 @@ typedef struct Effect {
     EffectType type;
     uint32_t maker;     // the script, as ScriptWorld.caller
     uint64_t player_id; // on the server the receiver, 0: everybody; on a client its own player
-    Text text;          // chat: the message; sound: its name; kick: the reason
+    Text text;          // chat: the message; kick: the reason
     ScriptMessage message;
     StoreRequest store;
-    bool has_position;
-    Vec3 position; // sound
-    float volume;
+    Moment moment;
+    ScriptSound sound;
 } Effect;
 
 typedef struct EffectQueue {
@@ -46,7 +46,9 @@ void effect_clear(EffectQueue *queue);
 // STATUS_LIMIT if the queue is full.
 MUST_USE Status effect_message(EffectQueue *queue, const ScriptMessage *message);
 MUST_USE Status effect_chat(EffectQueue *queue, Text text, uint64_t player_id);
-MUST_USE Status effect_sound(EffectQueue *queue, Text name, uint64_t player_id, const Vec3 *at,
-                             float volume);
+MUST_USE Status effect_moment(EffectQueue *queue, const Moment *moment, uint64_t player_id);
+MUST_USE Status effect_sound(EffectQueue *queue, const ScriptSound *sound);
+// STATUS_RANGE or STATUS_MALFORMED as above, without an effect.
+MUST_USE Status effect_sound_check(const ScriptSound *sound);
 MUST_USE Status effect_kick(EffectQueue *queue, Text reason, uint64_t player_id);
 MUST_USE Status effect_store(EffectQueue *queue, const StoreRequest *request);

@@ -11,6 +11,7 @@ ViewConfig view_config_default(void)
     return (ViewConfig){.attributes = attribute_table_config_view(),
                         .player_max = WORLD_PLAYERS_DEFAULT,
                         .local_max = 256,
+                        .paint_max = VIEW_PAINTS_MAX,
                         .effect_max = 512,
                         .effect_bytes_max = 512u << 10};
 }
@@ -27,6 +28,7 @@ static size_t block_bytes(const ViewConfig *config)
     bytes += pool_bytes(config->local_max, sizeof(ViewLocal));
     bytes += id_map_bytes(config->local_max);
     bytes += arena_need(config->local_max * sizeof(uint64_t));
+    bytes += view_paint_bytes(config);
     bytes += view_ui_bytes(config);
     bytes += arena_need(VIEW_RADIUS_MAX * sizeof(SimRef));
     return bytes;
@@ -52,6 +54,9 @@ static Status fill_block(View *view, Arena *arena)
     if (status == STATUS_OK) {
         status = id_map_init(&view->local_map, arena, config->local_max);
     }
+    if (status == STATUS_OK) {
+        status = view_paint_init(view, arena);
+    }
     view->gone = arena_array(arena, config->local_max, sizeof(uint64_t));
     if (status == STATUS_OK) {
         status = view_ui_init(view, arena);
@@ -76,6 +81,8 @@ Status view_create(Heap *heap, const ViewConfig *config, View **out)
     view->config = *config;
     view->sim = config->sim;
     view->next_local = VIEW_LOCAL_FIRST;
+    view->sky = sky_default();
+    view->camera.wanted.field_of_view = CAMERA_FIELD_NORMAL;
     const Status status = fill_block(view, &arena);
     if (status != STATUS_OK) {
         heap_free(heap, block);
@@ -154,13 +161,55 @@ const Effect *view_effects(const View *view, uint32_t *count)
 void view_effects_clear(View *view)
 {
     effect_clear(&view->effects);
+    view->sounds_taken = 0;
 }
 
-Status view_play(View *view, const Effect *sound)
+Status view_sound(View *view, const ScriptSound *sound, uint32_t maker)
 {
-    ASSERT(sound->type == EFFECT_SOUND);
-    return effect_sound(&view->effects, sound->text, sound->player_id,
-                        sound->has_position ? &sound->position : NULL, sound->volume);
+    SoundTable *table = sound->is_own ? &view->own_sounds : &view->sounds;
+    const Status checked = effect_sound_check(sound);
+    if (checked != STATUS_OK) {
+        return checked;
+    }
+    if (sound->act == SCRIPT_SOUND_PLAY) {
+        return sound->loop ? sound_table_add(table, sound, maker)
+                           : effect_sound(&view->effects, sound);
+    }
+    // A server does not say again whether it loops.
+    const bool goes_on = sound->loop || sound_table_has(table, sound->id) ||
+                         sound->act == SCRIPT_SOUND_MUSIC || sound->act == SCRIPT_SOUND_FORGET;
+    if (goes_on) {
+        sound_table_apply(table, sound, maker);
+        return STATUS_OK;
+    }
+    return effect_sound(&view->effects, sound);
+}
+
+Status view_play(View *view, const ScriptSound *sound)
+{
+    ASSERT(!sound->is_own);
+    return view_sound(view, sound, 0);
+}
+
+void view_forget_sounds(View *view)
+{
+    sound_table_clear(&view->sounds);
+}
+
+const SoundTable *view_sounds(const View *view, bool is_own)
+{
+    return is_own ? &view->own_sounds : &view->sounds;
+}
+
+const ScriptSound *view_sound_take(View *view)
+{
+    while (view->sounds_taken < view->effects.count) {
+        const Effect *effect = &view->effects.items[view->sounds_taken++];
+        if (effect->type == EFFECT_SOUND) {
+            return &effect->sound;
+        }
+    }
+    return NULL;
 }
 
 ViewCounters view_counters(const View *view)
@@ -169,7 +218,8 @@ ViewCounters view_counters(const View *view)
                           .records_refused =
                               view->attributes.limit_count + view->roster.limit_count,
                           .locals_refused = view->locals_refused,
-                          .denied_count = view->denied_count};
+                          .denied_count = view->denied_count,
+                          .moments_dropped = view->moments_dropped};
 }
 
 // --- local entities -----------------------------------------------------------------------------
@@ -232,6 +282,7 @@ static void local_release(View *view, uint32_t slot)
     const uint64_t net_id = view_local_at(view, slot)->net_id;
     id_map_remove(&view->local_map, net_id);
     attribute_table_remove(&view->attributes, net_id); // after it: its tags end with it
+    view->paint_version += 1;
     (void)pool_release(&view->locals, pool_handle(&view->locals, slot));
     if (view->gone_count < view->config.local_max) {
         view->gone[view->gone_count++] = net_id;
@@ -246,6 +297,7 @@ void view_step(View *view)
             local_release(view, slot);
         }
     }
+    sound_table_follow(&view->own_sounds, &view->world);
 }
 
 uint32_t view_local_gone(View *view, uint64_t *out, uint32_t max)

@@ -9,6 +9,8 @@
 
 #define LOCAL_SPEED_MAX 1000.0f // m/s
 
+#define PLAYER_STEPS 5 // one player in a list
+
 static View *of(ScriptWorld *world)
 {
     return (View *)world;
@@ -209,8 +211,14 @@ static uint32_t method_voxel_kinds(ScriptWorld *world, const Text **names)
     return terrain_kind_count(sim_terrain_view(of(world)->sim));
 }
 
+static AssetNames method_assets(ScriptWorld *world)
+{
+    return of(world)->config.assets;
+}
+
 static uint32_t method_players(ScriptWorld *world, ScriptPlayerInfo *out, uint32_t max)
 {
+    sim_add_work(of(world)->sim, (uint64_t)PLAYER_STEPS * roster_count(&of(world)->roster));
     return roster_list(&of(world)->roster, out, max);
 }
 
@@ -281,7 +289,9 @@ static bool position_is_sane(Vec3 p)
 
 static ViewLocal local_make(const Prefab *prefab, Vec3 position, uint64_t net_id)
 {
-    ViewLocal local = {.net_id = net_id, .prefab = prefab};
+    ViewLocal local = {.net_id = net_id,
+                       .prefab = prefab,
+                       .paint = paint_merge(&paint_default, &prefab->paint, prefab->painted)};
     if (prefab->kind == PREFAB_PROJECTILE) {
         const float radius = prefab->projectile.radius;
         local.shape = (Shape){SHAPE_SPHERE, {radius, radius, radius}};
@@ -349,6 +359,7 @@ static Status method_spawn(ScriptWorld *world, Text name, Vec3 position, bool lo
     view->next_local += 1;
     *(ViewLocal *)pool_at(&view->locals, handle.index) = local_make(prefab, position, net_id);
     id_map_put(&view->local_map, net_id, handle.index);
+    view->paint_version += 1;
     *out = net_id;
     return STATUS_OK;
 }
@@ -634,6 +645,17 @@ static bool method_camera(ScriptWorld *world, Vec3 *position, Vec3 *forward)
     return true;
 }
 
+static uint32_t method_tick_rate(ScriptWorld *world)
+{
+    return sim_config(of(world)->sim)->tick_rate;
+}
+
+static Status method_set_sky(ScriptWorld *world, const Sky *sky)
+{
+    (void)sky;
+    return deny(world);
+}
+
 static uint64_t method_local_player(ScriptWorld *world)
 {
     return of(world)->config.local_player;
@@ -649,14 +671,33 @@ static Status name_queue_full(ScriptWorld *world, Status status)
                        (unsigned)config->effect_max, config->effect_bytes_max);
 }
 
-static Status method_sound(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
-                           float volume)
+// The error of a full queue, or of a full table.
+static Status name_sound_refusal(ScriptWorld *world, const ScriptSound *sound, Status status)
 {
-    // A client can play a sound for its own player only.
-    const uint64_t own = of(world)->config.local_player;
-    return player_id != 0 && player_id != own
-               ? deny(world)
-               : name_queue_full(world, effect_sound(&of(world)->effects, name, own, at, volume));
+    return sound->loop ? sound_table_refusal(world, status) : name_queue_full(world, status);
+}
+
+// A client can play a sound for its own player only.
+static Status method_sound(ScriptWorld *world, ScriptSound *sound)
+{
+    View *view = of(world);
+    ScriptEntityInfo info;
+    if (sound->player_id != 0 && sound->player_id != view->config.local_player) {
+        return deny(world);
+    }
+    sound->is_own = true;
+    sound->since_tick = sim_tick(view->sim);
+    if (sound->act == SCRIPT_SOUND_PLAY) {
+        if (sound->entity != 0 && !method_entity(world, sound->entity, &info)) {
+            return STATUS_NOT_FOUND;
+        }
+        if (sound->entity != 0) {
+            sound->has_position = true;
+            sound->position = info.position;
+        }
+        sound->id = sound_table_id(&view->own_sounds);
+    }
+    return name_sound_refusal(world, sound, view_sound(view, sound, world->caller));
 }
 
 static Status method_chat(ScriptWorld *world, Text text, uint64_t player_id)
@@ -687,6 +728,8 @@ static const ScriptWorldMethods methods = {
     .ray = method_ray,
     .voxel = method_voxel,
     .voxel_kinds = method_voxel_kinds,
+    .paint = view_paint_read,
+    .assets = method_assets,
     .players = method_players,
     .attribute = method_attribute,
     .has_tag = method_has_tag,
@@ -703,6 +746,7 @@ static const ScriptWorldMethods methods = {
     .move_to = method_move_to,
     .set_attribute = method_set_attribute,
     .set_tag = method_set_tag,
+    .set_paint = view_paint_set,
     .set_voxel = method_set_voxel,
     .fill_box = method_fill_box,
     .fill_sphere = method_fill_sphere,
@@ -722,11 +766,19 @@ static const ScriptWorldMethods methods = {
     .npc_state = method_npc_state,
     .structure_place = method_structure_place,
     .structure_remove = method_structure_remove,
+    .set_sky = method_set_sky,
     .key_is_down = method_key_is_down,
     .camera = method_camera,
     .local_player = method_local_player,
+    .camera_wanted = view_camera_wanted,
+    .set_camera = view_want_camera,
+    .forget = view_forget,
     .show = view_show,
     .sound = method_sound,
+    .sky = view_read_sky,
+    .tick_rate = method_tick_rate,
+    .moment = view_moment,
+    .set_visual = view_set_visual,
     .chat = method_chat,
     .send = method_send,
     .store = method_store,

@@ -420,6 +420,9 @@ void hook_run(ScriptSystem *system, uint32_t slot, int argument_count)
     thread->shown = thread->shown || vm_entry_was_shown(system->vm);
     const uint64_t steps = vm_steps_used(system->vm) + (thread->shown ? SCRIPT_COROUTINE_STEPS : 0);
     system->current_thread = 0;
+    while (system->require_count > 0) {
+        script_module_failed(system); // the time of the entry ran out inside it
+    }
     account_call(system, instance_at(system, thread->instance), steps);
     account_time(system, thread->instance, began_ms, steps);
     account_leave(system);

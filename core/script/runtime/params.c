@@ -208,7 +208,7 @@ void params_encode(lua_State *lua, int index)
 {
     ScriptSystem *system = script_of(lua);
     arena_reset(&system->json_arena);
-    uint8_t *bytes = arena_alloc(&system->json_arena, VM_STRING_BYTES_MAX);
+    uint8_t *bytes = arena_alloc_raw(&system->json_arena, VM_STRING_BYTES_MAX);
     ASSERT(bytes != NULL);
     ByteWriter out = byte_writer(bytes, VM_STRING_BYTES_MAX);
     JsonWriter writer = json_writer(&out, 0);

@@ -111,7 +111,10 @@ static uint32_t pausing_thread(lua_State *lua)
 {
     ScriptSystem *system = script_of(lua);
     if (!lua_isyieldable(lua)) {
-        luaL_error(lua, "this function cannot pause here");
+        luaL_error(lua, system->require_count > 0
+                            ? "a module cannot pause while its file runs; pause in a function of "
+                              "it, or in task.spawn"
+                            : "this function cannot pause here");
     }
     if (thread_at(system, system->current_thread)->lua == lua) {
         schedule_list(system, system->current_thread);

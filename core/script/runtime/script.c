@@ -24,6 +24,12 @@ ScriptConfig script_config_default(void)
     };
 }
 
+// Each module has one besides.
+static uint32_t instances_max(const ScriptConfig *config)
+{
+    return config->instance_max + config->script_max;
+}
+
 // For all scripts: what each has for itself, and what they share.
 static uint32_t threads_max(const ScriptConfig *config)
 {
@@ -38,7 +44,7 @@ static uint32_t deferred_max(const ScriptConfig *config)
 static size_t block_bytes(const ScriptConfig *config)
 {
     return arena_need(sizeof(ScriptSystem)) + pool_bytes(config->script_max, sizeof(Script)) +
-           pool_bytes(config->instance_max, sizeof(Instance)) +
+           pool_bytes(instances_max(config), sizeof(Instance)) +
            pool_bytes(threads_max(config), sizeof(Thread)) + id_map_bytes(threads_max(config)) +
            2 * arena_need((config->script_max + 1) * sizeof(uint32_t)) +
            arena_need(deferred_max(config) * sizeof(Deferred)) +
@@ -52,7 +58,8 @@ static Status fill_block(ScriptSystem *system, Arena *arena)
 {
     const ScriptConfig *config = &system->config;
     if (pool_init(&system->scripts, arena, config->script_max, sizeof(Script)) != STATUS_OK ||
-        pool_init(&system->instances, arena, config->instance_max, sizeof(Instance)) != STATUS_OK ||
+        pool_init(&system->instances, arena, instances_max(config), sizeof(Instance)) !=
+            STATUS_OK ||
         pool_init(&system->threads, arena, threads_max(config), sizeof(Thread)) != STATUS_OK ||
         id_map_init(&system->thread_slots, arena, threads_max(config)) != STATUS_OK) {
         return STATUS_LIMIT;
@@ -318,6 +325,15 @@ void script_set_enabled(ScriptSystem *system, uint32_t slot, bool enabled)
     }
 }
 
+void script_silence(ScriptSystem *system, Instance *instance)
+{
+    ScriptSound forget = {.act = SCRIPT_SOUND_FORGET, .owner = instance->number};
+    if (instance->has_sounds) {
+        (void)!system->methods->sound(system->config.world, &forget); // counted if it is lost
+        instance->has_sounds = false;
+    }
+}
+
 void script_unbind(ScriptSystem *system, uint32_t slot)
 {
     if (!pool_is_live(&system->instances, slot)) {
@@ -332,10 +348,13 @@ void script_unbind(ScriptSystem *system, uint32_t slot)
     if (instance->started && !system->is_dead) {
         call_hook_now(system, slot, HOOK_DESTROY);
     }
+    system->methods->forget(system->config.world, instance->number);
     if (!system->is_dead) {
         schedule_cancel_instance(system, handle);
         script_forget_ref(system, &instance->params_ref);
+        system->config.api->forget_handlers(system, handle); // and what it shows disappears
     }
+    script_silence(system, instance);
     (void)pool_release(&system->instances, handle);
 }
 
@@ -712,7 +731,7 @@ static void start_one(ScriptSystem *system, uint32_t slot)
 {
     Instance *instance = pool_at(&system->instances, slot);
     Script *script = script_at(system, instance->script);
-    if (script == NULL || !may_call(script) || !instance->enabled || script->is_module) {
+    if (script == NULL || !may_call(script) || !instance->enabled) {
         return;
     }
     const Handle handle = pool_handle(&system->instances, slot);
@@ -851,7 +870,6 @@ void script_tick(ScriptSystem *system, double unix_seconds, double world_seconds
 {
     if (!system->is_dead) {
         system->tick += 1;
-        system->require_count = 0; // a module that failed was not removed
         vm_set_time(system->vm, unix_seconds, world_seconds);
         (void)!memory_protect(system, run_tick, system);
     }

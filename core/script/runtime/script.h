@@ -49,7 +49,8 @@ typedef struct ScriptConfig {
     const ScriptApi *api; // what scripts can call; kept
     VmConfig vm;
     uint32_t script_max;   // loaded scripts
-    uint32_t instance_max; // scripts bound to entities, and one for each that is bound to none
+    uint32_t instance_max; // scripts bound to entities, and one for each that is bound to none;
+                           // there is room for each module besides
     uint32_t call_ms;      // steps of one entry, by VM_STEPS_PER_MS: 5
     uint32_t tick_ms;      // of all entries of a tick: 6
     uint32_t loads_per_tick;

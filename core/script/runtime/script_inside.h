@@ -131,6 +131,8 @@ typedef struct Script {
     uint64_t lost_tick;       // when it was last told that players did not get all; 0: never
     uint64_t ui_tick;         // in which it changed what is shown, `ui_changes` times
     uint32_t ui_changes, ui_above_changes;
+    uint64_t moment_tick; // in which it showed `moment_count` bursts, beams and shakes on a client
+    uint32_t moment_count;
     bool write_was_said;
     bool was_taken_back; // ended, and what others kept of it is emptied
     ScriptShare share;
@@ -150,6 +152,7 @@ typedef struct Instance {
     bool enable_due; // onEnable, after it
     bool reloaded;   // onReload is due
     bool ending;
+    bool has_sounds;         // it has started some that go on until they are stopped
     uint32_t missed_updates; // since onUpdate ran
     uint64_t update_tick;    // in which it ran
     uint32_t thread_count;
@@ -272,8 +275,7 @@ struct ScriptSystem {
     uint32_t ready_script_count;
     uint32_t threads_shared, deferred_shared, deferred_of_world; // taken
 
-    Handle require_stack[SCRIPT_REQUIRE_MAX];    // modules that are running their top level
-    uint32_t require_owners[SCRIPT_REQUIRE_MAX]; // of memory, before each
+    Handle require_stack[SCRIPT_REQUIRE_MAX]; // modules that are running their top level
     uint32_t require_count;
 
     uint64_t work_seen; // of the world's work; the rest is still to be charged to who runs
@@ -337,6 +339,8 @@ static inline uint32_t script_slot(const ScriptSystem *system, const Script *scr
 {
     return (uint32_t)(script - (const Script *)(const void *)system->scripts.items);
 }
+// What it has started and what goes on is not heard any more.
+void script_silence(ScriptSystem *system, Instance *instance);
 static inline Instance *instance_at(const ScriptSystem *system, Handle instance)
 {
     return (Instance *)pool_find(&system->instances, instance);
@@ -374,6 +378,11 @@ void script_run_file(ScriptSystem *system, Handle script, Handle instance);
 void script_run_loads(ScriptSystem *system, uint32_t *left);
 // For hook.c: the top level of a script has run, or failed.
 void script_loaded(ScriptSystem *system, Handle script, lua_State *thread, int result_count);
+// What a module's file starts belongs to an instance of the module without an entity: it ends when
+// the module is replaced, not with the script that required it first. None if it is no module.
+Handle script_module_instance(ScriptSystem *system, Handle script);
+// The innermost module of require_stack has failed: what it has started ends.
+void script_module_failed(ScriptSystem *system);
 // The top level waits: the hooks that it has defined so far run beside it.
 void script_load_waits(ScriptSystem *system, Thread *thread);
 void script_load_failed(ScriptSystem *system, Handle script);

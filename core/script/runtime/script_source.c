@@ -286,6 +286,8 @@ static void restart_instances(ScriptSystem *system, Handle script, bool reload)
             continue;
         }
         schedule_cancel_instance(system, pool_handle(&system->instances, i));
+        system->methods->forget(system->config.world, instance->number);
+        script_silence(system, instance);
         instance->generation_number = ++system->next_number;
         instance->reloaded = reload && (instance->started || instance->reloaded);
         instance->started = false;
@@ -458,7 +460,39 @@ void script_loaded(ScriptSystem *system, Handle handle, lua_State *thread, int r
         lua_pushboolean(thread, 1);
     }
     script->module_ref = luaL_ref(thread, LUA_REGISTRYINDEX);
-    find_hooks(system, script);
+    if (!script->is_module) {
+        find_hooks(system, script);
+    }
+}
+
+Handle script_module_instance(ScriptSystem *system, Handle script)
+{
+    for (uint32_t i = pool_next(&system->instances, 1); i != 0;
+         i = pool_next(&system->instances, i + 1)) {
+        const Instance *instance = pool_at(&system->instances, i);
+        if (handle_equal(instance->script, script) && instance->entity == 0) {
+            return pool_handle(&system->instances, i);
+        }
+    }
+    const bool is_module = script_at(system, script)->is_module;
+    const Handle handle = is_module ? pool_acquire(&system->instances) : HANDLE_NONE;
+    Instance *instance = instance_at(system, handle);
+    if (instance != NULL) {
+        instance->script = script;
+        instance->number = instance->generation_number = ++system->next_number;
+        instance->enabled = true;
+    }
+    return handle;
+}
+
+void script_module_failed(ScriptSystem *system)
+{
+    ASSERT(system->require_count > 0);
+    const Handle handle = system->require_stack[--system->require_count];
+    const Script *script = script_at(system, handle);
+    if (script != NULL && script->is_module) {
+        restart_instances(system, handle, false);
+    }
 }
 
 // Exports of TypeScript are in a local table until the file returns it. It is found by its name in
@@ -553,8 +587,9 @@ void script_run_loads(ScriptSystem *system, uint32_t *left)
          i = pool_next(&system->instances, i + 1)) {
         const Instance *instance = pool_at(&system->instances, i);
         Script *script = script_at(system, instance->script);
-        if (script == NULL || script->load != LOAD_PENDING || !instance->enabled ||
-            !account_may_run(system, script) || !share_may_run(system, script)) {
+        if (script == NULL || script->load != LOAD_PENDING || script->is_module ||
+            !instance->enabled || !account_may_run(system, script) ||
+            !share_may_run(system, script)) {
             continue;
         }
         *left -= 1;

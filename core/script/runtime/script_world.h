@@ -13,7 +13,10 @@
 #include "core/base/text.h"
 #include "core/script/runtime/store_request.h"
 #include "core/sim/sim.h"
+#include "core/wire/asset_names.h"
 #include "core/wire/attribute.h"
+#include "core/wire/sky.h"
+#include "core/wire/visual.h"
 
 typedef enum ScriptSide { SCRIPT_SERVER, SCRIPT_CLIENT } ScriptSide;
 
@@ -65,6 +68,31 @@ typedef struct ScriptMessage {
     uint64_t invoke_id;
 } ScriptMessage;
 
+// What a script wants of sounds. A loop is state: it runs until it is stopped, or until what
+// started it ends. Music is one loop for everybody.
+typedef enum ScriptSoundAct {
+    SCRIPT_SOUND_PLAY,
+    SCRIPT_SOUND_CHANGE, // the volume and pitch of `id`
+    SCRIPT_SOUND_STOP,   // `id`
+    SCRIPT_SOUND_MUSIC,  // without a name: none any more
+    SCRIPT_SOUND_FORGET, // the loops and the music of `owner`
+} ScriptSoundAct;
+
+typedef struct ScriptSound {
+    ScriptSoundAct act;
+    bool is_own;        // on a client: of a script there, not of the server
+    bool loop;          // CHANGE and STOP: whether it is one
+    uint32_t id;        // PLAY gives it
+    uint64_t owner;     // the number of the script's instance
+    Text name, caption; // of an asset; empty: none
+    uint64_t player_id; // who hears it; 0: everybody
+    uint64_t entity;    // what it comes from, if it is in sight; 0: nothing
+    bool has_position;  // false: from everywhere
+    Vec3 position;
+    float volume, pitch, fade_seconds;
+    uint64_t since_tick; // MUSIC: when it began
+} ScriptSound;
+
 // A projectile to be fired. What is NULL is as its prefab has it, or 0 without one.
 typedef struct ScriptShot {
     Text prefab;      // empty: none
@@ -74,6 +102,24 @@ typedef struct ScriptShot {
     const float *damage, *gravity;
     const uint32_t *kind;
 } ScriptShot;
+
+// Where this client's player looks from, as scripts want it.
+typedef enum CameraMode {
+    CAMERA_OWN, // as the player has chosen
+    CAMERA_FIRST,
+    CAMERA_THIRD,
+    CAMERA_TOP,
+    CAMERA_FIXED
+} CameraMode;
+
+typedef struct ScriptCamera {
+    CameraMode mode;
+    bool is_moved; // fixed at that place; otherwise where it was when it became fixed
+    bool has_target;
+    Vec3 position, target; // where it is, what it looks at
+    float seconds;         // in which it glides there; 0: it is there at once
+    float field_of_view;   // degrees, upright
+} ScriptCamera;
 
 typedef struct ScriptWorld ScriptWorld;
 
@@ -105,6 +151,9 @@ typedef struct ScriptWorldMethods {
     // The number of voxel kinds of the place, including air; `names` are those of kind 1 and up, or
     // NULL if they are unknown.
     uint32_t (*voxel_kinds)(ScriptWorld *world, const Text **names);
+    // How something looks; false: it is not there, or cannot be seen (a spawn point).
+    bool (*paint)(ScriptWorld *world, uint64_t net_id, Paint *out);
+    AssetNames (*assets)(ScriptWorld *world);
     // --- changing ----------------------------------------------------------------------------
     Status (*spawn)(ScriptWorld *world, Text prefab, Vec3 position, bool local, uint64_t *out);
     // For the player whose remote is handled (ScriptWorld.actor), which exists: at its eye, owned
@@ -120,6 +169,9 @@ typedef struct ScriptWorldMethods {
     Status (*set_attribute)(ScriptWorld *world, uint64_t net_id, Text name,
                             const ScriptValue *value, uint32_t flags);
     Status (*set_tag)(ScriptWorld *world, uint64_t net_id, Text tag, bool on);
+    // The members of the mask (1 << PaintMember). On a client they hide the server's until the
+    // server changes that member.
+    Status (*set_paint)(ScriptWorld *world, uint64_t net_id, const Paint *paint, uint32_t members);
     Status (*set_voxel)(ScriptWorld *world, VoxelCoord at, VoxelKind kind);
     Status (*fill_box)(ScriptWorld *world, VoxelCoord min, VoxelCoord max, VoxelKind kind);
     Status (*fill_sphere)(ScriptWorld *world, Vec3 centre, float radius, VoxelKind kind);
@@ -146,17 +198,32 @@ typedef struct ScriptWorldMethods {
     Status (*structure_place)(ScriptWorld *world, uint32_t piece, VoxelCoord cell, uint32_t turn,
                               uint64_t owner_id, uint64_t *out);
     Status (*structure_remove)(ScriptWorld *world, uint64_t net_id);
+    Status (*set_sky)(ScriptWorld *world, const Sky *sky);
     // --- client only -------------------------------------------------------------------------
     bool (*key_is_down)(ScriptWorld *world, Text key_or_action);
     bool (*camera)(ScriptWorld *world, Vec3 *position, Vec3 *forward);
     uint64_t (*local_player)(ScriptWorld *world);
+    // What scripts want of the camera now; and what the instance with that number wants of it.
+    ScriptCamera (*camera_wanted)(ScriptWorld *world);
+    Status (*set_camera)(ScriptWorld *world, uint64_t owner, const ScriptCamera *camera);
+    // The instance with that number has ended: camera, trails, lights and emitters of a client's
+    // own that it set are as if it had not.
+    void (*forget)(ScriptWorld *world, uint64_t owner);
     // A tree (value.h) of the instance with that number; entity 0: on the screen. 0 bytes: nothing
     // is shown there any more.
     Status (*show)(ScriptWorld *world, uint64_t owner, uint64_t entity, const uint8_t *tree,
                    size_t bytes);
     // --- both --------------------------------------------------------------------------------
-    Status (*sound)(ScriptWorld *world, Text name, uint64_t player_id, const Vec3 *at,
-                    float volume);
+    Sky (*sky)(ScriptWorld *world);
+    uint32_t (*tick_rate)(ScriptWorld *world);
+    // A burst or a beam, for one player or all (0); on a client also a shake.
+    Status (*moment)(ScriptWorld *world, const Moment *moment, uint64_t player_id);
+    // NULL: none any more. On a client for this client alone, until the instance ends.
+    Status (*set_visual)(ScriptWorld *world, uint64_t owner, uint64_t net_id, VisualKind kind,
+                         const Visual *visual);
+    // `id` is filled in by PLAY. STATUS_NOT_FOUND: the player or the entity is not there; it is no
+    // error if what CHANGE, STOP or FORGET name has ended.
+    Status (*sound)(ScriptWorld *world, ScriptSound *sound);
     Status (*chat)(ScriptWorld *world, Text text, uint64_t player_id);
     Status (*send)(ScriptWorld *world, const ScriptMessage *message);
     Status (*store)(ScriptWorld *world, const StoreRequest *request);

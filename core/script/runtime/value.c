@@ -550,6 +550,21 @@ Status value_check(const uint8_t *bytes, size_t count)
     return values > VALUE_LIST_MAX ? STATUS_LIMIT : byte_reader_finish(&reader);
 }
 
+bool value_first_text(const uint8_t *bytes, size_t count, Text *out)
+{
+    if (value_check(bytes, count) != STATUS_OK) {
+        return false;
+    }
+    ByteReader reader = byte_reader(bytes, count);
+    (void)byte_read_u8(&reader);
+    if (byte_read_varint(&reader) == 0 || byte_read_u8(&reader) != TAG_TEXT) {
+        return false;
+    }
+    const size_t length = (size_t)byte_read_varint(&reader);
+    *out = (Text){(const char *)byte_read_bytes(&reader, length), length};
+    return true;
+}
+
 Status value_read(lua_State *lua, const uint8_t *bytes, size_t count, int *pushed)
 {
     const Status status = value_check(bytes, count);

@@ -41,6 +41,8 @@ MUST_USE Status value_read(lua_State *thread, const uint8_t *bytes, size_t count
 // Writes values of attributes as a list, without a Vm; two take at most VALUE_ATTRIBUTES_BYTES.
 #define VALUE_ATTRIBUTES_BYTES (2 * (ATTRIBUTE_TEXT_BYTES_MAX + 16))
 void value_write_attributes(const ScriptValue *values, uint32_t count, ByteWriter *writer);
+// The first value of a list that is good, if it is a text; without a Vm.
+bool value_first_text(const uint8_t *bytes, size_t count, Text *out);
 // Checks bytes without a Vm.
 MUST_USE Status value_check(const uint8_t *bytes, size_t count);
 

@@ -124,6 +124,9 @@ static void client_changed(void *user, uint64_t net_id, Text name, const ScriptV
                            const ScriptValue *before)
 {
     const Client *client = user;
+    if (visual_is_reserved(name)) {
+        return;
+    }
     uint8_t bytes[VALUE_ATTRIBUTES_BYTES];
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     value_write_attributes((const ScriptValue[]){*now, *before}, 2, &writer);
@@ -442,7 +445,7 @@ static void take_effects_of_server(Loopback *loopback, double unix_seconds)
             run_store(loopback, &effect->store, unix_seconds);
         } else if (effect->type == EFFECT_KICK) {
             status_ignore(authority_player_leave(loopback->config.authority, effect->player_id));
-        } else {
+        } else if (effect->type == EFFECT_SOUND) {
             for (uint32_t c = 0; c < loopback->config.client_max; c++) {
                 if (is_for(&loopback->clients[c], effect->player_id)) {
                     hear(loopback, loopback->clients[c].player_id, effect);
@@ -510,6 +513,8 @@ static void replicate(Loopback *loopback, Client *client)
         roster_copy(roster, view_roster(client->view));
         client->roster_version = roster->version;
     }
+    uint64_t sky_version = 0;
+    view_set_sky(client->view, authority_sky(loopback->config.authority, &sky_version));
 }
 
 static void tell_local_ends(Loopback *loopback, Client *client)

@@ -24,6 +24,7 @@ struct SampleWorld {
 
 static const Text part_names[PART_MAX] = {
     {"Door", 4}, {"Platform", 8}, {"Zone", 4}, {"Button", 6}, {"Wall", 4}};
+static const Text assets[] = {{"assets/tree.glb", 15}, {"assets/wall.png", 15}};
 static const PlaceSpawn spawns[] = {
     {.name = {"Start", 5}},
     {.name = {"RedBase", 7}, .position = {-12, 0, -12}, .yaw = MATH_PI / 2, .team = {"red", 3}}};
@@ -132,6 +133,7 @@ static Status make_worlds(Heap *heap, SampleWorld *world)
     authority.sim = world->sim;
     authority.prefabs = (PrefabTable){world->prefabs, PREFAB_MAX};
     authority.scene_names = part_names;
+    authority.assets = (AssetNames){assets, sizeof assets / sizeof assets[0]};
     authority.spawns = spawns;
     authority.spawn_count = sizeof spawns / sizeof spawns[0];
     authority.attributes.record_max = 2048;
@@ -147,6 +149,7 @@ static Status make_worlds(Heap *heap, SampleWorld *world)
     view.prefabs = authority.prefabs;
     view.scene_names = part_names;
     view.spawns = (SpawnPoints){authority.spawns, authority.spawn_count};
+    view.assets = authority.assets;
     view.local_player = SAMPLE_WORLD_PLAYER;
     return view_create(heap, &view, &world->view);
 }

@@ -14,13 +14,13 @@ const Entity *act_living_body(Acts *acts, Session *session, uint32_t seq)
     return body;
 }
 
-float act_distance(Vec3 point, Aabb box)
-{
-    const Vec3 nearest = vec3_min(vec3_max(point, box.min), box.max);
-    return vec3_length(vec3_sub(point, nearest));
-}
-
 // --- memory -------------------------------------------------------------------------------------
+
+int32_t act_view_chunks(const Acts *acts)
+{
+    const float radius = math_clamp(acts->config.place->view_radius, 0, (float)WORLD_EXTENT_M);
+    return math_floor_i32(radius / CHUNK_EDGE) + 1;
+}
 
 Status act_create(const ActConfig *config, Acts **out)
 {
@@ -31,6 +31,9 @@ Status act_create(const ActConfig *config, Acts **out)
     acts->config = *config;
     Status status = voxel_create(acts);
     if (status == STATUS_OK) {
+        status = patch_create(acts);
+    }
+    if (status == STATUS_OK) {
         status = profile_create(acts);
     }
     if (status == STATUS_OK) {
@@ -38,6 +41,9 @@ Status act_create(const ActConfig *config, Acts **out)
     }
     if (status == STATUS_OK) {
         status = chat_create(acts);
+    }
+    if (status == STATUS_OK) {
+        status = sky_create(acts);
     }
     if (status != STATUS_OK) {
         act_destroy(acts);
@@ -52,9 +58,11 @@ Status act_create(const ActConfig *config, Acts **out)
 void act_destroy(Acts *acts)
 {
     if (acts != NULL) {
+        sky_destroy(acts);
         chat_destroy(acts);
         board_destroy(acts);
         profile_destroy(acts);
+        patch_destroy(acts);
         voxel_destroy(acts);
         heap_free(acts->config.heap, acts);
     }
@@ -70,23 +78,52 @@ void act_forget(Acts *acts, Session *session)
     preview_end(acts, session, false);
     preview_end(acts, session, true);
     voxel_forget(acts, session);
+    sky_forget(acts, session);
+    patch_forget(acts, session);
 }
 
 void act_hash(const Acts *acts, Hash64 *hash)
 {
     voxel_hash(acts, hash);
+    patch_hash(acts, hash);
     chat_hash(acts, hash);
+    sky_hash(acts, hash);
 }
 
 // --- respawn ------------------------------------------------------------------------------------
 
+// After the step, so that it is an event of that tick like any other death.
+void act_step(Acts *acts)
+{
+    Sessions *sessions = acts->config.sessions;
+    for (uint32_t i = 0; i < sessions->high; i++) {
+        Session *session = &sessions->all[i];
+        if (!session->gives_up) {
+            continue;
+        }
+        session->gives_up = false;
+        const Entity *body =
+            session_plays(session) ? session_body(acts->config.sim, session) : NULL;
+        if (body != NULL && body->character.health > 0) {
+            (void)sim_damage(acts->config.sim, sim_find(acts->config.sim, session->entity),
+                             body->character.health, 0);
+        }
+    }
+}
+
+// Who is alive gives the body up, as somebody does who is stuck: it dies, scripts and others see
+// that, and the next one comes after the place's pause.
 void act_respawn(Acts *acts, Session *session, uint32_t seq)
 {
     Sessions *sessions = acts->config.sessions;
     const Entity *body = session_plays(session) ? session_body(acts->config.sim, session) : NULL;
-    if (body == NULL || body->character.health > 0) {
-        session_deny(sessions, session, seq, STATUS_DENIED,
-                     "You are alive; there is nothing to respawn.");
+    if (body == NULL || body->removing) {
+        session_deny(sessions, session, seq, STATUS_DENIED, "You have no body yet; wait for it.");
+        return;
+    }
+    if (body->character.health > 0) {
+        session->gives_up = true;
+        session_ack(sessions, session, seq, session->entity);
         return;
     }
     if (acts->config.clock->tick < session->respawn_tick) {

@@ -3,8 +3,10 @@
 //   act_voxel.c    digging and filling, and chunks for clients      act_chat.c     chat
 //   act_build.c    structures and previews                          act_fire.c     shooting
 //   act_profile.c  characters of an account                         act.c          respawn
-//   act_report.c   reports to the operators
+//   act_patch.c    changed parts of the scene, for clients           act_report.c   reports to the
+//                                                                                   operators
 //   board.c        leaderstats and teams, told when they change
+//   sky.c          the sky, told when it changes and to who comes in
 //
 // What always holds: every request is checked here for reach, permission, rate and range, whatever
 // the client already checked, and is answered with exactly one ack or one error.
@@ -22,7 +24,7 @@ typedef struct ActConfig {
     const Place *place;
     Sim *sim;
     Authority *authority;
-    const Replicator *replicator;
+    Replicator *replicator;
     const WorldClock *clock;
     WorldStats *stats;
     LogSink *log;
@@ -34,9 +36,13 @@ void act_start(Acts *acts);   // before the first tick: stored terrain does not 
 void act_hash(const Acts *acts, Hash64 *hash);
 
 // --- the tick -----------------------------------------------------------------------------------
-void voxel_tick(Acts *acts);   // sends chunk versions to sessions that came near, after sim_step
-void preview_tick(Acts *acts); // ends previews whose time is over
-void board_tick(Acts *acts);   // sends leaderstats and teams that changed; before a snapshot
+void act_step(Acts *acts);       // ends the bodies of players who gave them up; after sim_step
+void voxel_tick(Acts *acts);     // sends chunk versions to sessions that came near, after sim_step
+void patch_tick(Acts *acts);     // names changed cells to sessions that came near, and answers them
+void patch_snapshot(Acts *acts); // after a capture: sends what changed in parts of the scene
+void preview_tick(Acts *acts);   // ends previews whose time is over
+void board_tick(Acts *acts);     // sends leaderstats and teams that changed; before a snapshot
+void sky_tick(Acts *acts);       // the same for the sky
 // The fire button in this tick's input: a projectile if the weapon is ready.
 void act_fire(Acts *acts, Session *session, const WireInputFrame *input);
 
@@ -75,6 +81,8 @@ void act_build_preview(Acts *acts, Session *session, uint32_t seq,
                        const MessageBuildPreview *command);
 void act_chunk_request(Acts *acts, Session *session, uint32_t seq,
                        const MessageChunkRequest *command);
+void act_patch_request(Acts *acts, Session *session, uint32_t seq,
+                       const MessagePatchRequest *command);
 void act_profile_list(Acts *acts, Session *session, uint32_t seq);
 void act_profile_select(Acts *acts, Session *session, uint32_t seq,
                         const MessageProfileSelect *command);

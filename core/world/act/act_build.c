@@ -47,17 +47,6 @@ void preview_tick(Acts *acts)
 
 // --- building -----------------------------------------------------------------------------------
 
-static Aabb piece_box(const Acts *acts, const StructureDesc *desc)
-{
-    const PieceDesc *piece = scene_piece(sim_scene(acts->config.sim), desc->piece);
-    const bool swaps = desc->turn % 2 == 1;
-    const Vec3 size = vec3((float)(swaps ? piece->cells_z : piece->cells_x), (float)piece->cells_y,
-                           (float)(swaps ? piece->cells_x : piece->cells_z));
-    const Vec3 min = vec3_scale(vec3((float)desc->cell.x, (float)desc->cell.y, (float)desc->cell.z),
-                                STRUCTURE_CELL_M);
-    return (Aabb){min, vec3_add(min, vec3_scale(size, STRUCTURE_CELL_M))};
-}
-
 // Checks everything that does not depend on what is built there already. Piece and turn are
 // checked, so that the box is known.
 static bool may_build(Acts *acts, Session *session, uint32_t seq, const StructureDesc *desc)
@@ -83,7 +72,7 @@ static bool may_build(Acts *acts, Session *session, uint32_t seq, const Structur
     if (body == NULL) {
         return false;
     }
-    if (act_distance(sim_eye(acts->config.sim, body), piece_box(acts, desc)) >
+    if (structure_distance(acts->config.sim, desc, sim_eye(acts->config.sim, body)) >
         acts->config.place->reach_m) {
         session_deny(sessions, session, seq, STATUS_DENIED, "That is out of reach; go nearer.");
         return false;
@@ -159,7 +148,7 @@ void act_build_remove(Acts *acts, Session *session, uint32_t seq, const MessageB
     }
     const StructureDesc desc = {
         .piece = structure->part.piece, .cell = structure->part.cell, .turn = structure->part.turn};
-    if (act_distance(sim_eye(sim, body), piece_box(acts, &desc)) > acts->config.place->reach_m) {
+    if (structure_distance(sim, &desc, sim_eye(sim, body)) > acts->config.place->reach_m) {
         session_deny(sessions, session, seq, STATUS_DENIED, "That is out of reach; go nearer.");
         return;
     }
@@ -193,7 +182,7 @@ void act_build_preview(Acts *acts, Session *session, uint32_t seq,
                                          .piece = command->piece,
                                          .cell = command->cell,
                                          .turn = command->turn};
-    const Aabb box = piece_box(acts, &desc);
+    const Aabb box = structure_box(acts->config.sim, &desc);
     const ReplicatorEvent where = {.has_position = true,
                                    .position = vec3_scale(vec3_add(box.min, box.max), 0.5f)};
     event_broadcast(sessions, MESSAGE_BUILD_PREVIEWED, &event, &where);

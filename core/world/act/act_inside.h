@@ -8,14 +8,17 @@
 struct Acts {
     ActConfig config;
     struct Voxels *voxels;                // act_voxel.c
+    struct Patches *patches;              // act_patch.c
     struct SessionProfiles *all_profiles; // act_profile.c, by session
     struct Board *board;                  // board.c
+    uint64_t *sky_sent;                   // sky.c, by session: the version it was sent; 0: none
     struct Chat *chat;                    // act_chat.c
 };
 
 // The living body of a player, or NULL after an error was sent.
 const Entity *act_living_body(Acts *acts, Session *session, uint32_t seq);
-float act_distance(Vec3 point, Aabb box); // 0 inside
+// How many chunks a player sees in each direction.
+int32_t act_view_chunks(const Acts *acts);
 static inline bool act_coord_ok(WireCoord at)
 {
     return at.x >= -WORLD_EXTENT_M && at.x < WORLD_EXTENT_M && at.y >= -WORLD_EXTENT_M &&
@@ -28,6 +31,11 @@ void voxel_destroy(Acts *acts);
 void voxel_start(Acts *acts);
 void voxel_forget(Acts *acts, const Session *session);
 void voxel_hash(const Acts *acts, Hash64 *hash);
+// act_patch.c
+MUST_USE Status patch_create(Acts *acts);
+void patch_destroy(Acts *acts);
+void patch_forget(Acts *acts, const Session *session);
+void patch_hash(const Acts *acts, Hash64 *hash);
 // act_build.c: a preview begins, or ends.
 void preview_begin(const Acts *acts, Session *session, bool terraform);
 void preview_end(Acts *acts, Session *session, bool terraform);
@@ -45,3 +53,8 @@ void chat_hash(const Acts *acts, Hash64 *hash);
 MUST_USE Status board_create(Acts *acts);
 void board_destroy(Acts *acts);
 void board_send(Acts *acts, const Session *about, const Session *to);
+// sky.c
+MUST_USE Status sky_create(Acts *acts);
+void sky_destroy(Acts *acts);
+void sky_forget(Acts *acts, const Session *session); // it is sent the sky when it is back
+void sky_hash(const Acts *acts, Hash64 *hash);

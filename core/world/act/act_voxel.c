@@ -68,8 +68,7 @@ Status voxel_create(Acts *acts)
     voxels->chunks = arena_array(&arena, voxels->chunk_max, sizeof(KnownChunk));
     voxels->viewers = arena_array(&arena, sessions->count, sizeof(VoxelViewer));
     ASSERT(voxels->chunks != NULL && voxels->viewers != NULL);
-    const float radius = math_clamp(acts->config.place->view_radius, 0, (float)WORLD_EXTENT_M);
-    voxels->radius = math_floor_i32(radius / CHUNK_EDGE) + 1;
+    voxels->radius = act_view_chunks(acts);
     return id_map_init(&voxels->map, &arena, voxels->chunk_max);
 }
 

@@ -35,15 +35,16 @@ typedef enum EntryType {
 } EntryType;
 
 typedef enum EntryFlag {
-    ENTRY_JSON = 1 << 0,      // CONNECT: the subprotocol is JSON
-    ENTRY_OK = 1 << 1,        // AUTH, STORED, ROW
-    ENTRY_GUEST = 1 << 2,     // AUTH
-    ENTRY_OPERATOR = 1 << 3,  // AUTH
-    ENTRY_SOURCE = 1 << 4,    // SCRIPT: bytes are Lua source, not a rune
-    ENTRY_REPLICATE = 1 << 5, // SCRIPT: clients get it. The service decides; this is a cross-check
-                              // and refused for one that is never sent
-    ENTRY_DEBUG = 1 << 6,     // AUTH: gets exact positions once a second
-    ENTRY_PACKED = 1 << 7,    // SCRIPT: bytes are the rune of the entry before, packed; number: how
+    ENTRY_JSON = 1 << 0,       // CONNECT: the subprotocol is JSON
+    ENTRY_OK = 1 << 1,         // AUTH, STORED, ROW
+    ENTRY_FIXED_NAME = 1 << 0, // AUTH: others see the name that comes with it, and no other
+    ENTRY_GUEST = 1 << 2,      // AUTH
+    ENTRY_OPERATOR = 1 << 3,   // AUTH
+    ENTRY_SOURCE = 1 << 4,     // SCRIPT: bytes are Lua source, not a rune
+    ENTRY_REPLICATE = 1 << 5,  // SCRIPT: clients get it. The service decides; this is a cross-check
+                               // and refused for one that is never sent
+    ENTRY_DEBUG = 1 << 6,      // AUTH: gets exact positions once a second
+    ENTRY_PACKED = 1 << 7, // SCRIPT: bytes are the rune of the entry before, packed; number: how
     ENTRY_FLAGS_ALL = (1 << 8) - 1
 } EntryFlag;
 

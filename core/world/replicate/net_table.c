@@ -10,7 +10,7 @@
 
 #define LOOK_STEP            2  // a larger change of yaw or pitch is sent at once
 #define LOOK_REST            3  // a smaller one after so many captures
-#define MOVER_BYTES_MAX      44 // of a record without shape and attributes
+#define MOVER_BYTES_MAX      54 // of a record without shape and attributes
 #define ATTRIBUTES_END_BYTES 2  // after the attributes and after the tags
 
 // --- creation -----------------------------------------------------------------------------------
@@ -66,6 +66,7 @@ static bool take_arrays(NetTable *table, Arena *arena, uint32_t ring_max)
 
 Status net_table_init(NetTable *table, Arena *arena, const NetTableConfig *config)
 {
+    static const PatchTable no_patches;
     const SimConfig *sim = sim_config(config->sim);
     const float tolerance = config->tolerance_m * NET_POSITION_PER_M;
     if (!(tolerance >= 1 && tolerance <= 10 * NET_POSITION_PER_M)) {
@@ -73,8 +74,11 @@ Status net_table_init(NetTable *table, Arena *arena, const NetTableConfig *confi
     }
     *table = (NetTable){.sim = config->sim,
                         .attributes = config->attributes,
+                        .patches = config->patches != NULL ? config->patches : &no_patches,
                         .is_secret = config->is_secret,
                         .secret_user = config->secret_user,
+                        .paint_of = config->paint_of,
+                        .paint_user = config->paint_user,
                         .tick_rate = sim->tick_rate,
                         .tolerance = math_floor_i32(tolerance),
                         .entity_max = sim->entity_max,
@@ -126,6 +130,7 @@ static NetDetail *make(NetTable *table, uint32_t entry, NetKind kind, uint64_t n
 {
     NetDetail *detail = &table->details[entry];
     *detail = (NetDetail){.net_id = net_id, .owner_id = owner_id, .kind = kind};
+    detail->now = net_state_none;
     detail->attributes_stale = table->attributes != NULL;
     if ((kind == NET_PLAYER || kind == NET_NPC) && table->ring_free_count > 0) {
         detail->ring = 1 + table->ring_free[--table->ring_free_count];
@@ -151,9 +156,14 @@ static void keep(NetTable *table, uint32_t entry, Vec3 position)
     table->active[table->active_count++] = entry;
 }
 
-// The state in detail->now is the entity's next version; `has_detail`: shape or attributes differ;
-// `is_public`: somebody else than the owner can see the difference.
-static void publish(NetTable *table, uint32_t entry, bool has_detail, bool is_public)
+typedef struct News {
+    bool has_detail; // shape or attributes differ
+    bool is_public;  // somebody else than the owner can see the difference
+    bool only_paint; // nothing but the paint differs
+} News;
+
+// The state in detail->now is the entity's next version.
+static void publish(NetTable *table, uint32_t entry, News news)
 {
     NetDetail *detail = &table->details[entry];
     NetSpan *span = &table->spans[entry];
@@ -164,10 +174,11 @@ static void publish(NetTable *table, uint32_t entry, bool has_detail, bool is_pu
     if (detail->ring != 0) {
         table->rings[detail->ring - 1][version % NET_RING] = detail->now;
     }
-    const uint32_t kept = detail->ring != 0 ? NET_RING : 1;
-    span->oldest = version > kept ? version - kept + 1 : 1;
-    span->detail_since = has_detail || version == 1 ? version : span->detail_since;
-    span->public_since = is_public || version == 1 ? version : span->public_since;
+    const uint32_t in_ring = version > NET_RING ? version - NET_RING + 1 : 1;
+    const uint32_t same = news.only_paint && version != 1 ? span->oldest : version;
+    span->oldest = detail->ring == 0 && same > in_ring ? same : in_ring;
+    span->detail_since = news.has_detail || version == 1 ? version : span->detail_since;
+    span->public_since = news.is_public || version == 1 ? version : span->public_since;
 }
 
 // --- attributes
@@ -322,9 +333,22 @@ static bool refresh_owners(NetTable *table, NetDetail *detail)
 typedef struct Refreshed {
     bool is_public; // everybody sees a difference
     bool any;       // at least the owner does
+    bool paint;     // it looks different
 } Refreshed;
 
-// Compares the attributes with what was sent last, if they may have changed.
+// How an anchored part looks is in the patch of its cell.
+static bool refresh_paint(const NetTable *table, NetDetail *detail)
+{
+    if (table->paint_of == NULL || detail->kind == NET_SCENE_PART) {
+        return false;
+    }
+    const Paint paint = table->paint_of(table->paint_user, detail->net_id);
+    const bool is_other = !paint_equal(&paint, &detail->now.paint);
+    detail->now.paint = paint;
+    return is_other;
+}
+
+// Compares attributes and paint with what was sent last, if they may have changed.
 static Refreshed refresh_attributes(NetTable *table, NetDetail *detail)
 {
     Refreshed refreshed = {0};
@@ -332,6 +356,7 @@ static Refreshed refresh_attributes(NetTable *table, NetDetail *detail)
         detail->attributes_stale = false;
         refreshed.is_public = refresh_public(table, detail);
         refreshed.any = refresh_owners(table, detail) || refreshed.is_public;
+        refreshed.paint = refresh_paint(table, detail);
     }
     return refreshed;
 }
@@ -356,9 +381,9 @@ static void scan_attributes(NetTable *table)
     const bool some_went = attributes->removed_count != table->attributes_removed;
     for (uint32_t i = 0; some_went && i < table->active_count; i++) {
         NetDetail *detail = &table->details[table->active[i]];
-        detail->attributes_stale = detail->attributes_stale ||
-                                   detail->now.attributes_version != 0 ||
-                                   detail->now.owner_version != 0;
+        detail->attributes_stale =
+            detail->attributes_stale || detail->now.attributes_version != 0 ||
+            detail->now.owner_version != 0 || !paint_equal(&detail->now.paint, &paint_default);
     }
 }
 
@@ -509,8 +534,11 @@ static void visit_mover(NetTable *table, uint32_t entry, const Entity *entity, H
             fill_projectile(now, &entity->projectile);
         }
     }
-    if (is_public || attributes.any) {
-        publish(table, entry, attributes.any, is_public);
+    if (is_public || attributes.any || attributes.paint) {
+        publish(table, entry,
+                (News){.has_detail = attributes.any,
+                       .is_public = is_public || attributes.paint,
+                       .only_paint = !is_public && !attributes.any});
     }
 }
 
@@ -582,8 +610,11 @@ static void visit_shape(NetTable *table, uint32_t entry, const Entity *entity)
     }
     const bool shape = refresh_shape(table, entry, entity);
     const Refreshed attributes = refresh_attributes(table, detail);
-    if (shape || attributes.any) {
-        publish(table, entry, true, shape || attributes.is_public);
+    if (shape || attributes.any || attributes.paint) {
+        publish(table, entry,
+                (News){.has_detail = shape || attributes.any,
+                       .is_public = shape || attributes.is_public || attributes.paint,
+                       .only_paint = !shape && !attributes.any});
     }
 }
 
@@ -607,7 +638,16 @@ static bool part_has_attributes(const NetTable *table, uint64_t net_id)
     return record != NULL && record_is_public(table->attributes, record);
 }
 
-// Removes entries that are not needed any more: shown again, or replaced by an entity.
+// Whether it is there and no entity for clients: as the scene has it, or changed and at rest.
+static bool part_is_anchored(const NetTable *table, uint64_t net_id)
+{
+    if (handle_is_none(sim_find(table->sim, net_id))) {
+        return !sim_part_is_hidden(table->sim, (uint32_t)net_id - 1);
+    }
+    return patch_table_holds(table->patches, net_id);
+}
+
+// Removes entries that are not needed any more: without attributes, gone, or an entity now.
 static void drop_parts(NetTable *table)
 {
     for (uint32_t i = 0; i < table->active_count; i++) {
@@ -616,12 +656,18 @@ static void drop_parts(NetTable *table)
             continue;
         }
         const uint64_t net_id = table->details[entry].net_id;
-        const bool hidden = sim_part_is_hidden(table->sim, (uint32_t)net_id - 1);
-        const bool is_entity = hidden && !handle_is_none(sim_find(table->sim, net_id));
-        if (is_entity || (!hidden && !part_has_attributes(table, net_id))) {
+        if (!part_is_anchored(table, net_id) || !part_has_attributes(table, net_id)) {
             forget(table, entry);
         }
     }
+}
+
+static Vec3 part_position(const NetTable *table, uint64_t net_id)
+{
+    const Entity *entity = sim_entity(table->sim, sim_find(table->sim, net_id));
+    return entity != NULL
+               ? entity->position
+               : scene_part(sim_scene(table->sim), (uint32_t)net_id - 1)->placed.position;
 }
 
 static void visit_part(NetTable *table, uint64_t net_id)
@@ -632,7 +678,7 @@ static void visit_part(NetTable *table, uint64_t net_id)
         (!is_scene_entry(table, entry) || table->details[entry].stamp == table->capture)) {
         return;
     }
-    const ScenePart *part = scene_part(sim_scene(table->sim), (uint32_t)net_id - 1);
+    const Vec3 position = part_position(table, net_id);
     if (is_new) {
         if (table->scene_free_count == 0) {
             table->entries_dropped += 1;
@@ -640,18 +686,15 @@ static void visit_part(NetTable *table, uint64_t net_id)
         }
         entry = table->scene_free[--table->scene_free_count];
         (void)make(table, entry, NET_SCENE_PART, net_id, 0);
-        table->entries[entry].position = part->placed.position;
+        const ScenePart *part = scene_part(sim_scene(table->sim), (uint32_t)net_id - 1);
+        table->entries[entry].position = position;
         table->entries[entry].reach = vec3_length(part->placed.half);
     }
-    NetDetail *detail = &table->details[entry];
-    const bool hidden = sim_part_is_hidden(table->sim, (uint32_t)net_id - 1);
-    const uint8_t flags = hidden ? NET_HIDDEN : 0;
-    const Refreshed attributes = refresh_attributes(table, detail);
-    if (is_new || attributes.any || flags != detail->now.flags) {
-        detail->now.flags = flags;
-        publish(table, entry, attributes.any, true);
+    const Refreshed attributes = refresh_attributes(table, &table->details[entry]);
+    if (is_new || attributes.any) {
+        publish(table, entry, (News){.has_detail = attributes.any, .is_public = true});
     }
-    keep(table, entry, part->placed.position);
+    keep(table, entry, position);
 }
 
 static void visit_parts(NetTable *table, uint32_t before_count)
@@ -659,12 +702,6 @@ static void visit_parts(NetTable *table, uint32_t before_count)
     const Scene *scene = sim_scene(table->sim);
     if (scene == NULL) {
         return;
-    }
-    for (uint32_t i = sim_next_hidden(table->sim, 0); i != UINT32_MAX;
-         i = sim_next_hidden(table->sim, i + 1)) {
-        if (handle_is_none(sim_find(table->sim, (uint64_t)i + 1))) {
-            visit_part(table, (uint64_t)i + 1);
-        }
     }
     for (uint32_t i = 0; i < before_count; i++) {
         const uint32_t entry = table->active_before[i];
@@ -679,7 +716,7 @@ static void visit_parts(NetTable *table, uint32_t before_count)
     for (uint32_t i = attribute_table_next(attributes, 0); i != 0;
          i = attribute_table_next(attributes, i)) {
         const uint64_t net_id = attribute_table_at(attributes, i)->net_id;
-        if (net_id <= scene_part_count(scene) && handle_is_none(sim_find(table->sim, net_id)) &&
+        if (net_id <= scene_part_count(scene) && part_is_anchored(table, net_id) &&
             record_is_public(attributes, attribute_table_at(attributes, i))) {
             visit_part(table, net_id);
         }
@@ -706,7 +743,7 @@ static void visit(NetTable *table, Handle handle, uint64_t ticks)
     const Entity *entity = sim_entity(table->sim, handle);
     const uint32_t entry = handle.index;
     NetEntry *hot = &table->entries[entry];
-    if (entity->removing) {
+    if (entity->removing || patch_table_holds(table->patches, entity->net_id)) {
         return;
     }
     // Who owns it decides what is sent of it, so with another owner it is another entry.
@@ -787,6 +824,15 @@ const NetState *net_table_past(const NetTable *table, uint32_t entry, uint32_t v
     return state;
 }
 
+// An earlier version that differs from now in its paint alone. Which one it had does not matter,
+// because a paint is written the same for every base.
+static NetState paint_past(const NetState *now)
+{
+    NetState past = *now;
+    past.paint.visible ^= 1;
+    return past;
+}
+
 // A state as its owner gets it: both kinds of attributes are one list.
 static NetState owner_state(const NetState *state)
 {
@@ -801,11 +847,15 @@ void net_table_encode(NetTable *table, uint32_t entry, uint32_t base, bool is_ow
     const NetDetail *detail = &table->details[entry];
     const NetState *past = net_table_past(table, entry, base);
     const NetState *now = &detail->now;
-    NetState owner_past, owner_now;
+    NetState owner_past, owner_now, other_paint;
+    if (past == NULL && net_table_age(table, entry, base) != 0) {
+        other_paint = paint_past(now);
+        past = &other_paint;
+    }
     if (is_owner) {
         owner_now = owner_state(now);
         now = &owner_now;
-        owner_past = past != NULL ? owner_state(past) : (NetState){0};
+        owner_past = past != NULL ? owner_state(past) : net_state_none;
         past = past != NULL ? &owner_past : NULL;
     }
     const bool shape = now->shape_version != (past == NULL ? 0 : past->shape_version);
@@ -855,6 +905,11 @@ static void hash_state(const NetState *state, Hash64 *hash)
     hash_u32(hash, (uint32_t)state->projectile_kind << 8 | state->projectile_radius);
     hash_u32(hash, state->shape_version);
     hash_u32(hash, state->attributes_version);
+    if (!paint_equal(&state->paint, &paint_default)) {
+        for (PaintMember i = 0; i < PAINT_MEMBER_COUNT; i++) {
+            hash_u32(hash, paint_value(&state->paint, i));
+        }
+    }
     if (state->owner_version != 0) {
         hash_u32(hash, state->owner_version);
     }

@@ -3,16 +3,19 @@
 // the truth has left its curve, or when it looks or fares differently; a shape when its bytes would
 // differ; both when their public attributes do.
 //
-// An entity in the sim's slot n is entry n here; entries above the slots are anchored parts of the
-// scene that are hidden or have attributes. A serial number tells two entities in one entry apart.
-// Only characters have a ring of past versions: what else moves keeps to its curve, and is sent
-// whole when it does not.
+// An entity in the sim's slot n is entry n here, unless it is an anchored part of the scene that
+// changed and rests (patch_table.h); entries above the slots are anchored parts with attributes. A
+// serial number tells two entities in one entry apart. Only characters have a ring of past
+// versions: what else moves keeps to its curve, and is sent whole when it does not.
+// Versions that differ in their paint alone need no ring, because a paint is written the same for
+// every base.
 #pragma once
 
 #include "core/base/arena.h"
 #include "core/base/hash.h"
 #include "core/script/bridge/attribute_table.h"
 #include "core/wire/delta.h"
+#include "core/world/replicate/patch_table.h"
 
 #define NET_TABLE_SCENE_MAX 16384 // entries for anchored parts
 #define NET_TABLE_JUMP_M    8.0f  // further between two captures: it may be in other interests
@@ -30,7 +33,7 @@ _Static_assert(sizeof(NetEntry) == 32, "two in a cache line");
 
 // Enough to decide about a record without reading the states.
 typedef struct NetSpan {
-    uint32_t oldest;       // version that is kept to encode from
+    uint32_t oldest;       // version that is kept to encode from, or that differs in paint alone
     uint32_t detail_since; // version in which shape or attributes last changed
     uint32_t public_since; // version in which anything changed that not only its owner may see
 } NetSpan;
@@ -46,7 +49,7 @@ typedef struct NetDetail {
     uint8_t look_yaw;
     int8_t look_pitch;
     uint8_t look_rest;
-    bool attributes_stale;
+    bool attributes_stale; // these, or the paint, may have changed
     uint32_t shape_bytes, attributes_bytes;
     uint32_t owner_bytes; // of all attributes that its owner sees; 0: the same as everybody
     uint64_t attributes_hash, owner_hash;
@@ -54,20 +57,28 @@ typedef struct NetDetail {
 
 // Whether clients must never learn of an entity; asked when it is new.
 typedef bool (*NetSecret)(void *user, const Entity *entity);
+// How something looks; asked when it is new and when its record has changed.
+typedef Paint (*NetPaintOf)(void *user, uint64_t net_id);
 
 typedef struct NetTableConfig {
     const Sim *sim;                   // kept
     const AttributeTable *attributes; // kept; may be NULL
+    const PatchTable *patches;        // kept; captured before this one; may be NULL
     float tolerance_m;
     NetSecret is_secret; // may be NULL
     void *secret_user;
+    NetPaintOf paint_of; // NULL: nothing is painted
+    void *paint_user;
 } NetTableConfig;
 
 typedef struct NetTable {
     const Sim *sim;
     const AttributeTable *attributes;
+    const PatchTable *patches;
     NetSecret is_secret;
     void *secret_user;
+    NetPaintOf paint_of;
+    void *paint_user;
     uint32_t tick_rate;
     int32_t tolerance; // in units of a position
     uint32_t entity_max, scene_max, entry_max;

@@ -40,7 +40,9 @@ static NetTableConfig table_config(const ReplicatorConfig *config)
                             .attributes = config->attributes,
                             .tolerance_m = config->tolerance_m,
                             .is_secret = config->is_secret,
-                            .secret_user = config->secret_user};
+                            .secret_user = config->secret_user,
+                            .paint_of = config->paint_of,
+                            .paint_user = config->paint_user};
 }
 
 static size_t array_need(size_t count, size_t item_bytes)
@@ -61,7 +63,8 @@ static size_t block_bytes(const ReplicatorConfig *config)
     const NetTableConfig table = table_config(config);
     const size_t entries = entries_of(config);
     const size_t visible = (size_t)config->session_max * config->visible_max;
-    size_t bytes = net_table_bytes(&table) + interest_bytes((uint32_t)entries);
+    size_t bytes = patch_table_bytes(config->sim) + net_table_bytes(&table);
+    bytes += interest_bytes((uint32_t)entries);
     bytes += array_need(config->session_max, sizeof(Viewer));
     bytes += array_need(config->session_max, sizeof(ViewerEye));
     bytes += array_need(visible, sizeof(Sent)) + array_need(visible, sizeof(Wanted));
@@ -100,10 +103,14 @@ static Status take_viewers(Replicator *replicator)
 static Status take_memory(Replicator *replicator)
 {
     const ReplicatorConfig *config = &replicator->config;
-    const NetTableConfig table = table_config(config);
+    NetTableConfig table = table_config(config);
     const size_t entries = entries_of(config);
     Arena *arena = &replicator->arena;
-    Status status = net_table_init(&replicator->table, arena, &table);
+    table.patches = &replicator->patches;
+    Status status = patch_table_init(&replicator->patches, arena, config->sim);
+    if (status == STATUS_OK) {
+        status = net_table_init(&replicator->table, arena, &table);
+    }
     if (status == STATUS_OK) {
         status = interest_init(&replicator->interest, arena, (uint32_t)entries,
                                config->radius * CELL_FRACTION);
@@ -160,6 +167,7 @@ void replicator_destroy(Heap *heap, Replicator *replicator)
 void replicator_capture(Replicator *replicator)
 {
     NetTable *table = &replicator->table;
+    patch_table_capture(&replicator->patches);
     net_table_capture(table);
     interest_begin(&replicator->interest);
     for (uint32_t i = 0; i < table->active_count; i++) {
@@ -170,6 +178,11 @@ void replicator_capture(Replicator *replicator)
     interest_end(&replicator->interest);
     replicator->records_used = 0;
     replicator->stats.captures += 1;
+}
+
+PatchTable *replicator_patches(Replicator *replicator)
+{
+    return &replicator->patches;
 }
 
 // --- sessions -----------------------------------------------------------------------------------
@@ -214,6 +227,13 @@ static uint32_t sent_slot(const Replicator *replicator, const Viewer *viewer, ui
     const uint32_t entry = net_table_find(&replicator->table, net_id);
     const uint32_t place = entry == 0 ? UINT32_MAX : replicator_place(replicator, viewer, entry);
     return place < NET_SLOTS_MAX ? place : UINT32_MAX;
+}
+
+bool replicator_eye(const Replicator *replicator, uint32_t session, Vec3 *out)
+{
+    ASSERT(session < replicator->config.session_max);
+    *out = replicator->eyes[session].position;
+    return replicator->eyes[session].open;
 }
 
 bool replicator_sees(const Replicator *replicator, uint32_t session, uint64_t net_id)
@@ -325,10 +345,11 @@ static void check_event(const ReplicatorEvent *event)
 static bool names_secret(const Replicator *replicator, const ReplicatorEvent *event)
 {
     const ReplicatorConfig *config = &replicator->config;
-    if (config->is_secret == NULL || event->subject == 0) {
+    const uint64_t named = event->subject != 0 ? event->subject : event->other;
+    if (config->is_secret == NULL || named == 0) {
         return false;
     }
-    const Entity *entity = sim_entity(config->sim, sim_find(config->sim, event->subject));
+    const Entity *entity = sim_entity(config->sim, sim_find(config->sim, named));
     return entity != NULL && config->is_secret(config->secret_user, entity);
 }
 

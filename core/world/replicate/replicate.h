@@ -23,6 +23,7 @@
 #include "core/base/heap.h"
 #include "core/script/bridge/attribute_table.h"
 #include "core/wire/snapshot.h"
+#include "core/world/replicate/patch_table.h"
 
 typedef struct Replicator Replicator;
 
@@ -40,6 +41,9 @@ typedef struct ReplicatorConfig {
     // and once for each other.
     bool (*is_secret)(void *user, const Entity *entity);
     void *secret_user;
+    // How something looks; NULL: nothing is painted.
+    Paint (*paint_of)(void *user, uint64_t net_id);
+    void *paint_user;
     size_t event_bytes_max; // waiting for one session; an event that does not fit is STATUS_LIMIT
 } ReplicatorConfig;
 
@@ -50,6 +54,9 @@ void replicator_destroy(Heap *heap, Replicator *replicator);
 // After the step of a snapshot tick, before frames are built.
 void replicator_capture(Replicator *replicator);
 
+// Anchored parts of the scene that differ from it, as of the last capture.
+PatchTable *replicator_patches(Replicator *replicator);
+
 // --- sessions -----------------------------------------------------------------------------------
 // Sessions are numbered below session_max by the owner. Opening one forgets what was sent to it:
 // the next frame is full.
@@ -58,6 +65,8 @@ void replicator_open(Replicator *replicator, uint32_t session, uint64_t player);
 void replicator_close(Replicator *replicator, uint32_t session);
 // The eye of a session: its body, or a place while it has none (own 0).
 void replicator_set_eye(Replicator *replicator, uint32_t session, uint64_t own, Vec3 position);
+// Where it is; false: the session is not open.
+bool replicator_eye(const Replicator *replicator, uint32_t session, Vec3 *out);
 // Whether the entity is in the session's interest and was sent.
 bool replicator_sees(const Replicator *replicator, uint32_t session, uint64_t net_id);
 // All of those, by slot; at most NET_SLOTS_MAX.

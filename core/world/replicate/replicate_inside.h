@@ -87,6 +87,7 @@ struct Replicator {
     ReplicatorConfig config;
     void *block;
     Arena arena;
+    PatchTable patches;
     NetTable table;
     Interest interest;
     Viewer *viewers;

@@ -43,7 +43,8 @@ typedef enum RowRole {
     ROW_GUEST = 1 << 0,
     ROW_OPERATOR = 1 << 1,
     ROW_DEBUG = 1 << 2,
-    ROW_ROLES_ALL = (1 << 3) - 1
+    ROW_FIXED_NAME = 1 << 3,
+    ROW_ROLES_ALL = (1 << 4) - 1
 } RowRole;
 
 typedef struct RowResume {

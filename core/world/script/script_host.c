@@ -103,6 +103,9 @@ Status script_host_create(const ScriptHostConfig *config, ScriptHost **out)
         status = client_verdict_create(host);
     }
     if (status == STATUS_OK) {
+        status = script_sound_create(host);
+    }
+    if (status == STATUS_OK) {
         status = transfer_create(host);
     }
     if (status == STATUS_OK && config->has_scripts) {
@@ -132,6 +135,7 @@ void script_host_destroy(ScriptHost *host)
     heap_free(heap, host->scripts);
     transfer_destroy(host);
     client_verdict_destroy(host);
+    script_sound_destroy(host);
     client_cost_destroy(host);
     remote_destroy(host);
     heap_free(heap, host);
@@ -146,6 +150,7 @@ void script_host_forget(ScriptHost *host, const Session *session)
 {
     remote_forget(host, session);
     transfer_forget(host, session);
+    script_sound_forget(host, session);
 }
 
 // --- paths --------------------------------------------------------------------------------------
@@ -656,6 +661,7 @@ void script_host_welcome(ScriptHost *host, Session *session)
         script_manifest_send(host, session);
         client_verdict_begin(host, session);
     }
+    script_sound_forget(host, session); // its client is new
 }
 
 static void announce_reload(ScriptHost *host)
@@ -844,19 +850,24 @@ static void effect_chat_said(ScriptHost *host, const Effect *effect)
     to_one_or_all(host, effect->player_id, MESSAGE_CHAT_SAID, &said, NULL);
 }
 
-static void effect_sound_heard(ScriptHost *host, const Effect *effect)
+static Vec3 inside_extent(Vec3 at)
 {
     const float most = (float)WORLD_EXTENT_M;
-    const Vec3 at = vec3_is_finite(effect->position) ? effect->position : VEC3_ZERO;
-    const MessageSound sound = {
-        .name = {effect->text.data, (uint32_t)effect->text.bytes},
-        .has_position = effect->has_position,
-        .position = vec3_min(vec3_max(at, vec3(-most, -most, -most)), vec3(most, most, most)),
-        .volume = effect->volume >= 0 && effect->volume <= 16 ? effect->volume : 1,
-    };
-    const ReplicatorEvent where = {.has_position = effect->has_position,
-                                   .position = sound.position};
-    to_one_or_all(host, effect->player_id, MESSAGE_SOUND, &sound, &where);
+    return vec3_min(vec3_max(at, vec3(-most, -most, -most)), vec3(most, most, most));
+}
+
+static void effect_shown(ScriptHost *host, const Effect *effect)
+{
+    const Moment *moment = &effect->moment;
+    const MessageEffect shown = {.beam = moment->kind == MOMENT_BEAM,
+                                 .effect = moment->effect,
+                                 .position = inside_extent(moment->position),
+                                 .to = inside_extent(moment->to),
+                                 .colour = moment->colour,
+                                 .size = moment->size,
+                                 .seconds = moment->seconds};
+    const ReplicatorEvent where = {.has_position = true, .position = shown.position};
+    to_one_or_all(host, effect->player_id, MESSAGE_EFFECT, &shown, &where);
 }
 
 static void effect_store_asked(ScriptHost *host, const Effect *effect)
@@ -912,7 +923,10 @@ void script_host_effects(ScriptHost *host)
             effect_chat_said(host, &effects[i]);
             break;
         case EFFECT_SOUND:
-            effect_sound_heard(host, &effects[i]);
+            script_sound_play(host, &effects[i]);
+            break;
+        case EFFECT_MOMENT:
+            effect_shown(host, &effects[i]);
             break;
         case EFFECT_STORE:
             effect_store_asked(host, &effects[i]);
@@ -925,6 +939,7 @@ void script_host_effects(ScriptHost *host)
     }
     host->config.run->effect_maker = 0;
     authority_effects_clear(host->config.authority);
+    script_sound_tick(host);
 }
 
 void script_host_hash(const ScriptHost *host, Hash64 *hash)
@@ -941,4 +956,5 @@ void script_host_hash(const ScriptHost *host, Hash64 *hash)
     }
     script_parameters_hash(host, hash);
     script_trial_hash(host, hash);
+    script_sound_hash(host, hash);
 }

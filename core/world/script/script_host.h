@@ -4,6 +4,7 @@
 //   script_host.c        scripts come in, take over, run    transfer.c  runes and scene, in pieces
 //   script_manifest.c    what clients are told of them      remote.c    messages and calls
 //   script_parameters.c  parameters that changed            script_trial.c  is a new set good?
+//   script_sound.c       what clients hear
 //   client_cost.c        what scripts cost on clients, as clients say
 //   client_verdict.c    which scripts clients have, as clients say
 //
@@ -31,16 +32,24 @@ typedef struct ScriptHostConfig {
     WorldRun *run; // a reload raises its manifest version
     WorldStats *stats;
     LogSink *log;
-    bool has_scripts;     // false: no script system at all
-    ScriptConfig script;  // world and tick rate in it are not used
-    const uint8_t *scene; // what clients may fetch: the stripped form
-    size_t scene_bytes;
-    uint8_t scene_hash[32];
+    bool has_scripts;    // false: no script system at all
+    ScriptConfig script; // world and tick rate in it are not used
 } ScriptHostConfig;
 
 MUST_USE Status script_host_create(const ScriptHostConfig *config, ScriptHost **out);
 void script_host_destroy(ScriptHost *host);         // NULL is allowed
 ScriptSystem *script_host_system(ScriptHost *host); // NULL without scripts
+
+// --- scenes -------------------------------------------------------------------------------------
+// What clients may fetch: the stripped form, and those with patches. The bytes are kept.
+#define HOST_SCENES 3
+typedef struct HostScene {
+    const uint8_t *bytes; // NULL: there is none
+    size_t count;
+    uint8_t hash[32];
+} HostScene;
+// Takes the place of the one with that number, which nobody is sent any more.
+void transfer_set_scene(ScriptHost *host, uint32_t number, const HostScene *scene);
 
 // --- from the owner -----------------------------------------------------------------------------
 MUST_USE Status script_host_add(ScriptHost *host, const Entry *entry);       // ENTRY_SCRIPT

@@ -77,6 +77,7 @@ typedef struct ScriptTrial {
 } ScriptTrial;
 
 typedef struct VerdictList VerdictList;
+typedef struct ScriptSounds ScriptSounds;
 
 struct ScriptHost {
     ScriptHostConfig config;
@@ -84,8 +85,10 @@ struct ScriptHost {
     struct Remotes *remotes;       // remote.c
     struct ClientReports *reports; // client_cost.c
     struct Transfers *transfers;   // transfer.c
-    VerdictList *verdicts;         // client_verdict.c
-    HostScript *scripts;           // those that run, then those that are staged
+    HostScene scenes[HOST_SCENES];
+    VerdictList *verdicts; // client_verdict.c
+    ScriptSounds *sounds;  // script_sound.c
+    HostScript *scripts;   // those that run, then those that are staged
     uint32_t script_count, staged_count;
     PathIndex index, staged_index; // of both by path
     uint32_t sent_count;           // for clients, once the staged ones have taken over
@@ -174,6 +177,14 @@ void client_verdict_begin(ScriptHost *host, const Session *session); // it is se
 // What it says of the script with that number.
 void client_verdict_take(ScriptHost *host, const Session *session, uint32_t number,
                          bool is_verified);
+
+// --- script_sound.c -----------------------------------------------------------------------------
+MUST_USE Status script_sound_create(ScriptHost *host);
+void script_sound_destroy(ScriptHost *host);
+void script_sound_forget(ScriptHost *host, const Session *session);
+void script_sound_play(ScriptHost *host, const Effect *effect); // one that ends by itself
+void script_sound_tick(ScriptHost *host); // what goes on; after all effects of the tick
+void script_sound_hash(const ScriptHost *host, Hash64 *hash);
 
 // --- remote.c -----------------------------------------------------------------------------------
 MUST_USE Status remote_create(ScriptHost *host);

@@ -23,7 +23,7 @@ typedef enum TransferKind { TRANSFER_SCRIPT, TRANSFER_SCENE, TRANSFER_MANIFEST }
 typedef struct Transfer {
     TransferKind kind;
     bool packed;     // the rune in fewer bytes
-    uint32_t script; // its number at the host
+    uint32_t script; // its number at the host; of a scene: which one
     uint32_t piece_bytes;
     uint32_t next;
     uint32_t total;
@@ -136,35 +136,54 @@ static Status enqueue(ScriptHost *host, const Session *session, Transfer transfe
 // --- commands -----------------------------------------------------------------------------------
 
 // The bytes of a blob that a client may have.
-static bool find_blob(const ScriptHost *host, const uint8_t hash[32], TransferKind *kind,
+static bool find_blob(const ScriptHost *host, const uint8_t hash[32], Transfer *transfer,
                       WireBytes *out)
 {
-    const ScriptHostConfig *config = &host->config;
-    if (config->scene != NULL && memcmp(hash, config->scene_hash, sizeof config->scene_hash) == 0) {
-        *kind = TRANSFER_SCENE;
-        *out = (WireBytes){config->scene, (uint32_t)config->scene_bytes};
-        return true;
+    for (uint32_t i = 0; i < HOST_SCENES; i++) {
+        const HostScene *scene = &host->scenes[i];
+        if (scene->bytes != NULL && memcmp(hash, scene->hash, sizeof scene->hash) == 0) {
+            *transfer = (Transfer){.kind = TRANSFER_SCENE, .script = i};
+            *out = (WireBytes){scene->bytes, (uint32_t)scene->count};
+            return true;
+        }
     }
-    *kind = TRANSFER_MANIFEST;
+    *transfer = (Transfer){.kind = TRANSFER_MANIFEST};
     return script_manifest_blob(host, hash, out);
+}
+
+void transfer_set_scene(ScriptHost *host, uint32_t number, const HostScene *scene)
+{
+    ASSERT(number < HOST_SCENES);
+    host->scenes[number] = *scene;
+    for (uint32_t i = 0; i < host->config.sessions->count; i++) {
+        TransferQueue *queue = &host->transfers->queues[i];
+        uint32_t kept = 0;
+        for (uint32_t t = 0; t < queue->count; t++) {
+            const Transfer *item = &queue->items[t];
+            if (item->kind != TRANSFER_SCENE || item->script != number) {
+                queue->items[kept++] = *item;
+            }
+        }
+        host->transfers->count -= queue->count - kept;
+        queue->count = kept;
+    }
 }
 
 void transfer_blob_request(ScriptHost *host, Session *session, uint32_t seq,
                            const MessageBlobRequest *command)
 {
     Sessions *sessions = host->config.sessions;
-    TransferKind kind;
+    Transfer transfer;
     WireBytes blob;
     if (!session_rate(sessions, session, seq, RATE_SCRIPT)) {
         return;
     }
-    if (!find_blob(host, command->hash.bytes, &kind, &blob)) {
+    if (!find_blob(host, command->hash.bytes, &transfer, &blob)) {
         session_deny(sessions, session, seq, STATUS_NOT_FOUND,
-                     "Only the scene of the welcome and the newest manifest can be asked for.");
+                     "Only the newest scenes and the newest manifest can be asked for.");
         return;
     }
-    const Status status =
-        enqueue(host, session, (Transfer){.kind = kind}, blob.bytes, command->from_chunk);
+    const Status status = enqueue(host, session, transfer, blob.bytes, command->from_chunk);
     if (status != STATUS_OK) {
         session_deny(sessions, session, seq, status, "There is no such piece; ask again from 0.");
         return;
@@ -231,13 +250,13 @@ static uint32_t send_blob(ScriptHost *host, Session *session, const Transfer *tr
 {
     const bool is_scene = transfer->kind == TRANSFER_SCENE;
     const SignedManifest *manifest = &host->signed_now; // a reload drops the transfers
-    const uint8_t *bytes = is_scene ? host->config.scene : manifest->text;
-    const size_t count = is_scene ? host->config.scene_bytes : manifest->text_bytes;
+    const HostScene *scene = &host->scenes[is_scene ? transfer->script : 0];
+    const uint8_t *bytes = is_scene ? scene->bytes : manifest->text;
+    const size_t count = is_scene ? scene->count : manifest->text_bytes;
     MessageBlobChunk chunk = {.chunk_index = transfer->next,
                               .total_chunks = transfer->total,
                               .data = piece_of(transfer, bytes, count)};
-    memcpy(chunk.hash.bytes, is_scene ? host->config.scene_hash : manifest->text_hash,
-           sizeof chunk.hash.bytes);
+    memcpy(chunk.hash.bytes, is_scene ? scene->hash : manifest->text_hash, sizeof chunk.hash.bytes);
     session_send(host->config.sessions, session, MESSAGE_BLOB_CHUNK, &chunk);
     return chunk.data.bytes;
 }

@@ -345,10 +345,10 @@ void session_hash(const Sessions *sessions, Hash64 *hash)
 {
     for (uint32_t i = 0; i < sessions->high; i++) {
         const Session *session = &sessions->all[i];
-        hash_u64(hash, (uint64_t)session->state << 8 | (uint64_t)session->debug << 5 |
-                           (uint64_t)session->json << 4 | (uint64_t)session->guest << 3 |
-                           (uint64_t)session->operator_role << 2 | (uint64_t)session->joining << 1 |
-                           session->resumed);
+        hash_u64(hash, (uint64_t)session->state << 8 | (uint64_t)session->fixed_name << 6 |
+                           (uint64_t)session->debug << 5 | (uint64_t)session->json << 4 |
+                           (uint64_t)session->guest << 3 | (uint64_t)session->operator_role << 2 |
+                           (uint64_t)session->joining << 1 | session->resumed);
         if (session->state == SESSION_FREE) {
             continue;
         }

@@ -48,6 +48,7 @@ typedef struct Session {
     uint64_t connection; // 0 while dropped
     bool json;
     bool guest, operator_role;
+    bool fixed_name;     // others see `name`, whatever its characters are called
     bool debug;          // gets exact positions once a second (debug_truth.c)
     uint64_t state_tick; // when the state began
     uint64_t account;    // 0: none (development)
@@ -86,6 +87,7 @@ typedef struct Session {
     // Previews.
     uint64_t preview_until[2]; // build, terraform; 0: none is shown
     uint64_t respawn_tick;
+    bool gives_up; // its body dies at the end of this step
     // Output: a ring of messages, u32 length before each. Outside the state. Untouched pages cost
     // nothing, and a ring that is emptied begins anew.
     uint8_t *out;

@@ -115,7 +115,6 @@ static void send_frame(Sessions *sessions, Session *session)
 void snapshot_send_all(Sessions *sessions)
 {
     const WorldClock *clock = sessions->config.clock;
-    replicator_capture(sessions->config.replicator);
     const uint64_t blind = BLIND_BYTES_PER_S / clock->tick_rate * clock->snapshot_ticks;
     for (uint32_t i = 0; i < sessions->high; i++) {
         Session *session = &sessions->all[i];

@@ -18,4 +18,4 @@ typedef struct SnapshotFlow {
 } SnapshotFlow;
 
 void snapshot_ack(Sessions *sessions, Session *session, uint64_t frame);
-void snapshot_send_all(Sessions *sessions); // of a snapshot tick
+void snapshot_send_all(Sessions *sessions); // of a snapshot tick, after its capture

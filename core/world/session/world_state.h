@@ -46,7 +46,7 @@ typedef struct WorldStats {
     uint32_t sessions, players, json_sessions;
     uint64_t messages, messages_refused, messages_malformed, inputs, inputs_late, inputs_early,
         inputs_duplicate, inputs_repeated, corrections, corrections_without_cause, snapshots,
-        snapshots_skipped, sessions_behind, rate_limited, resumes, saves, bytes_down, bytes_up,
-        journal_dropped, commands_denied, bodies_gave_way;
+        snapshots_skipped, scenes_folded, sessions_behind, rate_limited, resumes, saves, bytes_down,
+        bytes_up, journal_dropped, commands_denied, bodies_gave_way;
     ReplicatorStats replication;
 } WorldStats;

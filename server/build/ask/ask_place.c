@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void write_request(const PlaceFolder *folder, Buffer *out)
+static void write_request(const PlaceFolder *folder, PlaceAssetPaths assets, Buffer *out)
 {
-    uint32_t count = 0;
+    uint32_t count = assets.count;
     for (uint32_t i = 0; i < folder->file_count; i++) {
         count += place_folder_is_scene(&folder->files[i]);
     }
@@ -18,6 +18,10 @@ static void write_request(const PlaceFolder *folder, Buffer *out)
             buffer_put_block(out, file->path, strlen(file->path));
             buffer_put_block(out, file->data, file->bytes);
         }
+    }
+    for (uint32_t i = 0; i < assets.count; i++) {
+        buffer_put_block(out, assets.paths[i], strlen(assets.paths[i]));
+        buffer_put_block(out, "", 0);
     }
 }
 
@@ -68,6 +72,7 @@ Status place_read_reply(const Buffer *reply, Status said, PlaceOutput *out,
 
 typedef struct Asked {
     const PlaceFolder *folder;
+    PlaceAssetPaths assets;
     PlaceOutput *out;
     DiagnosticList *diagnostics;
 } Asked;
@@ -75,7 +80,7 @@ typedef struct Asked {
 static Status write_question(void *user, Buffer *request)
 {
     const Asked *asked = user;
-    write_request(asked->folder, request);
+    write_request(asked->folder, asked->assets, request);
     return STATUS_OK;
 }
 
@@ -85,10 +90,11 @@ static Status read_answer(void *user, Status said, const Buffer *reply)
     return place_read_reply(reply, said, asked->out, asked->diagnostics);
 }
 
-Status place_ask(const BuildContext *context, const PlaceFolder *folder, PlaceOutput *out)
+Status place_ask(const BuildContext *context, const PlaceFolder *folder, PlaceAssetPaths assets,
+                 PlaceOutput *out)
 {
     *out = (PlaceOutput){0};
-    Asked asked = {folder, out, context->diagnostics};
+    Asked asked = {folder, assets, out, context->diagnostics};
     WorkerQuestion question = {.op = WORKER_PLACE,
                                .write = write_question,
                                .read = read_answer,

@@ -938,6 +938,32 @@ Status job_status(JobQueue *queue, const char *id, JobStatus *out)
     return job != NULL ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
+static int newest_first(const void *a, const void *b)
+{
+    const JobBrief *first = a, *second = b;
+    return first->number < second->number ? 1 : first->number > second->number ? -1 : 0;
+}
+
+uint32_t job_list(JobQueue *queue, JobBrief out[JOBS_KEPT_MAX])
+{
+    uint32_t count = 0;
+    pthread_mutex_lock(&queue->lock);
+    for (uint32_t i = 0; i < JOBS_KEPT_MAX; i++) {
+        const Job *job = &queue->jobs[i];
+        if (is_used(job)) {
+            JobBrief *brief = &out[count++];
+            *brief = (JobBrief){.number = job->number,
+                                .account = job->account,
+                                .queued_unix_ms = job->status.queued_unix_ms,
+                                .ended_unix_ms = job->status.ended_unix_ms};
+            memcpy(brief->id, job->status.id, sizeof brief->id);
+        }
+    }
+    pthread_mutex_unlock(&queue->lock);
+    qsort(out, count, sizeof *out, newest_first);
+    return count;
+}
+
 Status job_cancel(JobQueue *queue, const char *id)
 {
     pthread_mutex_lock(&queue->lock);

@@ -135,6 +135,13 @@ MUST_USE Status job_start_for(JobQueue *queue, const JobWish *wish, char id[JOB_
 // The folder that a job builds. STATUS_NOT_FOUND: no such job, or it has none.
 MUST_USE Status job_folder(JobQueue *queue, const char *id, char out[PATH_MAX]);
 MUST_USE Status job_status(JobQueue *queue, const char *id, JobStatus *out);
+// All that are kept, the newest first; returns how many.
+typedef struct JobBrief {
+    char id[JOB_ID_BYTES];
+    uint64_t number, account; // account 0: nobody's
+    uint64_t queued_unix_ms, ended_unix_ms;
+} JobBrief;
+uint32_t job_list(JobQueue *queue, JobBrief out[JOBS_KEPT_MAX]);
 
 // A job whose folder is made by its own thread, and whose end somebody writes down: a revision of a
 // package. All three are called by that thread, or by who cancels it.

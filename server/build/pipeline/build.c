@@ -27,8 +27,8 @@ struct Builder {
     char place[PATH_BYTES]; // the place whose souls the worker has read
 };
 
-static const char *const stage_names[] = {"read",  "scan",   "translate", "typescript", "compile",
-                                          "scene", "assets", "write",     "done"};
+static const char *const stage_names[] = {"read",   "scan",  "translate", "typescript", "compile",
+                                          "assets", "scene", "write",     "done"};
 _Static_assert(sizeof stage_names / sizeof stage_names[0] == BUILD_STAGE_COUNT, "a name for each");
 
 const char *build_stage_name(BuildStage stage)
@@ -423,8 +423,8 @@ static Status run_stages(Build *build)
     if (status == STATUS_OK && build->request->pack) {
         status = check_cancel(build, build_pack(build));
     }
-    status = status == STATUS_OK ? check_cancel(build, build_scene(build)) : status;
     status = status == STATUS_OK ? check_cancel(build, build_assets(build)) : status;
+    status = status == STATUS_OK ? check_cancel(build, build_scene(build)) : status;
     status = status == STATUS_OK ? check_names(build) : status;
     if (status == STATUS_OK && build->result->diagnostics.error_count > 0) {
         return STATUS_MALFORMED;

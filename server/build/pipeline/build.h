@@ -39,8 +39,8 @@ typedef enum BuildStage {
     BUILD_TRANSLATE, // .soul
     BUILD_TYPESCRIPT,
     BUILD_COMPILE,
-    BUILD_SCENE,
     BUILD_ASSETS,
+    BUILD_SCENE,
     BUILD_WRITE,
     BUILD_DONE,
     BUILD_STAGE_COUNT

@@ -87,13 +87,29 @@ static void warn_of_unnamed(Build *build)
 
 // --- the scene ----------------------------------------------------------------------------------
 
+// Their paths alone are part of the scene.
+static const char **asset_paths(const BuildResult *result)
+{
+    const char **paths = calloc(result->asset_count + 1u, sizeof *paths);
+    for (uint32_t i = 0; paths != NULL && i < result->asset_count; i++) {
+        paths[i] = result->assets[i].path;
+    }
+    return paths;
+}
+
 static Status compile_folder(Build *build, const PlaceFolder *folder, DiagnosticList *list)
 {
     PlaceOutput output = {0};
     BuildContext context = build->context;
     context.diagnostics = list;
-    const Status status = place_ask(&context, folder, &output);
     BuildResult *result = build->result;
+    const char **paths = asset_paths(result);
+    if (paths == NULL) {
+        return STATUS_LIMIT;
+    }
+    const PlaceAssetPaths assets = {paths, result->asset_count};
+    const Status status = place_ask(&context, folder, assets, &output);
+    free(paths);
     result->whole = output.whole;
     result->whole_bytes = output.whole_bytes;
     result->facts = output.facts;

@@ -21,7 +21,8 @@ typedef struct List {
 } List;
 
 struct Chat {
-    ChatRule rule; // of the installation
+    ChatRule rule;       // of the installation
+    ChatRule guest_rule; // of guests, everywhere
     StoreChatRule *rules;
     uint32_t rule_count, rule_capacity;
     StoreBlock *blocks;
@@ -176,6 +177,53 @@ Status control_set_chat(Control *control, ChatRule rule)
     return status;
 }
 
+Status control_set_guest_chat(Control *control, ChatRule rule)
+{
+    char reason[SETTINGS_REASON_BYTES];
+    const Status status = control->config.data == NULL
+                              ? STATUS_OK
+                              : settings_operator_set(control->config.data, "guest_chat",
+                                                      chat_rule_name(rule), reason);
+    if (status == STATUS_OK) {
+        pthread_mutex_lock(&control->lock);
+        control->chat->guest_rule = rule;
+        for (uint32_t i = 0; i < control->slot_count; i++) {
+            const SignIn *sign_in = control->slots[i];
+            if (sign_in != NULL && sign_in->account.name[0] == '\0') {
+                note_change(control->chat, CHAT_CHANGED_RULE, sign_in->account.account_id, "");
+            }
+        }
+        pthread_mutex_unlock(&control->lock);
+    }
+    return status;
+}
+
+ChatRule control_guest_chat(Control *control)
+{
+    pthread_mutex_lock(&control->lock);
+    const ChatRule rule = control->chat->guest_rule;
+    pthread_mutex_unlock(&control->lock);
+    return rule;
+}
+
+// That of guests, if the account is one: whoever plays has a sign-in.
+static ChatRule guest_rule_of(Control *control, uint64_t account)
+{
+    pthread_mutex_lock(&control->lock);
+    ChatRule rule = CHAT_FREE;
+    if (control->chat->guest_rule != CHAT_FREE && !control->config.guests_only) {
+        for (uint32_t i = 0; i < control->slot_count && rule == CHAT_FREE; i++) {
+            const SignIn *sign_in = control->slots[i];
+            if (sign_in != NULL && sign_in->account.account_id == account &&
+                sign_in->account.name[0] == '\0') {
+                rule = control->chat->guest_rule;
+            }
+        }
+    }
+    pthread_mutex_unlock(&control->lock);
+    return rule;
+}
+
 ChatRule control_chat(Control *control)
 {
     pthread_mutex_lock(&control->lock);
@@ -210,8 +258,9 @@ ChatRule control_chat_in(Control *control, const char *place_id)
 
 ChatRule control_chat_of(Control *control, uint64_t account)
 {
-    return chat_rule_stricter(control_chat_rule(control, STORE_CHAT_ACCOUNT, account, ""),
-                              class_rule_of(control, account));
+    const ChatRule own = control_chat_rule(control, STORE_CHAT_ACCOUNT, account, "");
+    return chat_rule_stricter(chat_rule_stricter(own, class_rule_of(control, account)),
+                              guest_rule_of(control, account));
 }
 
 void chat_note_pupil(Control *control, uint64_t account)
@@ -506,6 +555,7 @@ Status chat_read(Control *control)
     }
     control->chat = chat;
     chat->rule = control->config.chat;
+    chat->guest_rule = control->config.guest_chat;
     atomic_init(&chat->lists_version, (entropy_u64() >> 16) + 1); // JSON keeps it exactly
     pthread_mutex_init(&chat->list_lock, NULL);
     chat->changes = calloc(CHANGES_MAX, sizeof *chat->changes);

@@ -4,9 +4,11 @@
 //
 //   installation   the setting `chat`               place    its owner and editors
 //   class          its teacher                      account  an operator or a teacher
+//   guests         the setting `guest_chat`, off if nobody sets it
 //
 // The strictest holds: in a world that of the installation, the place and the place's class, which
-// everybody there is held to, and then that of each player: their own, and that of their class.
+// everybody there is held to, and then that of each player: their own, that of their class, and
+// that of guests.
 #pragma once
 
 #include "core/base/word_list.h"
@@ -16,14 +18,17 @@ typedef struct Control Control;
 
 // --- rules --------------------------------------------------------------------------------------
 // CHAT_FREE takes the place of none. These wait for the disk. STATUS_LIMIT: too many.
-MUST_USE Status control_set_chat(Control *control, ChatRule rule); // of the installation
+MUST_USE Status control_set_chat(Control *control, ChatRule rule);       // of the installation
+MUST_USE Status control_set_guest_chat(Control *control, ChatRule rule); // of guests everywhere
 MUST_USE Status control_set_chat_rule(Control *control, const StoreChatRule *rule);
 // These do not wait.
 ChatRule control_chat(Control *control);
+ChatRule control_guest_chat(Control *control);
 ChatRule control_chat_rule(Control *control, StoreChatScope scope, uint64_t account,
                            const char *subject);
 ChatRule control_chat_in(Control *control, const char *place_id); // installation, place, class
-ChatRule control_chat_of(Control *control, uint64_t account);     // their own and their class's
+// Their own, their class's and, if they are a guest, that of guests.
+ChatRule control_chat_of(Control *control, uint64_t account);
 
 // --- blocks -------------------------------------------------------------------------------------
 // These wait for the disk. STATUS_LIMIT: BLOCKS_PER_ACCOUNT_MAX. Both may be done twice.

@@ -12,11 +12,12 @@
 
 #define ENTRIES_MAX     (1u << 20)
 #define PUPIL_TRIES_MAX 1000 // numbers behind a name
+#define READ_AT_ONCE    100
 
-// An account or a place, and its class.
+// An account or a place, and its class. Neither: a class whose pupils' names are public.
 typedef struct Entry {
-    uint64_t account;  // 0: a place
-    char place_id[65]; // "": an account
+    uint64_t account;  // 0: none
+    char place_id[65]; // "": none
     char class_id[65];
 } Entry;
 
@@ -124,6 +125,26 @@ static void read_place(void *user, const char *class_id, const char *package_id)
     status_ignore(add(user, class_id, 0, package_id));
 }
 
+static Status read_public(Control *control)
+{
+    StoreClass *classes = calloc(READ_AT_ONCE, sizeof *classes);
+    char after[65] = "";
+    uint32_t count = 0;
+    Status status = classes != NULL ? STATUS_OK : STATUS_LIMIT;
+    do {
+        status = status == STATUS_OK
+                     ? store_classes(control->config.store, 0, after, classes, READ_AT_ONCE, &count)
+                     : status;
+        for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
+            memcpy(after, classes[i].class_id, sizeof after);
+            status = classes[i].has_public_names ? add(control->classes, classes[i].class_id, 0, "")
+                                                 : STATUS_OK;
+        }
+    } while (status == STATUS_OK && count == READ_AT_ONCE);
+    free(classes);
+    return status;
+}
+
 Status classes_read(Control *control)
 {
     control->classes = calloc(1, sizeof *control->classes);
@@ -131,10 +152,11 @@ Status classes_read(Control *control)
         return STATUS_LIMIT;
     }
     pthread_mutex_init(&control->classes->lock, NULL);
-    const Status status = store_pupils_all(control->config.store, read_pupil, control->classes);
-    return status == STATUS_OK
-               ? store_class_places_all(control->config.store, read_place, control->classes)
-               : status;
+    Status status = store_pupils_all(control->config.store, read_pupil, control->classes);
+    status = status == STATUS_OK
+                 ? store_class_places_all(control->config.store, read_place, control->classes)
+                 : status;
+    return status == STATUS_OK ? read_public(control) : status;
 }
 
 void classes_free(Control *control)
@@ -183,6 +205,84 @@ Status control_class_place(Control *control, const char *class_id, const char *p
     return status;
 }
 
+// --- names --------------------------------------------------------------------------------------
+
+// Is this account, this place, or the class itself (0 and "": its names are public) in the class?
+// The lock is held.
+static const Entry *find(const struct Classes *classes, const char *class_id, uint64_t account,
+                         const char *place_id)
+{
+    for (uint32_t i = 0; i < classes->count; i++) {
+        const Entry *entry = &classes->entries[i];
+        if (entry->account == account && strcmp(entry->place_id, place_id) == 0 &&
+            strcmp(entry->class_id, class_id) == 0) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+uint32_t control_classes_of(Control *control, uint64_t account, char out[][65], uint32_t max)
+{
+    struct Classes *classes = control->classes;
+    uint32_t count = 0;
+    pthread_mutex_lock(&classes->lock);
+    for (uint32_t i = 0; account != 0 && i < classes->count && count < max; i++) {
+        if (classes->entries[i].account == account) {
+            memcpy(out[count++], classes->entries[i].class_id, sizeof out[0]);
+        }
+    }
+    pthread_mutex_unlock(&classes->lock);
+    return count;
+}
+
+bool control_name_is_closed(Control *control, uint64_t account, uint32_t roles)
+{
+    struct Classes *classes = control->classes;
+    bool is_pupil = false, is_closed = false;
+    pthread_mutex_lock(&classes->lock);
+    for (uint32_t i = 0; account != 0 && i < classes->count && !is_closed; i++) {
+        if (classes->entries[i].account == account) {
+            is_pupil = true;
+            is_closed = find(classes, classes->entries[i].class_id, 0, "") == NULL;
+        }
+    }
+    pthread_mutex_unlock(&classes->lock);
+    return is_closed || (!is_pupil && (roles & ROLE_PUPIL) != 0);
+}
+
+bool control_is_classmate(Control *control, uint64_t account, uint64_t other, const char *place_id)
+{
+    struct Classes *classes = control->classes;
+    bool is_one = false;
+    pthread_mutex_lock(&classes->lock);
+    for (uint32_t i = 0; account != 0 && i < classes->count && !is_one; i++) {
+        if (classes->entries[i].account == account && (other != 0 || place_id[0] != '\0')) {
+            is_one = find(classes, classes->entries[i].class_id, other, place_id) != NULL;
+        }
+    }
+    pthread_mutex_unlock(&classes->lock);
+    return is_one;
+}
+
+Status control_set_class_names(Control *control, const char *class_id, bool are_public)
+{
+    struct Classes *classes = control->classes;
+    Status status = store_class_names(control->config.store, class_id, are_public);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    pthread_mutex_lock(&classes->lock);
+    const Entry *entry = find(classes, class_id, 0, "");
+    if (are_public && entry == NULL) {
+        status = add(classes, class_id, 0, "");
+    } else if (!are_public && entry != NULL) {
+        classes->entries[entry - classes->entries] = classes->entries[--classes->count];
+    }
+    pthread_mutex_unlock(&classes->lock);
+    return status;
+}
+
 // --- chat ---------------------------------------------------------------------------------------
 
 // The strictest of the classes that the account or the place is in.
@@ -204,7 +304,15 @@ static ChatRule strictest(Control *control, uint64_t account, const char *place_
 
 ChatRule class_rule_of(Control *control, uint64_t account)
 {
-    return account != 0 ? strictest(control, account, "") : CHAT_FREE;
+    if (account == 0) {
+        return CHAT_FREE;
+    }
+    char class_id[1][65];
+    const bool is_pupil = control_classes_of(control, account, class_id, 1) > 0;
+    // A child who left the class has no teacher who could allow it.
+    return !is_pupil && sign_in_has_role(control, account, ROLE_PUPIL)
+               ? CHAT_OFF
+               : strictest(control, account, "");
 }
 
 ChatRule class_rule_in(Control *control, const char *place_id)
@@ -235,9 +343,33 @@ Status control_set_class_chat(Control *control, const StoreChatRule *rule)
     return status;
 }
 
+Status control_make_class(Control *control, const StoreClass *class, uint32_t count_max)
+{
+    StoreChatRule rule = {.scope = STORE_CHAT_CLASS,
+                          .rule = control_has_phrases(control) ? CHAT_PHRASES : CHAT_OFF,
+                          .maker_id = class->teacher_id,
+                          .unix_ms = class->created_unix_ms};
+    StoreClass found;
+    if (store_class_find(control->config.store, class->class_id, &found) == STATUS_OK) {
+        return STATUS_EXISTS; // its rule must stay as it is
+    }
+    memcpy(rule.subject, class->class_id, sizeof rule.subject);
+    Status status = control_set_chat_rule(control, &rule);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = store_class_make(control->config.store, class, count_max);
+    if (status != STATUS_OK) {
+        rule.rule = CHAT_FREE; // none
+        status_ignore(control_set_chat_rule(control, &rule));
+    }
+    return status;
+}
+
 Status control_delete_class(Control *control, const char *class_id)
 {
     StoreChatRule rule = {.scope = STORE_CHAT_CLASS, .rule = CHAT_FREE};
+    status_ignore(control_set_class_names(control, class_id, false)); // nobody is in it any more
     const Status status = store_class_delete(control->config.store, class_id);
     if (status == STATUS_OK) {
         memcpy(rule.subject, class_id, strlen(class_id) + 1);

@@ -1,6 +1,11 @@
 // Classes of a school. What is stored is in store_class.h; who may do what is in rights.h. Which
 // class an account or a place belongs to is in memory too, because worlds ask for chat rules at any
 // time and must not wait.
+//
+// A pupil is a child whom people outside of the class must not get to know: unless the teacher
+// allows it, there is no free chat, and outside of the class neither a name nor any other text
+// about them, but an alias (store_pupil_alias). So it stays if the pupil leaves the class and keeps
+// the account (ROLE_PUPIL): then nobody is left who could allow it.
 #pragma once
 
 #include "server/control/account.h"
@@ -32,6 +37,19 @@ AccountResult account_reset_pupil(Control *control, const char *class_id, uint64
                                   ClassPupil *out);
 // Ends the code and all sign-ins; the account stays.
 AccountResult account_remove_pupil(Control *control, const char *class_id, uint64_t account);
+
+// The class, with a chat rule: phrases if there are some, otherwise off. As store_class_make.
+MUST_USE Status control_make_class(Control *control, const StoreClass *class, uint32_t count_max);
+// May everybody see what its pupils are called, and may they change it?
+MUST_USE Status control_set_class_names(Control *control, const char *class_id, bool are_public);
+
+// These do not wait.
+// Is it a pupil, whom people outside of the class must not know by name?
+bool control_name_is_closed(Control *control, uint64_t account, uint32_t roles);
+// Is the account in the same class as the other one (0: none), or as the place ("": none)?
+bool control_is_classmate(Control *control, uint64_t account, uint64_t other, const char *place_id);
+// The classes that it is a pupil of, at most max. Returns how many.
+uint32_t control_classes_of(Control *control, uint64_t account, char out[][65], uint32_t max);
 
 // After store_class_place_make: worlds of the place hear of the class's chat rule.
 MUST_USE Status control_class_place(Control *control, const char *class_id, const char *place_id);

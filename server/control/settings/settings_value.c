@@ -58,8 +58,11 @@ static bool check_address(const char *given, char out[SETTING_TEXT_BYTES])
 // A scheme and a host without a path, because that is what browsers send.
 static bool is_origin(const char *text)
 {
+    // Origins are written into the pages' policy, where these signs would end a list.
+    const size_t bytes = strcspn(text, " \t;,'\"\\");
     const char *host = strstr(text, "://");
-    return host != NULL && host > text && host[3] != '\0' && strchr(host + 3, '/') == NULL;
+    return text[bytes] == '\0' && bytes < HTTP_SITE_BYTES && host != NULL && host > text &&
+           host[3] != '\0' && strchr(host + 3, '/') == NULL;
 }
 
 static bool is_proxy(const char *text)

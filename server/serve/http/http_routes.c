@@ -5,12 +5,16 @@
 #include "server/serve/people/http_class.h"
 #include "server/serve/world/http_world.h"
 
+#include "core/base/base64.h"
 #include "core/base/sha256.h"
 #include "server/serve/http/http_asset.h"
 #include "server/serve/http/http_bundle.h"
 #include "server/serve/http/openapi.h"
+#include "server/serve/http/page.h"
 #include "server/serve/listing/http_listing.h"
+#include "server/serve/live/live.h"
 #include "server/serve/operate/http_admin.h"
+#include "server/serve/operate/http_operate.h"
 #include "server/serve/operate/metrics.h"
 #include "server/serve/order/http_order.h"
 #include "server/serve/people/http_account.h"
@@ -472,16 +476,19 @@ static const HttpRoute routes[] = {
      .fails = "403 404 409 429 502 503", .summary = "A ticket for a world, once it runs"},
     {"GET", "/api/session", .handler = serve_get_session,
      .gives =
-         "accounts:boolean default_place signed_in:boolean shown_name? username? is_guest?:boolean",
+         "accounts:boolean default_place signed_in:boolean shown_name? username? is_guest?:boolean "
+         "roles?:array registration?",
      .summary = "Who asks, for a page: also when nobody is signed in"},
     SERVE_WORLD_ROUTES,
     SERVE_BUILD_ROUTES,
     SERVE_LISTING_ROUTES,
+    SERVE_LIVE_ROUTES,
     SERVE_DRAFT_ROUTES,
     SERVE_PLACE_ROUTES,
     SERVE_SPELL_ROUTES,
     SERVE_HOST_ROUTES,
     SERVE_ADMIN_ROUTES,
+    SERVE_OPERATE_ROUTES,
     SERVE_ORDER_ROUTES,
     SERVE_CLASS_ROUTES,
     {"POST", "/login", serve_post_login, .body_max = SERVE_BODY_BYTES, .is_form = true,
@@ -505,6 +512,23 @@ const HttpRoute *serve_routes(uint32_t *count)
 static pthread_once_t described = PTHREAD_ONCE_INIT;
 static uint8_t description[OPENAPI_BYTES_MAX], description_page[OPENAPI_BYTES_MAX];
 static size_t description_bytes, description_page_bytes;
+static char description_policy[128];
+
+// Its only style, by its hash.
+static void write_description_policy(void)
+{
+    const char *page = (const char *)description_page;
+    const char *from = strstr(page, "<style>"), *to = strstr(page, "</style>");
+    uint8_t hash[SHA256_BYTES];
+    char text[64] = "";
+    ByteWriter writer = byte_writer((uint8_t *)text, sizeof text - 1);
+    ASSERT(from != NULL && to > from);
+    from += strlen("<style>");
+    sha256_of(from, (size_t)(to - from), hash);
+    base64_write(hash, sizeof hash, &writer);
+    snprintf(description_policy, sizeof description_policy,
+             "default-src 'none'; frame-ancestors 'none'; style-src 'sha256-%s'", text);
+}
 
 static void describe(void)
 {
@@ -515,6 +539,7 @@ static void describe(void)
     ASSERT(json.status == STATUS_OK && page.status == STATUS_OK); // a test reads them
     description_bytes = json.at;
     description_page_bytes = page.at;
+    write_description_policy();
 }
 
 static void get_openapi(void *user, HttpRequest *request, HttpResponse *response)
@@ -531,7 +556,7 @@ static void get_docs(void *user, HttpRequest *request, HttpResponse *response)
     (void)user, (void)request;
     (void)pthread_once(&described, describe);
     response->content_type = "text/html; charset=utf-8";
-    response->content_security_policy = "default-src 'none'; style-src 'unsafe-inline'";
+    response->content_security_policy = description_policy;
     response->body = description_page;
     response->bytes = description_page_bytes;
     response->body_is_static = true;
@@ -539,7 +564,19 @@ static void get_docs(void *user, HttpRequest *request, HttpResponse *response)
 
 // --- the server ---------------------------------------------------------------------------------
 
-static const char *const pages[] = {"/play/*", "/place/*", NULL};
+static const HttpRoute pages[] = {
+    {"GET", "/", .handler = serve_get_page, .blocks = true},
+    {"GET", "/search", .handler = serve_get_page, .blocks = true},
+    {"GET", "/create", .handler = serve_get_page, .blocks = true},
+    {"GET", "/create/*", .handler = serve_get_page, .blocks = true},
+    {"GET", "/class", .handler = serve_get_page, .blocks = true},
+    {"GET", "/class/*", .handler = serve_get_page, .blocks = true},
+    {"GET", "/operator", .handler = serve_get_page, .blocks = true},
+    {"GET", "/operator/*", .handler = serve_get_page, .blocks = true},
+    {"GET", "/place/*", .handler = serve_get_place_page, .blocks = true},
+    {"GET", "/play", .handler = serve_get_game_page, .blocks = true},
+    {"GET", "/play/*", .handler = serve_get_world_page, .blocks = true},
+};
 
 Status serve_http_start(Serve *serve)
 {
@@ -561,6 +598,7 @@ Status serve_http_start(Serve *serve)
                                .slow_pool = serve->password_pool,
                                .web_root = serve->config.web,
                                .pages = pages,
+                               .page_count = sizeof pages / sizeof pages[0],
                                .origins = serve->config.origins,
                                .origin_same_host = true};
     return http_start(&config, &serve->http);

@@ -72,6 +72,8 @@ void serve_text_answer(const Serve *serve, const JsonWriter *json, const ByteWri
 // http_world.c
 void serve_write_world(JsonWriter *json, const StoreWorld *row); // as POST /api/worlds answers
 bool serve_owns(const Identity *who, const StoreWorld *row);     // or is an operator
+// May they know of it? Waits for the disk.
+bool serve_sees_world(const Serve *serve, const Identity *who, const StoreWorld *row);
 // The world that the path names, for its owner and operators; false: the response says why not.
 // Waits for the disk.
 bool serve_find_own(Serve *serve, HttpRequest *request, HttpResponse *response, StoreWorld *out);

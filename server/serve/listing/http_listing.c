@@ -5,6 +5,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/text.h"
+#include "server/control/order/class.h"
 #include "server/serve/http/body.h"
 #include "server/serve/http/time_text.h"
 #include "server/serve/listing/ready_cache.h"
@@ -448,7 +449,10 @@ static uint64_t creator_of(Serve *serve, const char *text)
     }
     if (strlen(text) < STORE_NAME_BYTES &&
         store_account_by_name(serve->store, text, &account) == STATUS_OK) {
-        return account.account_id;
+        // Nobody learns by a pupil's name which places are theirs.
+        return control_name_is_closed(serve->control, account.account_id, account.roles)
+                   ? CREATOR_UNKNOWN
+                   : account.account_id;
     }
     return serve_account_read(text, &number) ? number : CREATOR_UNKNOWN;
 }

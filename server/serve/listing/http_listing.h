@@ -74,7 +74,7 @@ void serve_get_recent(void *user, HttpRequest *request, HttpResponse *response);
      .takes = "places:array title?", .gives = "name title places:integer", .fails = "404 409",    \
      .summary = "Puts places, in that order, into a collection; none: it is gone"},               \
     {"GET", "/api/places/*/worlds", .handler = serve_get_place_worlds, .blocks = true,            \
-     .names = "place_id", .takes = "limit?:integer after?", .gives = "worlds:array next:any",     \
+     .names = "place_id", .takes = "limit?:integer after? channel?", .gives = "worlds:array next:any",     \
      .fails = "403 404", .summary = "Public worlds of the place that run and have room"},         \
     {"GET", "/api/places/*/stats", .handler = serve_get_place_stats, .blocks = true,              \
      .names = "place_id", .access = ACCESS_ACCOUNT, .takes = "days?:integer",                     \

@@ -5,6 +5,7 @@
 #include "server/serve/http/time_text.h"
 #include "server/serve/listing/http_listing.h"
 #include "server/serve/order/http_order.h"
+#include "server/serve/place/places.h"
 #include "server/serve/publish/http_place.h"
 #include "server/sys/clock.h"
 
@@ -29,16 +30,34 @@ static void write_world(JsonWriter *json, const LiveWorld *world)
     json_write_object_end(json);
 }
 
+// Which worlds are asked for, and the right that one needs to see them. False: there is no such
+// channel.
+static bool read_channel(const HttpRequest *request, const char **ending, uint32_t *right)
+{
+    const char *channel = http_query(request, "channel");
+    const bool is_beta = channel != NULL && strcmp(channel, "beta") == 0;
+    const bool is_draft = channel != NULL && strcmp(channel, "draft") == 0;
+    *ending = is_beta ? PLACE_BETA_ENDING : is_draft ? PLACE_DRAFT_ENDING : "";
+    *right = is_beta ? RIGHT_TEST : is_draft ? RIGHT_EDIT : RIGHT_PLAY;
+    return channel == NULL || is_beta || is_draft || strcmp(channel, "live") == 0;
+}
+
 void serve_get_place_worlds(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
     const char *after = http_query(request, "after");
     PlaceAsk ask;
     ListingAnswer answer;
-    uint32_t limit = 0;
+    uint32_t limit = 0, right = 0;
+    const char *ending = "";
+    char place_id[PLACE_KEY_BYTES + sizeof PLACE_DRAFT_ENDING];
     LiveWorld *worlds = malloc((LISTING_PAGE_MAX + 1) * sizeof *worlds);
     http_keep(request, worlds);
-    if (!place_enter(serve, request, response, RIGHT_PLAY, &ask) ||
+    if (!read_channel(request, &ending, &right)) {
+        http_fail(request, response, 400, "malformed", "channel is live, beta or draft");
+        return;
+    }
+    if (!place_enter(serve, request, response, right, &ask) ||
         !listing_read_limit(request, response, &limit)) {
         return;
     }
@@ -46,8 +65,9 @@ void serve_get_place_worlds(void *user, HttpRequest *request, HttpResponse *resp
         http_fail(request, response, 503, "busy", "out of memory; try again");
         return;
     }
-    const uint32_t count = listing_feed_worlds(serve->feed, ask.package.package_id,
-                                               after != NULL ? after : "", worlds, limit + 1);
+    snprintf(place_id, sizeof place_id, "%s%s", ask.package.package_id, ending);
+    const uint32_t count =
+        listing_feed_worlds(serve->feed, place_id, after != NULL ? after : "", worlds, limit + 1);
     if (!listing_answer_begin(&answer, request, response, count)) {
         return;
     }

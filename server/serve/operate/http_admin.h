@@ -43,19 +43,21 @@ void serve_logs_stop(Serve *serve); // after the HTTP server has stopped
     "last_sign_in sign_ins:integer banned:boolean muted:boolean"
 #define SERVE_ADMIN_ROUTES \
     {"GET", "/admin/users", .handler = serve_admin_get_users, .access = ACCESS_MACHINE, \
-     .blocks = true, .takes = "after? limit?:integer", .gives = "users:array next:any", \
-     .fails = "409", .summary = "Accounts by name; next goes on as after="}, \
+     .blocks = true, .takes = "after? limit?:integer q?", .gives = "users:array next:any", \
+     .fails = "409", \
+     .summary = "Accounts by name, or those with q in a name; next goes on as after="}, \
     {"GET", "/admin/users/*", .handler = serve_admin_get_user, .access = ACCESS_MACHINE, \
      .blocks = true, .gives = SERVE_ADMIN_USER, .fails = "404 409", \
      .summary = "An account, by its name or client_id"}, \
     {"GET", "/admin/settings", .handler = serve_admin_get_settings, .access = ACCESS_MACHINE, \
-     .gives = "registration chat approve_listing", .fails = "409", \
+     .gives = "registration chat guest_chat approve_listing about:array", .fails = "409", \
      .summary = "What an operator may change while the server runs"}, \
     {"PUT", "/admin/settings", serve_admin_put_settings, .body_max = SERVE_BODY_BYTES, \
-     .access = ACCESS_MACHINE, .blocks = true, .takes = "registration? chat? approve_listing?", \
-     .gives = "registration chat approve_listing", .fails = "409", \
-     .summary = "Changes it: registration open or invite, chat free, phrases or off, " \
-                "approve_listing yes or no"}, \
+     .access = ACCESS_MACHINE, .blocks = true, \
+     .takes = "registration? chat? guest_chat? approve_listing?", \
+     .gives = "registration chat guest_chat approve_listing about:array", .fails = "409", \
+     .summary = "Changes it: registration open or invite, chat and guest_chat free, phrases " \
+                "or off, approve_listing yes or no"}, \
     {"GET", "/admin/servers", .handler = serve_admin_get_servers, .access = ACCESS_MACHINE, \
      .gives = "servers:array", \
      .summary = "The worlds that run: players, process, memory, ticks, address"}, \

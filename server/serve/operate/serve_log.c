@@ -22,6 +22,13 @@ void serve_log_open(LogFormat format, LogLevel level_min)
     log_level_min = level_min;
 }
 
+static _Atomic(LogQuiet) log_is_quiet;
+
+void serve_log_set_quiet(LogQuiet is_quiet)
+{
+    atomic_store(&log_is_quiet, is_quiet);
+}
+
 LogFormat serve_log_format(void)
 {
     return log_format;
@@ -43,6 +50,10 @@ void serve_log_text(LogLevel level, const char *area, const char *text)
 {
     if (level >= log_level_min) {
         log_ring_add(clock_unix_ms(), level, area, text); // not requests: reading it is one
+    }
+    const LogQuiet is_quiet = atomic_load(&log_is_quiet);
+    if (is_quiet != NULL && is_quiet(level, area, text)) {
+        return;
     }
     const char *id = http_thread_request_id();
     print_line(&(LogLine){.level = level,

@@ -11,6 +11,10 @@ void serve_log_open(LogFormat format, LogLevel level_min);
 LogFormat serve_log_format(void);
 void serve_log(LogLevel level, const char *area, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// Lines for which this gives true are kept for GET /admin/logs and not printed. Called on any
+// thread.
+typedef bool (*LogQuiet)(LogLevel level, const char *area, const char *text);
+void serve_log_set_quiet(LogQuiet is_quiet); // NULL: all are printed
 // A text that is whole already.
 void serve_log_text(LogLevel level, const char *area, const char *text);
 // One line for a request that is over, unless lines are text: then only other events are shown.

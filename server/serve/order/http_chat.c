@@ -5,6 +5,7 @@
 #include "server/serve/http/body.h"
 #include "server/serve/operate/http_admin.h"
 #include "server/serve/order/http_order.h"
+#include "server/serve/people/pupil_name.h"
 #include "server/serve/place/places.h"
 #include "server/serve/remote/remote_worlds.h"
 #include "server/sys/clock.h"
@@ -196,6 +197,7 @@ void serve_get_chat(void *user, HttpRequest *request, HttpResponse *response)
     const char *place_id = http_query(request, "place_id");
     const Identity *who = serve_who(request);
     ChatRule rule = CHAT_FREE;
+    bool is_guest_rule = false; // with an account one might say more
     char *text = malloc(CONTROL_LIST_BYTES);
     http_keep(request, text);
     if (text == NULL) {
@@ -213,12 +215,17 @@ void serve_get_chat(void *user, HttpRequest *request, HttpResponse *response)
         if (who != NULL) {
             rule = chat_rule_stricter(rule, control_chat_of(serve->control, who->account));
         }
+        is_guest_rule = who != NULL && who->is_guest && rule != CHAT_FREE &&
+                        control_guest_chat(serve->control) == rule &&
+                        control_chat_in(serve->control, is_seen ? place_id : "") != rule;
         bytes = control_list_read(serve->control, STORE_LIST_PHRASES, text);
     }
     ServeAnswer answer;
     serve_answer_begin(&answer, request);
     json_write_object_begin(&answer.json);
     serve_write_member(&answer.json, "rule", chat_rule_name(rule));
+    json_write_name(&answer.json, "guest");
+    json_write_bool(&answer.json, is_guest_rule);
     write_lines(&answer.json, "phrases", text, bytes);
     json_write_object_end(&answer.json);
     serve_answer_end(&answer, response);
@@ -226,11 +233,14 @@ void serve_get_chat(void *user, HttpRequest *request, HttpResponse *response)
 
 // --- blocks -------------------------------------------------------------------------------------
 
-static void write_account(const Serve *serve, JsonWriter *json, uint64_t number)
+static void write_account(Serve *serve, JsonWriter *json, const Identity *who, uint64_t number)
 {
     char id[32];
     StoreAccount account;
     const bool is_there = store_account_find(serve->store, number, &account) == STATUS_OK;
+    if (is_there) {
+        pupil_name_hide(serve, who, &account);
+    }
     serve_account_text(number, is_there && account.name[0] == '\0', id);
     serve_write_member(json, "account", id);
     serve_write_member(json, "shown_name", is_there ? account.shown_name : NULL);
@@ -238,7 +248,7 @@ static void write_account(const Serve *serve, JsonWriter *json, uint64_t number)
 
 void serve_get_blocks(void *user, HttpRequest *request, HttpResponse *response)
 {
-    const Serve *serve = user;
+    Serve *serve = user;
     if (serve_refuse_without_accounts(serve, request, response)) {
         return;
     }
@@ -260,7 +270,7 @@ void serve_get_blocks(void *user, HttpRequest *request, HttpResponse *response)
     json_write_array_begin(&json);
     for (uint32_t i = 0; i < count && i < BLOCKS_PER_ACCOUNT_MAX; i++) {
         json_write_object_begin(&json);
-        write_account(serve, &json, blocks[i].blocked_id);
+        write_account(serve, &json, serve_who(request), blocks[i].blocked_id);
         serve_write_time(&json, "since", blocks[i].created_unix_ms);
         json_write_object_end(&json);
     }

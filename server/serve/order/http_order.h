@@ -94,7 +94,7 @@ bool serve_refuse_rule(const Serve *serve, HttpRequest *request, HttpResponse *r
      .fails = "409", \
      .summary = "Places that wait to be approved before they are listed; next goes on as after="}, \
     {"GET", "/api/chat", .handler = serve_get_chat, .blocks = true, .takes = "place_id?", \
-     .gives = "rule phrases:array", \
+     .gives = "rule guest:boolean phrases:array", \
      .summary = "What may be said: by everybody, in a place, and by who asks; the phrases"}, \
     {"PUT", "/api/places/*/chat", serve_put_place_chat, .body_max = SERVE_BODY_BYTES, \
      .access = ACCESS_ACCOUNT, .blocks = true, .takes = "rule", .gives = "rule", \

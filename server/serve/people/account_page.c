@@ -1,62 +1,98 @@
-// See account_page.h.
+// See account_page.h. Its classes are those of web/src/site/site.css.
 #include "server/serve/people/account_page.h"
 #include "server/serve/http/html.h"
 
 #include "server/control/name.h"
 #include "server/control/password.h"
 
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-const char account_page_style[] =
-    "body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:26rem;padding:1rem;"
-    "color:#1d2733;background:#f4f6f8}\n"
-    "form,section{background:#fff;border:1px solid #d5dbe1;border-radius:8px;padding:1rem;"
-    "margin:1rem 0}\n"
-    "h1{font-size:1.5rem}h2{font-size:1.1rem;margin:0 0 .5rem}\n"
-    "label{display:block;margin:.5rem 0}\n"
-    "input{display:block;width:100%;box-sizing:border-box;font:inherit;padding:.5rem;"
-    "border:1px solid #8793a0;border-radius:4px}\n"
-    "button{font:inherit;padding:.5rem 1rem;border:0;border-radius:4px;background:#14629c;"
-    "color:#fff}\n"
-    ".error{background:#fde8e6;border-color:#b3261e}.done{background:#e5f4e7}\n"
-    "code{font:1.1rem ui-monospace,monospace}li{margin:.25rem 0}\n";
+#define MINUTE_S 60u
+
+// Browsers read a backslash as a slash, and leave out tabs and line ends: "/\evil.example" and
+// "/<tab>/evil.example" would be another server.
+const char *account_next(const char *text)
+{
+    if (text == NULL || text[0] != '/' || strlen(text) >= ACCOUNT_NEXT_BYTES) {
+        return "";
+    }
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at <= ' ' || *at > '~' || *at == '\\' || (at[0] == '/' && at[1] == '/')) {
+            return "";
+        }
+    }
+    return text;
+}
+
+// --- parts --------------------------------------------------------------------------------------
 
 static void put_form(ByteWriter *out, const char *action, const char *title)
 {
-    html_put(out, "<form method=\"post\" action=\"");
+    html_put(out, "<form class=\"form\" method=\"post\" action=\"");
     html_put(out, action);
     html_put(out, "\"><h2>");
     html_put(out, title);
     html_put(out, "</h2>\n");
 }
 
-// Attributes are ours.
-static void put_input(ByteWriter *out, const char *label, const char *attributes)
-{
-    html_put(out, "<label>");
-    html_put(out, label);
-    html_put(out, " <input ");
-    html_put(out, attributes);
-    html_put(out, "></label>\n");
-}
-
-// The same with what was typed before.
+// Attributes are ours. `typed`: what was typed before.
 static void put_typed(ByteWriter *out, const char *label, const char *attributes, const char *typed)
 {
     html_put(out, "<label>");
     html_put(out, label);
     html_put(out, " <input ");
     html_put(out, attributes);
-    html_put(out, " value=\"");
-    html_put_escaped(out, typed != NULL ? typed : "");
-    html_put(out, "\"></label>\n");
+    if (typed != NULL && typed[0] != '\0') {
+        html_put(out, " value=\"");
+        html_put_escaped(out, typed);
+        html_put(out, "\"");
+    }
+    html_put(out, "></label>\n");
+}
+
+static void put_input(ByteWriter *out, const char *label, const char *attributes)
+{
+    put_typed(out, label, attributes, NULL);
 }
 
 static void put_end(ByteWriter *out, const char *button)
 {
-    html_put(out, "<button>");
+    html_put(out, "<button class=\"button\">");
     html_put(out, button);
     html_put(out, "</button></form>\n");
+}
+
+static void put_hidden(ByteWriter *out, const char *name, const char *value)
+{
+    if (value[0] != '\0') {
+        html_put(out, "<input type=\"hidden\" name=\"");
+        html_put(out, name);
+        html_put(out, "\" value=\"");
+        html_put_escaped(out, value);
+        html_put(out, "\">\n");
+    }
+}
+
+static void put_link(ByteWriter *out, const char *to, const char *text)
+{
+    html_put(out, "<a class=\"button\" href=\"");
+    html_put_escaped(out, to);
+    html_put(out, "\">");
+    html_put(out, text);
+    html_put(out, "</a>\n");
+}
+
+// Messages of the API begin small and have no full stop; here they are sentences.
+static void put_sentence(ByteWriter *out, const char *text)
+{
+    const char first[2] = {(char)toupper((unsigned char)text[0]), '\0'};
+    const size_t bytes = strlen(text);
+    html_put_escaped(out, first);
+    html_put_escaped(out, text + (bytes > 0 ? 1 : 0));
+    html_put(out, bytes > 0 && strchr(".!?", text[bytes - 1]) != NULL ? "" : ".");
 }
 
 #define NAME_INPUT "name=\"username\" required autocomplete=\"username\" maxlength=\"32\""
@@ -64,46 +100,48 @@ static void put_end(ByteWriter *out, const char *button)
     "type=\"password\" required autocomplete=\"new-password\" minlength=\"8\" maxlength=\"256\" "
 #define PASSWORD_INPUT \
     "type=\"password\" required autocomplete=\"current-password\" maxlength=\"256\" "
+#define CODE_INPUT "name=\"code\" required autocomplete=\"off\" maxlength=\"40\""
 
-static void put_hidden(ByteWriter *out, const char *name, const char *value)
-{
-    html_put(out, "<input type=\"hidden\" name=\"");
-    html_put(out, name);
-    html_put(out, "\" value=\"");
-    html_put_escaped(out, value);
-    html_put(out, "\">\n");
-}
+// --- forms --------------------------------------------------------------------------------------
 
-static void put_sign_in(ByteWriter *out)
+static void put_sign_in(ByteWriter *out, const AccountPage *page)
 {
     put_form(out, "/login", "Sign in");
-    put_input(out, "Account name", NAME_INPUT);
+    put_hidden(out, "next", page->next);
+    put_typed(out, "Account name", NAME_INPUT, page->typed_name);
     put_input(out, "Password", PASSWORD_INPUT "name=\"password\"");
     put_end(out, "Sign in");
 }
 
-static void put_code(ByteWriter *out)
+static void put_code(ByteWriter *out, const AccountPage *page)
 {
-    put_form(out, "/login", "Sign in with the code of your class");
-    put_input(out, "Code", "name=\"code\" required autocomplete=\"off\" maxlength=\"40\"");
-    put_end(out, "Sign in");
+    put_form(out, "/login", "I have a code of a class");
+    put_hidden(out, "next", page->next);
+    put_input(out, "Code", CODE_INPUT);
+    put_end(out, "Sign in with the code");
 }
 
-static void put_guest(ByteWriter *out)
+static void put_guest(ByteWriter *out, const AccountPage *page)
 {
     put_form(out, "/login", "Play as a guest");
+    put_hidden(out, "next", page->next);
     put_input(out, "Name", "name=\"username\" autocomplete=\"nickname\" maxlength=\"32\"");
-    put_end(out, "Play");
+    put_end(out, "Play as a guest");
 }
 
 static void put_register(ByteWriter *out, const AccountPage *page)
 {
     const bool is_guest = page->who != NULL;
     put_form(out, "/register", is_guest ? "Register, and keep what you have" : "Register");
+    put_hidden(out, "next", page->next);
     if (page->link_row != NULL) {
         put_hidden(out, "invitation", page->link);
     }
-    html_put(out, "<p>" NAME_RULE "; " PASSWORD_RULE ".</p>\n");
+    html_put(out, "<p class=\"soft\">");
+    put_sentence(out, NAME_RULE);
+    html_put(out, " ");
+    put_sentence(out, PASSWORD_RULE);
+    html_put(out, "</p>\n");
     put_typed(out, "Account name", NAME_INPUT, page->typed_name);
     put_typed(out, "Name that others see (may be left out)",
               "name=\"shown_name\" autocomplete=\"nickname\" maxlength=\"64\"",
@@ -112,14 +150,21 @@ static void put_register(ByteWriter *out, const AccountPage *page)
     put_end(out, "Register");
 }
 
-static void put_recover(ByteWriter *out)
+static void put_closed(ByteWriter *out)
+{
+    html_put(out, "<section><h2>Register</h2><p>To register here, you need an invitation: a link "
+                  "that you open. Ask whoever runs this server for one, or your teacher.</p>"
+                  "</section>\n");
+}
+
+static void put_recover(ByteWriter *out, const AccountPage *page)
 {
     put_form(out, "/api/account/recover", "Forgot your password?");
-    html_put(out,
-             "<p>Use one of the recovery codes that you were given when you registered, or ask an "
-             "operator for a link.</p>\n");
-    put_input(out, "Account name", NAME_INPUT);
-    put_input(out, "Recovery code", "name=\"code\" required autocomplete=\"off\" maxlength=\"40\"");
+    put_hidden(out, "next", page->next);
+    html_put(out, "<p class=\"soft\">Use one of the recovery codes that you were given when you "
+                  "registered, or ask whoever runs this server for a link.</p>\n");
+    put_typed(out, "Account name", NAME_INPUT, page->typed_name);
+    put_input(out, "Recovery code", CODE_INPUT);
     put_input(out, "New password", NEW_PASSWORD_INPUT "name=\"new\"");
     put_end(out, "Set the password");
 }
@@ -132,9 +177,27 @@ static void put_reset(ByteWriter *out, const AccountPage *page)
     put_end(out, "Set the password");
 }
 
+static void put_ways(ByteWriter *out, const AccountPage *page)
+{
+    const uint32_t roles = page->who->roles;
+    html_put(out, "<p class=\"ways\">");
+    put_link(out, page->next[0] != '\0' ? page->next : "/",
+             page->next[0] != '\0' ? "Go on" : "Find places to play");
+    if ((roles & (ROLE_CREATOR | ROLE_OPERATOR)) != 0) {
+        put_link(out, "/create", "Your places");
+    }
+    if ((roles & (ROLE_TEACHER | ROLE_OPERATOR)) != 0) {
+        put_link(out, "/class", "Your classes");
+    }
+    if ((roles & ROLE_OPERATOR) != 0) {
+        put_link(out, "/operator", "Run this server");
+    }
+    html_put(out, "</p>\n");
+}
+
 static void put_who(ByteWriter *out, const AccountPage *page)
 {
-    html_put(out, "<form method=\"post\" action=\"/logout\"><h2>You are ");
+    html_put(out, "<section><h2>You are ");
     html_put_escaped(out, page->who->shown_name);
     html_put(out, "</h2>\n");
     if (!page->who->is_guest) {
@@ -142,8 +205,10 @@ static void put_who(ByteWriter *out, const AccountPage *page)
         html_put_escaped(out, page->who->name);
         html_put(out, "</p>\n");
     }
-    html_put(out, "<p><a href=\"/\">Play</a></p>\n");
+    put_ways(out, page);
+    html_put(out, "<form method=\"post\" action=\"/logout\">");
     put_end(out, "Sign out");
+    html_put(out, "</section>\n");
     if (!page->who->is_guest) {
         put_form(out, "/api/account/password", "Change your password");
         put_input(out, "Old password", PASSWORD_INPUT "name=\"old\"");
@@ -152,19 +217,37 @@ static void put_who(ByteWriter *out, const AccountPage *page)
     }
 }
 
-static void put_note(ByteWriter *out, const char *kind, const char *text)
+static void put_error(ByteWriter *out, const AccountPage *page)
 {
-    if (text != NULL) {
-        html_put(out, "<section role=\"alert\" class=\"");
-        html_put(out, kind);
-        html_put(out, "\">");
-        html_put_escaped(out, text);
-        html_put(out, "</section>\n");
+    char wait[64] = "";
+    const uint32_t minutes = (page->wait_s + MINUTE_S - 1) / MINUTE_S;
+    if (page->error == NULL) {
+        return;
+    }
+    if (page->wait_s > 0) {
+        snprintf(wait, sizeof wait, " The next try is possible in %" PRIu32 " minute%s.", minutes,
+                 minutes == 1 ? "" : "s");
+    }
+    html_put(out, "<p role=\"alert\" class=\"wrong\">");
+    put_sentence(out, page->error);
+    html_put(out, wait);
+    html_put(out, "</p>\n");
+}
+
+static void put_done(ByteWriter *out, const AccountPage *page)
+{
+    if (page->done != NULL) {
+        html_put(out, "<p role=\"status\">");
+        html_put_escaped(out, page->done);
+        html_put(out, "</p>\n");
     }
 }
 
 static void put_codes(ByteWriter *out, const AccountGiven *given)
 {
+    if (given == NULL || given->codes[0][0] == '\0') {
+        return;
+    }
     html_put(out, "<section><h2>Your recovery codes</h2><p>Print them or write them down: they are "
                   "shown only now. Each of them sets a new password, once.</p><ul>\n");
     for (uint32_t i = 0; i < STORE_RECOVERY_CODES; i++) {
@@ -202,34 +285,37 @@ static void put_forms(ByteWriter *out, const AccountPage *page)
     if (page->who != NULL) {
         put_who(out, page);
     }
+    if (is_guest && link == NULL) {
+        put_sign_in(out, page);
+    }
     if (is_guest && (link != NULL || page->is_open)) {
         put_register(out, page);
     }
     if (is_guest && link == NULL) {
-        put_sign_in(out);
-        put_code(out);
-        if (page->who == NULL) {
-            put_guest(out);
+        if (!page->is_open) {
+            put_closed(out);
         }
-        put_recover(out);
+        put_code(out, page);
+        if (page->who == NULL) {
+            put_guest(out, page);
+        }
+        put_recover(out, page);
     }
 }
 
 void account_page_write(const AccountPage *page, ByteWriter *out)
 {
-    // Forms must name their origin, which "no-referrer" would keep browsers from.
-    html_put(
-        out,
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-        "<meta name=\"viewport\" content=\"width=device-width\">"
-        "<meta name=\"referrer\" content=\"same-origin\">"
-        "<title>Sandlot account</title><link rel=\"stylesheet\" href=\"/account.css\"></head>\n"
-        "<body><h1>Sandlot</h1>\n");
-    put_note(out, "error", page->error);
-    put_note(out, "done", page->done);
-    if (page->given != NULL && page->given->codes[0][0] != '\0') {
-        put_codes(out, page->given);
-    }
+    html_put(out, page->is_answer ? "<div class=\"plain\" data-answer>" : "<div class=\"plain\">");
+    html_put(out, "<h1>" ACCOUNT_PAGE_TITLE "</h1>\n");
+    put_error(out, page);
+    put_done(out, page);
+    put_codes(out, page->given);
+    html_put(out, "<div class=\"two\">\n");
     put_forms(out, page);
-    html_put(out, "</body></html>\n");
+    html_put(out, "</div>\n");
+    if (page->who != NULL && !page->who->is_guest) {
+        html_put(out, "<p class=\"soft\">With JavaScript this page also has your looks, sign-ins, "
+                      "tokens, blocked people and what you store.</p>\n");
+    }
+    html_put(out, "</div>\n");
 }

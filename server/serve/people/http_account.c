@@ -9,7 +9,9 @@
 #include "server/control/password.h"
 #include "server/net/http_client.h"
 #include "server/serve/http/body.h"
+#include "server/serve/http/page.h"
 #include "server/serve/people/account_page.h"
+#include "server/serve/people/browser_words.h"
 #include "server/serve/people/http_account_body.h"
 #include "server/store/people/store_audit.h"
 #include "server/sys/clock.h"
@@ -21,7 +23,6 @@
 
 #define PASSWORD_CHANGED "the password of this account was changed; sign in and join again"
 #define FORM_TYPE        "application/x-www-form-urlencoded"
-#define HTML_TYPE        "text/html; charset=utf-8"
 #define ACCOUNT_LINK     "/account?link="
 #define JSON_ARENA_BYTES (32u << 10)
 #define COOKIE_BYTES     256
@@ -154,6 +155,7 @@ AccountAsk serve_account_ask(const Serve *serve, HttpRequest *request)
 {
     return (AccountAsk){.who = serve_who(request),
                         .device = serve_device(serve, request),
+                        .browser = browser_words(http_header(request, "User-Agent")),
                         .address = http_address(request),
                         .is_local = serve_is_development(serve, request)};
 }
@@ -185,6 +187,8 @@ static const struct {
     [ACCOUNT_TOO_MANY] = {409, "too_many_tokens", "you have too many tokens; end some"},
     [ACCOUNT_LAST_OPERATOR] = {409, "last_operator",
                                "this is the only operator; make somebody else an operator first"},
+    [ACCOUNT_PUPIL] = {403, "name_closed",
+                       "your teacher chose your name; ask your teacher if it should be another"},
     [ACCOUNT_NOT_FOUND] = {404, "not_found", "there is no such account or sign-in"},
     [ACCOUNT_UNAVAILABLE] = {503, "unavailable", "this could not be stored; try again"}};
 
@@ -200,10 +204,15 @@ static void answer_page(HttpRequest *request, HttpResponse *response, uint32_t s
         http_fail(request, response, 500, "too_large", "the page does not fit");
         return;
     }
-    response->status = status;
-    response->content_type = HTML_TYPE;
-    response->body = text;
-    response->bytes = writer.at;
+    serve_send_content(request, response, ACCOUNT_PAGE_TITLE, &writer);
+    response->status = response->status == 0 || response->status == 200 ? status : response->status;
+}
+
+// Where a form wants to go when it is done.
+static const char *read_next(const AccountBody *body)
+{
+    AccountBody copy = *body; // one that is bad only leads nowhere
+    return account_next(serve_account_member(&copy, "next", ACCOUNT_NEXT_BYTES));
 }
 
 // On the page if it was a form; `link`: the token of the link that the form was for.
@@ -215,7 +224,10 @@ void serve_account_failed(HttpRequest *request, HttpResponse *response, const Ac
     if (body->is_form) {
         AccountBody typed = *body;
         AccountPage page = {.who = serve_who(request),
-                            .error = failures[result].message,
+                            .is_answer = true,
+                            .error = wait_s > 0 ? "too many attempts" : failures[result].message,
+                            .wait_s = wait_s,
+                            .next = read_next(body),
                             .link = link,
                             .typed_name = serve_account_member(&typed, "username", NAME_TEXT_BYTES),
                             .typed_shown_name =
@@ -294,11 +306,13 @@ static void set_device(HttpRequest *request, HttpResponse *response, const Ident
 static void answer_signed_in(HttpRequest *request, HttpResponse *response, const AccountBody *body,
                              const AccountGiven *given)
 {
+    const char *next = read_next(body);
     if (body->is_form && given->codes[0][0] != '\0') {
-        AccountPage page = {.who = &given->who, .link = "", .given = given};
+        AccountPage page = {
+            .who = &given->who, .is_answer = true, .next = next, .link = "", .given = given};
         answer_page(request, response, 200, &page);
     } else if (body->is_form) {
-        see_other(response, "/");
+        see_other(response, next[0] != '\0' ? next : "/");
     } else {
         char id[32];
         snprintf(id, sizeof id, "%s_%" PRIx64, given->who.is_guest ? "guest" : "user",
@@ -523,6 +537,11 @@ static void write_bits(JsonWriter *json, const char *name, uint32_t bits, const 
     json_write_array_end(json);
 }
 
+void serve_account_write_roles(JsonWriter *json, uint32_t roles)
+{
+    write_bits(json, "roles", roles, role_names);
+}
+
 // "play create". False: there is a word that is none of them.
 static bool read_bits(const char *text, const char *const *names, const char *also, uint32_t *bits)
 {
@@ -559,7 +578,7 @@ void serve_account_get(void *user, HttpRequest *request, HttpResponse *response)
     serve_write_member(&answer.json, "shown_name", who->shown_name);
     json_write_name(&answer.json, "is_guest");
     json_write_bool(&answer.json, who->is_guest);
-    write_bits(&answer.json, "roles", who->roles, role_names);
+    serve_account_write_roles(&answer.json, who->roles);
     write_bits(&answer.json, "scopes", who->kind == SIGN_IN_TOKEN ? who->scope : SCOPES_ALL,
                scope_names);
     json_write_object_end(&answer.json);
@@ -863,6 +882,35 @@ void serve_account_post_roles(void *user, HttpRequest *request, HttpResponse *re
     }
 }
 
+// What the page asks about a link before it shows a form. Not by GET: tokens do not belong into
+// logs.
+void serve_account_post_link(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    AccountBody body;
+    StoreLink row;
+    if (!serve_account_body(request, response, &body)) {
+        return;
+    }
+    const char *link = serve_account_member(&body, "link", TOKEN_TEXT_BYTES);
+    if (serve_account_refuse_bad(request, response, &body)) {
+        return;
+    }
+    const AccountResult result = account_link(serve->control, link, &row);
+    if (result != ACCOUNT_OK) {
+        serve_account_failed(request, response, &body, result, 0, "");
+        return;
+    }
+    ServeAnswer answer;
+    serve_answer_begin(&answer, request);
+    json_write_object_begin(&answer.json);
+    serve_write_member(&answer.json, "purpose",
+                       row.purpose == LINK_PASSWORD ? "password" : "register");
+    serve_account_write_roles(&answer.json, row.roles);
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
+}
+
 // --- the page -----------------------------------------------------------------------------------
 
 void serve_account_get_page(void *user, HttpRequest *request, HttpResponse *response)
@@ -873,7 +921,9 @@ void serve_account_get_page(void *user, HttpRequest *request, HttpResponse *resp
     Serve *serve = user;
     const char *link = http_query(request, "link"), *done = http_query(request, "done");
     StoreLink row;
-    AccountPage page = {.who = serve_who(request), .link = link != NULL ? link : ""};
+    AccountPage page = {.who = serve_who(request),
+                        .next = account_next(http_query(request, "next")),
+                        .link = link != NULL ? link : ""};
     if (done != NULL && strcmp(done, "password") == 0) {
         page.done = "Your password is changed, and all your other sign-ins have ended.";
     }
@@ -883,16 +933,4 @@ void serve_account_get_page(void *user, HttpRequest *request, HttpResponse *resp
         page.error = result == ACCOUNT_OK ? NULL : failures[result].message;
     }
     answer_page(request, response, 200, &page);
-}
-
-void serve_account_get_style(void *user, HttpRequest *request, HttpResponse *response)
-{
-    if (serve_account_refuse(request, response)) {
-        return;
-    }
-    (void)user;
-    response->content_type = "text/css; charset=utf-8";
-    response->body = (const uint8_t *)account_page_style;
-    response->bytes = strlen(account_page_style);
-    response->body_is_static = true;
 }

@@ -20,7 +20,7 @@ void serve_account_post_invitation(void *user, HttpRequest *request, HttpRespons
 void serve_account_post_reset(void *user, HttpRequest *request, HttpResponse *response);
 void serve_account_post_roles(void *user, HttpRequest *request, HttpResponse *response);
 void serve_account_get_page(void *user, HttpRequest *request, HttpResponse *response);
-void serve_account_get_style(void *user, HttpRequest *request, HttpResponse *response);
+void serve_account_post_link(void *user, HttpRequest *request, HttpResponse *response);
 
 // http_person.c
 void serve_person_delete(void *user, HttpRequest *request, HttpResponse *response);
@@ -105,10 +105,11 @@ void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *r
      .body_max = SERVE_ACCOUNT_BODY_BYTES, .blocks = true, .access = ACCESS_OPERATOR,              \
      .summary = "Set the roles of an account, separated by spaces", .takes = "roles",              \
      .gives = "status", .fails = "400 401 403 404 409 503"},                                           \
+    {"POST", "/api/account/link", serve_account_post_link, .body_max = SERVE_ACCOUNT_BODY_BYTES,   \
+     .blocks = true, .access = ACCESS_ANYONE,                                                      \
+     .summary = "What a link is for: register, or password", .takes = "link",                      \
+     .gives = "purpose roles:array", .fails = "400 403 410 503"},                                  \
     {"GET", "/account", .handler = serve_account_get_page, .blocks = true,                         \
-     .access = ACCESS_ANYONE, .summary = "The page to sign in, without JavaScript",                \
-     .takes = "link? done?", .gives = "text/html",                                                 \
-     .fails = "401 503"},                                                                          \
-    {"GET", "/account.css", .handler = serve_account_get_style, .access = ACCESS_ANYONE,           \
-     .summary = "How that page looks", .gives = "text/css", .fails = "401"}
+     .access = ACCESS_ANYONE, .summary = "The page of one's account; its forms need no JavaScript", \
+     .takes = "link? done? next?", .gives = "text/html", .fails = "401 503"}
 // clang-format on

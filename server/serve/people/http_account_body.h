@@ -31,5 +31,6 @@ uint64_t serve_account_find(const Serve *serve, const char *name);
 // the response says that it could not be written.
 bool serve_account_record(HttpRequest *request, HttpResponse *response, const char *action,
                           uint64_t account, const char *word);
+void serve_account_write_roles(JsonWriter *json, uint32_t roles); // the member "roles"
 void serve_account_done(HttpRequest *request, HttpResponse *response);
 void serve_account_cookie(HttpRequest *request, HttpResponse *response, const char *token);

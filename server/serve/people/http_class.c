@@ -18,31 +18,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_BYTES   (2u << 20) // a hundred of them
-#define LIST_MAX     100
-#define CLASS_BYTES  (16u << 10) // one, with its teachers
-#define ID_TRIES     4
-#define HOUR_MS      3600000ull
-#define CODE_CHANGED "the code of this account was changed; sign in and join again"
-#define REMOVED      "you were taken out of the class"
+#define PAGE_BYTES           (2u << 20) // a hundred of them
+#define LIST_MAX             100
+#define CLASS_BYTES          (16u << 10) // one, with its teachers
+#define ID_TRIES             4
+#define CLASSES_OF_PUPIL_MAX 16
+#define HOUR_MS              3600000ull
+#define CODE_CHANGED         "the code of this account was changed; sign in and join again"
+#define REMOVED              "you were taken out of the class"
+#define NAMES_CHANGED        "your teacher changed who sees your name; join again"
 
 // --- what all of them need ----------------------------------------------------------------------
 
 bool class_enter(Serve *serve, HttpRequest *request, HttpResponse *response, StoreClass *out)
 {
+    ClassPart part = CLASS_NOBODY;
+    if (!class_visit(serve, request, response, out, &part)) {
+        return false;
+    }
+    if (part != CLASS_TEACHER) { // a pupil, who knows that it is there
+        http_fail(request, response, 403, "denied", "this is for the teachers of the class");
+    }
+    return part == CLASS_TEACHER;
+}
+
+bool class_visit(Serve *serve, HttpRequest *request, HttpResponse *response, StoreClass *out,
+                 ClassPart *part)
+{
     const char *class_id = http_path_part(request, 0);
-    const Status status = serve->control == NULL || class_id == NULL
-                              ? STATUS_NOT_FOUND
-                              : store_class_find(serve->store, class_id, out);
-    if (status == STATUS_OK && rights_teaches(serve->store, out, serve_who(request))) {
+    const Identity *who = serve_who(request);
+    StorePupil pupil;
+    Status status = serve->control == NULL || class_id == NULL
+                        ? STATUS_NOT_FOUND
+                        : store_class_find(serve->store, class_id, out);
+    if (status == STATUS_OK && rights_teaches(serve->store, out, who)) {
+        *part = CLASS_TEACHER;
         return true;
     }
-    if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
+    if (status == STATUS_OK) {
+        status = store_pupil_find(serve->store, out->class_id, who->account, &pupil);
+        *part = CLASS_PUPIL;
+    }
+    if (status == STATUS_NOT_FOUND) {
         http_fail(request, response, 404, "not_found", "there is no such class");
-    } else {
+    } else if (status != STATUS_OK) {
         place_refuse_store(request, response, status);
     }
-    return false;
+    return status == STATUS_OK;
 }
 
 static pthread_mutex_t *lock_of(Serve *serve, const StoreClass *class)
@@ -118,10 +140,13 @@ bool class_record_reading(Serve *serve, HttpRequest *request, HttpResponse *resp
 
 // --- answers ------------------------------------------------------------------------------------
 
-static void write_members(Serve *serve, JsonWriter *json, const StoreClass *class)
+static void write_members(Serve *serve, JsonWriter *json, const StoreClass *class, ClassPart part)
 {
     serve_write_member(json, "class_id", class->class_id);
     serve_write_member(json, "name", class->name);
+    serve_write_member(json, "part", part == CLASS_TEACHER ? "teacher" : "pupil");
+    json_write_name(json, "public_names");
+    json_write_bool(json, class->has_public_names);
     json_write_name(json, "paused");
     json_write_bool(json, class->is_paused);
     serve_write_member(
@@ -137,7 +162,7 @@ void class_answer(Serve *serve, HttpRequest *request, HttpResponse *response,
     ServeAnswer answer;
     place_answer_begin(&answer, request, CLASS_BYTES);
     json_write_object_begin(&answer.json);
-    write_members(serve, &answer.json, class);
+    write_members(serve, &answer.json, class, CLASS_TEACHER);
     json_write_object_end(&answer.json);
     place_answer_end(&answer, response);
 }
@@ -190,7 +215,7 @@ void serve_post_class(void *user, HttpRequest *request, HttpResponse *response)
     Status status = STATUS_EXISTS;
     for (uint32_t i = 0; i < ID_TRIES && status == STATUS_EXISTS; i++) {
         make_id(class.class_id);
-        status = store_class_make(serve->store, &class, CLASSES_PER_TEACHER_MAX);
+        status = control_make_class(serve->control, &class, CLASSES_PER_TEACHER_MAX);
     }
     if (status == STATUS_LIMIT) {
         http_fail(request, response, 409, "quota", "you have as many classes as you may have");
@@ -201,10 +226,26 @@ void serve_post_class(void *user, HttpRequest *request, HttpResponse *response)
     }
 }
 
+// Those that one is a pupil of; they are few, and stand on the first page alone.
+static void write_pupils_classes(Serve *serve, JsonWriter *json, uint64_t account)
+{
+    char ids[CLASSES_OF_PUPIL_MAX][65];
+    const uint32_t count = control_classes_of(serve->control, account, ids, CLASSES_OF_PUPIL_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        StoreClass class;
+        if (store_class_find(serve->store, ids[i], &class) == STATUS_OK) {
+            json_write_object_begin(json);
+            write_members(serve, json, &class, CLASS_PUPIL);
+            json_write_object_end(json);
+        }
+    }
+}
+
 void serve_get_classes(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
     const Identity *who = serve_who(request);
+    const bool may_make = (who->roles & (ROLE_TEACHER | ROLE_OPERATOR)) != 0;
     const char *after = http_query(request, "after");
     uint64_t limit = LIST_MAX;
     uint32_t count = 0;
@@ -218,10 +259,11 @@ void serve_get_classes(void *user, HttpRequest *request, HttpResponse *response)
     StoreClass *classes = calloc(LIST_MAX, sizeof *classes);
     http_keep(request, classes);
     const bool sees_all = (who->roles & ROLE_OPERATOR) != 0;
-    const Status status = classes == NULL ? STATUS_LIMIT
-                                          : store_classes(serve->store, sees_all ? 0 : who->account,
-                                                          after != NULL ? after : "", classes,
-                                                          (uint32_t)limit, &count);
+    const Status status =
+        classes == NULL ? STATUS_LIMIT
+        : !may_make     ? STATUS_OK
+                        : store_classes(serve->store, sees_all ? 0 : who->account,
+                                    after != NULL ? after : "", classes, (uint32_t)limit, &count);
     if (status != STATUS_OK) {
         place_refuse_store(request, response, STATUS_BLOCKED);
         return;
@@ -231,12 +273,17 @@ void serve_get_classes(void *user, HttpRequest *request, HttpResponse *response)
     json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "classes");
     json_write_array_begin(&answer.json);
+    if (after == NULL || after[0] == '\0') {
+        write_pupils_classes(serve, &answer.json, who->account);
+    }
     for (uint32_t i = 0; i < count; i++) {
         json_write_object_begin(&answer.json);
-        write_members(serve, &answer.json, &classes[i]);
+        write_members(serve, &answer.json, &classes[i], CLASS_TEACHER);
         json_write_object_end(&answer.json);
     }
     json_write_array_end(&answer.json);
+    json_write_name(&answer.json, "may_make");
+    json_write_bool(&answer.json, may_make);
     serve_write_member(&answer.json, "next", count == limit ? classes[count - 1].class_id : NULL);
     json_write_object_end(&answer.json);
     place_answer_end(&answer, response);
@@ -260,8 +307,9 @@ void serve_get_class(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
     StoreClass class;
+    ClassPart part = CLASS_NOBODY;
     uint32_t count = 0;
-    if (!class_enter(serve, request, response, &class)) {
+    if (!class_visit(serve, request, response, &class, &part)) {
         return;
     }
     const StorePupil *pupils = read_pupils(serve, request, response, class.class_id, &count);
@@ -271,7 +319,7 @@ void serve_get_class(void *user, HttpRequest *request, HttpResponse *response)
     ServeAnswer answer;
     place_answer_begin(&answer, request, PAGE_BYTES);
     json_write_object_begin(&answer.json);
-    write_members(serve, &answer.json, &class);
+    write_members(serve, &answer.json, &class, part);
     json_write_name(&answer.json, "pupils");
     json_write_array_begin(&answer.json);
     for (uint32_t i = 0; i < count; i++) {
@@ -538,6 +586,40 @@ void serve_put_class_chat(void *user, HttpRequest *request, HttpResponse *respon
         refuse_store(request, response);
         return;
     }
+    class_answer(serve, request, response, &class);
+}
+
+// Whoever plays goes on with another name, so they join again.
+void serve_put_class_names(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    StoreClass class;
+    bool are_public = false;
+    uint32_t count = 0;
+    const JsonNode *body = serve_body_object(request, response);
+    if (body == NULL || !serve_body_bool(request, response, body, "public", &are_public)) {
+        return;
+    }
+    if (json_find(body, "public") == NULL) {
+        http_fail(request, response, 400, "malformed", "public is true or false");
+        return;
+    }
+    if (!class_enter(serve, request, response, &class)) {
+        return;
+    }
+    const StorePupil *pupils = read_pupils(serve, request, response, class.class_id, &count);
+    if (pupils == NULL || !class_record(serve, request, response, "class names", class.class_id,
+                                        are_public ? "public" : "closed")) {
+        return;
+    }
+    if (control_set_class_names(serve->control, class.class_id, are_public) != STATUS_OK) {
+        refuse_store(request, response);
+        return;
+    }
+    for (uint32_t i = 0; class.has_public_names != are_public && i < count; i++) {
+        serve_kick_soon(serve, pupils[i].account_id, NAMES_CHANGED);
+    }
+    class.has_public_names = are_public;
     class_answer(serve, request, response, &class);
 }
 

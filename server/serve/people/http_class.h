@@ -1,7 +1,9 @@
 // Classes over HTTP: pupils with printed codes, templates handed out, chat rules, pausing. For the
-// teachers of the class and operators; everybody else gets 404. See docs/HTTP.md.
+// teachers of the class and operators; its pupils see what it is and what they may play; everybody
+// else gets 404. See docs/HTTP.md.
 #pragma once
 
+#include "server/control/order/rights.h"
 #include "server/serve/http/http_routes.h"
 #include "server/store/people/store_class.h"
 
@@ -12,6 +14,7 @@ void serve_delete_class(void *user, HttpRequest *request, HttpResponse *response
 void serve_post_pupils(void *user, HttpRequest *request, HttpResponse *response);
 void serve_delete_pupil(void *user, HttpRequest *request, HttpResponse *response);
 void serve_post_pupil_code(void *user, HttpRequest *request, HttpResponse *response);
+void serve_put_class_names(void *user, HttpRequest *request, HttpResponse *response);
 void serve_put_class_chat(void *user, HttpRequest *request, HttpResponse *response);
 void serve_post_class_pause(void *user, HttpRequest *request, HttpResponse *response);
 void serve_post_class_resume(void *user, HttpRequest *request, HttpResponse *response);
@@ -33,6 +36,9 @@ void serve_get_class_places(void *user, HttpRequest *request, HttpResponse *resp
 
 // The class that the path names, for who may lead it. False: the response says why not (404).
 bool class_enter(Serve *serve, HttpRequest *request, HttpResponse *response, StoreClass *out);
+// Also for its pupils.
+bool class_visit(Serve *serve, HttpRequest *request, HttpResponse *response, StoreClass *out,
+                 ClassPart *part);
 void class_answer(Serve *serve, HttpRequest *request, HttpResponse *response,
                   const StoreClass *class);
 // One change of a class at a time. False: another one goes on, and the response says so.
@@ -48,19 +54,21 @@ bool class_record_reading(Serve *serve, HttpRequest *request, HttpResponse *resp
 
 // clang-format off
 #define SERVE_CLASS_BODY_BYTES (16u << 10)
-#define SERVE_CLASS            "class_id name paused:boolean chat created_at teachers:array"
+#define SERVE_CLASS                                                                                \
+    "class_id name part paused:boolean chat public_names:boolean created_at teachers:array"
 #define SERVE_HANDOUT                                                                              \
     "handout state title total:integer given:integer had:integer failed:integer reason:any"
 #define SERVE_CLASS_ROUTES                                                                         \
     {"POST", "/api/classes", serve_post_class, .body_max = SERVE_CLASS_BODY_BYTES,                 \
      .access = ACCESS_TEACHER, .blocks = true, .takes = "name", .gives = SERVE_CLASS,              \
      .fails = "409", .summary = "Makes a class, which is its maker's"},                            \
-    {"GET", "/api/classes", .handler = serve_get_classes, .access = ACCESS_TEACHER,                \
-     .blocks = true, .takes = "after? limit?:integer", .gives = "classes:array next:any",          \
-     .summary = "One's classes; for operators, all"},                                              \
+    {"GET", "/api/classes", .handler = serve_get_classes, .access = ACCESS_ACCOUNT,                \
+     .blocks = true, .takes = "after? limit?:integer",                                             \
+     .gives = "classes:array may_make:boolean next:any",                                           \
+     .summary = "The classes that one teaches or is a pupil of; for operators, all"},              \
     {"GET", "/api/classes/*", .handler = serve_get_class, .names = "class_id",                     \
      .access = ACCESS_ACCOUNT, .blocks = true, .gives = SERVE_CLASS " pupils:array",               \
-     .fails = "404", .summary = "A class and its pupils"},                                         \
+     .fails = "404", .summary = "A class and its pupils, for who is in it"},                                         \
     {"DELETE", "/api/classes/*", .handler = serve_delete_class, .names = "class_id",               \
      .access = ACCESS_ACCOUNT, .blocks = true, .takes = "accounts?", .gives = "class_id",          \
      .fails = "404 503",                                                                           \
@@ -105,7 +113,13 @@ bool class_record_reading(Serve *serve, HttpRequest *request, HttpResponse *resp
     {"GET", "/api/classes/*/places", .handler = serve_get_class_places, .names = "class_id",       \
      .access = ACCESS_ACCOUNT, .blocks = true, .takes = "after? limit?:integer",                   \
      .gives = "places:array next:any", .fails = "404",                                             \
-     .summary = "The places of a class, with whose they are"},                                     \
+     .summary = "The places of a class, with whose they are; for a pupil, their own and those "    \
+                "that classmates show"},                                                           \
+    {"PUT", "/api/classes/*/names", serve_put_class_names, .names = "class_id",                    \
+     .body_max = SERVE_CLASS_BODY_BYTES, .access = ACCESS_ACCOUNT, .blocks = true,                 \
+     .takes = "public:boolean", .gives = SERVE_CLASS, .fails = "404 503",                          \
+     .summary = "Whether people outside see the names of a class's pupils, and pupils change "     \
+                "theirs"},                                                                         \
     {"PUT", "/api/classes/*/chat", serve_put_class_chat, .names = "class_id",                      \
      .body_max = SERVE_CLASS_BODY_BYTES, .access = ACCESS_ACCOUNT, .blocks = true,                 \
      .takes = "rule", .gives = SERVE_CLASS, .fails = "404 409 503",                                    \

@@ -12,11 +12,14 @@
 #include "server/control/order/class.h"
 #include "server/control/order/rights.h"
 #include "server/serve/http/body.h"
+#include "server/serve/listing/listing_feed.h"
 #include "server/serve/order/http_order.h"
 #include "server/serve/people/http_class.h"
 #include "server/serve/place/places.h"
+#include "server/serve/publish/http_draft.h"
 #include "server/serve/publish/http_place.h"
 #include "server/store/people/store_handout.h"
+#include "server/store/place/store_publish.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
@@ -111,10 +114,10 @@ static Status read_place(Handout *handout)
 static Status fill(void *user, const char *folder, char reason[WORKER_REASON_BYTES])
 {
     const Handout *handout = user;
-    uint32_t count;
     return handout->row.place_id[0] != '\0'
                ? package_unpack(&handout->files, folder, reason)
-               : template_write(folder, handout->row.template, false, NULL, &count, reason);
+               : draft_fill_template(folder, handout->row.template, false, handout->row.title,
+                                     reason);
 }
 
 static void make_key(StoreHandout *row)
@@ -485,6 +488,16 @@ void serve_get_handout(void *user, HttpRequest *request, HttpResponse *response)
 
 // --- what they have -----------------------------------------------------------------------------
 
+static void write_picture(Serve *serve, JsonWriter *json, const char *place_id)
+{
+    uint32_t numbers[1], count = 0;
+    char address[128];
+    status_ignore(store_pictures(serve->store, place_id, numbers, 1, &count));
+    snprintf(address, sizeof address, "/api/places/%s/pictures/%u", place_id,
+             count > 0 ? (unsigned)numbers[0] : 0);
+    serve_write_member(json, "thumbnail", count > 0 ? address : NULL);
+}
+
 static void write_place(Serve *serve, JsonWriter *json, const StorePackage *package)
 {
     StoreAccount account;
@@ -496,11 +509,26 @@ static void write_place(Serve *serve, JsonWriter *json, const StorePackage *pack
     serve_write_number(json, "account", package->owner_id);
     serve_write_member(json, "username", is_known ? account.name : NULL);
     serve_write_member(json, "shown_name", is_known ? account.shown_name : NULL);
+    serve_write_member(json, "visibility", place_visibility_name(package->visibility));
+    write_picture(serve, json, package->package_id);
+    serve_write_number(json, "players",
+                       serve->feed != NULL ? listing_feed_players(serve->feed, package->package_id)
+                                           : 0);
     place_write_revision_id(json, "live", package->live);
     json_write_name(json, "draft");
     json_write_bool(json, draft_exists(serve->drafts, package->package_id));
     serve_write_time(json, "updated_at", package->updated_unix_ms);
     json_write_object_end(json);
+}
+
+// The trash is its owner's own; the rest is as the place's page has it (rights.h).
+static bool shows(Serve *serve, const StorePackage *package, ClassPart part, const Identity *who)
+{
+    StorePackageRole role = STORE_NOBODY;
+    const bool is_known =
+        store_package_role(serve->store, package->package_id, who->account, &role) == STATUS_OK;
+    return is_known && package->trashed_unix_ms == 0 &&
+           (rights_of(package, role, part, who) & RIGHT_SEE) != 0;
 }
 
 void serve_get_class_places(void *user, HttpRequest *request, HttpResponse *response)
@@ -510,7 +538,8 @@ void serve_get_class_places(void *user, HttpRequest *request, HttpResponse *resp
     const char *after = http_query(request, "after");
     uint64_t limit = LIST_MAX;
     uint32_t count = 0;
-    if (!class_enter(serve, request, response, &class)) {
+    ClassPart part = CLASS_NOBODY;
+    if (!class_visit(serve, request, response, &class, &part)) {
         return;
     }
     if (!serve_query_number(request, "limit", LIST_MAX, &limit) || limit == 0) {
@@ -531,7 +560,9 @@ void serve_get_class_places(void *user, HttpRequest *request, HttpResponse *resp
     json_write_name(&answer.json, "places");
     json_write_array_begin(&answer.json);
     for (uint32_t i = 0; i < count; i++) {
-        write_place(serve, &answer.json, &packages[i]);
+        if (shows(serve, &packages[i], part, serve_who(request))) {
+            write_place(serve, &answer.json, &packages[i]);
+        }
     }
     json_write_array_end(&answer.json);
     serve_write_member(&answer.json, "next",

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define NOTES           "from the folder at start"
+#define DESCRIPTION     "DESCRIPTION.md"
 #define STAMP_BYTES_MAX 96
 
 // --- stamps: <data>/stamps/<place id> -----------------------------------------------------------
@@ -72,8 +73,25 @@ typedef struct Folder {
     bool is_known; // the package is in the store
     Buffer game;
     char title[PACKAGE_PLACE_NAME_BYTES];
+    char description[STORE_DESCRIPTION_BYTES];
     char reason[WORKER_REASON_BYTES];
 } Folder;
+
+// What its page says. It was checked to be text when the folder was packed; without the file, or
+// with a longer one, the page says nothing.
+static void read_description(Folder *folder)
+{
+    char path[SERVE_PATH_BYTES];
+    uint8_t *bytes = NULL;
+    size_t count = 0;
+    folder->description[0] = '\0';
+    if (serve_join_path(path, folder->path, DESCRIPTION) &&
+        file_read(path, STORE_DESCRIPTION_BYTES - 1, &bytes, &count) == STATUS_OK) {
+        memcpy(folder->description, bytes, count);
+        folder->description[count] = '\0';
+    }
+    free(bytes);
+}
 
 static Status pack(Folder *folder)
 {
@@ -93,6 +111,7 @@ static Status pack(Folder *folder)
     if (status == STATUS_OK) {
         snprintf(folder->title, sizeof folder->title, "%s", info.name);
         package_info_free(&info);
+        read_description(folder);
     }
     diagnostic_list_free(&warnings);
     worker_destroy(worker);
@@ -114,8 +133,10 @@ static Status put_package(Folder *folder)
     StorePackage *package = &folder->package;
     Store *store = folder->serve->store;
     if (folder->is_known) {
-        const bool is_same = strcmp(package->title, folder->title) == 0;
+        const bool is_same = strcmp(package->title, folder->title) == 0 &&
+                             strcmp(package->description, folder->description) == 0;
         snprintf(package->title, sizeof package->title, "%s", folder->title);
+        memcpy(package->description, folder->description, sizeof package->description);
         return is_same ? STATUS_OK : store_package_change(store, package);
     }
     *package = (StorePackage){.kind = STORE_PLACE,
@@ -126,6 +147,7 @@ static Status put_package(Folder *folder)
                               .updated_unix_ms = clock_unix_ms()};
     memcpy(package->package_id, folder->place_id, sizeof package->package_id);
     snprintf(package->title, sizeof package->title, "%s", folder->title);
+    memcpy(package->description, folder->description, sizeof package->description);
     return store_package_make(store, package, UINT32_MAX);
 }
 

@@ -8,6 +8,7 @@
 #include "server/build/base/diagnostic.h"
 #include "server/build/pipeline/build_show.h"
 #include "server/build/pipeline/build_watch.h"
+#include "server/serve/operate/serve_log.h"
 #include "server/serve/place/place_build.h"
 #include "server/sys/clock.h"
 
@@ -17,11 +18,12 @@
 
 #define COSTS_MS      5000u
 #define COSTS_SHOWN   3
-#define COST_LEAST_US 500.0 // a second; what costs less is not worth a line
-#define COST_CHANGE   1.5   // how much more or less is worth a line
+#define COST_LEAST_US 500.0  // a second; what costs less is not worth a line
+#define COST_CHANGE   2.0    // how many times more or less is worth a line,
+#define COST_STEP_US  1000.0 // if it is at least so much a second
 #define REASON_BYTES  256
 
-#define CLIENT_FAULTS_SAID 64
+#define FAULTS_SAID        256
 #define CLIENT_FAULT_LINES 10 // in a minute
 
 typedef struct DevCost {
@@ -41,10 +43,17 @@ typedef struct Dev {
     uint32_t spent_count;
     DevCost shown[COSTS_SHOWN];
     uint32_t shown_count;
-    uint64_t said[CLIENT_FAULTS_SAID]; // faults of clients, a ring of their hashes
-    uint32_t said_next, said_lines;    // lines in this minute
+    uint32_t said_lines; // of clients, in this minute
     uint64_t said_ns;
 } Dev;
+
+// What was said since the last build, a ring of hashes. The log is the whole process's and asks on
+// any thread, so this is too.
+static struct {
+    pthread_mutex_t lock;
+    uint64_t hashes[FAULTS_SAID];
+    uint32_t next;
+} said = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char *folder_of(const Serve *serve)
 {
@@ -61,6 +70,62 @@ static void say(const char *format, ...)
     va_end(arguments);
     diagnostic_print(stdout, "dev   %s", text);
     fflush(stdout);
+}
+
+// --- what was said ------------------------------------------------------------------------------
+
+// Whether this was said since the last build; from now on it was. `marks`: or only looks.
+static bool was_said(uint64_t hash, bool marks)
+{
+    bool found = false;
+    pthread_mutex_lock(&said.lock);
+    for (uint32_t i = 0; i < FAULTS_SAID && !found; i++) {
+        found = said.hashes[i] == hash;
+    }
+    if (!found && marks) {
+        said.hashes[said.next++ % FAULTS_SAID] = hash;
+    }
+    pthread_mutex_unlock(&said.lock);
+    return found;
+}
+
+static void forget_said(void)
+{
+    pthread_mutex_lock(&said.lock);
+    memset(said.hashes, 0, sizeof said.hashes);
+    pthread_mutex_unlock(&said.lock);
+}
+
+static uint64_t hash_text(const char *text)
+{
+    Hash64 hash = HASH64_INIT;
+    hash_bytes(&hash, text, strlen(text));
+    return hash.state | 1;
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+// "tick 409: Game.lua:84: …" without its tick, which is another one each time.
+static const char *without_tick(const char *text)
+{
+    const char *colon = begins(text, "tick ") ? strstr(text, ": ") : NULL;
+    return colon != NULL ? colon + 2 : text;
+}
+
+// What a reload became is said by dev_reloaded, and a fault of a script once until the next build.
+static bool is_quiet(LogLevel level, const char *area, const char *text)
+{
+    if (strcmp(area, "host") == 0) {
+        return begins(text, "manifest ") && strstr(text, " is good") == NULL;
+    }
+    if (strcmp(area, "places") == 0) {
+        return strstr(text, ": reloaded: ") != NULL || strstr(text, ": rolled_back: ") != NULL;
+    }
+    return strcmp(area, "script") == 0 && level >= LOG_WARN &&
+           was_said(hash_text(without_tick(text)), true);
 }
 
 // --- watching -----------------------------------------------------------------------------------
@@ -128,6 +193,7 @@ Status dev_open(Serve *serve)
         return STATUS_LIMIT;
     }
     serve->dev = dev;
+    serve_log_set_quiet(is_quiet);
     dev->has_thread = pthread_create(&dev->thread, NULL, run_thread, serve) == 0;
     return dev->has_thread ? STATUS_OK : STATUS_LIMIT;
 }
@@ -143,6 +209,7 @@ void dev_close(Serve *serve)
     if (dev->has_thread) {
         pthread_join(dev->thread, NULL);
     }
+    serve_log_set_quiet(NULL);
     free(dev);
     serve->dev = NULL;
 }
@@ -154,6 +221,7 @@ void dev_built(Serve *serve, const JobStatus *status, const BuildResult *result)
     if (!serve->config.dev || status->state == JOB_CANCELLED) {
         return;
     }
+    forget_said(); // a mistake that is still there is said again, once
     build_show_diagnostics(&result->diagnostics, folder_of(serve));
     if (status->state == JOB_FAILED) {
         say("not built: %s; the world runs on as it was", status->reason);
@@ -173,7 +241,7 @@ void dev_reloaded(Serve *serve, const PlaceReload *reload)
     if (serve->dev == NULL) {
         return;
     }
-    memset(serve->dev->said, 0, sizeof serve->dev->said);
+    const bool is_known = was_said(hash_text(result->reason), false);
     switch (result->state) {
     case JOB_RELOADED:
         say("reloaded in %u ms: version %u, %u %s (built in %u ms)", ms_since(serve, reload),
@@ -189,8 +257,9 @@ void dev_reloaded(Serve *serve, const PlaceReload *reload)
         say("not reloaded: %s; the world runs on as it was", result->reason);
         break;
     case JOB_ROLLED_BACK:
-        say("rolled back, the scripts of before run again: version %u failed: %s",
-            result->manifest_version, result->reason);
+        say("rolled back: version %u failed%s%s, so the scripts of before run again",
+            result->manifest_version, is_known ? " as said above" : ": ",
+            is_known ? "" : result->reason);
         break;
     default: // nothing to say yet, or no world runs
         break;
@@ -236,18 +305,32 @@ static uint32_t find_dearest(const Dev *dev, const ScriptTable *table, double se
     return count;
 }
 
+static double cost_of(const DevCost *costs, uint32_t count, const char *path)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(costs[i].path, path) == 0) {
+            return costs[i].us;
+        }
+    }
+    return 0;
+}
+
+static bool is_news(double was, double is)
+{
+    const double more = was > is ? was : is, less = was > is ? is : was;
+    return more - less >= COST_STEP_US && more >= less * COST_CHANGE;
+}
+
+// Against what was last said, so that a cost about a limit is not said again and again.
 static bool has_changed(const Dev *dev, const DevCost *costs, uint32_t count)
 {
-    bool changed = count != dev->shown_count;
-    for (uint32_t i = 0; i < count && !changed; i++) {
-        changed = true;
-        for (uint32_t k = 0; k < dev->shown_count; k++) {
-            const double was = dev->shown[k].us, is = costs[i].us;
-            if (strcmp(dev->shown[k].path, costs[i].path) == 0 && is < was * COST_CHANGE &&
-                was < is * COST_CHANGE) {
-                changed = false;
-            }
-        }
+    bool changed = false;
+    for (uint32_t i = 0; i < count; i++) {
+        changed =
+            changed || is_news(cost_of(dev->shown, dev->shown_count, costs[i].path), costs[i].us);
+    }
+    for (uint32_t i = 0; i < dev->shown_count; i++) {
+        changed = changed || is_news(dev->shown[i].us, cost_of(costs, count, dev->shown[i].path));
     }
     return changed;
 }
@@ -281,17 +364,6 @@ static void show_costs(Dev *dev, const ScriptTable *table)
 
 // --- faults of clients --------------------------------------------------------------------------
 
-static bool was_said(Dev *dev, uint64_t fault)
-{
-    for (uint32_t i = 0; i < CLIENT_FAULTS_SAID; i++) {
-        if (dev->said[i] == fault) {
-            return true;
-        }
-    }
-    dev->said[dev->said_next++ % CLIENT_FAULTS_SAID] = fault;
-    return false;
-}
-
 // Clients may lie: each fault is said once until the scripts change, a few lines in a minute, and
 // as what a client said.
 static void show_client_faults(Dev *dev, const ClientCosts *costs)
@@ -306,7 +378,7 @@ static void show_client_faults(Dev *dev, const ClientCosts *costs)
         hash_bytes(&hash, fault->path, strlen(fault->path) + 1);
         hash_bytes(&hash, fault->message, strlen(fault->message) + 1);
         hash_u64(&hash, fault->line);
-        if (!was_said(dev, hash.state | 1)) {
+        if (!was_said(hash.state | 1, true)) {
             dev->said_lines += 1;
             say("a client says that %s failed in line %u: %s%s", fault->path, fault->line,
                 fault->message,

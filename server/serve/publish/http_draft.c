@@ -233,14 +233,14 @@ static Status write_title(const char *folder, const char *path, const char *titl
     return status;
 }
 
-static Status fill_from_template(const Filling *filling, const char *folder,
-                                 char reason[WORKER_REASON_BYTES])
+Status draft_fill_template(const char *folder, const char *template, bool typescript,
+                           const char *title, char reason[WORKER_REASON_BYTES])
 {
     uint32_t count;
     size_t at = 0;
     char name[PACKAGE_PLACE_NAME_BYTES], escaped[2 * PACKAGE_PLACE_NAME_BYTES];
-    const size_t bytes = utf8_cut(filling->title, strlen(filling->title), sizeof name - 1);
-    memcpy(name, filling->title, bytes);
+    const size_t bytes = utf8_cut(title, strlen(title), sizeof name - 1);
+    memcpy(name, title, bytes);
     name[bytes] = '\0';
     for (const char *c = name; *c != '\0'; c++) {
         if (*c == '"' || *c == '\\') {
@@ -249,8 +249,7 @@ static Status fill_from_template(const Filling *filling, const char *folder,
         escaped[at++] = *c;
     }
     escaped[at] = '\0';
-    Status status =
-        template_write(folder, filling->template, filling->typescript, NULL, &count, reason);
+    Status status = template_write(folder, template, typescript, NULL, &count, reason);
     status = status == STATUS_OK ? write_title(folder, "place.json", escaped) : status;
     return status == STATUS_OK ? write_title(folder, "README.md", name) : status;
 }
@@ -258,8 +257,10 @@ static Status fill_from_template(const Filling *filling, const char *folder,
 static Status fill(void *user, const char *folder, char reason[WORKER_REASON_BYTES])
 {
     const Filling *filling = user;
-    return filling->template != NULL ? fill_from_template(filling, folder, reason)
-                                     : fill_from_revision(filling, folder, reason);
+    return filling->template != NULL
+               ? draft_fill_template(folder, filling->template, filling->typescript, filling->title,
+                                     reason)
+               : fill_from_revision(filling, folder, reason);
 }
 
 static bool make(Filling *filling, HttpRequest *request, HttpResponse *response,

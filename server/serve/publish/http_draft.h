@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/limits.h"
+#include "server/build/place/template.h"
 #include "server/net/http.h"
 #include "server/serve/http/upload.h"
 
@@ -17,6 +18,10 @@ void serve_post_draft_move(void *user, HttpRequest *request, HttpResponse *respo
 void serve_get_draft_history(void *user, HttpRequest *request, HttpResponse *response);
 void serve_post_draft_restore(void *user, HttpRequest *request, HttpResponse *response);
 void serve_post_draft_publish(void *user, HttpRequest *request, HttpResponse *response);
+
+// Writes the files of a template into a folder that is to become a draft; the place has that title.
+MUST_USE Status draft_fill_template(const char *folder, const char *template, bool typescript,
+                                    const char *title, char reason[WORKER_REASON_BYTES]);
 
 // clang-format off
 #define SERVE_DRAFT_BODY_BYTES (16u << 10)

@@ -8,6 +8,7 @@
 #include "server/serve/http/openapi.h"
 #include "server/serve/http/time_text.h"
 #include "server/serve/listing/http_listing.h"
+#include "server/serve/people/pupil_name.h"
 #include "server/serve/place/place_build.h"
 #include "server/serve/place/place_reload.h"
 #include "server/serve/place/places.h"
@@ -228,7 +229,7 @@ static void write_time(JsonWriter *json, const char *name, uint64_t unix_ms)
     serve_write_member(json, name, unix_ms != 0 ? text : NULL);
 }
 
-void place_write_creator(Serve *serve, JsonWriter *json, uint64_t owner)
+void place_write_creator(Serve *serve, JsonWriter *json, uint64_t owner, const Identity *who)
 {
     StoreAccount account;
     json_write_name(json, "creator");
@@ -237,6 +238,7 @@ void place_write_creator(Serve *serve, JsonWriter *json, uint64_t owner)
         json_write_null(json);
         return;
     }
+    pupil_name_hide(serve, who, &account);
     json_write_object_begin(json);
     serve_write_member(json, "username", account.name);
     serve_write_member(json, "shown_name",
@@ -282,13 +284,13 @@ bool place_waits(const Serve *serve, const StorePackage *package)
 }
 
 // In short, for lists; the page has more.
-static void write_short(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
+static void write_short(Serve *serve, const PlaceAsk *ask, const Identity *who, JsonWriter *json)
 {
     const StorePackage *package = &ask->package;
     const uint64_t now = clock_unix_ms();
     serve_write_member(json, "place_id", package->package_id);
     serve_write_member(json, "title", package->title);
-    place_write_creator(serve, json, package->owner_id);
+    place_write_creator(serve, json, package->owner_id, who);
     serve_write_member(json, "visibility", place_visibility_name(package->visibility));
     write_bool(json, "open", (package->flags & STORE_PACKAGE_OPEN) != 0);
     serve_write_number(json, "revisions", package->last_revision);
@@ -306,10 +308,25 @@ static void write_short(Serve *serve, const PlaceAsk *ask, JsonWriter *json)
     serve_write_number(json, "version", package->version);
 }
 
+// How many a world of the live revision has at most; null while the place is not open here.
+static uint32_t write_player_max(const Serve *serve, JsonWriter *json, const char *place_id)
+{
+    ServePlace *place = places_find_id(serve, place_id);
+    const uint32_t most = place != NULL ? place->place->numbers.player_max : 0;
+    serve_place_release(place);
+    json_write_name(json, "player_max");
+    if (most > 0) {
+        json_write_integer(json, most);
+    } else {
+        json_write_null(json);
+    }
+    return most;
+}
+
 uint64_t place_write(Serve *serve, const PlaceAsk *ask, const Identity *who, JsonWriter *json)
 {
     json_write_object_begin(json);
-    write_short(serve, ask, json);
+    write_short(serve, ask, who, json);
     serve_write_member(json, "description", ask->package.description);
     serve_write_member(json, "forked_from",
                        ask->package.forked_from[0] != '\0' ? ask->package.forked_from : NULL);
@@ -319,6 +336,7 @@ uint64_t place_write(Serve *serve, const PlaceAsk *ask, const Identity *who, Jso
         serve_write_moderation(serve, json, ask->package.package_id);
     }
     uint64_t counts = listing_write_counts(serve, json, ask->package.package_id);
+    counts ^= (uint64_t)write_player_max(serve, json, ask->package.package_id) << 40;
     counts ^= spell_write_updates(serve, ask, who, json);
     if ((ask->rights & RIGHT_EDIT) != 0) {
         counts ^= place_reload_write(serve, ask->package.package_id, json);
@@ -512,7 +530,7 @@ static void answer_mine(Serve *serve, HttpRequest *request, HttpResponse *respon
             rights_find(serve->store, packages[i].package_id, who, &ask.package, &ask.rights) ==
                 STATUS_OK) {
             json_write_object_begin(&answer.json);
-            write_short(serve, &ask, &answer.json);
+            write_short(serve, &ask, serve_who(request), &answer.json);
             serve_write_member(&answer.json, "role", role_of(serve, &ask.package, who->account));
             json_write_object_end(&answer.json);
         }

@@ -38,7 +38,8 @@ void place_refuse_quota(Serve *serve, uint64_t account, uint64_t wanted, HttpReq
 // Writes the row if nobody was quicker. False: the response says what is wrong.
 bool place_change(Serve *serve, HttpRequest *request, HttpResponse *response,
                   StorePackage *package);
-void place_write_creator(Serve *serve, JsonWriter *json, uint64_t owner);
+// As `who` may know them (pupil_name.h).
+void place_write_creator(Serve *serve, JsonWriter *json, uint64_t owner, const Identity *who);
 // By name, or as the API writes accounts. False: the response says that there is none.
 bool place_find_account(Serve *serve, HttpRequest *request, HttpResponse *response,
                         const char *text, StoreAccount *out);
@@ -106,7 +107,7 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
     "place_id title description creator:any visibility open:boolean revisions:integer live:any "  \
     "beta:any forked_from:any created_at updated_at updated_s:integer trashed_at:any "            \
     "waits_for_approval:boolean removed:boolean moderation?:any pictures:array rights:array team?:array version:integer "                    \
-    "spell_updates:array reloads?:array "                                                                       \
+    "spell_updates:array player_max:any reloads?:array "                                                                       \
     SERVE_LISTING_COUNTS
 #define SERVE_REVISION                                                                            \
     "revision_id state notes maker:any created_at bytes:integer sha256:any job_id:any reason:any "\

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/build/place/place_file.h"
 #include "server/serve/http/time_text.h"
+#include "server/serve/people/pupil_name.h"
 #include "server/serve/place/place_build.h"
 #include "server/serve/place/revision_folder.h"
 #include "server/serve/publish/http_place.h"
@@ -21,7 +22,7 @@
 
 // --- what they are ------------------------------------------------------------------------------
 
-static void write_revision(Serve *serve, JsonWriter *json, const PlaceAsk *ask,
+static void write_revision(Serve *serve, JsonWriter *json, const PlaceAsk *ask, const Identity *who,
                            const StoreRevision *revision)
 {
     static const char *const states[] = {[STORE_REVISION_BUILDING] = "building",
@@ -32,6 +33,9 @@ static void write_revision(Serve *serve, JsonWriter *json, const PlaceAsk *ask,
     const bool reads = (ask->rights & RIGHT_READ) != 0;
     const bool has_maker =
         store_account_find(serve->store, revision->maker_id, &maker) == STATUS_OK;
+    if (has_maker) {
+        pupil_name_hide(serve, who, &maker);
+    }
     time_text(revision->created_unix_ms, created);
     sha256_hex(revision->package_hash, hex);
     json_write_object_begin(json);
@@ -103,7 +107,7 @@ void serve_get_revisions(void *user, HttpRequest *request, HttpResponse *respons
     json_write_name(&answer.json, "revisions");
     json_write_array_begin(&answer.json);
     for (; shown < count && shown < limit; shown++) {
-        write_revision(serve, &answer.json, &ask, &revisions[shown]);
+        write_revision(serve, &answer.json, &ask, serve_who(request), &revisions[shown]);
         last = revisions[shown].revision;
     }
     json_write_array_end(&answer.json);
@@ -119,7 +123,7 @@ void serve_get_revision(void *user, HttpRequest *request, HttpResponse *response
     if (place_enter_revision(user, request, response, RIGHT_SEE, &ask, &revision)) {
         ServeAnswer answer;
         place_answer_begin(&answer, request, REVISION_BYTES);
-        write_revision(user, &answer.json, &ask, &revision);
+        write_revision(user, &answer.json, &ask, serve_who(request), &revision);
         place_answer_end(&answer, response);
     }
 }
@@ -293,10 +297,14 @@ static bool open_folder(Serve *serve, HttpRequest *request, HttpResponse *respon
 static void write_file(JsonWriter *json, const PlaceFile *file)
 {
     PackageKind kind;
-    char reason[WORKER_REASON_BYTES];
+    uint8_t hash[SHA256_BYTES];
+    char reason[WORKER_REASON_BYTES], text[2 * SHA256_BYTES + 1];
+    sha256_of(file->data, file->bytes, hash);
+    sha256_hex(hash, text);
     json_write_object_begin(json);
     serve_write_member(json, "path", file->path);
     serve_write_number(json, "bytes", file->bytes);
+    serve_write_member(json, "hash", text);
     serve_write_member(json, "kind",
                        package_kind_of(file->path, &kind, reason) == STATUS_OK
                            ? package_kind_name(kind)

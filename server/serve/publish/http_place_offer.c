@@ -150,7 +150,8 @@ void serve_post_decline(void *user, HttpRequest *request, HttpResponse *response
     }
 }
 
-static void write_offer(Serve *serve, JsonWriter *json, const StoreOffer *found)
+static void write_offer(Serve *serve, JsonWriter *json, const Identity *who,
+                        const StoreOffer *found)
 {
     StorePackage package;
     uint64_t bytes = 0;
@@ -162,7 +163,7 @@ static void write_offer(Serve *serve, JsonWriter *json, const StoreOffer *found)
     json_write_object_begin(json);
     serve_write_member(json, "place_id", package.package_id);
     serve_write_member(json, "title", package.title);
-    place_write_creator(serve, json, package.owner_id);
+    place_write_creator(serve, json, package.owner_id, who);
     serve_write_number(json, "bytes", bytes);
     serve_write_time(json, "offered_at", found->created_unix_ms);
     serve_write_time(json, "expires_at", found->expires_unix_ms);
@@ -195,7 +196,7 @@ void serve_get_offers(void *user, HttpRequest *request, HttpResponse *response)
     json_write_name(&answer.json, "offers");
     json_write_array_begin(&answer.json);
     for (uint32_t i = 0; i < count && i < limit; i++) {
-        write_offer(serve, &answer.json, &offers[i]);
+        write_offer(serve, &answer.json, serve_who(request), &offers[i]);
     }
     json_write_array_end(&answer.json);
     serve_write_member(&answer.json, "next", count > limit ? offers[limit - 1].package_id : NULL);

@@ -1,6 +1,7 @@
 // Who works on a place, who tests it, who is kept out.
 #define _GNU_SOURCE
 #include "server/serve/http/body.h"
+#include "server/serve/people/pupil_name.h"
 #include "server/serve/place/place_build.h"
 #include "server/serve/place/places.h"
 #include "server/serve/publish/http_place.h"
@@ -35,10 +36,12 @@ bool place_find_account(Serve *serve, HttpRequest *request, HttpResponse *respon
     return true;
 }
 
-static void write_person(Serve *serve, JsonWriter *json, uint64_t account_id, const char *role)
+static void write_person(Serve *serve, JsonWriter *json, const Identity *who, uint64_t account_id,
+                         const char *role)
 {
     StoreAccount account = {0};
     status_ignore(store_account_find(serve->store, account_id, &account)); // then without a name
+    pupil_name_hide(serve, who, &account);
     json_write_object_begin(json);
     serve_write_number(json, "account", account_id);
     serve_write_member(json, "username", account.name);
@@ -51,18 +54,18 @@ static void answer_person(Serve *serve, HttpRequest *request, HttpResponse *resp
 {
     ServeAnswer answer;
     serve_answer_begin(&answer, request);
-    write_person(serve, &answer.json, account, role_names[role]);
+    write_person(serve, &answer.json, serve_who(request), account, role_names[role]);
     serve_answer_end(&answer, response);
 }
 
 // To whom the owner offers it, or null.
-static void write_offer(Serve *serve, JsonWriter *json, const char *place_id)
+static void write_offer(Serve *serve, JsonWriter *json, const Identity *who, const char *place_id)
 {
     StoreOffer offer;
     json_write_name(json, "offered_to");
     if (store_offer_find(serve->store, place_id, &offer) == STATUS_OK &&
         offer.expires_unix_ms > clock_unix_ms()) {
-        write_person(serve, json, offer.account_id, role_names[STORE_NOBODY]);
+        write_person(serve, json, who, offer.account_id, role_names[STORE_NOBODY]);
     } else {
         json_write_null(json);
     }
@@ -90,14 +93,15 @@ void serve_get_team(void *user, HttpRequest *request, HttpResponse *response)
     place_answer_begin(&answer, request, TEAM_BYTES);
     json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "owner");
-    write_person(serve, &answer.json, ask.package.owner_id, "owner");
+    write_person(serve, &answer.json, serve_who(request), ask.package.owner_id, "owner");
     json_write_name(&answer.json, "team");
     json_write_array_begin(&answer.json);
     for (uint32_t i = 0; i < count; i++) {
-        write_person(serve, &answer.json, people[i].account_id, role_names[people[i].role]);
+        write_person(serve, &answer.json, serve_who(request), people[i].account_id,
+                     role_names[people[i].role]);
     }
     json_write_array_end(&answer.json);
-    write_offer(serve, &answer.json, ask.package.package_id);
+    write_offer(serve, &answer.json, serve_who(request), ask.package.package_id);
     json_write_object_end(&answer.json);
     place_answer_end(&answer, response);
 }

@@ -11,6 +11,7 @@
 #include "server/serve/http/http_routes.h"
 #include "server/serve/listing/listing_feed.h"
 #include "server/serve/people/http_account.h"
+#include "server/serve/people/http_account_body.h"
 #include "server/serve/place/places.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
@@ -453,6 +454,11 @@ void serve_get_session(void *user, HttpRequest *request, HttpResponse *response)
         serve_write_member(&answer.json, "username", who->is_guest ? NULL : who->name);
         json_write_name(&answer.json, "is_guest");
         json_write_bool(&answer.json, who->is_guest);
+        serve_account_write_roles(&answer.json, who->roles);
+    }
+    if (serve->control != NULL) {
+        serve_write_member(&answer.json, "registration",
+                           control_registration_is_open(serve->control) ? "open" : "invite");
     }
     json_write_object_end(&answer.json);
     serve_answer_end(&answer, response);
@@ -613,7 +619,7 @@ void places_refuse(HttpRequest *request, HttpResponse *response, PlaceRefusal re
         [PLACE_REMOVED] = {403, "removed", "an operator has removed this place; nobody plays it"},
         [PLACE_TRASHED] = {409, "trashed", "this place is in the trash; restore it to play it"},
         [PLACE_UNPUBLISHED] = {409, "not_published",
-                               "this place has no revision to play yet; its team must promote one"},
+                               "this place has no live version yet; its team must make one live"},
         [PLACE_BROKEN] = {502, "broken",
                           "this place cannot be built any more; its team must publish a revision "
                           "that can"},
@@ -821,6 +827,9 @@ static bool ask_join(void *user, HttpDeferred *deferred, HttpResponse *response)
         host_join(serve->host, &pending->join);
         return false;
     }
+    char package_id[PLACE_KEY_BYTES];
+    place_id_package(pending->wish.place_id, package_id);
+    host_people_name(serve->control, serve_who(request), package_id, &pending->join.who);
     pending->wish.who = serve_who(request);
     pending->wish.then = place_is_open;
     places_wish(serve, &pending->wish);

@@ -7,6 +7,7 @@
 #include "core/base/limits.h"
 #include "core/base/name_text.h"
 #include "core/base/text.h"
+#include "server/control/order/class.h"
 #include "server/control/order/rights.h"
 #include "server/serve/http/body.h"
 #include "server/serve/http/http_routes.h"
@@ -303,10 +304,15 @@ static bool read_make(HttpRequest *request, HttpResponse *response, HostMake *ma
         http_fail(request, response, 400, "invalid_name", NAME_TEXT_RULE);
         return false;
     }
-    if (serve_refuse_words(http_user(request), request, response, "the name", make->name)) {
+    const Serve *serve = http_user(request);
+    const Identity *who = serve_who(request);
+    if (make->name[0] != '\0' && serve->control != NULL && who != NULL &&
+        control_name_is_closed(serve->control, who->account, who->roles)) {
+        http_fail(request, response, 403, "name_closed",
+                  "pupils do not give names to worlds, unless their teacher allows it");
         return false;
     }
-    return true;
+    return !serve_refuse_words(serve, request, response, "the name", make->name);
 }
 
 static void make_is_open(PlaceWish *wish)
@@ -367,13 +373,15 @@ bool serve_owns(const Identity *who, const StoreWorld *row)
 
 // A private world is seen by those who are invited alone, and one of a place that they may not play
 // by nobody.
-static bool is_seen(const Serve *serve, const Identity *who, const StoreWorld *row)
+bool serve_sees_world(const Serve *serve, const Identity *who, const StoreWorld *row)
 {
     StorePackage package;
     uint32_t rights = 0;
     char package_id[PLACE_KEY_BYTES];
     place_id_package(row->place_id, package_id);
-    return !row->is_private &&
+    const bool is_invited = row->is_private && who != NULL &&
+                            store_guest_is_invited(serve->store, row->world_id, who->account);
+    return (!row->is_private || is_invited) &&
            rights_find(serve->store, package_id, who, &package, &rights) == STATUS_OK &&
            (rights & RIGHT_PLAY) != 0;
 }
@@ -388,7 +396,8 @@ bool serve_find_own(Serve *serve, HttpRequest *request, HttpResponse *response, 
         http_fail(request, response, 404, "not_found", "there is no such world here");
     } else if (status != STATUS_OK) {
         http_fail(request, response, 503, "unavailable", "the world's row cannot be read");
-    } else if (!serve_owns(serve_who(request), out) && !is_seen(serve, serve_who(request), out)) {
+    } else if (!serve_owns(serve_who(request), out) &&
+               !serve_sees_world(serve, serve_who(request), out)) {
         http_fail(request, response, 404, "not_found", "there is no such world here");
         return false;
     } else if (!serve_owns(serve_who(request), out)) {

@@ -21,6 +21,9 @@ void serve_get_scripts(void *user, HttpRequest *request, HttpResponse *response)
 struct Serve;
 void serve_scripts_step(struct Serve *serve); // on the main thread: answers those who follow
 void serve_scripts_stop(struct Serve *serve);
+// http_kick.c: owners remove players.
+void serve_get_world_rights(void *user, HttpRequest *request, HttpResponse *response);
+void serve_post_world_kick(void *user, HttpRequest *request, HttpResponse *response);
 // http_profiles.c: the characters of whoever asks.
 void serve_get_profiles(void *user, HttpRequest *request, HttpResponse *response);
 void serve_put_profiles(void *user, HttpRequest *request, HttpResponse *response);
@@ -78,5 +81,12 @@ void serve_put_profiles(void *user, HttpRequest *request, HttpResponse *response
      .summary = "Invites an account to a private world"},                                          \
     {"DELETE", "/api/worlds/*/guests/*", serve_delete_guest, .names = "world_id username",         \
      .blocks = true, .access = ACCESS_SIGNED_IN, .gives = "world_id username room_code",           \
-     .fails = "403 404", .summary = "Takes an invitation back; the world's private code changes"}
+     .fails = "403 404", .summary = "Takes an invitation back; the world's private code changes"}, \
+    {"GET", "/api/worlds/*/rights", .handler = serve_get_world_rights, .names = "world_id",        \
+     .blocks = true, .access = ACCESS_SIGNED_IN, .gives = "world_id kick:boolean", .fails = "404", \
+     .summary = "What one may do about others in a world: remove players"},                        \
+    {"POST", "/api/worlds/*/kick", serve_post_world_kick, .names = "world_id", .blocks = true,     \
+     .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN, .takes = "player reason?",          \
+     .gives = "world_id player reason", .fails = "403 404 409 429",                                \
+     .summary = "Removes a player from a world; for its owner, the place's owner and operators"}
 // clang-format on

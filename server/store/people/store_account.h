@@ -11,6 +11,7 @@
 
 // Roles (identity.h) whose packages need not be approved again when they change.
 #define STORE_ROLES_TRUSTED (1u << 2 | 1u << 3)
+#define STORE_ROLE_PUPIL    (1u << 4) // a class made the account
 
 typedef struct StoreAccount {
     uint64_t account_id;         // never 0

@@ -2,13 +2,18 @@
 #define _GNU_SOURCE
 #include "server/store/people/store_class.h"
 
+#include "core/base/hash.h"
 #include "core/base/text.h"
 #include "server/store/people/store_moderate.h"
 #include "server/store/people/store_person.h"
 #include "server/store/place/store_package_inside.h"
 #include "server/store/store_inside.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#define CLASS_PAUSED       1u // in the column is_paused
+#define CLASS_PUBLIC_NAMES 2u
 
 // --- rows ---------------------------------------------------------------------------------------
 
@@ -19,7 +24,9 @@ static bool take_class(SqlRow *row, StoreClass *out)
     world_take_string(row, out->class_id, sizeof out->class_id);
     out->teacher_id = sql_take_u64(row);
     world_take_string(row, out->name, sizeof out->name);
-    out->is_paused = sql_take_u64(row) != 0;
+    const uint64_t flags = sql_take_u64(row);
+    out->is_paused = (flags & CLASS_PAUSED) != 0;
+    out->has_public_names = (flags & CLASS_PUBLIC_NAMES) != 0;
     out->created_unix_ms = sql_take_u64(row);
     return sql_take_checksum(row);
 }
@@ -30,7 +37,8 @@ static void write_class(Sql *sql, const StoreClass *class)
     sql_put_string(&row, class->class_id);
     sql_put_u64(&row, class->teacher_id);
     sql_put_string(&row, class->name);
-    sql_put_u64(&row, class->is_paused);
+    sql_put_u64(&row, (class->is_paused ? CLASS_PAUSED : 0u) |
+                          (class->has_public_names ? CLASS_PUBLIC_NAMES : 0u));
     sql_put_u64(&row, class->created_unix_ms);
     sql_put_checksum(&row);
     (void)sql_run(&row);
@@ -162,17 +170,36 @@ Status store_classes(Store *store, uint64_t teacher, const char *after, StoreCla
     return store_read_end(store, STATUS_OK, damaged);
 }
 
-static Status class_pause(Store *store, Sql *sql, void *user)
+typedef struct ChangeCall {
+    const char *class_id;
+    const bool *is_paused, *has_public_names; // NULL: as it is
+} ChangeCall;
+
+static Status class_change(Store *store, Sql *sql, void *user)
 {
     (void)store;
-    const StoreClass *wanted = user;
+    const ChangeCall *call = user;
     StoreClass class;
-    const Status status = class_by_id(sql, wanted->class_id, &class);
+    const Status status = class_by_id(sql, call->class_id, &class);
     if (status == STATUS_OK) {
-        class.is_paused = wanted->is_paused;
+        class.is_paused = call->is_paused != NULL ? *call->is_paused : class.is_paused;
+        class.has_public_names =
+            call->has_public_names != NULL ? *call->has_public_names : class.has_public_names;
         write_class(sql, &class);
     }
     return status;
+}
+
+Status store_class_pause(Store *store, const char *class_id, bool is_paused)
+{
+    ChangeCall call = {.class_id = class_id, .is_paused = &is_paused};
+    return store_id_is_valid(class_id) ? store_call(store, class_change, &call) : STATUS_NOT_FOUND;
+}
+
+Status store_class_names(Store *store, const char *class_id, bool are_public)
+{
+    ChangeCall call = {.class_id = class_id, .has_public_names = &are_public};
+    return store_id_is_valid(class_id) ? store_call(store, class_change, &call) : STATUS_NOT_FOUND;
 }
 
 // The key alone of a class.
@@ -184,16 +211,6 @@ static bool class_key(const char *class_id, StoreClass *out)
     }
     memcpy(out->class_id, class_id, strlen(class_id) + 1);
     return true;
-}
-
-Status store_class_pause(Store *store, const char *class_id, bool is_paused)
-{
-    StoreClass wanted;
-    if (!class_key(class_id, &wanted)) {
-        return STATUS_NOT_FOUND;
-    }
-    wanted.is_paused = is_paused;
-    return store_call(store, class_pause, &wanted);
 }
 
 static Status class_delete(Store *store, Sql *sql, void *user)
@@ -385,6 +402,24 @@ void class_give(Sql *sql, uint64_t account)
 }
 
 // --- pupils -------------------------------------------------------------------------------------
+
+void store_pupil_alias(uint64_t account, char out[STORE_SHOWN_BYTES])
+{
+    Hash64 hash = HASH64_INIT;
+    hash_u64(&hash, account);
+    snprintf(out, STORE_SHOWN_BYTES, "Pupil %u", 10000 + (unsigned)(hash.state % 90000));
+}
+
+bool class_has_pupil(Sql *sql, uint64_t account)
+{
+    SqlRow row = sql_open(sql, SQL_PERSON_PUPIL, TABLE_NONE);
+    sql_put_u64(&row, account);
+    const bool is_one = sql_next(&row);
+    if (is_one) {
+        sql_close(&row);
+    }
+    return is_one;
+}
 
 Status store_pupils(Store *store, const char *class_id, StorePupil *out, uint32_t max,
                     uint32_t *count)

@@ -13,7 +13,8 @@ typedef struct StoreClass {
     char class_id[65];
     uint64_t teacher_id; // the first one; others are in a table of their own
     char name[STORE_SHOWN_BYTES];
-    bool is_paused; // nobody plays its places
+    bool is_paused;        // nobody plays its places
+    bool has_public_names; // everybody sees what its pupils are called, and they may change it
     uint64_t created_unix_ms;
 } StoreClass;
 
@@ -33,6 +34,7 @@ MUST_USE Status store_class_find(Store *store, const char *class_id, StoreClass 
 MUST_USE Status store_classes(Store *store, uint64_t teacher, const char *after, StoreClass *out,
                               uint32_t max, uint32_t *count);
 MUST_USE Status store_class_pause(Store *store, const char *class_id, bool is_paused);
+MUST_USE Status store_class_names(Store *store, const char *class_id, bool are_public);
 // With its pupils' rows, their codes and its chat rule. Accounts stay, and places stay marked.
 MUST_USE Status store_class_delete(Store *store, const char *class_id);
 
@@ -50,6 +52,9 @@ MUST_USE Status store_teacher_add(Store *store, const char *class_id, uint64_t a
 MUST_USE Status store_teacher_remove(Store *store, const char *class_id, uint64_t account);
 
 // --- pupils -------------------------------------------------------------------------------------
+// What people outside of the class see in place of a pupil's name: "Pupil 48213". Always the same
+// for an account; no name of an account has a space.
+void store_pupil_alias(uint64_t account, char out[STORE_SHOWN_BYTES]);
 // By account, at most max.
 MUST_USE Status store_pupils(Store *store, const char *class_id, StorePupil *out, uint32_t max,
                              uint32_t *count);

@@ -5,6 +5,7 @@
 #include "core/base/hash.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
+#include "server/store/people/store_class.h"
 #include "server/store/place/popularity.h"
 #include "server/store/place/search_words.h"
 #include "server/store/place/store_package_inside.h"
@@ -47,6 +48,9 @@ static void take_others(SqlRow *row, StoreListing *out)
     size_t bytes = 0;
     if (!sql_take_null(row)) {
         world_take_string(row, out->creator, sizeof out->creator);
+        if (out->creator[0] == '\0') {
+            store_pupil_alias(out->owner_id, out->creator);
+        }
     }
     if (!sql_take_null(row)) {
         const uint8_t *hash = sql_take_bytes(row, sizeof out->thumbnail, &bytes);
@@ -248,6 +252,12 @@ static void fill(Sql *sql, const StorePackage *package, StoreListing *listing)
                                     listing->summary, sizeof listing->summary - 1);
     listing->summary[bytes] = '\0';
     const bool is_known = account_by_id(sql, package->owner_id, &owner) == STATUS_OK;
+    // A pupil's name is not in the listing, and nobody finds a place by it, whatever the class
+    // says.
+    if (is_known &&
+        ((owner.roles & STORE_ROLE_PUPIL) != 0 || class_has_pupil(sql, owner.account_id))) {
+        store_pupil_alias(owner.account_id, owner.shown_name);
+    }
     snprintf(listing->creator, sizeof listing->creator, "%s", is_known ? owner.shown_name : "");
 }
 

@@ -703,6 +703,22 @@ Status store_account_bytes(Store *store, uint64_t account, uint64_t *bytes)
     return store_read_end(store, STATUS_OK, 0);
 }
 
+Status store_uses(Store *store, StoreUse *out, uint32_t max, uint32_t *count)
+{
+    *count = 0;
+    store_read_begin(store);
+    SqlRow row = sql_open(store->reader, SQL_BLOB_BYTES_ALL, TABLE_NONE);
+    sql_put_u64(&row, max);
+    while (*count < max && sql_next(&row)) {
+        StoreUse *use = &out[(*count)++];
+        use->account_id = sql_take_u64(&row);
+        use->packages = sql_take_u64(&row);
+        use->bytes = sql_take_u64(&row);
+    }
+    sql_close(&row);
+    return store_read_end(store, STATUS_OK, 0);
+}
+
 typedef struct UseCall {
     const uint8_t *hash;
     const char *package_id;

@@ -149,6 +149,11 @@ MUST_USE Status store_package_people(Store *store, const char *package_id, Store
 // --- what it takes ------------------------------------------------------------------------------
 // Bytes of all blobs that the account's packages use, and what their rows are charged with.
 MUST_USE Status store_account_bytes(Store *store, uint64_t account, uint64_t *bytes);
+// Accounts by what the blobs of their packages take, the most first.
+typedef struct StoreUse {
+    uint64_t account_id, packages, bytes;
+} StoreUse;
+MUST_USE Status store_uses(Store *store, StoreUse *out, uint32_t max, uint32_t *count);
 MUST_USE Status store_blob_use(Store *store, const uint8_t hash[32], const char *package_id,
                                StoreBlobPurpose purpose, uint32_t number, uint64_t bytes);
 typedef struct StoreBlobUse {

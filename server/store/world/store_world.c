@@ -317,6 +317,22 @@ Status store_guest_delete(Store *store, const char *world_id, uint64_t account,
     return guest_call(store, guest_delete, world_id, call);
 }
 
+bool store_guest_is_invited(Store *store, const char *world_id, uint64_t account)
+{
+    pthread_mutex_lock(&store->read_lock);
+    SqlRow row = sql_open(store->reader, SQL_GUEST_FIND, TABLE_NONE);
+    sql_put_string(&row, world_id);
+    sql_put_u64(&row, account);
+    bool is_invited = false;
+    if (sql_next(&row)) {
+        is_invited = sql_take_u64(&row) > 0;
+        sql_close(&row);
+    }
+    sql_clear(store->reader);
+    pthread_mutex_unlock(&store->read_lock);
+    return is_invited;
+}
+
 Status store_guests(Store *store, StoreGuestSink sink, void *user)
 {
     pthread_mutex_lock(&store->read_lock);

@@ -26,6 +26,11 @@ if not Players.LocalPlayer then
                              function() base.Team = "blue" end}) do
         assert(not pcall(change))
     end
+    for _, change in ipairs({function() base:SetLight{} end, function() base:SetEmitter("fire") end,
+                             function() base:SetTrail{} end, function() base.Color = "#ff0000" end}) do
+        local ok, message = pcall(change)
+        assert(not ok and message:find("this is a spawn point", 1, true), message)
+    end
 end
 assert(base:IsValid() and base.Position == Vector3.new(-12, 0, -12))
 print("done")

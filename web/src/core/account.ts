@@ -9,11 +9,16 @@ export interface Session {
     is_guest?: boolean;
 }
 
+// As docs/HTTP.md has it, "Worlds".
 export interface OpenWorld {
-    room_code: string;
-    place_name: string;
+    roomCode: string;
+    placeId: string;
+    placeName: string | null; // null: nobody plays that place now
     players: number;
+    playerMax: number;
 }
+
+const OFFERED_MAX = 5;
 
 async function get(path: string): Promise<unknown> {
     const answer = await fetch(path).catch(() => null);
@@ -24,9 +29,31 @@ export async function readSession(): Promise<Session> {
     return await get('/api/session') as Session | null ?? { accounts: false, signed_in: false };
 }
 
-// Where people are, the fullest first.
-export async function openWorlds(): Promise<OpenWorld[]> {
+async function allWorlds(): Promise<OpenWorld[]> {
     const list = await get('/worlds?limit=100') as { worlds: OpenWorld[] } | null;
-    return (list?.worlds ?? []).filter((world) => world.players > 0)
-        .sort((a, b) => b.players - a.players).slice(0, 5);
+    return list?.worlds ?? [];
+}
+
+const hasRoom = (world: OpenWorld): boolean =>
+    world.placeName !== null && world.players < world.playerMax;
+
+// Where people are and one may come in, the fullest first.
+export async function openWorlds(): Promise<OpenWorld[]> {
+    return (await allWorlds()).filter((world) => world.players > 0 && hasRoom(world))
+        .sort((a, b) => b.players - a.players).slice(0, OFFERED_MAX);
+}
+
+export interface Others {
+    place: OpenWorld | null; // the full world, of whose place there may be others
+    worlds: OpenWorld[]; // those of the same place first, then the fullest
+}
+
+// Where else one may go when a world is full.
+export async function otherWorlds(room: string): Promise<Others> {
+    const all = await allWorlds();
+    const place = all.find((world) => world.roomCode === room) ?? null;
+    const isNear = (world: OpenWorld): number => world.placeId === place?.placeId ? 1 : 0;
+    const worlds = all.filter((world) => world !== place && hasRoom(world))
+        .sort((a, b) => isNear(b) - isNear(a) || b.players - a.players).slice(0, OFFERED_MAX);
+    return { place, worlds };
 }

@@ -72,20 +72,38 @@ interface Exports {
         client: Handle, x: number, y: number, z: number,
         dx: number, dy: number, dz: number, distance: number,
     ): Address;
+    clientBuildAim(
+        client: Handle, x: number, y: number, z: number,
+        dx: number, dy: number, dz: number, piece: number, turn: number,
+    ): Address;
+    clientDigAim(
+        client: Handle, x: number, y: number, z: number,
+        dx: number, dy: number, dz: number, edge: number, kind: number,
+    ): Address;
     clientHash(client: Handle): bigint;
     clientStats(client: Handle): Address;
     clientPlace(client: Handle): Address;
     clientParts(client: Handle, from: number): Address;
     clientHidden(client: Handle): Address;
+    clientPaintVersion(client: Handle): number;
+    clientPaints(client: Handle, from: number): Address;
     clientTerrain(client: Handle): number;
     clientChunks(client: Handle, from: number): Address;
     clientChunkMesh(client: Handle, x: number, y: number, z: number): Address;
     clientFaults(client: Handle): Address;
+    clientCosts(client: Handle): Address;
     clientShown(client: Handle): Address;
+    clientSound(client: Handle): Address;
+    clientSounds(client: Handle): Address;
+    clientSoundsChange(client: Handle): number;
     clientWidget(
         client: Handle, owner: number, entity: number, handler: number, typed: Address, bytes: number,
     ): void;
     clientKey(client: Handle, key: Address, bytes: number, down: number): void;
+    clientSky(client: Handle): Address;
+    clientVisuals(client: Handle): Address;
+    clientMoments(client: Handle): Address;
+    clientCameraWanted(client: Handle): Address;
     clientCamera(
         client: Handle, x: number, y: number, z: number,
         forwardX: number, forwardY: number, forwardZ: number,
@@ -118,10 +136,17 @@ export interface FetchProgress {
     change: number;
 }
 
+// How something looks (core/wire/look.def); what is left out is as nobody has painted it.
 export interface Look {
     material: string;
-    colour: number;
+    colour: number; // DEFAULT_COLOUR: that of the material
+    transparency?: number; // 0..1
+    visible?: boolean;
+    glow?: number; // 0..1
+    texture?: number; // 1 + the number of an asset; 0: none
+    model?: number; // the same
 }
+export const DEFAULT_COLOUR = 0xa0a0a0;
 
 export interface Part extends Look {
     id: number;
@@ -139,15 +164,18 @@ export interface Place {
     reach: number;
     build: boolean;
     terraform: boolean;
+    weapons: number; // how many kinds there are
     actions: string[]; // the place's own buttons
     min: [number, number, number];
     max: [number, number, number];
     radius: number;
     height: number;
     partCount: number;
-    pieces: (Look & { name: string; cells: [number, number, number] })[];
+    pieces: (Look & {
+        name: string; cells: [number, number, number]; health: number; groundOnly: boolean;
+    })[];
     voxelKinds: (Look & { name: string; solid: boolean })[];
-    looks: (Look & { id: number })[];
+    materials: string[]; // names of the numbers in clientPaints
 }
 
 export interface ClientStats {
@@ -194,11 +222,42 @@ export interface Fault {
     tick: number;
 }
 
+// What the client's own scripts cost, the dearest first.
+export interface ScriptCosts {
+    scripts: number;
+    faults: number;
+    rows: {
+        path: string; calls: number; ms: number; memoryBytes: number; faults: number; throttled: number;
+    }[];
+}
+
 // What a script shows, or no longer (tree null), on the screen or above an entity.
 export interface Shown {
     owner: number; // its widgets' events go back to it
     entity: number; // 0: on the screen
     tree: Value;
+}
+
+// What a script wants heard (core/wasm/exports_sound.c).
+export interface Sound {
+    act: 'play' | 'change' | 'stop' | 'music';
+    own: boolean; // of a script of this client
+    id: number; // among those of the server, or of this client
+    name: string;
+    caption: string; // '': none
+    loop: boolean;
+    entity: number; // it follows that; 0, or not in sight: `p`
+    p?: Triple; // without: from everywhere
+    volume: number;
+    pitch: number;
+    fade: number; // of music, in seconds
+    age: number; // of music: for how many seconds it plays
+}
+
+// What goes on.
+export interface SoundState {
+    loops: Sound[];
+    music: Sound | null;
 }
 
 // A widget was used. `typed` is null for a button.
@@ -271,6 +330,7 @@ export interface Ray {
 
 // Doubles in a row of clientMovers and clientShapes; bytes of a face of terrain.
 export const ROW = 16;
+export const PAINT_ROW = 8; // of clientPaints
 export const QUAD_BYTES = 8;
 
 const SIGNATURE_BYTES = 64;
@@ -360,6 +420,10 @@ export class Core {
     // The way in which it can unpack runes; 0: in none.
     packing(): number {
         return this.raw.packing();
+    }
+
+    memoryBytes(): number {
+        return this.raw.memory.buffer.byteLength;
     }
 
     error(): string {
@@ -598,6 +662,19 @@ export class CoreClient {
         return at === 0 ? null : this.core.takeNumbers(at);
     }
 
+    // Where a piece of the catalogue would stand, and whether it may: rows of build_mode.ts. A piece
+    // beyond the catalogue: only what is aimed at. Null: nothing is in reach there.
+    buildAim({ from, to }: Ray, piece: number, turn: number): Float64Array<ArrayBuffer> | null {
+        const at = this.raw.clientBuildAim(this.handle, ...from, ...to, piece, turn);
+        return at === 0 ? null : this.core.takeNumbers(at);
+    }
+
+    // The same for a cube of voxels of that kind; 0 digs.
+    digAim({ from, to }: Ray, edge: number, kind: number): Float64Array<ArrayBuffer> | null {
+        const at = this.raw.clientDigAim(this.handle, ...from, ...to, edge, kind);
+        return at === 0 ? null : this.core.takeNumbers(at);
+    }
+
     hash(): bigint {
         return BigInt.asUintN(64, this.raw.clientHash(this.handle));
     }
@@ -621,6 +698,27 @@ export class CoreClient {
             }
             parts.push(...page);
         }
+    }
+
+    // A number that changes whenever paints() may give something else.
+    paintVersion(): number {
+        return this.raw.clientPaintVersion(this.handle);
+    }
+
+    // How things look that do not look as the scene has them, 8 numbers each (clientPaints).
+    paints(): Float64Array<ArrayBuffer> {
+        const pages: Float64Array<ArrayBuffer>[] = [];
+        for (let count = 0; ;) {
+            const page = this.core.takeNumbers(this.raw.clientPaints(this.handle, count / PAINT_ROW));
+            if (page.length === 0) {
+                break;
+            }
+            count += page.length;
+            pages.push(page);
+        }
+        const all = new Float64Array(pages.reduce((sum, page) => sum + page.length, 0));
+        pages.reduce((at, page) => (all.set(page, at), at + page.length), 0);
+        return all;
     }
 
     hidden(): Float64Array<ArrayBuffer> {
@@ -653,6 +751,12 @@ export class CoreClient {
         return this.core.takeJson(this.raw.clientFaults(this.handle)) as Fault[];
     }
 
+    // Null: none run.
+    costs(): ScriptCosts | null {
+        const at = this.raw.clientCosts(this.handle);
+        return at === 0 ? null : this.core.takeJson(at) as ScriptCosts;
+    }
+
     // What scripts showed since the last call, the oldest first.
     shown(): Shown[] {
         const list: Shown[] = [];
@@ -669,6 +773,27 @@ export class CoreClient {
         return list;
     }
 
+    // Sounds that end by themselves, since the last call; to be asked after every update.
+    sounds(): Sound[] {
+        const list: Sound[] = [];
+        for (let at = this.raw.clientSound(this.handle); at !== 0;
+            at = this.raw.clientSound(this.handle)) {
+            list.push(this.core.takeJson(at) as Sound);
+        }
+        return list;
+    }
+
+    // A number that changes with soundState.
+    soundsChange(): number {
+        return this.raw.clientSoundsChange(this.handle);
+    }
+
+    soundState(): SoundState {
+        const at = this.raw.clientSounds(this.handle);
+        const state = at === 0 ? { loops: [] } : this.core.takeJson(at) as Partial<SoundState>;
+        return { loops: state.loops ?? [], music: state.music ?? null };
+    }
+
     useWidget({ owner, entity, handler, typed }: WidgetUse): void {
         if (typed === null) {
             this.raw.clientWidget(this.handle, owner, entity, handler, 0, 0);
@@ -681,6 +806,24 @@ export class CoreClient {
     setKey(key: string, down: boolean): void {
         this.core.withText(key, (at, bytes) =>
             this.raw.clientKey(this.handle, at, bytes, down ? 1 : 0));
+    }
+
+    // The sky now, what stays with entities, what scripts here showed once since the last call, and what
+    // they want of the camera; the rows are those of core/wasm/exports_sky.c.
+    sky(): Float64Array<ArrayBuffer> {
+        return this.core.takeNumbers(this.raw.clientSky(this.handle));
+    }
+
+    visuals(): Float64Array<ArrayBuffer> {
+        return this.core.takeNumbers(this.raw.clientVisuals(this.handle));
+    }
+
+    moments(): Float64Array<ArrayBuffer> {
+        return this.core.takeNumbers(this.raw.clientMoments(this.handle));
+    }
+
+    cameraWanted(): Float64Array<ArrayBuffer> {
+        return this.core.takeNumbers(this.raw.clientCameraWanted(this.handle));
     }
 
     setCamera(position: readonly number[], forward: readonly number[]): void {

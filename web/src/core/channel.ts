@@ -1,7 +1,8 @@
 // What the page and its worker say to each other. The worker owns the connection and the client in
 // WASM; the page owns the screen and the keys.
 import type {
-    ClientEvent, ClientStats, Diagnostic, Fault, Input, Part, Place, Ray, Shown, WidgetUse,
+    ClientEvent, ClientStats, Diagnostic, Fault, Input, Part, Place, Ray, ScriptCosts, Shown, Sound,
+    SoundState, WidgetUse,
 } from './bridge.ts';
 import type { CacheStats } from './cache.ts';
 import type { Progress } from './download.ts';
@@ -14,6 +15,7 @@ export interface Join {
     channel: string; // of that place; '': live
     name: string; // of a guest
     signedIn: boolean; // the browser has a cookie, and the name is the account's
+    token: string; // of a guest who was here with this tab; '': none
 }
 
 export type ToWorker =
@@ -21,10 +23,13 @@ export type ToWorker =
     // Once for each picture; the answer is a frame.
     | { type: 'input'; input: Input; camera: number[]; rays: Rays }
     | { type: 'key'; key: string; down: boolean }
+    | { type: 'costs'; wanted: boolean } // with the next stats, and all that follow
     | { type: 'widget'; use: WidgetUse } // of what scripts show
     | { type: 'command'; feature: string; action: string; payload: object }
     // The files of a place; the answer is `checked`. Nothing is joined or run for it.
     | { type: 'check'; files: Map<string, Uint8Array> }
+    | { type: 'retry' } // not after the wait, but now
+    | { type: 'network' } // it is back, or another one: what was connected may be dead
     | { type: 'leave' };
 
 // Where joining stands. Only `playing` shows the world without anything before it.
@@ -33,10 +38,18 @@ export type Phase =
     | 'waiting' // the connection was lost; it is tried again
     | 'closed'; // for good
 
+// What happened, where the page can offer more than to try again.
+export type Trouble =
+    | 'full' // the world has no room
+    | 'replaced' // the same player came in elsewhere
+    | 'core'; // the game itself could not be loaded
+
 export interface Status {
     type: 'status';
     phase: Phase;
     text: string; // for people
+    trouble?: Trouble;
+    waitMs?: number; // until it is tried again by itself
 }
 
 // What the page asks the world about with each picture: how far back the camera can go, and what
@@ -44,7 +57,11 @@ export interface Status {
 export interface Rays {
     back: Ray | null;
     aim: Ray | null;
+    plan?: PlanWish | null; // of build mode, where `aim` goes
 }
+
+// A piece of the catalogue, or a cube of voxels.
+export type PlanWish = { piece: number; turn: number } | { edge: number; kind: number };
 
 export interface Frame {
     type: 'frame';
@@ -52,8 +69,14 @@ export interface Frame {
     movers: Float64Array<ArrayBuffer>;
     shapes: Float64Array<ArrayBuffer>;
     hidden: Float64Array<ArrayBuffer>;
+    paints: Float64Array<ArrayBuffer> | null; // all of them, whenever one is another
+    sky: Float64Array<ArrayBuffer>; // these four as bridge.ts has them
+    visuals: Float64Array<ArrayBuffer>;
+    moments: Float64Array<ArrayBuffer>;
+    cameraWanted: Float64Array<ArrayBuffer>;
     free: number; // how far the ray back goes
     aim: Float64Array<ArrayBuffer> | null; // distance, point, normal
+    plan: Float64Array<ArrayBuffer> | null; // what build mode would do there
 }
 
 export interface LinkStats {
@@ -61,6 +84,7 @@ export interface LinkStats {
     connections: number; // since the page was opened
     hash: string; // of the client: for comparing builds
     atMs: number; // when the worker counted, by its own clock
+    wasmBytes: number; // of memory that the core has
 }
 
 // What a build says about the Lua scripts of some files.
@@ -73,11 +97,12 @@ export interface Checked {
 
 export type FromWorker =
     | Status
+    | { type: 'core'; have: number; bytes: number } // how much of the game itself has come
     | { type: 'downloads'; progress: Progress; cache: CacheStats }
     | Frame
     | { type: 'place'; place: Place; parts: Part[] } // another scene than before
     | { type: 'welcome'; player: number; resumed: boolean }
-    | { type: 'room'; code: string } // there is a ticket for it
+    | { type: 'room'; code: string; worldId: string; placeId: string; token: string } // there is a ticket for it
     // After `closed`: page and world are of different versions.
     | { type: 'outdated' }
     | { type: 'nothing' } // the answer to an input while there is no scene
@@ -85,8 +110,9 @@ export type FromWorker =
         quads: Uint8Array<ArrayBuffer> }
     | { type: 'events'; events: ClientEvent[] }
     | { type: 'shown'; shown: Shown[] }
+    | { type: 'sounds'; once: Sound[]; state: SoundState | null } // null: as before
     // Of client scripts: what failed, and what they printed.
     | { type: 'faults'; faults: Fault[] }
     | { type: 'log'; lines: string[] }
     | Checked
-    | { type: 'stats'; stats: ClientStats; link: LinkStats };
+    | { type: 'stats'; stats: ClientStats; link: LinkStats; costs: ScriptCosts | null };

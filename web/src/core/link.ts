@@ -6,11 +6,12 @@
 //                          └──── waits a little ◀───────┘     the client resumes by its token
 import { ClientState, type Core, type CoreClient } from './bridge.ts';
 import { BlobCache } from './cache.ts';
-import type { FromWorker, Join, Phase } from './channel.ts';
+import type { FromWorker, Join, Phase, Trouble } from './channel.ts';
 import { Downloader } from './download.ts';
-import { Refused, join, signIn } from './join.ts';
-import { explain } from './reasons.ts';
+import { Later, Refused, join, signIn } from './join.ts';
+import { explain, sentence } from './reasons.ts';
 import { isSigned } from './verify.ts';
+import { linkWords as words } from '../ui/link_words.ts';
 
 const SUBPROTOCOL = 'sandlot.v2.bin';
 const BACKOFF_MS = [300, 700, 1500, 3000, 5000, 8000];
@@ -18,8 +19,13 @@ const BACKOFF_MS = [300, 700, 1500, 3000, 5000, 8000];
 const GIVE_UP_MS = 10 * 60_000;
 const LIST_MS = 250; // how often the client is asked what it lacks
 const SHOW_MS = 100; // how often the progress of downloads is told
-
-const wait = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+const FULL_MS = 10_000; // between two times that a full world is asked for room
+// A world answers pings every second: this long without a word, the connection is dead, although
+// nobody has said so. After a network changed, or a pause, there is less patience.
+const SILENT_MS = 15_000;
+const DOUBT_MS = 4000;
+// Whoever slept longer than this has been given up by the host (SOCKET_SILENT_MS in limits.h).
+const ASLEEP_MS = 20_000;
 
 // One for all worlds that this page visits.
 const cache = new BlobCache();
@@ -32,6 +38,7 @@ export class Link {
     private signedIn: boolean; // with a token, or else a cookie
     private readonly hadCookie: boolean; // before we did anything: it is somebody's
     private token = '';
+    private keepsNoCookie = false; // inside a page of another site browsers keep none
     private lostMs = 0; // when the connection was lost; 0: it was not
     private attempts = 0;
     private gone = false;
@@ -41,6 +48,11 @@ export class Link {
     private listed = -1; // the change of the client's wants that was last looked at
     private listedMs = -Infinity; // when that was
     private shownMs = -Infinity;
+    private heardMs = 0; // when the world was last heard
+    private patienceMs = SILENT_MS; // how long it may be silent
+    private trouble: Trouble | undefined;
+    private why = ''; // it was lost, or could not be had
+    private wake: () => void = () => undefined; // ends the wait for the next try
     private readonly downloads: Downloader;
     private readonly core: Core;
     private readonly origin: string;
@@ -62,24 +74,26 @@ export class Link {
         this.channel = join.channel;
         this.name = join.name;
         this.hadCookie = join.signedIn;
-        this.signedIn = join.signedIn;
+        this.token = join.token;
+        this.signedIn = join.signedIn || join.token !== '';
         this.report = report;
     }
 
     async start(): Promise<void> {
         try {
             if (!this.signedIn) {
-                this.say('signing-in', 'Signing in');
-                this.token = (await signIn(this.origin, this.name)).session_token ?? '';
+                this.say('signing-in', words.joining.signIn);
+                this.token = (await signIn(this.origin, this.name, this.keepsNoCookie)).session_token ?? '';
                 this.signedIn = true;
             }
             this.say(this.lostMs === 0 ? 'joining' : 'waiting',
-                this.lostMs === 0 ? 'Asking for a ticket' : 'Reconnecting');
+                this.lostMs === 0 ? words.joining.ticket : `${this.why} ${words.joining.again}`);
             const ticket = await join(this.origin,
                 { room: this.room, place: this.place, channel: this.channel }, this.token);
             if (!this.gone) {
                 this.room = ticket.room_code; // the same world after a cut
-                this.report({ type: 'room', code: this.room });
+                this.report({ type: 'room', code: this.room, worldId: ticket.world_id,
+                    placeId: ticket.place_id, token: this.token });
                 this.key = ticket.signing_key;
                 const packing = this.core.packing();
                 this.downloads.setSources({
@@ -102,13 +116,18 @@ export class Link {
         if (this.gone) {
             return;
         }
-        if (!(error instanceof Refused)) {
-            await this.retry('The server cannot be reached');
+        if (error instanceof Later) {
+            await this.retry(sentence(error.message));
+        } else if (!(error instanceof Refused)) {
+            await this.retry(navigator.onLine ? words.unreachable : words.offline);
+        } else if (error.code === 'world_full') {
+            await this.retry(words.reasons.world_full, 'full');
         } else if (error.status === 401 && this.hadCookie) {
-            this.say('closed', 'Your sign-in has ended. Sign in again, or go on as a guest.');
+            this.say('closed', words.signInEnded);
         } else if (error.status === 401 && this.signedIn && !this.signedInAgain) {
             // A sign-in expires, and a host may have dropped it.
             this.signedInAgain = true;
+            this.keepsNoCookie = this.connections === 0; // it was made a moment ago
             this.signedIn = false;
             this.token = '';
             await this.start();
@@ -120,13 +139,53 @@ export class Link {
     leave(): void {
         this.phase = 'closed';
         this.gone = true; // also in the middle of joining
+        this.wake();
         this.downloads.stop();
         this.socket?.close(1000);
+    }
+
+    retryNow(): void {
+        this.attempts = 0;
+        this.wake();
+    }
+
+    // The network is back, or is another one. What is connected has to answer soon.
+    networkChanged(): void {
+        this.heardMs = performance.now();
+        this.patienceMs = DOUBT_MS;
+        this.retryNow();
+    }
+
+    // Nothing ran for a while: the tab slept, or the machine did.
+    woke(pausedMs: number): void {
+        this.networkChanged();
+        if (this.lostMs !== 0) {
+            this.lostMs = performance.now(); // nothing was tried meanwhile
+        } else if (pausedMs > ASLEEP_MS) {
+            this.drop(words.woke);
+        }
+    }
+
+    // Called with every update of the client.
+    watch(): void {
+        if (this.socket !== null && performance.now() - this.heardMs > this.patienceMs) {
+            this.drop(navigator.onLine ? words.silent : words.offline);
+        }
+    }
+
+    // A dead socket may take minutes to say so.
+    private drop(why: string): void {
+        const { socket } = this;
+        if (socket !== null) {
+            socket.close();
+            this.closed(socket, why);
+        }
     }
 
     // The client is about to be destroyed: nothing of this link may touch it again.
     abandon(): void {
         this.gone = true;
+        this.wake();
         this.downloads.stop();
         this.socket?.close(1000);
         this.socket = null;
@@ -143,13 +202,14 @@ export class Link {
         this.verify();
         switch (this.client.state()) {
             case ClientState.fetching:
-                this.say('fetching', 'Fetching the world');
+                this.say('fetching', words.joining.fetch);
                 this.fetchMissing();
                 break;
             case ClientState.playing:
                 this.lostMs = 0;
                 this.attempts = 0;
                 this.signedInAgain = false;
+                this.trouble = undefined;
                 this.say('playing', '');
                 this.fetchMissing();
                 break;
@@ -159,13 +219,17 @@ export class Link {
         }
     }
 
-    private say(phase: Phase, text: string): void {
+    private say(phase: Phase, text: string, waitMs?: number): void {
         this.downloads.setPlaying(phase === 'playing');
         if (phase === this.phase && (phase === 'playing' || phase === 'fetching')) {
             return;
         }
         this.phase = phase;
-        this.report({ type: 'status', phase, text });
+        this.report({
+            type: 'status', phase, text,
+            ...this.trouble === undefined ? {} : { trouble: this.trouble },
+            ...waitMs === undefined ? {} : { waitMs },
+        });
         this.showDownloads();
     }
 
@@ -198,8 +262,10 @@ export class Link {
         const socket = new WebSocket(url, SUBPROTOCOL);
         socket.binaryType = 'arraybuffer';
         this.socket = socket;
+        this.heardMs = performance.now();
+        this.patienceMs = SILENT_MS;
         if (this.lostMs === 0) {
-            this.say('connecting', 'Connecting');
+            this.say('connecting', words.joining.connect);
         }
         socket.addEventListener('open', () => {
             if (socket !== this.socket) {
@@ -213,13 +279,15 @@ export class Link {
             if (socket !== this.socket) {
                 return;
             }
-            this.client.receive(performance.now(), new Uint8Array(event.data as ArrayBuffer));
+            this.heardMs = performance.now();
+            this.patienceMs = SILENT_MS;
+            this.client.receive(this.heardMs, new Uint8Array(event.data as ArrayBuffer));
             this.pump();
         });
         socket.addEventListener('close', () => this.closed(socket));
     }
 
-    private closed(socket: WebSocket): void {
+    private closed(socket: WebSocket, why = navigator.onLine ? words.lost : words.offline): void {
         if (socket !== this.socket) {
             return;
         }
@@ -234,32 +302,45 @@ export class Link {
             return;
         }
         if (reason !== null && !reason.passing) {
+            this.trouble = reason.trouble;
             this.say('closed', reason.text);
             if (outdated) {
                 this.report({ type: 'outdated' });
             }
         } else {
-            void this.retry(reason?.text ?? 'The connection was lost');
+            void this.retry(reason?.text ?? why, reason?.trouble);
         }
     }
 
-    private async retry(why: string): Promise<void> {
+    private async retry(why: string, trouble?: Trouble): Promise<void> {
         const now = performance.now();
         this.lostMs = this.lostMs === 0 ? now : this.lostMs;
+        this.trouble = trouble;
         if (now - this.lostMs > GIVE_UP_MS) {
-            this.say('closed', `${sentence(why)} It did not come back.`);
+            this.say('closed', `${why} ${words.gaveUp}`);
             return;
         }
-        const base = BACKOFF_MS[Math.min(this.attempts, BACKOFF_MS.length - 1)] ?? 0;
+        const base = trouble === 'full' ? FULL_MS
+            : BACKOFF_MS[Math.min(this.attempts, BACKOFF_MS.length - 1)] ?? 0;
         this.attempts += 1;
         // Not everybody at once when a world comes back.
         const pause = base * (0.75 + Math.random() / 2);
-        this.say('waiting', `${sentence(why)} Trying again${pause > 1000
-            ? ` in ${Math.round(pause / 1000)} s` : ''}…`);
-        await wait(pause);
+        this.why = why;
+        this.say('waiting', why, pause);
+        await this.wait(pause);
         if (this.phase === 'waiting' && !this.gone) {
             await this.start();
         }
+    }
+
+    private wait(ms: number): Promise<void> {
+        return new Promise((done) => {
+            const timer = setTimeout(done, ms);
+            this.wake = () => {
+                clearTimeout(timer);
+                done();
+            };
+        });
     }
 
     // Nothing of a manifest is wanted, fetched or run before this.
@@ -290,9 +371,4 @@ export class Link {
             this.downloads.want(this.client.wants());
         }
     }
-}
-
-function sentence(text: string): string {
-    const whole = text === '' ? 'Something went wrong' : text;
-    return `${whole.charAt(0).toUpperCase()}${whole.slice(1)}${/[.!?]$/.test(whole) ? '' : '.'}`;
 }

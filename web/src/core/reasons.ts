@@ -1,19 +1,8 @@
 // Why one cannot play, in words. The codes are those of docs/PROTOCOL.md.
+import { linkWords as words } from '../ui/link_words.ts';
+import type { Trouble } from './channel.ts';
 
-const WORDS: Record<string, string> = {
-    unsupported_version: 'This page does not fit the world. Reload it.',
-    auth_required: 'The world wants a ticket. Join again.',
-    auth_failed: 'The ticket is no longer good. Join again.',
-    handshake_timeout: 'The world heard nothing from you in time.',
-    world_full: 'The world is full.',
-    busy: 'Too many are coming in at once.',
-    stopping: 'The world is closing.',
-    stopped: 'The world has closed.',
-    replaced: 'You are playing in another window.',
-    behind: 'The connection was too slow to keep up.',
-    flood: 'Too many messages were sent at once.',
-    internal: 'The world made a mistake.',
-};
+const WORDS: Record<string, string> = words.reasons;
 
 // Those after which trying again may help.
 const PASSING = new Set([
@@ -21,14 +10,18 @@ const PASSING = new Set([
     'internal',
 ]);
 
+const TROUBLES: Record<string, Trouble> = { world_full: 'full', replaced: 'replaced' };
+
 export interface Reason {
     text: string;
     passing: boolean;
+    trouble?: Trouble;
 }
 
-// What the world says of a kick begins small and has no full stop.
-function sentence(text: string): string {
-    return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
+// What servers and worlds say begins small and has no full stop.
+export function sentence(text: string): string {
+    const whole = text === '' ? words.wrong : text;
+    return `${whole.charAt(0).toUpperCase()}${whole.slice(1)}${/[.!?]$/.test(whole) ? '' : '.'}`;
 }
 
 // "code: message", as the client in WASM says it.
@@ -36,6 +29,7 @@ export function explain(reason: string): Reason {
     const colon = reason.indexOf(':');
     const code = colon < 0 ? reason : reason.slice(0, colon);
     const rest = colon < 0 ? '' : reason.slice(colon + 1).trim();
-    const text = WORDS[code] ?? (rest === '' ? 'The session ended.' : sentence(rest));
-    return { text, passing: PASSING.has(code) };
+    const text = WORDS[code] ?? (rest === '' ? words.ended : sentence(rest));
+    const trouble = TROUBLES[code];
+    return { text, passing: PASSING.has(code), ...trouble === undefined ? {} : { trouble } };
 }

@@ -2,14 +2,20 @@
 // continue while the tab is hidden, so the player stays in the world and is not dropped.
 import wasmUrl from '../../../build/wasm/core.wasm?url'; // made by the wasm preset
 
-import { type ClientEvent, ClientState, Core, type Input } from './bridge.ts';
-import type { FromWorker, Join, Rays, ToWorker } from './channel.ts';
+import {
+    type ClientEvent, ClientState, Core, type CoreClient, type Input, type Ray,
+} from './bridge.ts';
+import type { FromWorker, Join, PlanWish, Rays, ToWorker } from './channel.ts';
 import { checkPlace } from './check.ts';
 import { Link } from './link.ts';
+import { linkWords as words } from '../ui/link_words.ts';
 
 const UPDATE_MS = 1000 / 60;
 const STATS_MS = 250;
+const PAUSE_MS = 5000; // between two updates: something has stopped this thread
 const CHUNKS_A_TURN = 6; // meshes made between two pictures
+
+declare const CORE_BYTES: number; // of core.wasm, by vite.config.ts
 
 // The page's library of types has no workers; this is what is used of one.
 interface WorkerScope {
@@ -26,6 +32,9 @@ let loaded: Core | null = null;
 let link: Link | null = null;
 let input: Input = { moveX: 0, moveZ: 0, yaw: 0, pitch: 0, buttons: 0 };
 let statsMs = 0;
+let updatedMs = performance.now();
+let isDamaged = false; // what came of the core was no module: the browser must not give it again
+let costsWanted = false; // the page shows them
 
 // --- terrain ---
 
@@ -33,6 +42,7 @@ const known = new Map<string, number>(); // the version each chunk was drawn in
 const due = new Map<string, [number, number, number]>();
 let terrainVersion = -1;
 let sceneHash = '';
+let paintVersion = -1; // that the page has
 
 function mark(x: number, y: number, z: number): void {
     due.set(`${x},${y},${z}`, [x, y, z]);
@@ -91,6 +101,7 @@ function sendChunks(): void {
 
 // --- what the page draws ---
 
+let soundsChange = 0; // as the page knows it
 let pendingWelcome: Record<string, unknown> | null = null;
 
 // When the scene of a welcome is loaded. After a reconnect to the same scene, drawing continues.
@@ -107,6 +118,7 @@ function sendPlace(events: readonly ClientEvent[]): void {
         due.clear();
         terrainVersion = -1;
         sceneHash = hash;
+        paintVersion = -1;
         tell({ type: 'place', place, parts: link.client.parts() });
     }
     tell({
@@ -128,14 +140,31 @@ function sendScripts(): void {
     }
 }
 
+function sendSounds(client: CoreClient): void {
+    const once = client.sounds();
+    const change = client.soundsChange();
+    if (once.length > 0 || change !== soundsChange) {
+        tell({ type: 'sounds', once, state: change === soundsChange ? null : client.soundState() });
+        soundsChange = change;
+    }
+}
+
 function update(): void {
+    const pausedMs = performance.now() - updatedMs;
+    updatedMs += pausedMs;
     if (link === null) {
         return;
     }
+    if (pausedMs > PAUSE_MS) {
+        link.woke(pausedMs);
+    }
     const { client } = link;
+    sendSounds(client); // what has come since, which an update forgets
     client.setInput(input);
     client.update(performance.now());
+    sendSounds(client);
     link.pump();
+    link.watch();
     const events = client.events();
     sendPlace(events);
     if (events.length > 0) {
@@ -152,11 +181,31 @@ function update(): void {
         link.showDownloads();
         const { phase, connections } = link;
         const hash = client.hash().toString(16).padStart(16, '0');
-        tell({ type: 'stats', stats: client.stats(), link: { phase, connections, hash, atMs: now } });
+        const wasmBytes = loaded?.memoryBytes() ?? 0;
+        tell({
+            type: 'stats', stats: client.stats(),
+            link: { phase, connections, hash, atMs: now, wasmBytes },
+            costs: costsWanted ? client.costs() : null,
+        });
     }
 }
 
-function sendFrame({ back, aim: aimed }: Rays): void {
+function planned(aim: Ray, wish: PlanWish): Float64Array<ArrayBuffer> | null {
+    return link === null ? null
+        : 'piece' in wish ? link.client.buildAim(aim, wish.piece, wish.turn)
+        : link.client.digAim(aim, wish.edge, wish.kind);
+}
+
+function takePaints(client: CoreClient): Float64Array<ArrayBuffer> | null {
+    const version = client.paintVersion();
+    if (version === paintVersion) {
+        return null;
+    }
+    paintVersion = version;
+    return client.paints();
+}
+
+function sendFrame({ back, aim: aimed, plan: wish = null }: Rays): void {
     if (link === null || sceneHash === '') {
         tell({ type: 'nothing' });
         return;
@@ -166,9 +215,15 @@ function sendFrame({ back, aim: aimed }: Rays): void {
     const movers = client.movers();
     const shapes = client.shapes();
     const hidden = client.hidden();
+    const paints = takePaints(client);
     const free = (back === null ? null : client.ray(back))?.[0] ?? back?.distance ?? 0;
     const aim = aimed === null ? null : client.ray(aimed);
-    tell({ type: 'frame', own, movers, shapes, hidden, free, aim },
+    const scenery = {
+        sky: client.sky(), visuals: client.visuals(), moments: client.moments(),
+        cameraWanted: client.cameraWanted(),
+    };
+    const plan = aimed === null || wish === null ? null : planned(aimed, wish);
+    tell({ type: 'frame', own, movers, shapes, hidden, paints, free, aim, plan, ...scenery },
         [own.buffer, movers.buffer, shapes.buffer, hidden.buffer]);
     findChunks();
     sendChunks();
@@ -176,22 +231,61 @@ function sendFrame({ back, aim: aimed }: Rays): void {
 
 // --- messages from the page ---
 
+// A copy is counted: browsers keep what they compiled of an answer that they got themselves.
+async function count(answer: Response): Promise<void> {
+    const reader = answer.body?.getReader();
+    for (let have = 0; reader !== undefined;) {
+        const { done, value } = await reader.read();
+        if (done) {
+            break;
+        }
+        have += value.length;
+        tell({ type: 'core', have, bytes: CORE_BYTES });
+    }
+}
+
+async function fetchCore(): Promise<Response> {
+    const answer = await fetch(wasmUrl, { cache: isDamaged ? 'reload' : 'default' });
+    if (answer.ok) {
+        count(answer.clone()).catch(() => undefined); // who compiles it hears of it too
+    }
+    return answer;
+}
+
 function compiled(): Promise<WebAssembly.Module> {
-    module ??= WebAssembly.compileStreaming(fetch(wasmUrl)).catch((error: unknown) => {
+    module ??= WebAssembly.compileStreaming(fetchCore()).catch((error: unknown) => {
         module = null; // the next one who asks tries again
+        isDamaged = true;
         throw error;
     });
     return module;
 }
 
+// Why there is no core, and what one can do.
+function coreTrouble(error: unknown): string {
+    return typeof WebAssembly === 'undefined' ? words.core.refused
+        : error instanceof WebAssembly.CompileError ? words.core.damaged(String(error))
+        : error instanceof TypeError ? words.core.unreachable
+        : words.core.failed(String(error));
+}
+
+async function load(): Promise<Core> {
+    if (typeof WebAssembly === 'undefined') {
+        throw new Error('no WebAssembly');
+    }
+    return Core.load(await compiled());
+}
+
 async function start(join: Join): Promise<void> {
-    tell({ type: 'status', phase: 'starting', text: 'Starting' });
-    core ??= compiled().then((ready) => Core.load(ready));
+    link?.leave(); // nothing of it is told any more
+    tell({ type: 'status', phase: 'starting', text: words.joining.start });
+    core ??= load();
     const ready = await core;
     loaded = ready;
     link?.abandon();
     link?.client.destroy();
     sceneHash = '';
+    soundsChange = 0;
     link = new Link(ready, join, tell);
     await link.start();
 }
@@ -237,7 +331,7 @@ function guarded(work: () => void): void {
         core = null;
         tell({
             type: 'status', phase: 'closed',
-            text: `The game made a mistake: ${String(error)}`,
+            text: words.core.trapped(String(error)),
         });
     }
 }
@@ -248,8 +342,7 @@ function hear(message: ToWorker): void {
             start(message).catch((error: unknown) => {
                 core = null;
                 tell({
-                    type: 'status', phase: 'closed',
-                    text: `The page could not start: ${String(error)}`,
+                    type: 'status', phase: 'closed', trouble: 'core', text: coreTrouble(error),
                 });
             });
             break;
@@ -262,6 +355,9 @@ function hear(message: ToWorker): void {
         case 'key':
             link?.client.setKey(message.key, message.down);
             break;
+        case 'costs':
+            costsWanted = message.wanted;
+            break;
         case 'widget':
             link?.client.useWidget(message.use);
             break;
@@ -271,11 +367,21 @@ function hear(message: ToWorker): void {
         case 'check':
             void check(message.files);
             break;
+        case 'retry':
+            link?.retryNow();
+            break;
+        case 'network':
+            link?.networkChanged();
+            break;
         case 'leave':
             link?.leave();
             break;
     }
 }
 
+// While the player still reads the first screen.
+if (typeof WebAssembly !== 'undefined') {
+    compiled().catch(() => undefined); // it is tried again, and said, when it is needed
+}
 scope.addEventListener('message', (event) => guarded(() => hear(event.data)));
 setInterval(() => guarded(update), UPDATE_MS);

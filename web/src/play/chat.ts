@@ -14,6 +14,7 @@ export interface Line {
 export interface ChatRule {
     rule: 'free' | 'phrases' | 'off';
     phrases: string[];
+    guest: boolean; // it is the rule of guests: with an account one may say more
 }
 
 const LINES_MAX = 100;
@@ -25,7 +26,7 @@ export class Chat {
     readonly lines = signal<readonly Line[]>([]);
     readonly isOpen = signal(false);
     begin = ''; // what stands in the line when it opens
-    readonly rule = signal<ChatRule>({ rule: 'free', phrases: [] });
+    readonly rule = signal<ChatRule>({ rule: 'free', phrases: [], guest: false });
     private readonly people: People;
     private readonly send: Send;
     private readonly leave: () => void;
@@ -43,8 +44,8 @@ export class Chat {
         const query = place === '' ? '' : `?place_id=${encodeURIComponent(place)}`;
         const answer = await fetch(`/api/chat${query}`).catch(() => null);
         if (answer?.ok === true) {
-            const { rule, phrases } = await answer.json() as Partial<ChatRule>;
-            this.rule.value = { rule: rule ?? 'free', phrases: phrases ?? [] };
+            const { rule, phrases, guest } = await answer.json() as Partial<ChatRule>;
+            this.rule.value = { rule: rule ?? 'free', phrases: phrases ?? [], guest: guest === true };
         }
     }
 

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 
 import type { Input } from '../core/bridge.ts';
 import { device } from './device.ts';
-import { settings, type KeyAction } from './settings.ts';
+import { actionKey, settings, type KeyAction } from './settings.ts';
 
 export const JUMP = 1;
 export const RUN = 2;
@@ -22,9 +22,6 @@ const PITCH_MAX = Math.PI / 2 - 0.02;
 const ALSO: Partial<Record<KeyAction, string>> = {
     forward: 'ArrowUp', back: 'ArrowDown', left: 'ArrowLeft', right: 'ArrowRight', run: 'ShiftRight',
 };
-// For the place's own buttons.
-const ACTIONS = ['KeyQ', 'KeyR', 'KeyT', 'KeyZ', 'KeyX', 'KeyC', 'KeyB', 'KeyY', 'KeyH', 'KeyJ', 'KeyK',
-    'KeyL'];
 
 // A key for something on the page that has the focus, not for the world.
 const isTyping = ({ target }: Event): boolean =>
@@ -63,9 +60,13 @@ export class Controls {
     pitch = -0.12;
     turnSeen = 0; // how much of what scripts have turned is in yaw
     active = false; // the world is shown, and keys are for it
-    actionCount = 0;
+    actions: readonly string[] = []; // the place's own
     onKey: (code: string, down: boolean) => void = () => {};
     onRelease: () => void = () => {}; // the window lost the keys
+    onWheel: (steps: number) => void = () => {};
+    takesKey: (code: string) => boolean = () => false; // a key that is not for the world
+    takesFire: (() => void) | null = null; // what a press of Fire does instead, and of the second
+    takesSecond: (() => void) | null = null; // button of the mouse
     onButtons: () => void = () => {}; // touch or gamepad: other buttons are down than before
     readonly runs = signal(false); // with the setting that a press is enough
     readonly touch = new Held((pressed) => this.held(pressed));
@@ -99,11 +100,26 @@ export class Controls {
                 this.look(event.movementX * TURN_PER_PIXEL, event.movementY * TURN_PER_PIXEL);
             }
         });
+        canvas.addEventListener('wheel', (event) => {
+            if (this.active && event.deltaY !== 0) {
+                this.onWheel(Math.sign(event.deltaY));
+            }
+        }, { passive: true });
         canvas.addEventListener('contextmenu', (event) => event.preventDefault());
     }
 
     isLocked(): boolean {
         return document.pointerLockElement === this.canvas;
+    }
+
+    // The mouse looks around, or is a pointer again.
+    switchMouse(): true {
+        if (this.isLocked()) {
+            document.exitPointerLock();
+        } else {
+            this.lock();
+        }
+        return true;
     }
 
     input(): Input {
@@ -112,11 +128,12 @@ export class Controls {
         const others = this.touch.buttons | this.pad.buttons;
         const runs = settings.value.toggleRun ? this.runs.value
             : held('run') === 1 || (others & RUN) !== 0;
-        const buttons = ACTIONS.slice(0, this.actionCount).reduce(
-            (bits, code, at) => bits | (this.down.has(code) ? actionBit(at) : 0),
+        const buttons = this.actions.reduce(
+            (bits, name, at) => bits | (this.down.has(actionKey(name, at)) ? actionBit(at) : 0),
             (held('jump') === 1 ? JUMP : 0) | (runs ? RUN : 0) |
             (this.firing ? FIRE : 0) | (held('use') === 1 ? USE : 0));
-        const known = actionBit(this.actionCount) - 1; // a gamepad has more buttons than a place
+        // A gamepad has more buttons than a place.
+        const known = (actionBit(this.actions.length) - 1) & (this.takesFire === null ? ~0 : ~FIRE);
         const add = (...parts: number[]): number =>
             Math.max(-1, Math.min(1, parts.reduce((sum, part) => sum + part)));
         return {
@@ -160,6 +177,9 @@ export class Controls {
 
     private held(pressed: number): void {
         this.runs.value = this.runs.value !== ((pressed & RUN) !== 0);
+        if ((pressed & FIRE) !== 0) {
+            this.takesFire?.();
+        }
         this.onButtons();
     }
 
@@ -177,7 +197,7 @@ export class Controls {
             Object.values(settings.value.keys).includes(event.code)) {
             event.preventDefault();
         }
-        if (event.repeat) {
+        if (event.repeat || (down && this.takesKey(event.code))) {
             return;
         }
         if (down) {
@@ -195,14 +215,25 @@ export class Controls {
 
     private press(event: MouseEvent): void {
         // Browsers send what a mouse would have done after each touch.
-        if (!this.active || event.button !== 0 || device.value === 'touch') {
+        if (!this.active || device.value === 'touch') {
+            return;
+        }
+        if (event.button === 2 && this.isLocked()) {
+            this.takesSecond?.();
+        }
+        if (event.button !== 0) {
             return;
         }
         if (this.isLocked()) {
-            this.firing = true;
+            this.firing = this.takesFire === null;
+            this.takesFire?.();
             return;
         }
-        // The browser may refuse, shortly after the lock was left for instance.
+        this.lock();
+    }
+
+    // The browser may refuse, shortly after the lock was left for instance.
+    private lock(): void {
         const asked = this.canvas.requestPointerLock() as Promise<void> | undefined;
         asked?.catch(() => {});
     }

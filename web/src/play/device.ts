@@ -4,6 +4,9 @@ import { effect, signal } from '@preact/signals';
 
 export type Device = 'desk' | 'touch' | 'pad';
 
+// A phone has no mouse that could hover: nobody needs to be told to click there.
+const startsWithTouch = (): boolean => matchMedia('(hover: none) and (pointer: coarse)').matches;
+
 export const device = signal<Device>('desk');
 
 // A phone's own keyboard types into a line; that does not mean that there is a real one.
@@ -12,6 +15,7 @@ const isTyping = ({ target }: Event): boolean =>
 
 // Called once, by the page. Capturing, so that no handler can keep an event from it.
 export function watchDevice(): void {
+    device.value = startsWithTouch() ? 'touch' : 'desk';
     const pointer = ({ pointerType }: PointerEvent): void => {
         device.value = pointerType === 'mouse' ? 'desk' : 'touch';
     };

@@ -4,7 +4,8 @@ import { FIRE, JUMP, RUN, USE, actionBit, type Controls } from './controls.ts';
 import { device } from './device.ts';
 import { menuBack, menuMove, menuPress, menuRoot } from './pad_menu.ts';
 
-export type PadCommand = 'menu' | 'overlay' | 'camera' | 'dig' | 'fill' | 'focus';
+export type PadCommand = 'menu' | 'overlay' | 'camera' | 'dig' | 'fill' | 'focus' | 'build' | 'build-tool' |
+    'build-turn' | 'build-next' | 'build-before' | 'build-remove';
 
 // Places in Gamepad.buttons.
 const A = 0, B = 1, X = 2, Y = 3, LB = 4, RB = 5, LT = 6, RT = 7, BACK = 8, START = 9, L3 = 10, R3 = 11;
@@ -17,9 +18,12 @@ const REPEAT_FIRST_MS = 400;
 const REPEAT_MS = 120;
 
 const OWN: readonly (readonly [number, number])[] =
-    [[A, JUMP], [X, USE], [RT, FIRE], [LB, RUN], [L3, RUN]];
+    [[A, JUMP], [X, USE], [RT, FIRE], [LB, RUN]];
 const COMMANDS: readonly (readonly [number, PadCommand])[] =
     [[START, 'menu'], [BACK, 'overlay'], [R3, 'camera'], [Y, 'focus']];
+const BUILDING: readonly (readonly [number, PadCommand])[] =
+    [[UP, 'build-turn'], [RIGHT, 'build-next'], [DOWN, 'build-tool'], [LEFT, 'build-before'],
+        [LT, 'build-remove']];
 const TERRAIN: readonly (readonly [number, PadCommand])[] = [[LT, 'dig'], [RB, 'fill']];
 // For the place's own actions, in their order. Where nobody digs, two more buttons are free.
 const ACTIONS = [UP, RIGHT, DOWN, LEFT, B];
@@ -48,6 +52,8 @@ export const padsAreWithheld = (): boolean => readPads() === null;
 
 export class GamepadReader {
     terraforms = false; // the place lets one dig
+    builds = false; // there is a build mode
+    isBuilding = false; // it is open, and has the d-pad and LT
     private readonly controls: Controls;
     private readonly command: (command: PadCommand) => void;
     private down: ReadonlySet<number> = new Set();
@@ -90,8 +96,8 @@ export class GamepadReader {
     }
 
     private world(walk: [number, number], look: [number, number]): void {
-        const actions = this.terraforms ? ACTIONS : ACTIONS_MORE;
-        const all = [...OWN, ...actions.map((at, action) => [at, actionBit(action)] as const)];
+        const actions = this.isBuilding ? [] : this.terraforms ? ACTIONS : ACTIONS_MORE;
+        const all = [...OWN, ...this.builds ? [] : [[L3, RUN] as const], ...actions.map((at, action) => [at, actionBit(action)] as const)];
         const buttons = all.reduce((bits, [at, bit]) =>
             bits | (this.down.has(at) && !this.waiting.has(at) ? bit : 0), 0);
         const { pad } = this.controls;
@@ -100,7 +106,9 @@ export class GamepadReader {
         pad.turnX = look[0] * Math.abs(look[0]); // fine near the middle
         pad.turnY = look[1] * Math.abs(look[1]);
         pad.hold(~0, buttons);
-        for (const [at, command] of [...COMMANDS, ...this.terraforms ? TERRAIN : []]) {
+        const commands = [...COMMANDS, ...this.builds ? [[L3, 'build'] as const] : [],
+            ...this.isBuilding ? BUILDING : this.terraforms ? TERRAIN : []];
+        for (const [at, command] of commands) {
             if (this.fresh.has(at)) {
                 this.command(command);
             }

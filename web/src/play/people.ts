@@ -10,6 +10,7 @@ export interface Person {
     team: string;
     shirt: number; // 0: one of our choosing
     skin: number;
+    legs: number;
     stats: ReadonlyMap<string, number>;
 }
 
@@ -35,6 +36,9 @@ export class People {
     // By body, for whoever draws them.
     readonly bodies = computed(() => new Map([...this.list.value.values()]
         .filter(({ entity }) => entity !== 0).map((person) => [person.entity, person])));
+    // The same with the team's name beside their own, for those who do not tell colours apart.
+    readonly bodiesWithTeams = computed(() => new Map([...this.bodies.value].map(([id, person]) =>
+        [id, person.team === '' ? person : { ...person, name: `${person.name} · ${person.team}` }])));
     // The columns of the board, in the order in which the world named them.
     readonly columns = computed(() => [...new Set([...this.list.value.values()]
         .flatMap(({ stats }) => [...stats.keys()]))].slice(0, STATS_SHOWN_MAX));
@@ -59,6 +63,7 @@ export class People {
             team: String(payload.team ?? ''),
             shirt: Number(payload.colourShirt),
             skin: Number(payload.colourSkin),
+            legs: Number(payload.colourLegs),
             stats: before?.stats ?? new Map(),
         });
         return before === undefined;

@@ -1,34 +1,51 @@
 // The game page: it joins the keys, the worker and the picture. What happens in the world is decided
 // elsewhere.
-import type { ClientEvent, ClientStats, Fault, Place } from '../core/bridge.ts';
+import { effect } from '@preact/signals';
+
+import { ROW, type ClientEvent, type ClientStats, type Fault, type Place, type Triple }
+    from '../core/bridge.ts';
 import type { CacheStats } from '../core/cache.ts';
 import type { Frame, FromWorker, LinkStats, Status, ToWorker } from '../core/channel.ts';
 import type { Progress } from '../core/download.ts';
+import { sentence } from '../core/reasons.ts';
 import { DiagnosticList } from '../ui/diagnostics.ts';
-import { downloadLine } from '../ui/downloads.ts';
+import { assetLine, assetRow, downloadLine } from '../ui/downloads.ts';
 import { readDropped } from '../ui/drop.ts';
 import { element } from '../ui/element.ts';
 import { FaultList, isDevelopment } from '../ui/faults.ts';
 import { Gate, type Wish } from '../ui/gate.ts';
-import { Overlay } from '../ui/overlay.ts';
+import { keepTabToken, tabStorage, tabToken } from '../ui/kept.ts';
+import type { Overlay } from '../ui/overlay.ts';
+import type { OverlayMore } from '../ui/overlay_more.ts';
+import { type AssetProgress, Assets } from './assets.ts';
+import { Budget } from './budget.ts';
+import type { BuildMode } from './build_mode.ts';
 import { Chat } from './chat.ts';
 import { Controls } from './controls.ts';
 import { watchDevice } from './device.ts';
 import { GamepadReader, type PadCommand } from './gamepad.ts';
+import { Outside } from './outside.ts';
 import { People } from './people.ts';
+import { AdaptiveQuality, levelOf } from './quality.ts';
 import { RELOAD_FAILED, reloadOnce, reloadWorked } from './reload.ts';
+import { canBuild } from './screen/help.tsx';
 import type { MenuPage } from './screen/menu.tsx';
 import { Screen } from './screen/screen.tsx';
 import { placeAbove } from './screen/widgets.tsx';
 import { change, openSettings, settings } from './settings.ts';
 import { ShownTrees } from './shown.ts';
-import { View } from './view.ts';
+import { Standing } from './standing.ts';
+import { TYPE_STRUCTURE } from './shapes.ts';
+import { Sounds } from './sound.ts';
+import { BodySounds } from './sound_bodies.ts';
+import { watchVersion } from './version.ts';
+import { View, type Drawn, type Scenery } from './view.ts';
 import { words } from '../ui/words.ts';
 
 const ROSTER_MS = 3000;
 const FULL_HEALTH = 100;
 const FPS_WINDOW_MS = 1000;
-const KEY_COMMANDS = ['overlay', 'camera', 'dig', 'fill', 'focus'] as const;
+const KEY_COMMANDS = ['overlay', 'camera', 'dig', 'fill', 'focus', 'build'] as const;
 
 // For tests and for use in the console: what is shown, read-only.
 export interface Inspection {
@@ -43,6 +60,14 @@ export interface Inspection {
     faults: Fault[]; // of client scripts, the newest
     downloads: Progress | null;
     cache: CacheStats | null;
+    drawn: Drawn;
+    scenery: Scenery;
+    assets: { known: number | null; progress: AssetProgress }; // null: no list yet
+}
+
+interface LoadedOverlay {
+    table: Overlay;
+    more: OverlayMore;
 }
 
 export class PlayPage {
@@ -54,25 +79,43 @@ export class PlayPage {
     private readonly grab = element('grab', HTMLParagraphElement);
     private readonly faults = new FaultList(element('faults', HTMLOListElement));
     private readonly diagnostics = new DiagnosticList(element('diagnostics', HTMLOListElement));
-    private readonly overlay = new Overlay(element('overlay', HTMLTableElement));
+    private overlay: LoadedOverlay | null = null; // once it was asked for
+    private readonly standing = new Standing();
     private readonly controls = new Controls(this.canvas);
+    private readonly budget = new Budget();
+    private readonly assets = new Assets((name, message) => this.faults.add(
+        { path: name, file: name, line: 0, message, tick: this.stats?.serverTick ?? 0 }));
+    private readonly view = new View(this.canvas, { assets: this.assets, budget: this.budget });
     private readonly gamepad = new GamepadReader(this.controls,
         (command) => this.command(command));
-    private readonly view = new View(this.canvas);
-    private readonly worker = new Worker(new URL('../core/worker.ts', import.meta.url),
-        { type: 'module' });
-    private readonly gate = new Gate((wish) => this.join(wish), () => this.say({ type: 'leave' }));
+    private worker: Worker | null = this.makeWorker();
+    private readonly outside = new Outside(this.canvas,
+        () => this.freeMouse(), () => this.say({ type: 'network' }));
+    private readonly checkVersion = watchVersion(() => this.outside.tellNewer());
+    private readonly gate = new Gate({
+        join: (wish) => this.join(wish),
+        cancel: () => this.leave(words.cancelled),
+        retry: () => this.say({ type: 'retry' }),
+    });
     private readonly people = new People();
     private readonly chat = new Chat(this.people,
         (feature, action, payload) => this.say({ type: 'command', feature, action, payload }),
         () => this.leave());
     private readonly shown = new ShownTrees();
+    private readonly mayFlash = (): boolean => this.view.guard.allow(this.view.clock);
+    readonly sounds = new Sounds(this.assets);
+    private readonly bodySounds = new BodySounds((name, p, volume) =>
+        this.sounds.made(name, p, volume));
     private readonly screen = new Screen(element('screen', HTMLDivElement), {
         people: this.people,
         chat: this.chat,
+        standing: this.standing,
         shown: this.shown,
+        files: { assets: this.assets, budget: this.budget },
+        sounds: this.sounds,
         controls: this.controls,
         onDig: (take) => this.dig(take),
+        onBuild: () => void this.toggleBuild(),
         onUse: (use) => this.say({ type: 'widget', use }),
         onOpenChat: () => this.openChat(),
         onCloseChat: () => this.closeChat(),
@@ -89,8 +132,11 @@ export class PlayPage {
     private frame: Frame | null = null;
     private waiting = false; // for a frame
     private pictureMs = 0;
+    private readonly adaptive = new AdaptiveQuality();
     private pictures: number[] = [];
     private phase = 'gate';
+    private name = ''; // as it was asked for
+    private hasLeft = false;
     private welcomeMs = 0;
     private chunks = 0;
     private readonly edited = new Map<string, string>();
@@ -102,12 +148,6 @@ export class PlayPage {
     constructor() {
         openSettings();
         watchDevice();
-        this.worker.addEventListener('message', (event: MessageEvent<FromWorker>) =>
-            this.hear(event.data));
-        this.worker.addEventListener('error', (event) => this.show({
-            type: 'status', phase: 'closed',
-            text: `The page made a mistake (${event.message}). Reload it.`,
-        }));
         this.controls.onKey = (code, down) => this.key(code, down);
         this.controls.onButtons = () => this.sendInput();
         // Drawing may stop now, and with it inputs: nobody must keep walking without their player.
@@ -120,6 +160,10 @@ export class PlayPage {
             addEventListener('dragover', (event) => event.preventDefault());
             addEventListener('drop', (event) => this.drop(event));
         }
+        effect(() => {
+            this.gate.showAssets(assetRow(this.assets.list.value, this.assets.progress.value));
+            this.showLoading();
+        });
         requestAnimationFrame((now) => this.picture(now));
     }
 
@@ -137,12 +181,37 @@ export class PlayPage {
             faults: this.faults.newest(),
             downloads: this.downloads?.progress ?? null,
             cache: this.downloads?.cache ?? null,
+            drawn: this.view.drawn(),
+            scenery: this.view.scenery(),
+            assets: {
+                known: this.assets.list.value?.length ?? null, progress: this.assets.progress.value,
+            },
         };
     }
 
     // The chunks that were changed, with a sum over their faces.
     terrain(): string[] {
         return [...this.edited].map(([at, value]) => `${at} ${value}`).sort();
+    }
+
+    // Ghosts of build mode that are drawn, and what the own one says.
+    building(): object {
+        const mode = this.screen.build.value?.mode;
+        return { ghosts: mode?.ghostList() ?? [], plan: mode?.plan.value ?? null };
+    }
+
+    // Bars above the heads of those who were hurt.
+    healthBars(): { text: string; part: number }[] {
+        return this.view.bodies.labels.filter(({ health }) => health >= 0)
+            .map(({ text, health }) => ({ text, part: health }));
+    }
+
+    // What players have built that is in sight.
+    structures(): { id: number; piece: number; p: number[] }[] {
+        const rows = this.frame?.shapes ?? new Float64Array();
+        return Array.from({ length: rows.length / ROW }, (_, at) => rows.subarray(at * ROW, at * ROW + ROW))
+            .filter((row) => row[1] === TYPE_STRUCTURE)
+            .map((row) => ({ id: row[0] ?? 0, piece: row[13] ?? 0, p: [...row.subarray(3, 6)] }));
     }
 
     // Turns the head; a test has no mouse that is locked.
@@ -167,36 +236,74 @@ export class PlayPage {
         }
     }
 
+    private makeWorker(): Worker {
+        this.waiting = false; // for what the last one would have said
+        const worker = new Worker(new URL('../core/worker.ts', import.meta.url), { type: 'module' });
+        worker.addEventListener('message', (event: MessageEvent<FromWorker>) =>
+            this.hear(event.data));
+        worker.addEventListener('error', () => this.workerFailed());
+        return worker;
+    }
+
+    // It could not be loaded, or made a mistake that it did not catch. The next try has a new one.
+    private workerFailed(): void {
+        this.worker?.terminate();
+        this.worker = null;
+        this.waiting = false;
+        if (this.phase !== 'gate') {
+            this.show({ type: 'status', phase: 'closed', trouble: 'core', text: words.core.worker });
+        }
+    }
+
     private say(message: ToWorker): void {
-        this.worker.postMessage(message);
+        if (message.type === 'join' || message.type === 'check') {
+            this.worker ??= this.makeWorker();
+        }
+        this.worker?.postMessage(message);
     }
 
     private join(wish: Wish): void {
-        this.say({ type: 'join', origin: location.origin, ...wish });
+        this.show({ type: 'status', phase: 'starting', text: words.joining.start });
+        this.name = wish.name;
+        this.hasLeft = false;
+        this.outside.announce(); // before the world can end the session of another window
+        this.say({ type: 'join', origin: location.origin, token: tabToken(wish.name), ...wish });
     }
 
     private hear(message: FromWorker): void {
         switch (message.type) {
             case 'status':
-                this.show(message);
+                if (!this.hasLeft) {
+                    this.show(message);
+                }
+                break;
+            case 'core':
+                this.gate.showCore(message.have, message.bytes);
                 break;
             case 'downloads':
                 this.downloads = message;
                 this.gate.showDownloads(message.progress);
-                this.loading.textContent = this.phase === 'playing'
-                    ? downloadLine(message.progress) : '';
+                this.showLoading();
                 break;
             case 'outdated':
-                if (!reloadOnce(sessionStorage, () => location.reload())) {
+                if (!reloadOnce(tabStorage(), () => location.reload())) {
                     this.show({ type: 'status', phase: 'closed', text: RELOAD_FAILED });
                 }
                 break;
             case 'room':
                 this.gate.entered(message.code);
+                keepTabToken(this.name, message.token);
+                void this.assets.open(message.placeId);
+                this.standing.room = message.code;
+                this.standing.world = message.worldId;
+                if (this.overlay !== null) {
+                    this.overlay.more.room = message.code;
+                }
                 break;
             case 'place':
                 this.edited.clear();
                 this.shown.clear();
+                this.endBuild();
                 this.open(message.place);
                 this.view.reset(message.place, message.parts);
                 break;
@@ -215,6 +322,7 @@ export class PlayPage {
                 break;
             case 'frame':
                 this.frame = message;
+                this.view.show(message.moments);
                 this.controls.turn(message.own[12] ?? 0);
                 this.waiting = false;
                 break;
@@ -224,8 +332,14 @@ export class PlayPage {
             case 'events':
                 message.events.forEach((event) => this.event(event));
                 break;
+            case 'sounds':
+                message.once.forEach((sound) => this.sounds.hear(sound));
+                if (message.state !== null) {
+                    this.sounds.set(message.state);
+                }
+                break;
             case 'shown':
-                this.shown.change(message.shown);
+                this.shown.change(message.shown, this.mayFlash);
                 break;
             case 'faults':
                 message.faults.forEach((fault) => this.faults.add(fault));
@@ -239,16 +353,25 @@ export class PlayPage {
             case 'stats':
                 this.stats = message.stats;
                 this.link = message.link;
-                this.overlay.update(message.stats, message.link, this.pictures.length);
+                this.overlay?.table.update(message.stats, message.link, this.pictures.length);
+                this.overlay?.more.update(this.downloads?.progress ?? null,
+                    this.downloads?.cache ?? null, message.costs);
                 break;
         }
     }
 
-    private show(status: Status): void {
-        const playing = status.phase === 'playing';
+    private show(said: Status): void {
+        const playing = said.phase === 'playing';
         if (playing) {
-            reloadWorked(sessionStorage);
+            reloadWorked(tabStorage());
+            if (this.phase === 'waiting') {
+                this.checkVersion(); // the server may be a new one
+            }
+        } else if (said.phase === 'connecting') {
+            this.outside.announce();
         }
+        const status = said.trouble === 'replaced'
+            ? { ...said, text: this.outside.replacedText() } : said;
         this.phase = status.phase;
         this.gate.show(status);
         this.hud.hidden = !playing;
@@ -256,6 +379,8 @@ export class PlayPage {
         this.screen.isPlaying.value = playing;
         this.controls.active = playing;
         if (!playing) {
+            this.sounds.silence();
+            this.bodySounds.reset();
             this.screen.menu.value = 'closed';
             this.chat.isOpen.value = false;
             this.controls.release();
@@ -265,11 +390,19 @@ export class PlayPage {
         }
     }
 
+    // What is missing while one plays: scripts first.
+    private showLoading(): void {
+        const scripts = this.downloads === null ? '' : downloadLine(this.downloads.progress);
+        this.loading.textContent = this.phase !== 'playing' ? ''
+            : scripts || assetLine(this.assets.progress.value);
+    }
+
     private open(place: Place): void {
         this.place = place;
         this.screen.place.value = place;
-        this.controls.actionCount = place.actions.length;
+        this.controls.actions = place.actions;
         this.gamepad.terraforms = place.terraform;
+        this.gamepad.builds = canBuild(place);
         element('place', HTMLDivElement).textContent = place.name;
         document.title = `${place.name} · Sandlot`;
     }
@@ -279,6 +412,9 @@ export class PlayPage {
         this.people.welcome(player);
         setTimeout(() => this.people.sweep(), ROSTER_MS);
         void this.chat.ask(this.gate.placeId());
+        if (this.gate.hasAccounts) {
+            void this.standing.load();
+        }
     }
 
     // --- what lies over the world ---
@@ -311,9 +447,10 @@ export class PlayPage {
         }
     }
 
-    private leave(): void {
+    private leave(text = words.left): void {
+        this.hasLeft = true; // what the worker said before it heard of that comes later
         this.say({ type: 'leave' });
-        this.show({ type: 'status', phase: 'closed', text: words.left });
+        this.show({ type: 'status', phase: 'closed', text });
     }
 
     // --- what happened ---
@@ -336,15 +473,29 @@ export class PlayPage {
             case 'presence.stat':
                 this.people.score(payload);
                 break;
+            case 'build.previewed':
+            case 'voxel.previewed':
+                void this.othersBuild(`${message.feature}.${message.action}`, payload);
+                break;
             case 'projectile.hit': {
                 const [x = 0, y = 0, z = 0] = payload.p as number[];
                 this.view.puff(x, y, z);
+                this.sounds.made('hit', [x, y, z], 0.25);
                 break;
             }
+            case 'script.effect':
+                this.view.effect(payload);
+                break;
             case 'entity.damaged':
                 if (Number(payload.cause) === this.frame?.own[1] && Number(payload.amount) > 0) {
                     this.screen.mark();
                 }
+                if (Number(payload.entityId) === this.frame?.own[1]) {
+                    this.sounds.made('hit', null, 0.35);
+                }
+                break;
+            case 'build.placed':
+                this.sounds.made('place', this.placeOf(Number(payload.entityId)), 0.35);
                 break;
             case 'entity.died':
                 this.died(Number(payload.entityId), Number(payload.cause));
@@ -353,8 +504,18 @@ export class PlayPage {
                 this.chat.hear(payload);
                 break;
             case 'session.error':
-                this.chat.note(String(payload.message));
+                this.refused(String(payload.code), sentence(String(payload.message)));
                 break;
+        }
+    }
+
+    // Who builds reads it where they look; everything else stands in the chat.
+    private refused(code: string, text: string): void {
+        const mode = this.screen.build.value?.mode;
+        if (mode?.isOpen.value === true && code !== 'chat_restricted') {
+            mode.refuse(text);
+        } else {
+            this.chat.note(text);
         }
     }
 
@@ -379,7 +540,10 @@ export class PlayPage {
         this.waiting = true;
         this.say({
             type: 'input', input: this.controls.input(), camera: this.view.cameraNumbers(),
-            rays: this.view.rays(this.place?.reach ?? 0),
+            rays: {
+                ...this.view.rays(this.place?.reach ?? 0),
+                plan: this.screen.build.value?.mode.wish() ?? null,
+            },
         });
     }
 
@@ -404,14 +568,36 @@ export class PlayPage {
                 this.openMenu('menu');
                 break;
             case 'overlay':
-                this.overlay.toggle();
+                void this.toggleOverlay();
                 break;
             case 'camera':
                 change({ camera: settings.value.camera === 'third' ? 'first' : 'third' });
                 break;
             case 'dig':
-            case 'fill':
-                this.dig(command === 'dig');
+            case 'fill': {
+                const mode = this.screen.build.value?.mode;
+                if (mode?.isOpen.value === true && mode.tools().includes(command)) {
+                    mode.tool.value = command;
+                } else {
+                    this.dig(command === 'dig');
+                }
+                break;
+            }
+            case 'build':
+                void this.toggleBuild();
+                break;
+            case 'build-tool':
+                this.screen.build.value?.mode.nextTool();
+                break;
+            case 'build-turn':
+                this.screen.build.value?.mode.rotate();
+                break;
+            case 'build-next':
+            case 'build-before':
+                this.screen.build.value?.mode.choose(command === 'build-next' ? 1 : -1);
+                break;
+            case 'build-remove':
+                this.screen.build.value?.mode.remove();
                 break;
             case 'focus':
                 document.querySelector<HTMLElement>('#script-ui :is(button, input)')?.focus();
@@ -430,17 +616,107 @@ export class PlayPage {
             Math.floor(value + (aim.normal[axis] ?? 0) * side));
         const stone = this.place.voxelKinds.findIndex(({ name }) => name === 'stone') + 1;
         const voxelKind = take ? 0 : Math.max(stone, 1);
+        this.sounds.made(take ? 'dig' : 'place', aim.point, 0.35);
         this.say({
             type: 'command', feature: 'voxel', action: 'terraform',
             payload: { shape: 0, min, max: min, voxelKind },
         });
     }
 
+    private async toggleOverlay(): Promise<void> {
+        if (this.overlay === null) {
+            const [{ Overlay: Table }, { OverlayMore: More }] = await Promise.all(
+                [import('../ui/overlay.ts'), import('../ui/overlay_more.ts')]);
+            this.overlay ??= {
+                table: new Table(element('overlay', HTMLTableElement)),
+                more: new More(element('overlay-more', HTMLDivElement)),
+            };
+            this.overlay.more.room = this.standing.room;
+        }
+        const visible = this.overlay.table.toggle();
+        this.overlay.more.show(visible);
+        element('numbers', HTMLElement).hidden = !visible;
+        this.say({ type: 'costs', wanted: visible });
+    }
+
+    // --- build mode ---
+
+    // Loaded the first time it is used, by this player or in sight of her.
+    private async loadBuild(): Promise<BuildMode | null> {
+        const { place } = this;
+        if (this.screen.build.value !== null || place === null) {
+            return this.screen.build.value?.mode ?? null;
+        }
+        const [{ BuildMode: Mode }, { BuildBar: Bar }] = await Promise.all(
+            [import('./build_mode.ts'), import('./screen/build.tsx')]);
+        if (this.screen.build.value === null && this.place === place) {
+            const mode = new Mode(place, this.view, (message) => this.say(message));
+            this.screen.build.value = { mode, Bar };
+        }
+        return this.screen.build.value?.mode ?? null;
+    }
+
+    private async toggleBuild(): Promise<void> {
+        if (this.place === null || !canBuild(this.place)) {
+            return;
+        }
+        const mode = await this.loadBuild().catch(() => null);
+        if (mode === null) {
+            this.chat.note(words.build.notLoaded);
+            return;
+        }
+        const open = !mode.isOpen.value;
+        mode.setOpen(open);
+        this.gamepad.isBuilding = open;
+        this.controls.takesKey = (code) => open && (mode.key(code) ||
+            (mode.isMouseKey(code) && this.controls.switchMouse()));
+        this.controls.takesFire = open ? () => mode.use() : null;
+        this.controls.takesSecond = open ? () => mode.remove() : null;
+        this.controls.onWheel = (steps) => open && mode.rotate(steps);
+    }
+
+    // Another place: its catalogue is another one.
+    private endBuild(): void {
+        this.screen.build.value?.mode.close();
+        this.screen.build.value = null;
+        this.gamepad.isBuilding = false;
+        this.controls.takesKey = () => false;
+        this.controls.takesFire = null;
+        this.controls.takesSecond = null;
+        this.controls.onWheel = () => {};
+    }
+
+    private async othersBuild(action: string, payload: Record<string, unknown>): Promise<void> {
+        if (Number(payload.player) !== this.people.own.value) {
+            const mode = payload.active === true ? await this.loadBuild().catch(() => null)
+                : this.screen.build.value?.mode;
+            mode?.hear(action, payload, performance.now());
+        }
+    }
+
+    // Where something in sight is; null: it is not in sight, or a part that does not move.
+    private placeOf(entity: number): Triple | null {
+        const { own, movers, shapes } = this.frame ?? {};
+        if (own !== undefined && own[0] !== 0 && own[1] === entity) {
+            return [own[2] ?? 0, own[3] ?? 0, own[4] ?? 0];
+        }
+        for (const rows of [movers ?? [], shapes ?? []]) {
+            for (let at = 0; at < rows.length; at += ROW) {
+                if (rows[at] === entity) {
+                    return [rows[at + 3] ?? 0, rows[at + 4] ?? 0, rows[at + 5] ?? 0];
+                }
+            }
+        }
+        return null;
+    }
+
     // --- the picture ---
 
     private picture(now: number): void {
         requestAnimationFrame((next) => this.picture(next));
+        this.overlay?.more.frame(now - this.pictureMs);
         const seconds = Math.min((now - this.pictureMs) / 1000, 0.1);
+        this.adaptive.add(document.hidden ? 0 : now - this.pictureMs);
         this.pictureMs = now;
         this.pictures = this.pictures.filter((at) => now - at < FPS_WINDOW_MS);
         this.pictures.push(now);
@@ -449,15 +725,23 @@ export class PlayPage {
         if (!this.waiting) {
             this.sendInput();
         }
-        if (this.frame !== null && this.place !== null) {
+        if (this.frame !== null && this.place !== null && !this.outside.isPictureLost) {
             const health = this.frame.own[10] ?? 0;
             this.health.style.width = `${Math.max(0, Math.min(100, health / FULL_HEALTH * 100))}%`;
             this.health.classList.toggle('low', health < FULL_HEALTH * 0.3);
             this.healthMeter.setAttribute('aria-valuenow', String(Math.round(health)));
-            this.view.thirdPerson = settings.value.camera === 'third';
+            this.view.setQuality(levelOf(settings.value.quality, this.adaptive));
+            this.view.ownCamera = settings.value.camera;
+            const mode = this.screen.build.value?.mode;
+            mode?.update(this.frame.plan, now);
+            mode?.findShapes(this.frame.shapes);
             this.view.draw(this.frame, this.controls.yaw, this.controls.pitch,
-                this.people.bodies.value, seconds);
+                settings.value.teamNames ? this.people.bodiesWithTeams.value
+                    : this.people.bodies.value, seconds);
+            this.shown.settle(this.mayFlash);
             placeAbove((entity) => this.view.above(entity));
+            this.bodySounds.update(this.frame.own, this.frame.movers, seconds);
+            this.sounds.update(this.view.cameraNumbers(), (entity) => this.placeOf(entity));
         }
     }
 }

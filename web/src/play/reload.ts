@@ -7,12 +7,12 @@ export const RELOAD_FAILED = 'This page and the world are of different versions,
     + 'page again did not help. Empty the browser\'s cache for this site, or tell whoever runs the '
     + 'server.';
 
-type Marks = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+type Marks = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null; // null: there is no storage
 
 // False: it has been done already, or cannot be remembered and might never end.
 export function reloadOnce(marks: Marks, reload: () => void): boolean {
     try {
-        if (marks.getItem(MARK) !== null) {
+        if (marks === null || marks.getItem(MARK) !== null) {
             return false;
         }
         marks.setItem(MARK, '1');
@@ -29,7 +29,7 @@ export function reloadOnce(marks: Marks, reload: () => void): boolean {
 // They fit: after another update the page may load itself again.
 export function reloadWorked(marks: Marks): void {
     try {
-        marks.removeItem(MARK);
+        marks?.removeItem(MARK);
     } catch {
         // storage is switched off
     }

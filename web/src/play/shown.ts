@@ -4,12 +4,14 @@ import { signal } from '@preact/signals';
 
 import type { Shown } from '../core/bridge.ts';
 import type { Value } from '../core/value.ts';
+import { LARGE_SHARE } from './flash.ts';
 
 export interface Widget {
     kind: string;
     text: string;
     title: string;
     image: string;
+    alt: string | null; // what a picture shows; null: the script does not say
     placeholder: string;
     colour: string; // as CSS has it, '' for the page's own
     size: number; // pixels; 0: the page's own
@@ -74,6 +76,7 @@ export function makeWidget(value: Value, place: string): Widget {
         text: textIn(fields, 'text'),
         title: textIn(fields, 'title'),
         image: textIn(fields, 'image'),
+        alt: typeof fields.alt === 'string' ? fields.alt : null,
         placeholder: textIn(fields, 'placeholder'),
         colour: textIn(fields, 'color', 'colour'),
         size: numberIn(fields, 'size', 8, 96, 0),
@@ -93,22 +96,73 @@ export function makeWidget(value: Value, place: string): Widget {
     };
 }
 
+// What of a tree can be bright: other texts and numbers are no flash.
+function lightOf({ kind, image, colour, size, children }: Widget): string {
+    return `${kind} ${image} ${colour} ${size}(${children.map(lightOf).join()})`;
+}
+
+const keyOf = ({ owner, entity }: Pick<Shown, 'owner' | 'entity'>): string => `${owner} ${entity}`;
+
 export class ShownTrees {
     readonly screen = signal<readonly Tree[]>([]);
     readonly above = signal<readonly Tree[]>([]);
+    private readonly shares = new Map<string, number>(); // of the screen, as they were last drawn
+    private readonly waiting = new Map<string, Tree>(); // that would flash
 
     clear(): void {
         this.screen.value = [];
         this.above.value = [];
+        this.shares.clear();
+        this.waiting.clear();
     }
 
-    change(list: readonly Shown[]): void {
+    // A tree was drawn, and fills so much of the screen.
+    measured(tree: Tree, share: number): void {
+        this.shares.set(keyOf(tree), share);
+    }
+
+    // `mayFlash` is asked before something large appears or has other colours; without leave it waits.
+    change(list: readonly Shown[], mayFlash: () => boolean = () => true): void {
         for (const { owner, entity, tree } of list) {
-            const trees = entity === 0 ? this.screen : this.above;
-            const rest = trees.value.filter((each) => each.owner !== owner || each.entity !== entity);
-            trees.value = tree === null ? rest
-                : [...rest, { owner, entity, root: makeWidget(tree, '') }]
-                    .sort((a, b) => a.root.layer - b.root.layer || a.owner - b.owner);
+            const key = keyOf({ owner, entity });
+            this.waiting.delete(key);
+            if (tree === null) {
+                this.put({ owner, entity }, null);
+                continue;
+            }
+            const wanted = { owner, entity, root: makeWidget(tree, '') };
+            if (this.isFlash(wanted) && !mayFlash()) {
+                this.waiting.set(key, wanted);
+            } else {
+                this.put(wanted, wanted);
+            }
         }
+    }
+
+    // With each picture: what waited may be shown now.
+    settle(mayFlash: () => boolean): void {
+        for (const [key, tree] of this.waiting) {
+            if (mayFlash()) {
+                this.waiting.delete(key);
+                this.put(tree, tree);
+            }
+        }
+    }
+
+    private isFlash(tree: Tree): boolean {
+        const before = this.listOf(tree).value.find((each) => keyOf(each) === keyOf(tree));
+        return (this.shares.get(keyOf(tree)) ?? 0) >= LARGE_SHARE &&
+            (before === undefined || lightOf(before.root) !== lightOf(tree.root));
+    }
+
+    private listOf({ entity }: Pick<Tree, 'entity'>): typeof this.screen {
+        return entity === 0 ? this.screen : this.above;
+    }
+
+    private put(which: Pick<Tree, 'owner' | 'entity'>, tree: Tree | null): void {
+        const trees = this.listOf(which);
+        const rest = trees.value.filter((each) => keyOf(each) !== keyOf(which));
+        trees.value = tree === null ? rest
+            : [...rest, tree].sort((a, b) => a.root.layer - b.root.layer || a.owner - b.owner);
     }
 }

@@ -1,5 +1,9 @@
 // What is being downloaded, in words and true numbers.
 import type { Progress } from '../core/download.ts';
+import type { Asset, AssetProgress } from '../play/assets.ts';
+import { words } from './words.ts';
+
+const NAMES_SHOWN = 3; // of the place's files
 
 export function megabytes(bytes: number): string {
     return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(bytes < 10_000 ? 1 : 0)} kB`
@@ -12,9 +16,28 @@ export function share(progress: Progress): number | null {
     return all === 0 ? null : (progress.sceneHave + progress.runeHave) / all;
 }
 
+export function coreLine(have: number, bytes: number): string {
+    return `Game: ${megabytes(have)} of ${megabytes(bytes)}`;
+}
+
 export function sceneLine({ sceneBytes, sceneHave }: Progress): string {
     return sceneBytes === 0 ? '' : sceneHave >= sceneBytes ? `World: ${megabytes(sceneBytes)}`
         : `World: ${megabytes(sceneHave)} of ${megabytes(sceneBytes)}`;
+}
+
+// Empty while nothing of the place's own files is on its way.
+export function assetLine({ files, filesHave, bytes, bytesHave, current }: AssetProgress): string {
+    return files === 0 ? '' : words.assets.loading(filesHave, files,
+        `${megabytes(bytesHave)} of ${megabytes(bytes)}`, current);
+}
+
+// The row of the first screen: what is on its way, or how much there is.
+export function assetRow(list: readonly Asset[] | null, progress: AssetProgress): string {
+    const all = list ?? [];
+    return assetLine(progress) || (all.length === 0 ? ''
+        : words.assets.known(all.length, megabytes(all.reduce((sum, { bytes }) => sum + bytes, 0)),
+            all.slice(0, NAMES_SHOWN).map(({ path }) => path.replace(/^assets\//, '')).join(', ') +
+                (all.length > NAMES_SHOWN ? ', …' : '')));
 }
 
 // Empty once all of them are here.

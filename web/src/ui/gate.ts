@@ -1,18 +1,23 @@
 // The screen before the world: who one is, where people play, and the progress of joining. It is
 // shown again when the connection is lost, with what is being done about it.
-import { type OpenWorld, openWorlds, readSession } from '../core/account.ts';
-import type { Status } from '../core/channel.ts';
+import { type OpenWorld, openWorlds, otherWorlds, readSession } from '../core/account.ts';
+import type { Status, Trouble } from '../core/channel.ts';
 import type { Progress } from '../core/download.ts';
-import { downloadLine, sceneLine, share } from './downloads.ts';
+import { coreLine, downloadLine, sceneLine, share } from './downloads.ts';
 import { element } from './element.ts';
+import { keep, readKept } from './kept.ts';
+import { words } from './words.ts';
 
 const NAME_KEY = 'sandlot.name';
+const TITLES: Record<Trouble, string> = {
+    full: words.full.title, replaced: words.replaced.title, core: words.core.title,
+};
 
 export interface Wish {
     name: string;
     room: string; // '': any
     place: string; // '': the default place
-    channel: string; // of that place: 'beta', or '' for what players get
+    channel: string; // of that place: 'beta', 'draft', or '' for what players get
     signedIn: boolean;
 }
 
@@ -28,9 +33,27 @@ function placeOfAddress(): string {
         new URLSearchParams(location.search).get('place') ?? '';
 }
 
-// `/place/place_obby-k3x9ab?channel=beta`, for those who test it.
+// `?place=place_obby-k3x9ab&channel=beta`, for those who test it; `draft` for those who work on it.
 function channelOfAddress(): string {
-    return new URLSearchParams(location.search).get('channel') === 'beta' ? 'beta' : '';
+    const asked = new URLSearchParams(location.search).get('channel') ?? '';
+    return ['beta', 'draft'].includes(asked) ? asked : '';
+}
+
+export interface GateActions {
+    join(wish: Wish): void;
+    cancel(): void;
+    retry(): void; // without waiting any longer
+}
+
+function makeButton(text: string, press: () => void): HTMLLIElement {
+    const item = document.createElement('li');
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'quiet';
+    button.textContent = text;
+    button.addEventListener('click', press);
+    item.append(button);
+    return item;
 }
 
 export class Gate {
@@ -50,40 +73,61 @@ export class Gate {
     private readonly cancel = element('cancel', HTMLButtonElement);
     private readonly again = element('again', HTMLButtonElement);
     private readonly leave = element('leave', HTMLParagraphElement);
-    private readonly join: (wish: Wish) => void;
+    private readonly now = element('now', HTMLButtonElement);
+    private readonly countdown = element('countdown', HTMLParagraphElement);
+    private readonly others = element('others', HTMLDivElement);
+    private readonly actions: GateActions;
+    private againMs = 0; // when it is tried again; 0: nothing is waited for
+    private isOffering = false; // other worlds than the full one
     private status: Status | null = null;
+    private core = { have: 0, bytes: 0 }; // of the game itself
+    private rows = ''; // of scene and scripts
+    private assets = ''; // and of the place's own files
     private room = roomOfAddress();
     private place = placeOfAddress();
     private readonly channel = placeOfAddress() === '' ? '' : channelOfAddress();
-    private hasAccounts = false;
+    hasAccounts = false; // the server has them
     private signedIn = false;
     private wasPlaying = false;
 
-    constructor(join: (wish: Wish) => void, leave: () => void) {
-        this.join = join;
-        this.name.value = new URLSearchParams(location.search).get('name') ??
-            localStorage.getItem(NAME_KEY) ?? '';
+    constructor(actions: GateActions) {
+        this.actions = actions;
+        const kept = readKept(NAME_KEY);
+        this.name.value = new URLSearchParams(location.search).get('name') ?? kept ?? '';
         this.name.focus();
+        this.note(!keep(NAME_KEY, kept ?? ''), words.gate.nothingKept);
+        this.note(!isSecureContext, words.gate.plainHttp);
         const asked = this.ask();
         this.form.addEventListener('submit', (event) => {
             event.preventDefault();
             void asked.then(() => this.start());
         });
-        this.cancel.addEventListener('click', () => {
-            leave();
-            this.show({ type: 'status', phase: 'closed', text: 'You have cancelled it.' });
-        });
+        this.cancel.addEventListener('click', () => actions.cancel());
         this.again.addEventListener('click', () => void this.ask().then(() => this.start()));
+        this.now.textContent = words.gate.now;
+        this.now.addEventListener('click', () => actions.retry());
+        setInterval(() => this.count(), 250);
+    }
+
+    // What one should know before one plays.
+    private note(isSo: boolean, text: string): void {
+        if (isSo) {
+            const item = document.createElement('li');
+            item.textContent = text;
+            const notes = element('notes', HTMLUListElement);
+            notes.append(item);
+            notes.hidden = false;
+        }
     }
 
     private start(): void {
         const name = this.name.value.trim();
         if (!this.signedIn) {
-            localStorage.setItem(NAME_KEY, name);
+            keep(NAME_KEY, name);
         }
         this.form.hidden = true;
         this.progress.hidden = false;
-        this.join({
+        this.actions.join({
             name, room: this.room, place: this.place, channel: this.channel, signedIn: this.signedIn,
         });
     }
@@ -107,25 +151,53 @@ export class Gate {
                 ? 'Make an account, and keep what you have' : 'Your account';
         }
         if (this.room === '') {
-            this.offer(await openWorlds());
+            void openWorlds().then((worlds) => this.offer(worlds)); // nobody waits for that
         }
     }
 
     private offer(worlds: OpenWorld[]): void {
         this.worlds.hidden = worlds.length === 0;
-        this.worlds.replaceChildren(...worlds.map((world) => {
-            const item = document.createElement('li');
-            const button = document.createElement('button');
-            button.type = 'button';
-            button.className = 'quiet';
-            button.textContent = `${world.place_name} · ${world.players} playing`;
-            button.addEventListener('click', () => {
-                this.room = world.room_code;
-                this.start();
-            });
-            item.append(button);
-            return item;
-        }));
+        this.worlds.replaceChildren(...worlds.map((world) => this.offerOne(world)));
+    }
+
+    private offerOne({ placeName, players, roomCode, placeId }: OpenWorld): HTMLLIElement {
+        return makeButton(words.gate.world(placeName ?? placeId, players), () => this.go(roomCode, ''));
+    }
+
+    private go(room: string, place: string): void {
+        this.room = room;
+        this.place = place === '' ? this.place : place;
+        this.start();
+    }
+
+    // Where else one can play, while a full world is asked again and again.
+    private async offerOthers(): Promise<void> {
+        const { place, worlds } = await otherWorlds(this.room);
+        const items = worlds.map((world) => this.offerOne(world));
+        if (place !== null && this.hasAccounts) {
+            items.push(makeButton(words.gate.anotherWorld(place.placeName ?? place.placeId),
+                () => this.go('', place.placeId)));
+        }
+        element('others-list', HTMLUListElement).replaceChildren(...items);
+        element('others-text', HTMLParagraphElement).textContent =
+            items.length > 0 ? words.full.others : words.full.noOthers;
+        this.others.hidden = !this.isOffering;
+    }
+
+    private showOthers(isWanted: boolean): void {
+        if (isWanted && !this.isOffering) {
+            void this.offerOthers();
+        }
+        this.isOffering = isWanted;
+        this.others.hidden ||= !isWanted;
+    }
+
+    private count(): void {
+        const seconds = Math.ceil((this.againMs - performance.now()) / 1000);
+        this.countdown.hidden = this.againMs === 0 || seconds <= 0;
+        if (!this.countdown.hidden) {
+            this.countdown.textContent = words.gate.countdown(seconds);
+        }
     }
 
     // '': whichever the server chooses.
@@ -152,16 +224,39 @@ export class Gate {
         }
         this.form.hidden = true;
         this.progress.hidden = false;
-        this.phase.textContent = status.phase === 'closed' ? 'You are out of the world'
-            : status.phase === 'waiting' ? 'Hold on' : status.text;
-        this.detail.textContent =
-            status.phase === 'closed' || status.phase === 'waiting' ? status.text : '';
+        const { phase, trouble } = status;
+        const isDown = phase === 'closed' || phase === 'waiting';
+        this.phase.textContent = isDown && trouble !== undefined ? TITLES[trouble]
+            : phase === 'closed' ? words.gate.closed
+            : phase === 'waiting' ? words.gate.waiting : status.text;
+        this.detail.textContent = isDown ? status.text : '';
+        this.againMs = status.waitMs === undefined ? 0 : performance.now() + status.waitMs;
+        this.now.hidden = this.againMs === 0;
+        this.count();
+        this.showOthers(phase === 'waiting' && trouble === 'full');
+        this.again.textContent = trouble === 'replaced' ? words.replaced.here : words.gate.again;
         this.bar.hidden = status.phase === 'closed';
         this.bar.classList.add('unknown');
         this.downloads.hidden = status.phase !== 'fetching';
+        this.rows = '';
+        this.downloads.textContent = status.phase === 'fetching' ? this.assets : '';
+        if (phase === 'starting') {
+            this.showCore(this.core.have, this.core.bytes);
+        }
         this.cancel.hidden = status.phase === 'closed';
         this.again.hidden = status.phase !== 'closed';
         this.leave.hidden = this.again.hidden;
+    }
+
+    // It comes while one still reads the first screen, and may be here before one starts.
+    showCore(have: number, bytes: number): void {
+        this.core = { have, bytes };
+        if (this.status?.phase === 'starting' && have < bytes) {
+            this.bar.classList.remove('unknown');
+            this.fill.style.width = `${Math.round(have / bytes * 100)}%`;
+            this.downloads.hidden = false;
+            this.downloads.textContent = coreLine(have, bytes);
+        }
     }
 
     showDownloads(progress: Progress): void {
@@ -172,9 +267,22 @@ export class Gate {
         this.bar.classList.remove('unknown');
         this.fill.style.width = `${Math.round(part * 100)}%`;
         this.detail.textContent = `${Math.round(part * 100)} %`;
-        this.downloads.textContent = [
+        this.rows = [
             sceneLine(progress), downloadLine(progress),
-            progress.isWaiting ? 'Nothing arrives; trying again…' : '',
+            progress.isWaiting ? words.gate.stuck : '',
         ].filter((line) => line !== '').join('\n');
+        this.showRows();
+    }
+
+    // The row of pictures, sounds and models. They load while one plays already, so the bar is not theirs.
+    showAssets(row: string): void {
+        this.assets = row;
+        if (this.status?.phase === 'fetching') {
+            this.showRows();
+        }
+    }
+
+    private showRows(): void {
+        this.downloads.textContent = [this.rows, this.assets].filter((row) => row !== '').join('\n');
     }
 }

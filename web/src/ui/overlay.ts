@@ -48,8 +48,10 @@ export class Overlay {
         }
     }
 
-    toggle(): void {
+    // Returns whether it is seen now.
+    toggle(): boolean {
         this.table.hidden = !this.table.hidden;
+        return !this.table.hidden;
     }
 
     // A second's worth of each, from what was counted at both ends of the window. Counters that are

@@ -11,13 +11,15 @@ interface ButtonProps {
     quiet?: boolean;
     disabled?: boolean;
     label?: string; // for those who hear the page, if the button has only a sign
+    pressed?: boolean; // of one that switches something on and off
 }
 
-export function Button({ children, onClick, quiet = false, disabled = false, label }: ButtonProps):
-JSX.Element {
+export function Button({ children, onClick, quiet = false, disabled = false, label, pressed }:
+ButtonProps): JSX.Element {
     return (
         <button type="button" class={quiet ? 'button quiet' : 'button'} disabled={disabled}
-            {...(label === undefined ? {} : { 'aria-label': label })} onClick={onClick}>
+            {...(label === undefined ? {} : { 'aria-label': label })}
+            {...(pressed === undefined ? {} : { 'aria-pressed': pressed })} onClick={onClick}>
             {children}
         </button>
     );
@@ -26,11 +28,17 @@ JSX.Element {
 const ICONS = {
     menu: 'M3 5h14M3 10h14M3 15h14',
     chat: 'M3 4h14v9H9l-4 4v-4H3z',
+    up: 'M3 9h3v8H3zM6 9l4-7c2 0 2.5 1 2 3l-.5 3H17l-1.5 9H6',
+    down: 'M3 11h3V3H3zM6 11l4 7c2 0 2.5-1 2-3l-.5-3H17L15.5 3H6',
+    star: 'M10 2.5l2.3 4.9 5.2.7-3.8 3.7.9 5.3L10 14.5l-4.6 2.6.9-5.3L2.5 8.1l5.2-.7z',
+    build: 'M3 12h6v5H3zM11 12h6v5h-6zM7 6h6v6H7z',
 };
 
-export function Icon({ name }: { name: keyof typeof ICONS }): JSX.Element {
+export function Icon({ name, filled = false }: {
+    name: keyof typeof ICONS; filled?: boolean;
+}): JSX.Element {
     return (
-        <svg viewBox="0 0 20 20" width="22" height="22" fill="none" stroke="currentColor"
+        <svg viewBox="0 0 20 20" width="22" height="22" fill={filled ? 'currentColor' : 'none'} stroke="currentColor"
             stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden>
             <path d={ICONS[name]} />
         </svg>
@@ -46,10 +54,15 @@ export function Dialog({ title, onClose, children }: {
     const heading = useId();
     useLayoutEffect(() => {
         const before = document.activeElement;
-        dialog.current?.showModal();
+        const element = dialog.current;
+        element?.showModal();
         return () => {
+            element?.close(); // while it is open, nothing outside can have the focus
             if (before instanceof HTMLElement) {
                 before.focus();
+                if (before.closest('#screen') !== null) {
+                    before.blur(); // over the world of a game the keys walk again
+                }
             }
         };
     }, []);

@@ -1,13 +1,23 @@
 // Every sentence that the game page says, in one table, so that another language is one file with the
 // same members. Names of places and people, and what servers answer, come from elsewhere.
+import { linkWords } from './link_words.ts';
+
 const english = {
+    ...linkWords,
     menu: {
         title: 'Menu',
+        notLoaded: 'The menu could not be fetched. Try again.',
         open: 'Menu',
         resume: 'Back to the game',
         settings: 'Settings',
         players: 'Players',
-        respawn: 'Start again from a spawn point',
+        respawn: 'Give up this body and start again',
+        invite: 'Invite others',
+        inviteCode: 'Room code',
+        inviteLink: 'Link',
+        copy: 'Copy the link',
+        copied: 'The link was copied.',
+        copyYourself: 'This browser does not let the page copy. The link is marked: copy it yourself.',
         leave: 'Leave',
         back: 'Back',
         close: 'Close',
@@ -18,7 +28,10 @@ const english = {
         placeholder: 'Say something, or /help',
         send: 'Send',
         log: 'Chat',
-        off: 'Nobody chats here.',
+        off: 'Chat is switched off here.',
+        guestOff: 'Guests cannot write here.',
+        guestPhrases: 'Guests can only say these.',
+        guestHelp: 'Sign in or make an account to write.',
         phrases: 'Choose what to say',
         world: 'World',
         unknownPlayer: (name: string) => `Nobody here is called ${name}.`,
@@ -29,12 +42,22 @@ const english = {
         here: (names: string[]) => `Here are: ${names.join(', ')}`,
     },
     people: {
-        joined: (name: string) => `${name} is here`,
-        left: (name: string) => `${name} has left`,
+        joined: (name: string) => `${name} joined`,
+        left: (name: string) => `${name} left`,
         you: 'you',
         mute: 'Mute',
         unmute: 'Unmute',
         report: 'Report',
+        block: 'Block',
+        unblock: 'Unblock',
+        blocked: (name: string) => `You do not see what ${name} writes any more, anywhere on this server.`,
+        unblocked: (name: string) => `You see again what ${name} writes.`,
+        kick: 'Remove',
+        kickLabel: (name: string) => `Remove ${name} from the world`,
+        kickTitle: (name: string) => `Remove ${name} from this world?`,
+        kickReason: (name: string) => `Why? ${name} reads this. It can be left empty.`,
+        kickNote: (name: string) => `${name} can come in again later.`,
+        kickDone: (name: string) => `${name} was removed from the world.`,
         alone: 'Nobody else is here.',
         reportTitle: (name: string) => `Report ${name}`,
         reportReason: 'What is it about?',
@@ -52,38 +75,107 @@ const english = {
         },
     },
     board: { label: 'Scores', name: 'Player', noTeam: 'No team' },
+    assets: {
+        known: (files: number, bytes: string, names: string) => 'Pictures, sounds and models: ' +
+            `${files === 1 ? '1 file' : `${files} files`}, ${bytes} · ${names} · each comes when it ` +
+            'is needed',
+        loading: (have: number, all: number, bytes: string, name: string) =>
+            `Pictures, sounds and models: ${have} of ${all}, ${bytes} · ${name}`,
+        listFailed: (why: string) =>
+            `the list of the place's files did not come (${why}). Load the page again.`,
+        unknown: (kind: string) => `there is no such file of that kind (${kind}, …) in the ` +
+            'place. Put it into assets/, build again, and write its name as it is there.',
+        fetchFailed: (why: string) => `it could not be fetched (${why}). If the file has ` +
+            'changed, build the place again.',
+        pictureFailed: 'the browser cannot show this picture. Save it again as PNG or JPEG, and ' +
+            'build the place again.',
+        modelFailed: (why: string) => `the model cannot be read (${why}). Export it again as ` +
+            '.glb, with PNG or JPEG pictures and without compression.',
+        emptyModel: 'there is nothing to draw in it. Export it again, with its meshes.',
+        oddModel: 'its corners are at impossible places. Apply all transforms and export it again.',
+        manyTriangles: (count: number, most: number) => `it has ${count} triangles, at most ` +
+            `${most} are drawn. Simplify it and export it again.`,
+        manyMeshes: (count: number, most: number) => `it consists of ${count} meshes, at most ` +
+            `${most} are drawn. Join meshes that have the same material.`,
+        manyPictures: (most: number) => `it has more than ${most} pictures. Join them.`,
+        manyDrawn: (most: number) => 'not all of these are drawn, because all models together have ' +
+            `more than ${most} triangles. Simplify the models, or place fewer.`,
+        manyMoved: (most: number) => `at most ${most} models that move are drawn at once. The ` +
+            'others stay plain shapes.',
+        tooMuch: 'there is no room for it beside what is in sight. Make the pictures and models ' +
+            'of the place smaller, or show fewer at once.',
+    },
+    sound: {
+        captions: 'Captions',
+        unknown: (near: readonly string[]) =>
+            `there is no such sound. There are: ${near.join(', ')}. A file belongs into assets/.`,
+    },
     left: 'You have left.',
+    cancelled: 'You cancelled it.',
+    gate: {
+        closed: 'You are no longer in the world',
+        waiting: 'One moment',
+        again: 'Try again',
+        now: 'Try now',
+        countdown: (seconds: number) => `Trying again in ${seconds} s.`,
+        stuck: 'Nothing arrives; trying again…',
+        world: (place: string, players: number) => `${place} · ${players} playing`,
+        anotherWorld: (place: string) => `Another world of ${place}`,
+        nothingKept: 'This window keeps nothing: your name, your settings and what was downloaded are '
+            + 'forgotten when you close it. Another window, or allowing this site to store data, '
+            + 'helps.',
+        plainHttp: 'This address is plain http. You can play here, but others on this network could '
+            + 'read along, and the browser may withhold gamepads and copying.',
+    },
+    full: {
+        title: 'The world is full',
+        others: 'There is room in these:',
+        noOthers: 'No other world is open now.',
+    },
+    replaced: {
+        title: 'You play somewhere else now',
+        here: 'Play here instead',
+        sameBrowser: 'You came into this world with another window of this browser. One player has '
+            + 'one body, so this window has stopped.',
+        elsewhere: 'You came into this world with another browser or another device. One player has '
+            + 'one body, so this window has stopped. If that was not you, change your password.',
+    },
+    picture: {
+        title: 'This page cannot draw here',
+        missing: 'The world is drawn with WebGL 2, and this browser does not offer it. Turn on '
+            + 'hardware acceleration (graphics acceleration) in the settings of the browser, close '
+            + 'other tabs with games, bring browser and graphics driver up to date, or use another '
+            + 'browser.',
+        lost: 'The graphics card has lost the picture. You are still in the world; the picture comes '
+            + 'back by itself in a moment.',
+        gone: 'The picture did not come back. Load the page again; you return to where you are.',
+        reload: 'Load the page again',
+    },
+    pageFailed: {
+        title: 'This page could not start',
+        text: (error: string) => `Load it again, or use another browser. (${error})`,
+    },
+    newer: 'There is a new version of this page. It is used once you load the page again.',
+    missing: {
+        none: 'This browser gives the page all that it asks for.',
+        text: (names: string) => `Missing here: ${names}. `
+            + 'Browsers allow that only over https. The game works without it.',
+        names: {
+            crypto: 'the browser’s own cryptography (the page brings its own)',
+            files: 'keeping the page’s files for later',
+            clipboard: 'copying',
+            gamepads: 'gamepads',
+        },
+    },
+    offlineNotice: 'This device says that it is offline. If the game stops, that is why.',
     health: 'Health',
     grab: 'Click to look around',
+    help: {
+        walk: 'walk', jump: 'jump', run: 'run', click: 'Click', shoot: 'shoot', dig: 'dig',
+        fill: 'fill', build: 'build', camera: 'camera', numbers: 'numbers',
+    },
     died: (who: string) => `${who} died`,
     killed: (by: string, who: string) => `${by} ⚔ ${who}`,
-    settings: {
-        title: 'Settings',
-        textSize: 'Size of texts',
-        sensitivity: 'How far the view turns',
-        invert: 'Up and down are swapped',
-        toggleRun: 'Run: press once instead of holding',
-        touch: 'Touch controls',
-        touchLayouts: {
-            'right-handed': 'Walk left, look right',
-            'left-handed': 'Walk right, look left',
-            'one-right': 'One hand, at the right',
-            'one-left': 'One hand, at the left',
-        },
-        padsWithheld: 'This browser does not let this page read gamepads.',
-        padsNeedHttps: 'This browser lets pages read gamepads only over https.',
-        camera: 'Camera',
-        first: 'Through the eyes',
-        third: 'From behind',
-        graphics: 'Picture',
-        quality: { auto: 'As good as it runs smoothly', low: 'Fast', high: 'Fine' },
-        theme: 'Colours of menus',
-        themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
-        keys: 'Keys',
-        keyPress: 'Press a key …',
-        keysReset: 'All keys as they were',
-        reset: 'All settings as they were',
-    },
     keys: {
         forward: 'Walk forward',
         back: 'Walk back',
@@ -95,13 +187,63 @@ const english = {
         dig: 'Dig',
         fill: 'Fill',
         camera: 'Change the camera',
+        build: 'Build mode',
         chat: 'Chat',
-        focus: 'To what scripts show',
-        overlay: 'Numbers',
+        focus: 'Go to what the place shows',
+        overlay: 'Numbers for creators',
+    },
+    build: {
+        title: 'Build',
+        tools: 'Tools',
+        choices: 'What to use',
+        toolNames: { build: 'Build', remove: 'Remove', dig: 'Dig', fill: 'Fill' },
+        use: { build: 'Place', remove: 'Remove', dig: 'Dig', fill: 'Fill' },
+        turn: 'Turn',
+        close: 'Done',
+        notLoaded: 'Build mode could not be loaded. Is the connection up? Try again.',
+        keys: (key: string) => 'Click places · right click or X removes · 1–9 choose · the wheel ' +
+            `turns · [ ] size · ${key} frees the mouse for these buttons`,
+        cells: ([x, y, z]: readonly number[]) => `${x} × ${y} × ${z}`,
+        health: (health: number) => `strength ${health}`,
+        groundOnly: 'only on the ground',
+        edge: (edge: number) => `${edge} × ${edge} × ${edge}`,
+        nothing: 'Look at the ground or at a wall within reach.',
+        noTarget: 'Look at something that was built.',
+        place: (name: string) => `Here: ${name}`,
+        dig: (count: number) => count === 1 ? 'Dig this block' : `Dig these ${count} blocks`,
+        fill: (name: string, count: number) =>
+            count === 1 ? `Fill with ${name}` : `Fill ${count} blocks with ${name}`,
+        remove: (name: string) => `Remove your ${name}`,
+        notOwn: (name: string) => `This ${name} is somebody else's.`,
+        reasons: {
+            forbidden: 'Nothing can be built in this place.',
+            far: 'That is out of reach; go nearer.',
+            blocked: 'Something is in the way; build beside it.',
+            unsupported: 'Nothing would hold it up; build it on the ground or on another piece.',
+            full: 'There are as many pieces as there may be; take one down first.',
+            outside: 'That is outside the place.',
+            dead: 'Only the living can do that.',
+            noChange: 'Nothing would change here.',
+        },
     },
     touch: { label: 'Buttons', fire: 'Fire', more: 'More', less: 'Less' },
     percent: (part: number) => `${Math.round(part * 100)} %`,
 };
 
 export type Words = typeof english;
-export const words: Words = english;
+
+// Another language is one more row. The page reads its choice once, when it is loaded.
+export const LANGUAGES = { en: { name: 'English', words: english } } as const;
+export type Language = keyof typeof LANGUAGES;
+
+export function chosenLanguage(): Language {
+    try {
+        const kept = JSON.parse(localStorage.getItem('sandlot.settings') ?? '{}') as unknown;
+        const wish = (kept as { language?: unknown } | null)?.language;
+        return Object.keys(LANGUAGES).find((each): each is Language => each === wish) ?? 'en';
+    } catch {
+        return 'en';
+    }
+}
+
+export const words: Words = LANGUAGES[chosenLanguage()].words;

@@ -298,7 +298,8 @@ static void check_extensions(Model *model)
         "KHR_materials_ior",          "KHR_materials_clearcoat",         "KHR_materials_sheen",
         "KHR_materials_transmission", "KHR_texture_transform",           "KHR_mesh_quantization",
         "KHR_lights_punctual"};
-    static const char *const packed[] = {"KHR_draco_mesh_compression", "EXT_meshopt_compression"};
+    static const char *const packed[] = {"KHR_draco_mesh_compression", "EXT_meshopt_compression",
+                                         "KHR_meshopt_compression"};
     uint32_t count;
     const JsonNode *node = model_list(model, "extensionsRequired", 64, &count);
     for (; node != NULL && model_is_ok(model); node = node->next) {

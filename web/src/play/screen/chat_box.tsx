@@ -82,14 +82,27 @@ function Phrases({ chat, onClose }: { chat: Chat; onClose: () => void }): JSX.El
     );
 }
 
+// Why a guest cannot write, and what to do about it.
+function GuestNote({ rule, onClose }: { rule: string; onClose: () => void }): JSX.Element {
+    return (
+        <div class="chat-guest">
+            <p>{rule === 'off' ? words.chat.guestOff : words.chat.guestPhrases}{' '}
+                <a href={`/account?next=${encodeURIComponent(location.pathname + location.search)}`}>
+                    {words.chat.guestHelp}</a></p>
+            {rule === 'off' && <Button quiet onClick={onClose}>{words.menu.close}</Button>}
+        </div>
+    );
+}
+
 export function ChatBox({ chat, onClose }: { chat: Chat; onClose: () => void }): JSX.Element {
-    const { rule } = chat.rule.value;
+    const { rule, guest } = chat.rule.value;
     return (
         <section class={chat.isOpen.value ? 'chat open' : 'chat'}>
             <Lines chat={chat} />
             {chat.isOpen.value && (rule === 'free' ? <Writing chat={chat} onClose={onClose} />
                 : rule === 'phrases' ? <Phrases chat={chat} onClose={onClose} />
-                : <p class="note">{words.chat.off}</p>)}
+                : !guest && <p class="note">{words.chat.off}</p>)}
+            {chat.isOpen.value && guest && <GuestNote rule={rule} onClose={onClose} />}
         </section>
     );
 }

@@ -1,18 +1,25 @@
 // The menu over the game: resume, settings, players, another life, leave.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useId, useLayoutEffect } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
+import type { Place } from '../../core/bridge.ts';
 import { Button, Choice, Dialog, Slider, Toggle } from '../../ui/parts.tsx';
-import { words } from '../../ui/words.ts';
+import { LANGUAGES, words, type Language } from '../../ui/words.ts';
+import { laterWords } from '../../ui/words_later.ts';
 import type { Chat } from '../chat.ts';
 import { padsAreWithheld } from '../gamepad.ts';
+import { missingHere } from '../missing.ts';
 import type { People, Person } from '../people.ts';
 import {
-    DEFAULTS, DEFAULT_KEYS, bindKey, change, settings, type KeyAction,
+    DEFAULTS, DEFAULT_KEYS, bindKey, change, keyName, keyOf, settings, type Bound, type KeyAction,
 } from '../settings.ts';
+import type { Standing } from '../standing.ts';
 
-export type MenuPage = 'closed' | 'menu' | 'settings' | 'players';
+const LANGUAGE_NAMES = Object.fromEntries(Object.entries(LANGUAGES).map(([code, { name }]) =>
+    [code, name])) as Record<Language, string>;
+
+export type MenuPage = 'closed' | 'menu' | 'settings' | 'players' | 'invite';
 
 export interface MenuActions {
     open: (page: MenuPage) => void;
@@ -20,11 +27,9 @@ export interface MenuActions {
     leave: () => void;
 }
 
-// As it stands on the key: KeyW is W, ShiftLeft is Shift Left.
-export const keyName = (code: string): string =>
-    code.replace(/^(Key|Digit)/, '').replace(/([a-z])([A-Z0-9])/g, '$1 $2');
-
-function KeyButton({ action }: { action: KeyAction }): JSX.Element {
+function KeyButton({ bound, text, actions }: {
+    bound: Bound; text: string; actions: readonly string[];
+}): JSX.Element {
     const waits = useSignal(false);
     useLayoutEffect(() => {
         if (!waits.value) {
@@ -35,27 +40,32 @@ function KeyButton({ action }: { action: KeyAction }): JSX.Element {
             event.stopPropagation();
             waits.value = false;
             if (event.code !== 'Escape') {
-                bindKey(action, event.code);
+                bindKey(bound, event.code, actions);
             }
         };
         addEventListener('keydown', hear, { capture: true, once: true });
         return () => removeEventListener('keydown', hear, { capture: true });
     }, [waits.value]);
-    const name = keyName(settings.value.keys[action]);
+    const name = keyName(keyOf(bound));
     return (
         <div class="field">
-            <span>{words.keys[action]}</span>
-            <Button quiet label={`${words.keys[action]}: ${name}`}
+            <span>{text}</span>
+            <Button quiet label={`${text}: ${name}`}
                 onClick={() => { waits.value = true; }}>
-                {waits.value ? words.settings.keyPress : <kbd>{name}</kbd>}
+                {waits.value ? laterWords.settings.keyPress : <kbd>{name}</kbd>}
             </Button>
         </div>
     );
 }
 
-function SettingsPage({ onBack }: { onBack: () => void }): JSX.Element {
-    const say = words.settings;
+const VOLUMES = ['volume', 'musicVolume', 'effectsVolume'] as const;
+
+function SettingsPage({ actions, onBack }: {
+    actions: readonly string[]; onBack: () => void;
+}): JSX.Element {
+    const say = laterWords.settings;
     const now = settings.value;
+    const missing = missingHere();
     return (
         <Dialog title={say.title} onClose={onBack}>
             <Slider label={say.textSize} value={now.textSize} min={1} max={2} step={0.1}
@@ -77,16 +87,39 @@ function SettingsPage({ onBack }: { onBack: () => void }): JSX.Element {
                 onChange={(camera) => change({ camera })} />
             <Choice label={say.graphics} value={now.quality} choices={say.quality}
                 onChange={(quality) => change({ quality })} />
+            {Object.keys(LANGUAGES).length > 1 && (
+                <Choice label={say.language} value={now.language} choices={LANGUAGE_NAMES}
+                    onChange={(language) => change({ language })} />
+            )}
+            <Toggle label={say.teamNames} value={now.teamNames}
+                onChange={(teamNames) => change({ teamNames })} />
             <Choice label={say.theme} value={now.theme} choices={say.themes}
                 onChange={(theme) => change({ theme })} />
+            <h3>{laterWords.sound.title}</h3>
+            {VOLUMES.map((name) => (
+                <Slider key={name} label={laterWords.sound[name]} value={now[name]} min={0} max={1}
+                    step={0.05} shown={words.percent(now[name])}
+                    onChange={(value) => change({ [name]: value })} />
+            ))}
+            <Toggle label={laterWords.sound.ownSounds} value={now.ownSounds}
+                onChange={(ownSounds) => change({ ownSounds })} />
+            <Toggle label={laterWords.sound.captionsOn} value={now.captions}
+                onChange={(captions) => change({ captions })} />
             <h3>{say.keys}</h3>
             {(Object.keys(DEFAULT_KEYS) as KeyAction[]).map((action) => (
-                <KeyButton key={action} action={action} />
+                <KeyButton key={action} bound={{ own: action }} text={words.keys[action]}
+                    actions={actions} />
+            ))}
+            {actions.length > 0 && <h3>{say.actions}</h3>}
+            {actions.map((name, at) => (
+                <KeyButton key={name} bound={{ place: name, at }} text={name} actions={actions} />
             ))}
             <div class="row">
-                <Button quiet onClick={() => change({ keys: DEFAULT_KEYS })}>{say.keysReset}</Button>
+                <Button quiet onClick={() => change({ keys: DEFAULT_KEYS, actionKeys: {} })}>{say.keysReset}</Button>
                 <Button quiet onClick={() => change(DEFAULTS)}>{say.reset}</Button>
             </div>
+            <p class="note" id="missing">{missing.length === 0 ? words.missing.none
+                : words.missing.text(missing.join(', '))}</p>
             <Button onClick={onBack}>{words.menu.back}</Button>
         </Dialog>
     );
@@ -118,10 +151,101 @@ function ReportForm({ person, chat, onDone }: {
     );
 }
 
-function PlayersPage({ people, chat, onBack }: {
-    people: People; chat: Chat; onBack: () => void;
+const KICK_REASON_MAX = 64; // bytes, as OWNER_REASON_BYTES_MAX
+
+// As much of a text as has room in so many bytes.
+function cutBytes(text: string, most: number): string {
+    const letters = [...text];
+    while (new TextEncoder().encode(letters.join('')).length > most) {
+        letters.pop();
+    }
+    return letters.join('');
+}
+
+// The one question before somebody is removed.
+function KickForm({ person, chat, standing, onDone }: {
+    person: Person; chat: Chat; standing: Standing; onDone: () => void;
+}): JSX.Element {
+    const say = words.people;
+    const reason = useSignal('');
+    const id = useId();
+    return (
+        <Dialog title={say.kickTitle(person.name)} onClose={onDone}>
+            <div class="field tall">
+                <label for={id}>{say.kickReason(person.name)}</label>
+                <input id={id} type="text" maxLength={KICK_REASON_MAX} value={reason}
+                    onInput={(event) => { reason.value = event.currentTarget.value; }} />
+            </div>
+            <p class="note">{say.kickNote(person.name)}</p>
+            <Button onClick={() => {
+                void standing.kick(person, cutBytes(reason.value.trim(), KICK_REASON_MAX))
+                    .then((failure) => chat.note(failure ?? say.kickDone(person.name)));
+                onDone();
+            }}>{say.kick}</Button>
+            <Button quiet onClick={onDone}>{words.menu.back}</Button>
+        </Dialog>
+    );
+}
+
+// What an account may do about somebody, where there are accounts.
+function AccountButtons({ person, chat, standing, onKick }: {
+    person: Person; chat: Chat; standing: Standing; onKick: () => void;
+}): JSX.Element {
+    const say = words.people;
+    const blocked = standing.isBlocked(person);
+    const act = (done: Promise<string | null>, text: string): void =>
+        void done.then((failure) => chat.note(failure ?? text));
+    return (
+        <>
+            {standing.canBlock.value && (
+                <Button quiet label={`${blocked ? say.unblock : say.block} ${person.name}`}
+                    onClick={() => act(standing.block(person, !blocked),
+                        blocked ? say.unblocked(person.name) : say.blocked(person.name))}>
+                    {blocked ? say.unblock : say.block}
+                </Button>
+            )}
+            {standing.canKick.value && (
+                <Button quiet label={say.kickLabel(person.name)} onClick={onKick}>{say.kick}</Button>
+            )}
+        </>
+    );
+}
+
+// The address of this world, for others. Browsers let a page copy only over https.
+function InvitePage({ room, onBack }: { room: string; onBack: () => void }): JSX.Element {
+    const said = useSignal('');
+    const field = useRef<HTMLInputElement>(null);
+    const id = useId();
+    const link = `${location.origin}/play/${room}`;
+    const copy = async (): Promise<void> => {
+        try {
+            await navigator.clipboard.writeText(link);
+            said.value = words.menu.copied;
+        } catch {
+            field.current?.focus();
+            field.current?.select();
+            said.value = document.execCommand('copy') ? words.menu.copied : words.menu.copyYourself;
+        }
+    };
+    return (
+        <Dialog title={words.menu.invite} onClose={onBack}>
+            <div class="field"><span>{words.menu.inviteCode}</span><strong>{room}</strong></div>
+            <div class="field tall">
+                <label for={id}>{words.menu.inviteLink}</label>
+                <input ref={field} id={id} type="text" readOnly value={link} />
+            </div>
+            <Button onClick={() => void copy()}>{words.menu.copy}</Button>
+            <p class="note" role="status">{said}</p>
+            <Button quiet onClick={onBack}>{words.menu.back}</Button>
+        </Dialog>
+    );
+}
+
+function PlayersPage({ people, chat, standing, onBack }: {
+    people: People; chat: Chat; standing: Standing; onBack: () => void;
 }): JSX.Element {
     const reported = useSignal<Person | null>(null);
+    const kicked = useSignal<Person | null>(null);
     const others = [...people.list.value.values()]
         .filter(({ player }) => player !== people.own.value)
         .sort((a, b) => a.name.localeCompare(b.name));
@@ -129,6 +253,12 @@ function PlayersPage({ people, chat, onBack }: {
         return (
             <ReportForm person={reported.value} chat={chat}
                 onDone={() => { reported.value = null; }} />
+        );
+    }
+    if (kicked.value !== null) {
+        return (
+            <KickForm person={kicked.value} chat={chat} standing={standing}
+                onDone={() => { kicked.value = null; }} />
         );
     }
     return (
@@ -149,6 +279,8 @@ function PlayersPage({ people, chat, onBack }: {
                                 onClick={() => { reported.value = person; }}>
                                 {words.people.report}
                             </Button>
+                            <AccountButtons person={person} chat={chat} standing={standing}
+                                onKick={() => { kicked.value = person; }} />
                         </li>
                     );
                 })}
@@ -158,17 +290,22 @@ function PlayersPage({ people, chat, onBack }: {
     );
 }
 
-export function Menu({ page, people, chat, actions }: {
-    page: MenuPage; people: People; chat: Chat; actions: MenuActions;
+export function Menu({ page, place, people, chat, standing, actions }: {
+    page: MenuPage; place: Place | null; people: People; chat: Chat; standing: Standing;
+    actions: MenuActions;
 }): JSX.Element | null {
     const back = (): void => actions.open('menu');
     switch (page) {
         case 'closed':
             return null;
         case 'settings':
-            return <SettingsPage onBack={back} />;
+            return <SettingsPage actions={place?.actions ?? []} onBack={back} />;
         case 'players':
-            return <PlayersPage people={people} chat={chat} onBack={back} />;
+            return (
+                <PlayersPage people={people} chat={chat} standing={standing} onBack={back} />
+            );
+        case 'invite':
+            return <InvitePage room={standing.room} onBack={back} />;
         case 'menu':
             return (
                 <Dialog title={words.menu.title} onClose={() => actions.open('closed')}>
@@ -177,6 +314,11 @@ export function Menu({ page, people, chat, actions }: {
                         {words.menu.settings}
                     </Button>
                     <Button quiet onClick={() => actions.open('players')}>{words.menu.players}</Button>
+                    {standing.room !== '' && (
+                        <Button quiet onClick={() => actions.open('invite')}>
+                            {words.menu.invite}
+                        </Button>
+                    )}
                     <Button quiet onClick={actions.respawn}>{words.menu.respawn}</Button>
                     <Button quiet onClick={actions.leave}>{words.menu.leave}</Button>
                 </Dialog>

@@ -7,6 +7,7 @@ import { useEffect, useRef } from 'preact/hooks';
 
 import type { Place } from '../../core/bridge.ts';
 import { words } from '../../ui/words.ts';
+import type { BuildMode } from '../build_mode.ts';
 import { FIRE, JUMP, RUN, USE, actionBit, type Controls } from '../controls.ts';
 import { settings } from '../settings.ts';
 import './touch.css';
@@ -129,9 +130,11 @@ function HoldButton({ text, kind = '', pressed, hold, move }: {
     );
 }
 
-export function TouchControls({ controls, place, onDig, onTouch }: {
-    controls: Controls; place: Place; onDig: (take: boolean) => void; onTouch: () => void;
+export function TouchControls({ controls, place, build, onDig, onTouch }: {
+    controls: Controls; place: Place; build: BuildMode | null; onDig: (take: boolean) => void;
+    onTouch: () => void;
 }): JSX.Element {
+    const isBuilding = build?.isOpen.value === true;
     const isMore = useSignal(false);
     useEffect(() => () => controls.touch.release(), []);
     const turn = (x: number, y: number): void => {
@@ -147,7 +150,7 @@ export function TouchControls({ controls, place, onDig, onTouch }: {
             act();
         }
     };
-    const more = [
+    const more = isBuilding ? [] : [
         ...place.actions.map((text, at) => ({ text, hold: press(actionBit(at)) })),
         ...place.terraform ? [
             { text: words.keys.dig, hold: once(() => onDig(true)) },
@@ -160,7 +163,7 @@ export function TouchControls({ controls, place, onDig, onTouch }: {
             <Stick controls={controls} onTouch={onTouch} />
             <div class="touch-buttons" role="group" aria-label={words.touch.label}>
                 <HoldButton text={words.keys.jump} kind="large" hold={press(JUMP)} />
-                <HoldButton text={words.touch.fire} kind="large" hold={press(FIRE)} move={turn} />
+                <HoldButton text={isBuilding ? words.build.use[build.tool.value] : words.touch.fire} kind="large" hold={press(FIRE)} move={turn} />
                 <HoldButton text={words.keys.use} hold={press(USE)} />
                 {settings.value.toggleRun && (
                     <HoldButton text={words.keys.run} pressed={controls.runs.value}

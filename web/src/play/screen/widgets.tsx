@@ -2,9 +2,11 @@
 // while its id or place in the tree stays, so that a line one types into is not lost to a change.
 import { useSignal } from '@preact/signals';
 import type { CSSProperties, JSX } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 import type { WidgetUse } from '../../core/bridge.ts';
 import { ANCHORS, type ShownTrees, type Tree, type Widget } from '../shown.ts';
+import { Picture } from './picture.tsx';
 
 type Use = (handler: number, typed: string | null) => void;
 
@@ -44,11 +46,11 @@ JSX.Element {
     );
 }
 
-function WidgetView({ widget, use }: { widget: Widget; use: Use }): JSX.Element {
+function WidgetView({ widget, use }: { widget: Widget; use: Use }): JSX.Element | null {
     const colour = widget.colour === '' ? {} : { color: widget.colour };
     switch (widget.kind) {
         case 'text':
-            return (
+            return widget.text === '' ? null : (
                 <p class="w-text" style={{
                     ...colour, ...(widget.size > 0 ? { fontSize: sized(widget.size) } : {}),
                 }}>{widget.text}</p>
@@ -75,12 +77,7 @@ function WidgetView({ widget, use }: { widget: Widget; use: Use }): JSX.Element 
             );
         }
         case 'image':
-            return (
-                <div class="w-image" role="img" aria-label={widget.image} style={{
-                    ...(widget.width > 0 ? { width: `${widget.width}px` } : {}),
-                    ...(widget.height > 0 ? { height: `${widget.height}px` } : {}),
-                }}>{widget.image}</div>
-            );
+            return <Picture widget={widget} />;
         case 'input':
             return <InputWidget widget={widget} use={use} />;
         case 'grid':
@@ -104,6 +101,37 @@ function TreeView({ tree, onUse }: { tree: Tree; onUse: (use: WidgetUse) => void
     );
 }
 
+// A tree that is higher than its place scrolls; if nothing in it takes the focus, it takes it itself,
+// so that the arrow keys move it.
+function AnchoredTree({ tree, shown, onUse }: {
+    tree: Tree; shown: ShownTrees; onUse: (use: WidgetUse) => void;
+}): JSX.Element {
+    const box = useRef<HTMLDivElement>(null);
+    const measure = (): void => {
+        const now = box.current;
+        if (now !== null) {
+            shown.measured(tree, now.clientWidth * now.clientHeight /
+                Math.max(innerWidth * innerHeight, 1));
+            const scrolls = now.scrollHeight > now.clientHeight + 1;
+            now.classList.toggle('scrolls', scrolls);
+            now.tabIndex = scrolls && now.querySelector('button, input') === null ? 0 : -1;
+        }
+    };
+    useLayoutEffect(measure);
+    useLayoutEffect(() => {
+        const watch = new ResizeObserver(measure); // the window, or the size of texts
+        if (box.current !== null) {
+            watch.observe(box.current);
+        }
+        return () => watch.disconnect();
+    }, []);
+    return (
+        <div ref={box} class="tree" style={{ zIndex: tree.root.layer }}>
+            <TreeView tree={tree} onUse={onUse} />
+        </div>
+    );
+}
+
 // On the screen, around its nine anchors.
 export function ScreenTrees({ shown, onUse }: {
     shown: ShownTrees; onUse: (use: WidgetUse) => void;
@@ -113,9 +141,7 @@ export function ScreenTrees({ shown, onUse }: {
             {ANCHORS.map((anchor) => (
                 <div key={anchor} class={`anchor ${anchor}`}>
                     {shown.screen.value.filter(({ root }) => root.anchor === anchor).map((tree) => (
-                        <div key={tree.owner} class="tree" style={{ zIndex: tree.root.layer }}>
-                            <TreeView tree={tree} onUse={onUse} />
-                        </div>
+                        <AnchoredTree key={tree.owner} tree={tree} shown={shown} onUse={onUse} />
                     ))}
                 </div>
             ))}

@@ -1,0 +1,117 @@
+// See problem.h: the document as a PlaceDoc, for place_check_all.
+#include "core/edit/problem.h"
+
+#include "core/edit/doc_inside.h"
+
+#include <string.h>
+
+typedef struct Search {
+    const EditDoc *doc;
+    PlaceScratch scratch;
+    EditProblemSink sink;
+    void *user;
+    uint32_t *terrain; // ids in order
+} Search;
+
+static void found(void *user, const PlaceFault *fault)
+{
+    const Search *search = user;
+    EditProblem problem = {.status = fault->status,
+                           .kind = EDIT_SETTINGS,
+                           .list = fault->list,
+                           .index = fault->index,
+                           .member = fault->member};
+    if (fault->part == PLACE_PART_SCENE) {
+        const bool is_terrain = fault->list != NULL && strcmp(fault->list, "terrain") == 0;
+        problem.kind = fault->list == NULL ? EDIT_SCENE : is_terrain ? EDIT_TERRAIN : EDIT_ENTITY;
+        problem.id = is_terrain ? search->terrain[fault->index] : fault->entity;
+    }
+    memcpy(problem.message, fault->message, sizeof problem.message);
+    search->sink(search->user, &problem);
+}
+
+static Status fill_list(Search *search, EditKind kind, size_t item_bytes, PlaceList *out)
+{
+    const uint32_t count = edit_doc_count(search->doc, kind);
+    uint8_t *items = place_scratch_take(&search->scratch, count + 1u, item_bytes);
+    if (items == NULL) {
+        return STATUS_LIMIT;
+    }
+    uint32_t id = edit_doc_first(search->doc, kind);
+    for (uint32_t i = 0; i < count; i++, id = edit_doc_next(search->doc, kind, id)) {
+        EditObject object;
+        const Status status = edit_doc_read(search->doc, kind, id, &search->scratch, &object);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        memcpy(items + i * item_bytes, &object, item_bytes);
+        if (kind == EDIT_TERRAIN) {
+            search->terrain[i] = id;
+        }
+    }
+    *out = (PlaceList){items, count};
+    return STATUS_OK;
+}
+
+static Status list_assets(Search *search, PlaceDoc *place)
+{
+    const uint32_t count = edit_doc_file_count(search->doc);
+    place->assets = place_scratch_take(&search->scratch, count + 1u, sizeof place->assets[0]);
+    if (place->assets == NULL) {
+        return STATUS_LIMIT;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const EditFile *file = edit_doc_file_at(search->doc, i);
+        if (asset_name_is_asset(file->path)) {
+            place->assets[place->asset_count++] = file->path;
+        }
+    }
+    return STATUS_OK;
+}
+
+// Whether a chunk's bytes are good is for a build; here it is enough that there is such a file.
+static void find_chunks(const Search *search, PlaceDoc *place)
+{
+    for (uint32_t i = 0; i < place->scene.terrain.count; i++) {
+        PlaceFillDoc *fill = place_fill(place, i);
+        if (fill->chunk.bytes != 0 && edit_doc_file_find(search->doc, fill->chunk) != NULL) {
+            fill->data = (const uint8_t *)"";
+        }
+    }
+}
+
+static Status make_place(Search *search, PlaceDoc *place)
+{
+    const EditDoc *doc = search->doc;
+    EditObject object;
+    search->terrain = place_scratch_take(&search->scratch, edit_doc_count(doc, EDIT_TERRAIN) + 1u,
+                                         sizeof search->terrain[0]);
+    Status status = search->terrain == NULL
+                        ? STATUS_LIMIT
+                        : edit_doc_read(doc, EDIT_SETTINGS, 0, &search->scratch, &object);
+    if (status == STATUS_OK) {
+        place->settings = object.settings;
+        status = edit_doc_read(doc, EDIT_SCENE, 0, &search->scratch, &object);
+    }
+    if (status == STATUS_OK) {
+        place->scene = object.scene;
+        status = fill_list(search, EDIT_TERRAIN, sizeof(PlaceFillDoc), &place->scene.terrain);
+    }
+    if (status == STATUS_OK) {
+        status = fill_list(search, EDIT_ENTITY, sizeof(PlaceEntityDoc), &place->scene.entities);
+    }
+    return status != STATUS_OK ? status : list_assets(search, place);
+}
+
+Status edit_problems(const EditDoc *doc, EditProblemSink sink, void *user)
+{
+    Search search = {.doc = doc, .scratch = {.heap = doc->heap}, .sink = sink, .user = user};
+    PlaceDoc place = {0};
+    Status status = make_place(&search, &place);
+    if (status == STATUS_OK) {
+        find_chunks(&search, &place);
+        status = place_check_all(&place, &search.scratch, found, &search);
+    }
+    place_scratch_free(&search.scratch);
+    return status;
+}

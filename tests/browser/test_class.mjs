@@ -1,0 +1,300 @@
+// A class as a school uses it: a teacher makes one of 25 from a list of names, prints the codes and hands
+// out a template; three pupils sign in with their codes and play together; a pause, a new code, a draft
+// that is read, the end. Texts of strangers stay texts.
+//   node test_class.mjs PROGRAM WEB PLACE SCREENS
+import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
+import test, { after, before } from 'node:test';
+
+import { SMALL, World, checkAccessible, closeBrowser, openBrowser, until } from './support.mjs';
+
+const [, , place, screens] = process.argv.slice(2);
+const PHONE = { width: 375, height: 740 };
+const DESK = { width: 1280, height: 800 };
+const CLASS = '<img src=x onerror=alert(1)>';
+const PUPIL = '<b onclick=alert(2)>Eve</b>';
+const TITLE = 'Town "<script>alert(3)</script>';
+const NAMES = ['Anna', 'Bert', PUPIL, ...Array.from({ length: 22 }, (_, number) => `Kid ${number + 1}`)];
+const PASSWORD = 'a sea of violets';
+let up = null;
+let kim = null; // the teacher's page
+let classAt = ''; // its path
+let codes = [];
+const pupils = [];
+
+class Up extends World {
+    command() {
+        return ['up', '--places', dirname(place), '--registration', 'open'];
+    }
+}
+
+// A browser of its own. What a page complains about fails the test, so does a dialog of a hostile text.
+async function openPage(viewport) {
+    const context = await (await openBrowser()).newContext({ viewport });
+    const page = await context.newPage();
+    const complaints = [];
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('dialog', (dialog) => { complaints.push(`a text ran: ${dialog.message()}`); void dialog.dismiss(); });
+    page.on('console', (line) => {
+        if (line.type() === 'error' && !/status of 40[0-9]/.test(line.text())) {
+            complaints.push(line.text());
+        }
+    });
+    return { context, page, complaints, go: (path) => page.goto(`http://127.0.0.1:${up.port}${path}`) };
+}
+
+// As the pages do it, with the cookie of the page.
+function send(page, method, path, body) {
+    return page.evaluate(async ([how, where, what]) => {
+        const answer = await fetch(where, {
+            method: how, headers: { 'Content-Type': 'application/json', 'X-Sandlot': '1' },
+            ...(what === undefined ? {} : { body: JSON.stringify(what) }),
+        });
+        return { status: answer.status, body: await answer.json().catch(() => null) };
+    }, [method, path, body]);
+}
+
+const shot = (page, name) => page.screenshot({ path: join(screens, `class_${name}.png`), fullPage: true });
+const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+const phaseOf = (page) => page.evaluate(() => window.sandlot?.inspect().phase);
+
+// Presses Tab until that has the focus.
+async function tabTo(page, selector) {
+    for (let count = 0; count < 250; count++) {
+        if (await page.evaluate((wanted) => document.activeElement?.matches(wanted), selector)) {
+            return;
+        }
+        await page.keyboard.press('Tab');
+    }
+    assert.fail(`Tab does not reach ${selector}`);
+}
+
+before(async () => {
+    up = await Up.start();
+    const boss = await openPage(DESK);
+    await boss.go('/class');
+    await until('the link is printed', () => /link=([\w-]+)/.test(up.output));
+    const register = (page, username, more = {}) =>
+        send(page, 'POST', '/register', { username, password: PASSWORD, ...more });
+    assert.equal((await register(boss.page, 'boss', { invitation: /link=([\w-]+)/.exec(up.output)[1] })).status, 200);
+    kim = await openPage(DESK);
+    await kim.go('/class');
+    await kim.page.waitForSelector('h1:has-text("Classes")');
+    assert.match(await kim.page.textContent('main'), /Sign in to see your classes/);
+    assert.equal((await register(kim.page, 'kim')).status, 200);
+    await kim.page.reload();
+    await kim.page.waitForSelector('text=you need the role of a teacher');
+    assert.match(await kim.page.textContent('main'), /Ask whoever runs this server .*\(kim\)/);
+    assert.equal(await kim.page.locator('form.form').count(), 0, 'nothing to make');
+    await checkAccessible(kim.page, 'classes without the role');
+    await shot(kim.page, 'no_role');
+    for (const username of ['kim', 'lee']) {
+        if (username === 'lee') {
+            const lee = await openPage(DESK);
+            await lee.go('/class');
+            await register(lee.page, 'lee');
+            await lee.context.close();
+        }
+        assert.equal((await send(boss.page, 'POST', `/api/accounts/${username}/roles`,
+            { roles: 'teacher creator' })).status, 200);
+    }
+    await boss.context.close();
+});
+
+after(async () => {
+    await closeBrowser();
+    await up?.stop();
+});
+
+test('a class of 25 from a list of names, by keyboard; faults are said at the name', async () => {
+    const { page, go, context } = kim;
+    await go('/class');
+    await page.waitForSelector('#class-name');
+    await tabTo(page, '#class-name');
+    await page.keyboard.type(CLASS);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/class\/class_\w+$/);
+    classAt = new URL(page.url()).pathname;
+    await page.waitForSelector('h1');
+    assert.equal(await page.textContent('h1'), CLASS);
+    await tabTo(page, '#names');
+    await page.keyboard.insertText([...NAMES.slice(0, 4), 'x'.repeat(33), ...NAMES.slice(4)].join('\n'));
+    await tabTo(page, 'button[type=submit]');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#names-said li');
+    assert.match(await page.textContent('#names-said li'), /Line 5: “x+” has more than 32 characters/);
+    assert.equal(await page.getAttribute('#names', 'aria-invalid'), 'true');
+    assert.ok((await page.inputValue('#names')).includes('Kid 22'), 'what was typed stays');
+    await page.fill('#names', Array.from({ length: 41 }, (_, number) => `Kid ${number}`).join('\n'));
+    await page.click('text=Make their accounts');
+    await until('too many', async () => /at most 40/.test(await page.textContent('#names-said')));
+    await page.fill('#names', 'a\u200bb');
+    await page.click('text=Make their accounts');
+    await until('hidden', async () => /Line 1.*cannot be seen/.test(await page.textContent('#names-said')));
+    await page.fill('#names', NAMES.join('\n'));
+    await page.click('text=Make their accounts');
+    await page.waitForSelector('.codes-list li');
+    codes = await page.locator('.codes-list code').allTextContents();
+    assert.equal(codes.length, 25);
+    await until('all are listed', async () => await page.locator('tbody tr').count() === 25);
+    const [sheet] = await Promise.all([context.waitForEvent('page'), page.click('text=Print the cards')]);
+    await sheet.waitForSelector('li code');
+    assert.deepEqual(await sheet.locator('li code').allTextContents(), codes);
+    assert.ok((await sheet.locator('h2').allTextContents()).includes(PUPIL), 'a name is text');
+    assert.ok(await sheet.evaluate(() => document.styleSheets.length === 1 &&
+        document.styleSheets[0].cssRules.length > 0), 'the cards have their style');
+    await sheet.screenshot({ path: join(screens, 'class_cards.png') });
+    await sheet.close();
+    await page.click('text=Done');
+});
+
+test('a template for everybody; three pupils play together in one of their places', async () => {
+    const { page } = kim;
+    await page.fill('#hand-title', TITLE);
+    await page.selectOption('#hand-from', 'template:blank');
+    await page.click('text=Hand it out');
+    await until('all have it', async () => /25 pupils got it/.test(await page.textContent('#hand-said')), 60000);
+    await until('the gallery', async () => await page.locator('.cards > li').count() === 25);
+    await checkAccessible(page, 'the class of a teacher');
+    await shot(page, 'teacher_desk');
+    for (const code of codes.slice(0, 3)) {
+        const pupil = await openPage(PHONE);
+        await pupil.go('/class');
+        assert.equal((await send(pupil.page, 'POST', '/login', { code })).status, 200);
+        pupils.push(pupil);
+    }
+    const [anna, bert, eve] = pupils;
+    await anna.go('/class');
+    await anna.page.click('.class-row');
+    await anna.page.waitForSelector('h2:has-text("Your places")');
+    await anna.page.waitForSelector('.cards > li');
+    assert.equal(await anna.page.locator('.cards > li').count(), 1, 'her own place alone');
+    assert.equal(await anna.page.locator('text=Pause the class').count(), 0, 'she leads nothing');
+    await anna.page.click('text=Let the class play it');
+    await anna.page.waitForSelector('text=Publish what you changed', { timeout: 60000 });
+    await checkAccessible(anna.page, 'the class of a pupil, phone');
+    assert.ok(await fits(anna.page), 'nothing is cut off for a pupil');
+    await shot(anna.page, 'pupil_phone');
+    for (const pupil of [anna, bert, eve]) {
+        await pupil.go(classAt);
+        await pupil.page.click('a[aria-label*="by Anna"]');
+        await pupil.page.setViewportSize(SMALL); // few pixels, because a processor draws them
+        await pupil.page.click('#enter');
+    }
+    for (const pupil of pupils) {
+        await until('they play', async () => await phaseOf(pupil.page) === 'playing', 60000);
+    }
+    assert.equal(new Set(pupils.map((pupil) => new URL(pupil.page.url()).pathname)).size, 1, 'one world');
+    await page.reload();
+    await page.waitForSelector('.live:has-text("3 play")', { timeout: 20000 });
+});
+
+test('a pause puts everybody out, and the pupils read why; then it goes on', async () => {
+    const { page } = kim;
+    await page.click('text=Pause the class');
+    await page.waitForSelector('.state.paused');
+    assert.match(await page.textContent('.notice'), /nobody can play/);
+    assert.equal(await page.locator('a:text-is("Play")').count(), 0);
+    for (const pupil of pupils) {
+        await until('they are out', async () => await phaseOf(pupil.page) !== 'playing', 30000);
+    }
+    await shot(page, 'paused_desk');
+    const [anna, bert] = pupils;
+    await bert.go(classAt);
+    await bert.page.waitForSelector('.notice.paused');
+    assert.match(await bert.page.textContent('.notice'), /Your teacher has paused the class/);
+    assert.equal(await bert.page.locator('a:text-is("Play")').count(), 0);
+    await page.click('text=Let the class go on');
+    await page.waitForSelector('text=Pause the class');
+    await until('he reads it', async () => await bert.page.locator('.notice.paused').count() === 0, 15000);
+    await bert.page.setViewportSize(DESK);
+    await bert.page.waitForSelector('a[aria-label*="by Anna"]');
+    await checkAccessible(bert.page, 'the class of a pupil');
+    await shot(bert.page, 'pupil_desk');
+    assert.deepEqual(anna.complaints.filter((text) => /text ran|policy/i.test(text)), []);
+});
+
+test('a draft is read, a code replaced by keyboard, rules kept, a colleague added', async () => {
+    const { page, go } = kim;
+    await page.click(`a[aria-label="Read the draft of ${TITLE.replaceAll('"', '\\"')} by Anna"]`);
+    await page.waitForSelector('.reader nav button');
+    await page.click('.reader nav button:has-text("place.json")');
+    await until('its text', async () => /"format"/.test(await page.textContent('.source')));
+    assert.ok((await page.textContent('h1')).includes(TITLE));
+    await checkAccessible(page, 'a draft');
+    await shot(page, 'reader_desk');
+    await page.setViewportSize(PHONE);
+    assert.ok(await fits(page), 'a draft on a phone');
+    await shot(page, 'reader_phone');
+    await page.setViewportSize(DESK);
+    await page.goBack();
+    await page.waitForSelector('tbody tr');
+
+    await tabTo(page, '[aria-label="New code for Bert"]');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('dialog[open]');
+    await checkAccessible(page, 'a question');
+    await page.keyboard.press('Escape');
+    await until('it is closed', async () => await page.locator('dialog').count() === 0);
+    assert.ok(await page.evaluate(() => document.activeElement.matches('[aria-label="New code for Bert"]')),
+        'the focus is back');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('dialog[open]');
+    await tabTo(page, 'dialog .button');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.codes-list code');
+    const fresh = await page.textContent('.codes-list code');
+    const [, bert] = pupils;
+    assert.equal((await send(bert.page, 'POST', '/login', { code: codes[1] })).status, 401, 'the old code');
+    assert.equal((await send(bert.page, 'POST', '/login', { code: fresh })).status, 200, 'the new code');
+    await page.click('text=Done');
+
+    assert.equal(await page.inputValue('#chat-rule'), 'off', 'a new class does not chat freely');
+    await page.selectOption('#chat-rule', 'free');
+    await until('saved', async () => (await send(page, 'GET', `/api${classAt.replace('/class', '/classes')}`))
+        .body.chat === 'free');
+    await page.selectOption('#chat-rule', 'phrases');
+    await page.waitForSelector('text=there are no phrases yet');
+    await until('what holds is shown', async () => await page.inputValue('#chat-rule') === 'free');
+    await page.click('text=People outside of the class');
+    await until('saved', async () => (await send(page, 'GET', `/api${classAt.replace('/class', '/classes')}`))
+        .body.public_names === true);
+    await page.fill('#teacher', MARKUP_ACCOUNT);
+    await page.press('#teacher', 'Enter');
+    await until('nobody is called so', async () => (await page.textContent('#teacher-said')) !== '');
+    assert.equal(await page.inputValue('#teacher'), MARKUP_ACCOUNT, 'what was typed stays');
+    await page.fill('#teacher', 'lee');
+    await page.press('#teacher', 'Enter');
+    await page.waitForSelector('[aria-label="Remove the teacher lee"]');
+    await page.setViewportSize(PHONE);
+    assert.ok(await fits(page), 'the class on a phone');
+    await shot(page, 'teacher_phone');
+    await page.setViewportSize(DESK);
+    await go(classAt);
+});
+
+const MARKUP_ACCOUNT = '"><svg onload=alert(4)>';
+
+test('somebody is taken out, outsiders find nothing, and the class ends with its accounts', async () => {
+    const { page } = kim;
+    await page.click('[aria-label="Take out Kid 22"]');
+    await page.click('text=Keep the account');
+    await until('24 are left', async () => await page.locator('tbody tr').count() === 24);
+    const stranger = await openPage(PHONE);
+    await stranger.go('/class');
+    await send(stranger.page, 'POST', '/register', { username: 'stranger', password: PASSWORD });
+    await stranger.go(classAt);
+    await stranger.page.waitForSelector('text=There is nothing here');
+    await stranger.context.close();
+    await page.click('section:last-child > .button.danger');
+    await page.click('text=Delete the class and all its accounts');
+    await page.waitForURL(/\/class$/);
+    await page.waitForSelector('text=You have no class yet');
+    await checkAccessible(page, 'classes');
+    await shot(page, 'classes');
+    assert.equal((await send(pupils[0].page, 'POST', '/login', { code: codes[0] })).status, 401, 'codes ended');
+    assert.deepEqual(kim.complaints, []);
+    for (const pupil of pupils) {
+        assert.deepEqual(pupil.complaints.filter((text) => /text ran|policy/i.test(text)), []);
+    }
+});

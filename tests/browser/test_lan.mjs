@@ -1,0 +1,73 @@
+// The page on the network of a school: plain http at an address that is not the machine's own, where
+// browsers withhold cryptography, service workers and the clipboard. It has a network of its own: the
+// test begins again in a namespace with that address.
+//   node test_lan.mjs PROGRAM WEB PLACE SCREENS
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import test, { after } from 'node:test';
+
+import { Player, World, closeBrowser } from './support.mjs';
+
+const ADDRESS = '10.77.0.1';
+const INSIDE = 'LAN_TEST_INSIDE';
+const [, , place, screens] = process.argv.slice(2);
+
+// With accounts: a world without them lets nobody in from another machine.
+class Up extends World {
+    command() {
+        return ['up', '--places', this.place];
+    }
+}
+
+function enterNetwork() {
+    const unshare = process.getuid() === 0 ? ['--net'] : ['--user', '--map-root-user', '--net'];
+    const setUp = `ip link set lo up && ip addr add ${ADDRESS}/32 dev lo`;
+    const tried = spawnSync('unshare', [...unshare, 'sh', '-c', setUp], { encoding: 'utf8' });
+    if (tried.status !== 0) {
+        console.log(`1..0 # SKIP skipped: no network namespace here: ${tried.stderr ?? tried.error}`);
+        return 77;
+    }
+    return spawnSync('unshare', [...unshare, 'sh', '-c', `${setUp} && exec "$0" "$@"`,
+        process.execPath, ...process.execArgv, ...process.argv.slice(1)],
+    { stdio: 'inherit', env: { ...process.env, [INSIDE]: '1' } }).status ?? 1;
+}
+
+if (process.env[INSIDE] === undefined) {
+    process.exit(enterNetwork());
+}
+
+after(closeBrowser);
+
+test('over plain http at an address of the network one plays, and is told what is missing', async (t) => {
+    process.env.SECRET_KEY ??= 'a-key-of-this-test-alone-1';
+    const up = await Up.start(join(place, '..'), () => ['--host', '0.0.0.0']);
+    t.after(() => up.stop());
+    const ada = await Player.open(up.port, 'Ada', { host: ADDRESS });
+    const { page } = ada;
+    assert.deepEqual(await page.evaluate(() => [isSecureContext, crypto.subtle === undefined,
+        'serviceWorker' in navigator, 'clipboard' in navigator]), [false, true, false, false],
+    'the browser withholds it');
+    assert.match(await page.textContent('#notes'), /plain http/);
+    await ada.playing();
+    const before = await ada.stands();
+    await ada.hold('w', 800);
+    const { x, z } = await ada.stands();
+    assert.ok(Math.hypot(x - before.x, z - before.z) > 0.5, 'she walks');
+    // Hashes are the core's, and the signature is verified by the page's own code: scripts run.
+    const { downloads, stats } = await ada.inspect();
+    assert.ok(stats.scripts > 0 && downloads.scriptsHave === downloads.scripts, JSON.stringify(downloads));
+    assert.ok(ada.files.some(({ path }) => /ed25519/.test(path)), 'the signature was verified here');
+    assert.equal(downloads.scriptsRefused, 0);
+
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Settings' }).click();
+    assert.match(await page.textContent('#missing'),
+        /Missing here: .*cryptography.*keeping the page’s files.*copying.*https/);
+    await page.setViewportSize({ width: 375, height: 667 });
+    await page.locator('#missing').scrollIntoViewIfNeeded();
+    await page.screenshot({ path: join(screens, 'lan_settings_phone.png') });
+    const ours = ada.complaints.filter((line) => !line.includes('untrustworthy'));
+    assert.deepEqual(ours, []);
+    await ada.close();
+});

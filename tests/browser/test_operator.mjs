@@ -1,0 +1,267 @@
+// The operator's pages, as somebody who runs a server uses them: live worlds, an announcement, a report
+// with its evidence, a ban, featured places, a setting that holds at once, draining; by keyboard too.
+//   node test_operator.mjs PROGRAM WEB PLACE SCREENS
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import test, { after, before } from 'node:test';
+
+import { Player, World, checkAccessible, closeBrowser, openBrowser, until } from './support.mjs';
+
+const [, , place, screens] = process.argv.slice(2);
+const PHONE = { width: 375, height: 740 };
+const DESK = { width: 1280, height: 800 };
+const MARKUP = '<img src=x onerror=alert(1)>"\'';
+const PASSWORD = 'a sea of violets';
+const SECTIONS = ['worlds', 'people', 'reports', 'approvals', 'featured', 'rules', 'invitations', 'jobs', 'log', 'audit',
+    'storage', 'about'];
+let up = null;
+let boss = null; // the operator's page
+let bo = null; // somebody who misbehaves
+
+// Without a key the server is in development, where everybody on this machine is an operator.
+process.env.SECRET_KEY = 'correct-horse-battery-staple';
+
+class Up extends World {
+    command() {
+        return ['up', '--places', dirname(place), '--registration', 'open'];
+    }
+}
+
+async function openPage(viewport) {
+    const context = await (await openBrowser()).newContext({ viewport, serviceWorkers: 'block' });
+    const page = await context.newPage();
+    const complaints = [];
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (line) => {
+        if (line.type() === 'error' && !/status of (40[0134]|503)|WebSocket/.test(line.text())) {
+            complaints.push(line.text());
+        }
+    });
+    page.on('dialog', (dialog) => {
+        complaints.push(`a script of a stranger ran: ${dialog.message()}`);
+        void dialog.dismiss();
+    });
+    page.on('request', (request) => {
+        if (new URL(request.url()).host !== `127.0.0.1:${up.port}`) {
+            complaints.push(`asks ${request.url()}`);
+        }
+    });
+    return { context, page, complaints, go: (path) => page.goto(`http://127.0.0.1:${up.port}${path}`) };
+}
+
+// As our pages ask: the status and the answer.
+function ask(page, method, path, body) {
+    return page.evaluate(async ([how, where, what]) => {
+        const answer = await fetch(where, { method: how, headers: { 'Content-Type': 'application/json', 'X-Sandlot': '1' },
+            ...(what === undefined ? {} : { body: JSON.stringify(what) }) });
+        return { status: answer.status, body: await answer.json().catch(() => null) };
+    }, [method, path, body]);
+}
+
+const register = (page, username, more = {}) => ask(page, 'POST', '/register', { username, password: PASSWORD, ...more });
+const shot = (page, name) => page.screenshot({ path: join(screens, `operator_${name}.png`), fullPage: true });
+const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+
+before(async () => {
+    up = await Up.start();
+    boss = await openPage(DESK);
+    await boss.go('/account');
+    const link = /link=([\w-]+)/.exec(up.output)?.[1];
+    assert.equal((await register(boss.page, 'boss', { invitation: link })).status, 200);
+});
+
+after(async () => {
+    await closeBrowser();
+    await up?.stop();
+    rmSync(`${up?.folder}-backups`, { recursive: true, force: true });
+});
+
+test('who is no operator reads a plain refusal', async () => {
+    const { context, page, complaints, go } = await openPage(PHONE);
+    await go('/operator');
+    await page.waitForSelector('h1:has-text("These pages are for operators")');
+    await page.waitForSelector('a.button:has-text("Sign in")');
+    await go('/account');
+    assert.equal((await register(page, 'ann')).status, 200);
+    for (const path of ['/operator', '/operator/people?who=boss', '/operator/nothing']) {
+        await go(path);
+        await page.waitForSelector('text=Your account is not an operator’s');
+    }
+    await checkAccessible(page, 'refusal');
+    await shot(page, 'refused');
+    for (const path of ['/api/live?topics=operator', '/admin/storage', '/admin/backups']) {
+        assert.equal((await ask(page, 'GET', path)).status, 403, path);
+    }
+    assert.deepEqual(complaints, []);
+    await context.close();
+});
+
+test('worlds are shown as they run; an announcement is heard; draining', async () => {
+    const { page } = boss;
+    await boss.go('/operator');
+    await page.waitForSelector('text=No world runs.');
+    bo = await Player.open(up.port, '<b>Bo</b>', { query: 'play?place=place_island', expectDrops: true });
+    await bo.playing();
+    await page.waitForSelector('tbody tr:has-text("place_island")');
+    await until('his world has a player', async () =>
+        /\b1\b/.test(await page.locator('tbody tr td').nth(1).innerText()));
+    await until('charts grow', async () =>
+        (await page.locator('.live-chart polyline').first().getAttribute('points')).split(' ').length >= 2);
+    await page.fill('#announce', `Tea at five ${MARKUP}`);
+    await page.press('#announce', 'Enter');
+    await page.waitForSelector('.outcome:has-text("Said in 1 world.")');
+    await until('bo reads it', async () =>
+        (await bo.page.evaluate(() => document.body.textContent)).includes(`Tea at five ${MARKUP}`));
+    await page.click('button:has-text("People")');
+    await page.waitForSelector('.list a:has-text("<b>Bo</b>")');
+    await shot(page, 'worlds');
+    await checkAccessible(page, 'worlds');
+    // By keyboard: the button opens a window that says what will happen; Escape leaves everything as it is.
+    await page.focus('button:has-text("Drain")');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('dialog[open]:has-text("No new world starts")');
+    await checkAccessible(page, 'asking');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Drain', 'the focus is back');
+    assert.equal((await ask(page, 'GET', '/readyz')).status, 200);
+    await page.keyboard.press('Enter');
+    await page.focus('dialog .danger');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.drain:has-text("This server drains")');
+    assert.equal((await ask(page, 'GET', '/readyz')).status, 503);
+    await page.click('button:has-text("Start worlds again")');
+    await page.waitForSelector('.drain:has-text("This server starts worlds")');
+    await until('it is ready', async () => (await ask(page, 'GET', '/readyz')).status === 200);
+});
+
+test('discover shows who plays now, without a reload, and rests while it is hidden', async () => {
+    const { context, page, complaints, go } = await openPage(DESK);
+    await go('/');
+    await page.waitForSelector('.card:has-text("Island") .live:has-text("1 plays")');
+    const opened = await page.evaluate(() => performance.getEntriesByType('resource').length);
+    assert.ok(opened > 0);
+    assert.deepEqual(complaints, []);
+    await context.close();
+});
+
+test('a report with its evidence leads to a ban, which cuts off at once and says why', async () => {
+    const ann = await openPage(PHONE);
+    await ann.go('/account');
+    assert.equal((await register(ann.page, 'cleo')).status, 200);
+    const { sessions } = (await ask(boss.page, 'GET', '/admin/sessions')).body;
+    const { account, world_id: world } = sessions.find((one) => one.username.includes('<b>Bo</b>'));
+    const sent = await ask(ann.page, 'POST', '/api/reports', { reason: 'abuse', account, world_id: world, text: MARKUP });
+    assert.equal(sent.status, 201);
+    await ann.context.close();
+    const { page } = boss;
+    await page.click('.sections a:has-text("Reports")');
+    await page.click('a:has-text("Report 1: abuse")');
+    await page.waitForSelector('.quoted');
+    assert.equal(await page.textContent('.quoted'), MARKUP, 'what strangers write stays text');
+    await page.waitForSelector('.evidence li:has-text("<b>Bo</b>"):has-text("came")');
+    await checkAccessible(page, 'report');
+    await shot(page, 'report');
+    await page.click('.ways button:has-text("Ban")');
+    await page.fill('dialog input', 'was rude to Cleo');
+    await page.selectOption('dialog select', '60');
+    await page.click('dialog .danger');
+    await page.waitForSelector('.outcome:has-text("Done.")');
+    await until('bo is cut off and reads why', async () =>
+        (await bo.page.evaluate(() => document.body.innerText)).includes('was rude to Cleo'));
+    const again = await ask(bo.page, 'POST', '/join', { place_id: 'place_island' });
+    assert.equal(again.body.error.code, 'banned');
+    await page.fill('#note', MARKUP);
+    await page.click('button:has-text("Close as acted")');
+    await page.waitForSelector('.badge:has-text("Acted")');
+    await page.click('.sections a:has-text("People")');
+    await page.waitForSelector('section:has-text("Bans") li:has-text("was rude to Cleo")');
+    await page.fill('#person', 'LEO');
+    await page.press('#person', 'Enter');
+    await page.waitForSelector('tbody a:text-is("cleo")');
+    assert.equal(await page.locator('tbody tr').count(), 1, 'nobody else has it in the name');
+    await page.fill('#person', account);
+    await page.press('#person', 'Enter');
+    await page.waitForSelector('.badge:has-text("Banned")');
+    await page.waitForSelector('h2:has-text("<b>Bo</b>")');
+    await shot(page, 'person');
+    await page.click('button:has-text("Lift the ban")');
+    await page.waitForSelector('button:text-is("Ban")');
+    assert.equal((await ask(bo.page, 'POST', '/join', { place_id: 'place_island' })).status, 200);
+});
+
+test('a featured place is on the front page of a guest; a setting holds at once', async () => {
+    const { page } = boss;
+    await page.click('.sections a:has-text("Featured")');
+    await page.fill('#collection', 'Not a name');
+    await page.press('#collection', 'Enter');
+    await page.waitForSelector('#collection[aria-invalid=true]');
+    await page.fill('#collection', 'best');
+    await page.press('#collection', 'Enter');
+    await page.fill('#collection-title', MARKUP);
+    await page.click('[aria-label="Add Obby"]');
+    await page.click('[aria-label="Add Island"]');
+    await page.click('[aria-label="Move Island up"]');
+    await page.click('button:text-is("Save")');
+    await page.waitForSelector('.outcome:has-text("Saved.")');
+    const guest = await openPage(PHONE);
+    await guest.go('/');
+    await guest.page.waitForSelector('section:has(h2:has-text("<img")) .card .title');
+    assert.deepEqual(await guest.page.locator('section:has(h2:has-text("<img")) .title').allTextContents(), ['Island', 'Obby']);
+    await page.click('.sections a:has-text("Settings")');
+    await page.selectOption('#setting-registration', 'invite');
+    await page.waitForSelector('.outcome:has-text("registration is invite now.")');
+    assert.equal((await register(guest.page, 'late')).body.error.code, 'invitation_required');
+    await page.fill('#words', 'x\nok-word');
+    await page.click('button:has-text("Save words")');
+    await page.waitForSelector('[role=alert]:has-text("line")');
+    assert.equal(await page.inputValue('#words'), 'x\nok-word', 'what was typed stays');
+    await page.click('.sections a:has-text("Invitations")');
+    await page.selectOption('#role', 'creator');
+    await page.click('button:has-text("Make an invitation")');
+    const link = new URL(await page.textContent('code.link')).searchParams.get('link');
+    assert.equal((await register(guest.page, 'maker', { invitation: link, shown_name: '<i>Maker</i>' })).status, 200);
+    // What a creator calls a place is text in the queue, among builds and in the audit.
+    assert.equal((await ask(page, 'PUT', '/admin/settings', { approve_listing: 'yes' })).status, 200);
+    const draft = (await ask(guest.page, 'POST', '/api/drafts', { title: MARKUP.slice(0, 40), template: 'blank' })).body.place_id;
+    assert.equal((await ask(guest.page, 'POST', `/api/places/${draft}/draft/publish`, { notes: 'one', channel: 'live' })).status, 202);
+    await page.click('.sections a:has-text("Builds")');
+    const build = page.locator('li', { hasText: draft });
+    await build.locator('span:text-is("done")').waitFor();
+    await build.locator('summary').click();
+    assert.match(await build.locator('pre').innerText(), /\w/);
+    await shot(page, 'builds');
+    assert.equal((await ask(guest.page, 'PATCH', `/api/places/${draft}`, { visibility: 'listed' })).status, 200);
+    await page.click('.sections a:has-text("Approvals")');
+    await page.waitForSelector('li:has-text("<img")');
+    await shot(page, 'approvals');
+    await page.click('li:has-text("<img") button:has-text("Approve")');
+    await page.waitForSelector('text=Nothing waits.');
+    await guest.context.close();
+});
+
+test('a backup is made; every page fits a phone, is accessible and complains of nothing', async () => {
+    const { page, complaints } = boss;
+    await page.click('.sections a:has-text("Storage")');
+    await page.waitForSelector('tbody tr:has-text("<i>Maker</i>")');
+    await page.click('button:has-text("Back up now")');
+    await page.click('dialog .danger');
+    await page.waitForSelector('text=is complete.');
+    await page.setViewportSize(PHONE);
+    for (const section of SECTIONS) {
+        await page.click(`.sections a[href="/operator${section === 'worlds' ? '' : `/${section}`}"]`);
+        await page.waitForSelector('.sections a[aria-current=page]');
+        await until(`${section} is loaded`, async () => (await page.textContent('.section')).length > 40 &&
+            await page.locator('.section .trouble').count() === 0);
+        await checkAccessible(page, section);
+        await shot(page, `phone_${section}`);
+        assert.ok(await fits(page), `${section}: nothing is cut off`);
+    }
+    await boss.go('/operator/audit');
+    await page.waitForSelector('tbody tr:has-text("settings")');
+    assert.ok(!(await page.textContent('tbody')).includes('this machine'), 'every act has somebody’s name');
+    await page.goBack();
+    await page.waitForSelector('.sections a[aria-current=page]:has-text("Version")');
+    assert.deepEqual(complaints, []);
+});

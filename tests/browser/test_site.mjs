@@ -1,0 +1,392 @@
+// The site around the game, as people use it: a guest finds a place and plays it; search, back and
+// forward; what an account keeps; texts of strangers stay texts.
+//   node test_site.mjs PROGRAM WEB PLACE SCREENS
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { dirname, join } from 'node:path';
+import test, { after, before } from 'node:test';
+import { crc32 } from 'node:zlib';
+
+import { makeQr } from '../../web/src/site/qr.ts';
+
+import { World, checkAccessible, closeBrowser, openBrowser, until } from './support.mjs';
+
+const [program, , place, screens] = process.argv.slice(2);
+const PHONE = { width: 375, height: 740 };
+const DESK = { width: 1280, height: 800 };
+const MARKUP = '<img src=x onerror=alert(1)>"\'';
+let up = null;
+// Another site, whose pages may show the game inside them: whatever is asked for, with the address after the ?.
+const friend = createServer((request, answer) => answer.setHeader('Content-Type', 'text/html').end(
+    `<!doctype html><title>x</title><iframe width="640" height="360" src="${decodeURIComponent(request.url.slice(2))}"></iframe>`));
+
+class Up extends World {
+    command() {
+        return ['up', '--places', dirname(place), '--registration', 'open', '--embed-origin', `http://localhost:${friend.address().port}`];
+    }
+}
+
+// A browser of its own; what the page complains about is collected, and nothing may leave the server.
+async function openPage(viewport, options = {}) {
+    const context = await (await openBrowser()).newContext({ viewport, ...options });
+    const page = await context.newPage();
+    const complaints = [];
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (line) => {
+        if (line.type() === 'error' && !/status of 40[0134]/.test(line.text())) {
+            complaints.push(line.text());
+        }
+    });
+    page.on('request', (request) => {
+        if (new URL(request.url()).host !== `127.0.0.1:${up.port}`) {
+            complaints.push(`asks ${request.url()}`);
+        }
+    });
+    return { context, page, complaints, go: (path) => page.goto(`http://127.0.0.1:${up.port}${path}`) };
+}
+
+const shot = (page, name) => page.screenshot({ path: join(screens, `site_${name}.png`) });
+
+before(async () => {
+    await new Promise((done) => friend.listen(0, '127.0.0.1', done));
+    up = await Up.start();
+});
+
+after(async () => {
+    await closeBrowser();
+    await up?.stop();
+    friend.close();
+    friend.closeAllConnections();
+});
+
+test('a guest finds a place and plays it', async () => {
+    for (const [viewport, name] of [[DESK, 'desk'], [PHONE, 'phone']]) {
+        const { context, page, complaints, go } = await openPage(viewport);
+        await go('/');
+        await page.waitForSelector('.card a');
+        await checkAccessible(page, `discover, ${name}`);
+        await shot(page, `discover_${name}`);
+        await page.locator('.card a', { hasText: 'Obby' }).first().click();
+        await page.waitForSelector('h1:has-text("Obby")');
+        assert.equal(await page.title(), 'Obby · Sandlot');
+        await checkAccessible(page, `place, ${name}`);
+        await shot(page, `place_${name}`);
+        assert.ok(await page.evaluate(() =>
+            document.documentElement.scrollWidth <= innerWidth), `${name}: nothing is cut off`);
+        if (name === 'desk') {
+            await page.click('.play');
+            await page.waitForSelector('#name');
+            await page.fill('#name', 'Ada');
+            await page.press('#name', 'Enter');
+            await until('she plays', async () =>
+                (await page.evaluate(() => window.sandlot.inspect())).phase === 'playing');
+            assert.match(page.url(), /\/play\/[A-Z0-9]+$/);
+        }
+        assert.deepEqual(complaints, []);
+        await context.close();
+    }
+});
+
+test('search follows what is typed; back, forward and reloading show the same', async () => {
+    const { context, page, go } = await openPage(DESK);
+    await go('/');
+    await page.waitForSelector('.card a');
+    await page.fill('[type=search]', 'isl');
+    await page.waitForURL(/\/search\?q=isl$/);
+    await until('one is found', async () => await page.locator('.card a').count() === 1);
+    await page.fill('[type=search]', MARKUP);
+    await until('nothing fits', async () => /Nothing fits/.test(await page.textContent('h1')));
+    assert.ok((await page.textContent('h1')).includes(MARKUP), 'it is shown as text');
+    await page.reload();
+    await until('the same again', async () => /Nothing fits/.test(await page.textContent('h1')));
+    await page.goBack(); // searching replaces what was searched before
+    await page.waitForURL(/:\d+\/$/);
+    await page.waitForSelector('h2:has-text("Popular")');
+    await page.goForward();
+    await until('the search again', async () => /Nothing fits/.test(await page.textContent('h1')));
+    await context.close();
+});
+
+test('a room is joined by its code, and a wrong code is said at its field', async () => {
+    const { context, page, go } = await openPage(DESK);
+    await go('/');
+    await page.fill('#room-code', 'nowhere');
+    await page.press('#room-code', 'Enter');
+    await until('it says so', async () =>
+        /no room NOWHERE/.test(await page.textContent('#room-said')));
+    assert.equal(await page.inputValue('#room-code'), 'nowhere', 'what was typed stays');
+    assert.equal(await page.getAttribute('#room-code', 'aria-invalid'), 'true');
+    await context.close();
+});
+
+// The rows of the QR code on the page, from its path: what a camera would see.
+const qrRows = (page) => page.evaluate(() => {
+    const drawing = document.querySelector('.qr');
+    const size = drawing.viewBox.baseVal.width - 8;
+    const rows = Array.from({ length: size }, () => new Array(size).fill('0'));
+    for (const [, x, y, width] of drawing.querySelector('path').getAttribute('d').matchAll(/M(\d+) (\d+)h(\d+)/g)) {
+        rows[y - 4].fill('1', x - 4, x - 4 + Number(width));
+    }
+    return rows.map((row) => row.join(''));
+});
+
+async function register(page, username, invitation) {
+    return page.evaluate(async (body) => (await fetch('/register', {
+        method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Sandlot': '1' },
+        body: JSON.stringify({ ...body, password: 'a sea of violets' }),
+    })).status, invitation === undefined ? { username } : { username, invitation });
+}
+
+// The one who may make places: by the password, or, the first time, by the link that the server prints.
+async function becomeMaker(page) {
+    const status = await page.evaluate(async () => (await fetch('/login', {
+        method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Sandlot': '1' },
+        body: JSON.stringify({ username: 'maker', password: 'a sea of violets' }),
+    })).status);
+    return status === 200 ? status : register(page, 'maker', /link=([\w-]+)/.exec(up.output)?.[1]);
+}
+
+test('an account has favourites, a private world with a link, and may report', async () => {
+    const { context, page, complaints, go } = await openPage(DESK);
+    await go('/place/place_obby');
+    await page.waitForSelector('h1:has-text("Obby")');
+    await page.click('button:has-text("Favourite")');
+    await until('it says to sign in', async () => /Sign in/.test(await page.textContent('.opinion')));
+    assert.equal(await register(page, 'grace'), 200);
+    await page.reload();
+    await page.waitForSelector('.who:has-text("grace")');
+    await page.click('button:has-text("Favourite")');
+    await page.waitForSelector('button[aria-pressed=true]:has-text("A favourite")');
+    await page.click('button:has-text("I like it")');
+    await until('who has not played it may not vote', async () =>
+        /play/.test(await page.textContent('.opinion')) &&
+        await page.getAttribute('button:has-text("I like it")', 'aria-pressed') === 'false');
+    await page.click('button:has-text("Play with friends")');
+    const link = await page.waitForSelector('dialog a[href*="/play/"]');
+    const way = await link.getAttribute('href');
+    assert.match(way, /\/play\/[A-Z0-9]{10}$/);
+    assert.ok(way.endsWith(await page.textContent('.big')), 'the code is that of the link');
+    assert.deepEqual(await qrRows(page), makeQr(way), 'the QR code is of the link');
+    assert.equal(await page.inputValue('.copy input'), way);
+    await checkAccessible(page, 'private world');
+    await shot(page, 'private');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    await page.click('button:has-text("Report")');
+    await page.waitForSelector('dialog[open]');
+    await page.fill('#report-text', MARKUP);
+    await checkAccessible(page, 'report');
+    await page.click('dialog .button:has-text("Send")');
+    await until('it was sent', async () => /was sent/.test(await page.textContent('.place')));
+    await go('/');
+    await page.waitForSelector('h2:has-text("Your favourites")');
+    await shot(page, 'favourites');
+    assert.deepEqual(complaints, []);
+    await context.close();
+});
+
+test('without JavaScript a place says what it is; what is not there says so', async () => {
+    const plain = await openPage(PHONE, { javaScriptEnabled: false });
+    await plain.go('/place/place_obby');
+    assert.match(await plain.page.textContent('main'),
+        /Obby[^]*Jump from block to block[^]*Versions[^]*r1[^]*JavaScript/);
+    await shot(plain.page, 'plain');
+    await plain.context.close();
+    const { context, page, go } = await openPage(PHONE);
+    for (const path of ['/place/nowhere', '/place/%E0%A4%A', `/place/${encodeURIComponent(MARKUP)}`]) {
+        await go(path);
+        await page.waitForSelector('h1:has-text("There is nothing here")');
+    }
+    await checkAccessible(page, 'nothing here');
+    await context.close();
+});
+
+// A package of the obby, another one that differs in one file, and one with a file that no place may have.
+function makeFiles() {
+    const path = (name) => join(up.folder, name);
+    execFileSync(program, ['new', path('course'), '--template', 'obby'], { stdio: 'pipe' });
+    execFileSync(program, ['pack', path('course'), '-o', path('course.game')], { stdio: 'pipe' });
+    writeFileSync(path('course/Workspace/Extra.lua'), '-- a note\n');
+    execFileSync(program, ['pack', path('course'), '-o', path('more.game')], { stdio: 'pipe' });
+    writeFileSync(path('hostile.game'), makeZip('../../etc/passwd', 'root::0:0::/:/bin/sh'));
+    return { good: path('course.game'), more: path('more.game'), hostile: path('hostile.game') };
+}
+
+// A zip with one stored file, as no honest tool would name it.
+function makeZip(name, text) {
+    const [path, data] = [Buffer.from(name), Buffer.from(text)];
+    const head = (signature, bytes) => {
+        const out = Buffer.alloc(bytes);
+        out.writeUInt32LE(signature);
+        return out;
+    };
+    const sizes = (out, at) => {
+        out.writeUInt32LE(crc32(data), at);
+        out.writeUInt32LE(data.length, at + 4);
+        out.writeUInt32LE(data.length, at + 8);
+        out.writeUInt16LE(path.length, at + 12);
+    };
+    const [local, entry, end] = [head(0x04034b50, 30), head(0x02014b50, 46), head(0x06054b50, 22)];
+    sizes(local, 14);
+    sizes(entry, 16);
+    const directory = local.length + path.length + data.length;
+    end.writeUInt16LE(1, 8);
+    end.writeUInt16LE(1, 10);
+    end.writeUInt32LE(entry.length + path.length, 12);
+    end.writeUInt32LE(directory, 16);
+    return Buffer.concat([local, path, data, entry, path, end]);
+}
+
+async function upload(page, file, notes) {
+    await page.setInputFiles('#file', file);
+    await page.fill('#notes', notes);
+    await page.click('button:has-text("Upload")');
+}
+
+test('a creator makes a place from a template, is led to publish and list it, and another one plays it', async () => {
+    const { context, page, complaints, go } = await openPage(DESK);
+    await go('/create');
+    await page.waitForSelector('text=Guests have none');
+    assert.equal(await becomeMaker(page), 200);
+    await page.reload();
+    await page.waitForSelector('text=You have no place yet');
+    await checkAccessible(page, 'create');
+    await shot(page, 'create');
+    // From a template, by keyboard alone: a draft, which can be played and is published.
+    await page.focus('#new-title');
+    await page.keyboard.type('A course');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('ArrowRight'); // the other template
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/create\/place_a-course/);
+    await page.waitForSelector('.lead:has-text("Publish the draft")');
+    assert.match(await page.getAttribute('a:has-text("Play the draft")', 'href'), /place=place_a-course.*&channel=draft$/);
+    const managed = new URL(page.url()).pathname;
+    await page.fill('#draft-notes', 'the first one');
+    await page.click('button:has-text("Publish the draft")');
+    await page.waitForSelector('.badge:has-text("live")');
+    await page.waitForSelector('.lead:has-text("List it")');
+    // Not live: it can be saved as listed, and the page says what is missing.
+    await page.click('button:has-text("Take it off")');
+    await page.waitForSelector('.lead:has-text("Make revision r1 live, then list it")');
+    await page.fill('#description', `# Jump!\n\n- **Green** is good ${MARKUP}\n\n[x](javascript:alert(1)) [rules](/search)`);
+    await page.fill('#tags', 'obby for-two');
+    await page.selectOption('#visibility', 'listed');
+    await page.click('button:has-text("Save")');
+    await page.waitForSelector('[role=status]:has-text("as soon as a revision is live")');
+    await page.fill('#tags', 'NOT A TAG!');
+    await page.click('button:has-text("Save")');
+    await page.waitForSelector('[role=alert]:has-text("tag")');
+    assert.equal(await page.inputValue('#tags'), 'NOT A TAG!', 'what was typed stays');
+    await checkAccessible(page, 'manage');
+    await shot(page, 'manage');
+    await page.click('.lead button:has-text("Make r1 live")');
+    await page.waitForSelector('.lead', { state: 'detached' });
+    assert.doesNotMatch(await page.textContent('main'), /promote/);
+    await page.click('a:has-text("See its page")');
+    await page.waitForSelector('.about h3:has-text("Jump!")');
+    assert.ok((await page.textContent('.about li')).includes(MARKUP), 'markup is text');
+    assert.equal(await page.locator('.about img, .about a').count(), 1, 'and only the good link is one');
+    assert.ok((await page.textContent('.about')).includes('[x](javascript:alert(1))'));
+    await checkAccessible(page, 'its page');
+    await shot(page, 'its_page');
+    await page.click('button:has-text("Share")');
+    assert.equal(await page.inputValue('dialog .copy input'), page.url());
+    await page.keyboard.press('Escape');
+    await page.click('a:has-text("for-two")');
+    await page.waitForSelector('.card a:has-text("A course")');
+    // Somebody else finds and plays it, and its maker sees what its scripts cost meanwhile.
+    const other = await openPage(PHONE);
+    await other.go('/search?tag=for-two');
+    await other.page.click('.card a:has-text("A course")');
+    await other.page.waitForSelector('.about h3');
+    await shot(other.page, 'its_page_phone');
+    assert.ok(await other.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is cut off');
+    await other.page.click('.play');
+    await other.page.waitForSelector('#name');
+    await other.page.fill('#name', 'Bob');
+    await other.page.press('#name', 'Enter');
+    await go(managed);
+    await until('Bob plays', async () =>
+        (await other.page.evaluate(() => window.sandlot.inspect())).phase === 'playing');
+    await page.waitForSelector('th:has-text("ServerScriptService/Game")');
+    await shot(page, 'scripts');
+    await page.setViewportSize(PHONE);
+    await shot(page, 'manage_phone');
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is cut off');
+    await checkAccessible(page, 'manage, phone');
+    assert.deepEqual([...complaints, ...other.complaints], []);
+    await other.context.close();
+    await context.close();
+});
+
+test('a creator uploads files, compares, rolls back, forks; a hostile file is refused with its rule', async () => {
+    const { context, page, complaints, go } = await openPage(DESK);
+    const { good, more, hostile } = makeFiles();
+    await go('/create');
+    assert.equal(await becomeMaker(page), 200);
+    await page.reload();
+    await page.waitForSelector('#file');
+    await upload(page, hostile, 'broken');
+    const refusal = await page.waitForSelector('form .wrong:has-text("passwd")');
+    assert.match(await refusal.textContent(), /not accepted[^]*\.\.\/etc\/passwd[^]*dotdot[^]*no path leads out/, 'the entry and the rule');
+    await shot(page, 'refused');
+    await upload(page, good, 'the first one');
+    await page.waitForSelector('.revision:has-text("the first one") button:has-text("Make live")');
+    await page.click('.lead button:has-text("Make r1 live")');
+    await page.waitForSelector('.revision:has-text("the first one") .badge:has-text("live")');
+    await upload(page, more, 'the second one');
+    await page.click('.revision:has-text("the second one") button:has-text("Make live")');
+    await page.waitForSelector('.revision:has-text("the second one") .badge:has-text("live")');
+    await page.click('summary:has-text("What has changed")');
+    await page.waitForSelector('tr:has-text("Workspace/Extra.lua"):has-text("added"):has-text("10 B")');
+    assert.equal(await page.locator('.table tbody tr').count(), 1, 'only what differs');
+    await shot(page, 'compare');
+    await page.click('.revision:has-text("the first one") button:has-text("Roll back to it")');
+    await page.waitForSelector('.revision:has-text("the first one") .badge:has-text("live")');
+    // A screenshot, which is shown on the page of the place.
+    await page.setInputFiles('#shot', { name: 'a.png', mimeType: 'image/png', buffer: await page.screenshot() });
+    await page.waitForSelector('.shots img');
+    await page.click('a:has-text("See its page")');
+    await page.waitForSelector('.cover .large');
+    // A copy of a place whose files may be read.
+    await go('/place/place_island');
+    await page.click('button:has-text("Make your own from it")');
+    await page.waitForURL(/\/create\/place_island-/);
+    // Away with it, and back.
+    await page.click('button:has-text("Put it into the trash")');
+    await page.waitForURL(/\/create$/);
+    await page.click('button:has-text("Take it out of the trash")');
+    await page.waitForSelector('a:has-text("Island")');
+    assert.deepEqual(complaints, []);
+    await context.close();
+});
+
+// A page of another site with one of ours inside it.
+async function openFrame(host, path) {
+    const context = await (await openBrowser()).newContext({ viewport: DESK });
+    const page = await context.newPage();
+    const address = encodeURIComponent(`http://127.0.0.1:${up.port}${path}`);
+    await page.goto(`http://${host}:${friend.address().port}/?${address}`);
+    return { context, frame: await (await page.waitForSelector('iframe')).contentFrame() };
+}
+
+test('the game is played inside a page of a site that the operator names, and of no other', async () => {
+    const { context, frame } = await openFrame('localhost', '/play?place=place_obby');
+    await frame.waitForSelector('#name');
+    await frame.fill('#name', 'Eve');
+    await frame.press('#name', 'Enter');
+    await until('she plays, without a cookie', async () =>
+        (await frame.evaluate(() => window.sandlot.inspect())).phase === 'playing').catch(async (error) => {
+        throw new Error(`${error.message}: ${await frame.textContent('body')}`);
+    });
+    await context.close();
+    for (const [host, path] of [['127.0.0.1', '/play'], ['localhost', '/'], ['localhost', '/account']]) {
+        const refused = await openFrame(host, path);
+        await until(`${path} in a page of ${host} is refused`, async () => /^chrome-error:/.test(refused.frame.url()));
+        await refused.context.close();
+    }
+});

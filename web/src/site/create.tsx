@@ -1,0 +1,202 @@
+// One's places: those one owns or works on, new ones, and what lies in the trash.
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+
+import './create.css';
+import { send } from './api.ts';
+import type { Session } from './api.ts';
+import { Thumbnail, Trouble, mayMake, messageOf, useLoaded } from './parts.tsx';
+import { go } from './route.ts';
+import { Sending } from './sending.tsx';
+import { words as siteWords } from './words.ts';
+import { words } from './words_create.ts';
+
+interface MyPlace {
+    place_id: string;
+    title: string;
+    role: string;
+    visibility: 'private' | 'unlisted' | 'listed';
+    live: string | null;
+    players?: number;
+    updated_at: string;
+    trashed_at: string | null;
+}
+
+function Mine({ place, changed }: { place: MyPlace; changed: () => void }): JSX.Element {
+    const [said, setSaid] = useState('');
+    const restore = async (): Promise<void> => {
+        try {
+            await send('POST', `/api/places/${encodeURIComponent(place.place_id)}/restore`, {});
+            changed();
+        } catch (cause) {
+            setSaid(messageOf(cause));
+        }
+    };
+    return (
+        <li class="mine">
+            <Thumbnail place={{ id: place.place_id, title: place.title, thumbnail: null }} />
+            <div>
+                {place.trashed_at === null
+                    ? <a href={`/create/${encodeURIComponent(place.place_id)}`}><strong>{place.title}</strong></a>
+                    : <strong>{place.title}</strong>}
+                <p class="soft">
+                    {words.roles[place.role as keyof typeof words.roles] ?? place.role}
+                    {' · '}{words.visibility[place.visibility]}
+                    {' · '}{place.live === null ? words.notLive : words.isLive(place.live)}
+                    {' · '}{siteWords.day(place.updated_at)}
+                </p>
+                {place.trashed_at !== null && <button type="button" class="button quiet"
+                    onClick={() => void restore()}>{words.restore}</button>}
+                <p class="wrong" role="alert">{said}</p>
+            </div>
+        </li>
+    );
+}
+
+// What a template looks like, drawn: a course of blocks that rises to a flag, or a floor under a sky.
+function TemplatePicture({ name }: { name: string }): JSX.Element {
+    const steps = name === 'obby' ? [0, 1, 2, 3, 4] : [];
+    return (
+        <svg class="thumbnail drawn" viewBox="0 0 320 180" aria-hidden="true">
+            <rect class="sky" width="320" height="180" />
+            <circle class="sun" cx={54} cy={42} r={20} />
+            {name === 'blank' && <g class="shade-1"><path d="M40 150l60 -34h180l-60 34z" />
+                <path class="side" d="M40 150h180v10h-180z" /></g>}
+            {steps.map((step) => <g key={step} class={step === 2 ? 'lava' : 'shade-1'}>
+                <rect x={24 + step * 56} y={142 - step * 22} width="40" height="14" />
+                <path class="top" d={`M${24 + step * 56} ${142 - step * 22}l8 -8h40l-8 8z`} />
+            </g>)}
+            {name === 'obby' && <path class="lava" d="M268 48v-38l26 10l-22 9v19z" />}
+        </svg>
+    );
+}
+
+interface Offer {
+    place_id: string;
+    title: string;
+    creator: { username: string; shown_name: string } | null;
+}
+
+// What others want to give to whoever looks.
+function Offers({ changed }: { changed: () => void }): JSX.Element | null {
+    const list = useLoaded<{ offers: Offer[] }>('/api/me/offers');
+    const [said, setSaid] = useState('');
+    const answer = async (offer: Offer, word: 'accept' | 'decline'): Promise<void> => {
+        try {
+            await send('POST', `/api/places/${encodeURIComponent(offer.place_id)}/${word}`, {});
+            setSaid('');
+            list.again();
+            changed();
+        } catch (cause) {
+            setSaid(messageOf(cause));
+        }
+    };
+    const offers = list.value?.offers ?? [];
+    if (offers.length === 0) {
+        return null;
+    }
+    return (
+        <section>
+            <h2>{words.offers}</h2>
+            <ul class="list">{offers.map((offer) => (
+                <li key={offer.place_id} class="revision">
+                    <span>{words.offer(offer.title, offer.creator?.shown_name ?? words.somebody)}</span>
+                    <span class="ways">
+                        <button type="button" class="button" onClick={() => void answer(offer, 'accept')}>
+                            {words.accept}</button>
+                        <button type="button" class="button quiet"
+                            onClick={() => void answer(offer, 'decline')}>{words.decline}</button>
+                    </span>
+                </li>
+            ))}</ul>
+            <p class="wrong" role="alert">{said}</p>
+        </section>
+    );
+}
+
+// From a template: a draft on the server, to be worked on.
+function FromTemplate(): JSX.Element {
+    const [title, setTitle] = useState('');
+    const [template, setTemplate] = useState('obby');
+    const [typescript, setTypescript] = useState(false);
+    const [said, setSaid] = useState('');
+    const make = async (event: Event): Promise<void> => {
+        event.preventDefault();
+        try {
+            const made = await send<{ place_id: string }>('POST', '/api/drafts',
+                { title: title.trim(), template, typescript });
+            go(`/create/${encodeURIComponent(made.place_id)}`);
+        } catch (cause) {
+            setSaid(messageOf(cause));
+        }
+    };
+    return (
+        <form class="form" onSubmit={(event) => void make(event)}>
+            <label for="new-title">{words.name}</label>
+            <input id="new-title" required maxLength={60} value={title} aria-describedby="new-said"
+                aria-invalid={said !== ''}
+                onInput={(event) => { setTitle(event.currentTarget.value); setSaid(''); }} />
+            <fieldset class="choices">
+                <legend>{words.template}</legend>
+                {Object.entries(words.templates).map(([name, { name: called, about }]) => (
+                    <label key={name}>
+                        <input type="radio" name="template" value={name} checked={template === name}
+                            onChange={() => setTemplate(name)} />
+                        <TemplatePicture name={name} />
+                        <strong>{called}</strong>
+                        <span class="soft">{about}</span>
+                    </label>
+                ))}
+            </fieldset>
+            <label class="check"><input type="checkbox" checked={typescript}
+                onChange={(event) => setTypescript(event.currentTarget.checked)} />
+            {words.typescript}</label>
+            <button class="button" type="submit">{words.make}</button>
+            <p id="new-said" class="wrong" role="alert">{said}</p>
+        </form>
+    );
+}
+
+export function CreatePage({ session }: { session: Session | null }): JSX.Element {
+    const list = useLoaded<{ places: MyPlace[] }>(session?.signed_in === true ? '/api/me/places?limit=100' : null);
+    if (session === null) {
+        return <p role="status">{siteWords.loading}</p>;
+    }
+    if (!session.signed_in || session.is_guest === true) {
+        return (
+            <div class="empty">
+                <h1>{words.title}</h1>
+                <p>{words.needAccount}</p>
+                <p><a class="button" href="/account">{siteWords.signIn}</a></p>
+            </div>
+        );
+    }
+    const isMaker = mayMake(session);
+    const places = list.value?.places ?? [];
+    const kept = places.filter((place) => place.trashed_at === null);
+    const trash = places.filter((place) => place.trashed_at !== null);
+    return (
+        <>
+            <h1>{words.title}</h1>
+            {list.failure !== null && <Trouble failure={list.failure} again={list.again} />}
+            {list.value !== null && kept.length === 0 && isMaker && <p>{words.none}</p>}
+            <ul class="list">{kept.map((place) =>
+                <Mine key={place.place_id} place={place} changed={list.again} />)}</ul>
+            <Offers changed={list.again} />
+            {!isMaker ? <p>{words.needRole}</p> : <div class="two">
+                <section><h2>{words.fromTemplate}</h2><FromTemplate /></section>
+                <section><h2>{words.fromFile}</h2>
+                    <Sending label={words.upload}
+                        path={(notes) => `/api/places?${new URLSearchParams({ notes })}`}
+                        done={(sent) => go(`/create/${encodeURIComponent(sent.place_id)}`)} />
+                </section>
+            </div>}
+            {trash.length > 0 && <section>
+                <h2>{words.trash}</h2>
+                <p class="soft">{words.trashHint}</p>
+                <ul class="list">{trash.map((place) =>
+                    <Mine key={place.place_id} place={place} changed={list.again} />)}</ul>
+            </section>}
+        </>
+    );
+}

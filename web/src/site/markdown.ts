@@ -1,0 +1,129 @@
+// Descriptions of places: a small part of Markdown, made into Preact nodes and never into markup, so a
+// text cannot become anything but the elements below. Everything that is not understood stays text.
+//
+//   # heading      - item   1. item      ```code```      a blank line begins a paragraph
+//   **bold**  *italic*  _italic_  `code`  [text](https://… or /path)
+//
+// The time is linear in the length of the text: every pattern is bounded, and nesting has a limit.
+import { h } from 'preact';
+import type { ComponentChild, JSX } from 'preact';
+
+const NESTED_MAX = 3; // a link in italics in bold
+const BLOCKS_MAX = 500;
+const HEADINGS = ['h3', 'h4', 'h5'] as const; // a page has h1 and h2 itself
+
+// Only pages: http(s) elsewhere, or a path of this site, which does not begin like another site's.
+export function safeAddress(text: string): string | null {
+    if (/[\u0000-\u0020\u007f-\u009f\\<>"]/.test(text)) {
+        return null;
+    }
+    if (/^\/(?!\/)/.test(text)) {
+        return text;
+    }
+    return /^https?:\/\/[^/?#@]+([/?#]|$)/i.test(text) && URL.canParse(text) ? text : null;
+}
+
+function makeLink(text: string, to: string, depth: number): ComponentChild | null {
+    const href = safeAddress(to);
+    return href === null ? null : h('a', { href, rel: 'noopener nofollow ugc' }, inline(text, depth + 1, false));
+}
+
+interface Mark {
+    pattern: RegExp;
+    make: (found: RegExpExecArray, depth: number, links: boolean) => ComponentChild | null;
+}
+
+const MARKS: Record<string, Mark[]> = {
+    '`': [{ pattern: /`([^`\n]{1,1000})`/y, make: ([, code]) => h('code', null, code) }],
+    '*': [
+        { pattern: /\*\*(?! )([^*\n]{1,1000}(?:\*[^*\n]{1,200}\*[^*\n]{0,1000}){0,4})\*\*/y,
+            make: ([, text = ''], depth, links) => h('strong', null, inline(text, depth + 1, links)) },
+        { pattern: /\*(?! )([^*\n]{1,1000})\*/y,
+            make: ([, text = ''], depth, links) => h('em', null, inline(text, depth + 1, links)) },
+    ],
+    _: [{ pattern: /_(?! )([^_\n]{1,1000})_(?![\p{L}\p{N}])/uy,
+        make: ([, text = ''], depth, links) => h('em', null, inline(text, depth + 1, links)) }],
+    '[': [{ pattern: /\[([^[\]\n]{1,200})\]\(([^()\s]{1,1000})\)/y,
+        make: ([, text = '', to = ''], depth, links) => links ? makeLink(text, to, depth) : null }],
+};
+
+// The marks inside a line; `links`: none is inside another one.
+function inline(text: string, depth: number, links: boolean): ComponentChild[] {
+    const out: ComponentChild[] = [];
+    let from = 0;
+    let at = 0;
+    while (at < text.length) {
+        const letter = text[at] ?? '';
+        const isInWord = letter === '_' && /[\p{L}\p{N}]/u.test(text[at - 1] ?? '');
+        let length = 0;
+        for (const mark of depth > NESTED_MAX || isInWord ? [] : MARKS[letter] ?? []) {
+            mark.pattern.lastIndex = at;
+            const found = mark.pattern.exec(text);
+            const node = found === null ? null : mark.make(found, depth, links);
+            if (found !== null && node !== null) {
+                out.push(text.slice(from, at), node);
+                length = found[0].length;
+                break;
+            }
+        }
+        at += Math.max(length, 1);
+        from = length > 0 ? at : from;
+    }
+    out.push(text.slice(from));
+    return out.filter((part) => part !== '');
+}
+
+const BULLET = /^ {0,3}[-*+] +(?=\S)/;
+const NUMBER = /^ {0,3}\d{1,9}[.)] +(?=\S)/;
+const HEADING = /^ {0,3}(#{1,6}) +(.*?)[ #]*$/;
+const FENCE = /^ {0,3}```/;
+
+function isBlockStart(line: string): boolean {
+    return BULLET.test(line) || NUMBER.test(line) || HEADING.test(line) || FENCE.test(line);
+}
+
+// Lines of one paragraph; a line break stays one.
+function paragraph(lines: string[]): JSX.Element {
+    return h('p', null, lines.flatMap((line, i) =>
+        i === 0 ? inline(line, 0, true) : [h('br', null), ...inline(line, 0, true)]));
+}
+
+// Takes a block from the front of the lines.
+function takeBlock(lines: string[]): JSX.Element {
+    const first = lines.shift() ?? '';
+    const heading = HEADING.exec(first);
+    if (heading !== null) {
+        const level = Math.min((heading[1] ?? '').length, HEADINGS.length);
+        return h(HEADINGS[level - 1] ?? 'h5', null, inline(heading[2] ?? '', 0, true));
+    }
+    if (FENCE.test(first)) {
+        const end = lines.findIndex((line) => FENCE.test(line));
+        const code = lines.splice(0, end < 0 ? lines.length : end);
+        lines.shift();
+        return h('pre', { tabIndex: 0 }, h('code', null, code.join('\n')));
+    }
+    const item = BULLET.test(first) ? BULLET : NUMBER.test(first) ? NUMBER : null;
+    const taken = [first];
+    while (lines[0] !== undefined && lines[0].trim() !== '' &&
+        (item !== null ? item.test(lines[0]) : !isBlockStart(lines[0]))) {
+        taken.push(lines.shift() ?? '');
+    }
+    return item === null ? paragraph(taken) : h(item === BULLET ? 'ul' : 'ol', null,
+        taken.map((line) => h('li', null, inline(line.replace(item, ''), 0, true))));
+}
+
+export function renderMarkdown(text: string): JSX.Element[] {
+    const lines = text.replace(/\r\n?/g, '\n').split('\n');
+    const blocks: JSX.Element[] = [];
+    while (lines.length > 0 && blocks.length < BLOCKS_MAX) {
+        if ((lines[0] ?? '').trim() === '') {
+            lines.shift();
+        } else {
+            blocks.push(takeBlock(lines));
+        }
+    }
+    if (lines.length > 0) {
+        blocks.push(h('p', null, lines.join('\n'))); // far too many blocks: the rest as it is
+    }
+    return blocks;
+}

@@ -1,0 +1,221 @@
+// Worlds that run, with charts of the last ten minutes; stop, kick, announce, drain.
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { get, send } from '../api.ts';
+import { useLive } from '../live.ts';
+import type { LiveRows } from '../live.ts';
+import { words } from '../words_operator.ts';
+
+import { AskOnce, CHART_SECONDS, Chart, Outcome, PersonLink, Table, reasonOf, useActing } from './parts.tsx';
+import type { Acting } from './parts.tsx';
+
+interface Row {
+    name?: string;
+    room_code?: string;
+    place_id?: string;
+    state?: string;
+    players: number;
+    player_max?: number;
+    tick_p99_ms: number;
+    memory_bytes: number;
+    bytes_down: number;
+    crashes?: number;
+    reported_by?: string | null;
+    worlds?: number; // of the server
+    draining?: boolean;
+}
+
+interface SignIn {
+    account: string;
+    username: string;
+    world_id: string | null;
+}
+
+// What was seen of one world, or of the server, one number for each second.
+interface History {
+    players: number[];
+    tick: number[];
+    memory: number[];
+    traffic: number[];
+    bytes: number; // the counter when it was last looked at
+}
+
+const EMPTY: History = { players: [], tick: [], memory: [], traffic: [], bytes: 0 };
+// It outlives the page, so that coming back shows the same charts.
+const histories = new Map<string, History>();
+
+function push(list: number[], value: number): void {
+    list.push(value);
+    if (list.length > CHART_SECONDS) {
+        list.shift();
+    }
+}
+
+function record(rows: LiveRows<Row>): void {
+    for (const [key, row] of rows ?? []) {
+        const history = histories.get(key) ?? { players: [], tick: [], memory: [], traffic: [], bytes: row.bytes_down };
+        histories.set(key, history);
+        push(history.players, row.players);
+        push(history.tick, row.tick_p99_ms);
+        push(history.memory, row.memory_bytes);
+        push(history.traffic, Math.max(0, row.bytes_down - history.bytes));
+        history.bytes = row.bytes_down;
+    }
+    for (const key of histories.keys()) {
+        if (rows !== null && !rows.has(key)) {
+            histories.delete(key);
+        }
+    }
+}
+
+// The rows as they are now, and once a second one more number in each chart.
+function useHistory(): LiveRows<Row> {
+    const rows = useLive<Row>('operator');
+    const [, setCount] = useState(0);
+    const latest = useRef(rows);
+    latest.current = rows;
+    useEffect(() => {
+        const timer = setInterval(() => {
+            record(latest.current);
+            setCount((count) => count + 1);
+        }, 1000);
+        return () => clearInterval(timer);
+    }, []);
+    return rows;
+}
+
+function nameOf(row: Row): string {
+    return row.name !== undefined && row.name !== '' ? `${row.name} (${row.room_code ?? ''})` : row.room_code ?? '';
+}
+
+function People({ world, acting }: { world: string; acting: Acting }): JSX.Element {
+    const [people, setPeople] = useState<SignIn[] | null>(null);
+    const [wrong, setWrong] = useState('');
+    const load = (): void => {
+        get<{ sessions: SignIn[] }>('/admin/sessions')
+            .then(({ sessions }) => setPeople(sessions.filter((each) => each.world_id === world)))
+            .catch((cause: unknown) => setWrong(reasonOf(cause)));
+    };
+    useEffect(load, [world]);
+    if (wrong !== '') {
+        return <p class="wrong" role="alert">{wrong}</p>;
+    }
+    return people?.length === 0 ? <p class="soft">{words.worlds.noPeople}</p> : (
+        <ul class="list">{(people ?? []).map((one) => (
+            <li key={one.account} class="inline">
+                <PersonLink account={one.account}>{one.username}</PersonLink>
+                <AskOnce label={words.worlds.kick} title={words.worlds.kickTitle(one.username)}
+                    text={words.worlds.kickText} withReason run={acting.run} act={async ({ reason }) => {
+                        await send('POST', '/admin/kick', { account: one.account, world_id: world, reason });
+                        setTimeout(load, 500);
+                        return words.worlds.kicked(one.username);
+                    }} />
+            </li>
+        ))}</ul>
+    );
+}
+
+function WorldRow({ id, row, acting }: { id: string; row: Row; acting: Acting }): JSX.Element {
+    const [isOpen, setOpen] = useState(false);
+    const history = histories.get(id) ?? EMPTY;
+    return (
+        <>
+            <tr>
+                <th scope="row">
+                    {nameOf(row)}
+                    {row.reported_by != null && <span class="soft"> {words.worlds.elsewhere(row.reported_by)}</span>}
+                    {row.state !== 'running' && <span class="soft"> {row.state}</span>}
+                </th>
+                <td><a href={`/place/${encodeURIComponent(row.place_id ?? '')}`}>{row.place_id}</a></td>
+                <td>{words.number(row.players)}<Chart small label={words.worlds.players} values={history.players} shown={words.number} /></td>
+                <td>{words.milliseconds(row.tick_p99_ms)}
+                    <Chart small label={words.worlds.tick} values={history.tick} shown={words.milliseconds} /></td>
+                <td>{words.bytes(row.memory_bytes)}<Chart small label={words.worlds.memory} values={history.memory} shown={words.bytes} /></td>
+                <td>{words.rate(history.traffic.at(-1) ?? 0)}
+                    <Chart small label={words.worlds.traffic} values={history.traffic} shown={words.rate} /></td>
+                <td>
+                    <div class="inline">
+                        <button type="button" class="button quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+                            {isOpen ? words.worlds.close : words.worlds.open}</button>
+                        <AskOnce label={words.worlds.stop} title={words.worlds.stopTitle} run={acting.run}
+                            text={words.worlds.stopText(nameOf(row), row.players)} act={async () => {
+                                await send('DELETE', `/admin/servers/${encodeURIComponent(id)}`);
+                                return words.worlds.stopped(nameOf(row));
+                            }} />
+                    </div>
+                </td>
+            </tr>
+            {isOpen && <tr><td colSpan={7}><People world={id} acting={acting} /></td></tr>}
+        </>
+    );
+}
+
+function Announce({ acting }: { acting: Acting }): JSX.Element {
+    const [text, setText] = useState('');
+    const announce = async (event: Event): Promise<void> => {
+        event.preventDefault();
+        const isDone = await acting.run(async () => words.worlds.announced(
+            (await send<{ worlds: number }>('POST', '/admin/announce', { text })).worlds));
+        if (isDone) {
+            setText('');
+        }
+    };
+    return (
+        <form class="form" onSubmit={(event) => void announce(event)}>
+            <h2>{words.worlds.announce}</h2>
+            <label for="announce">{words.worlds.announceText}</label>
+            <input id="announce" required maxLength={256} value={text} aria-describedby="announce-hint"
+                onInput={(event) => setText(event.currentTarget.value)} />
+            <p id="announce-hint" class="soft">{words.worlds.announceHint}</p>
+            <button class="button" type="submit">{words.worlds.send}</button>
+        </form>
+    );
+}
+
+function Drain({ isDraining, acting }: { isDraining: boolean; acting: Acting }): JSX.Element {
+    return (
+        <div class="inline drain">
+            <p class={isDraining ? 'wrong' : 'soft'}>{isDraining ? words.worlds.draining : words.worlds.accepts}</p>
+            {isDraining
+                ? <button type="button" class="button" onClick={() => void acting.run(async () => {
+                    await send('DELETE', '/admin/drain');
+                    return words.worlds.accepts;
+                })}>{words.worlds.undrain}</button>
+                : <AskOnce label={words.worlds.drain} title={words.worlds.drainTitle} text={words.worlds.drainText}
+                    run={acting.run} act={async () => {
+                        await send('POST', '/admin/drain');
+                        return words.worlds.draining;
+                    }} />}
+        </div>
+    );
+}
+
+export function WorldsSection(): JSX.Element {
+    const rows = useHistory();
+    const acting = useActing();
+    const server = rows?.get('server');
+    const worlds = [...rows ?? []].filter(([key]) => key !== 'server')
+        .sort(([, a], [, b]) => b.players - a.players);
+    const history = histories.get('server') ?? EMPTY;
+    const { players, tick, memory, traffic } = words.worlds;
+    return (
+        <>
+            <section class="charts" aria-label={words.worlds.now}>
+                <Chart label={players} values={history.players} shown={words.number} />
+                <Chart label={tick} values={history.tick} shown={words.milliseconds} />
+                <Chart label={memory} values={history.memory} shown={words.bytes} />
+                <Chart label={traffic} values={history.traffic} shown={words.rate} />
+            </section>
+            <Outcome said={acting.said} />
+            {rows !== null && worlds.length === 0 && <p>{words.worlds.none}</p>}
+            {worlds.length > 0 &&
+                <Table label={words.worlds.worlds} head={[words.worlds.name, words.worlds.place, players, tick, memory,
+                    traffic, words.worlds.actions]}>
+                    {worlds.map(([id, row]) => <WorldRow key={id} id={id} row={row} acting={acting} />)}
+                </Table>}
+            <Drain isDraining={server?.draining === true} acting={acting} />
+            <Announce acting={acting} />
+        </>
+    );
+}

@@ -1,0 +1,404 @@
+// The page of a place: what it is, who made it, who plays it now, and the ways in.
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { Dialog, Icon } from '../ui/parts.tsx';
+import { words as gameWords } from '../ui/words.ts';
+
+import { get, send } from './api.ts';
+import type { Session } from './api.ts';
+import { renderMarkdown } from './markdown.ts';
+import { Thumbnail, Trouble, liked, mayMake, messageOf, useLoaded } from './parts.tsx';
+import './place.css';
+import { go } from './route.ts';
+import { RoomDialog, Share } from './share.tsx';
+import { followJob } from './upload.ts';
+import type { Sent } from './upload.ts';
+import { words as siteWords } from './words.ts';
+import { bytesText, words } from './words_place.ts';
+
+interface Place {
+    place_id: string;
+    title: string;
+    description: string;
+    creator: { username: string; shown_name: string } | null;
+    live: string | null;
+    pictures: number[];
+    players: number;
+    visits: number;
+    votes_up: number;
+    votes_down: number;
+    player_max: number | null;
+    cost: { tick_ms: number; players: number } | null;
+    tags: string[];
+    updated_at: string;
+    rights: string[];
+}
+
+interface World {
+    room_code: string;
+    name: string;
+    players: number;
+    player_max: number;
+}
+
+interface Revision {
+    revision_id: string;
+    state: string;
+    notes: string;
+    created_at: string;
+    bytes: number;
+    live: boolean;
+}
+
+interface Mine {
+    vote: number;
+    favourite: boolean;
+    played: boolean;
+}
+
+const LIVE_MS = 5000; // how often the worlds are looked at, while somebody looks at the page
+
+// How long one request takes there and back, in milliseconds: the second, on a connection that is open.
+async function measurePing(): Promise<number> {
+    const ask = async (): Promise<unknown> => (await fetch('/healthz', { cache: 'no-store' })).arrayBuffer();
+    await ask();
+    const began = performance.now();
+    await ask();
+    return performance.now() - began;
+}
+
+function Worlds({ id }: { id: string }): JSX.Element {
+    const path = `/api/places/${encodeURIComponent(id)}/worlds?limit=50`;
+    const list = useLoaded<{ worlds: World[] }>(path);
+    const [ping, setPing] = useState<number | null>(null);
+    const again = useRef(list.again);
+    again.current = list.again;
+    useEffect(() => {
+        measurePing().then(setPing, () => setPing(null));
+        const timer = setInterval(() => {
+            if (document.visibilityState === 'visible') {
+                again.current();
+            }
+        }, LIVE_MS);
+        return () => clearInterval(timer);
+    }, [id]);
+    const worlds = list.value?.worlds ?? [];
+    return (
+        <section>
+            <h2>{words.worlds}</h2>
+            {worlds.length === 0
+                ? <p class="soft">{words.noWorlds}</p>
+                : <table class="worlds">
+                    <thead><tr>
+                        <th scope="col">{words.code}</th>
+                        <th scope="col">{words.players}</th>
+                        <th scope="col">{words.ping}</th>
+                        <th scope="col"><span class="hidden">{words.join}</span></th>
+                    </tr></thead>
+                    <tbody>{worlds.map((world) => (
+                        <tr key={world.room_code}>
+                            <td>{world.name === '' ? world.room_code : `${world.name} (${world.room_code})`}</td>
+                            <td>{words.room(world.players, world.player_max)}</td>
+                            <td>{ping === null ? '–' : `${Math.round(ping)} ms`}</td>
+                            <td><a class="button" href={`/play/${encodeURIComponent(world.room_code)}`}>
+                                {words.join}</a></td>
+                        </tr>
+                    ))}</tbody>
+                </table>}
+        </section>
+    );
+}
+
+// Vote and favourite; they change at once, and go back if the server says no.
+function Opinion({ id, session }: { id: string; session: Session | null }): JSX.Element {
+    const base = `/api/places/${encodeURIComponent(id)}`;
+    const hasAccount = session?.signed_in === true && session.is_guest !== true;
+    const [mine, setMine] = useState<Mine>({ vote: 0, favourite: false, played: false });
+    const [said, setSaid] = useState('');
+    useEffect(() => {
+        if (hasAccount) {
+            get<Mine>(`${base}/vote`).then(setMine, () => {});
+        }
+    }, [base, hasAccount]);
+    const change = async (wanted: Partial<Mine>, ask: () => Promise<Mine>): Promise<void> => {
+        if (!hasAccount) {
+            setSaid(words.needAccount);
+            return;
+        }
+        const before = mine;
+        setMine({ ...mine, ...wanted });
+        try {
+            setMine(await ask());
+            setSaid('');
+        } catch (cause) {
+            setMine(before);
+            setSaid(messageOf(cause));
+        }
+    };
+    const vote = (value: number): Promise<void> => {
+        const wanted = mine.vote === value ? 0 : value;
+        return change({ vote: wanted }, () => send<Mine>('PUT', `${base}/vote`, { vote: wanted }));
+    };
+    const favour = (): Promise<void> => change({ favourite: !mine.favourite }, () =>
+        send<Mine>(mine.favourite ? 'DELETE' : 'PUT', `${base}/favourite`, {}));
+    return (
+        <div class="opinion">
+            <button type="button" class="button quiet" aria-pressed={mine.vote === 1}
+                onClick={() => void vote(1)}>
+                <Icon name="up" filled={mine.vote === 1} /> {words.up}</button>
+            <button type="button" class="button quiet" aria-pressed={mine.vote === -1}
+                aria-label={words.down} onClick={() => void vote(-1)}>
+                <Icon name="down" filled={mine.vote === -1} /></button>
+            <button type="button" class="button quiet" aria-pressed={mine.favourite}
+                onClick={() => void favour()}>
+                <Icon name="star" filled={mine.favourite} />
+                {mine.favourite ? words.isFavourite : words.favourite}
+            </button>
+            <Said text={said} />
+        </div>
+    );
+}
+
+// Says what went wrong; who is not signed in is shown where to do that.
+function Said({ text }: { text: string }): JSX.Element {
+    return (
+        <p class="soft" role="status">{text}{text === words.needAccount &&
+            <> <a href="/account">{siteWords.signIn}</a></>}</p>
+    );
+}
+
+// A world of one's own for friends; whoever has the link comes in.
+function Friends({ id, session }: { id: string; session: Session | null }): JSX.Element {
+    const [code, setCode] = useState('');
+    const [said, setSaid] = useState('');
+    const make = async (): Promise<void> => {
+        if (session?.signed_in !== true) {
+            setSaid(words.needAccount);
+            return;
+        }
+        try {
+            const made = await send<{ room_code: string }>('POST', '/api/worlds',
+                { place_id: id, private: true });
+            setCode(made.room_code);
+            setSaid('');
+        } catch (cause) {
+            setSaid(messageOf(cause));
+        }
+    };
+    return (
+        <>
+            <button type="button" class="button quiet" onClick={() => void make()}>
+                {words.privateWorld}</button>
+            <Said text={said} />
+            {code !== '' && <RoomDialog code={code} close={() => setCode('')} />}
+        </>
+    );
+}
+
+// A place of one's own with the same files, for those who may read them.
+function Fork({ place }: { place: Place }): JSX.Element {
+    const [said, setSaid] = useState('');
+    const fork = async (): Promise<void> => {
+        setSaid(words.forking);
+        try {
+            const sent = await send<Sent>('POST',
+                `/api/places/${encodeURIComponent(place.place_id)}/fork`, {});
+            await followJob(sent.job_id, new AbortController().signal, () => {});
+            go(`/create/${encodeURIComponent(sent.place_id)}`);
+        } catch (cause) {
+            setSaid(messageOf(cause));
+        }
+    };
+    return (
+        <>
+            <button type="button" class="button quiet" disabled={said === words.forking}
+                onClick={() => void fork()}>{words.fork}</button>
+            <Said text={said} />
+        </>
+    );
+}
+
+// The thumbnail and the screenshots: one large, and a strip to choose from.
+function Gallery({ place, base }: { place: Place; base: string }): JSX.Element {
+    const [shown, setShown] = useState(0);
+    const shots = place.pictures.filter((number) => number > 0);
+    const cover = place.pictures.includes(0) ? `${base}/pictures/0` : null;
+    const numbers = cover !== null || shots.length === 0 ? [0, ...shots] : shots;
+    const chosen = numbers.includes(shown) ? shown : numbers[0] ?? 0;
+    const picture = (number: number, isLarge: boolean): JSX.Element => number > 0
+        ? <img src={`${base}/pictures/${number}`} {...(isLarge ? { class: 'large' } : { loading: 'lazy' })}
+            alt={words.picture(numbers.indexOf(number) + 1, numbers.length)} />
+        : <Thumbnail place={{ id: place.place_id, title: place.title, thumbnail: cover }} />;
+    return (
+        <div class="cover">
+            {picture(chosen, true)}
+            {numbers.length > 1 && <ul class="strip" aria-label={words.pictures}>{numbers.map((number, at) =>
+                <li key={number}><button type="button" aria-pressed={number === chosen}
+                    aria-label={words.picture(at + 1, numbers.length)}
+                    onClick={() => setShown(number)}>{picture(number, false)}</button></li>)}
+            </ul>}
+        </div>
+    );
+}
+
+function Versions({ revisions, mayRead, base }: {
+    revisions: Revision[]; mayRead: boolean; base: string;
+}): JSX.Element | null {
+    if (revisions.length === 0) {
+        return null;
+    }
+    return (
+        <section>
+            <h2>{words.versions}</h2>
+            <ul class="list">{revisions.map((revision) => (
+                <li key={revision.revision_id} class="version">
+                    <strong>{words.version(revision.revision_id)}</strong>
+                    {revision.live && <span class="badge">{words.isLive}</span>}
+                    <span class="soft"> · {siteWords.day(revision.created_at)} · {bytesText(revision.bytes)}</span>
+                    <p>{revision.notes}</p>
+                    {mayRead && <a download href={`${base}/package?revision=${
+                        encodeURIComponent(revision.revision_id)}`}>{words.download}</a>}
+                </li>
+            ))}</ul>
+        </section>
+    );
+}
+
+const REASONS = gameWords.people.reasons;
+
+function Report({ id, close }: { id: string; close: (said: string) => void }): JSX.Element {
+    const [reason, setReason] = useState('other');
+    const [text, setText] = useState('');
+    const [said, setSaid] = useState('');
+    const report = async (event: Event): Promise<void> => {
+        event.preventDefault();
+        try {
+            await send('POST', '/api/reports', { place_id: id, reason, text });
+            close(words.reported);
+        } catch (cause) {
+            setSaid(messageOf(cause));
+        }
+    };
+    return (
+        <Dialog title={words.report} onClose={() => close('')}>
+            <form onSubmit={(event) => void report(event)}>
+                <label for="report-reason">{gameWords.people.reportReason}</label>
+                <select id="report-reason" value={reason}
+                    onChange={(event) => setReason(event.currentTarget.value)}>
+                    {Object.entries(REASONS).map(([each, name]) =>
+                        <option key={each} value={each}>{name}</option>)}
+                </select>
+                <label for="report-text">{gameWords.people.reportText}</label>
+                <textarea id="report-text" maxLength={500} value={text}
+                    onInput={(event) => setText(event.currentTarget.value)} />
+                <p class="wrong" role="alert">{said}</p>
+                <button class="button" type="submit">{gameWords.people.reportSend}</button>
+            </form>
+        </Dialog>
+    );
+}
+
+function Facts({ place, bytes }: { place: Place; bytes: number | null }): JSX.Element {
+    const facts: [string, string][] = [
+        [words.playing, siteWords.compact(place.players)],
+        [words.visits, siteWords.compact(place.visits)],
+        [words.updated, siteWords.day(place.updated_at)],
+    ];
+    if (place.player_max !== null) {
+        facts.push([words.mostPlayers, words.upTo(place.player_max)]);
+    }
+    if (bytes !== null) {
+        facts.push([words.download, words.atMost(bytes)]);
+    }
+    if (place.cost !== null) {
+        facts.push([words.cost, words.costs(place.cost.tick_ms, place.cost.players)]);
+    }
+    return (
+        <dl class="facts">
+            {facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
+        </dl>
+    );
+}
+
+function Ways({ place, channel, session }: {
+    place: Place; channel: string; session: Session | null;
+}): JSX.Element {
+    const way = new URLSearchParams({ place: place.place_id, ...(channel === '' ? {} : { channel }) });
+    const isMaker = session !== null && mayMake(session);
+    return (
+        <>
+            {place.live === null && channel === '' && <p>{words.notLive}</p>}
+            <div class="ways">
+                {(place.live !== null || channel !== '') &&
+                    <a class="button play" href={`/play?${way}`}>
+                        {channel === '' ? words.play : words.playBeta}</a>}
+                {place.live !== null && <Friends id={place.place_id} session={session} />}
+            </div>
+            <Opinion id={place.place_id} session={session} />
+            <div class="ways">
+                <Share title={place.title} />
+                {place.rights.includes('edit') &&
+                    <a class="button quiet" href={`/create/${encodeURIComponent(place.place_id)}`}>
+                        {words.manage}</a>}
+                {isMaker && place.live !== null && place.rights.includes('read') && <Fork place={place} />}
+            </div>
+        </>
+    );
+}
+
+export function PlacePage({ id, channel, session }: {
+    id: string; channel: string; session: Session | null;
+}): JSX.Element {
+    const base = `/api/places/${encodeURIComponent(id)}`;
+    const loaded = useLoaded<Place>(base);
+    const revisions = useLoaded<{ revisions: Revision[] }>(`${base}/revisions?limit=20`).value?.revisions
+        .filter((revision) => revision.state === 'ready') ?? [];
+    const [reports, setReports] = useState(false);
+    const [said, setSaid] = useState('');
+    const place = loaded.value;
+    useEffect(() => {
+        if (place !== null) {
+            document.title = `${place.title} · ${siteWords.name}`;
+        }
+    }, [place?.title]);
+    if (loaded.failure !== null) {
+        return <Trouble failure={loaded.failure} again={loaded.again} />;
+    }
+    if (place === null) {
+        return <p role="status">{siteWords.loading}</p>;
+    }
+    const votes = liked(place);
+    const live = revisions.find((revision) => revision.live);
+    const creator = place.creator;
+    return (
+        <article class="place">
+            <Gallery place={place} base={base} />
+            <div class="head">
+                <h1>{place.title}</h1>
+                <p class="soft">{creator === null ? siteWords.card.by(siteWords.name)
+                    : <a href={`/search?creator=${encodeURIComponent(creator.username)}`}>
+                        {siteWords.card.by(creator.shown_name)}</a>}{votes !== '' && ` · ${votes}`}</p>
+                <Ways place={place} channel={channel} session={session} />
+                {place.tags.length > 0 && <nav class="tags" aria-label={siteWords.discover.tags}>
+                    {place.tags.map((tag) =>
+                        <a key={tag} href={`/search?tag=${encodeURIComponent(tag)}`}>{tag}</a>)}
+                </nav>}
+            </div>
+            <section>
+                <h2>{words.about}</h2>
+                <div class="about">{place.description.trim() === ''
+                    ? <p class="soft">{words.noAbout}</p> : renderMarkdown(place.description)}</div>
+                <Facts place={place} bytes={live?.bytes ?? null} />
+            </section>
+            <Worlds id={place.place_id} />
+            <Versions revisions={revisions} mayRead={place.rights.includes('read')} base={base} />
+            <p class="end"><button type="button" class="button quiet" onClick={() => setReports(true)}>
+                {words.report}</button> <span role="status">{said}</span></p>
+            {reports && <Report id={place.place_id} close={(text) => {
+                setReports(false);
+                setSaid(text);
+            }} />}
+        </article>
+    );
+}

@@ -1,0 +1,71 @@
+// The sentences of what is fetched after the first picture: the settings, the longer part of the overlay,
+// and sounds. Another language is one more row here, as in words.ts.
+import { type Language, chosenLanguage } from './words.ts';
+
+const english = {
+    overlay: {
+        graph: (count: number, median: number, worst: number) => `The last ${count} pictures: ` +
+            `half took less than ${median.toFixed(0)} ms, the longest ${worst.toFixed(0)} ms`,
+        downloads: 'Downloads',
+        downloadHead: ['', 'here', 'of'],
+        scene: 'world',
+        scripts: 'scripts',
+        files: 'number of scripts',
+        wire: 'over HTTP',
+        requests: (count: number) => `${count} requests`,
+        cache: 'kept here',
+        found: (count: number) => `${count} found`,
+        own: 'Scripts here: none',
+        ownOf: (count: number, faults: number) => `Scripts here: ${count}, faults: ${faults}`,
+        server: (count: number) => `Scripts of the server: ${count}`,
+        costHead: ['script', 'calls', 'ms', 'memory', 'faults'],
+        faults: (count: number) => `Faults of the server: ${count}`,
+        faultHead: ['where', 'what'],
+    },
+    settings: {
+        title: 'Settings',
+        textSize: 'Size of texts',
+        sensitivity: 'How fast the view turns',
+        invert: 'Swap up and down when looking',
+        toggleRun: 'Run: press once instead of holding',
+        touch: 'Touch controls',
+        touchLayouts: {
+            'right-handed': 'Walk left, look right',
+            'left-handed': 'Walk right, look left',
+            'one-right': 'One hand, at the right',
+            'one-left': 'One hand, at the left',
+        },
+        padsWithheld: 'This browser does not let this page read gamepads.',
+        padsNeedHttps: 'This browser lets pages read gamepads only over https.',
+        camera: 'Camera',
+        first: 'First person',
+        third: 'From behind the body',
+        graphics: 'Picture',
+        quality: { auto: 'Automatic', low: 'Fast', medium: 'Balanced', high: 'Fine' },
+        language: 'Language',
+        teamNames: 'Teams in words beside names',
+        theme: 'Colours of menus',
+        themes: { system: 'Same as the device', light: 'Light', dark: 'Dark' },
+        keys: 'Keys',
+        keyPress: 'Press a key …',
+        actions: 'Keys of this place',
+        keysReset: 'Reset all keys',
+        reset: 'Reset all settings',
+    },
+    sound: {
+        title: 'Sound',
+        volume: 'Volume',
+        musicVolume: 'Music',
+        effectsVolume: 'Effects',
+        ownSounds: 'Sounds of steps and hits',
+        captionsOn: 'Captions: sounds as text',
+        tooLong: (seconds: number, most: number) =>
+            `it lasts ${seconds} seconds; the page plays sounds of at most ${most}.`,
+        undecodable: (why: string) => `this browser cannot play it (${why}). OGG with Vorbis and ` +
+            'WAV are played almost everywhere.',
+    },
+};
+
+const LANGUAGES: Record<Language, typeof english> = { en: english };
+
+export const laterWords = LANGUAGES[chosenLanguage()];
