@@ -136,45 +136,57 @@ static void get_socket(void *user, HttpRequest *request, HttpResponse *response)
     http_upgrade(request, response, take_nothing, user);
 }
 
-// An open stream: one event each time that the test says so, or as much as is taken.
+// An open stream: one event each time that the test says so, or as much as is taken. Its end waits
+// for the lock, so whoever has the lock and finds the stream open may use the request.
 typedef struct Open {
+    pthread_mutex_t lock;
     HttpRequest *request;
-    atomic_int events; // that are not read yet; -1: the end
-    bool is_flood;
-    atomic_bool is_begun, is_over;
+    int events; // that are not read yet; -1: the end
+    bool is_flood, is_begun, is_over;
 } Open;
-static Open opened;
+static Open opened = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int64_t read_open(void *user, uint64_t at, void *out, size_t bytes)
 {
     (void)at;
     Open *open = user;
-    const int events = atomic_load(&open->events);
-    if (open->is_flood) {
+    pthread_mutex_lock(&open->lock);
+    const int events = open->events;
+    open->events -= events > 0;
+    const bool is_flood = open->is_flood;
+    pthread_mutex_unlock(&open->lock);
+    if (is_flood) {
         memset(out, 'x', bytes);
         return (int64_t)bytes;
     }
     if (events <= 0) {
         return events < 0 ? 0 : HTTP_STREAM_WAIT;
     }
-    atomic_fetch_sub(&open->events, 1);
     memcpy(out, "data: 1\n\n", 9);
     return 9;
 }
 
 static void end_open(void *user)
 {
-    atomic_store(&((Open *)user)->is_over, true);
+    Open *open = user;
+    pthread_mutex_lock(&open->lock);
+    open->is_over = true;
+    pthread_mutex_unlock(&open->lock);
 }
 
 static void get_open(void *user, HttpRequest *request, HttpResponse *response)
 {
     (void)user;
-    opened = (Open){.request = request, .is_flood = http_query(request, "flood") != NULL};
+    pthread_mutex_lock(&opened.lock);
+    opened.request = request;
+    opened.events = 0;
+    opened.is_flood = http_query(request, "flood") != NULL;
+    opened.is_begun = true;
+    opened.is_over = false;
+    pthread_mutex_unlock(&opened.lock);
     response->content_type = "text/event-stream";
     response->stream =
         (HttpStream){.read = read_open, .end = end_open, .user = &opened, .is_open = true};
-    atomic_store(&opened.is_begun, true);
 }
 
 static const HttpRoute routes[] = {
@@ -395,12 +407,42 @@ TEST(a_stream_comes_later)
     http_stop(server);
 }
 
-static bool open_ends(void)
+// What a flag of the stream becomes; waits for it.
+static bool open_becomes(const bool *flag)
 {
-    for (int i = 0; i < 500 && !atomic_load(&opened.is_over); i++) {
+    for (int i = 0;; i++) {
+        pthread_mutex_lock(&opened.lock);
+        const bool is_set = *flag;
+        pthread_mutex_unlock(&opened.lock);
+        if (is_set || i == 500) {
+            return is_set;
+        }
         usleep(10000);
     }
-    return atomic_load(&opened.is_over);
+}
+
+static bool open_ends(void)
+{
+    return open_becomes(&opened.is_over);
+}
+
+// -1: the end; else so many more.
+static void open_give(int events)
+{
+    pthread_mutex_lock(&opened.lock);
+    opened.events = events < 0 ? -1 : opened.events + events;
+    if (!opened.is_over) {
+        http_stream_go_on(opened.request);
+    }
+    pthread_mutex_unlock(&opened.lock);
+}
+
+static bool open_is_gone(void)
+{
+    pthread_mutex_lock(&opened.lock);
+    const bool is_gone = opened.is_over || http_stream_is_gone(opened.request);
+    pthread_mutex_unlock(&opened.lock);
+    return is_gone;
 }
 
 // Reads until that text came; false: it does not come.
@@ -422,13 +464,13 @@ static bool receive_until(int client, const char *text)
 static int ask_open(const HttpServer *server, const char *query)
 {
     char text[128];
-    atomic_store(&opened.is_begun, false);
+    pthread_mutex_lock(&opened.lock);
+    opened.is_begun = false;
+    pthread_mutex_unlock(&opened.lock);
     snprintf(text, sizeof text, "GET /open%s HTTP/1.1\r\nHost: localhost\r\n\r\n", query);
     const int client = connect_to(server);
     (void)!send(client, text, strlen(text), 0);
-    for (int i = 0; i < 300 && !atomic_load(&opened.is_begun); i++) {
-        usleep(10000);
-    }
+    CHECK(open_becomes(&opened.is_begun));
     return client;
 }
 
@@ -439,13 +481,11 @@ TEST(an_open_stream_waits_and_goes_on)
     const int client = ask_open(server, "");
     CHECK(receive_until(client, "Transfer-Encoding: chunked"));
     for (int i = 0; i < 50; i++) {
-        atomic_fetch_add(&opened.events, 1);
-        http_stream_go_on(opened.request);
+        open_give(1);
         REQUIRE(receive_until(client, "data: 1\n\n"));
     }
-    CHECK(!http_stream_is_gone(opened.request));
-    atomic_store(&opened.events, -1);
-    http_stream_go_on(opened.request);
+    CHECK(!open_is_gone());
+    open_give(-1);
     CHECK(receive_until(client, "0\r\n\r\n"));
     CHECK(open_ends());
     close(client);
@@ -456,17 +496,16 @@ TEST(an_open_stream_waits_and_goes_on)
     bool is_gone = false;
     for (int i = 0; i < 300 && !is_gone; i++) {
         usleep(10000);
-        is_gone = http_stream_is_gone(opened.request);
+        is_gone = open_is_gone();
     }
     CHECK(is_gone);
-    atomic_store(&opened.events, -1);
-    http_stream_go_on(opened.request);
+    open_give(-1);
     CHECK(open_ends());
     // A HEAD is answered without it, and a server that stops ends it.
     const int last = ask_open(server, "");
     CHECK(receive_until(last, "\r\n\r\n"));
     http_stop(server);
-    CHECK(atomic_load(&opened.is_over));
+    CHECK(open_ends());
     close(last);
 }
 
