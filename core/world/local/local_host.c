@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COMPILED_FIRST (256u << 10) // doubled until it fits
+#define COMPILED_FIRST (1u << 20) // and twice the files; doubled until it fits
 #define COMPILED_MAX   (64u << 20)
 #define DIFF_TREE_MAX  (64u << 20)
 #define PATH_MAX_BYTES 128
@@ -175,8 +175,13 @@ static Status compile_place(LocalHost *host, PlaceError *error, Built *out)
     if (files == NULL) {
         return STATUS_LIMIT;
     }
+    size_t first = COMPILED_FIRST;
+    for (uint32_t i = 0; i < host->file_count && first < COMPILED_MAX; i++) {
+        first += 2 * files[i].bytes;
+    }
+    first = first < COMPILED_MAX ? first : COMPILED_MAX;
     Status status = STATUS_LIMIT;
-    for (size_t size = COMPILED_FIRST; status == STATUS_LIMIT && size <= COMPILED_MAX; size *= 2) {
+    for (size_t size = first; status == STATUS_LIMIT && size <= COMPILED_MAX; size *= 2) {
         *error = (PlaceError){0};
         built_free(host, out);
         status = compile_into(host, files, size, out, error);
