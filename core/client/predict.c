@@ -523,19 +523,13 @@ static bool shape_equal(Shape a, Shape b)
     return a.kind == b.kind && vec3_equal(a.half, b.half);
 }
 
-static bool data_equal(const PartData *a, const PartData *b)
-{
-    return a->flags == b->flags && a->bounce_speed == b->bounce_speed && a->damage == b->damage &&
-           vec3_equal(a->conveyor_speed, b->conveyor_speed);
-}
-
 // False if it has to be spawned again.
 static bool update_part(Predict *predict, Handle handle, const NetShape *shape)
 {
     Sim *sim = predict->sim;
     const Part *part = &sim_entity(sim, handle)->part;
     if (!shape_equal(part->shape, shape_tidy(shape->shape)) ||
-        (!data_equal(&part->data, &shape->data) &&
+        (!part_data_equal(&part->data, &shape->data) &&
          sim_set_part_data(sim, handle, &shape->data) != STATUS_OK)) {
         return false;
     }

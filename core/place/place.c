@@ -152,23 +152,6 @@ static Text text_of(const Build *build, Text text)
     return (Text){build->bytes + at, text.bytes};
 }
 
-// One member of a Paint from what the creator wrote, by its kind in look.def.
-#define PAINT_OF_COLOUR(NAME, value) (value)
-#define PAINT_OF_SHARE(NAME, value)  paint_share((double)(value))
-#define PAINT_OF_WORD(NAME, value)   (value)
-#define PAINT_OF_BOOL(NAME, value)   ((value) ? 1u : 0u)
-#define PAINT_OF_ASSET(NAME, value)  asset_name_find(&assets, PAINT_##NAME, value)
-
-static Paint paint_of(const Build *build, const PlaceLookDoc *look)
-{
-    const AssetNames assets = place_assets(&build->doc);
-    Paint paint = paint_default;
-#define LOOK(NAME, member, Property, kind, type, most, bits, fallback, scene, about) \
-    paint_set(&paint, PAINT_##NAME, PAINT_OF_##kind(NAME, look->member));
-#include "core/wire/look.def"
-    return paint;
-}
-
 static ScriptValue value_of(const Build *build, const PlaceAttribute *attribute)
 {
     switch (attribute->type) {
@@ -243,7 +226,7 @@ static void fill_settings(Build *build)
     const PlacePieceDoc *pieces = settings->catalogue.items;
     for (uint32_t i = 0; i < settings->catalogue.count; i++) {
         build->piece_names[i] = text_of(build, pieces[i].name);
-        build->piece_paints[i] = paint_of(build, &pieces[i].look);
+        build->piece_paints[i] = place_look_paint(&pieces[i].look, place_assets(&build->doc));
     }
     const PlaceVoxelDoc *voxels = settings->voxel_kinds.items;
     for (uint32_t i = 0; i < settings->voxel_kinds.count; i++) {
@@ -331,7 +314,7 @@ static Status fill_entity(Build *build, const PlaceEntityDoc *doc, PlaceEntity *
                             .tags = tags_of(build, body),
                             .tag_count = body->tags.count,
                             .binding = binding_of(build, doc, 0)};
-    build->paints[doc->net_id - 1] = paint_of(build, &body->look);
+    build->paints[doc->net_id - 1] = place_look_paint(&body->look, place_assets(&build->doc));
     if (doc->type == PLACE_TYPE_NPC) {
         entity->npc = npc_of(&body->npc, doc->frame, doc->pose, doc->net_id);
         return STATUS_OK;
@@ -346,7 +329,7 @@ static void fill_scene_part(Build *build, const PlaceEntityDoc *doc, PartDesc *p
     const uint32_t index = (uint32_t)(doc->net_id - 1);
     *part = place_part(body, doc->pose);
     build->scene_names[index] = text_of(build, doc->name);
-    build->paints[index] = paint_of(build, &body->look);
+    build->paints[index] = place_look_paint(&body->look, place_assets(&build->doc));
     if (place_script(body).bytes != 0) {
         build->bindings[build->used.bindings++] = binding_of(build, doc, doc->net_id);
     }
@@ -402,7 +385,7 @@ static void fill_prefab(Build *build, const PlacePrefabDoc *doc, Prefab *prefab)
     const Pose pose = {VEC3_ZERO, place_rotation(&doc->rotation)};
     const Text script = text_of(build, place_script(body));
     const Text parameters = text_of(build, body->parameters);
-    const Paint paint = paint_of(build, &body->look);
+    const Paint paint = place_look_paint(&body->look, place_assets(&build->doc));
     *prefab = (Prefab){
         .name = text_of(build, doc->name),
         .kind = (PrefabKind)doc->kind,

@@ -224,6 +224,12 @@ Status part_data_check(const PartData *data)
     return STATUS_OK;
 }
 
+bool part_data_equal(const PartData *a, const PartData *b)
+{
+    return a->flags == b->flags && a->bounce_speed == b->bounce_speed && a->damage == b->damage &&
+           vec3_equal(a->conveyor_speed, b->conveyor_speed);
+}
+
 Status part_desc_check(const PartDesc *desc)
 {
     const Quat q = desc->pose.rotation;

@@ -69,6 +69,7 @@ typedef struct Scene Scene;
 
 // STATUS_RANGE for numbers that are not finite or outside limits.h.
 MUST_USE Status part_data_check(const PartData *data);
+bool part_data_equal(const PartData *a, const PartData *b);
 MUST_USE Status part_desc_check(const PartDesc *desc);
 
 // STATUS_RANGE for a part or piece outside its limits, with its index in *bad_index, and for bounds

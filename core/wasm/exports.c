@@ -214,6 +214,19 @@ EXPORT("applyDiff") int32_t export_apply_diff(LocalHost *host, const char *json,
     return remade ? 1 : 0;
 }
 
+// 0: done; 1: it cannot be done while it is played, the world must be made anew; -1: refused, see
+// errorText.
+EXPORT("worldEdit") int32_t export_world_edit(LocalHost *host, const char *json, uint32_t bytes)
+{
+    PlaceError error;
+    const Status status = local_host_edit(host, json, bytes, &error);
+    if (status == STATUS_OK || status == STATUS_NOT_FOUND || status == STATUS_LIMIT) {
+        return status == STATUS_OK ? 0 : 1;
+    }
+    place_error_text(&error, module.error, sizeof module.error);
+    return -1;
+}
+
 EXPORT("worldDestroy") void export_world_destroy(LocalHost *host)
 {
     local_host_destroy(host);

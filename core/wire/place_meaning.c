@@ -52,6 +52,24 @@ float place_yaw(Quat rotation)
     return math_atan2(ahead.x, ahead.z);
 }
 
+// --- looks --------------------------------------------------------------------------------------
+
+// One member of a Paint from what the creator wrote, by its kind in look.def.
+#define PAINT_OF_COLOUR(NAME, value) (value)
+#define PAINT_OF_SHARE(NAME, value)  paint_share((double)(value))
+#define PAINT_OF_WORD(NAME, value)   (value)
+#define PAINT_OF_BOOL(NAME, value)   ((value) ? 1u : 0u)
+#define PAINT_OF_ASSET(NAME, value)  asset_name_find(&assets, PAINT_##NAME, value)
+
+Paint place_look_paint(const PlaceLookDoc *look, AssetNames assets)
+{
+    Paint paint = paint_default;
+#define LOOK(NAME, member, Property, kind, type, most, bits, fallback, scene, about) \
+    paint_set(&paint, PAINT_##NAME, PAINT_OF_##kind(NAME, look->member));
+#include "core/wire/look.def"
+    return paint;
+}
+
 // --- parts --------------------------------------------------------------------------------------
 
 PartDesc place_part(const PlaceBodyDoc *body, Pose pose)

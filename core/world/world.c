@@ -436,6 +436,9 @@ Status world_enter(World *world, const Entry *entry)
     case ENTRY_UNSTAGE:
         script_host_unstage(world->script_host);
         return STATUS_OK;
+    case ENTRY_EDIT:
+        world->run.busy_tick = world->clock.tick;
+        return edit_enter(world, entry);
     case ENTRY_ADMIN:
         world->run.busy_tick = world->clock.tick;
         return admin(world, entry);

@@ -3,6 +3,7 @@
 //
 //   world.c     create, the door, the tick         dispatch.c     messages to their handlers
 //   join.c      handshake, resume, welcome         step.c         inputs, sim, events
+//   fold.c      a new scene after many changes     edit.c         changes by a creator
 //   life.c      bodies that stay, go, go on        place_spawn.c  what the place spawns
 //
 //   entry, replicate ◀── session ◀── save ◀─┬─ script ◀─┬─ the files here ◀── local
@@ -45,6 +46,11 @@ struct World {
 MUST_USE Status fold_create(World *world); // after the scripts
 void fold_destroy(World *world);
 void fold_snapshot(World *world); // after a capture: a new scene if very much has changed
+
+// --- edit.c -------------------------------------------------------------------------------------
+// ENTRY_EDIT. STATUS_NOT_FOUND: a part that is not of the scene, or was removed; nothing changed.
+// STATUS_LIMIT: there is no room for one more thing that differs.
+MUST_USE Status edit_enter(World *world, const Entry *entry);
 
 // --- join.c -------------------------------------------------------------------------------------
 void join_handshake(World *world, Session *session, uint32_t seq, const MessageHandshake *command);

@@ -279,6 +279,7 @@ static void take_entry(WorldLoop *loop, const ChannelMessage *message)
         take_reload_entry(loop, &entry);
         break;
     case ENTRY_UNSTAGE: // ours alone
+    case ENTRY_EDIT:    // only of a world without a host
         break;
     default:
         status_ignore(enter(loop, &entry)); // for example for a connection that is gone

@@ -177,6 +177,61 @@ TEST(parts_that_are_destroyed_or_become_ghosts)
     duet_close(duet);
 }
 
+static Status edit(Duet *duet, const PatchRow *rows, uint32_t count)
+{
+    uint8_t bytes[8 * PATCH_ROW_BYTES_MAX];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        patch_row_write(&writer, i > 0 ? rows[i - 1].net_id : 0, &rows[i]);
+    }
+    CHECK_OK(writer.status);
+    return world_enter(duet->world,
+                       &(Entry){.type = ENTRY_EDIT, .bytes = bytes, .byte_count = writer.at});
+}
+
+TEST(a_creator_edits_parts_while_they_are_played)
+{
+    Duet *duet = open_floor(2);
+    Client *ann = duet_join(duet, "ann", false);
+    duet_run(duet, 60);
+    const Sim *sim = world_sim(duet->world);
+    PatchRow rows[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        const PartView now = part_view(sim, i + 1);
+        rows[i] = (PatchRow){.net_id = i + 1,
+                             .groups = PATCH_GROUPS_ALL & ~(uint32_t)PATCH_GONE,
+                             .pose = now.pose,
+                             .data = now.data,
+                             .paint = paint_default};
+    }
+    rows[0].pose.position.y += 2;
+    rows[1].data = (PartData){.flags = PART_BOUNCE, .bounce_speed = 5};
+    CHECK_OK(edit(duet, rows, 3));
+    CHECK_INT(world_counters(duet->world).authority.thawed_count, 2); // the third is as it was
+    // Nothing of it is applied if one of them cannot be.
+    rows[2].groups = PATCH_GONE;
+    rows[2].gone = true;
+    CHECK_OK(edit(duet, &rows[2], 1));
+    duet_run(duet, 2);
+    rows[0].pose.position.y += 2;
+    CHECK_INT(edit(duet, rows, 3), STATUS_NOT_FOUND);
+    rows[2].gone = false;
+    CHECK_INT(edit(duet, &rows[2], 1), STATUS_NOT_FOUND);
+    rows[2].net_id = TILES + 2;
+    CHECK_INT(edit(duet, &rows[2], 1), STATUS_NOT_FOUND);
+    CHECK_INT(world_enter(duet->world, &(Entry){.type = ENTRY_EDIT,
+                                                .bytes = (const uint8_t *)"\1\377",
+                                                .byte_count = 2}),
+              STATUS_MALFORMED);
+    duet_run(duet, 60);
+    CHECK_NEAR(part_view(sim, 1).pose.position.y, 1.5, 1e-6);
+    CHECK(part_view(sim, 2).data.flags == PART_BOUNCE);
+    CHECK(!part_view(sim, 3).is_there);
+    CHECK_INT(wrong_parts(duet, ann), 0);
+    CHECK_INT(client_stats(ann).predict.corrections_without_cause, 0);
+    duet_close(duet);
+}
+
 // While it glides it is an entity; where it stops it is a patch, and nobody sees it jump.
 TEST(a_part_that_moves_is_an_entity_until_it_rests)
 {

@@ -348,3 +348,29 @@ test('files that are no place are refused', async () => {
     assert.throws(() => core.createWorld(script), /Workspace\/X\.lua line 3/);
     assert.throws(() => core.createClient({ visibleMax: 0 }), /visibleMax/);
 });
+
+test('parts are edited while they are played', async () => {
+    const stage = new Stage(await loadCore(wasm), files);
+    const ada = stage.join('ada');
+    stage.run(2);
+    const scene = JSON.parse(new TextDecoder().decode(files.get('scene.json')));
+    const part = scene.entities.find(({ type, parent, motion, anchored, shape }) => type === undefined &&
+        parent === undefined && motion === undefined && anchored !== false && shape !== undefined);
+    const [x, y, z] = part.transform.position;
+    const now = { ...part, transform: { position: [x, y + 3, z] }, colour: '#fe01dc', bounce: 7 };
+    const before = stage.world.hash();
+    assert.equal(stage.world.edit({ entities: [now] }), true);
+    assert.notEqual(stage.world.hash(), before);
+    const after = stage.world.hash();
+    assert.equal(stage.world.edit({ entities: [now] }), true);
+    assert.equal(stage.world.hash(), after, 'it is so already');
+    stage.run(1);
+    assert.equal(stage.world.edit({ removed: [part.id] }), true);
+    stage.run(1);
+    assert.equal(stage.world.edit({ removed: [part.id] }), false, 'it is gone');
+    assert.equal(stage.world.edit({ entities: [{ ...now, id: 999_999 }] }), false, 'no part of the scene');
+    assert.throws(() => stage.world.edit({ entities: [{ ...now, colour: 'greenish' }] }), /colour/);
+    assert.throws(() => stage.world.edit([]), /object/);
+    assert.ok(playing(ada));
+    stage.end();
+});

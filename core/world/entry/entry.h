@@ -31,6 +31,8 @@ typedef enum EntryType {
     ENTRY_PARAMETERS, // number: net id of an entity of the place, or name: a prefab; bytes: the new
                       // parameters of its script, JSON or none; staged for a reload
     ENTRY_UNSTAGE,    // what is staged for a reload is dropped
+    ENTRY_EDIT, // bytes: rows of patches (wire/patch.h): a creator changed anchored parts of the
+                // scene while it is played
     ENTRY_TYPE_COUNT
 } EntryType;
 

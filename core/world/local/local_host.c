@@ -559,6 +559,16 @@ void local_host_destroy(LocalHost *host)
     heap_free(heap, host);
 }
 
+Heap *local_host_heap(const LocalHost *host)
+{
+    return host->heap;
+}
+
+const Place *local_host_place(const LocalHost *host)
+{
+    return host->built.place;
+}
+
 World *local_host_world(LocalHost *host)
 {
     return host->world;

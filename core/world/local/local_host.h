@@ -31,10 +31,22 @@ MUST_USE Status local_host_create(Heap *heap, const LocalHostConfig *config, con
                                   uint32_t file_count, LocalHost **out, PlaceError *error);
 void local_host_destroy(LocalHost *host); // NULL is allowed
 
+Heap *local_host_heap(const LocalHost *host);
+const Place *local_host_place(const LocalHost *host);
 World *local_host_world(LocalHost *host); // another one after local_host_apply_diff
 const uint8_t *local_host_scene(const LocalHost *host, size_t *bytes); // stripped
 // Like world_enter; commands that it causes are answered before it returns.
 MUST_USE Status local_host_enter(LocalHost *host, const Entry *entry);
+
+// Changes anchored parts while the place is played, without making the world anew: a JSON object,
+// every member of which is optional:
+//   "entities"  scene entities with an id that the scene has. Their poses, looks and part data are
+//               applied; the rest is taken to be as it was. They stand in the world: a parent is
+//               not looked at
+//   "removed"   a list of ids
+// STATUS_NOT_FOUND: something in it is no anchored part of this world, or was removed before, and
+// the caller makes the world anew; what came before it is applied. The files are not changed.
+MUST_USE Status local_host_edit(LocalHost *host, const char *json, size_t bytes, PlaceError *error);
 
 // A JSON object; every member is optional:
 //   "entities"  a list of scene entities: replaces the one of the same id, or adds it

@@ -22,6 +22,7 @@ interface Exports {
     checkScript(packed: Address, bytes: number): Address;
     loadScene(packed: Address, bytes: number): Handle;
     applyDiff(host: Handle, json: Address, bytes: number): number;
+    worldEdit(host: Handle, json: Address, bytes: number): number;
     worldDestroy(host: Handle): void;
     worldScene(host: Handle): Address;
     worldTick(host: Handle, unixMs: number): void;
@@ -859,6 +860,17 @@ export class CoreWorld {
             throw new Error(this.core.error());
         }
         return done === 1;
+    }
+
+    // Poses, looks and part data of anchored parts, and parts that are removed, while they are played.
+    // False: this cannot be done in place, and the world has to be made anew.
+    edit(diff: { entities?: object[]; removed?: number[] }): boolean {
+        const done = this.core.withText(JSON.stringify(diff), (at, bytes) =>
+            this.raw.worldEdit(this.handle, at, bytes));
+        if (done < 0) {
+            throw new Error(this.core.error());
+        }
+        return done === 0;
     }
 
     scene(): Uint8Array<ArrayBuffer> {
