@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import test, { after, afterEach, before } from 'node:test';
 
 import {
-    Player, Relay, SMALL, World, checkAccessible, closeBrowser, openBrowser, sleep, until,
+    Player, Relay, SMALL, World, checkAccessible, closeBrowser, onlyInAll, openBrowser, sleep, until,
 } from './support.mjs';
 
 const [, , place, screens] = process.argv.slice(2);
@@ -233,7 +233,7 @@ test('a lost picture, clocks that jump, an hour of sleep, a dead connection: one
     assert.deepEqual(ada.complaints, []);
 });
 
-test('a host that restarts, and a network that goes and comes', async () => {
+test('a host that restarts, and a network that goes and comes', { skip: onlyInAll }, async () => {
     const ada = await open('Ada');
     await ada.playing();
     const seconds = async () =>

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test, { after } from 'node:test';
 
-import { Player, Relay, World, closeBrowser, sleep, until } from './support.mjs';
+import { Player, Relay, World, closeBrowser, onlyInAll, sleep, until } from './support.mjs';
 
 const [program] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'sandlot-downloads-'));
@@ -164,7 +164,7 @@ test('the second visit fetches nothing, and what was damaged meanwhile is fetche
         assert.deepEqual(ada.complaints, []);
     }));
 
-test('a manifest that fits no message is kept too, and a second life of the world has the same one', () =>
+test('a manifest that fits no message is kept too, and a second life of the world has the same one', { skip: onlyInAll }, () =>
     stage({ place: long }, async ({ world, open }) => {
         const ada = await open('Ada');
         const complete = async () => {
@@ -201,7 +201,7 @@ test('a manifest that fits no message is kept too, and a second life of the worl
         assert.deepEqual(ada.complaints, []);
     }));
 
-test('two tabs that come at the same time share what they keep', () => stage({}, async ({ open }) => {
+test('two tabs that come at the same time share what they keep', { skip: onlyInAll }, () => stage({}, async ({ open }) => {
     const ada = await open('Ada');
     const bo = await Player.open(new URL(ada.page.url()).port, 'Bo', { context: ada.context });
     const [first, second] = await Promise.all([complete(ada), complete(bo)]);
@@ -211,7 +211,7 @@ test('two tabs that come at the same time share what they keep', () => stage({},
     assert.deepEqual([...ada.complaints, ...bo.complaints], []);
 }));
 
-test('without storage, and where it is full, everything still runs', () =>
+test('without storage, and where it is full, everything still runs', { skip: onlyInAll }, () =>
     stage({}, async ({ world, open }) => {
         const full = await open('Full', {
             before: async (context, page) => {
@@ -339,7 +339,7 @@ async function staticServer(root, change = (data) => data) {
     return server;
 }
 
-test('static files of another server are used, checked, and done without', async () => {
+test('static files of another server are used, checked, and done without', { skip: onlyInAll }, async () => {
     const out = join(folder, 'cdn');
     execFileSync(program, ['export-cdn', many, out, '--allow-weak-jail'], { stdio: 'ignore' });
     const server = await staticServer(out);

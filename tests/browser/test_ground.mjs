@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import test, { after, afterEach, before } from 'node:test';
 
 import { slowLink } from '../../bench/slow_link.mjs';
-import { Player, Relay, SMALL, World, closeBrowser, openBrowser, until } from './support.mjs';
+import { Player, Relay, SMALL, World, closeBrowser, onlyInAll, openBrowser, until } from './support.mjs';
 
 const [, web, place, screens] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'sandlot-ground-'));
@@ -106,7 +106,7 @@ const keptFiles = (page) => page.evaluate(async () => {
     return (await cache.keys()).map(({ url }) => new URL(url).pathname).sort();
 });
 
-test('files are kept, a newer page is told and used after a reload, and the old files go',
+test('files are kept, a newer page is told and used after a reload, and the old files go', { skip: onlyInAll },
     async () => {
     const context = await (await openBrowser()).newContext({ viewport: SMALL });
     closing.push(context);

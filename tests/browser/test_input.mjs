@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after, afterEach, before } from 'node:test';
 
-import { Player, World, checkAccessible, closeBrowser, distance, openBrowser, sleep, until } from './support.mjs';
+import {
+    Player, World, checkAccessible, closeBrowser, distance, onlyInAll, openBrowser, sleep, until,
+} from './support.mjs';
 
 const [, , place, screens] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'sandlot-input-'));
@@ -243,7 +245,7 @@ async function chooseLayout(page, name) {
     await page.locator('dialog').waitFor({ state: 'detached' });
 }
 
-test('every layout has room on a small screen, upright and lying', async () => {
+test('every layout has room on a small screen, upright and lying', { skip: onlyInAll }, async () => {
     const { ada, page, fingers } = await phone();
     await page.touchscreen.tap(300, 200);
     for (const name of ['right-handed', 'left-handed', 'one-left', 'one-right']) {
@@ -365,7 +367,7 @@ test('a gamepad walks, looks, jumps, and finds its way through the menu', async 
     assert.deepEqual(ada.complaints, []);
 });
 
-test('the settings say that the browser keeps gamepads from the page', async () => {
+test('the settings say that the browser keeps gamepads from the page', { skip: onlyInAll }, async () => {
     const ada = await open('Ada', {
         host: 'lan.test',
         before: (_context, page) => page.addInitScript(() => {

@@ -8,7 +8,7 @@ import test, { after } from 'node:test';
 
 import { readPlace, readSession } from '../wasm/files.mjs';
 import {
-    Player, Relay, World, closeBrowser, distance, openBrowser, sleep, until,
+    Player, Relay, World, closeBrowser, distance, onlyInAll, openBrowser, sleep, until,
 } from './support.mjs';
 
 const [, web, place] = process.argv.slice(2);
@@ -186,7 +186,7 @@ function socketCounter() {
 
 const SHOWN = /^([\d.]+)(?: (B|KiB))?\/s/;
 
-test('the rates of the overlay are those on the wire',
+test('the rates of the overlay are those on the wire', { skip: onlyInAll },
     () => stage(async ({ world }) => {
     const counted = socketCounter();
     const relay = await Relay.start(world.port, counted.change);
