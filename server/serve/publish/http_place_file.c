@@ -505,8 +505,8 @@ void serve_put_picture(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     // The thumbnail is on every card that lists the place: it is kept small.
-    const Status checked = check_picture(serve, body, bytes, number == 0 ? ASSET_CARD_PX : 0,
-                                         &smaller, reason);
+    const Status checked =
+        check_picture(serve, body, bytes, number == 0 ? ASSET_CARD_PX : 0, &smaller, reason);
     if (checked == STATUS_OK && number == 0) {
         body = smaller.data;
         bytes = smaller.bytes;
