@@ -180,10 +180,11 @@ export class Relay {
 }
 
 let browser = null;
-export async function openBrowser(executablePath = CHROMIUM) {
+export async function openBrowser(executablePath = CHROMIUM, more = []) {
     browser ??= await chromium.launch({
         executablePath,
-        args: ['--headless', '--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader',
+        args: [...more,
+            '--headless', '--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader',
             '--disable-quic', '--no-first-run', '--disable-background-networking',
             '--disable-component-update', '--disable-sync', '--webgl-antialiasing-mode=none',
             // A name that is not this machine's own: pages from there are not secure ones.
@@ -340,6 +341,89 @@ export async function checkAccessible(page, what) {
         .filter(({ impact }) => impact === 'serious' || impact === 'critical')
         .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`);
     assert.deepEqual(violations, [], what);
+}
+
+// What is wrong with the texts of a page as it is laid out now: words that are cut off, or lie on others.
+// Nobody scrolls here, so what a list that scrolls has below is left out.
+// `within`: of a part of the page that lies over the rest.
+export function findTextTrouble(page, within = 'body') {
+    return page.evaluate((selector) => {
+        const trouble = [];
+        const name = (element) => `${element.tagName.toLowerCase()}${element.id === '' ? '' : `#${element.id}`}${
+            typeof element.className === 'string' && element.className !== '' ? `.${element.className}` : ''}`;
+        if (document.documentElement.scrollWidth > innerWidth + 1) {
+            const scrolls = (each) => each !== null && (/auto|scroll/.test(getComputedStyle(each).overflowX) || scrolls(each.parentElement));
+            const wide = [...document.body.querySelectorAll('*')].filter((each) =>
+                each.getBoundingClientRect().right > innerWidth + 1 && !scrolls(each.parentElement));
+            trouble.push(`the page is ${document.documentElement.scrollWidth} wide, not ${innerWidth}: ${wide.slice(0, 3).map(name)}`);
+        }
+        // The part of a box that its ancestors leave of it, and whether one of them can be scrolled to show the rest.
+        const visible = (element, box) => {
+            let [left, top, right, bottom] = [box.left, box.top, box.right, box.bottom];
+            let scrolls = false;
+            for (let at = element; at !== null && at !== document.documentElement; at = at.parentElement) {
+                const style = getComputedStyle(at);
+                const outer = at.getBoundingClientRect();
+                scrolls ||= /auto|scroll/.test(style.overflowX + style.overflowY);
+                if (style.overflowX !== 'visible' && at !== document.body) {
+                    left = Math.max(left, outer.left);
+                    right = Math.min(right, outer.right);
+                }
+                if (style.overflowY !== 'visible' && at !== document.body) {
+                    top = Math.max(top, outer.top);
+                    bottom = Math.min(bottom, outer.bottom);
+                }
+                if (style.position === 'fixed') {
+                    break;
+                }
+            }
+            return { left, top, right, bottom, scrolls };
+        };
+        const texts = [];
+        const modal = document.querySelector('dialog:modal');
+        const walker = document.createTreeWalker(modal ?? document.querySelector(selector), NodeFilter.SHOW_TEXT);
+        for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+            const element = node.parentElement;
+            if (node.data.trim() === '' || element.closest('svg, option, script, style, noscript, .hidden, .skip, textarea, [aria-hidden=true]') !== null ||
+                !element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) {
+                continue;
+            }
+            const range = document.createRange();
+            range.selectNodeContents(node);
+            for (const box of range.getClientRects()) {
+                const seen = visible(element, box);
+                const [width, height] = [seen.right - seen.left, seen.bottom - seen.top];
+                const isCut = width < box.width - 2 || height < box.height - 4 || seen.left < -2 || seen.right > innerWidth + 2;
+                // Of the name of a place the menu has all, of the chat that one which is open.
+                const isShortened = element.closest('#place, .chat:not(.open)') !== null;
+                if (isCut && !seen.scrolls && !isShortened) {
+                    trouble.push(`cut off: ${JSON.stringify(node.data.trim().slice(0, 40))} in ${name(element)}`);
+                }
+                if (width > 2 && height > 2) {
+                    texts.push({ node, element, ...seen });
+                }
+            }
+        }
+        for (const input of (modal ?? document.body).querySelectorAll('button, select, a.button')) {
+            if (input.checkVisibility() && input.scrollWidth > input.clientWidth + 2 && getComputedStyle(input).display !== 'inline') {
+                trouble.push(`wider than its box: ${name(input)} ${JSON.stringify(input.textContent.trim().slice(0, 40))}`);
+            }
+        }
+        for (let i = 0; i < texts.length; i++) {
+            for (let j = i + 1; j < texts.length; j++) {
+                const [a, b] = [texts[i], texts[j]];
+                const width = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+                const height = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+                // Lines of one text may touch each other; what lies in a layer above hides what is below it.
+                const line = Math.min(a.bottom - a.top, b.bottom - b.top);
+                if (a.node !== b.node && width > 3 && height > line / 3) {
+                    trouble.push(`${JSON.stringify(a.node.data.trim().slice(0, 30))} (${name(a.element)}) lies on ${
+                        JSON.stringify(b.node.data.trim().slice(0, 30))} (${name(b.element)})`);
+                }
+            }
+        }
+        return [...new Set(trouble)];
+    }, within);
 }
 
 export const distance = (a, b) => Math.hypot(a.x - b.x, a.z - b.z);

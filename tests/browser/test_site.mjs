@@ -349,9 +349,18 @@ test('a creator uploads files, compares, rolls back, forks; a hostile file is re
     await page.waitForSelector('.revision:has-text("the first one") .badge:has-text("live")');
     // A screenshot, which is shown on the page of the place.
     await page.setInputFiles('#shot', { name: 'a.png', mimeType: 'image/png', buffer: await page.screenshot() });
-    await page.waitForSelector('.shots img');
+    await page.waitForSelector('.shots img[alt="Screenshot 1"]');
+    // A thumbnail of its own, in place of the one that is drawn.
+    await page.waitForSelector('.shots :text("drawn, because the place has no picture")');
+    await page.setInputFiles('#thumbnail', { name: 'a.txt', mimeType: 'image/png', buffer: Buffer.from('no picture') });
+    await page.waitForSelector('#pictures-said:has-text("PNG")');
+    await page.setInputFiles('#thumbnail', { name: 'b.png', mimeType: 'image/png', buffer: await page.screenshot() });
+    await page.waitForSelector('button[aria-label="Remove: Thumbnail"]');
+    await page.locator('.shots').scrollIntoViewIfNeeded();
+    await shot(page, 'pictures');
     await page.click('a:has-text("See its page")');
-    await page.waitForSelector('.cover .large');
+    await page.waitForSelector('.cover .large, .cover img.thumbnail');
+    assert.equal(await page.locator('.strip li').count(), 2, 'the thumbnail and the screenshot');
     // A copy of a place whose files may be read.
     await go('/place/place_island');
     await page.click('button:has-text("Make your own from it")');
@@ -362,6 +371,37 @@ test('a creator uploads files, compares, rolls back, forks; a hostile file is re
     await page.click('button:has-text("Take it out of the trash")');
     await page.waitForSelector('a:has-text("Island")');
     assert.deepEqual(complaints, []);
+    await context.close();
+});
+
+test('a tester finds the way into the draft, and nothing to change', async () => {
+    const maker = await openPage(DESK);
+    await maker.go('/create');
+    assert.equal(await becomeMaker(maker.page), 200);
+    const ask = (page, method, path, body) => page.evaluate(async ([how, where, what]) => (await fetch(where, {
+        method: how, headers: { 'Content-Type': 'application/json', 'X-Sandlot': '1' }, body: JSON.stringify(what),
+    })).json(), [method, path, body]);
+    const { place_id: id } = await ask(maker.page, 'POST', '/api/drafts', { title: 'Secret', template: 'blank' });
+    const { context, page, complaints, go } = await openPage(DESK);
+    await go('/');
+    assert.equal(await register(page, 'tess'), 200);
+    await ask(maker.page, 'PUT', `/api/places/${id}/team/tess`, { role: 'tester' });
+    await go('/create');
+    await page.click('a:has-text("Secret")');
+    await page.waitForURL(new RegExp(`/place/${id}$`));
+    await page.waitForSelector('text=It has no live version yet.');
+    assert.equal(await page.locator('a:has-text("Work on it")').count(), 0);
+    await checkAccessible(page, 'a draft to test');
+    await shot(page, 'tester');
+    await page.click('a:has-text("Play the draft")');
+    await page.locator('#enter').press('Enter');
+    await until('she plays the draft', () => page.evaluate(() => window.sandlot.inspect().phase === 'playing'));
+    await go(`/create/${id}`);
+    await page.waitForSelector('text=You do not work on this place');
+    await page.click('a:has-text("See its page")');
+    await page.waitForSelector('a:has-text("Play the draft")');
+    assert.deepEqual([...complaints, ...maker.complaints], []);
+    await maker.context.close();
     await context.close();
 });
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 
+from clock import DAY_S, clock_ahead
 from model_server import KEY, ModelServer, lua
 from package_corpus import png
 from support import Failure, check, run
@@ -926,34 +927,6 @@ const tally = new Tally();
 ["I", "\u0130", "a", "B", "\u00df"].sort().forEach((name) => tally.add(name));
 print(tally.text(), (0.1 + 0.2).toFixed(3));
 """
-CLOCK = """#define _GNU_SOURCE
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <time.h>
-#include <unistd.h>
-#define AHEAD (20L * 365 * 24 * 60 * 60)
-int clock_gettime(clockid_t clock, struct timespec *out)
-{
-    const long result = syscall(SYS_clock_gettime, clock, out);
-    out->tv_sec += clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? AHEAD : 0;
-    return (int)result;
-}
-int gettimeofday(struct timeval *restrict out, void *restrict zone)
-{
-    const long result = syscall(SYS_gettimeofday, out, zone);
-    out->tv_sec += AHEAD;
-    return (int)result;
-}
-time_t time(time_t *out)
-{
-    struct timeval now;
-    (void)gettimeofday(&now, NULL);
-    if (out != NULL) {
-        *out = now.tv_sec;
-    }
-    return now.tv_sec;
-}
-"""
 
 
 def mixed(places, folder, name):
@@ -982,22 +955,6 @@ def made(place):
     return files
 
 
-def another_clock(folder):
-    """The environment of a machine that is twenty years ahead. (A time namespace moves the clocks since
-    boot alone.) Without a compiler at hand the clock is the usual one."""
-    library = os.path.join(folder, "clock.so")
-    write(folder, "clock.c", CLOCK)
-    if shutil.which("cc") is None:
-        return {}
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, os.path.join(folder, "clock.c")],
-                   check=True)
-    ahead = {"LD_PRELOAD": library, "ASAN_OPTIONS": "verify_asan_link_order=0"}
-    year = subprocess.run(["date", "+%Y"], env=dict(os.environ, **ahead), capture_output=True,
-                          text=True, check=True).stdout
-    check(int(year) >= time.gmtime().tm_year + 19, f"the clock is not ahead: {year}")
-    return ahead
-
-
 def age(place, seconds):
     for root, _, names in os.walk(place):
         for path in [root, *(os.path.join(root, name) for name in names)]:
@@ -1014,7 +971,7 @@ def test_build_same_everywhere(program, places, folder):
           f"not the committed ones: {hashes(one)}")
     said = subprocess.run(["locale", "-a"], capture_output=True, text=True, check=False).stdout
     languages = ["C"] + [name for name in said.split() if name.startswith(("tr_", "de_", "hi_"))][:2]
-    ahead = another_clock(folder)
+    ahead = clock_ahead(folder, 20 * 365 * DAY_S)  # years
     for number, (language, when) in enumerate(zip(languages, (631152000, 4102444800, 86400))):
         place = mixed(places, folder, f"a place with spaces, ünd 象, {number}")
         age(place, when)  # 1990, 2100, 1970

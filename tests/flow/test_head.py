@@ -85,7 +85,8 @@ def test_head_of_places(program, places, folder):
         check(head.title == "Obby Run · Sandlot" and head.meta["og:title"] == "Obby Run", head.title)
         check(head.meta["description"] == head.meta["og:description"] == "Jump! Twelve steps up - fast, 3 > 2.",
               head.meta)
-        check(head.meta["og:url"] == site + path and "og:image" not in head.meta, head.meta)
+        check(head.meta["og:url"] == site + path, head.meta)
+        check(head.meta["og:image"] == f"{site}/api/places/{place}/pictures/0", "one is drawn for it")
         check(head.nonce != read_head(up, path).nonce, "the same nonce twice")
         check(up.raw("HEAD", path)[2] == b"", "HEAD has a body")
         # Strangers' texts stay texts, and are all of it.

@@ -9,10 +9,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
-from hosts import enter
+from clock import DAY_S, clock_ahead
+from hosts import enter, leave
 from support import PATIENCE, check, run, wait_until
-from test_accounts import People
+from test_accounts import PASSWORD, People
 
 SECRET = {"SECRET_KEY": "correct-horse-battery-staple"}
 PLAYED = "place_island"
@@ -246,6 +248,71 @@ def test_listing_play(program, _places, folder):
         ask(up, f"{place}/stats?days=0", operator, status=400)
         ask(up, f"{place}/favourite", ann, None, "DELETE")
         check(ask(up, "/api/me/favourites", ann)["places"] == [], "it is still a favourite")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def play_together(up, names, seconds):
+    """So many play at once, for so long; gives the least and the most seconds that this can be."""
+    before = time.monotonic()
+    players = [enter(up, token=up.tokens[name], place_id=PLAYED) for name in names]
+    began = time.monotonic()
+    wait_until(lambda: counts(up)["players"] == len(names), "they are there", 10 * PATIENCE)
+    wait_until(lambda: time.monotonic() >= began + seconds or [player.listen(0.2) for player in players]
+               and False, "they play", 30 * PATIENCE)
+    ended = time.monotonic()
+    for player in players:
+        leave(player)
+    wait_until(lambda: counts(up)["players"] == 0, "they are gone", 10 * PATIENCE)
+    return len(names) * (ended - began - 1), len(names) * (time.monotonic() - before + 1)
+
+
+def stats_of(up, days):
+    answer = ask(up, f"/api/places/{PLAYED}/stats?days={days}", up.tokens["boss"])
+    return answer, answer["days"][::-1]
+
+
+def test_listing_stats(program, _places, folder):
+    """What is counted of two days of play: on the first Ann, twice within ten minutes, with Bob; on the second
+    Ann again, with Cyd. From the first player on."""
+    to_ten = (DAY_S + 10 * 3600 - int(time.time()) % DAY_S)  # tomorrow at ten: no midnight comes meanwhile
+    clocks = [clock_ahead(folder, to_ten + day * DAY_S) for day in (0, 1)]
+    if not clocks[0]:
+        print("there is no compiler to make another clock with")
+        sys.exit(77)
+    up = People(program, folder, variables={**SECRET, **clocks[0]})
+    try:
+        up.tokens = {"boss": up.operator()}
+        for name in ("ann", "bob", "cyd"):
+            up.tokens[name] = up.register(name)["session_token"]
+        sums, days = stats_of(up, 2)
+        names = ("visits", "unique_players", "returned", "seconds_played", "peak_players")
+        check([day[name] for day in days for name in names] == 10 * [0], f"before anybody came: {days}")
+        least, most = play_together(up, ["ann"], 0)
+        second = play_together(up, ["ann", "bob"], 4)
+        least, most = least + second[0], most + second[1]
+        wait_until(lambda: stats_of(up, 1)[0]["visits"] == 2, "both are counted", 20 * PATIENCE)
+        wait_until(lambda: stats_of(up, 1)[1][0]["seconds_played"] >= least, "their time is", 20 * PATIENCE)
+        sums, days = stats_of(up, 1)
+        first = days[0]
+        check([first[name] for name in ("visits", "unique_players", "returned", "peak_players")] ==
+              [2, 2, 0, 2], f"the first day: {first}")
+        check(first["seconds_played"] <= most, f"{first['seconds_played']} s, at most {most:.1f}")
+        up.stop()
+        up = People(program, folder, variables={**SECRET, **clocks[1]})
+        up.tokens = {name: ask(up, "/login", None, {"username": name, "password": PASSWORD}, "POST")["session_token"]
+                     for name in ("boss", "ann", "cyd")}
+        play_together(up, ["ann", "cyd"], 0)
+        wait_until(lambda: stats_of(up, 1)[0]["visits"] == 4, "the second day is counted", 20 * PATIENCE)
+        sums, days = stats_of(up, 2)
+        check([days[0][name] for name in ("visits", "unique_players", "returned", "peak_players")] ==
+              [2, 2, 1, 2], f"the second day: {days}")
+        check(days[1] == first, f"the first day was {first} and is {days[1]}")
+        check((sums["visits"], sums["unique_players"]) == (4, 3), f"{sums}")
+        check(sums["seconds_played"] == sum(day["seconds_played"] for day in days), f"{sums}")
+        page = counts(up)  # the sums are everybody's
+        check((page["visits"], page["unique_players"], page["peak_players"]) == (4, 3, 2), f"{page}")
         up.stop()
     finally:
         up.kill()

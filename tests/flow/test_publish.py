@@ -1,15 +1,18 @@
 """Publishing: from a folder to a place that is played, revisions and channels, who may do what,
 hostile packages, quotas, and what a kill at any moment leaves behind."""
 
+import io
 import json
 import os
 import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import threading
 import time
+import zipfile
 
 import package_corpus
 from hosts import enter
@@ -358,11 +361,58 @@ def test_publish_pictures(program, places, folder):
                      package_corpus.png(70000, 1, pixels=b"")):
             status, _, body = up.raw("PUT", f"{path}/3", data, "ann")
             check(status == 400, (status, body))
-        for number in ("0", "9", "x", "01"):
+        for number in ("9", "x", "01"):
             check(up.raw("PUT", f"{path}/{number}", package_corpus.png(), "ann")[0] == 404, number)
         up.good("DELETE", f"{path}/1", who="ann")
         check(up.raw("GET", f"{path}/1")[0] == 404, "it is still there")
         check(up.raw("DELETE", f"{path}/1", who="ann")[0] == 404, "twice")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_publish_thumbnail(program, places, folder):
+    """The thumbnail is the one that was put on the page, or else the live revision's, or else drawn from the id.
+    Whoever may not change the place puts none there."""
+    up = begin(program, places, folder, "ann", "bob")
+    try:
+        place = up.publish("ann", package("Pictures"), channel="live", visibility="listed")["place_id"]
+        path = f"/api/places/{place}/pictures/0"
+
+        def shown(who=None):
+            status, headers, body = up.raw("GET", path, who=who)
+            check(status == 200 and headers["Content-Type"] == "image/png", headers)
+            check(up.raw("GET", path, None, who, **{"If-None-Match": headers["ETag"]})[0] == 304, "its tag")
+            return struct.unpack(">II", body[16:24]), body
+
+        size, drawn = shown()
+        check(size == (640, 360) and shown()[1] == drawn, "it is drawn, the same each time")
+        other = up.publish("ann", package("Others"), visibility="listed")["place_id"]
+        check(up.raw("GET", f"/api/places/{other}/pictures/0")[2] != drawn, "each has another one")
+        check(up.good("GET", f"/api/places/{place}")["pictures"] == [], "that is no picture of its own")
+        check(up.raw("PUT", path, package_corpus.png(), "bob")[0] == 403, "bob changes it")
+        check(up.raw("PUT", path, b"<svg/>", "ann")[0] == 400, "that is no picture")
+        status, _, body = up.raw("PUT", path, package_corpus.png(800, 400), "ann")
+        check(status == 200, body)
+        check(shown()[0] == (384, 192), "it was made smaller")
+        page = up.good("GET", f"/api/places/{place}", who="ann")
+        check(page["own_thumbnail"] is True and page["pictures"] == [0], page)
+        wait_until(lambda: [row["thumbnail"] for row in up.good("GET", "/api/places?limit=100")["places"]
+                            if row["id"] == place] == [path], "the cards show it", 10)
+
+        # A revision that has a picture does not take its place, and is shown when it is gone.
+        data = io.BytesIO(package("Pictures"))
+        with zipfile.ZipFile(data, "a") as archive:
+            archive.writestr("assets/thumbnail.png", package_corpus.png(60, 30))
+        up.publish("ann", data.getvalue(), place, channel="live")
+        check(shown()[0] == (384, 192), "its own stays")
+        up.good("DELETE", path, who="ann")
+        check(shown()[0] == (60, 30), "the live revision's")
+        check(up.raw("DELETE", path, who="ann")[0] == 404, "that one is the revision's")
+        up.good("POST", f"/api/places/{place}/channels/live", {"revision_id": "r1"}, "ann")
+        check(shown()[1] == drawn, "drawn again")
+        up.good("PATCH", f"/api/places/{place}", {"visibility": "private"}, "ann")
+        check(up.raw("GET", path)[0] == 404 and up.raw("GET", path, who="bob")[0] == 404, "it tells of itself")
         up.stop()
     finally:
         up.kill()

@@ -408,8 +408,9 @@ def retry_enter(up, who, place):
         return None
 
 
-def test_reload_draft_is_for_its_editors(program, places, folder):
-    """A tester, another creator, a guest and nobody: no ticket, no world, no file of the draft."""
+def test_reload_draft_is_for_its_team(program, places, folder):
+    """Editors and testers meet in it; testers read none of its files. Another creator, a guest and nobody:
+    no ticket, no world, no file of the draft. Who is taken off the team leaves."""
     up = Publisher(program, places, folder)
     try:
         up.begin("ann", "bob", "cyd", "eve")
@@ -426,7 +427,16 @@ def test_reload_draft_is_for_its_editors(program, places, folder):
         world, code = player.answer["world_id"], player.answer["room_code"]
         eve = enter(up, "eve", place_id=place, channel="draft")
         check(eve.answer["world_id"] == world, "those who work on it meet")
-        for who in ("bob", "cyd", "guest"):
+        bob = enter(up, "bob", place_id=place, channel="draft")
+        check(bob.answer["world_id"] == world, "a tester meets them")
+        check(up.good("GET", f"/api/places/{place}", who="bob")["draft"] is True, "the page tells him of it")
+        wait_until(lambda: [room["room_code"] for room in up.good(
+            "GET", f"/api/places/{place}/worlds?channel=draft", who="bob")["worlds"]] == [code],
+                   "he sees its world", 10)
+        for path in ("draft", "draft/files/place.json", "draft/history/place.json", "package"):
+            check(up.raw("GET", f"/api/places/{place}/{path}", who="bob")[0] == 403, f"bob reads {path}")
+        check("reloads" not in up.good("GET", f"/api/places/{place}", who="bob"), "bob sees reloads")
+        for who in ("cyd", "guest"):
             status, answer = up.ask("POST", "/join", {"place_id": place, "channel": "draft"}, who)
             check(status == 403 and answer["error"]["code"] == "draft_denied", f"{who}: {answer}")
             for wish in ({"place_id": f"{place}-draft"}, {"world_id": world}, {"room_code": code}):
@@ -444,25 +454,28 @@ def test_reload_draft_is_for_its_editors(program, places, folder):
             except (Closed, Failure) as end:
                 check(" is in" not in str(end), str(end))
             page = up.good("GET", f"/api/places/{place}", who=who)
-            check("reloads" not in page, f"{who}: {page}")
+            check("reloads" not in page and "draft" not in page, f"{who}: {page}")
+            check(up.ask("GET", f"/api/places/{place}/worlds?channel=draft", who=who)[0] == 403, who)
             check(up.ask("GET", f"/world/{world}", who=who)[0] in (403, 404), f"{who} asks for it")
         check(up.ask("POST", "/join", {"place_id": place, "channel": "draft"})[0] == 401, "nobody")
         status, answer = up.ask("POST", "/join", {"place_id": place, "channel": "drafts"}, "ann")
         check(status == 400, f"{status} {answer}")
         # Who stops working on it leaves, and does not come back.
-        up.good("DELETE", f"/api/places/{place}/team/eve", who="ann")
-        try:
-            wait_until(lambda: eve.listen(0.2) or eve.errors, "eve is told", 20)
-        except Closed:
-            pass
-        check(eve.errors and eve.errors[-1]["code"] == "kicked", f"{eve.errors}")
+        for name, left in (("eve", eve), ("bob", bob)):
+            up.good("DELETE", f"/api/places/{place}/team/{name}", who="ann")
+            try:
+                wait_until(lambda gone=left: gone.listen(0.2) or gone.errors, f"{name} is told", 20)
+            except Closed:
+                pass
+            check(left.errors and left.errors[-1]["code"] == "kicked", f"{left.errors}")
+            status, answer = up.ask("POST", "/join", {"place_id": place, "channel": "draft"}, name)
+            check(status == 403 and answer["error"]["code"] == "draft_denied", f"{name}: {answer}")
         try:
             Player(type("Room", (), {"port": up.port, "room": code}),
                    resume=eve.welcome["resumeToken"])
             check(False, "eve is back")
         except (Closed, Failure) as end:
             check("eve is back" not in str(end), str(end))
-        check(up.ask("POST", "/join", {"place_id": place, "channel": "draft"}, "eve")[0] == 403, "eve")
         # Its worlds and DataStores are not those of players.
         live = enter(up, "cyd", place_id=place)
         check(live.answer["world_id"] != world and live.answer["place_id"] == place, live.answer)

@@ -15,7 +15,8 @@
 #define ASSET_RATE_MIN        8000
 #define ASSET_RATE_MAX        192000
 #define ASSET_THUMBNAIL_PX    256
-#define ASSET_THUMBNAIL_BYTES (512u << 10)
+#define ASSET_CARD_PX         384 // of a thumbnail that a page was given
+#define ASSET_THUMBNAIL_BYTES (640u << 10)
 
 typedef struct AssetInfo {
     PackageKind kind;

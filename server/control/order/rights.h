@@ -4,7 +4,7 @@
 //   who                     may
 //   owner, operator         everything
 //   editor                  all but its team, its trash and giving it away
-//   tester                  play it, the beta too
+//   tester                  play it, the beta and the draft too
 //   who it is offered to    see it, also a private one
 //   others                  nothing of a private one; else see and play it, and read it if it is
 //                           open
@@ -29,7 +29,7 @@
 typedef enum Right {
     RIGHT_SEE = 1 << 0,   // that it is there: title, description, pictures
     RIGHT_PLAY = 1 << 1,  // come into its worlds, and get what players get
-    RIGHT_TEST = 1 << 2,  // the same of its beta
+    RIGHT_TEST = 1 << 2,  // the same of its beta and its draft
     RIGHT_READ = 1 << 3,  // package, sources, whole manifests; fork it
     RIGHT_EDIT = 1 << 4,  // drafts, revisions, channels, its page
     RIGHT_OWN = 1 << 5,   // its team, trash, giving it away

@@ -280,6 +280,7 @@ static uint32_t right_for(StoreBlobPurpose purpose)
     switch (purpose) {
     case STORE_BLOB_PICTURE:
     case STORE_BLOB_THUMBNAIL:
+    case STORE_BLOB_OWN_THUMBNAIL:
         return RIGHT_SEE;
     case STORE_BLOB_PLAYED:
     case STORE_BLOB_CLIENT_MANIFEST:

@@ -151,13 +151,6 @@ void serve_send_content(HttpRequest *request, HttpResponse *response, const char
 
 // --- what it is about ---------------------------------------------------------------------------
 
-static bool has_picture(Store *store, const char *package_id)
-{
-    uint32_t number = 1, count = 0;
-    return store_pictures(store, package_id, &number, 1, &count) == STATUS_OK && count == 1 &&
-           number == 0;
-}
-
 // Who made it and what is new, for those without JavaScript.
 static void tell_more(const Serve *serve, const StorePackage *package, About *about)
 {
@@ -194,10 +187,8 @@ static void tell_place(const Serve *serve, const char *package_id, bool is_liste
         memcpy(about->description, package->description, sizeof about->description);
         tell_more(serve, package, about);
         snprintf(about->path, sizeof about->path, "/place/%s", package->package_id);
-        if (has_picture(serve->store, package->package_id)) {
-            snprintf(about->picture, sizeof about->picture, "/api/places/%s/pictures/0",
-                     package->package_id);
-        }
+        snprintf(about->picture, sizeof about->picture, "/api/places/%s/pictures/0",
+                 package->package_id);
     }
     free(package);
 }

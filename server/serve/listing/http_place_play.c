@@ -38,7 +38,7 @@ static bool read_channel(const HttpRequest *request, const char **ending, uint32
     const bool is_beta = channel != NULL && strcmp(channel, "beta") == 0;
     const bool is_draft = channel != NULL && strcmp(channel, "draft") == 0;
     *ending = is_beta ? PLACE_BETA_ENDING : is_draft ? PLACE_DRAFT_ENDING : "";
-    *right = is_beta ? RIGHT_TEST : is_draft ? RIGHT_EDIT : RIGHT_PLAY;
+    *right = is_beta || is_draft ? RIGHT_TEST : RIGHT_PLAY;
     return channel == NULL || is_beta || is_draft || strcmp(channel, "live") == 0;
 }
 

@@ -234,8 +234,7 @@ static const struct {
 } channels[PLACE_CHANNEL_COUNT] = {
     [PLACE_LIVE] = {"live", "", RIGHT_PLAY},
     [PLACE_BETA] = {"beta", PLACE_BETA_ENDING, RIGHT_TEST},
-    // Who may edit a place that nobody plays now, may not play it either.
-    [PLACE_DRAFT] = {"draft", PLACE_DRAFT_ENDING, RIGHT_PLAY | RIGHT_EDIT},
+    [PLACE_DRAFT] = {"draft", PLACE_DRAFT_ENDING, RIGHT_TEST},
 };
 
 const char *place_channel_name(PlaceChannel channel)

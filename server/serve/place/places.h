@@ -88,7 +88,7 @@ typedef enum PlaceRefusal {
     PLACE_FINE,
     PLACE_NONE,         // there is none, or they may not know of it
     PLACE_BETA_DENIED,  // only its team plays the beta
-    PLACE_DRAFT_DENIED, // only those who work on it play the draft
+    PLACE_DRAFT_DENIED, // only those who work on it or test it play the draft
     PLACE_NO_DRAFT,
     PLACE_DRAFT_BROKEN, // the draft cannot be built as it is
     PLACE_KEPT_OUT,     // its team does not let them in

@@ -691,8 +691,7 @@ typedef struct Leaving {
 static bool may_stay(const Leaving *leaving, PlaceChannel channel)
 {
     const bool is_closed = channel != PLACE_LIVE || leaving->is_private;
-    return leaving->role == STORE_EDITOR ||
-           (leaving->role == STORE_TESTER && channel != PLACE_DRAFT) ||
+    return leaving->role == STORE_EDITOR || leaving->role == STORE_TESTER ||
            (leaving->role == STORE_NOBODY && !is_closed);
 }
 

@@ -338,7 +338,16 @@ uint64_t place_write(Serve *serve, const PlaceAsk *ask, const Identity *who, Jso
     uint64_t counts = listing_write_counts(serve, json, ask->package.package_id);
     counts ^= (uint64_t)write_player_max(serve, json, ask->package.package_id) << 40;
     counts ^= spell_write_updates(serve, ask, who, json);
+    if ((ask->rights & RIGHT_TEST) != 0) {
+        const bool has_draft = draft_exists(serve->drafts, ask->package.package_id);
+        write_bool(json, "draft", has_draft);
+        counts ^= (uint64_t)has_draft << 63;
+    }
     if ((ask->rights & RIGHT_EDIT) != 0) {
+        StoreBlobRef blob;
+        write_bool(json, "own_thumbnail",
+                   store_blob_used(serve->store, ask->package.package_id, STORE_BLOB_OWN_THUMBNAIL,
+                                   0, &blob) == STATUS_OK);
         counts ^= place_reload_write(serve, ask->package.package_id, json);
     }
     json_write_object_end(json);

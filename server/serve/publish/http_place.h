@@ -205,12 +205,12 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
      .summary = "Places that others want to give you, until they expire"},                        \
     {"GET", "/api/places/*/pictures/*", .handler = serve_get_picture, .blocks = true,             \
      .names = "place_id number", .gives = "application/octet-stream", .fails = "404 416",         \
-     .summary = "A picture of the place; 0 is the thumbnail"},                                    \
+     .summary = "A picture of the place; 0 is the thumbnail, drawn if it has none"},              \
     {"PUT", "/api/places/*/pictures/*", serve_put_picture, .blocks = true,                        \
      .names = "place_id number", .body_max = PICTURE_BYTES_MAX, .access = ACCESS_ACCOUNT,         \
      .takes = "application/octet-stream", .gives = "place_id number:integer sha256",              \
-     .fails = "404 409 507", .summary = "Puts a screenshot, PNG or JPEG, on the page"},               \
+     .fails = "404 409 507", .summary = "Puts a thumbnail (0) or a screenshot, PNG or JPEG, on it"},      \
     {"DELETE", "/api/places/*/pictures/*", .handler = serve_delete_picture, .blocks = true,       \
      .names = "place_id number", .access = ACCESS_ACCOUNT, .gives = "place_id number:integer",    \
-     .fails = "404 409", .summary = "Takes a screenshot off the page"}
+     .fails = "404 409", .summary = "Takes a thumbnail of its own, or a screenshot, off the page"}
 // clang-format on

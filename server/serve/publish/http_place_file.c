@@ -7,6 +7,7 @@
 #include "server/serve/place/place_build.h"
 #include "server/serve/place/revision_folder.h"
 #include "server/serve/publish/http_place.h"
+#include "server/serve/publish/place_picture.h"
 #include "server/store/place/store_publish.h"
 
 #include <errno.h>
@@ -366,17 +367,35 @@ void serve_get_file(void *user, HttpRequest *request, HttpResponse *response)
 
 // --- pictures -----------------------------------------------------------------------------------
 
-static bool read_number(HttpRequest *request, HttpResponse *response, uint32_t first,
-                        uint32_t *number)
+static bool read_number(HttpRequest *request, HttpResponse *response, uint32_t *number)
 {
     const char *text = http_path_part(request, 1);
-    if (strlen(text) == 1 && text[0] >= '0' + (char)first && text[0] < '0' + PICTURES_MAX) {
+    if (strlen(text) == 1 && text[0] >= '0' && text[0] < '0' + PICTURES_MAX) {
         *number = (uint32_t)(text[0] - '0');
         return true;
     }
     http_fail(request, response, 404, "not_found",
               "pictures have the numbers 0, the thumbnail, to 8");
     return false;
+}
+
+// A place without a picture gets one that is drawn from its id.
+static void send_drawn(HttpRequest *request, HttpResponse *response, const char *place_id)
+{
+    uint8_t hash[SHA256_BYTES];
+    Buffer png = buffer_of(PLACE_PICTURE_BYTES_MAX);
+    place_picture_draw(place_id, &png);
+    http_keep(request, png.data);
+    if (png.status != STATUS_OK) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+        return;
+    }
+    sha256_of(png.data, png.bytes, hash);
+    response->content_type = "image/png";
+    response->tag = tag_of(request, hash);
+    response->body = png.data;
+    response->bytes = png.bytes;
+    response->body_is_static = true; // it is the request's
 }
 
 void serve_get_picture(void *user, HttpRequest *request, HttpResponse *response)
@@ -387,11 +406,16 @@ void serve_get_picture(void *user, HttpRequest *request, HttpResponse *response)
     uint32_t number;
     uint8_t head[2] = {0};
     if (!place_enter(serve, request, response, RIGHT_SEE, &ask) ||
-        !read_number(request, response, 0, &number)) {
+        !read_number(request, response, &number)) {
         return;
     }
-    if (store_blob_used(serve->store, ask.package.package_id, STORE_BLOB_PICTURE, number, &blob) !=
-        STATUS_OK) {
+    const Status status =
+        store_blob_used(serve->store, ask.package.package_id, STORE_BLOB_PICTURE, number, &blob);
+    if (status == STATUS_NOT_FOUND && number == 0) {
+        send_drawn(request, response, ask.package.package_id);
+        return;
+    }
+    if (status != STATUS_OK) {
         http_fail(request, response, 404, "not_found", "there is no such picture");
         return;
     }
@@ -402,9 +426,9 @@ void serve_get_picture(void *user, HttpRequest *request, HttpResponse *response)
     }
 }
 
-// Only the jailed worker decodes it.
+// Only the jailed worker decodes it. With `edge_px` it makes a smaller one of it.
 static Status check_picture(const Serve *serve, const uint8_t *bytes, size_t count,
-                            char reason[WORKER_REASON_BYTES])
+                            uint32_t edge_px, Buffer *smaller, char reason[WORKER_REASON_BYTES])
 {
     const bool is_jpeg = count > 2 && bytes[0] == 0xff && bytes[1] == 0xd8;
     const char *path = is_jpeg ? "assets/picture.jpg" : "assets/picture.png";
@@ -413,13 +437,14 @@ static Status check_picture(const Serve *serve, const uint8_t *bytes, size_t cou
     AssetInfo info;
     Buffer question = buffer_of(WORKER_REQUEST_MAX), reply = {0};
     config.allow_weak_jail = serve->config.allow_weak_jail;
-    package_asset_request(path, bytes, count, 0, &question);
+    package_asset_request(path, bytes, count, edge_px, &question);
     Status status = question.status == STATUS_OK ? worker_create(&config, &worker) : STATUS_BLOCKED;
     if (status == STATUS_OK) {
         status = worker_call(worker, WORKER_ASSET, question.data, question.bytes, &reply, reason);
     }
     if (status == STATUS_OK) {
-        status = package_asset_read(&reply, is_jpeg ? KIND_JPEG : KIND_PNG, &info, NULL);
+        status = package_asset_read(&reply, is_jpeg ? KIND_JPEG : KIND_PNG, &info,
+                                    edge_px > 0 ? smaller : NULL);
     }
     worker_destroy(worker);
     buffer_free(&question);
@@ -472,13 +497,20 @@ void serve_put_picture(void *user, HttpRequest *request, HttpResponse *response)
     size_t bytes;
     uint8_t hash[SHA256_BYTES];
     char reason[WORKER_REASON_BYTES] = "";
+    Buffer smaller = buffer_of(ASSET_THUMBNAIL_BYTES);
     const uint8_t *body = http_body(request, &bytes);
     if (!place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
-        !read_number(request, response, 1, &number) ||
+        !read_number(request, response, &number) ||
         serve_refuse_upload(serve, serve->data, request, response)) {
         return;
     }
-    const Status checked = check_picture(serve, body, bytes, reason);
+    // The thumbnail is on every card that lists the place: it is kept small.
+    const Status checked =
+        check_picture(serve, body, bytes, number == 0 ? ASSET_CARD_PX : 0, &smaller, reason);
+    if (checked == STATUS_OK && number == 0) {
+        body = smaller.data;
+        bytes = smaller.bytes;
+    }
     if (checked == STATUS_BLOCKED || checked == STATUS_DENIED) {
         place_refuse_store(request, response, STATUS_BLOCKED);
     } else if (checked != STATUS_OK) {
@@ -489,6 +521,7 @@ void serve_put_picture(void *user, HttpRequest *request, HttpResponse *response)
     } else {
         set_picture(serve, request, response, &ask, number, hash, bytes);
     }
+    buffer_free(&smaller);
 }
 
 void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *response)
@@ -496,7 +529,7 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
     PlaceAsk ask;
     uint32_t number;
     if (place_enter(user, request, response, RIGHT_EDIT, &ask) &&
-        read_number(request, response, 1, &number)) {
+        read_number(request, response, &number)) {
         set_picture(user, request, response, &ask, number, NULL, 0);
     }
 }

@@ -607,8 +607,7 @@ void places_refuse(HttpRequest *request, HttpResponse *response, PlaceRefusal re
     } answers[PLACE_REFUSAL_COUNT] = {
         [PLACE_NONE] = {404, "not_found", "there is no such place here"},
         [PLACE_BETA_DENIED] = {403, "beta_denied", "only the team of this place plays its beta"},
-        [PLACE_DRAFT_DENIED] = {403, "draft_denied",
-                                "only those who work on this place play its draft"},
+        [PLACE_DRAFT_DENIED] = {403, "draft_denied", "only the team of this place plays its draft"},
         [PLACE_NO_DRAFT] = {404, "no_draft", "there is no draft of this place"},
         [PLACE_DRAFT_BROKEN] = {409, "draft_broken",
                                 "the draft cannot be built as it is; save it to see its errors"},

@@ -21,5 +21,5 @@ bool offer_holds(Sql *sql, const char *package_id, uint64_t account);
 void offer_end(Sql *sql, const char *package_id);
 Status package_person_find(Sql *sql, const char *package_id, uint64_t account,
                            StorePackagePerson *out);
-// The picture of a place is that of its live revision; 0: none.
+// The thumbnail of a place is its own, or else that of its live revision; 0: none.
 void package_show_thumbnail(Sql *sql, const char *package_id, uint32_t number);

@@ -102,7 +102,8 @@ void package_show_thumbnail(Sql *sql, const char *package_id, uint32_t number)
 {
     StoreBlobRef blob;
     end_use(sql, package_id, STORE_BLOB_PICTURE, 0);
-    if (find_use(sql, package_id, STORE_BLOB_THUMBNAIL, number, &blob) == STATUS_OK) {
+    if (find_use(sql, package_id, STORE_BLOB_OWN_THUMBNAIL, 0, &blob) == STATUS_OK ||
+        find_use(sql, package_id, STORE_BLOB_THUMBNAIL, number, &blob) == STATUS_OK) {
         package_write_use(sql, blob.hash, package_id, STORE_BLOB_PICTURE, 0, blob.bytes);
     }
 }
@@ -186,22 +187,26 @@ static Status set_picture(Store *store, Sql *sql, void *user)
 {
     (void)store;
     const PictureCall *call = user;
+    const StoreBlobPurpose purpose =
+        call->number == 0 ? STORE_BLOB_OWN_THUMBNAIL : STORE_BLOB_PICTURE;
     StorePackage package;
     StoreBlobRef before;
     Status status = package_by_id(sql, call->package_id, &package);
     if (status == STATUS_OK && call->hash == NULL) {
-        status = find_use(sql, call->package_id, STORE_BLOB_PICTURE, call->number, &before);
+        status = find_use(sql, call->package_id, purpose, call->number, &before);
     }
     if (status != STATUS_OK) {
         return status;
     }
-    end_use(sql, call->package_id, STORE_BLOB_PICTURE, call->number);
+    end_use(sql, call->package_id, purpose, call->number);
     if (call->hash != NULL) {
         if (package_bytes_of(sql, package.owner_id) + call->bytes > call->bytes_max) {
             return STATUS_LIMIT;
         }
-        package_write_use(sql, call->hash, call->package_id, STORE_BLOB_PICTURE, call->number,
-                          call->bytes);
+        package_write_use(sql, call->hash, call->package_id, purpose, call->number, call->bytes);
+    }
+    if (call->number == 0) {
+        package_show_thumbnail(sql, call->package_id, package.live);
     }
     package.version += 1;
     package_unapprove(sql, &package);

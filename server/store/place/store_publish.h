@@ -48,8 +48,9 @@ MUST_USE Status store_revision_built(Store *store, StoreBuilt *built);
 // The blob that is used so. STATUS_NOT_FOUND.
 MUST_USE Status store_blob_used(Store *store, const char *package_id, StoreBlobPurpose purpose,
                                 uint32_t number, StoreBlobRef *out);
-// Puts it in place of what was used so; hash NULL: nothing is. bytes_max: what the owner may use in
-// all. STATUS_LIMIT; STATUS_NOT_FOUND: no package, or nothing was used so.
+// Puts a picture in place of the one that had this number; hash NULL: there is none. Number 0 is a
+// thumbnail of the page's own, which is shown in place of the live revision's. bytes_max: what the
+// owner may use in all. STATUS_LIMIT; STATUS_NOT_FOUND: no package, or no such picture.
 MUST_USE Status store_picture_set(Store *store, const char *package_id, uint32_t number,
                                   const uint8_t *hash, uint64_t bytes, uint64_t bytes_max);
 // Numbers of the pictures, in order.

@@ -32,12 +32,15 @@ function Mine({ place, changed }: { place: MyPlace; changed: () => void }): JSX.
             setSaid(messageOf(cause));
         }
     };
+    // Testers have nothing to change: the page of the place has the ways into its beta and its draft.
+    const way = place.role === 'tester' ? 'place' : 'create';
     return (
         <li class="mine">
-            <Thumbnail place={{ id: place.place_id, title: place.title, thumbnail: null }} />
+            <Thumbnail place={{ id: place.place_id, title: place.title, thumbnail: place.trashed_at === null
+                ? `/api/places/${encodeURIComponent(place.place_id)}/pictures/0` : null }} />
             <div>
                 {place.trashed_at === null
-                    ? <a href={`/create/${encodeURIComponent(place.place_id)}`}><strong>{place.title}</strong></a>
+                    ? <a href={`/${way}/${encodeURIComponent(place.place_id)}`}><strong>{place.title}</strong></a>
                     : <strong>{place.title}</strong>}
                 <p class="soft">
                     {words.roles[place.role as keyof typeof words.roles] ?? place.role}

@@ -24,6 +24,7 @@ export interface Managed {
     beta: string | null;
     tags: string[];
     pictures: number[];
+    own_thumbnail?: boolean; // it has one that was put on its page
     rights: string[];
     waits_for_approval: boolean;
 }
@@ -150,7 +151,9 @@ export function ManagePage({ id }: { id: string }): JSX.Element {
         return <p role="status">{siteWords.loading}</p>;
     }
     if (!place.rights.includes('edit')) {
-        return <div class="empty"><h1>{place.title}</h1><p>{words.notYours}</p></div>;
+        return <div class="empty"><h1>{place.title}</h1><p>{words.notYours}</p>
+            <p><a class="button" href={`/place/${encodeURIComponent(place.place_id)}`}>{words.seePage}</a></p>
+        </div>;
     }
     const changed = (): void => {
         loaded.again();

@@ -1,6 +1,6 @@
 // Parts of the page where a place is worked on: screenshots, numbers, team, giving it away.
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import { Failure, send } from './api.ts';
 import type { Managed } from './manage.tsx';
@@ -26,7 +26,6 @@ export function Pictures({ place, changed }: { place: Managed; changed: () => vo
     const base = `/api/places/${encodeURIComponent(place.place_id)}/pictures`;
     const [said, setSaid] = useState('');
     const [stamp, setStamp] = useState(0); // a number may show another picture than before
-    const file = useRef<HTMLInputElement>(null);
     const shots = place.pictures.filter((number) => number > 0);
     const free = Array.from({ length: SHOTS_MAX }, (_, at) => at + 1).find((number) => !shots.includes(number));
     const act = async (ask: () => Promise<unknown>): Promise<void> => {
@@ -39,29 +38,43 @@ export function Pictures({ place, changed }: { place: Managed; changed: () => vo
             setSaid(messageOf(cause));
         }
     };
-    const add = (): void => {
-        const chosen = file.current?.files?.[0];
-        if (chosen !== undefined && free !== undefined) {
-            void act(() => putPicture(`${base}/${free}`, chosen));
-        }
-    };
+    const choose = (id: string, label: string, number: number): JSX.Element => (
+        <div class="form">
+            <label for={id}>{label}</label>
+            <input id={id} type="file" accept="image/png,image/jpeg" aria-describedby="pictures-said"
+                aria-invalid={said !== ''} onChange={(event) => {
+                    const chosen = event.currentTarget.files?.[0];
+                    if (chosen !== undefined) {
+                        void act(() => putPicture(`${base}/${number}`, chosen));
+                    }
+                }} />
+        </div>
+    );
+    const address = (number: number): string => `${base}/${number}${stamp > 0 ? `?${stamp}` : ''}`;
     return (
         <section>
             <h2>{words.pictures}</h2>
             <p class="soft">{words.picturesHint}</p>
-            <ul class="shots">{shots.map((number) => (
+            <ul class="shots"><li>
+                <img src={address(0)} alt={words.thumbnail} />
+                <span class="soft">{place.own_thumbnail === true ? words.thumbnail
+                    : place.pictures.includes(0) ? words.thumbnailOfRevision : words.thumbnailDrawn}</span>
+                {place.own_thumbnail === true && <button type="button" class="button quiet"
+                    aria-label={`${siteWords.remove}: ${words.thumbnail}`}
+                    onClick={() => void act(() => send('DELETE', `${base}/0`))}>{siteWords.remove}</button>}
+            </li>{shots.map((number) => (
                 <li key={number}>
-                    <img src={`${base}/${number}${stamp > 0 ? `?${stamp}` : ''}`} alt={words.picture(number)} />
+                    <img src={address(number)} alt={words.picture(number)} />
                     <button type="button" class="button quiet" aria-label={`${siteWords.remove}: ${words.picture(number)}`}
                         onClick={() => void act(() => send('DELETE', `${base}/${number}`))}>
                         {siteWords.remove}</button>
                 </li>
             ))}</ul>
-            {free !== undefined && <div class="form">
-                <label for="shot">{words.addPicture}</label>
-                <input id="shot" ref={file} type="file" accept="image/png,image/jpeg" onChange={add} />
-            </div>}
-            <p class="wrong" role="alert">{said}</p>
+            <div class="two">
+                {choose('thumbnail', words.setThumbnail, 0)}
+                {free !== undefined && choose('shot', words.addPicture, free)}
+            </div>
+            <p id="pictures-said" class="wrong" role="alert">{said}</p>
         </section>
     );
 }

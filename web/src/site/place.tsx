@@ -23,6 +23,8 @@ interface Place {
     description: string;
     creator: { username: string; shown_name: string } | null;
     live: string | null;
+    beta: string | null;
+    draft?: boolean; // for those who may test it: is there one?
     pictures: number[];
     players: number;
     visits: number;
@@ -324,15 +326,19 @@ function Facts({ place, bytes }: { place: Place; bytes: number | null }): JSX.El
 function Ways({ place, channel, session }: {
     place: Place; channel: string; session: Session | null;
 }): JSX.Element {
-    const way = new URLSearchParams({ place: place.place_id, ...(channel === '' ? {} : { channel }) });
+    const way = (to: string): string =>
+        `/play?${new URLSearchParams({ place: place.place_id, ...(to === '' ? {} : { channel: to }) })}`;
     const isMaker = session !== null && mayMake(session);
     return (
         <>
             {place.live === null && channel === '' && <p>{words.notLive}</p>}
             <div class="ways">
                 {(place.live !== null || channel !== '') &&
-                    <a class="button play" href={`/play?${way}`}>
+                    <a class="button play" href={way(channel)}>
                         {channel === '' ? words.play : words.playBeta}</a>}
+                {place.beta !== null && channel === '' &&
+                    <a class="button quiet" href={way('beta')}>{words.playBeta}</a>}
+                {place.draft === true && <a class="button quiet" href={way('draft')}>{words.playDraft}</a>}
                 {place.live !== null && <Friends id={place.place_id} session={session} />}
             </div>
             <Opinion id={place.place_id} session={session} />

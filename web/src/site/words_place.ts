@@ -13,6 +13,7 @@ export function bytesText(bytes: number): string {
 const english = {
     play: 'Play',
     playBeta: 'Play the beta',
+    playDraft: 'Play the draft',
     privateWorld: 'Play with friends',
     privateTitle: 'A world for you and your friends',
     privateHint: 'Only people with this code or link come in.',
@@ -59,7 +60,7 @@ const english = {
     needAccount: 'Sign in to do this.',
     fork: 'Make your own from it',
     forking: 'Making a copy …',
-    notLive: 'It has no live version yet, so nobody can play it.',
+    notLive: 'It has no live version yet.',
 };
 
 export const words = english;

@@ -280,7 +280,7 @@ Status worker_asset(WorkerCall *call)
     const uint32_t edge = byte_read_u32(in);
     const size_t bytes = byte_reader_left(in);
     const uint8_t *data = byte_read_bytes(in, bytes);
-    if (in->status != STATUS_OK || edge > ASSET_THUMBNAIL_PX) {
+    if (in->status != STATUS_OK || edge > ASSET_CARD_PX) {
         snprintf(call->reason, sizeof call->reason, "not a request for an asset");
         return STATUS_MALFORMED;
     }

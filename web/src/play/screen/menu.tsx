@@ -309,6 +309,7 @@ export function Menu({ page, place, people, chat, standing, actions }: {
         case 'menu':
             return (
                 <Dialog title={words.menu.title} onClose={() => actions.open('closed')}>
+                    {place !== null && <p class="note">{place.name}</p>}
                     <Button onClick={() => actions.open('closed')}>{words.menu.resume}</Button>
                     <Button quiet onClick={() => actions.open('settings')}>
                         {words.menu.settings}

@@ -1,0 +1,203 @@
+// Texts twice as large as usual, as a reader's browser or the setting of the game makes them, on every page
+// of the site and every screen of the game, wide and on a phone: nothing is cut off, no text lies on another.
+//   node test_text.mjs PROGRAM WEB PLACE SCREENS
+import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
+import test, { after, before } from 'node:test';
+
+import { World, closeBrowser, findTextTrouble, openBrowser, until } from './support.mjs';
+
+const [, , place, screens] = process.argv.slice(2);
+const VIEWS = { desk: { width: 1280, height: 800 }, phone: { width: 375, height: 740 } };
+const PASSWORD = 'a sea of violets';
+const LONG = 'An extraordinarily incomprehensible underwater world'; // a title that people do write
+let up = null;
+let page = null;
+let context = null;
+const found = {}; // ids that pages are about
+
+class Up extends World {
+    command() {
+        return ['up', '--places', dirname(place), '--registration', 'open'];
+    }
+}
+
+async function send(method, path, body) {
+    const answer = await page.evaluate(async ([how, where, what]) => {
+        const got = await fetch(where, { method: how, headers: { 'Content-Type': 'application/json', 'X-Sandlot': '1' },
+            ...(what === undefined ? {} : { body: JSON.stringify(what) }) });
+        return { status: got.status, body: await got.json().catch(() => null) };
+    }, [method, path, body]);
+    assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+}
+
+const go = (path) => page.goto(`http://127.0.0.1:${up.port}${path}`);
+
+before(async () => {
+    up = await Up.start();
+    // As in the settings of a browser: letters of 32 pixels where 16 are usual.
+    const browser = await openBrowser(undefined, ['--blink-settings=defaultFontSize=32']);
+    context = await browser.newContext({ viewport: VIEWS.desk, serviceWorkers: 'block' });
+    page = await context.newPage();
+    await go('/account');
+    await until('the link is printed', () => /link=([\w-]+)/.test(up.output));
+    await send('POST', '/register', { username: 'an-operator-of-many', password: PASSWORD, invitation: /link=([\w-]+)/.exec(up.output)[1] });
+    const made = await send('POST', '/api/drafts', { title: LONG, template: 'obby' });
+    found.place = made.place_id;
+    const publish = async (notes) => {
+        const { job_id: job } = await send('POST', `/api/places/${found.place}/draft/publish`, { notes, channel: 'live' });
+        await until('it is built', async () => (await send('GET', `/api/jobs/${job}`)).status === 'done');
+    };
+    await publish('the first one');
+    await publish('another one, with incomprehensible notes');
+    await send('PATCH', `/api/places/${found.place}`, { visibility: 'listed', description: '# Come in\n\nIt is *wet*.\n\n- `one`\n- two' });
+    await send('PUT', `/api/places/${found.place}/tags`, { tags: ['underwater', 'incomprehensible-tag', 'quiet'] });
+    found.room = (await send('POST', '/api/worlds', { place_id: found.place })).room_code;
+    const { class_id: id } = await send('POST', '/api/classes', { name: 'Incomprehensible arts' });
+    found.class = id;
+    await send('POST', `/api/classes/${id}/pupils`, { names: ['Anna-Magdalena Wilhelmine', 'Bert'] });
+});
+
+after(async () => {
+    await closeBrowser();
+    await up?.stop();
+});
+
+const SITE = {
+    discover: () => '/', search: () => '/search?q=incomprehensible', nothing: () => '/search?q=zzz', gone: () => '/place/none',
+    place: () => `/place/${found.place}`, create: () => '/create', manage: () => `/create/${found.place}`,
+    account: () => '/account', classes: () => '/class', class: () => `/class/${found.class}`,
+    ...Object.fromEntries(['', 'people', 'reports', 'approvals', 'featured', 'rules', 'invitations', 'jobs', 'log', 'audit',
+        'storage', 'about'].map((section) => [`operator_${section}`, () => `/operator/${section}`.replace(/\/$/, '')])),
+};
+
+async function look(name, within = 'body') {
+    const trouble = [];
+    for (const [view, size] of Object.entries(VIEWS)) {
+        await page.setViewportSize(size);
+        const seen = await findTextTrouble(page, within);
+        trouble.push(...seen.map((text) => `${name}, ${view}: ${text}`));
+        await page.screenshot({ path: join(screens, `text_${name}_${view}.png`) });
+    }
+    return trouble;
+}
+
+test('every page of the site', async () => {
+    const trouble = [];
+    for (const [name, path] of Object.entries(SITE)) {
+        await page.setViewportSize(VIEWS.desk);
+        await go(path());
+        await page.waitForSelector('main h1, main h2');
+        await until('it is loaded', () => page.evaluate(() => document.querySelector('.waiting') === null &&
+            !/^Loading/m.test(document.querySelector('main').innerText)));
+        trouble.push(...await look(name));
+    }
+    assert.deepEqual(trouble, []);
+});
+
+test('signing in, as nobody', async () => {
+    const before = page;
+    const other = await (await openBrowser()).newContext({ viewport: VIEWS.desk, serviceWorkers: 'block' });
+    page = await other.newPage();
+    const trouble = [];
+    for (const [name, path] of [['sign_in', '/account'], ['no_class', '/class'], ['no_create', '/create'], ['guest', '/']]) {
+        await page.setViewportSize(VIEWS.desk);
+        await go(path);
+        await page.waitForSelector('main h1, main h2');
+        trouble.push(...await look(name));
+    }
+    await other.close();
+    page = before;
+    assert.deepEqual(trouble, []);
+});
+
+// Each screen, and how one comes to it from the one before.
+const menu = (button) => async ({ keyboard }) => {
+    await keyboard.press('Escape');
+    await page.getByRole('dialog', { name: 'Menu' }).waitFor();
+    if (button !== null) {
+        await page.getByRole('button', { name: button, exact: true }).press('Enter');
+        await page.getByRole('dialog', { name: button }).waitFor();
+    }
+};
+const away = async () => {
+    for (let tries = 0; tries < 5 && await page.evaluate(() => document.activeElement?.tagName === 'INPUT' ||
+        document.querySelector('dialog[open], [role=dialog]') !== null); tries++) {
+        await page.keyboard.press('Escape');
+    }
+};
+const GAME = {
+    playing: async () => {},
+    chat: async ({ keyboard }) => {
+        await keyboard.press('Enter');
+        await keyboard.type('Does anybody understand this incomprehensible underwater world?');
+        await keyboard.press('Enter');
+        await page.locator('#messages', { hasText: 'incomprehensible' }).waitFor();
+    },
+    menu: menu(null), settings: menu('Settings'), players: menu('Players'), invite: menu('Invite others'),
+    overlay: async ({ keyboard }) => keyboard.press('Tab'),
+};
+
+// A tab of the operator, who may write in the chat, in the world.
+async function play(view, more = {}) {
+    const own = await (await openBrowser()).newContext({ viewport: view, serviceWorkers: 'block', ...more });
+    await own.addCookies(await context.cookies());
+    page = await own.newPage();
+    await page.addInitScript((pause) => {
+        const draw = window.requestAnimationFrame.bind(window);
+        window.requestAnimationFrame = (picture) => setTimeout(() => draw(picture), pause);
+        window.cancelAnimationFrame = clearTimeout;
+    }, 180);
+    await go(`/play/${found.room}`);
+    return own;
+}
+
+async function lookAtGame(mode, prepare) {
+    const trouble = [];
+    const site = page;
+    let own = await play(VIEWS.desk);
+    await prepare();
+    await page.waitForSelector('#enter');
+    trouble.push(...await look(`${mode}_gate`));
+    await page.locator('#enter').press('Enter');
+    const isPlaying = () => page.evaluate(() => window.sandlot.inspect().phase === 'playing');
+    await until('she plays', isPlaying);
+    for (const [name, open] of Object.entries(GAME)) {
+        await page.setViewportSize(VIEWS.desk);
+        await open(page);
+        trouble.push(...await look(`${mode}_${name}`, name === 'overlay' ? '#numbers' : 'body'));
+        await away();
+    }
+    await own.close();
+    own = await play(VIEWS.phone, { hasTouch: true, isMobile: true });
+    await prepare();
+    await page.locator('#enter').tap();
+    await until('she plays', isPlaying);
+    for (const name of ['touch', 'touch_chat']) {
+        if (name === 'touch_chat') {
+            await page.getByRole('button', { name: 'Chat' }).tap();
+        }
+        const seen = await findTextTrouble(page);
+        trouble.push(...seen.map((text) => `${mode}_${name}: ${text}`));
+        await page.screenshot({ path: join(screens, `text_${mode}_${name}.png`) });
+    }
+    await own.close();
+    page = site;
+    return trouble;
+}
+
+test('every screen of the game, by the browser', async () => {
+    assert.deepEqual(await lookAtGame('browser', async () => {}), []);
+});
+
+test('every screen of the game, by its own setting', async () => {
+    const cookies = await context.cookies();
+    await closeBrowser();
+    context = await (await openBrowser()).newContext();
+    await context.addCookies(cookies);
+    assert.deepEqual(await lookAtGame('setting', async () => {
+        await page.evaluate(() => localStorage.setItem('sandlot.settings', JSON.stringify({ textSize: 2 })));
+        await page.reload();
+    }), []);
+});
