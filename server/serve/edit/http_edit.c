@@ -80,6 +80,18 @@ static bool enter(Serve *serve, HttpRequest *request, HttpResponse *response, bo
     return out->can_write || class_record_reading(serve, request, response, place_id);
 }
 
+bool serve_hold_draft(Serve *serve, HttpRequest *request, HttpResponse *response,
+                      const char *place_id, EditHold **out)
+{
+    Status status;
+    *out = edit_hold(serve, place_id, &status);
+    if (status != STATUS_OK) {
+        http_fail(request, response, 503, "busy",
+                  "this draft is being edited, and its editor does not answer; try again");
+    }
+    return status == STATUS_OK;
+}
+
 // --- the ticket and the socket ------------------------------------------------------------------
 
 static void refuse_open(HttpRequest *request, HttpResponse *response, Status status,
