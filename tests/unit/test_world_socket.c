@@ -62,8 +62,10 @@ static void closed(void *user, const SocketsOrigin *from)
     ear->closed += 1;
 }
 
-static bool output(void *user, uint64_t connection, const uint8_t **bytes, size_t *count)
+static bool output(void *user, uint64_t connection, const uint8_t **bytes, size_t *count,
+                   bool *text)
 {
+    (void)text; // all are of the origin's kind
     Ear *ear = user;
     (void)connection;
     ear->message[0] = (uint8_t)ear->owed;
