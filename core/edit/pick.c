@@ -151,23 +151,34 @@ static bool comes_near(const EditSolid *solid, Vec3 origin, Vec3 direction, floa
            vec3_length_squared(away) - along * along <= radius * radius * 1.0001f + 1e-4f;
 }
 
-bool edit_pick(const EditSolid *solids, uint32_t count, Vec3 origin, Vec3 direction, EditPick *out)
+static bool is_skipped(const EditRay *ray, uint32_t id)
+{
+    for (uint32_t i = 0; i < ray->skip_count; i++) {
+        if (ray->skip[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool edit_pick(const EditSolid *solids, uint32_t count, const EditRay *ray, EditPick *out)
 {
     EditPick best = {.distance = 1e30f};
-    if (!vec3_is_finite(origin) || !vec3_is_finite(direction)) {
+    if (!vec3_is_finite(ray->origin) || !vec3_is_finite(ray->direction)) {
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
         const EditSolid *solid = &solids[i];
         Hit hit;
-        if (solid->id != 0 && comes_near(solid, origin, direction, best.distance) &&
-            hit_solid(solid, origin, direction, &hit) && hit.distance < best.distance) {
+        if (solid->id != 0 && comes_near(solid, ray->origin, ray->direction, best.distance) &&
+            hit_solid(solid, ray->origin, ray->direction, &hit) && hit.distance < best.distance &&
+            !is_skipped(ray, solid->id)) {
             best.id = solid->id;
             best.distance = hit.distance;
             best.normal = quat_rotate(solid->pose.rotation, hit.normal);
         }
     }
-    best.point = vec3_mad(origin, direction, best.distance);
+    best.point = vec3_mad(ray->origin, ray->direction, best.distance);
     if (best.id != 0) {
         *out = best;
     }

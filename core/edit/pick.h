@@ -18,9 +18,16 @@ typedef struct EditPick {
     Vec3 point, normal; // in the world
 } EditPick;
 
-// The direction must be of length 1. False: nothing is there, or the ray is not finite. A ray that
-// begins inside of a solid does not meet that one.
-bool edit_pick(const EditSolid *solids, uint32_t count, Vec3 origin, Vec3 direction, EditPick *out);
+typedef struct EditRay {
+    Vec3 origin;
+    Vec3 direction;       // of length 1
+    const uint32_t *skip; // ids that it goes through
+    uint32_t skip_count;
+} EditRay;
+
+// False: nothing is there, or the ray is not finite. A ray that begins inside of a solid does not
+// meet that one.
+bool edit_pick(const EditSolid *solids, uint32_t count, const EditRay *ray, EditPick *out);
 
 // A plane has what is inside on the side where dot(normal, p) + offset >= 0.
 typedef struct EditPlane {

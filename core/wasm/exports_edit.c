@@ -34,6 +34,8 @@ typedef struct Studio {
     EditDrawList *list;
     EditGround ground;
     ChunkFile *chunks;
+    uint32_t *skipped; // by rays
+    uint32_t skipped_count;
     Rng rng;
 } Studio;
 
@@ -192,8 +194,15 @@ EXPORT("editClose") void export_edit_close(Studio *studio)
         heap_free(heap, file);
         file = next;
     }
+    heap_free(heap, studio->skipped);
     edit_doc_destroy(studio->doc);
     heap_free(heap, studio);
+}
+
+// The number of this editor, which may be another one after a connection was lost.
+EXPORT("editSetEditor") void export_edit_set_editor(Studio *studio, uint32_t editor)
+{
+    edit_pending_set_editor(studio->pending, editor);
 }
 
 EXPORT("editHash") uint64_t export_edit_hash(const Studio *studio)
@@ -617,9 +626,9 @@ const void *export_edit_pick(const Studio *studio, double x, double y, double z,
     }
     uint32_t count;
     const EditSolid *solids = edit_draw_list_solids(studio->list, &count);
+    const EditRay ray = {origin, direction, studio->skipped, studio->skipped_count};
     EditPick pick = {.distance = (float)distance};
-    bool is_hit =
-        edit_pick(solids, count, origin, direction, &pick) && pick.distance <= (float)distance;
+    bool is_hit = edit_pick(solids, count, &ray, &pick) && pick.distance <= (float)distance;
     TerrainHit hit;
     const float most = is_hit ? pick.distance : (float)distance;
     if (studio->ground.terrain != NULL &&
@@ -631,6 +640,19 @@ const void *export_edit_pick(const Studio *studio, double x, double y, double z,
                               pick.point.z, pick.normal.x, pick.normal.y, pick.normal.z};
     memcpy(row, values, sizeof row);
     return is_hit ? edit_exports_give(row, sizeof row) : NULL;
+}
+
+// Rays go through these from now on.
+EXPORT("editPickSkip")
+void export_edit_pick_skip(Studio *studio, const uint32_t *ids, uint32_t count)
+{
+    Heap *heap = edit_exports_heap();
+    heap_free(heap, studio->skipped);
+    studio->skipped = count != 0 ? heap_alloc(heap, heap_array_bytes(count, sizeof *ids)) : NULL;
+    studio->skipped_count = studio->skipped != NULL ? count : 0;
+    if (studio->skipped != NULL) {
+        memcpy(studio->skipped, ids, count * sizeof *ids);
+    }
 }
 
 // The ids of those whose middle is inside of planes, 4 f32 each (normal, offset); u32 each.

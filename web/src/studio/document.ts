@@ -21,6 +21,7 @@ interface Exports {
     editReset(studio: Handle, bytes: Address, count: number, seq: number): number;
     editClose(studio: Handle): void;
     editHash(studio: Handle): bigint;
+    editSetEditor(studio: Handle, editor: number): void;
     editMark(): number;
     editSeq(studio: Handle): number;
     editBytes(studio: Handle): Address;
@@ -41,6 +42,7 @@ interface Exports {
     editChanges(studio: Handle): Address;
     editPick(studio: Handle, x: number, y: number, z: number, dx: number, dy: number, dz: number,
         distance: number): Address;
+    editPickSkip(studio: Handle, ids: Address, count: number): void;
     editPickInside(studio: Handle, planes: Address, count: number): Address;
     editGiveChunk(studio: Handle, path: Address, pathBytes: number, data: Address, bytes: number): number;
     editGround(studio: Handle): Address;
@@ -174,7 +176,13 @@ interface Events {
 interface Waiting {
     n: number;
     as: 'edit' | 'undo' | 'redo';
-    label: string;
+    group: Group;
+}
+
+// Transactions that are one step for their editor: a drag is stored while it goes on, and undone at once.
+interface Group {
+    gesture: number; // 0: a transaction of its own
+    seqs: number[]; // those that are confirmed
 }
 
 const HISTORY_MAX = 1000;
@@ -211,8 +219,8 @@ export class StudioDocument {
     private studio: Handle = 0;
     private readonly listeners = new Map<string, Set<(value: never) => void>>();
     private waiting: Waiting[] = [];
-    private undoable: number[] = []; // seqs of own steps
-    private redoable: number[] = []; // seqs of own undos
+    private undoable: Group[] = []; // the newest last
+    private redoable: Group[] = [];
     private wantedUndos = 0; // asked for before the step was confirmed
     private known = { settings: 0n, terrain: 0n, files: 0n }; // to tell what has changed
     editor = 0;
@@ -299,6 +307,14 @@ export class StudioDocument {
             throw this.failure();
         }
         this.tellChanges();
+    }
+
+    // The session gives another number after a connection was lost.
+    setEditor(editor: number): void {
+        this.editor = editor;
+        if (this.studio !== 0) {
+            this.raw.editSetEditor(this.studio, editor);
+        }
     }
 
     bytes(): Uint8Array {
@@ -441,13 +457,14 @@ export class StudioDocument {
         return this.raw.editNewId(this.studio, KIND[kind]) >>> 0;
     }
 
-    // All of it or nothing; one step of undo. False: it was refused, which is told as well.
-    edit(label: string, ops: readonly Op[]): boolean {
+    // All of it or nothing. One step of undo, together with those before it of the same gesture (not 0).
+    // False: it was refused, which is told as well.
+    edit(label: string, ops: readonly Op[], gesture = 0): boolean {
         const [name, json] = [encoder.encode(label).slice(0, 64), encoder.encode(JSON.stringify(ops))];
         try {
             const message = this.withBytes([name, json], (a = 0, b = 0) =>
                 this.result(this.raw.editEdit(this.studio, a, name.length, b, json.length)));
-            this.waiting.push({ n: numberOf(message), as: 'edit', label });
+            this.waiting.push({ n: numberOf(message), as: 'edit', group: this.groupOf(gesture) });
             this.redoable = [];
             this.tellChanges();
             this.tell('history', null);
@@ -462,18 +479,30 @@ export class StudioDocument {
         }
     }
 
+    private groupOf(gesture: number): Group {
+        const last = this.undoable.at(-1);
+        if (gesture !== 0 && last?.gesture === gesture) {
+            return last;
+        }
+        const group = { gesture, seqs: [] };
+        this.undoable.push(group);
+        return group;
+    }
+
     get canUndo(): boolean {
-        return this.undoable.length + this.waiting.filter(({ as }) => as === 'edit').length > this.wantedUndos;
+        return this.undoable.length > this.wantedUndos;
     }
 
     get canRedo(): boolean {
         return this.redoable.length > 0;
     }
 
-    // The session takes it back, and only what nobody else has changed since.
+    // The session takes it back, and only what nobody else has changed since. What it has not confirmed yet
+    // cannot be named: then the undo waits.
     undo(): void {
-        if (this.waiting.some(({ as }) => as === 'edit')) {
-            this.wantedUndos += 1;
+        const last = this.undoable.at(-1);
+        if (this.waiting.some(({ as, group }) => as === 'edit' && group === last)) {
+            this.wantedUndos += this.canUndo ? 1 : 0;
             return;
         }
         this.takeBack(this.undoable, 'undo');
@@ -483,20 +512,20 @@ export class StudioDocument {
         this.takeBack(this.redoable, 'redo');
     }
 
-    private takeBack(steps: number[], as: 'undo' | 'redo'): void {
-        const seq = steps.pop();
-        if (seq === undefined) {
-            return;
+    private takeBack(groups: Group[], as: 'undo' | 'redo'): void {
+        const done = groups.pop();
+        const group: Group = { gesture: 0, seqs: [] };
+        (as === 'undo' ? this.redoable : this.undoable).push(...done === undefined ? [] : [group]);
+        for (const seq of (done?.seqs ?? []).toReversed()) {
+            try {
+                const message = this.result(this.raw.editUndo(this.studio, seq));
+                this.waiting.push({ n: numberOf(message), as, group });
+                this.tell('send', message);
+            } catch (cause) {
+                this.tell('refused', String((cause as Error).message));
+            }
         }
-        try {
-            const message = this.result(this.raw.editUndo(this.studio, seq));
-            this.waiting.push({ n: numberOf(message), as, label: '' });
-            this.tell('history', null);
-            this.tell('send', message);
-        } catch (cause) {
-            steps.push(seq);
-            this.tell('refused', String((cause as Error).message));
-        }
+        this.tell('history', null);
     }
 
     // How many of one's own changes are not confirmed.
@@ -510,8 +539,8 @@ export class StudioDocument {
             this.result(this.raw.editPendingMessage(this.studio, i)));
     }
 
-    // A message of the session.
-    receive(message: Uint8Array): void {
+    // A message of the session; returns which kind it was (EditDownType).
+    receive(message: Uint8Array): number {
         const news = this.withBytes([message], (at = 0) =>
             this.json<News>(this.raw.editReceive(this.studio, at, message.length)));
         this.settle(news);
@@ -520,13 +549,12 @@ export class StudioDocument {
         if (news.stale) {
             this.tell('stale', null);
         }
-        if (this.wantedUndos > 0 && !this.waiting.some(({ as }) => as === 'edit')) {
-            const count = this.wantedUndos;
-            this.wantedUndos = 0;
-            for (let i = 0; i < count; i++) {
-                this.takeBack(this.undoable, 'undo');
-            }
+        const wanted = this.wantedUndos;
+        this.wantedUndos = 0;
+        for (let i = 0; i < wanted; i++) {
+            this.undo();
         }
+        return news.type;
     }
 
     private settle(news: News): void {
@@ -539,10 +567,19 @@ export class StudioDocument {
         const own = news.own ? this.waiting.find(({ n }) => n === news.n) : undefined;
         this.waiting = this.waiting.filter((each) => each !== own);
         if (own !== undefined && news.type === TOLD) {
-            (own.as === 'undo' ? this.redoable : this.undoable).push(news.seq);
+            own.group.seqs.push(news.seq);
         }
         if (own !== undefined && news.type === REFUSED) {
+            this.drop(own.group);
             this.tell('refused', news.text);
+        }
+    }
+
+    // A group of which nothing is left is no step.
+    private drop(group: Group): void {
+        if (group.seqs.length === 0 && !this.waiting.some((each) => each.group === group)) {
+            this.undoable = this.undoable.filter((each) => each !== group);
+            this.redoable = this.redoable.filter((each) => each !== group);
         }
     }
 
@@ -551,7 +588,7 @@ export class StudioDocument {
         const undone = new Set(steps.map((step) => step.undone));
         this.history.unshift(...steps.filter(({ seq }) => !this.history.some((own) => own.seq === seq)));
         this.undoable.unshift(...steps.filter((step) => step.editor === this.editor && step.undone === 0 &&
-            !undone.has(step.seq)).map(({ seq }) => seq));
+            !undone.has(step.seq)).map(({ seq }) => ({ gesture: 0, seqs: [seq] })));
         this.tell('history', null);
     }
 
@@ -566,6 +603,12 @@ export class StudioDocument {
         const [id = 0, far = 0, x = 0, y = 0, z = 0, nx = 0, ny = 0, nz = 0] =
             new Float64Array(bytes.buffer, 0, 8);
         return { id, distance: far, point: [x, y, z], normal: [nx, ny, nz] };
+    }
+
+    // Rays go through these, until others are named.
+    skip(ids: readonly number[]): void {
+        const bytes = new Uint8Array(new Uint32Array(ids).buffer);
+        this.withBytes([bytes], (at = 0) => this.raw.editPickSkip(this.studio, at, ids.length));
     }
 
     // Those whose middle is inside of all planes, four numbers each.
