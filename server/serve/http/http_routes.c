@@ -578,6 +578,7 @@ static const HttpRoute pages[] = {
     {"GET", "/operator", .handler = serve_get_page, .blocks = true},
     {"GET", "/operator/*", .handler = serve_get_page, .blocks = true},
     {"GET", "/place/*", .handler = serve_get_place_page, .blocks = true},
+    {"GET", "/studio/*", .handler = serve_get_studio_page, .blocks = true},
     {"GET", "/play", .handler = serve_get_game_page, .blocks = true},
     {"GET", "/play/*", .handler = serve_get_world_page, .blocks = true},
 };

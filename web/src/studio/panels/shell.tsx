@@ -1,0 +1,181 @@
+// How the Studio is laid out: the bar, things to insert and the tree at the left, the picture or a script in
+// the middle, members at the right, lists below.
+import type { ComponentType, JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { press } from '../commands.ts';
+import type { StudioDocument } from '../document.ts';
+import type { Files } from '../files.ts';
+import { insertKit, type Kit } from '../kits.ts';
+import type { Side, Studio } from '../state.ts';
+import { Viewport } from '../view/viewport.ts';
+import { words } from '../words_studio.ts';
+import { Bottom } from './bottom.tsx';
+import { Inspector } from './inspector.tsx';
+import { Keys, Palette } from './palette.tsx';
+import { Publish } from './publish.tsx';
+import { Status } from './status.tsx';
+import { Toolbar } from './toolbar.tsx';
+import { KIT_TYPE, Toolbox } from './toolbox.tsx';
+import { Tour } from './tour.tsx';
+import { Tree } from './tree.tsx';
+
+interface ScriptProps {
+    document: StudioDocument;
+    files: Files;
+    path: string;
+    line?: number;
+}
+type PlayProps = Pick<ScriptProps, 'document' | 'files'>;
+
+// The editor and the play-test are chunks of their own, fetched when they are first wanted.
+const PANES = import.meta.glob<Record<string, unknown>>(['../script/script_pane.tsx', '../play/play_pane.tsx']);
+
+function usePane<P>(isWanted: boolean, file: string, name: string): ComponentType<P> | null {
+    const [Pane, setPane] = useState<ComponentType<P> | null>(null);
+    useEffect(() => {
+        if (isWanted && Pane === null) {
+            void PANES[file]?.().then((loaded) => setPane(() => loaded[name] as ComponentType<P>));
+        }
+    }, [isWanted]);
+    return Pane;
+}
+
+function Picture({ studio }: { studio: Studio }): JSX.Element {
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const [isOff, setOff] = useState(false);
+    useEffect(() => {
+        if (canvas.current === null) {
+            return undefined;
+        }
+        try {
+            studio.view = new Viewport(canvas.current, studio);
+        } catch {
+            setOff(true);
+            return undefined;
+        }
+        return () => {
+            studio.view?.stop();
+            studio.view = null;
+        };
+    }, []);
+    return (
+        <div class="picture" onDragOver={(event) => { if (event.dataTransfer?.types.includes(KIT_TYPE) === true) { event.preventDefault(); } }}
+            onDrop={(event) => {
+                const kit = event.dataTransfer?.getData(KIT_TYPE);
+                if (kit !== undefined && kit !== '' && studio.view !== null) {
+                    event.preventDefault();
+                    insertKit(studio, kit as Kit, studio.view.normal(event)).catch((cause: unknown) =>
+                        studio.say(String((cause as Error).message), 'error'));
+                }
+            }}>
+            <canvas ref={canvas} tabIndex={0} role="application" aria-label={words.pictureLabel} aria-describedby="picture-help" />
+            <p id="picture-help" class="hidden">{words.mouseHint}</p>
+            {isOff && <p class="wrong middle" role="alert">{words.noWebGl}</p>}
+        </div>
+    );
+}
+
+// The picture stays where it is behind a script, so that nothing is loaded again.
+function Middle({ studio }: { studio: Studio }): JSX.Element {
+    const open = studio.open.value;
+    const isPlaying = studio.playing.value;
+    const ScriptPane = usePane<ScriptProps>(open !== null, '../script/script_pane.tsx', 'ScriptPane');
+    const PlayPane = usePane<PlayProps>(isPlaying, '../play/play_pane.tsx', 'PlayPane');
+    const hasPlay = PANES['../play/play_pane.tsx'] !== undefined;
+    useEffect(() => {
+        if (isPlaying && !hasPlay) { // the draft in the real game, beside this page
+            studio.playing.value = false;
+            window.open(`/play?${new URLSearchParams({ place: studio.place, channel: 'draft' })}`, '_blank', 'noopener');
+        }
+    }, [isPlaying]);
+    return (
+        <main class="middle-column">
+            {studio.scripts.value.length > 0 && <div class="tabs files" role="tablist" aria-label={words.openFiles}>
+                <button type="button" role="tab" aria-selected={open === null} onClick={() => { studio.open.value = null; }}>{words.scene}</button>
+                {studio.scripts.value.map((path) => (
+                    <span key={path} class="tab">
+                        <button type="button" role="tab" aria-selected={open?.path === path} onClick={() => studio.openScript(path)}>{path.split('/').at(-1)}</button>
+                        <button type="button" class="close" aria-label={words.closeFile(path)} onClick={() => {
+                            studio.scripts.value = studio.scripts.value.filter((each) => each !== path);
+                            if (open?.path === path) {
+                                studio.open.value = null;
+                            }
+                        }}>✕</button>
+                    </span>
+                ))}
+            </div>}
+            <div class="stage">
+                <Picture studio={studio} />
+                {open !== null && <div class="over">
+                    {ScriptPane !== null
+                        ? <ScriptPane key={open.path} document={studio.document} files={studio.files} path={open.path} line={open.line} />
+                        : PANES['../script/script_pane.tsx'] === undefined ? <Source studio={studio} path={open.path} /> : <p role="status">{words.loading}</p>}
+                </div>}
+                {isPlaying && hasPlay && <div class="over">{PlayPane !== null
+                    ? <PlayPane document={studio.document} files={studio.files} /> : <p role="status">{words.loading}</p>}</div>}
+                <Tour studio={studio} />
+            </div>
+        </main>
+    );
+}
+
+// The text of a script, to read.
+function Source({ studio, path }: { studio: Studio; path: string }): JSX.Element {
+    const [text, setText] = useState('');
+    studio.filed.value;
+    useEffect(() => {
+        studio.files.text(path).then(setText, (cause: unknown) => setText(String((cause as Error).message)));
+    }, [path, studio.filed.value]);
+    return <pre class="source" tabIndex={0} aria-label={path}>{text}</pre>;
+}
+
+function Left({ studio }: { studio: Studio }): JSX.Element {
+    const now = studio.side.value;
+    return (
+        <nav class="left" aria-label={words.sidebar}>
+            <div class="tabs" role="tablist" aria-label={words.sidebar}>
+                {(['insert', 'tree'] as const).map((side: Side) => (
+                    <button key={side} type="button" role="tab" id={`side-${side}`} aria-selected={now === side} aria-controls="side-panel"
+                        onClick={() => { studio.side.value = side; }}>{words.sides[side]}</button>
+                ))}
+            </div>
+            <div id="side-panel" role="tabpanel" aria-labelledby={`side-${now}`}>
+                {now === 'insert' ? <Toolbox studio={studio} /> : <Tree studio={studio} />}
+            </div>
+        </nav>
+    );
+}
+
+export function Shell({ studio }: { studio: Studio }): JSX.Element {
+    const { dialog } = studio;
+    const close = (): void => { dialog.value = null; };
+    useEffect(() => {
+        const keys = (event: KeyboardEvent): void => void press(studio, event);
+        const leave = (event: BeforeUnloadEvent): void => {
+            if (studio.link.waiting.value > 0) {
+                event.preventDefault();
+            }
+        };
+        window.addEventListener('keydown', keys);
+        window.addEventListener('beforeunload', leave);
+        return () => {
+            window.removeEventListener('keydown', keys);
+            window.removeEventListener('beforeunload', leave);
+        };
+    }, []);
+    return (
+        <div class="studio">
+            <Toolbar studio={studio} />
+            <div class="columns">
+                {studio.showsSide.value && <Left studio={studio} />}
+                <div class="centre"><Middle studio={studio} /><Bottom studio={studio} /></div>
+                {studio.showsInspector.value && <Inspector studio={studio} />}
+            </div>
+            <Status studio={studio} />
+            {dialog.value === 'palette' && <Palette studio={studio} close={close} />}
+            {dialog.value === 'keys' && <Keys close={close} />}
+            {dialog.value === 'publish' && <Publish studio={studio} close={close} />}
+        </div>
+    );
+}
