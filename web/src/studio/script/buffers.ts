@@ -9,9 +9,11 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { type Signal, signal } from '@preact/signals';
 
-import { FileConflict, type ScriptDocument, type ScriptFiles } from './contract.ts';
+import { isConflict, type ScriptDocument, type ScriptFiles } from './contract.ts';
+import { words } from './words_script.ts';
 
 const SAVE_MS = 700; // after the last key
+const CONFIRM_MS = 3000; // until what was written is certainly kept
 const LONGEST_MS = 5000; // while somebody keeps typing
 
 const utf8 = new TextEncoder();
@@ -42,6 +44,7 @@ export class ScriptBuffer {
     private timer: ReturnType<typeof setTimeout> | undefined;
     private firstMs = 0; // when the oldest unsaved key was pressed
     private isWriting = false;
+    private writtenMs = -Infinity; // when it was last written from here
     private readonly files: ScriptFiles;
     private readonly workspace: Workspace;
 
@@ -104,11 +107,12 @@ export class ScriptBuffer {
         this.save.value = { kind: 'saving' };
         try {
             this.known = await this.files.write(this.path,
-                utf8.encode(text.replaceAll('\n', this.lineEnd)), known);
+                utf8.encode(text.replaceAll('\n', this.lineEnd)), known, words.label(this.path));
             this.base = text;
+            this.writtenMs = performance.now();
             this.save.value = { kind: 'saved' };
         } catch (error) {
-            if (error instanceof FileConflict) {
+            if (isConflict(error)) {
                 await this.collide(error.theirs);
             } else {
                 this.save.value = { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
@@ -160,7 +164,8 @@ export class ScriptBuffer {
         if (hash === this.known || this.isWriting || this.save.value.kind === 'conflict') {
             return;
         }
-        if (this.isDirty()) {
+        // A text that was written a moment ago may have been refused after all, because somebody was faster.
+        if (this.isDirty() || performance.now() - this.writtenMs < CONFIRM_MS) {
             await this.collide(hash);
             return;
         }

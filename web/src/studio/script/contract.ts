@@ -36,10 +36,15 @@ export class FileConflict extends Error {
     }
 }
 
+// Also of an error that the page's own files throw.
+export const isConflict = (error: unknown): error is { theirs: string | null } =>
+    error instanceof Error && 'theirs' in error;
+
 export interface ScriptFiles {
     read(path: string): Promise<Uint8Array>;
-    // Returns the new hash. `known`: the hash of what it replaces, null for a new file. Throws FileConflict.
-    write(path: string, bytes: Uint8Array, known: string | null): Promise<string>;
+    // Returns the new hash. `known`: the hash of what it replaces, null for a new file. `label`: what the history
+    // calls it. Throws a conflict.
+    write(path: string, bytes: Uint8Array, known: string | null, label: string): Promise<string>;
 }
 
 export const isScript = (path: string): boolean => /\.(?:lua|luau|ts|soul)$/.test(path);

@@ -3,7 +3,7 @@
 import type { Diagnostic, ScriptCheck } from '../../core/bridge.ts';
 import type { Workspace } from './buffers.ts';
 import { CheckService, startCheckWorker } from './check_service.ts';
-import type { CompileDiagnostic, CompileScript } from './compiler/request.ts';
+import type { CompileAnswer, CompileDiagnostic, CompileScript } from './compiler/request.ts';
 import { isScript, isTypeScript, type ScriptDocument, type ScriptFiles } from './contract.ts';
 import { TranspileService } from './transpile_service.ts';
 
@@ -16,6 +16,7 @@ let compiler: TranspileService | null = null;
 // One of each for the page.
 export const checkService = (): CheckService => (checker ??= new CheckService(startCheckWorker));
 export const transpileService = (): TranspileService => (compiler ??= new TranspileService());
+export const hasTranspileService = (): boolean => compiler !== null;
 
 // "SoulService/Workspace/Door.ts" → "Workspace/Door".
 export const scriptPath = (file: string): string => file.replace(/^SoulService\//, '').replace(/\.(?:lua|luau|ts|soul)$/, '');
@@ -118,14 +119,26 @@ export class PlaceScripts {
             (/\.(?:lua|luau|soul)$/.test(path) || path.startsWith('prefabs/') || path.startsWith('chunks/'));
     }
 
+    // Where lines of the Lua that was made last come from.
+    lineTables: Map<string, { file: string; lines: readonly number[] }> = new Map();
+
     // "Workspace/Door.lua" → the Lua of Workspace/Door.ts, and the library.
     async madeLua(): Promise<Map<string, string>> {
-        const { status, reason, diagnostics, outputs } = await transpileService().compile(await this.forCompiler());
+        const { status, reason, diagnostics, outputs } = await this.compile();
         const error = diagnostics.find(({ isError }) => isError);
         if (status !== 0) {
             throw new Error(error === undefined ? reason : `${error.file}:${error.line}:${error.column}: ${error.message}`);
         }
         return new Map(outputs.map(({ path, lua }) => [`${path}.lua`, lua]));
+    }
+
+    private async compile(): Promise<CompileAnswer> {
+        const scripts = await this.forCompiler();
+        const answer = await transpileService().compile(scripts);
+        const files = new Map(scripts.map(({ path, file }) => [path, file]));
+        this.lineTables = new Map(answer.outputs.filter(({ lines }) => lines.length > 0)
+            .map(({ path, lines }) => [`${path}.lua`, { file: files.get(path) ?? path, lines }]));
+        return answer;
     }
 }
 

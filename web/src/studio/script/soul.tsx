@@ -113,7 +113,7 @@ export function SoulReview({ document, files, path, open }: {
             return;
         }
         const accepted = acceptGenerated(text);
-        files.write(lua, utf8.encode(accepted), hashOf(utf8.encode(text))).then(() => {
+        files.write(lua, utf8.encode(accepted), hashOf(utf8.encode(text)), words.soul.accept).then(() => {
             keep(read.body);
             setText(accepted);
             setFailure('');

@@ -1,5 +1,6 @@
 // Every sentence of the code editor and of playing in the studio.
 const english = {
+    label: (path: string) => `Write ${path.slice(path.lastIndexOf('/') + 1)}`,
     tabs: 'Open scripts',
     close: (name: string) => `Close ${name}`,
     nothing: 'Choose a script on the left, or make a new one.',
