@@ -530,6 +530,7 @@
 // scripts of one place, and diagnostics in one answer to a page.
 #define CHECK_FINDINGS_MAX    200
 #define CHECK_REQUIRES_MAX    1024
+#define CHECK_ASSETS_MAX      256  // names of assets that a script writes
 #define CHECK_MODULES_MAX     4000 // as many as a package has files
 #define CHECK_DIAGNOSTICS_MAX 256
 

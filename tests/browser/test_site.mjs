@@ -279,8 +279,9 @@ test('a creator makes a place from a template, is led to publish and list it, an
     await page.waitForSelector('[role=status]:has-text("as soon as a revision is live")');
     await page.fill('#tags', 'NOT A TAG!');
     await page.click('button:has-text("Save")');
-    await page.waitForSelector('[role=alert]:has-text("tag")');
+    await page.waitForSelector('#tags-wrong:has-text("tag")');
     assert.equal(await page.inputValue('#tags'), 'NOT A TAG!', 'what was typed stays');
+    assert.equal(await page.getAttribute('#tags', 'aria-invalid'), 'true');
     await checkAccessible(page, 'manage');
     await shot(page, 'manage');
     await page.click('.lead button:has-text("Make r1 live")');

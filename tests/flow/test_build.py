@@ -15,7 +15,7 @@ import time
 
 from clock import DAY_S, clock_ahead
 from model_server import KEY, ModelServer, lua
-from package_corpus import png
+from package_corpus import ogg, png
 from support import Failure, check, run
 
 EXPECTED = os.path.join(os.path.dirname(__file__), "..", "vectors", "island_runes.json")
@@ -1123,6 +1123,51 @@ def after_kill(program, place, env=None):
     check(os.listdir(os.path.join(place, ".sandlot", "aside")) == [], "leftovers are gone")
     check(os.listdir(os.path.join(place, ".sandlot", "cache", "aside")) == [], "there too")
     return answer["version"]
+
+
+def test_build_asset_names(program, _places, folder):
+    """A picture, model or sound that is not there: in a scene or prefab an error with its JSON path, in a script
+    a warning with its line; each with the nearest name."""
+    scripts = {"ServerScriptService/A.lua": """local part = World.Find("Ground")
+part.Texture = "assets/dor.png"
+part.Texture = "door"
+Sound.Play("crek", {loop = true})
+Sound.Play("creak")
+Sound.Play("deep/creak.ogg")
+Sound.Play("clik")
+Sound.Play("click")
+part:SetLook({colour = "#112233", texture = "dooor", model = "tree"})
+local name = "unknown" .. tostring(part)
+Sound.Play(name)
+local own = {Texture = "not an entity's"}
+own.Texture = "neither"
+""", "StarterGui/B.lua": 'UI.Show(UI.List({anchor = "top",\n  UI.Image({image = "dor", alt = "x"}),\n'
+                             '  UI.Image({image = "door.png"})}))\nSound.Music("deep/creak")\n'}
+    place = small_place(folder, scripts=scripts)
+    os.makedirs(os.path.join(place, "assets/deep"))
+    for path, data in (("door.png", png(9, 7)), ("deep/creak.ogg", ogg())):
+        with open(os.path.join(place, "assets", path), "wb") as file:
+            file.write(data)
+    said = [(one["file"], one["line"], one["message"].split(": ")[0]) for one in build_json(program, place)["diagnostics"]
+            if one["code"] == "asset"]
+    check(said == [
+        ("ServerScriptService/A.lua", 2, 'there is no asset "assets/dor.png"; did you mean "assets/door.png"?'),
+        ("ServerScriptService/A.lua", 4, 'there is no asset "crek"; did you mean "creak"?'),
+        ("ServerScriptService/A.lua", 7, 'there is no asset "clik"; did you mean "click"?'),
+        ("ServerScriptService/A.lua", 9, 'there is no asset "dooor"; did you mean "door"?'),
+        ("ServerScriptService/A.lua", 9, 'there is no asset "tree"'),
+        ("StarterGui/B.lua", 2, 'there is no asset "dor"; did you mean "door"?')], said)
+    # A file that is there since is found without a change of the script.
+    shutil.copy(os.path.join(place, "assets/door.png"), os.path.join(place, "assets/dor.png"))
+    said = [one["line"] for one in build_json(program, place)["diagnostics"] if one["code"] == "asset"]
+    check(said == [4, 7, 9, 9], said)
+    with open(os.path.join(place, "scene.json"), encoding="utf-8") as file:
+        scene = json.load(file)
+    scene["entities"].append({"id": 99, "name": "Wall", "shape": {"size": [1, 1, 1]}, "texture": "dorr"})
+    write(place, "scene.json", json.dumps(scene))
+    wrong = [one for one in build_json(program, place, code=1)["diagnostics"] if one["level"] == "error"]
+    check(len(wrong) == 1 and wrong[0]["file"] == "scene.json" and
+          re.search(r"\$\.entities\[\d+\]\.texture", wrong[0]["message"]) and "did you mean" in wrong[0]["message"], wrong)
 
 
 def test_build_killed_at_random(program, places, folder):

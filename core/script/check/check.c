@@ -138,6 +138,7 @@ static void lint(Check *check, lua_State *lua)
     }
     tell_findings(check);
     check->output.require_count = check->lint.require_count;
+    check->output.asset_count = check->lint.asset_count;
     check->output.asks_world = check->lint.asks_world;
     check->output.asks_modules = check->lint.asks_modules;
 }
@@ -256,7 +257,11 @@ static bool take_room(Check *check)
     output->require_lines = heap_alloc(heap, CHECK_REQUIRES_MAX * sizeof *output->require_lines);
     lint->requires = output->requires;
     lint->require_lines = output->require_lines;
-    return lint->findings != NULL && output->requires != NULL && output->require_lines != NULL;
+    lint->asset_max = CHECK_ASSETS_MAX;
+    output->assets = heap_alloc(heap, CHECK_ASSETS_MAX * sizeof *output->assets);
+    lint->assets = output->assets;
+    return lint->findings != NULL && output->requires != NULL && output->require_lines != NULL &&
+           output->assets != NULL;
 }
 
 Status check_script(Heap *heap, const CheckScript *script, const CheckSink *sink, CheckOutput *out)
@@ -286,5 +291,6 @@ void check_output_free(Heap *heap, CheckOutput *output)
     heap_free(heap, output->rune);
     heap_free(heap, output->requires);
     heap_free(heap, output->require_lines);
+    heap_free(heap, output->assets);
     *output = (CheckOutput){0};
 }

@@ -39,6 +39,8 @@ typedef struct CheckOutput {
     char (*requires)[CHECK_PATH_BYTES]; // by a constant path; sorted, each once
     uint32_t *require_lines;            // of each, the first line, as shown
     uint32_t require_count;
+    struct LintAsset *assets; // of assets/, by constant names
+    uint32_t asset_count;
     bool asks_world;      // what it does depends on a place
     bool asks_modules;    // it reads require
     uint32_t error_count; // what was told; with one or more of them no world takes the script

@@ -536,6 +536,8 @@ static void step_table(Lint *lint, const Walk *walk, Instruction i)
         if (is_returned(lint, walk, a)) {
             write_returned(lint, walk, lint_text_at(proto, b), value);
         }
+        lint_note_look(lint, walk, &lint->registers[a], lint_text_at(proto, b),
+                       TESTARG_k(i) ? lint_text_at(proto, c) : text_in(lint, c));
         write_member(lint, walk, &lint->registers[a], lint_text_at(proto, b), value);
         break;
     }

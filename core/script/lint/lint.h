@@ -28,12 +28,26 @@ typedef struct LintFinding {
     char message[SCRIPT_MESSAGE_BYTES];
 } LintFinding;
 
+// A file of assets/ that the script names by a constant: who has the list can say if there is none.
+typedef enum LintAssetKind { LINT_SOUND, LINT_PICTURE, LINT_MODEL, LINT_ASSET_COUNT } LintAssetKind;
+
+#define LINT_ASSET_BYTES 128
+
+typedef struct LintAsset {
+    LintAssetKind kind;
+    uint32_t line;
+    char name[LINT_ASSET_BYTES];
+} LintAsset;
+
 typedef struct LintResult {
     LintFinding *findings; // the caller's
     uint32_t finding_max, finding_count;
     char (*requires)[SCRIPT_PATH_BYTES]; // the caller's; plain paths, sorted, each once
     uint32_t *require_lines; // the caller's, as many; the first line of each; NULL: not wanted
     uint32_t require_max, require_count;
+    LintAsset
+        *assets; // the caller's, in the order of the bytecode; those that do not fit are left out
+    uint32_t asset_max, asset_count;
     bool is_module;         // the caller's: it is used by require, so its result has no hooks
     uint32_t dropped_count; // findings and requires that did not fit
     bool asks_world;        // it reads World or others: its behaviour depends on the place

@@ -36,3 +36,5 @@ LintReturned lint_find_returned(const struct Proto *main);
 
 // Adds a path to the required modules, unless it is there already or is not a valid path.
 void lint_add_require(LintResult *result, uint32_t line, Text written);
+// Adds a name of an asset, unless it cannot be one.
+void lint_add_asset(LintResult *result, LintAssetKind kind, uint32_t line, Text name);

@@ -276,6 +276,44 @@ static void check_option(Lint *lint, const Walk *walk, const ApiRow *row, const 
     lint_report(lint, LINT_UNKNOWN_MEMBER, line_of(walk->proto, pc), false, message);
 }
 
+static Text text_of(const TString *text)
+{
+    return (Text){getstr(text), tsslen(text)};
+}
+
+// UI.Image({image = "door"}), part:SetLook({texture = "door", model = "tree"}).
+static void note_asset_option(Lint *lint, const Walk *walk, const ApiRow *row, const char *name,
+                              int32_t pc)
+{
+    const Instruction i = walk->proto->code[pc];
+    const TString *value = TESTARG_k(i) ? lint_text_at(walk->proto, GETARG_C(i)) : NULL;
+    const bool is_image = strcmp(row->owner, "UI") == 0 && strcmp(row->name, "Image") == 0 &&
+                          strcmp(name, "image") == 0;
+    const bool is_look = strcmp(row->name, "SetLook") == 0;
+    const bool is_texture =
+        is_look && (strcmp(name, "texture") == 0 || strcmp(name, "Texture") == 0);
+    const bool is_model = is_look && (strcmp(name, "model") == 0 || strcmp(name, "Model") == 0);
+    if (value != NULL && lint->is_reporting && (is_image || is_texture || is_model)) {
+        lint_add_asset(lint->result, is_model ? LINT_MODEL : LINT_PICTURE, line_of(walk->proto, pc),
+                       text_of(value));
+    }
+}
+
+// part.Texture = "door", of what is known to be an entity.
+void lint_note_look(Lint *lint, const Walk *walk, const Known *table, const TString *key,
+                    const TString *value)
+{
+    const char *name = key != NULL ? lint_word_of(key) : NULL;
+    if (name == NULL || value == NULL || !lint->is_reporting || table->kind != KNOWN_OBJECT ||
+        strcmp(table->class, "Entity") != 0) {
+        return;
+    }
+    if (strcmp(name, "Texture") == 0 || strcmp(name, "Model") == 0) {
+        lint_add_asset(lint->result, name[0] == 'M' ? LINT_MODEL : LINT_PICTURE, walk->line,
+                       text_of(value));
+    }
+}
+
 // A table that was written where it is passed: its fields were set since.
 static void check_options(Lint *lint, const Walk *walk, int reg, const ApiRow *row,
                           const char *shape)
@@ -290,6 +328,7 @@ static void check_options(Lint *lint, const Walk *walk, int reg, const ApiRow *r
         const char *name = key != NULL ? lint_word_of(key) : NULL;
         if (name != NULL) {
             check_option(lint, walk, row, shape, name, pc);
+            note_asset_option(lint, walk, row, name, pc);
         }
     }
 }
@@ -316,6 +355,10 @@ static void check_arguments(Lint *lint, const Walk *walk, const ApiRow *row, int
 {
     ApiArgument arguments[API_ARGUMENTS_MAX];
     const uint32_t count = api_parse_arguments(row->arguments, arguments);
+    if (lint->is_reporting && strcmp(row->owner, "Sound") == 0 && first <= last &&
+        lint->registers[first].kind == KNOWN_TEXT) {
+        lint_add_asset(lint->result, LINT_SOUND, walk->line, text_of(lint->registers[first].name));
+    }
     for (uint32_t i = 0; i < count && first + (int)i <= last; i++) {
         bool is_list;
         const size_t bytes = strlen(arguments[i].type);

@@ -1,4 +1,5 @@
-// The modules that a script requires by a constant path: sorted, each once with its first line.
+// The modules that a script requires by a constant path: sorted, each once with its first line. And
+// the assets that it names.
 #include "core/script/lint/lint_inside.h"
 
 #include <string.h>
@@ -53,4 +54,20 @@ void lint_add_require(LintResult *result, uint32_t line, Text written)
         return;
     }
     insert_require(result, at, plain, line);
+}
+
+void lint_add_asset(LintResult *result, LintAssetKind kind, uint32_t line, Text name)
+{
+    if (name.bytes == 0 || name.bytes >= LINT_ASSET_BYTES ||
+        result->asset_count >= result->asset_max) {
+        return;
+    }
+    for (size_t i = 0; i < name.bytes; i++) {
+        if ((unsigned char)name.data[i] < 0x20 || name.data[i] == 0x7f) {
+            return; // it could not be shown
+        }
+    }
+    LintAsset *asset = &result->assets[result->asset_count++];
+    *asset = (LintAsset){.kind = kind, .line = line};
+    memcpy(asset->name, name.data, name.bytes);
 }

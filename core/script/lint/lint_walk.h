@@ -83,6 +83,9 @@ void lint_objects_begin(Lint *lint, const Walk *walk);
 // holds.
 void lint_capture(Lint *lint, const Walk *walk, const Proto *inner);
 Known lint_captured(const Lint *lint, const Walk *walk, int upvalue);
+// A look that is written at an entity and names an asset; value NULL: unknown.
+void lint_note_look(Lint *lint, const Walk *walk, const Known *table, const TString *key,
+                    const TString *value);
 // A closure that a hook or event calls: its parameters are known.
 void lint_note_handler(Lint *lint, const Known *closure, const ApiRow *row);
 // table.key is read, written or called; the result is what a read gives.

@@ -75,6 +75,26 @@ static bool read_requires(ByteReader *reader, CompileOutput *out)
     return has_room;
 }
 
+static bool read_assets(ByteReader *reader, CompileOutput *out)
+{
+    const uint32_t count = byte_read_u32(reader);
+    if (reader->status != STATUS_OK || count > CHECK_ASSETS_MAX) {
+        return false;
+    }
+    out->assets = calloc(count + 1, sizeof *out->assets);
+    for (uint32_t i = 0; out->assets != NULL && i < count; i++) {
+        LintAsset *asset = &out->assets[i];
+        const uint8_t kind = byte_read_u8(reader);
+        asset->line = byte_read_u32(reader);
+        if (kind >= LINT_ASSET_COUNT || !read_plain_name(reader, asset->name, sizeof asset->name)) {
+            return false;
+        }
+        asset->kind = (LintAssetKind)kind;
+        out->asset_count += 1;
+    }
+    return out->assets != NULL;
+}
+
 static bool read_rune(ByteReader *reader, const CompileJob *job, CompileOutput *out)
 {
     Rune rune;
@@ -110,7 +130,8 @@ Status compile_read_reply(const Buffer *reply, Status said, const CompileJob *jo
     const bool has_rune = said == STATUS_OK && job->module_count == 0;
     const bool is_sound =
         (list.error_count > 0) == (said != STATUS_OK) &&
-        (!has_rune || (read_rune(&reader, job, &output) && read_requires(&reader, &output)));
+        (!has_rune || (read_rune(&reader, job, &output) && read_requires(&reader, &output) &&
+                       read_assets(&reader, &output)));
     if (!is_sound || byte_reader_finish(&reader) != STATUS_OK) {
         compile_output_free(&output);
         diagnostic_list_free(&list);
@@ -168,5 +189,6 @@ void compile_output_free(CompileOutput *output)
     free(output->rune);
     free(output->requires);
     free(output->require_lines);
+    free(output->assets);
     *output = (CompileOutput){0};
 }

@@ -4,12 +4,14 @@
 //   request   block path, block file, u8 context, u8 flags (1 dry run, 2 generated, 4 modules),
 //             u32 lines, u32 each, block source; with modules: u32 modules, each: block request
 //   reply     diagnostics; when it compiled, without modules: block rune, u32 requires, each:
-//             u32 line, block path, u8 whether it asks for things of its place
+//             u32 line, block path, u8 whether it asks for things of its place; u32 assets,
+//             each: u8 kind, u32 line, block name
 //
 // What comes back may be any bytes: the rune's own header is checked and its hash is made here from
 // the bytes that came, and the file that a diagnostic names is the one that was asked about.
 #pragma once
 
+#include "core/script/lint/lint.h"
 #include "server/build/ask/build_context.h"
 #include "server/build/place/soul.h"
 
@@ -41,6 +43,8 @@ typedef struct CompileOutput {
     char (*requires)[SCRIPT_PATH_BYTES]; // static ones, sorted, each once
     uint32_t *require_lines;             // of each, the first line, as shown; 0: none
     uint32_t require_count;
+    LintAsset *assets; // that it names by constants
+    uint32_t asset_count;
     bool asks_world; // its behaviour depends on the place, so a dry run shows little
 } CompileOutput;
 

@@ -193,6 +193,13 @@ static void write_reply(const Work *work, Buffer *reply, bool has_rune)
         buffer_put_block(reply, work->output.requires[i], strlen(work->output.requires[i]));
     }
     buffer_put_u8(reply, work->output.asks_world);
+    buffer_put_u32(reply, work->output.asset_count);
+    for (uint32_t i = 0; i < work->output.asset_count; i++) {
+        const LintAsset *asset = &work->output.assets[i];
+        buffer_put_u8(reply, (uint8_t)asset->kind);
+        buffer_put_u32(reply, asset->line);
+        buffer_put_block(reply, asset->name, strlen(asset->name));
+    }
 }
 
 static Status compile_and_try(Work *work, WorkerCall *call)

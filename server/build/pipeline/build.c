@@ -424,6 +424,9 @@ static Status run_stages(Build *build)
         status = check_cancel(build, build_pack(build));
     }
     status = status == STATUS_OK ? check_cancel(build, build_assets(build)) : status;
+    if (status == STATUS_OK) {
+        build_check_asset_names(build);
+    }
     status = status == STATUS_OK ? check_cancel(build, build_scene(build)) : status;
     status = status == STATUS_OK ? check_names(build) : status;
     if (status == STATUS_OK && build->result->diagnostics.error_count > 0) {

@@ -70,6 +70,8 @@ void generated_lua_free(GeneratedLua *made);
 // build_compile.c: Lua to runes; what they require.
 MUST_USE Status build_compile_all(Build *build);
 MUST_USE Status build_check_requires(Build *build);
+// build_asset_name.c: warns of assets that scripts name and that are not there.
+void build_check_asset_names(Build *build);
 CompileJob build_compile_job(const BuildItem *item);
 const BuildItem *build_item_named(const Build *build, const char *path); // NULL: none
 // build_pack.c: compresses the runes that players download.

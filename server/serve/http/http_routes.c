@@ -575,6 +575,8 @@ static const HttpRoute pages[] = {
     {"GET", "/create/*", .handler = serve_get_page, .blocks = true},
     {"GET", "/class", .handler = serve_get_page, .blocks = true},
     {"GET", "/class/*", .handler = serve_get_page, .blocks = true},
+    {"GET", "/operate", .handler = serve_get_page, .blocks = true},
+    {"GET", "/operate/*", .handler = serve_get_page, .blocks = true},
     {"GET", "/operator", .handler = serve_get_page, .blocks = true},
     {"GET", "/operator/*", .handler = serve_get_page, .blocks = true},
     {"GET", "/place/*", .handler = serve_get_place_page, .blocks = true},

@@ -58,7 +58,7 @@ function Page({ session }: { session: Session | null }): JSX.Element {
     if (managed !== undefined) {
         return <Later key={path} load={loadManage} props={{ id: decode(managed) }} />;
     }
-    const operated = /^\/operator(?:\/([^/]+))?$/.exec(path);
+    const operated = /^\/operat(?:e|or)(?:\/([^/]+))?$/.exec(path);
     if (operated !== null) {
         return <Later load={loadOperator} props={{ section: decode(operated[1] ?? ''), query, session }} />;
     }

@@ -33,46 +33,70 @@ export interface Managed {
 function Details({ place, changed }: { place: Managed; changed: () => void }): JSX.Element {
     const [draft, setDraft] = useState(place);
     const [tags, setTags] = useState(place.tags.join(' '));
-    const [said, setSaid] = useState<{ ok: boolean; text: string }>({ ok: true, text: '' });
+    const [said, setSaid] = useState('');
+    const [wrong, setWrong] = useState<{ field: string; text: string }>({ field: '', text: '' });
     useEffect(() => setDraft(place), [place.place_id, place.visibility]);
     const base = `/api/places/${encodeURIComponent(place.place_id)}`;
     const save = async (event: Event): Promise<void> => {
         event.preventDefault();
+        const { title, description, visibility, open } = draft;
+        let field = 'title';
+        setSaid('');
         try {
-            const { title, description, visibility, open } = draft;
-            await send('PATCH', base, { title, description, visibility, open });
+            if (title !== place.title) {
+                await send('PATCH', base, { title });
+            }
+            field = 'description';
+            if (description !== place.description) {
+                await send('PATCH', base, { description });
+            }
+            field = 'tags';
             await send('PUT', `${base}/tags`, { tags: tags.split(/[\s,]+/).filter((tag) => tag !== '') });
-            setSaid({ ok: true, text: visibility === 'listed' && place.live === null
-                ? `${siteWords.saved} ${words.nextListed}` : siteWords.saved });
+            field = 'visibility';
+            await send('PATCH', base, { visibility, open });
+            setSaid(visibility === 'listed' && place.live === null
+                ? `${siteWords.saved} ${words.nextListed}` : siteWords.saved);
+            setWrong({ field: '', text: '' });
             changed();
         } catch (cause) {
-            setSaid({ ok: false, text: messageOf(cause) });
+            setWrong({ field, text: messageOf(cause) });
+            document.getElementById(field)?.focus();
         }
     };
+    // What is said of a field, below it.
+    const at = (field: string): JSX.Element => (
+        <p id={`${field}-wrong`} class="wrong" role="alert">{wrong.field === field ? wrong.text : ''}</p>
+    );
+    const about = (field: string, hint = ''): Record<string, string | boolean> => (
+        { 'aria-describedby': `${hint} ${field}-wrong`.trim(), 'aria-invalid': wrong.field === field });
     return (
         <form class="form" onSubmit={(event) => void save(event)}>
             <label for="title">{words.name}</label>
-            <input id="title" required maxLength={60} value={draft.title}
+            <input id="title" required maxLength={60} value={draft.title} {...about('title')}
                 onInput={(event) => setDraft({ ...draft, title: event.currentTarget.value })} />
+            {at('title')}
             <label for="description">{words.about}</label>
-            <textarea id="description" rows={7} value={draft.description} aria-describedby="about-hint"
+            <textarea id="description" rows={7} value={draft.description} {...about('description', 'about-hint')}
                 onInput={(event) => setDraft({ ...draft, description: event.currentTarget.value })} />
             <p id="about-hint" class="soft">{words.aboutHint}</p>
+            {at('description')}
             <label for="tags">{words.tags}</label>
-            <input id="tags" value={tags} aria-describedby="tags-hint"
+            <input id="tags" value={tags} {...about('tags', 'tags-hint')}
                 onInput={(event) => setTags(event.currentTarget.value)} />
             <p id="tags-hint" class="soft">{words.tagsHint}</p>
+            {at('tags')}
             <label for="visibility">{words.who}</label>
-            <select id="visibility" value={draft.visibility} onChange={(event) => setDraft(
+            <select id="visibility" value={draft.visibility} {...about('visibility')} onChange={(event) => setDraft(
                 { ...draft, visibility: event.currentTarget.value as Managed['visibility'] })}>
                 {Object.entries(words.visibility).map(([each, text]) =>
                     <option key={each} value={each}>{text}</option>)}
             </select>
+            {at('visibility')}
             <label class="check"><input type="checkbox" checked={draft.open}
                 onChange={(event) => setDraft({ ...draft, open: event.currentTarget.checked })} />
             {words.open}</label>
             <button class="button" type="submit">{siteWords.save}</button>
-            <p class={said.ok ? 'soft' : 'wrong'} role={said.ok ? 'status' : 'alert'}>{said.text}</p>
+            <p class="soft" role="status">{said}</p>
         </form>
     );
 }

@@ -211,7 +211,7 @@ export function TeamList({ id }: { id: string }): JSX.Element {
                 void change(() => send('PUT', `${base}/${encodeURIComponent(name.trim())}`, { role }));
             }}>
                 <label for="member">{words.account}</label>
-                <input id="member" required maxLength={20} value={name}
+                <input id="member" required maxLength={20} value={name} aria-invalid={said !== ''} aria-describedby="member-said"
                     onInput={(event) => setName(event.currentTarget.value)} />
                 <label for="role" class="hidden">{words.role}</label>
                 <select id="role" value={role} onChange={(event) => setRole(event.currentTarget.value)}>
@@ -220,11 +220,10 @@ export function TeamList({ id }: { id: string }): JSX.Element {
                 </select>
                 <button class="button" type="submit">{siteWords.add}</button>
             </form>
-            <p class="wrong" role="alert">{said}</p>
+            <p id="member-said" class="wrong" role="alert">{said}</p>
         </section>
     );
 }
-
 
 // Giving a place to somebody else, who has to accept it.
 export function GiveAway({ id }: { id: string }): JSX.Element {

@@ -12,7 +12,7 @@ import { Thumbnail, Trouble, liked, mayMake, messageOf, useLoaded } from './part
 import './place.css';
 import { go } from './route.ts';
 import { RoomDialog, Share } from './share.tsx';
-import { followJob } from './upload.ts';
+import { followJob, stopJob } from './upload.ts';
 import type { Sent } from './upload.ts';
 import { words as siteWords } from './words.ts';
 import { bytesText, words } from './words_place.ts';
@@ -201,14 +201,22 @@ function Friends({ id, session }: { id: string; session: Session | null }): JSX.
 // A place of one's own with the same files, for those who may read them.
 function Fork({ place }: { place: Place }): JSX.Element {
     const [said, setSaid] = useState('');
+    const [job, setJob] = useState('');
     const fork = async (): Promise<void> => {
         setSaid(words.forking);
         try {
             const sent = await send<Sent>('POST',
                 `/api/places/${encodeURIComponent(place.place_id)}/fork`, {});
-            await followJob(sent.job_id, new AbortController().signal, () => {});
+            setJob(sent.job_id);
+            const made = await followJob(sent.job_id, new AbortController().signal, () => {});
+            setJob('');
+            if (made.status === 'cancelled') {
+                setSaid(words.forkStopped);
+                return;
+            }
             go(`/create/${encodeURIComponent(sent.place_id)}`);
         } catch (cause) {
+            setJob('');
             setSaid(messageOf(cause));
         }
     };
@@ -216,6 +224,8 @@ function Fork({ place }: { place: Place }): JSX.Element {
         <>
             <button type="button" class="button quiet" disabled={said === words.forking}
                 onClick={() => void fork()}>{words.fork}</button>
+            {job !== '' && <button type="button" class="button quiet" onClick={() => stopJob(job)}>
+                {siteWords.cancel}</button>}
             <Said text={said} />
         </>
     );

@@ -9,7 +9,7 @@ import type { Managed } from './manage.tsx';
 import { Trouble, messageOf, useLoaded } from './parts.tsx';
 import type { Loaded } from './parts.tsx';
 import { Sending } from './sending.tsx';
-import { followJob, logLines } from './upload.ts';
+import { followJob, logLines, stopJob } from './upload.ts';
 import type { Sent } from './upload.ts';
 import { words as siteWords } from './words.ts';
 import { words } from './words_create.ts';
@@ -152,6 +152,7 @@ export function DraftSection({ place, changed, found }: {
     const [state, setState] = useState<{ ok: boolean; text: string; lines: string[] }>(
         { ok: true, text: '', lines: [] });
     const [isBusy, setBusy] = useState(false);
+    const [job, setJob] = useState<{ id: string; part: number } | null>(null); // while it is built
     const ending = useRef(new AbortController());
     useEffect(() => () => ending.current.abort(), []);
     useEffect(() => found(draft.value !== null), [draft.value !== null]);
@@ -168,15 +169,20 @@ export function DraftSection({ place, changed, found }: {
         setBusy(true);
         try {
             const sent = await send<Sent>('POST', `${base}/publish`, { notes: notes.trim(), channel: 'live' });
-            const job = await followJob(sent.job_id, ending.current.signal,
-                (now) => setState({ ok: true, text: words.building(now.stage), lines: [] }));
-            const isDone = job.status === 'done';
-            setState({ ok: isDone, lines: isDone ? [] : logLines(job),
-                text: isDone ? words.named('live', sent.revision_id) : job.reason ?? words.failed });
+            const built = await followJob(sent.job_id, ending.current.signal, (now) => {
+                setJob({ id: sent.job_id, part: now.progress_pct / 100 });
+                setState({ ok: true, text: words.building(now.stage), lines: [] });
+            });
+            const isDone = built.status === 'done';
+            setState(built.status === 'cancelled' ? { ok: true, text: words.stopped, lines: [] }
+                : { ok: isDone, lines: isDone ? [] : logLines(built),
+                    text: isDone ? words.named('live', sent.revision_id) : built.reason ?? words.failed });
+            setNotes(isDone ? '' : notes);
             changed();
         } catch (cause) {
             setState({ ok: false, text: messageOf(cause), lines: [] });
         }
+        setJob(null);
         setBusy(false);
     };
     return (
@@ -200,7 +206,12 @@ export function DraftSection({ place, changed, found }: {
                 <label for="draft-notes">{words.notes}</label>
                 <input id="draft-notes" required maxLength={1000} value={notes} disabled={isBusy}
                     onInput={(event) => setNotes(event.currentTarget.value)} />
-                <button class="button" type="submit" disabled={isBusy}>{words.publish}</button>
+                <div class="ways">
+                    <button class="button" type="submit" disabled={isBusy}>{words.publish}</button>
+                    {job !== null && <button class="button quiet" type="button"
+                        onClick={() => stopJob(job.id)}>{siteWords.cancel}</button>}
+                </div>
+                {job !== null && <progress max={1} value={job.part} aria-label={words.progress} />}
             </form>}
             <div class={state.ok ? 'soft' : 'wrong'} role={state.ok ? 'status' : 'alert'}>
                 <p>{state.text}</p>

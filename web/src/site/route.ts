@@ -15,7 +15,7 @@ export const address = signal<Address>(here());
 
 // Pages of the site; everything else (the game, downloads) is a document of its own.
 const PAGES = [/^\/$/, /^\/search$/, /^\/place\/[^/]+$/, /^\/create(\/[^/]+)?$/, /^\/account$/,
-    /^\/class(\/[^/]+)?$/, /^\/operator(\/[^/]+)?$/];
+    /^\/class(\/[^/]+)?$/, /^\/operat(?:e|or)(\/[^/]+)?$/];
 
 export function isPage(path: string): boolean {
     return PAGES.some((page) => page.test(path));

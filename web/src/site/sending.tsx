@@ -2,9 +2,9 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { Failure, send as ask } from './api.ts';
+import { Failure } from './api.ts';
 import { messageOf } from './parts.tsx';
-import { followJob, logLines, sendFile } from './upload.ts';
+import { followJob, logLines, sendFile, stopJob } from './upload.ts';
 import type { Job, Sent } from './upload.ts';
 import { words as siteWords } from './words.ts';
 import { words } from './words_create.ts';
@@ -54,7 +54,7 @@ export function Sending({ path, label, done }: {
     // What is being sent is cut off; what is being built is stopped on the server too.
     const cancel = (): void => {
         if (state.phase === 'building') {
-            ask('DELETE', `/api/jobs/${encodeURIComponent(state.sent.job_id)}`).catch(() => {});
+            stopJob(state.sent.job_id);
         }
         ending.current?.abort();
     };

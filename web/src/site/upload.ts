@@ -1,5 +1,5 @@
 // A .game file on its way: the upload with its progress, then the build until it is ready or refused.
-import { Failure, get } from './api.ts';
+import { Failure, get, send } from './api.ts';
 
 export interface Job {
     job_id: string;
@@ -56,6 +56,11 @@ export async function followJob(id: string, signal: AbortSignal, said: (job: Job
         }
         await new Promise((done) => setTimeout(done, ASK_MS));
     }
+}
+
+// Whoever follows it sees that it was cancelled.
+export function stopJob(id: string): void {
+    send('DELETE', `/api/jobs/${encodeURIComponent(id)}`).catch(() => {});
 }
 
 export function logLines(job: Job): string[] {

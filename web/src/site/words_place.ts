@@ -60,6 +60,7 @@ const english = {
     needAccount: 'Sign in to do this.',
     fork: 'Make your own from it',
     forking: 'Making a copy …',
+    forkStopped: 'Cancelled. What is there of it is among your places.',
     notLive: 'It has no live version yet.',
 };
 
