@@ -316,6 +316,15 @@ static void release_draft(EditDrafts *all, EditDraft *draft)
     pthread_mutex_unlock(&all->lock);
 }
 
+bool edit_draft_is_open(Serve *serve, const char *place_id)
+{
+    EditDraft *draft = use_draft(serve->edits, place_id);
+    if (draft != NULL) {
+        release_draft(serve->edits, draft);
+    }
+    return draft != NULL;
+}
+
 Status edit_draft_socket(Serve *serve, const char *place_id, int socket, uint64_t number,
                          const uint8_t *already, size_t bytes)
 {
