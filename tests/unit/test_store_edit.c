@@ -12,16 +12,18 @@
 #define PLACE "place_a"
 
 typedef struct Loaded {
-    uint64_t checkpoint;
+    uint64_t checkpoint, newest;
     char document[32];
     uint64_t first, last;
     uint32_t count;
 } Loaded;
 
-static void on_checkpoint(void *user, uint64_t seq, const uint8_t *document, size_t bytes)
+static void on_checkpoint(void *user, uint64_t seq, uint64_t newest, const uint8_t *document,
+                          size_t bytes)
 {
     Loaded *loaded = user;
     loaded->checkpoint = seq;
+    loaded->newest = newest;
     memcpy(loaded->document, document, bytes < 31 ? bytes : 31);
 }
 
@@ -125,7 +127,8 @@ TEST(two_checkpoints_stay_and_the_rows_after_the_older)
     CHECK_OK(store_edit_checkpoint(fixture.store, PLACE, head.epoch, 6, "six", 3));
     CHECK_OK(commit(&fixture, head.epoch, 7, 1));
     CHECK_OK(load(&fixture, &loaded));
-    CHECK(loaded.checkpoint == 4 && loaded.first == 5 && loaded.last == 7);
+    CHECK(loaded.checkpoint == 4 && loaded.newest == 6);
+    CHECK(loaded.first == 5 && loaded.last == 7);
     CHECK_TEXT(loaded.document, "four");
     CHECK_INT(
         fixture_number(&fixture, "SELECT count(*) FROM edit_rows WHERE length(package_id) > 0"), 3);

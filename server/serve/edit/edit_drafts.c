@@ -468,8 +468,10 @@ static void recover_drafts(void *user, bool is_cancelled)
     }
     for (uint32_t i = 0; i < recover->count; i++) {
         EditFailure failure;
-        if (serve->drafts != NULL && draft_exists(serve->drafts, recover->ids[i]) &&
-            edit_draft_open(serve, recover->ids[i], &failure) != STATUS_OK) {
+        const bool is_there = serve->drafts != NULL
+                                  ? draft_exists(serve->drafts, recover->ids[i])
+                                  : strcmp(serve->default_place, recover->ids[i]) == 0;
+        if (is_there && edit_draft_open(serve, recover->ids[i], &failure) != STATUS_OK) {
             serve_log(LOG_WARN, "edit", "%s: changes that are not in its files yet: %s",
                       recover->ids[i], failure.message);
         }
