@@ -103,6 +103,7 @@ typedef struct EditBeginning {
     uint64_t seed;
     bool has_log; // else only `disk` follows
     uint64_t checkpoint_seq;
+    uint64_t newest_seq;            // of the newest checkpoint, which may be later
     uint64_t written_seq;           // the files on disk were as of it
     Text checkpoint;                // a document
     Text base_settings, base_scene; // as they were written then; empty: not known any more

@@ -48,6 +48,7 @@ MUST_USE Status edit_draft_open(Serve *serve, const char *place_id, EditFailure 
 // accounts.
 MUST_USE Status edit_ticket_make(Serve *serve, const char *place_id, const Identity *who,
                                  bool can_write, char out[EDIT_TICKET_BYTES]);
+bool edit_draft_is_open(Serve *serve, const char *place_id);
 // The socket of an editor, which is the draft's if it is STATUS_OK. STATUS_NOT_FOUND: not open.
 MUST_USE Status edit_draft_socket(Serve *serve, const char *place_id, int socket, uint64_t number,
                                   const uint8_t *already, size_t bytes);

@@ -159,12 +159,13 @@ void serve_get_edit(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
     const Identity *who = serve->control != NULL ? serve_who(request) : NULL;
-    if (serve->edits == NULL || http_path_part(request, 0) == NULL ||
-        strlen(http_path_part(request, 0)) > 64) {
-        http_fail(request, response, 404, "not_found", "there is no such place");
+    const char *place_id = http_path_part(request, 0);
+    if (serve->control == NULL && serve_refuse_stranger(serve, request, response)) {
         return;
     }
-    if (serve->control == NULL && serve_refuse_stranger(serve, request, response)) {
+    if (serve->edits == NULL || place_id == NULL || !edit_draft_is_open(serve, place_id)) {
+        http_fail(request, response, 404, "not_found",
+                  "nobody edits such a draft; POST to this address opens it");
         return;
     }
     http_count_for(request, who != NULL && !who->is_guest ? who->account : 0);
