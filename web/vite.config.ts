@@ -1,4 +1,4 @@
-// The pages (index.html is the game, site.html everything around it) become build/web, which the host
+// The pages (index.html is the game, studio.html makes places, site.html everything around them) become build/web, which the host
 // serves. Everything is a file of its own origin: the host's content security policy allows no inline
 // script, and only its own inline styles.
 import { readFileSync, statSync } from 'node:fs';
@@ -97,7 +97,8 @@ export default defineConfig({
         chunkSizeWarningLimit: 1000,
         rollupOptions: {
             input: {
-                index: path('index.html'), site: path('site.html'), service: path('src/service_worker.ts'),
+                index: path('index.html'), site: path('site.html'), studio: path('studio.html'),
+                service: path('src/service_worker.ts'),
             },
             output: {
                 entryFileNames: ({ name }) =>

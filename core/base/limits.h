@@ -474,6 +474,19 @@
 #define EDIT_RENUMBERED_MAX        256 // ids of one editor that were taken, until the page knows
 #define EDIT_HASH_EVERY            64  // transactions between two hashes of the document
 #define EDIT_TEXT_BYTES_MAX        JSON_BYTES_MAX
+#define EDIT_FRAGMENT_BYTES_MAX    (64u << 10) // of a message, in one frame of the socket
+#define EDIT_UP_BYTES_MAX          (EDIT_TRANSACTION_BYTES_MAX + EDIT_FRAGMENT_BYTES_MAX)
+#define EDIT_NOTE_BYTES_MAX        (16u << 10) // of a frame of text
+#define EDIT_PRESENCE_BYTES_MAX    (4u << 10)
+#define EDIT_PRESENCE_PER_SECOND   15
+// What one editor may send, on average and at once. After a lost connection a page sends all that
+// was not confirmed.
+#define EDIT_TRANSACTIONS_PER_SECOND 20
+#define EDIT_TRANSACTIONS_AT_ONCE    (EDIT_PENDING_MAX + 44)
+#define EDIT_BYTES_PER_SECOND        (256u << 10)
+#define EDIT_BYTES_AT_ONCE           (4u << 20)
+#define EDIT_WRITERS_MAX             256         // files of which somebody says "I write this"
+#define EDIT_DOCUMENT_BYTES_MAX      (80u << 20) // EDIT_RECORDS_BYTES_MAX, with ids and files
 
 // JSON that core reads: place files and script parameters.
 #define JSON_DEPTH_MAX 32

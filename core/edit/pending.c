@@ -59,6 +59,11 @@ void edit_pending_destroy(EditPending *pending)
     heap_free(pending->heap, pending);
 }
 
+void edit_pending_set_editor(EditPending *pending, uint32_t editor)
+{
+    pending->editor = editor;
+}
+
 // --- one's own ----------------------------------------------------------------------------------
 
 void edit_pending_message(const EditPending *pending, uint32_t index, EditBuffer *message)

@@ -14,6 +14,8 @@ typedef struct EditPending EditPending;
 MUST_USE Status edit_pending_create(Heap *heap, EditDoc *doc, uint32_t editor, uint64_t seq,
                                     EditPending **out);
 void edit_pending_destroy(EditPending *pending); // NULL is allowed
+// After a lost connection the session may know this editor by another number.
+void edit_pending_set_editor(EditPending *pending, uint32_t editor);
 
 // Applies a transaction at once; what is to be sent is appended to `message`. On failure nothing
 // has changed.

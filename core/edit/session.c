@@ -12,6 +12,8 @@
 
 typedef struct Entry {
     uint64_t seq, n;
+    uint64_t undone; // seq of what this takes back; 0: none
+    uint64_t hash;   // of the document, every EDIT_HASH_EVERY
     uint32_t editor;
     bool is_undone;
     EditBuffer row;
@@ -35,7 +37,7 @@ struct EditSession {
     EditDoc *doc;
     EditSessionConfig config;
     Rng rng;
-    uint64_t seq;
+    uint64_t seq, committed;
     Entry *log; // a ring
     uint32_t log_max, log_first, log_count;
     size_t log_bytes;
@@ -99,6 +101,11 @@ static void log_add(EditSession *session, const Entry *entry)
     session->log_count += 1;
     *entry_at(session, session->log_count - 1) = *entry;
     session->seq = entry->seq;
+}
+
+// What waits to be committed must stay: it may have to be taken back.
+static void log_trim(EditSession *session)
+{
     while (session->log_count > EDIT_LOG_MAX ||
            (session->log_bytes > EDIT_LOG_BYTES_MAX && session->log_count > 1)) {
         log_drop(session);
@@ -117,6 +124,7 @@ Status edit_session_create(Heap *heap, EditDoc *doc, const EditSessionConfig *co
     session->heap = heap;
     session->doc = doc;
     session->config = *config;
+    session->seq = session->committed = config->seq;
     session->rng = rng_make(config->seed, 1);
     *out = session;
     return STATUS_OK;
@@ -163,14 +171,14 @@ static void tell_all(EditSession *session, const Entry *entry)
 {
     session->counts.told += 1;
     const bool has_hash = entry->seq % EDIT_HASH_EVERY == 0;
-    const uint64_t hash = has_hash ? edit_doc_hash(session->doc) : 0;
     for (uint32_t i = 1; i <= EDIT_EDITORS_MAX; i++) {
         if (!session->editors[i].is_here) {
             continue;
         }
         session->config.send(session->config.user, i, entry->row.data, entry->row.bytes);
         if (has_hash) {
-            send(session, i, &(EditDown){.type = EDIT_DOWN_HASH, .seq = entry->seq, .hash = hash});
+            send(session, i,
+                 &(EditDown){.type = EDIT_DOWN_HASH, .seq = entry->seq, .hash = entry->hash});
         }
     }
 }
@@ -193,6 +201,7 @@ static Status commit(EditSession *session, Step *step, EditError *error)
 {
     Entry entry = {.seq = session->seq + 1,
                    .n = step->n,
+                   .undone = step->undone,
                    .editor = step->editor,
                    .row = edit_buffer(session->heap, EDIT_MESSAGE_BYTES_MAX),
                    .inverse = step->inverse};
@@ -223,9 +232,23 @@ static Status commit(EditSession *session, Step *step, EditError *error)
     if (undone != NULL) {
         undone->is_undone = true;
     }
+    if (entry.seq % EDIT_HASH_EVERY == 0) {
+        entry.hash = edit_doc_hash(session->doc);
+    }
     log_add(session, &entry);
-    tell_all(session, entry_find(session, session->seq));
+    if (!session->config.defers) {
+        edit_session_commit(session);
+    }
     return STATUS_OK;
+}
+
+void edit_session_commit(EditSession *session)
+{
+    while (session->committed < session->seq) {
+        session->committed += 1;
+        tell_all(session, entry_find(session, session->committed));
+    }
+    log_trim(session);
 }
 
 // Gives other ids to what the transaction creates and the document has already. `count` is 0 if it
@@ -312,6 +335,34 @@ static void forget(EditSession *session, uint32_t editor)
     while (at->renumbered_count > 0 &&
            at->renumbered[at->renumbered_count - 1].seq > session->seq) {
         at->renumbered_count -= 1; // of a transaction that could not be stored
+    }
+}
+
+void edit_session_roll_back(EditSession *session, Status status)
+{
+    EditError error = {0};
+    (void)edit_error(&error, status, 0, "could not be stored; it was not done: %s",
+                     status_text(status));
+    for (uint64_t seq = session->committed + 1; seq <= session->seq; seq++) {
+        const Entry *entry = entry_find(session, seq);
+        if (entry->editor != 0) {
+            refuse(session, entry->editor, entry->n, &error);
+        }
+    }
+    while (session->seq > session->committed) {
+        Entry *newest = entry_at(session, session->log_count - 1);
+        Entry *undone = entry_find(session, newest->undone);
+        if (undone != NULL) {
+            undone->is_undone = false;
+        }
+        edit_take_back(session->doc, &newest->inverse);
+        session->log_bytes -= entry_bytes(newest);
+        entry_free(newest);
+        session->log_count -= 1;
+        session->seq -= 1;
+    }
+    for (uint32_t i = 1; i <= EDIT_EDITORS_MAX; i++) {
+        forget(session, i);
     }
 }
 
@@ -434,6 +485,22 @@ void edit_session_receive(EditSession *session, uint32_t editor, const uint8_t *
     }
 }
 
+void edit_session_refuse(EditSession *session, uint32_t editor, const uint8_t *bytes, size_t count,
+                         Status status, const char *message)
+{
+    ASSERT(editor >= 1 && editor <= EDIT_EDITORS_MAX);
+    EditUp up;
+    EditError error = {0};
+    Editor *at = &session->editors[editor];
+    const Status read = edit_up_read(bytes, count, &up);
+    if (read == STATUS_OK && up.n <= at->n) {
+        return; // it was decided before
+    }
+    at->n = read == STATUS_OK ? up.n : at->n;
+    (void)edit_error(&error, status, 0, "%s", message);
+    refuse(session, editor, read == STATUS_OK ? up.n : 0, &error);
+}
+
 Status edit_session_edit(EditSession *session, Text label, const uint8_t *ops, size_t bytes,
                          EditError *error)
 {
@@ -447,6 +514,7 @@ void edit_session_join(EditSession *session, uint32_t editor, uint64_t seq)
 {
     ASSERT(editor >= 1 && editor <= EDIT_EDITORS_MAX);
     Editor *at = &session->editors[editor];
+    ASSERT(session->committed == session->seq);
     at->is_here = true;
     if (seq > session->seq || seq + 1 < edit_session_log_from(session)) {
         send(session, editor, &(EditDown){.type = EDIT_DOWN_RELOAD});
@@ -500,12 +568,19 @@ Status edit_session_replay(EditSession *session, const uint8_t *row, size_t byte
     Editor *editor = &session->editors[told.editor];
     editor->n = told.n > editor->n ? told.n : editor->n;
     log_add(session, &entry);
+    session->committed = session->seq;
+    log_trim(session);
     return STATUS_OK;
 }
 
 uint64_t edit_session_seq(const EditSession *session)
 {
     return session->seq;
+}
+
+uint64_t edit_session_committed(const EditSession *session)
+{
+    return session->committed;
 }
 
 uint64_t edit_session_log_from(const EditSession *session)

@@ -5,6 +5,10 @@
 // A state machine without I/O: storing and sending are functions of the owner. When its process
 // dies, a new one starts from the last document and the stored rows, and knows all that was told.
 //
+// An owner whose store answers later says so (`defers`): transactions are then applied and their
+// rows given to it, and nobody is told until it says what became of them. Several may wait at once,
+// and are committed together.
+//
 // Not here: who may edit, how much anybody may send, presence, and files on disk. These belong to
 // the process around it.
 #pragma once
@@ -18,11 +22,14 @@ typedef struct EditSession EditSession;
 
 typedef struct EditSessionConfig {
     void *user;
-    // Commits a row. When it fails, the transaction is refused.
+    // Commits a row, or takes it to be committed. When it fails, the transaction is refused.
     Status (*store)(void *user, uint64_t seq, const uint8_t *row, size_t bytes);
+    // The owner calls edit_session_commit or edit_session_roll_back for what it took.
+    bool defers;
     // A message (session_message.h) for one editor.
     void (*send)(void *user, uint32_t editor, const uint8_t *bytes, size_t count);
     uint64_t seed; // for ids of what must be renumbered
+    uint64_t seq;  // of the document: 0 of a new one
 } EditSessionConfig;
 
 typedef struct EditSessionCounts {
@@ -38,17 +45,27 @@ MUST_USE Status edit_session_replay(EditSession *session, const uint8_t *row, si
 
 // Editors are numbered from 1 to EDIT_EDITORS_MAX by the owner; 0 is the owner itself (files that
 // changed on disk). An editor who knows the document up to `seq` gets what came later, and a
-// welcome.
+// welcome. Nothing may wait to be committed then.
 void edit_session_join(EditSession *session, uint32_t editor, uint64_t seq);
 void edit_session_leave(EditSession *session, uint32_t editor);
 // Any bytes from an editor who has joined.
 void edit_session_receive(EditSession *session, uint32_t editor, const uint8_t *bytes,
                           size_t count);
+// The same bytes, of an editor who sends too much: they are not looked at but for their number.
+void edit_session_refuse(EditSession *session, uint32_t editor, const uint8_t *bytes, size_t count,
+                         Status status, const char *message);
 // A transaction of the owner.
 MUST_USE Status edit_session_edit(EditSession *session, Text label, const uint8_t *ops,
                                   size_t bytes, EditError *error);
 
+// What waits is on disk: everybody is told.
+void edit_session_commit(EditSession *session);
+// It could not be stored: it is taken back, the newest first, and its authors are told.
+void edit_session_roll_back(EditSession *session, Status status);
+
 uint64_t edit_session_seq(const EditSession *session);
+// The last one that is on disk; the same, unless something waits.
+uint64_t edit_session_committed(const EditSession *session);
 // The first transaction that can still be undone or sent again.
 uint64_t edit_session_log_from(const EditSession *session);
 EditSessionCounts edit_session_counts(const EditSession *session);

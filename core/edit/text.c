@@ -586,6 +586,37 @@ void edit_text_close(EditText *text)
     heap_free(text->heap, text);
 }
 
+Status edit_text_copy(const EditText *text, EditText **out)
+{
+    EditText *copy = heap_alloc(text->heap, sizeof *copy);
+    if (copy == NULL) {
+        return STATUS_LIMIT;
+    }
+    copy->heap = text->heap;
+    copy->is_blocked = text->is_blocked;
+    copy->settings = copy->scene = edit_buffer(text->heap, EDIT_TEXT_BYTES_MAX);
+    edit_buffer_append(&copy->settings, text->settings.data, text->settings.bytes);
+    edit_buffer_append(&copy->scene, text->scene.data, text->scene.bytes);
+    bool is_whole = copy->settings.status == STATUS_OK && copy->scene.status == STATUS_OK;
+    for (uint32_t i = 0; i < 2 && is_whole; i++) {
+        const EditSpans *spans = &text->spans[i];
+        const size_t bytes = heap_array_bytes(spans->count, sizeof *spans->items);
+        copy->spans[i].items =
+            heap_alloc(text->heap, heap_array_bytes(spans->count + 1u, sizeof *spans->items));
+        is_whole = copy->spans[i].items != NULL;
+        if (is_whole && bytes > 0) {
+            memcpy(copy->spans[i].items, spans->items, bytes);
+        }
+        copy->spans[i].count = is_whole ? spans->count : 0;
+    }
+    if (!is_whole) {
+        edit_text_close(copy);
+        return STATUS_LIMIT;
+    }
+    *out = copy;
+    return STATUS_OK;
+}
+
 // --- changes on disk ----------------------------------------------------------------------------
 
 // Terrain has no ids in the file. What is the same at the begin and at the end of the list keeps
@@ -656,6 +687,18 @@ void edit_text_rebind(EditText *text)
             text->spans[i].items[k].version = 0;
         }
     }
+}
+
+void edit_text_adopt(EditText *text, const EditDoc *doc)
+{
+    EditSpans *spans = &text->spans[0];
+    if (spans->count == edit_doc_count(doc, EDIT_TERRAIN)) {
+        uint32_t id = edit_doc_first(doc, EDIT_TERRAIN);
+        for (uint32_t i = 0; i < spans->count; i++, id = edit_doc_next(doc, EDIT_TERRAIN, id)) {
+            spans->items[i].id = id;
+        }
+    }
+    edit_text_rebind(text);
 }
 
 // What changed between the two texts, if it can be applied to the document as it is now; or else

@@ -20,7 +20,9 @@ typedef struct EditTexts {
 // Reads both into a new document without files. On failure the error says which text, and where.
 MUST_USE Status edit_text_open(Heap *heap, EditBlobs blobs, EditTexts texts, EditText **out,
                                EditDoc **doc, PlaceError *error);
-void edit_text_close(EditText *text);          // NULL is allowed
+void edit_text_close(EditText *text); // NULL is allowed
+// What was written may not reach the disk: the copy is what the texts were before.
+MUST_USE Status edit_text_copy(const EditText *text, EditText **out);
 EditTexts edit_text_now(const EditText *text); // as last read or written
 
 // Brings the texts up to date with the document. STATUS_BLOCKED: see above.
@@ -29,6 +31,8 @@ MUST_USE Status edit_text_write(EditText *text, EditDoc *doc);
 // The document is another object from now on, made from the same start and the same transactions:
 // everything is compared again when it is written.
 void edit_text_rebind(EditText *text);
+// The same for a document that was stored and has these texts: terrain has its ids there.
+void edit_text_adopt(EditText *text, const EditDoc *doc);
 
 // The texts have changed on disk. Writes what changed since the last ones as a transaction, which
 // the owner applies. New terrain gets ids from the caller's random numbers. On failure the error

@@ -186,7 +186,7 @@ static Status check_fill(Check *check, PlaceFillDoc *fill)
 }
 
 // "chunks/-1_0_12.chunk", in exactly this form.
-static bool parse_chunk_path(Text path, ChunkCoord *at)
+bool place_chunk_path(Text path, ChunkCoord *at)
 {
     int32_t numbers[3] = {0};
     const char *text = path.data;
@@ -224,7 +224,7 @@ static Status check_chunk(Check *check, PlaceFillDoc *fill)
         return fail(check, STATUS_MALFORMED, "kind",
                     "does not go with chunk; take one of them out");
     }
-    if (!parse_chunk_path(fill->chunk, &fill->at) || !is_chunk_coord(fill->at.x) ||
+    if (!place_chunk_path(fill->chunk, &fill->at) || !is_chunk_coord(fill->at.x) ||
         !is_chunk_coord(fill->at.y) || !is_chunk_coord(fill->at.z)) {
         return fail(check, STATUS_RANGE, "chunk",
                     "must be chunks/<x>_<y>_<z>.chunk with numbers from -512 to 511");

@@ -302,6 +302,8 @@ Text place_script(const PlaceBodyDoc *body);
 Text place_script_plain(Text path);
 bool place_script_is_server_only(Text path);
 bool place_script_has_entity(Text path); // in one of the services whose scripts may
+// Where a chunk is, by the name of its file ("chunks/0_0_0.chunk"); false: it has another name.
+bool place_chunk_path(Text path, ChunkCoord *at);
 // The base terrain of a checked doc; *out is NULL when it has none and every kind is solid.
 MUST_USE Status place_terrain(Heap *heap, const PlaceDoc *doc, ChunkStore **out,
                               uint32_t *bad_fill);

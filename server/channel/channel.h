@@ -70,6 +70,8 @@ typedef enum ChannelType {
     // To the host again.
     CHANNEL_RELOADED, // what has become of it: reload, version, tick, text
     CHANNEL_CLIENTS,  // which scripts its clients have (client_table.h)
+    // Both ways, and nothing else, on the channel of an edit process (edit_link.h).
+    CHANNEL_EDIT,
     CHANNEL_TYPE_COUNT
 } ChannelType;
 

@@ -1,11 +1,12 @@
 // The sandlot program: finds the subcommand and calls it. It is also the table of roles: the host,
-// a world process, the build worker and the launcher of Node are all this program. This is the only
-// file outside the jail that refers to code which runs in it (tools/check-jail).
+// a world process, an edit process, the build worker and the launcher of Node are all this program.
+// This is the only file outside the jail that refers to code which runs in it (tools/check-jail).
 #include "core/base/nearest.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/inside/worker_op.h"
 #include "server/build/typescript/typescript_node.h"
 #include "server/cli/command.h"
+#include "server/shell/edit/edit_main.h"
 #include "server/shell/world_main.h"
 
 #include <fcntl.h>
@@ -139,6 +140,9 @@ int main(int argc, char **argv)
     // Roles that this program starts itself in, each in a process that locks itself in.
     if (strcmp(argv[1], "world-process") == 0) {
         return world_main();
+    }
+    if (strcmp(argv[1], "edit-process") == 0) {
+        return edit_main();
     }
     if (strcmp(argv[1], "build-worker") == 0) {
         return worker_main();

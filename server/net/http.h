@@ -273,6 +273,9 @@ void http_work_slowly(HttpRequest *request, HttpResponse *response, HttpHandler 
 void http_count_for(HttpRequest *request, uint64_t account);
 typedef void (*HttpTake)(void *user, int socket, const uint8_t *already, size_t bytes, bool json);
 void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, void *take_user);
+// The same with a subprotocol of its own, which must be offered and stays valid; `json` is false.
+void http_upgrade_to(HttpRequest *request, HttpResponse *response, const char *protocol,
+                     HttpTake take, void *take_user);
 
 // How many WebSockets an address has, after they left the server. A socket that is taken has a
 // number (0: it is not counted), at first for owner 0. Passed on to a process, it is that owner's;

@@ -467,6 +467,12 @@ static bool count_socket(HttpRequest *request)
 
 void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, void *take_user)
 {
+    http_upgrade_to(request, response, NULL, take, take_user);
+}
+
+void http_upgrade_to(HttpRequest *request, HttpResponse *response, const char *protocol,
+                     HttpTake take, void *take_user)
+{
     http_each_header(request, join_protocols, request);
     const bool offers = http_header(request, "Sec-WebSocket-Protocol") != NULL;
     const HttpUpgradeHeaders headers = {.method = request->is_get ? "GET" : "HEAD",
@@ -477,6 +483,7 @@ void http_upgrade(HttpRequest *request, HttpResponse *response, HttpTake take, v
                                         .origin = http_header(request, "Origin"),
                                         .host = http_header(request, "Host"),
                                         .protocols = offers ? request->protocols : NULL,
+                                        .wanted = protocol,
                                         .http_1_0 = request->http_1_0};
     const HttpOriginRule rule = http_origin_rule(request);
     request->upgrade = http_rules_upgrade(&rule, &headers);

@@ -496,6 +496,13 @@ HttpUpgrade http_rules_upgrade(const HttpOriginRule *rule, const HttpUpgradeHead
     if (!http_rules_origin(rule, headers->origin, headers->host)) {
         return upgrade_refused(403, "origin", "this page may not connect here");
     }
+    if (headers->wanted != NULL) {
+        granted.subprotocol = headers->wanted;
+        return websocket_offers(headers->protocols, headers->wanted)
+                   ? granted
+                   : upgrade_refused(400, "unsupported_protocol",
+                                     "the subprotocol of this address must be offered");
+    }
     if (websocket_choose(headers->protocols, &granted.json, &granted.subprotocol) != STATUS_OK) {
         return upgrade_refused(400, "unsupported_protocol",
                                "offer sandlot.v2.bin or sandlot.v2.json");

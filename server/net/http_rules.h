@@ -113,6 +113,7 @@ bool http_rules_origin(const HttpOriginRule *rule, const char *origin, const cha
 
 typedef struct HttpUpgradeHeaders {
     const char *method, *connection, *upgrade, *version, *key, *origin, *host, *protocols;
+    const char *wanted; // a subprotocol of its own; NULL: those of worlds
     bool http_1_0;
 } HttpUpgradeHeaders;
 

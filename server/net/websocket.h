@@ -82,3 +82,5 @@ MUST_USE Status websocket_accept(const char *key, char accept[WEBSOCKET_ACCEPT_B
 // "sandlot.v2.bin" before "sandlot.v2.json". Offered, but none of ours: STATUS_UNSUPPORTED. None
 // offered is JSON, and *name is NULL then.
 MUST_USE Status websocket_choose(const char *offered, bool *json, const char **name);
+// Does a Sec-WebSocket-Protocol header (NULL: none) offer this one?
+bool websocket_offers(const char *offered, const char *name);

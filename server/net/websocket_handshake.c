@@ -115,3 +115,8 @@ Status websocket_choose(const char *offered, bool *json, const char **name)
     }
     return STATUS_UNSUPPORTED;
 }
+
+bool websocket_offers(const char *offered, const char *name)
+{
+    return offered != NULL && list_has(offered, name);
+}

@@ -7,6 +7,7 @@
 #include "server/build/base/diagnostic.h"
 #include "server/net/http_client.h"
 #include "server/serve/collect.h"
+#include "server/serve/edit/edit_drafts.h"
 #include "server/serve/listing/http_listing.h"
 #include "server/serve/live/live.h"
 #include "server/serve/operate/http_admin.h"
@@ -333,6 +334,9 @@ static int open_http(Serve *serve)
     status = status == STATUS_OK ? work_pool_create(&passwords, &serve->password_pool) : status;
     status = status == STATUS_OK ? live_create(&serve->live) : status;
     status = status == STATUS_OK ? serve_backup_open(serve) : status;
+    if (status == STATUS_OK && (serve->control != NULL || serve->config.dev)) {
+        status = edit_drafts_open(serve);
+    }
     status = status == STATUS_OK ? serve_http_start(serve) : status;
     if (status != STATUS_OK) {
         serve_log_failure(serve->command, "cannot listen on %s port %u: %s", serve->config.address,
@@ -342,6 +346,7 @@ static int open_http(Serve *serve)
         return 1;
     }
     place_build_recover(serve);
+    edit_drafts_recover(serve);
     serve_handouts_recover(serve);
     return 0;
 }
@@ -465,6 +470,7 @@ static int open_serve(Serve *serve)
 
 static void close_serve(Serve *serve)
 {
+    edit_drafts_stop(serve);
     http_stop(serve->http);
     dev_close(serve);
     serve_logs_stop(serve);
@@ -472,6 +478,7 @@ static void close_serve(Serve *serve)
     serve->http = NULL; // sockets are counted no more
     serve_report_stop(serve);
     serve_reload_stop(serve);
+    edit_drafts_close(serve);
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
     serve_backup_close(serve);

@@ -78,11 +78,12 @@ typedef struct Serve {
     uint8_t secret_key[SHA256_BYTES]; // the HMAC key for stored sign-ins
     Store *store;
     BlobStore *blobs;
-    Drafts *drafts;       // NULL: no accounts
-    Control *control;     // NULL: no accounts
-    Control *guests;      // the sign-ins of a server without accounts; else NULL
-    Host *host;           // the main thread's
-    HostWorld *one_world; // NULL with `many`
+    Drafts *drafts;           // NULL: no accounts
+    struct EditDrafts *edits; // drafts that are open for editing; NULL: none can be
+    Control *control;         // NULL: no accounts
+    Control *guests;          // the sign-ins of a server without accounts; else NULL
+    Host *host;               // the main thread's
+    HostWorld *one_world;     // NULL with `many`
     HostBounds bounds;
     JournalWriter *journals;
     LinkConfig links;

@@ -121,9 +121,10 @@ static void note_hash(WorldLoop *loop)
 
 // --- sockets ------------------------------------------------------------------------------------
 
-static bool on_message(void *user, uint64_t connection, const SocketsOrigin *from,
+static bool on_message(void *user, uint64_t connection, const SocketsOrigin *from, bool text,
                        const uint8_t *bytes, size_t count)
 {
+    (void)text; // as the origin says
     WorldLoop *loop = user;
     uint32_t session;
     if (!world_session(loop->world, connection, &session)) {
@@ -159,8 +160,10 @@ static void on_closed(void *user, const SocketsOrigin *from)
     }
 }
 
-static bool on_output(void *user, uint64_t connection, const uint8_t **bytes, size_t *count)
+static bool on_output(void *user, uint64_t connection, const uint8_t **bytes, size_t *count,
+                      bool *text)
 {
+    (void)text; // as the origin says
     const WorldLoop *loop = user;
     return world_output(loop->world, connection, bytes, count);
 }

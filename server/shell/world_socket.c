@@ -229,13 +229,13 @@ void sockets_close_number(Sockets *sockets, uint64_t number, uint16_t close_code
 
 static bool give_message(Sockets *sockets, Socket *socket, const WebsocketEvent *event)
 {
-    if (event->text != socket->from.json) {
+    if (!sockets->face.any_kind && event->text != socket->from.json) {
         sockets->stats.broken += 1;
         return false;
     }
     socket->known = true;
-    return sockets->face.message(sockets->face.user, socket->connection, &socket->from, event->data,
-                                 event->bytes);
+    return sockets->face.message(sockets->face.user, socket->connection, &socket->from, event->text,
+                                 event->data, event->bytes);
 }
 
 // False if the socket is not read any further.
@@ -244,7 +244,7 @@ static bool handle(Sockets *sockets, Socket *socket, const WebsocketEvent *event
     switch (event->type) {
     case WEBSOCKET_MESSAGE:
         if (!give_message(sockets, socket, event)) {
-            const bool kind = event->text == socket->from.json;
+            const bool kind = sockets->face.any_kind || event->text == socket->from.json;
             say_goodbye(sockets, socket, kind ? CLOSE_NO_ROOM : CLOSE_WRONG_KIND, now_ms);
         }
         break;
@@ -419,15 +419,16 @@ static void gather_part(Gathered *all, const void *data, size_t bytes)
 // First the world's messages, then our own frames: a close frame comes last.
 static void gather(Sockets *sockets, Socket *socket, Gathered *all)
 {
-    const WebsocketOpcode opcode = socket->from.json ? WEBSOCKET_TEXT : WEBSOCKET_BINARY;
     all->part_count = 0;
     all->bytes = 0;
     const uint8_t *bytes;
     size_t count;
+    bool text = socket->from.json;
     for (uint32_t i = 0;
          i < SEND_MESSAGES && all->bytes < SEND_BYTES && socket->known &&
-         sockets->face.output(sockets->face.user, socket->connection, &bytes, &count);
+         sockets->face.output(sockets->face.user, socket->connection, &bytes, &count, &text);
          i++) {
+        const WebsocketOpcode opcode = text ? WEBSOCKET_TEXT : WEBSOCKET_BINARY;
         gather_part(all, all->headers[i], websocket_header(all->headers[i], opcode, count, NULL));
         gather_part(all, bytes, count);
         sockets->face.taken(sockets->face.user, socket->connection);

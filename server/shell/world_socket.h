@@ -29,8 +29,10 @@ typedef struct SocketsOrigin {
 
 typedef struct SocketsCallbacks {
     void *user;
+    // Each message may be text or binary, whatever the origin says; else all are of one kind.
+    bool any_kind;
     // A whole message. False: it is not wanted; the connection is closed for lack of room.
-    bool (*message)(void *user, uint64_t connection, const SocketsOrigin *from,
+    bool (*message)(void *user, uint64_t connection, const SocketsOrigin *from, bool text,
                     const uint8_t *bytes, size_t count);
     // The connection is over, whoever ended it; called once, and only if a message of it was
     // delivered.
@@ -38,8 +40,10 @@ typedef struct SocketsCallbacks {
     // Its descriptor is closed, or it was refused; once for each that was added, but not for those
     // that sockets_destroy closes.
     void (*closed)(void *user, const SocketsOrigin *from);
-    // The oldest message for it; valid until the next entry into the world, also once taken.
-    bool (*output)(void *user, uint64_t connection, const uint8_t **bytes, size_t *count);
+    // The oldest message for it; valid until the next entry into the world, also once taken. *text
+    // is what the origin says, and changed only with any_kind.
+    bool (*output)(void *user, uint64_t connection, const uint8_t **bytes, size_t *count,
+                   bool *text);
     void (*taken)(void *user, uint64_t connection);
 } SocketsCallbacks;
 

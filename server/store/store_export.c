@@ -36,6 +36,7 @@ static const struct {
                 {"teams", SQL_PERSON_TEAMS, TABLE_PACKAGE_PEOPLE},
                 {"offers", SQL_PERSON_OFFERS, TABLE_PACKAGE_OFFERS},
                 {"drafts", SQL_PERSON_DRAFTS, TABLE_DRAFT_HISTORY},
+                {"edits", SQL_PERSON_EDITS, TABLE_EDIT_ROWS},
                 {"favourites", SQL_PERSON_FAVOURITES, TABLE_FAVOURITES},
                 {"votes", SQL_PERSON_VOTES, TABLE_VOTES},
                 {"played", SQL_PERSON_PLAYS, TABLE_PLAYS},
@@ -61,11 +62,11 @@ static const SqlTableInfo *info_of(SqlTable table)
 }
 
 // Hashes of secrets say nothing to anybody, and checksums are ours; what operators note about a
-// report is theirs.
+// report is theirs, and what an edit changed is in the draft.
 static bool is_shown(const char *column)
 {
-    static const char *const hidden[] = {"password", "token_hash", "checksum", "name_key",
-                                         "note",     "handler_id", "code_hash"};
+    static const char *const hidden[] = {"password", "token_hash", "checksum",  "name_key",
+                                         "note",     "handler_id", "code_hash", "told"};
     for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
         if (strcmp(column, hidden[i]) == 0) {
             return false;

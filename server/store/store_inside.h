@@ -17,7 +17,7 @@
 
 #define STORE_ID_BYTES         64
 #define STORE_APPLICATION      0x534c4f54 // "SLOT": what SQLite calls the application id
-#define STORE_SCHEMA           8
+#define STORE_SCHEMA           9
 #define STORE_EPOCH_MAX        INT64_MAX           // what a column holds
 #define STORE_RESTORE_EPOCHS   (UINT64_C(1) << 32) // more than a world ever has starts in one life
 #define STORE_RESTORE_VERSIONS (1u << 20)          // of manifests: more than reloads
@@ -292,6 +292,10 @@ void package_write_use(Sql *sql, const uint8_t hash[32], const char *package_id,
 // --- store_draft.c ------------------------------------------------------------------------------
 void draft_delete(Sql *sql, const char *package_id); // files and history
 void draft_forget_maker(Sql *sql, uint64_t account); // who wrote which version
+
+// --- store_edit.c -------------------------------------------------------------------------------
+void edit_log_delete(Sql *sql, const char *package_id);
+void edit_forget_maker(Sql *sql, uint64_t account); // who made which change
 
 // --- store_listing.c ----------------------------------------------------------------------------
 typedef struct StoreListing StoreListing;

@@ -7,6 +7,7 @@
 
 #include "core/base/base64.h"
 #include "core/base/sha256.h"
+#include "server/serve/edit/http_edit.h"
 #include "server/serve/http/http_asset.h"
 #include "server/serve/http/http_bundle.h"
 #include "server/serve/http/openapi.h"
@@ -484,6 +485,7 @@ static const HttpRoute routes[] = {
     SERVE_LISTING_ROUTES,
     SERVE_LIVE_ROUTES,
     SERVE_DRAFT_ROUTES,
+    SERVE_EDIT_ROUTES,
     SERVE_PLACE_ROUTES,
     SERVE_SPELL_ROUTES,
     SERVE_HOST_ROUTES,
@@ -574,6 +576,7 @@ static const HttpRoute pages[] = {
     {"GET", "/operator", .handler = serve_get_page, .blocks = true},
     {"GET", "/operator/*", .handler = serve_get_page, .blocks = true},
     {"GET", "/place/*", .handler = serve_get_place_page, .blocks = true},
+    {"GET", "/studio/*", .handler = serve_get_studio_page, .blocks = true},
     {"GET", "/play", .handler = serve_get_game_page, .blocks = true},
     {"GET", "/play/*", .handler = serve_get_world_page, .blocks = true},
 };

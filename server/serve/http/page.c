@@ -20,6 +20,7 @@
 #define PATH_BYTES     128
 #define GAME_PAGE      "/" // index.html
 #define SITE_PAGE      "/site.html"
+#define STUDIO_PAGE    "/studio.html"
 
 // What a head tells of a place.
 typedef struct About {
@@ -255,6 +256,13 @@ void serve_get_place_page(void *user, HttpRequest *request, HttpResponse *respon
         tell_place(serve, place_id, false, &about);
     }
     send_page(serve, request, response, site_page(serve), &about);
+}
+
+// Nothing is told of the place: who may edit it learns about it after they have signed in.
+void serve_get_studio_page(void *user, HttpRequest *request, HttpResponse *response)
+{
+    const About about = {.title = "Studio"};
+    send_page(user, request, response, STUDIO_PAGE, &about);
 }
 
 // Only of worlds that the list of worlds may show: who guesses codes learns nothing here.

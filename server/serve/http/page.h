@@ -11,6 +11,8 @@ void serve_get_page(void *user, HttpRequest *request, HttpResponse *response); /
 void serve_get_game_page(void *user, HttpRequest *request, HttpResponse *response);  // "/play"
 void serve_get_place_page(void *user, HttpRequest *request, HttpResponse *response); // "/place/*"
 void serve_get_world_page(void *user, HttpRequest *request, HttpResponse *response); // "/play/*"
+void serve_get_studio_page(void *user, HttpRequest *request,
+                           HttpResponse *response); // "/studio/*"
 // site.html with `content` (escaped HTML) for those without JavaScript, which may have forms. If
 // the server has no site.html, a bare document with the same content, so that one can always sign
 // in.

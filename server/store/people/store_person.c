@@ -259,6 +259,7 @@ static Status person_delete(Store *store, Sql *sql, void *user)
     class_give(sql, call->account);
     handout_forget_maker(sql, call->account);
     draft_forget_maker(sql, call->account);
+    edit_forget_maker(sql, call->account);
     play_forget_person(sql, call->account);
     report_forget_maker(sql, call->account);
     delete_keys(sql, call->keys);

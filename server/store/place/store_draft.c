@@ -201,6 +201,7 @@ void draft_delete(Sql *sql, const char *package_id)
         sql_put_string(&row, package_id);
         (void)sql_run(&row);
     }
+    edit_log_delete(sql, package_id);
 }
 
 void draft_forget_maker(Sql *sql, uint64_t account)

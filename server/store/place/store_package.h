@@ -52,7 +52,8 @@ typedef enum StoreBlobPurpose {
     STORE_BLOB_THUMBNAIL = 7, // becomes picture 0 when the revision is live
     STORE_BLOB_MODULE = 8,    // the Lua of a spell, as it was given or made
     STORE_BLOB_SPELLS = 9,    // which spells a revision of a place was built with (spell_list.h)
-    STORE_BLOB_SPELL = 10     // the module of each of those
+    STORE_BLOB_SPELL = 10,    // the module of each of those
+    STORE_BLOB_EDIT = 11      // uploaded by an editor; what its log names goes on being there
 } StoreBlobPurpose;
 
 typedef enum StoreChannel { STORE_BETA, STORE_LIVE } StoreChannel;

@@ -25,7 +25,7 @@ const ABOVE_M = 0.2;
 const PLAIN: Look = { material: '', colour: DEFAULT_COLOUR };
 
 // Each as it is seen from near, from some way off, and from afar.
-type Detail = [THREE.BufferGeometry, THREE.BufferGeometry, THREE.BufferGeometry];
+export type Detail = [THREE.BufferGeometry, THREE.BufferGeometry, THREE.BufferGeometry];
 const always = (one: THREE.BufferGeometry): Detail => [one, one, one];
 const ball = (around: number, high: number): THREE.BufferGeometry =>
     new THREE.SphereGeometry(1, around, high);
@@ -37,11 +37,11 @@ const SPHERE: [Detail, Detail] = [
     [ball(14, 9), ball(9, 6), ball(7, 4)], [ball(32, 20), ball(20, 12), ball(12, 8)]];
 const CYLINDER: [Detail, Detail] = [
     [can(14), can(9), can(6)], [can(32), can(20), can(12)]];
-const LARGE_M = 1.5; // radius
+export const LARGE_M = 1.5; // radius
 const DETAIL_M = [4, 26]; // from there on the next one
 const detailAt = (distance: number): number => DETAIL_M.filter((from) => distance > from).length;
 
-function geometryOf(shape: number, large: boolean): Detail {
+export function geometryOf(shape: number, large: boolean): Detail {
     switch (shape) {
         case SHAPE_WEDGE: return WEDGE;
         case SHAPE_SPHERE: return SPHERE[large ? 1 : 0];

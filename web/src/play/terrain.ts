@@ -280,6 +280,11 @@ export class TerrainView {
         this.queue.put(`${x},${y},${z}`, [x, y, z, quads]);
     }
 
+    // How many are not shown yet.
+    get waiting(): number {
+        return this.queue.size;
+    }
+
     // Before each picture.
     update(eye: THREE.Vector3, reach: number, seconds: number): void {
         this.paint.time.value = (this.paint.time.value + seconds) % 3600;

@@ -7,6 +7,8 @@ import type { PlaceCard, Session } from './api.ts';
 import { usePlayers } from './live.ts';
 import { words } from './words.ts';
 
+export { messageOf } from './message.ts';
+
 // What a path answers: at once what it was last time, then what it is now.
 export interface Loaded<T> {
     value: T | null;
@@ -43,15 +45,6 @@ export function useLoaded<T>(path: string | null): Loaded<T> {
 export function mayMake({ signed_in, is_guest, roles }: Session): boolean {
     return signed_in && is_guest !== true &&
         (roles === undefined || roles.some((role) => role === 'creator' || role === 'operator'));
-}
-
-// What went wrong, as a sentence, and when to try again if the server said so.
-export function messageOf(cause: unknown): string {
-    if (!(cause instanceof Failure)) {
-        return cause instanceof Error ? cause.message : String(cause);
-    }
-    const text = cause.status === 0 ? words.unreachable : cause.message;
-    return cause.retryAfter > 0 ? `${text} ${words.retryIn(cause.retryAfter)}` : text;
 }
 
 export function Trouble({ failure, again }: { failure: Failure; again: () => void }): JSX.Element {

@@ -3,6 +3,8 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { send } from './api.ts';
+import { compareFiles } from './compare.ts';
+import type { RevisionFile } from './compare.ts';
 import type { Managed } from './manage.tsx';
 import { Trouble, messageOf, useLoaded } from './parts.tsx';
 import type { Loaded } from './parts.tsx';
@@ -21,33 +23,6 @@ export interface Revision {
     maker?: string | null;
     bytes: number;
     reason?: string | null;
-}
-
-interface RevisionFile {
-    path: string;
-    bytes: number;
-    hash: string;
-}
-
-export interface FileChange {
-    path: string;
-    kind: 'added' | 'removed' | 'changed';
-    before: number | null; // bytes
-    after: number | null;
-}
-
-export function compareFiles(from: RevisionFile[], to: RevisionFile[]): FileChange[] {
-    const old = new Map(from.map((file) => [file.path, file]));
-    const now = new Map(to.map((file) => [file.path, file]));
-    const paths = [...new Set([...old.keys(), ...now.keys()])].sort();
-    return paths.flatMap((path) => {
-        const [before, after] = [old.get(path), now.get(path)];
-        if (before !== undefined && after !== undefined && before.hash === after.hash) {
-            return [];
-        }
-        const kind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
-        return [{ path, kind, before: before?.bytes ?? null, after: after?.bytes ?? null }];
-    });
 }
 
 function Compare({ base, revisions }: { base: string; revisions: Revision[] }): JSX.Element {

@@ -1,0 +1,296 @@
+// See http_edit.h.
+#define _GNU_SOURCE
+#include "server/serve/edit/http_edit.h"
+
+#include "server/serve/edit/edit_draft.h"
+#include "server/serve/http/body.h"
+#include "server/serve/http/http_routes.h"
+#include "server/serve/people/http_class.h"
+#include "server/serve/publish/http_place.h"
+#include "server/store/place/store_edit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define SEND_BUFFER (64 << 10) // a page that stopped reading costs so much of the kernel's memory
+#define OPS_MAX     200
+
+// --- who may ------------------------------------------------------------------------------------
+
+// The draft that the path names. Without accounts it is the folder that is developed, for this
+// machine. False: the response says why not.
+typedef struct EditAsk {
+    char place_id[65];
+    bool can_write;
+} EditAsk;
+
+// An operator looks; only who works on the place changes it.
+static bool works_on(Serve *serve, const Identity *who, const PlaceAsk *ask)
+{
+    StorePackageRole role;
+    if ((ask->rights & RIGHT_EDIT) == 0) {
+        return false;
+    }
+    return (who->roles & ROLE_OPERATOR) == 0 || ask->package.owner_id == who->account ||
+           (store_package_role(serve->store, ask->package.package_id, who->account, &role) ==
+                STATUS_OK &&
+            role == STORE_EDITOR);
+}
+
+static bool enter_folder(Serve *serve, HttpRequest *request, HttpResponse *response, EditAsk *out)
+{
+    const char *place_id = http_path_part(request, 0);
+    if (serve->edits == NULL || place_id == NULL || strcmp(place_id, serve->default_place) != 0) {
+        http_fail(request, response, 404, "not_found", "there is no such place");
+        return false;
+    }
+    if (serve_refuse_stranger(serve, request, response)) {
+        return false;
+    }
+    snprintf(out->place_id, sizeof out->place_id, "%s", place_id);
+    out->can_write = true;
+    return true;
+}
+
+static bool enter(Serve *serve, HttpRequest *request, HttpResponse *response, bool writes,
+                  EditAsk *out)
+{
+    PlaceAsk ask;
+    if (serve->control == NULL) {
+        return enter_folder(serve, request, response, out);
+    }
+    if (!place_enter(serve, request, response, RIGHT_DRAFT, &ask)) {
+        return false;
+    }
+    const char *place_id = ask.package.package_id;
+    snprintf(out->place_id, sizeof out->place_id, "%s", place_id);
+    out->can_write = works_on(serve, serve_who(request), &ask);
+    if (writes && !out->can_write) {
+        http_fail(request, response, 403, "denied", "this is for those who work on it");
+        return false;
+    }
+    if (!draft_exists(serve->drafts, place_id)) {
+        http_fail(request, response, 404, "not_found", "this place has no draft");
+        return false;
+    }
+    return out->can_write || class_record_reading(serve, request, response, place_id);
+}
+
+// --- the ticket and the socket ------------------------------------------------------------------
+
+static void refuse_open(HttpRequest *request, HttpResponse *response, Status status,
+                        const EditFailure *failure)
+{
+    char text[CHANNEL_REASON_BYTES + 128];
+    if (status == STATUS_MALFORMED) {
+        snprintf(text, sizeof text, "%s line %u: %s", failure->file, (unsigned)failure->line,
+                 failure->message);
+        http_fail(request, response, 409, "unreadable", text);
+    } else {
+        http_fail(request, response, 503, "unavailable", failure->message);
+    }
+}
+
+void serve_post_edit(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    EditAsk ask;
+    EditFailure failure;
+    char ticket[EDIT_TICKET_BYTES], address[128];
+    if (!enter(serve, request, response, false, &ask)) {
+        return;
+    }
+    const Status status = edit_draft_open(serve, ask.place_id, &failure);
+    if (status != STATUS_OK) {
+        refuse_open(request, response, status, &failure);
+        return;
+    }
+    const Identity *who = serve->control != NULL ? serve_who(request) : NULL;
+    if (edit_ticket_make(serve, ask.place_id, who, ask.can_write, ticket) != STATUS_OK) {
+        http_fail(request, response, 503, "busy", "too many tickets wait; try again");
+        return;
+    }
+    ServeAnswer answer;
+    snprintf(address, sizeof address, "/api/places/%s/edit", ask.place_id);
+    serve_answer_begin(&answer, request);
+    json_write_object_begin(&answer.json);
+    serve_write_member(&answer.json, "ticket", ticket);
+    serve_write_member(&answer.json, "address", address);
+    json_write_name(&answer.json, "can_write");
+    json_write_bool(&answer.json, ask.can_write);
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
+}
+
+// On an HTTP thread. The kernel's buffer is made small here: the process sets no options.
+static void take_socket(void *user, int descriptor, const uint8_t *already, size_t bytes, bool json)
+{
+    (void)json;
+    const HttpRequest *request = user;
+    Serve *serve = http_user(request);
+    const int send_buffer = SEND_BUFFER;
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
+    (void)fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
+    if (edit_draft_socket(serve, http_path_part(request, 0), descriptor,
+                          http_socket_number(request), already, bytes) != STATUS_OK) {
+        close(descriptor); // it was closed meanwhile; the page asks for a ticket again
+        http_socket_over(serve->http, http_socket_number(request), 0);
+    }
+}
+
+// Whoever has no ticket is sent away by the first message.
+void serve_get_edit(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    const Identity *who = serve->control != NULL ? serve_who(request) : NULL;
+    if (serve->edits == NULL || http_path_part(request, 0) == NULL ||
+        strlen(http_path_part(request, 0)) > 64) {
+        http_fail(request, response, 404, "not_found", "there is no such place");
+        return;
+    }
+    if (serve->control == NULL && serve_refuse_stranger(serve, request, response)) {
+        return;
+    }
+    http_count_for(request, who != NULL && !who->is_guest ? who->account : 0);
+    http_upgrade_to(request, response, EDIT_PROTOCOL, take_socket, request);
+}
+
+// --- contents of files --------------------------------------------------------------------------
+
+static bool read_hash(HttpRequest *request, HttpResponse *response, uint8_t hash[SHA256_BYTES])
+{
+    const char *text = http_path_part(request, 1);
+    if (text == NULL || blob_parse(text, strlen(text), hash) != STATUS_OK) {
+        http_fail(request, response, 404, "not_found", "a content is named by 64 hex digits");
+        return false;
+    }
+    return true;
+}
+
+static void put_blob(Serve *serve, HttpRequest *request, HttpResponse *response, const void *data,
+                     size_t bytes)
+{
+    EditAsk ask;
+    uint8_t wanted[SHA256_BYTES], hash[SHA256_BYTES];
+    char reason[WORKER_REASON_BYTES] = "", hex[2 * SHA256_BYTES + 1];
+    if (!read_hash(request, response, wanted) || !enter(serve, request, response, true, &ask) ||
+        serve_refuse_upload(serve, serve->data, request, response)) {
+        return;
+    }
+    sha256_of(data != NULL ? data : "", bytes, hash);
+    if (memcmp(hash, wanted, sizeof hash) != 0) {
+        http_fail(request, response, 400, "mismatch", "the body has another hash");
+        return;
+    }
+    if (serve->drafts != NULL &&
+        draft_has_room(serve->drafts, ask.place_id, bytes, reason) == STATUS_LIMIT) {
+        http_fail(request, response, 409, "quota", reason);
+        return;
+    }
+    Status status = blob_put(serve->blobs, data != NULL ? data : "", bytes, hash);
+    if (status == STATUS_OK && serve->drafts != NULL) {
+        status = store_blob_use(serve->store, hash, ask.place_id, STORE_BLOB_EDIT, 0, bytes);
+    }
+    if (status != STATUS_OK) {
+        http_fail(request, response, 503, "unavailable", "it cannot be stored now; try again");
+        return;
+    }
+    ServeAnswer answer;
+    sha256_hex(hash, hex);
+    serve_answer_begin(&answer, request);
+    json_write_object_begin(&answer.json);
+    serve_write_member(&answer.json, "hash", hex);
+    serve_write_number(&answer.json, "bytes", bytes);
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
+}
+
+void serve_put_edit_blob(void *user, HttpRequest *request, HttpResponse *response)
+{
+    const void *data;
+    size_t bytes;
+    ServeUpload *upload = serve_upload_take(request, &data, &bytes);
+    put_blob(user, request, response, data, bytes);
+    serve_upload_end(upload);
+}
+
+void serve_get_edit_blob(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    EditAsk ask;
+    uint8_t hash[SHA256_BYTES];
+    if (!read_hash(request, response, hash) || !enter(serve, request, response, false, &ask)) {
+        return;
+    }
+    if (serve->drafts != NULL && !store_edit_has_blob(serve->store, ask.place_id, hash)) {
+        http_fail(request, response, 404, "not_found", "no file of this draft has that content");
+        return;
+    }
+    if (place_put_blob(serve, request, response, hash)) {
+        response->cache = SERVE_BLOB_PRIVATE;
+    }
+}
+
+// --- what was done ------------------------------------------------------------------------------
+
+static void write_op(Serve *serve, JsonWriter *json, const StoreEditRow *row)
+{
+    char account[32];
+    (void)serve;
+    serve_account_text(row->maker_id, false, account);
+    json_write_object_begin(json);
+    serve_write_number(json, "seq", row->seq);
+    serve_write_number(json, "editor", row->editor);
+    serve_write_member(json, "by", row->maker_id != 0 ? account : NULL);
+    serve_write_member(json, "label", row->label);
+    serve_write_time(json, "time", row->unix_ms);
+    json_write_object_end(json);
+}
+
+void serve_get_edit_ops(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    EditAsk ask;
+    uint64_t from = 0, limit = OPS_MAX;
+    uint32_t count = 0;
+    if (!enter(serve, request, response, false, &ask)) {
+        return;
+    }
+    if (!serve_query_number(request, "from", INT64_MAX, &from) ||
+        !serve_query_number(request, "limit", OPS_MAX, &limit) || limit == 0) {
+        http_fail(request, response, 400, "malformed",
+                  "from and limit are numbers, limit from 1 to 200");
+        return;
+    }
+    StoreEditRow *rows = calloc(OPS_MAX, sizeof *rows);
+    const Status status = rows != NULL ? store_edit_rows(serve->store, ask.place_id, from, rows,
+                                                         (uint32_t)limit, &count)
+                                       : STATUS_LIMIT;
+    if (status != STATUS_OK) {
+        place_refuse_store(request, response, status);
+        free(rows);
+        return;
+    }
+    ServeAnswer answer;
+    place_answer_begin(&answer, request, 64u << 10);
+    json_write_object_begin(&answer.json);
+    json_write_name(&answer.json, "ops");
+    json_write_array_begin(&answer.json);
+    for (uint32_t i = 0; i < count; i++) {
+        write_op(serve, &answer.json, &rows[i]);
+    }
+    json_write_array_end(&answer.json);
+    json_write_name(&answer.json, "next");
+    if (count == limit) {
+        json_write_integer(&answer.json, (int64_t)rows[count - 1].seq);
+    } else {
+        json_write_null(&answer.json);
+    }
+    json_write_object_end(&answer.json);
+    place_answer_end(&answer, response);
+    free(rows);
+}

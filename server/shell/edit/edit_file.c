@@ -1,0 +1,374 @@
+// The files of the draft. They are written a moment after the last change, and at the latest
+// WRITE_MS after the first; the host writes them only over what this process last knew of the disk,
+// and says so if that has changed. Changes on disk are taken as a difference. What cannot be read
+// is shown to the editors and is not overwritten.
+#include "server/shell/edit/edit_process.h"
+
+#include "core/base/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUIET_MS 250 // after the last change
+#define WRITE_MS 700 // after the first one
+#define RETRY_MS 1000
+
+// --- lists of files -----------------------------------------------------------------------------
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const EditKept *)a)->path, ((const EditKept *)b)->path);
+}
+
+static const EditKept *find(const EditKeptList *list, const char *path)
+{
+    EditKept wanted;
+    snprintf(wanted.path, sizeof wanted.path, "%s", path);
+    return list->count > 0 ? bsearch(&wanted, list->items, list->count, sizeof wanted, by_path)
+                           : NULL;
+}
+
+// Files that a document cannot have (place.json, scene.json, odd names) are left out.
+Status edit_file_list(const EditDisk *disk, EditKeptList *out)
+{
+    EditKept *items = calloc(disk->file_count + 1u, sizeof *items);
+    if (items == NULL) {
+        return STATUS_LIMIT;
+    }
+    uint32_t count = 0;
+    ByteReader reader = byte_reader(disk->files, disk->file_bytes);
+    for (uint32_t i = 0; i < disk->file_count; i++) {
+        Text path;
+        const uint8_t *hash;
+        if (!edit_disk_file_read(&reader, &path, &hash)) {
+            break; // it was read once before
+        }
+        if (edit_path_is_valid(path)) {
+            memcpy(items[count].path, path.data, path.bytes);
+            memcpy(items[count].hash, hash, SHA256_BYTES);
+            count += 1;
+        }
+    }
+    qsort(items, count, sizeof *items, by_path);
+    free(out->items);
+    *out = (EditKeptList){items, count};
+    return STATUS_OK;
+}
+
+static Status list_document(const EditDoc *doc, EditKeptList *out)
+{
+    const uint32_t count = edit_doc_file_count(doc);
+    EditKept *items = calloc(count + 1u, sizeof *items);
+    if (items == NULL) {
+        return STATUS_LIMIT;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const EditFile *file = edit_doc_file_at(doc, i);
+        memcpy(items[i].path, file->path.data, file->path.bytes);
+        memcpy(items[i].hash, file->hash, SHA256_BYTES);
+    }
+    qsort(items, count, sizeof *items, by_path);
+    free(out->items);
+    *out = (EditKeptList){items, count};
+    return STATUS_OK;
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+static uint32_t write_differences(const EditProcess *process, EditBuffer *out)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < process->disk.count; i++) { // first what goes: a name may change case
+        const EditKept *old = &process->disk.items[i];
+        if (find(&process->sent, old->path) == NULL) {
+            edit_report_file_write(
+                &(EditReportFile){.path = text_from(old->path), .known = old->hash}, out);
+            count += 1;
+        }
+    }
+    for (uint32_t i = 0; i < process->sent.count; i++) {
+        const EditKept *next = &process->sent.items[i];
+        const EditKept *old = find(&process->disk, next->path);
+        if (old == NULL || memcmp(old->hash, next->hash, SHA256_BYTES) != 0) {
+            edit_report_file_write(&(EditReportFile){.path = text_from(next->path),
+                                                     .hash = next->hash,
+                                                     .known = old != NULL ? old->hash : NULL},
+                                   out);
+            count += 1;
+        }
+    }
+    return count;
+}
+
+static void say_is_written(EditProcess *process, uint64_t seq)
+{
+    process->written_seq = seq;
+    process->changed_ms = edit_session_committed(process->session) == seq ? 0 : process->now_ms;
+    edit_people_say_written(process);
+}
+
+static bool text_differs(Text a, Text b)
+{
+    return a.bytes != b.bytes || (a.bytes > 0 && memcmp(a.data, b.data, a.bytes) != 0);
+}
+
+// The texts cannot be made; the editors are told, and it is tried again after the next change.
+static void give_up(EditProcess *process, Status status)
+{
+    edit_text_close(process->text_before);
+    process->text_before = NULL;
+    process->retry_ms = process->now_ms + RETRY_MS;
+    edit_people_say_failed(process, text_from("scene.json"), status_text(status));
+}
+
+static void write_files(EditProcess *process)
+{
+    EditReport report = {.type = EDIT_LINK_WRITE, .seq = edit_session_committed(process->session)};
+    Status status = edit_text_copy(process->text, &process->text_before);
+    status = status == STATUS_OK ? edit_text_write(process->text, process->doc) : status;
+    status = status == STATUS_OK ? list_document(process->doc, &process->sent) : status;
+    if (status != STATUS_OK) {
+        give_up(process, status);
+        return;
+    }
+    const EditTexts before = edit_text_now(process->text_before);
+    const EditTexts now = edit_text_now(process->text);
+    EditBuffer files = edit_buffer(&process->heap, EDIT_INVERSE_BYTES_MAX);
+    EditBuffer message = edit_buffer(&process->heap, EDIT_LINK_BYTES_MAX);
+    report.settings = now.settings;
+    report.scene = now.scene;
+    report.has_settings = text_differs(before.settings, now.settings);
+    report.has_scene = text_differs(before.scene, now.scene);
+    report.file_count = write_differences(process, &files);
+    if (!report.has_settings && !report.has_scene && report.file_count == 0) {
+        edit_text_close(process->text_before);
+        process->text_before = NULL;
+        say_is_written(process, report.seq);
+    } else {
+        edit_report_write(&report, &message);
+        edit_buffer_append(&message, files.data, files.bytes);
+        if (files.status != STATUS_OK || message.status != STATUS_OK ||
+            edit_link_put(&process->channel, EDIT_LINK_WRITE, message.data, message.bytes, -1) !=
+                STATUS_OK) {
+            edit_end(process, "the files are too large to be written");
+        }
+        process->sent_seq = report.seq;
+        process->is_writing = true;
+    }
+    edit_buffer_free(&files);
+    edit_buffer_free(&message);
+}
+
+// The content of a file cannot be written: the document goes back to what the disk has.
+static void revert_file(EditProcess *process)
+{
+    const Text path = text_from(process->revert);
+    const EditFile *file = edit_doc_file_find(process->doc, path);
+    const EditKept *kept = find(&process->disk, process->revert);
+    EditBuffer ops = edit_buffer(&process->heap, EDIT_INVERSE_BYTES_MAX);
+    edit_ops_begin(&ops);
+    edit_op_file(&ops, path, kept != NULL ? kept->hash : NULL, file != NULL ? file->hash : NULL);
+    (void)edit_order_own(process, "Could not be written", &ops); // or it fails again, and is told
+    edit_buffer_free(&ops);
+    process->revert[0] = '\0';
+}
+
+void edit_file_written(EditProcess *process, Status status, Text path, const char *reason)
+{
+    if (!process->is_writing) {
+        return;
+    }
+    process->is_writing = false;
+    if (status == STATUS_OK) {
+        edit_text_close(process->text_before);
+        process->text_before = NULL;
+        free(process->disk.items);
+        process->disk = process->sent;
+        process->sent = (EditKeptList){0};
+        say_is_written(process, process->sent_seq);
+    } else {
+        edit_text_close(process->text); // what the disk has is what was there before
+        process->text = process->text_before;
+        process->text_before = NULL;
+        edit_text_rebind(process->text);
+        process->must_look = true;
+        process->retry_ms = process->now_ms + (status == STATUS_MISMATCH ? 0 : RETRY_MS);
+        const bool is_final = status == STATUS_NOT_FOUND || status == STATUS_LIMIT ||
+                              status == STATUS_MALFORMED || status == STATUS_DENIED;
+        if (is_final && edit_path_is_valid(path)) {
+            snprintf(process->revert, sizeof process->revert, "%.*s", (int)path.bytes, path.data);
+        }
+        if (status != STATUS_MISMATCH) {
+            edit_people_say_failed(process, path, reason);
+        }
+    }
+}
+
+// --- changes on disk ----------------------------------------------------------------------------
+
+void edit_file_block(EditProcess *process, const PlaceError *error)
+{
+    snprintf(process->blocked_file, sizeof process->blocked_file, "%.64s",
+             error->path[0] != '\0' ? error->path : "scene.json");
+    snprintf(process->blocked, sizeof process->blocked, "%.100s %.128s", error->where.path,
+             error->where.message[0] != '\0' ? error->where.message : status_text(error->status));
+    process->blocked_line = error->where.line;
+    process->is_blocked = true;
+    edit_people_say_blocked(process);
+}
+
+void edit_file_take_texts(EditProcess *process, EditTexts texts)
+{
+    const EditTexts before = edit_text_now(process->text);
+    if (!process->is_blocked && !text_differs(before.settings, texts.settings) &&
+        !text_differs(before.scene, texts.scene)) {
+        return;
+    }
+    EditBuffer ops = edit_buffer(&process->heap, EDIT_INVERSE_BYTES_MAX);
+    PlaceError error = {0};
+    const Status status =
+        edit_text_take(process->text, process->doc, texts, &process->rng, &ops, &error);
+    if (status != STATUS_OK) {
+        error.status = error.status != STATUS_OK ? error.status : status;
+        edit_file_block(process, &error);
+    } else {
+        ByteReader reader = byte_reader(ops.data, ops.bytes);
+        EditError ignored = {0};
+        EditOp op;
+        // Only spaces may have changed, or the order of members.
+        if (edit_ops_open(&reader, &ignored) == STATUS_OK && edit_op_read(&reader, &op, &ignored) &&
+            !edit_order_own(process, "Changed on disk", &ops)) {
+            edit_end(process, "a change on disk cannot be applied");
+        }
+        if (process->is_blocked) {
+            process->is_blocked = false;
+            edit_people_say_blocked(process);
+        }
+    }
+    edit_buffer_free(&ops);
+}
+
+static void change_file(EditProcess *process, const char *path, const uint8_t *hash,
+                        EditBuffer *ops, uint32_t *count)
+{
+    const EditFile *file = edit_doc_file_find(process->doc, text_from(path));
+    const bool is_same =
+        hash == NULL ? file == NULL : file != NULL && memcmp(file->hash, hash, SHA256_BYTES) == 0;
+    if (!is_same) {
+        edit_op_file(ops, text_from(path), hash, file != NULL ? file->hash : NULL);
+        *count += 1;
+    }
+}
+
+void edit_file_take_files(EditProcess *process, const EditKeptList *now)
+{
+    uint32_t count = 0;
+    EditBuffer ops = edit_buffer(&process->heap, EDIT_INVERSE_BYTES_MAX);
+    edit_ops_begin(&ops);
+    for (uint32_t i = 0; i < process->disk.count; i++) {
+        const EditKept *old = &process->disk.items[i];
+        if (find(now, old->path) == NULL) {
+            change_file(process, old->path, NULL, &ops, &count);
+        }
+    }
+    for (uint32_t i = 0; i < now->count; i++) {
+        const EditKept *old = find(&process->disk, now->items[i].path);
+        if (old == NULL || memcmp(old->hash, now->items[i].hash, SHA256_BYTES) != 0) {
+            change_file(process, now->items[i].path, now->items[i].hash, &ops, &count);
+        }
+    }
+    if (count > 0 && !edit_order_own(process, "Changed on disk", &ops)) {
+        edit_end(process, "files that changed on disk cannot be taken");
+    }
+    edit_buffer_free(&ops);
+    EditKept *copy = calloc(now->count + 1u, sizeof *copy);
+    if (copy == NULL) {
+        edit_end(process, "out of memory");
+    }
+    if (now->count > 0) {
+        memcpy(copy, now->items, now->count * sizeof *copy);
+    }
+    free(process->disk.items);
+    process->disk = (EditKeptList){copy, now->count};
+}
+
+// While rows or a write are on their way, it may be older than those: it is asked for again.
+void edit_file_disk(EditProcess *process, const uint8_t *bytes, size_t count)
+{
+    EditDisk disk;
+    EditKeptList now = {0};
+    ByteReader reader = byte_reader(bytes, count);
+    if (!process->is_stored || process->is_writing || process->batch.row_count > 0) {
+        process->must_look = true;
+        return;
+    }
+    if (edit_disk_read(&reader, &disk) != STATUS_OK || edit_file_list(&disk, &now) != STATUS_OK) {
+        edit_end(process, "the host's list of files is invalid");
+    }
+    edit_file_take_texts(process, (EditTexts){disk.settings, disk.scene});
+    edit_file_take_files(process, &now);
+    process->waits_for_disk = false;
+    free(now.items);
+}
+
+// --- somebody else writes -----------------------------------------------------------------------
+
+void edit_file_hold(EditProcess *process, uint64_t number)
+{
+    if (process->hold_count < EDIT_HOLDS_MAX) {
+        process->holds[process->hold_count++] = number;
+    }
+}
+
+void edit_file_release(EditProcess *process, uint64_t number)
+{
+    for (uint32_t i = 0; i < process->hold_count; i++) {
+        if (process->holds[i] == number) {
+            memmove(&process->holds[i], &process->holds[i + 1],
+                    (process->hold_count - i - 1) * sizeof process->holds[0]);
+            process->hold_count -= 1;
+            process->is_held = process->is_held && i != 0;
+            process->must_look = true;
+            process->waits_for_disk = true;
+            return;
+        }
+    }
+}
+
+// --- each turn ----------------------------------------------------------------------------------
+
+static bool is_due(const EditProcess *process)
+{
+    if (process->is_blocked || process->is_writing || process->must_look ||
+        process->waits_for_disk || process->now_ms < process->retry_ms ||
+        edit_session_committed(process->session) == process->written_seq) {
+        return false;
+    }
+    return process->hold_count > 0 || process->now_ms - process->changed_ms >= WRITE_MS ||
+           process->now_ms - process->last_ms >= QUIET_MS;
+}
+
+// Called when nothing waits to be stored.
+void edit_file_step(EditProcess *process)
+{
+    if (process->must_look && !process->is_writing) {
+        process->must_look = false;
+        edit_report(process, &(EditReport){.type = EDIT_LINK_LOOK});
+        process->waits_for_disk = true;
+    }
+    if (process->revert[0] != '\0' && !process->waits_for_disk) {
+        revert_file(process);
+        return; // first that is stored
+    }
+    if (is_due(process)) {
+        write_files(process);
+    }
+    const bool is_written =
+        process->is_blocked || edit_session_committed(process->session) == process->written_seq;
+    if (process->hold_count > 0 && !process->is_held && is_written && !process->is_writing &&
+        !process->waits_for_disk) {
+        process->is_held = true;
+        edit_report(process, &(EditReport){.type = EDIT_LINK_HELD, .number = process->holds[0]});
+    }
+}

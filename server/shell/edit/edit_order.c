@@ -1,0 +1,231 @@
+// Transactions: what editors sent is applied in the order in which it came, goes to the host as one
+// batch of rows, and is told once those are stored. If they cannot be, all of it is taken back.
+#include "server/shell/edit/edit_process.h"
+
+#include "core/base/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH_BYTES (8u << 20) // no further transaction is added to a batch of that size
+
+// --- the session's functions --------------------------------------------------------------------
+
+Status edit_order_store(void *user, uint64_t seq, const uint8_t *row, size_t bytes)
+{
+    EditProcess *process = user;
+    EditDown told;
+    if (process->batch.row_count == EDIT_BATCH_MAX) {
+        return STATUS_LIMIT;
+    }
+    const Status status = edit_down_read(row, bytes, &told);
+    ASSERT(status == STATUS_OK && told.type == EDIT_DOWN_TOLD); // the session wrote it
+    process->batch.rows[process->batch.row_count++] = (EditReportRow){
+        .seq = seq, .editor = told.editor, .label = told.text, .row = row, .row_bytes = bytes};
+    process->batch_bytes += bytes;
+    process->has_own = process->has_own || told.editor == 0;
+    return STATUS_OK;
+}
+
+void edit_order_send(void *user, uint32_t editor, const uint8_t *bytes, size_t count)
+{
+    edit_people_send(user, editor, bytes, count);
+}
+
+static bool has_room(const EditProcess *process)
+{
+    return process->batch.row_count < EDIT_BATCH_MAX && process->batch_bytes < BATCH_BYTES;
+}
+
+// --- the host -----------------------------------------------------------------------------------
+
+void edit_order_put(EditProcess *process)
+{
+    if (!process->is_stored || process->batch.row_count == 0) {
+        return;
+    }
+    process->batch.type = EDIT_LINK_ROWS;
+    edit_report(process, &process->batch);
+    process->is_stored = false;
+}
+
+static void note_change(EditProcess *process)
+{
+    process->last_ms = process->now_ms;
+    if (process->changed_ms == 0) {
+        process->changed_ms = process->now_ms;
+    }
+}
+
+void edit_order_stored(EditProcess *process, Status status)
+{
+    process->is_stored = true;
+    if (process->batch.row_count == 0) { // it was a checkpoint
+        if (status != STATUS_OK && process->log == process->epoch &&
+            edit_session_seq(process->session) == 0) {
+            edit_end(process, "the new log cannot be stored");
+        }
+        return;
+    }
+    if (status == STATUS_OK) {
+        process->rows_since += process->batch.row_count;
+        process->row_bytes_since += process->batch_bytes;
+        edit_session_commit(process->session);
+        note_change(process);
+    } else if (process->has_own || status == STATUS_DENIED) {
+        // Somebody else has the draft, or what the disk says is not in the document: begin anew.
+        edit_end(process, "rows cannot be stored");
+    } else {
+        edit_session_roll_back(process->session, status);
+    }
+    process->batch.row_count = 0;
+    process->batch_bytes = 0;
+    process->has_own = false;
+    const EditSessionCounts counts = edit_session_counts(process->session);
+    process->counts.told = counts.told;
+    process->counts.refused = counts.refused;
+    process->counts.undone = counts.undone;
+}
+
+// The document as it is, from which a later process starts.
+void edit_order_checkpoint(EditProcess *process, bool is_new)
+{
+    EditBuffer document = edit_buffer(&process->heap, EDIT_DOCUMENT_BYTES_MAX);
+    edit_doc_write(process->doc, &document);
+    if (document.status == STATUS_OK) {
+        const EditReport report = {.type = EDIT_LINK_CHECKPOINT,
+                                   .seq = edit_session_seq(process->session),
+                                   .flag = is_new,
+                                   .bytes = document.data,
+                                   .byte_count = document.bytes};
+        edit_report(process, &report);
+        process->is_stored = false;
+    } else if (is_new) {
+        edit_end(process, "the document is too large");
+    }
+    process->rows_since = 0;
+    process->row_bytes_since = 0;
+    edit_buffer_free(&document);
+}
+
+bool edit_order_own(EditProcess *process, const char *label, const EditBuffer *ops)
+{
+    EditError error = {0};
+    const Status status =
+        ops->status == STATUS_OK
+            ? edit_session_edit(process->session, text_from(label), ops->data, ops->bytes, &error)
+            : ops->status;
+    return status == STATUS_OK;
+}
+
+// --- contents of files --------------------------------------------------------------------------
+
+static bool is_known(const EditProcess *process, const uint8_t hash[SHA256_BYTES])
+{
+    for (uint32_t i = 0; i < EDIT_KNOWN_BLOBS; i++) {
+        if (memcmp(process->known_blobs[i], hash, SHA256_BYTES) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A content that the host may not have; NULL: none. What cannot be read is refused later.
+static const uint8_t *find_unknown(const EditProcess *process, const EditUp *up)
+{
+    static const uint8_t none[SHA256_BYTES] = {0};
+    ByteReader reader = byte_reader(up->ops, up->ops_bytes);
+    EditError error = {0};
+    EditOp op;
+    if (up->type != EDIT_UP_OPS || edit_ops_open(&reader, &error) != STATUS_OK) {
+        return NULL;
+    }
+    while (edit_op_read(&reader, &op, &error)) {
+        if (op.type == EDIT_FILE && memcmp(op.hash, none, sizeof none) != 0 &&
+            !is_known(process, op.hash)) {
+            return op.hash;
+        }
+    }
+    return NULL;
+}
+
+static void drop_first(EditPerson *person)
+{
+    EditInbox *first = person->inbox;
+    person->inbox = first->next;
+    if (person->inbox == NULL) {
+        person->inbox_end = &person->inbox;
+    }
+    person->inbox_bytes -= first->bytes;
+    free(first);
+}
+
+void edit_order_blob(EditProcess *process, const uint8_t hash[SHA256_BYTES], bool is_there)
+{
+    if (is_there) {
+        memcpy(process->known_blobs[process->known_blob_next], hash, SHA256_BYTES);
+        process->known_blob_next = (process->known_blob_next + 1) % EDIT_KNOWN_BLOBS;
+    }
+    for (uint32_t i = 0; i < EDIT_PEOPLE_MAX; i++) {
+        EditPerson *person = &process->people[i];
+        if (person->connection == 0 || !person->waits_for_blob ||
+            memcmp(person->blob, hash, SHA256_BYTES) != 0) {
+            continue;
+        }
+        person->waits_for_blob = false;
+        if (!is_there && person->inbox != NULL) {
+            edit_session_refuse(process->session, person->editor, person->inbox->data,
+                                person->inbox->bytes, STATUS_NOT_FOUND,
+                                "names a file whose content was not uploaded");
+            process->counts.refused += 1;
+            drop_first(person);
+        }
+    }
+}
+
+// --- what editors sent --------------------------------------------------------------------------
+
+// False: it has to wait for the host.
+static bool take_first(EditProcess *process, EditPerson *person)
+{
+    const EditInbox *first = person->inbox;
+    EditUp up;
+    if (!person->can_write) {
+        edit_session_refuse(process->session, person->editor, first->data, first->bytes,
+                            STATUS_DENIED, "you may read this place, and not change it");
+    } else if (first->limited) {
+        process->counts.limited += 1;
+        edit_session_refuse(process->session, person->editor, first->data, first->bytes,
+                            STATUS_LIMIT, "too many changes at once; wait a moment");
+    } else if (edit_up_read(first->data, first->bytes, &up) != STATUS_OK) {
+        process->counts.malformed += 1;
+        edit_people_dismiss(process, person, "malformed", "a message cannot be read",
+                            EDIT_CLOSE_POLICY);
+    } else {
+        const uint8_t *hash = find_unknown(process, &up);
+        if (hash != NULL) {
+            memcpy(person->blob, hash, SHA256_BYTES);
+            person->waits_for_blob = true;
+            edit_report(process, &(EditReport){.type = EDIT_LINK_NEED, .hash = person->blob});
+            return false;
+        }
+        edit_session_receive(process->session, person->editor, first->data, first->bytes);
+    }
+    drop_first(person);
+    return true;
+}
+
+void edit_order_take(EditProcess *process)
+{
+    for (bool is_more = true; is_more;) {
+        is_more = false;
+        for (uint32_t i = 0; i < EDIT_PEOPLE_MAX && has_room(process); i++) {
+            EditPerson *person = &process->people[i];
+            if (person->connection != 0 && person->has_joined && person->inbox != NULL &&
+                !person->waits_for_blob) {
+                is_more = take_first(process, person) || is_more;
+            }
+        }
+        is_more = is_more && has_room(process);
+    }
+}

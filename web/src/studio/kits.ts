@@ -1,0 +1,169 @@
+// What the toolbox inserts, without a line of code to write: entities, and for some a short script that one
+// can read and change. A script that is there already is used as it is.
+import * as THREE from 'three';
+
+import type { EntityRecord, Op, Triple } from './document.ts';
+import type { Studio } from './state.ts';
+import { words } from './words_studio.ts';
+import { round } from './view/gizmo.ts';
+
+export const KITS = ['block', 'wedge', 'spawn', 'checkpoint', 'kill', 'coin', 'door', 'lift', 'trampoline',
+    'conveyor', 'guard'] as const;
+export type Kit = typeof KITS[number];
+
+type Part = { transform?: EntityRecord['transform'] } & Record<string, unknown>;
+
+interface Plan {
+    entity: Part;
+    half: number; // how far its position is above what it stands on
+    script?: { path: string; text: string };
+}
+
+const CHECKPOINT = `-- A checkpoint: who touches it starts here again.
+function OnTriggerEnter(self, other)
+    local player = other.Player
+    if player and self.last ~= player.UserId then
+        self.last = player.UserId
+        player:SetSpawn(self)
+        Chat.Send("Checkpoint!", player)
+    end
+end
+`;
+const KILL = `-- Who touches it starts again at the last checkpoint, or at the beginning.
+function OnTriggerEnter(self, other)
+    KillPlayer() -- the player who touched it
+end
+`;
+const COIN = `-- A coin: whoever touches it gets one more, and it comes back after a while.
+function OnTriggerEnter(self, other)
+    local player = other.Player
+    if player and self.Visible then
+        player.leaderstats.Coins = (player.leaderstats.Coins or 0) + self.params.worth
+        self.Visible = false
+        task.wait(self.params.back)
+        self.Visible = true
+    end
+end
+`;
+const DOOR = `-- A door that rises when somebody touches it, and comes down again.
+function onStart(self)
+    self.closed = self.closed or self.Position
+end
+
+function OnTouch(self, other)
+    if other.Player and not self.moves then
+        self.moves = true
+        self:MoveTo(self.closed + Vector3.new(0, self.params.rise, 0), self.params.seconds)
+        task.wait(self.params.seconds + self.params.open)
+        self:MoveTo(self.closed, self.params.seconds)
+        task.wait(self.params.seconds)
+        self.moves = false
+    end
+end
+`;
+const LIFT = `-- Goes up, waits, comes down, waits. "parameters" say how far and how fast.
+function onStart(self)
+    self.low = self.low or self.Position -- where it began: a script that is saved again starts anew
+    local low = self.low
+    local high = low + Vector3.new(0, self.params.rise, 0)
+
+    local function ride(goal)
+        self:MoveTo(goal, self.params.seconds)
+        task.wait(self.params.seconds + self.params.pause)
+    end
+
+    task.spawn(function()
+        while true do
+            ride(high)
+            ride(low)
+        end
+    end)
+end
+`;
+
+const script = (path: string, text: string): Pick<Plan, 'script'> => ({ script: { path, text } });
+const bound = (path: string, parameters?: object): Part => ({
+    scriptRef: { path }, ...(parameters === undefined ? {} : { parameters }),
+});
+
+function plan(kit: Kit, at: Triple): Plan {
+    const box = (size: Triple, more: Part): Plan => ({ half: size[1] / 2, entity: { shape: { size }, ...more } });
+    switch (kit) {
+        case 'block': return box([4, 1, 4], { material: 'plastic', colour: '#4f8fd0' });
+        case 'wedge': return { half: 1, entity: { shape: { kind: 'wedge', size: [4, 2, 4] }, material: 'plastic', colour: '#6fb04f' } };
+        case 'spawn': return { half: 0, entity: { type: 'spawn' } };
+        case 'checkpoint': return {
+            ...box([4, 0.2, 4], {
+                trigger: true, ghost: true, colour: '#52b788', glow: 0.4, tags: ['checkpoint'],
+                ...bound('Workspace/Checkpoint.lua'),
+            }), ...script('Workspace/Checkpoint.lua', CHECKPOINT),
+        };
+        case 'kill': return {
+            ...box([4, 0.6, 1], { trigger: true, ghost: true, colour: '#e63946', material: 'neon', ...bound('Workspace/KillBrick.lua') }),
+            ...script('Workspace/KillBrick.lua', KILL),
+        };
+        case 'coin': return {
+            half: 0.8,
+            entity: {
+                shape: { kind: 'cylinder', size: [0.9, 0.16, 0.9] }, transform: { rotation: [90, 0, 0] },
+                trigger: true, ghost: true, material: 'metal', colour: '#ffd166', glow: 0.3, tags: ['coin'],
+                ...bound('Workspace/Coin.lua', { worth: 1, back: 10 }),
+            }, ...script('Workspace/Coin.lua', COIN),
+        };
+        case 'door': return {
+            ...box([3, 4, 0.4], { material: 'wood', colour: '#9c6b3f', ...bound('Workspace/Door.lua', { rise: 3.8, seconds: 0.8, open: 2 }) }),
+            ...script('Workspace/Door.lua', DOOR),
+        };
+        case 'lift': return {
+            ...box([4, 0.5, 4], { material: 'metal', colour: '#9aa3ab', ...bound('Workspace/Lift.lua', { rise: 4, seconds: 3, pause: 2 }) }),
+            ...script('Workspace/Lift.lua', LIFT),
+        };
+        case 'trampoline': return box([4, 0.5, 4], { bounce: 14, material: 'cloth', colour: '#c77dff' });
+        case 'conveyor': return box([3, 0.4, 8], { conveyor: [0, 0, 4], material: 'metal', colour: '#495057' });
+        case 'guard': {
+            const [x, y, z] = at;
+            return {
+                half: 0,
+                entity: {
+                    type: 'npc', tags: ['guard'],
+                    npc: { sight: 12, patrol: [[x, y, z], [x + 5, y, z], [x + 5, y, z + 5]], pauseMs: 1500 },
+                },
+            };
+        }
+    }
+}
+
+// "Block", "Block2", …: names that scripts can find one by.
+export function freeName(studio: Studio, wanted: string): string {
+    const taken = new Set(studio.document.find(wanted).map((id) => studio.document.name(id)));
+    let name = wanted;
+    for (let i = 2; taken.has(name); i++) {
+        name = `${wanted}${i}`;
+    }
+    return name;
+}
+
+export async function insertKit(studio: Studio, kit: Kit, at = new THREE.Vector2(0, 0)): Promise<number> {
+    const { document } = studio;
+    const spot = studio.view?.spot(at) ?? { point: [0, 0, 0] as Triple, normal: [0, 1, 0] as Triple };
+    const grid = studio.grid.value;
+    const snap = (value: number): number => grid === 0 ? round(value) : round(Math.round(value / grid) * grid);
+    const floor: Triple = [snap(spot.point[0]), round(spot.point[1]), snap(spot.point[2])];
+    const { entity, half, script: source } = plan(kit, floor);
+    const id = document.newId();
+    const name = freeName(studio, words.kits[kit].entity);
+    const position: Triple = [floor[0], round(floor[1] + half), floor[2]];
+    const ops: Op[] = [{
+        op: 'create', entity: { id, name, ...entity, transform: { ...entity.transform, position } } as EntityRecord,
+    }];
+    if (source !== undefined && studio.files.hashOf(source.path) === null) {
+        const hash = await studio.files.store(new TextEncoder().encode(source.text));
+        if (studio.files.hashOf(source.path) === null) { // nobody else has put it there meanwhile
+            ops.push({ op: 'file', path: source.path, hash, known: null });
+        }
+    }
+    if (document.edit(words.steps.insert(words.kits[kit].name), ops)) {
+        studio.select([id]);
+    }
+    return id;
+}

@@ -1,0 +1,286 @@
+// The connection to the edit session: what this editor changes goes up, what the session says comes down
+// (docs/PROTOCOL.md). A lost connection is made again, with pauses that grow; what was not confirmed is sent
+// again, so nothing that was done offline is lost while the page is open.
+import { signal } from '@preact/signals';
+
+import { Failure, send } from '../site/api.ts';
+
+import type { StudioDocument } from './document.ts';
+
+const PROTOCOL = 'sandlot.edit.v1';
+const FRAGMENT_BYTES = 64 * 1024;
+const MESSAGE_BYTES_MAX = 64 << 20; // a whole document is the largest
+const PAUSE_FIRST_MS = 500;
+const PAUSE_MOST_MS = 10_000;
+const PRESENCE_MS = 1000 / 15;
+const KIND_MESSAGE = 0;
+const KIND_DOCUMENT = 1;
+const WELCOME = 3; // EditDownType
+
+export interface Editor {
+    editor: number;
+    name: string;
+}
+
+export interface Presence {
+    editor: number;
+    camera?: number[];
+    selection?: number[];
+}
+
+export interface Writer {
+    path: string;
+    editor: number;
+}
+
+export type LinkState = 'connecting' | 'online' | 'offline' | 'refused';
+
+interface Opened {
+    ticket: string;
+    address: string;
+    can_write: boolean;
+}
+
+// A message that comes down as text.
+interface Said {
+    kind: string;
+    editor?: number;
+    epoch?: number;
+    seq?: number;
+    can_write?: boolean;
+    editors?: Editor[];
+    writers?: Writer[];
+    file?: string;
+    message?: string;
+    line?: number;
+    camera?: number[];
+    selection?: number[];
+    code?: string;
+}
+
+export class Link {
+    readonly state = signal<LinkState>('connecting');
+    readonly waiting = signal(0); // own changes that are not confirmed
+    readonly written = signal(0); // the files on disk are as of that seq
+    readonly editors = signal<readonly Editor[]>([]);
+    readonly writers = signal<readonly Writer[]>([]);
+    readonly presence = signal<ReadonlyMap<number, Presence>>(new Map());
+    readonly canWrite = signal(true);
+    readonly blocked = signal<{ file: string; message: string; line: number } | null>(null);
+    readonly reason = signal(''); // why it was refused
+    private readonly place: string;
+    private readonly document: StudioDocument;
+    private socket: WebSocket | null = null;
+    private isReady = false; // the session has welcomed this page
+    private isClosed = false;
+    private epoch = 0;
+    private pauseMs = PAUSE_FIRST_MS;
+    private parts: Uint8Array[] = [];
+    private partBytes = 0;
+    private lastPresence = '';
+    private presenceTimer = 0;
+    private opened: (() => void) | null = null;
+
+    constructor(place: string, document: StudioDocument) {
+        this.place = place;
+        this.document = document;
+        document.on('send', (message) => this.send(message));
+        document.on('history', () => { this.waiting.value = document.pendingCount(); });
+        document.on('stale', () => this.reload());
+    }
+
+    // Resolves when the document is here.
+    start(): Promise<void> {
+        const done = new Promise<void>((resolve) => { this.opened = resolve; });
+        void this.connect();
+        return done;
+    }
+
+    stop(): void {
+        this.isClosed = true;
+        this.socket?.close();
+    }
+
+    private async connect(): Promise<void> {
+        this.state.value = 'connecting';
+        try {
+            const path = `/api/places/${encodeURIComponent(this.place)}/edit`;
+            const { ticket, address, can_write } = await send<Opened>('POST', path, {});
+            this.canWrite.value = can_write;
+            const url = new URL(address, location.href);
+            url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
+            this.listen(new WebSocket(url, PROTOCOL), ticket);
+        } catch (cause) {
+            if (cause instanceof Failure && cause.status >= 400 && cause.status < 500 && cause.status !== 429) {
+                this.state.value = 'refused';
+                this.reason.value = cause.message;
+            } else {
+                this.again();
+            }
+        }
+    }
+
+    private listen(socket: WebSocket, ticket: string): void {
+        socket.binaryType = 'arraybuffer';
+        this.socket = socket;
+        this.isReady = false;
+        this.parts = [];
+        this.partBytes = 0;
+        socket.onopen = () => socket.send(JSON.stringify({
+            kind: 'hello', ticket, epoch: this.document.isOpen ? this.epoch : 0,
+            seq: this.document.isOpen && this.epoch !== 0 ? this.document.seq() : 0,
+        }));
+        socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
+            if (typeof data === 'string') {
+                this.hear(JSON.parse(data) as Said);
+            } else {
+                this.collect(new Uint8Array(data));
+            }
+        };
+        socket.onclose = () => {
+            if (this.socket === socket) {
+                this.socket = null;
+                this.again();
+            }
+        };
+    }
+
+    private again(): void {
+        this.isReady = false;
+        if (this.isClosed || this.state.value === 'refused') {
+            return;
+        }
+        this.state.value = 'offline';
+        this.presence.value = new Map();
+        const pause = this.pauseMs * (0.75 + Math.random() * 0.5);
+        this.pauseMs = Math.min(this.pauseMs * 2, PAUSE_MOST_MS);
+        setTimeout(() => { if (!this.isClosed) { void this.connect(); } }, pause);
+    }
+
+    // The document here is not the session's: everything is asked for anew.
+    private reload(): void {
+        this.epoch = 0;
+        this.socket?.close();
+    }
+
+    // --- down ------------------------------------------------------------------------------------------
+
+    private hear(said: Said): void {
+        switch (said.kind) {
+            case 'welcome':
+                this.epoch = said.epoch ?? 0;
+                this.document.setEditor(said.editor ?? 0);
+                this.canWrite.value = said.can_write ?? true;
+                this.editors.value = said.editors ?? [];
+                this.writers.value = said.writers ?? [];
+                this.pauseMs = PAUSE_FIRST_MS;
+                this.state.value = 'online';
+                this.lastPresence = '';
+                break;
+            case 'editors': {
+                this.editors.value = said.editors ?? [];
+                const here = new Set(this.editors.value.map(({ editor }) => editor));
+                this.presence.value = new Map([...this.presence.value].filter(([editor]) => here.has(editor)));
+                break;
+            }
+            case 'presence':
+                if (said.editor !== undefined && said.editor !== this.document.editor) {
+                    this.presence.value = new Map(this.presence.value).set(said.editor, said as Presence);
+                }
+                break;
+            case 'writers': this.writers.value = said.writers ?? []; break;
+            case 'written': this.written.value = said.seq ?? 0; break;
+            case 'blocked':
+                this.blocked.value = { file: said.file ?? '', message: said.message ?? '', line: said.line ?? 0 };
+                break;
+            case 'unblocked': this.blocked.value = null; break;
+            case 'error':
+                this.reason.value = said.message ?? '';
+                break;
+            default: // a newer server says more than this page knows
+        }
+    }
+
+    private collect(frame: Uint8Array): void {
+        const head = frame[0] ?? 0;
+        this.parts.push(frame.subarray(1));
+        this.partBytes += frame.length - 1;
+        if (this.partBytes > MESSAGE_BYTES_MAX) {
+            this.socket?.close();
+            return;
+        }
+        if ((head & 1) !== 0) {
+            return;
+        }
+        const whole = new Uint8Array(this.partBytes);
+        let end = 0;
+        for (const part of this.parts) {
+            whole.set(part, end);
+            end += part.length;
+        }
+        this.parts = [];
+        this.partBytes = 0;
+        this.take(head >> 1, whole);
+    }
+
+    private take(kind: number, message: Uint8Array): void {
+        if (kind === KIND_DOCUMENT) {
+            const seq = Number(new DataView(message.buffer).getBigUint64(0, true));
+            this.document.open(message.subarray(8), this.document.editor, seq);
+            this.opened?.();
+            this.opened = null;
+        } else if (kind === KIND_MESSAGE && this.document.isOpen) {
+            if (this.document.receive(message) === WELCOME) {
+                this.isReady = true;
+                this.document.pendingMessages().forEach((each) => this.push(each));
+            }
+        }
+        this.waiting.value = this.document.pendingCount();
+    }
+
+    // --- up --------------------------------------------------------------------------------------------
+
+    private send(message: Uint8Array): void {
+        this.waiting.value = this.document.pendingCount();
+        if (this.isReady) {
+            this.push(message); // else it is sent when the session welcomes this page
+        }
+    }
+
+    private push(message: Uint8Array): void {
+        const room = FRAGMENT_BYTES - 1;
+        for (let at = 0; at < message.length || at === 0; at += room) {
+            const part = message.subarray(at, at + room);
+            const frame = new Uint8Array(part.length + 1);
+            frame[0] = KIND_MESSAGE << 1 | (at + room < message.length ? 1 : 0);
+            frame.set(part, 1);
+            this.socket?.send(frame);
+        }
+    }
+
+    private say(message: object): void {
+        if (this.socket?.readyState === WebSocket.OPEN && this.state.value === 'online') {
+            this.socket.send(JSON.stringify(message));
+        }
+    }
+
+    // Where one looks and what one has selected, for the others; never stored. Not more often than allowed.
+    showPresence(read: () => { camera: number[]; selection: number[] }): void {
+        if (this.presenceTimer !== 0 || this.editors.value.length < 2) {
+            return;
+        }
+        this.presenceTimer = window.setTimeout(() => {
+            this.presenceTimer = 0;
+            const text = JSON.stringify({ kind: 'presence', ...read() });
+            if (text !== this.lastPresence && text.length < 4096) {
+                this.lastPresence = text;
+                this.say(JSON.parse(text) as object);
+            }
+        }, PRESENCE_MS * 1.2);
+    }
+
+    // I write this file; with `take`: also if somebody else does.
+    write(path: string, take: boolean): void {
+        this.say({ kind: 'writer', path, take });
+    }
+}

@@ -1,0 +1,81 @@
+// The files of the draft that are no scripts: pictures, sounds and models, by whom they are used.
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+
+import type { Studio } from '../state.ts';
+import { words } from '../words_studio.ts';
+
+const ASSET_BYTES_MAX = 16 << 20;
+const TYPES = '.png,.jpg,.jpeg,.ogg,.mp3,.wav,.glb,.gltf';
+
+// A file may be named as "assets/door.png", "door.png" or "door".
+function usersOf(studio: Studio, path: string): number[] {
+    const file = path.split('/').at(-1) ?? path;
+    const names = new Set([path, file, file.replace(/\.[^.]+$/, '')]);
+    return [...studio.rows.values()].filter(({ texture, model }) => texture !== 0 || model !== 0).map(({ id }) => id)
+        .filter((id) => {
+            const { texture, model } = studio.document.entity(id);
+            return names.has(String(texture ?? '\0')) || names.has(String(model ?? '\0'));
+        });
+}
+
+// What a package takes as the name of a file.
+const plain = (name: string): string => name.normalize('NFKD').replace(/[^A-Za-z0-9._-]+/g, '_').replace(/^[._]+/, '');
+
+async function upload(studio: Studio, files: Iterable<File>): Promise<void> {
+    for (const file of files) {
+        if (file.size > ASSET_BYTES_MAX) {
+            studio.say(words.assetTooLarge(file.name), 'error');
+            continue;
+        }
+        const path = `assets/${plain(file.name)}`;
+        try {
+            const bytes = new Uint8Array(await file.arrayBuffer());
+            await studio.files.write(path, bytes, studio.files.hashOf(path), words.steps.upload(path));
+            studio.say(words.uploaded(path));
+        } catch (cause) {
+            studio.say(`${path}: ${(cause as Error).message}`, 'error');
+        }
+    }
+}
+
+export function Assets({ studio }: { studio: Studio }): JSX.Element {
+    studio.filed.value;
+    studio.changed.value;
+    const field = useRef<HTMLInputElement>(null);
+    const [isOver, setOver] = useState(false);
+    const canWrite = studio.link.canWrite.value;
+    const files = studio.document.files().filter(({ path }) => !/\.(lua|luau|ts|soul)$/.test(path));
+    return (
+        <div class={`assets ${isOver ? 'over' : ''}`}
+            onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)}
+            onDrop={(event) => {
+                event.preventDefault();
+                setOver(false);
+                void upload(studio, event.dataTransfer?.files ?? []);
+            }}>
+            <p>
+                <input ref={field} type="file" id="asset-file" multiple accept={TYPES} disabled={!canWrite} class="hidden-file"
+                    onChange={(event) => { void upload(studio, event.currentTarget.files ?? []); event.currentTarget.value = ''; }} />
+                <label for="asset-file" class="button quiet small">{words.upload}</label>{' '}
+                <span class="soft">{words.uploadHint}</span>
+            </p>
+            <ul class="lines">
+                {files.map(({ path, hash }) => {
+                    const users = usersOf(studio, path);
+                    return (
+                        <li key={path}>
+                            <a href={`/api/places/${encodeURIComponent(studio.place)}/blob/${hash}`} download={path.split('/').at(-1)}>{path}</a>{' '}
+                            {users.length > 0
+                                ? <button type="button" onClick={() => { studio.select(users); studio.view?.focus(users); }}>{words.usedBy(users.length)}</button>
+                                : <span class="soft">{words.unused}</span>}{' '}
+                            <button type="button" class="end" disabled={!canWrite} aria-label={words.deleteFile(path)}
+                                onClick={() => studio.files.remove(path, words.steps.removeFile(path))}>✕</button>
+                        </li>
+                    );
+                })}
+                {files.length === 0 && <li class="soft">{words.noAssets}</li>}
+            </ul>
+        </div>
+    );
+}

@@ -1,0 +1,130 @@
+// Below the picture: problems, the console, files, and what was done.
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { KIND, type Problem } from '../document.ts';
+import { type Panel, scriptProblems, type Studio } from '../state.ts';
+import { words } from '../words_studio.ts';
+import { Assets } from './assets.tsx';
+
+const PANELS: readonly Panel[] = ['problems', 'console', 'assets', 'history'];
+const SHOWN_LINES = 300;
+
+function showProblem(studio: Studio, problem: Problem): void {
+    studio.open.value = null;
+    if (problem.kind === KIND.entity && problem.id !== 0) {
+        studio.select([problem.id]);
+        studio.view?.focus([problem.id]);
+    } else {
+        studio.select([]);
+    }
+    studio.showsInspector.value = true;
+}
+
+function whereOf(studio: Studio, { kind, id, list, index, member }: Problem): string {
+    const own = kind === KIND.entity && id !== 0 ? studio.document.name(id) || `#${id}`
+        : kind === KIND.terrain ? words.terrainBox(index + 1) : list === '' ? words.thePlace : `${list} ${index + 1}`;
+    return member === '' ? own : `${own} · ${member}`;
+}
+
+function Problems({ studio }: { studio: Studio }): JSX.Element {
+    const problems = studio.problems.value;
+    const { blocked } = studio.link;
+    return (
+        <ul class="lines" aria-label={words.panels.problems}>
+            {blocked.value !== null && <li class="error">
+                <span>{words.blocked(blocked.value.file, blocked.value.line, blocked.value.message)}</span></li>}
+            {problems.map((problem, i) => (
+                <li key={i} class="error"><button type="button" onClick={() => showProblem(studio, problem)}>
+                    <strong>{whereOf(studio, problem)}</strong> {problem.message}</button></li>
+            ))}
+            {[...studio.diagnostics.value.values()].flat().map(({ file, line, level, message }, i) => (
+                <li key={`script ${i}`} class={level}><button type="button" onClick={() => studio.openScript(file, line)}>
+                    <strong>{file}:{line}</strong> {message}</button></li>
+            ))}
+            {problems.length === 0 && studio.diagnostics.value.size === 0 && blocked.value === null && <li class="soft">{words.noProblems}</li>}
+        </ul>
+    );
+}
+
+function Console({ studio }: { studio: Studio }): JSX.Element {
+    const list = useRef<HTMLUListElement>(null);
+    const lines = studio.lines.value.slice(-SHOWN_LINES);
+    useEffect(() => { list.current?.lastElementChild?.scrollIntoView({ block: 'nearest' }); }, [lines.length]);
+    return (
+        <ul class="lines mono" ref={list} aria-label={words.panels.console}>
+            {lines.map(({ id, level, side, text, path, line }) => (
+                <li key={id} class={level}>
+                    <span class="where">{words.lineSides[side]}</span>{' '}
+                    {path !== undefined
+                        ? <button type="button" onClick={() => studio.openScript(path, line ?? 0)}>{path}:{line} {text}</button>
+                        : <span>{text}</span>}
+                </li>
+            ))}
+            {lines.length === 0 && <li class="soft">{words.noLines}</li>}
+        </ul>
+    );
+}
+
+function History({ studio }: { studio: Studio }): JSX.Element {
+    studio.stepped.value;
+    const names = new Map(studio.link.editors.value.map(({ editor, name }) => [editor, name]));
+    const steps = studio.document.history.slice(-SHOWN_LINES).toReversed();
+    const undone = new Set(studio.document.history.map((step) => step.undone));
+    return (
+        <ol class="lines" aria-label={words.panels.history}>
+            {steps.map(({ seq, editor, label, undone: back }) => (
+                <li key={seq} class={undone.has(seq) ? 'undone' : ''}>
+                    <span class="where">{seq}</span>{' '}
+                    <span>{back !== 0 ? words.undidStep(back) : label}</span>{' '}
+                    <span class="soft">{editor === studio.document.editor ? words.byYou : names.get(editor) ?? (editor === 0 ? words.byFiles : words.bySomebody)}</span>
+                </li>
+            ))}
+            {steps.length === 0 && <li class="soft">{words.noHistory}</li>}
+        </ol>
+    );
+}
+
+export function Bottom({ studio }: { studio: Studio }): JSX.Element {
+    const now = studio.panel.value;
+    const [height, setHeight] = useState(200);
+    const counts: Partial<Record<Panel, number>> = {
+        problems: studio.problems.value.length + scriptProblems(studio) + (studio.link.blocked.value === null ? 0 : 1),
+    };
+    const resize = (event: PointerEvent): void => {
+        const from = event.clientY + height;
+        const move = (at: PointerEvent): void => setHeight(Math.max(96, Math.min(innerHeight * 0.6, from - at.clientY)));
+        const end = (): void => window.removeEventListener('pointermove', move);
+        window.addEventListener('pointermove', move);
+        window.addEventListener('pointerup', end, { once: true });
+    };
+    return (
+        <section class="bottom" aria-label={words.bottom}>
+            {now !== null && <div class="grip" onPointerDown={resize} aria-hidden="true" />}
+            <div class="tabs" role="tablist" aria-label={words.bottom}>
+                {PANELS.map((panel) => (
+                    <button key={panel} type="button" role="tab" id={`tab-${panel}`} aria-selected={now === panel}
+                        aria-controls="bottom-panel" tabIndex={now === panel || now === null && panel === 'problems' ? 0 : -1}
+                        onKeyDown={(event) => {
+                            const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+                            if (by !== 0) {
+                                const next = PANELS[(PANELS.indexOf(panel) + by + PANELS.length) % PANELS.length] ?? panel;
+                                studio.panel.value = next;
+                                document.getElementById(`tab-${next}`)?.focus();
+                            }
+                        }}
+                        onClick={() => { studio.panel.value = now === panel ? null : panel; }}>
+                        {words.panels[panel]}{(counts[panel] ?? 0) > 0 && <span class="badge">{counts[panel]}</span>}
+                    </button>
+                ))}
+            </div>
+            <div id="bottom-panel" role="tabpanel" aria-labelledby={`tab-${now ?? 'problems'}`} hidden={now === null}
+                tabIndex={0} style={{ height: `${height}px` }}>
+                {now === 'problems' && <Problems studio={studio} />}
+                {now === 'console' && <Console studio={studio} />}
+                {now === 'assets' && <Assets studio={studio} />}
+                {now === 'history' && <History studio={studio} />}
+            </div>
+        </section>
+    );
+}

@@ -1,0 +1,108 @@
+// The members of what is selected, made from the schema of the server; of the place itself if nothing is.
+import type { JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+
+import { TYPES, type Op } from '../document.ts';
+import { valueOf, type Member } from '../schema.ts';
+import type { Studio } from '../state.ts';
+import { words } from '../words_studio.ts';
+import { Field, MIXED, labelOf } from './fields.tsx';
+
+// Where a member is shown. What is named by no section comes last.
+const SECTIONS: readonly [string, RegExp][] = [
+    ['basic', /^(name|type|enabled|team)$/],
+    ['transform', /^transform\./],
+    ['shape', /^shape\./],
+    ['look', /^(colour|material|transparency|visible|glow|texture|model)$/],
+    ['behaviour', /^(anchored|trigger|ghost|ladder|bounce|damage|conveyor|serverOnly)$/],
+    ['script', /^(scriptRef\.path|scriptPath|parameters|attributes|tags)$/],
+    ['motion', /^motion\./],
+    ['npc', /^npc\./],
+    ['place', /^(name|tickRate|snapshotRate|respawnMs|source|actions)$/],
+    ['limits', /^(limits|permissions)\./],
+    ['character', /^character\./],
+    ['lists', /^(catalogue|weapons|voxelKinds|spells|contexts)$/],
+];
+const HIDDEN = /^(id|parent|format|scriptRef\.codeHash|motion\.segments)$/;
+const CLOSED = new Set(['motion', 'npc', 'character', 'lists']);
+
+// What has no use for something of that type.
+function isOf(member: Member, type: string): boolean {
+    if (member.name.startsWith('npc.')) {
+        return type === 'npc';
+    }
+    if (type === 'spawn' || type === 'group') {
+        return /^(name|type|team|enabled|transform\.|tags|attributes)/.test(member.name) &&
+            (member.name !== 'team' || type === 'spawn');
+    }
+    return member.name !== 'team';
+}
+
+function sectionsOf(members: readonly Member[], isPlace: boolean): [string, Member[]][] {
+    const left = new Set(members.filter(({ name }) => !HIDDEN.test(name)));
+    const found: [string, Member[]][] = [];
+    for (const [section, pattern] of SECTIONS) {
+        if (isPlace === ['place', 'limits', 'character', 'lists'].includes(section)) {
+            const own = [...left].filter(({ name }) => pattern.test(name));
+            own.forEach((member) => left.delete(member));
+            if (own.length > 0) {
+                found.push([section, own]);
+            }
+        }
+    }
+    return left.size === 0 ? found : [...found, ['more', [...left]]];
+}
+
+function Section({ studio, name, members, records, set }: {
+    studio: Studio; name: string; members: readonly Member[]; records: readonly Record<string, unknown>[];
+    set: (member: Member, value: unknown) => void;
+}): JSX.Element {
+    return (
+        <details class="section" open={!CLOSED.has(name)}>
+            <summary>{words.sections[name] ?? name}</summary>
+            {members.map((member) => {
+                const [first, ...rest] = records.map((record) => valueOf(record, member));
+                const isMixed = rest.some((value) => JSON.stringify(value) !== JSON.stringify(first));
+                return <Field key={member.name} member={member} value={isMixed ? MIXED : first}
+                    disabled={!studio.canWrite()} set={(value) => set(member, value)} />;
+            })}
+        </details>
+    );
+}
+
+export function Inspector({ studio }: { studio: Studio }): JSX.Element {
+    const [filter, setFilter] = useState('');
+    const ids = studio.selection.value;
+    studio.changed.value;
+    studio.configured.value;
+    const isPlace = ids.length === 0;
+    const records = isPlace ? [studio.document.settings()] : ids.slice(0, 500).map((id) => studio.document.entity(id));
+    const types = new Set(records.map((record) => String(record.type ?? 'part')));
+    const members = useMemo(() => studio.schema.kinds[isPlace ? 'settings' : 'entity'], [isPlace]);
+    const wanted = members.filter((member) => isPlace || [...types].every((type) => isOf(member, type)))
+        .filter((member) => filter === '' || `${member.name} ${labelOf(member)}`.toLowerCase().includes(filter.toLowerCase()));
+    const set = (member: Member, value: unknown): void => {
+        const op: Op = {
+            op: 'set', member: member.name, ids: isPlace ? [0] : [...ids], value,
+            ...(isPlace ? { kind: 'settings' as const } : {}),
+        };
+        studio.document.edit(words.steps.set(labelOf(member)), [op]);
+    };
+    const only = ids.length === 1 ? records[0] : undefined;
+    const script = String((only?.scriptRef as { path?: string } | undefined)?.path ?? only?.scriptPath ?? '');
+    const title = isPlace ? words.thePlace
+        : only !== undefined ? studio.document.name(ids[0] ?? 0) || words.types[TYPES[studio.rows.get(ids[0] ?? 0)?.type ?? 0] ?? 'part']
+            : words.selectedCount(ids.length);
+    return (
+        <aside class="inspector" aria-label={words.inspector}>
+            <header><h2>{title}</h2>
+                {only !== undefined && <span class="soft">{words.types[String(only.type ?? 'part')]}</span>}</header>
+            <input type="search" class="filter" placeholder={words.filterMembers} aria-label={words.filterMembers}
+                value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
+            {script !== '' && <button type="button" class="open-script" onClick={() => studio.openScript(script)}>
+                {words.openScript(script)}</button>}
+            <div class="members">{sectionsOf(wanted, isPlace).map(([name, own]) =>
+                <Section key={`${isPlace} ${name}`} studio={studio} name={name} members={own} records={records} set={set} />)}</div>
+        </aside>
+    );
+}

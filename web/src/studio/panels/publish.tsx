@@ -1,0 +1,159 @@
+// Publishing: what is new since the last revision, in words; notes; a picture of it; and then the link for
+// others. Also the place as a file.
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { Failure, get, send } from '../../site/api.ts';
+import { compareFiles, type FileChange } from '../../site/compare.ts';
+import { messageOf } from '../../site/message.ts';
+import { QrCode, CopyLink } from '../../site/share.tsx';
+import { followJob, logLines, type Sent } from '../../site/upload.ts';
+import { Dialog } from '../../ui/parts.tsx';
+import { sha256 } from '../files.ts';
+import { packGame } from '../game_file.ts';
+import type { Studio } from '../state.ts';
+import { words } from '../words_studio.ts';
+
+const THUMBNAIL = { width: 640, height: 360 };
+
+interface Managed {
+    live: string | null;
+    title: string;
+    visibility: 'private' | 'unlisted' | 'listed';
+}
+interface RevisionFile {
+    path: string;
+    bytes: number;
+    hash: string;
+}
+
+// The files of the live revision and of the draft, and which differ. Null: there is no revision yet.
+async function difference(studio: Studio, base: string): Promise<{ live: string | null; changes: FileChange[] }> {
+    const { live } = await get<Managed>(base);
+    if (live === null) {
+        return { live, changes: [] };
+    }
+    const { files } = await get<{ files: RevisionFile[] }>(`${base}/revisions/${encodeURIComponent(live)}/files`);
+    const encoder = new TextEncoder();
+    const texts = [['place.json', studio.document.placeJson()], ['scene.json', studio.document.sceneJson()]] as const;
+    const own = await Promise.all(texts.map(async ([path, text]) => ({ path, bytes: text.length, hash: await sha256(encoder.encode(text)) })));
+    const draft = [...own, ...studio.document.files().map(({ path, hash }) => ({ path, bytes: 0, hash }))];
+    return { live, changes: compareFiles(files, draft).filter(({ path }) => path !== 'place.json' && path !== 'scene.json') };
+}
+
+function Steps({ studio }: { studio: Studio }): JSX.Element | null {
+    const counts = new Map<string, number>();
+    const undone = new Set(studio.document.history.map(({ undone: back }) => back));
+    studio.document.history.filter(({ undone: back, seq }) => back === 0 && !undone.has(seq))
+        .forEach(({ label }) => counts.set(label, (counts.get(label) ?? 0) + 1));
+    return counts.size === 0 ? null : (
+        <p>{words.stepsSince} {[...counts].slice(-12).map(([label, count]) => count === 1 ? label : `${label} ×${count}`).join(', ')}</p>
+    );
+}
+
+async function putPicture(path: string, picture: Blob): Promise<void> {
+    const answer = await fetch(path, { method: 'PUT', body: picture, headers: { 'X-Sandlot': '1', 'Content-Type': picture.type } });
+    if (!answer.ok) {
+        const body = await answer.json().catch(() => ({})) as { error?: { code?: string; message?: string } };
+        throw new Failure(answer.status, body.error?.code ?? '', body.error?.message ?? String(answer.status));
+    }
+}
+
+async function download(studio: Studio): Promise<void> {
+    const game = await packGame(studio);
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(game);
+    link.download = `${studio.document.settings().name.replace(/[^\w-]+/g, '_')}.game`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+type State = { phase: 'ask'; said: string; lines: string[] } | { phase: 'busy'; stage: string; part: number } | { phase: 'done'; revision: string };
+
+export function Publish({ studio, close }: { studio: Studio; close: () => void }): JSX.Element {
+    const base = `/api/places/${encodeURIComponent(studio.place)}`;
+    const [news, setNews] = useState<{ live: string | null; changes: FileChange[] } | null>(null);
+    const [notes, setNotes] = useState('');
+    const [state, setState] = useState<State>({ phase: 'ask', said: '', lines: [] });
+    const [picture, setPicture] = useState<{ blob: Blob; url: string } | null>(null);
+    const [usesPicture, setUsesPicture] = useState(true);
+    const ended = useRef(new AbortController());
+    useEffect(() => {
+        difference(studio, base).then(setNews, () => setNews({ live: null, changes: [] }));
+        void studio.view?.thumbnail(THUMBNAIL.width, THUMBNAIL.height).then((blob) => {
+            if (blob !== null) {
+                setPicture({ blob, url: URL.createObjectURL(blob) });
+            }
+        });
+        return () => ended.current.abort();
+    }, []);
+    const problems = studio.problems.value.length;
+    const isSaved = studio.saved.value === 'saved';
+    const publish = async (event: Event): Promise<void> => {
+        event.preventDefault();
+        setState({ phase: 'busy', stage: '', part: 0 });
+        try {
+            const sent = await send<Sent>('POST', `${base}/draft/publish`, { notes: notes.trim(), channel: 'live' });
+            const job = await followJob(sent.job_id, ended.current.signal,
+                (now) => setState({ phase: 'busy', stage: now.stage, part: now.progress_pct / 100 }));
+            if (job.status !== 'done') {
+                setState({ phase: 'ask', said: job.reason ?? words.publishFailed, lines: logLines(job) });
+                return;
+            }
+            if (usesPicture && picture !== null) {
+                await putPicture(`${base}/pictures/0`, picture.blob).catch((cause: unknown) => studio.say(messageOf(cause), 'warning'));
+            }
+            setState({ phase: 'done', revision: sent.revision_id });
+        } catch (cause) {
+            if (!ended.current.signal.aborted) {
+                setState({ phase: 'ask', said: messageOf(cause), lines: [] });
+            }
+        }
+    };
+    if (state.phase === 'done') {
+        const link = `${location.origin}/place/${encodeURIComponent(studio.place)}`;
+        return (
+            <Dialog title={words.published(state.revision)} onClose={close}>
+                <div class="published">
+                    <p>{words.publishedHint}</p>
+                    <QrCode link={link} />
+                    <CopyLink link={link} label={words.playLink} />
+                    <p><a class="button play" href={`/play?${new URLSearchParams({ place: studio.place })}`} target="_blank" rel="noopener">{words.playIt}</a>{' '}
+                        <a class="button quiet" href={`/create/${encodeURIComponent(studio.place)}`}>{words.manage}</a></p>
+                </div>
+            </Dialog>
+        );
+    }
+    const isBusy = state.phase === 'busy';
+    return (
+        <Dialog title={words.publish} onClose={close}>
+            <form class="publish-form" onSubmit={(event) => void publish(event)}>
+                {news === null ? <p role="status">{words.comparing}</p> : <div class="news">
+                    <p>{news.live === null ? words.firstRevision : words.sinceRevision(news.live)}</p>
+                    <Steps studio={studio} />
+                    <ul>{news.changes.slice(0, 12).map(({ path, kind }) => <li key={path}>{words.fileChanges[kind](path)}</li>)}
+                        {news.changes.length > 12 && <li>{words.moreChanges(news.changes.length - 12)}</li>}</ul>
+                    <p class="soft">{words.counts(studio.rows.size, studio.document.files().length)}</p>
+                </div>}
+                {picture !== null && <label class="picture"><img src={picture.url} alt={words.thumbnail} width={240} height={135} />
+                    <span><input type="checkbox" checked={usesPicture} onChange={(event) => setUsesPicture(event.currentTarget.checked)} /> {words.useThumbnail}</span></label>}
+                <label for="publish-notes">{words.notes}</label>
+                <textarea id="publish-notes" required maxLength={1000} rows={2} value={notes} disabled={isBusy}
+                    onInput={(event) => setNotes(event.currentTarget.value)} />
+                {problems > 0 && <p class="wrong" role="alert">{words.problemsFirst(problems)}{' '}
+                    <button type="button" class="link" onClick={() => { close(); studio.panel.value = 'problems'; }}>{words.showProblems}</button></p>}
+                {isBusy && <><progress max={1} value={state.part} aria-label={words.progress} />
+                    <p role="status">{words.building(state.stage)}</p></>}
+                {state.phase === 'ask' && state.said !== '' && <div class="wrong" role="alert"><p>{state.said}</p>
+                    {state.lines.length > 0 && <pre>{state.lines.join('\n')}</pre>}</div>}
+                <p class="ways">
+                    <button type="submit" class="button" disabled={isBusy || problems > 0 || !isSaved}>{words.publishNow}</button>
+                    <button type="button" class="button quiet" onClick={() => {
+                        download(studio).catch((cause: unknown) => studio.say(messageOf(cause), 'error'));
+                    }}>{words.downloadGame}</button>
+                    <a class="button quiet" href="/create">{words.importGame}</a>
+                </p>
+            </form>
+        </Dialog>
+    );
+}

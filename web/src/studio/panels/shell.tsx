@@ -1,0 +1,178 @@
+// How the Studio is laid out: the bar, things to insert and the tree at the left, the picture or a script in
+// the middle, members at the right, lists below.
+import type { ComponentType, JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { press } from '../commands.ts';
+import { insertKit, type Kit } from '../kits.ts';
+import type { PlayPaneProps } from '../play/play_pane.tsx';
+import { scriptDocument } from '../script/adapter.ts';
+import type { ScriptPaneProps } from '../script/script_pane.tsx';
+import type { Side, Studio } from '../state.ts';
+import { Viewport } from '../view/viewport.ts';
+import { words } from '../words_studio.ts';
+import { Bottom } from './bottom.tsx';
+import { Inspector } from './inspector.tsx';
+import { Keys, Palette } from './palette.tsx';
+import { Publish } from './publish.tsx';
+import { Status } from './status.tsx';
+import { Toolbar } from './toolbar.tsx';
+import { KIT_TYPE, Toolbox } from './toolbox.tsx';
+import { Tour } from './tour.tsx';
+import { Tree } from './tree.tsx';
+
+
+// The editor and the play-test are chunks of their own, fetched when they are first wanted.
+const PANES = import.meta.glob<Record<string, unknown>>(['../script/script_pane.tsx', '../play/play_pane.tsx']);
+
+const CHECK_LATER_MS = 1500;
+
+function usePane<P>(isWanted: boolean, file: string, name: string): ComponentType<P> | null {
+    const [Pane, setPane] = useState<ComponentType<P> | null>(null);
+    useEffect(() => {
+        if (isWanted && Pane === null) {
+            void PANES[file]?.().then((loaded) => setPane(() => loaded[name] as ComponentType<P>));
+        }
+    }, [isWanted]);
+    return Pane;
+}
+
+function Picture({ studio }: { studio: Studio }): JSX.Element {
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const [isOff, setOff] = useState(false);
+    useEffect(() => {
+        if (canvas.current === null) {
+            return undefined;
+        }
+        try {
+            studio.view = new Viewport(canvas.current, studio);
+        } catch {
+            setOff(true);
+            return undefined;
+        }
+        return () => {
+            studio.view?.stop();
+            studio.view = null;
+        };
+    }, []);
+    return (
+        <div class="picture" onDragOver={(event) => { if (event.dataTransfer?.types.includes(KIT_TYPE) === true) { event.preventDefault(); } }}
+            onDrop={(event) => {
+                const kit = event.dataTransfer?.getData(KIT_TYPE);
+                if (kit !== undefined && kit !== '' && studio.view !== null) {
+                    event.preventDefault();
+                    insertKit(studio, kit as Kit, studio.view.normal(event)).catch((cause: unknown) =>
+                        studio.say(String((cause as Error).message), 'error'));
+                }
+            }}>
+            <canvas ref={canvas} tabIndex={0} role="application" aria-label={words.pictureLabel} aria-describedby="picture-help" />
+            <p id="picture-help" class="hidden">{words.mouseHint}</p>
+            {isOff && <p class="wrong middle" role="alert">{words.noWebGl}</p>}
+        </div>
+    );
+}
+
+// The picture stays where it is behind a script, so that nothing is loaded again.
+function Middle({ studio }: { studio: Studio }): JSX.Element {
+    const open = studio.open.value;
+    const isPlaying = studio.playing.value;
+    const ScriptPane = usePane<ScriptPaneProps>(open !== null, '../script/script_pane.tsx', 'ScriptPane');
+    const PlayPane = usePane<PlayPaneProps>(isPlaying, '../play/play_pane.tsx', 'PlayPane');
+    // Scripts that nobody has opened are checked too, once there is time for it.
+    useEffect(() => {
+        let compiler: { end(): void } | null = null;
+        let isGone = false;
+        const timer = setTimeout(() => void import('../script/place_compiler.ts').then(({ startPlaceCompiler }) => {
+            compiler = isGone ? null : startPlaceCompiler(scriptDocument(studio), studio.files,
+                (path, found) => studio.setDiagnostics(path, found));
+        }).catch(() => undefined), CHECK_LATER_MS); // without it the editor still checks what is open
+        return () => {
+            isGone = true;
+            clearTimeout(timer);
+            compiler?.end();
+        };
+    }, [studio]);
+    const both = open !== null && isPlaying ? ' half' : ''; // a script beside the place that runs it
+    return (
+        <main class="middle-column">
+            {studio.scripts.value.length > 0 && <div class="tabs files" role="tablist" aria-label={words.openFiles}>
+                <button type="button" role="tab" aria-selected={open === null} onClick={() => { studio.open.value = null; }}>{words.scene}</button>
+                {studio.scripts.value.map((path) => (
+                    <span key={path} class="tab">
+                        <button type="button" role="tab" aria-selected={open?.path === path} onClick={() => studio.openScript(path)}>{path.split('/').at(-1)}</button>
+                        <button type="button" class="close" aria-label={words.closeFile(path)} onClick={() => {
+                            studio.scripts.value = studio.scripts.value.filter((each) => each !== path);
+                            if (open?.path === path) {
+                                studio.open.value = null;
+                            }
+                        }}>✕</button>
+                    </span>
+                ))}
+            </div>}
+            <div class="stage">
+                <Picture studio={studio} />
+                {open !== null && <div class={`over${both}`}>
+                    {ScriptPane !== null
+                        ? <ScriptPane document={scriptDocument(studio)} files={studio.files} path={open.path} line={open.line} hasTabs={false}
+                            onShow={(path) => studio.openScript(path)} onDiagnostics={(path, found) => studio.setDiagnostics(path, found)} />
+                        : <p role="status">{words.loading}</p>}
+                </div>}
+                {isPlaying && <div class={`over right${both}`}>{PlayPane !== null
+                    ? <PlayPane document={scriptDocument(studio)} files={studio.files} onLine={(line) => studio.log(line)}
+                        onStop={() => { studio.playing.value = false; }} />
+                    : <p role="status">{words.loading}</p>}</div>}
+                <Tour studio={studio} />
+            </div>
+        </main>
+    );
+}
+
+function Left({ studio }: { studio: Studio }): JSX.Element {
+    const now = studio.side.value;
+    return (
+        <nav class="left" aria-label={words.sidebar}>
+            <div class="tabs" role="tablist" aria-label={words.sidebar}>
+                {(['insert', 'tree'] as const).map((side: Side) => (
+                    <button key={side} type="button" role="tab" id={`side-${side}`} aria-selected={now === side} aria-controls="side-panel"
+                        onClick={() => { studio.side.value = side; }}>{words.sides[side]}</button>
+                ))}
+            </div>
+            <div id="side-panel" role="tabpanel" aria-labelledby={`side-${now}`}>
+                {now === 'insert' ? <Toolbox studio={studio} /> : <Tree studio={studio} />}
+            </div>
+        </nav>
+    );
+}
+
+export function Shell({ studio }: { studio: Studio }): JSX.Element {
+    const { dialog } = studio;
+    const close = (): void => { dialog.value = null; };
+    useEffect(() => {
+        const keys = (event: KeyboardEvent): void => void press(studio, event);
+        const leave = (event: BeforeUnloadEvent): void => {
+            if (studio.link.waiting.value > 0) {
+                event.preventDefault();
+            }
+        };
+        window.addEventListener('keydown', keys);
+        window.addEventListener('beforeunload', leave);
+        return () => {
+            window.removeEventListener('keydown', keys);
+            window.removeEventListener('beforeunload', leave);
+        };
+    }, []);
+    return (
+        <div class="studio">
+            <Toolbar studio={studio} />
+            <div class="columns">
+                {studio.showsSide.value && <Left studio={studio} />}
+                <div class="centre"><Middle studio={studio} /><Bottom studio={studio} /></div>
+                {studio.showsInspector.value && <Inspector studio={studio} />}
+            </div>
+            <Status studio={studio} />
+            {dialog.value === 'palette' && <Palette studio={studio} close={close} />}
+            {dialog.value === 'keys' && <Keys close={close} />}
+            {dialog.value === 'publish' && <Publish studio={studio} close={close} />}
+        </div>
+    );
+}

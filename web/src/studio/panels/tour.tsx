@@ -1,0 +1,71 @@
+// The guided first place: ten steps to an obby of one's own, played. Each step waits until it is done; it can
+// also be passed over.
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+import type { Studio } from '../state.ts';
+import { words } from '../words_studio.ts';
+
+interface Facts {
+    studio: Studio;
+    started: { count: number; eye: string; places: string; seq: number };
+}
+
+const eyeOf = ({ view }: Studio): string => view?.rig.camera.position.toArray().join() ?? '';
+const placesOf = ({ rows }: Studio): string => [...rows.values()].map(({ id, position }) => `${id} ${position.join()}`).join();
+const hasTag = (studio: Studio, script: string): boolean =>
+    [...studio.rows.keys()].some((id) => String((studio.document.entity(id).scriptRef as { path?: string } | undefined)?.path ?? '').includes(script));
+
+// When each of the steps of words.tour.steps is done.
+const DONE: readonly ((facts: Facts) => boolean)[] = [
+    ({ studio, started }) => eyeOf(studio) !== started.eye,
+    ({ studio, started }) => studio.rows.size > started.count,
+    ({ studio, started }) => studio.rows.size === started.count && placesOf(studio) !== started.places,
+    ({ studio, started }) => studio.rows.size > started.count,
+    ({ studio, started }) => studio.document.history.some(({ seq, label }) => seq > started.seq && label === words.steps.set(words.colourLabel)),
+    ({ studio }) => hasTag(studio, 'KillBrick'),
+    ({ studio }) => hasTag(studio, 'Checkpoint'),
+    ({ studio, started }) => studio.document.history.some(({ seq, undone }) => seq > started.seq && undone !== 0),
+    ({ studio }) => studio.dialog.value === 'publish',
+    ({ studio }) => studio.dialog.value === null && document.querySelector('.published') === null,
+];
+
+export const TOUR_STEPS = DONE.length;
+
+export function Tour({ studio }: { studio: Studio }): JSX.Element | null {
+    const at = studio.tour.value;
+    const started = useRef<Facts['started']>({ count: 0, eye: '', places: '', seq: 0 });
+    useEffect(() => {
+        started.current = {
+            count: studio.rows.size, eye: eyeOf(studio), places: placesOf(studio), seq: studio.document.seq(),
+        };
+        if (at < 0 || at >= TOUR_STEPS - 1) {
+            return undefined;
+        }
+        const timer = setInterval(() => {
+            if (DONE[at]?.({ studio, started: started.current }) === true) {
+                studio.tour.value = at + 1;
+            }
+        }, 300);
+        return () => clearInterval(timer);
+    }, [at]);
+    const step = words.tour.steps[at];
+    if (at < 0 || step === undefined) {
+        return null;
+    }
+    const isLast = at === TOUR_STEPS - 1;
+    return (
+        <aside class="tour" aria-label={words.tour.title} role="region">
+            <header><strong>{words.tour.step(at + 1, TOUR_STEPS)}</strong>
+                <button type="button" class="end" aria-label={words.tour.end} onClick={() => { studio.tour.value = -1; }}>✕</button></header>
+            <progress max={TOUR_STEPS} value={at} aria-label={words.tour.title} />
+            <div role="status"><h2>{step.title}</h2><p>{step.text}</p></div>
+            <p class="ways">
+                {at > 0 && <button type="button" class="button quiet small" onClick={() => { studio.tour.value = at - 1; }}>{words.tour.back}</button>}
+                {isLast
+                    ? <a class="button small" href={`/play?${new URLSearchParams({ place: studio.place })}`} target="_blank" rel="noopener">{words.playIt}</a>
+                    : <button type="button" class="button quiet small" onClick={() => { studio.tour.value = at + 1; }}>{words.tour.skip}</button>}
+            </p>
+        </aside>
+    );
+}

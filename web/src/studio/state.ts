@@ -1,0 +1,177 @@
+// What the parts of the Studio share: the document, what is selected, and how one works. Everything that is
+// shown is a signal, so a part draws itself again when what it shows has changed, and only then.
+import { computed, signal } from '@preact/signals';
+
+import type { Diagnostic } from '../core/bridge.ts';
+import type { DrawRow, Problem, StudioDocument } from './document.ts';
+import type { Files } from './files.ts';
+import type { Link } from './link.ts';
+import type { Schema } from './schema.ts';
+import type { Viewport } from './view/viewport.ts';
+
+export type Tool = 'select' | 'move' | 'rotate' | 'scale' | 'terrain';
+export type Panel = 'problems' | 'console' | 'assets' | 'history';
+export type Side = 'insert' | 'tree';
+
+export interface Line {
+    id: number;
+    level: 'info' | 'warning' | 'error';
+    side: 'studio' | 'server' | 'client';
+    text: string;
+    path?: string; // of a script
+    line?: number;
+}
+
+const LINES_MAX = 1000;
+const PROBLEMS_MS = 350;
+const NOTICE_MS = 6000;
+
+export class Studio {
+    readonly place: string;
+    readonly document: StudioDocument;
+    readonly files: Files;
+    readonly link: Link;
+    readonly schema: Schema;
+    readonly rows = new Map<number, DrawRow>(); // of everything, as it is drawn
+    readonly selection = signal<readonly number[]>([]);
+    readonly tool = signal<Tool>('move');
+    readonly space = signal<'world' | 'local'>('world');
+    readonly grid = signal(0.5); // metres; 0: none
+    readonly angle = signal(15); // degrees; 0: none
+    readonly surface = signal(true);
+    readonly voxel = signal(''); // the kind that is put; 'air' removes
+    readonly changed = signal(0); // entities
+    readonly ordered = signal(0); // which there are, and their order
+    readonly configured = signal(0); // settings
+    readonly filed = signal(0); // files
+    readonly stepped = signal(0); // history
+    readonly problems = signal<readonly Problem[]>([]);
+    readonly diagnostics = signal<ReadonlyMap<string, readonly Diagnostic[]>>(new Map()); // of scripts
+    readonly lines = signal<readonly Line[]>([]);
+    readonly notice = signal('');
+    readonly panel = signal<Panel | null>(null);
+    readonly side = signal<Side>('insert');
+    readonly dialog = signal<'palette' | 'publish' | 'keys' | 'settings' | null>(null);
+    readonly open = signal<{ path: string; line: number } | null>(null); // a script
+    readonly scripts = signal<readonly string[]>([]); // tabs
+    readonly playing = signal(false);
+    readonly tour = signal(-1); // the step; -1: not now
+    readonly showsInspector = signal(true);
+    readonly showsSide = signal(true);
+    view: Viewport | null = null;
+    private lineCount = 0;
+    private problemTimer = 0;
+    private noticeTimer = 0;
+
+    // What is said about saving.
+    readonly saved = computed(() => {
+        const { state, waiting, blocked, canWrite } = this.link;
+        return state.value === 'offline' || state.value === 'refused' ? 'offline' as const
+            : blocked.value !== null ? 'blocked' as const
+                : !canWrite.value ? 'reading' as const
+                    : state.value === 'connecting' || waiting.value > 0 ? 'saving' as const : 'saved' as const;
+    });
+
+    constructor(place: string, document: StudioDocument, files: Files, link: Link, schema: Schema) {
+        this.place = place;
+        this.document = document;
+        this.files = files;
+        this.link = link;
+        this.schema = schema;
+        document.on('change', ({ rows, gone, order }) => {
+            rows.forEach((row) => this.rows.set(row.id, row));
+            gone.forEach((id) => this.rows.delete(id));
+            if (gone.length > 0 && this.selection.value.some((id) => !this.rows.has(id))) {
+                this.selection.value = this.selection.value.filter((id) => this.rows.has(id));
+            }
+            this.changed.value += 1;
+            this.ordered.value += order || gone.length > 0 ? 1 : 0;
+            this.checkSoon();
+        });
+        document.on('settings', () => { this.configured.value += 1; this.checkSoon(); });
+        document.on('terrain', () => this.checkSoon());
+        document.on('files', () => { this.filed.value += 1; this.checkSoon(); });
+        document.on('history', () => { this.stepped.value += 1; });
+        document.on('refused', (text) => this.say(text, 'error'));
+    }
+
+    private checkSoon(): void {
+        clearTimeout(this.problemTimer);
+        this.problemTimer = window.setTimeout(() => { this.problems.value = this.document.problems(); },
+            PROBLEMS_MS);
+    }
+
+    select(ids: readonly number[]): void {
+        this.selection.value = ids.filter((id) => this.rows.has(id));
+    }
+
+    // A line for the console, and for a moment where one looks.
+    say(text: string, level: Line['level'] = 'info'): void {
+        this.log({ level, side: 'studio', text });
+        this.notice.value = text;
+        clearTimeout(this.noticeTimer);
+        this.noticeTimer = window.setTimeout(() => { this.notice.value = ''; }, NOTICE_MS);
+    }
+
+    log(line: Omit<Line, 'id'>): void {
+        this.lineCount += 1;
+        this.lines.value = [...this.lines.value.slice(-LINES_MAX + 1), { ...line, id: this.lineCount }];
+    }
+
+    setDiagnostics(path: string, found: readonly Diagnostic[]): void {
+        const all = new Map(this.diagnostics.value);
+        const own = found.filter(({ file }) => file === path);
+        if (own.length > 0 || all.delete(path)) {
+            this.diagnostics.value = own.length > 0 ? all.set(path, own) : all;
+        }
+    }
+
+    openScript(path: string, line = 0): void {
+        if (!this.scripts.value.includes(path)) {
+            this.scripts.value = [...this.scripts.value, path];
+        }
+        this.open.value = { path, line };
+    }
+
+    // Of what is selected, those that are below nothing else that is selected.
+    roots(): number[] {
+        const chosen = new Set(this.selection.value);
+        return this.selection.value.filter((id) => {
+            let above = this.rows.get(id)?.parent ?? 0;
+            for (let depth = 0; above !== 0 && depth < 64; depth++) {
+                if (chosen.has(above)) {
+                    return false;
+                }
+                above = this.rows.get(above)?.parent ?? 0;
+            }
+            return true;
+        });
+    }
+
+    // Those and everything below them, in the order of the document.
+    withBelow(ids: readonly number[]): number[] {
+        const all = new Set(ids);
+        const tree = this.document.tree();
+        const parents = new Map<number, number>();
+        for (let i = 0; i < tree.length; i += 2) {
+            parents.set(tree[i] ?? 0, tree[i + 1] ?? 0);
+        }
+        const isBelow = (id: number): boolean => {
+            for (let at = id, depth = 0; at !== 0 && depth < 64; at = parents.get(at) ?? 0, depth++) {
+                if (all.has(at)) {
+                    return true;
+                }
+            }
+            return false;
+        };
+        return [...parents.keys()].filter(isBelow);
+    }
+
+    canWrite(): boolean {
+        return this.link.canWrite.value;
+    }
+}
+
+// How many lines the list of problems has for scripts.
+export const scriptProblems = (studio: Studio): number =>
+    [...studio.diagnostics.value.values()].reduce((sum, { length }) => sum + length, 0);
