@@ -200,7 +200,7 @@ export const COMMANDS: readonly Command[] = [
     { id: 'inspector', name: words.inspector, key: 'Shift+N', run: ({ showsInspector }) => { showsInspector.value = !showsInspector.value; } },
     { id: 'sidebar', name: words.sidebar, key: 'Shift+B', run: ({ showsSide }) => { showsSide.value = !showsSide.value; } },
     { id: 'settings', name: words.settings, key: 'Shift+O', run: (studio) => { studio.select([]); studio.showsInspector.value = true; } },
-    { id: 'play', name: words.play, key: 'F5', run: (studio) => { studio.open.value = null; studio.playing.value = !studio.playing.value; } },
+    { id: 'play', name: words.play, key: 'F5', run: (studio) => { studio.playing.value = !studio.playing.value; } },
     { id: 'publish', name: words.publish, key: 'Ctrl+Shift+P', run: ({ dialog }) => { dialog.value = 'publish'; } },
     { id: 'save', name: words.save, key: 'Ctrl+S', run: (studio) => studio.say(words.savedStates[studio.saved.value]) },
     { id: 'palette', name: words.palette, key: 'Ctrl+K', run: ({ dialog }) => { dialog.value = 'palette'; } },

@@ -2,6 +2,7 @@
 // shown is a signal, so a part draws itself again when what it shows has changed, and only then.
 import { computed, signal } from '@preact/signals';
 
+import type { Diagnostic } from '../core/bridge.ts';
 import type { DrawRow, Problem, StudioDocument } from './document.ts';
 import type { Files } from './files.ts';
 import type { Link } from './link.ts';
@@ -45,6 +46,7 @@ export class Studio {
     readonly filed = signal(0); // files
     readonly stepped = signal(0); // history
     readonly problems = signal<readonly Problem[]>([]);
+    readonly diagnostics = signal<ReadonlyMap<string, readonly Diagnostic[]>>(new Map()); // of scripts
     readonly lines = signal<readonly Line[]>([]);
     readonly notice = signal('');
     readonly panel = signal<Panel | null>(null);
@@ -116,12 +118,19 @@ export class Studio {
         this.lines.value = [...this.lines.value.slice(-LINES_MAX + 1), { ...line, id: this.lineCount }];
     }
 
+    setDiagnostics(path: string, found: readonly Diagnostic[]): void {
+        const all = new Map(this.diagnostics.value);
+        const own = found.filter(({ file }) => file === path);
+        if (own.length > 0 || all.delete(path)) {
+            this.diagnostics.value = own.length > 0 ? all.set(path, own) : all;
+        }
+    }
+
     openScript(path: string, line = 0): void {
         if (!this.scripts.value.includes(path)) {
             this.scripts.value = [...this.scripts.value, path];
         }
         this.open.value = { path, line };
-        this.playing.value = false;
     }
 
     // Of what is selected, those that are below nothing else that is selected.
@@ -162,3 +171,7 @@ export class Studio {
         return this.link.canWrite.value;
     }
 }
+
+// How many lines the list of problems has for scripts.
+export const scriptProblems = (studio: Studio): number =>
+    [...studio.diagnostics.value.values()].reduce((sum, { length }) => sum + length, 0);

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { KIND, type Problem } from '../document.ts';
-import type { Panel, Studio } from '../state.ts';
+import { type Panel, scriptProblems, type Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
 import { Assets } from './assets.tsx';
 
@@ -38,7 +38,11 @@ function Problems({ studio }: { studio: Studio }): JSX.Element {
                 <li key={i} class="error"><button type="button" onClick={() => showProblem(studio, problem)}>
                     <strong>{whereOf(studio, problem)}</strong> {problem.message}</button></li>
             ))}
-            {problems.length === 0 && blocked.value === null && <li class="soft">{words.noProblems}</li>}
+            {[...studio.diagnostics.value.values()].flat().map(({ file, line, level, message }, i) => (
+                <li key={`script ${i}`} class={level}><button type="button" onClick={() => studio.openScript(file, line)}>
+                    <strong>{file}:{line}</strong> {message}</button></li>
+            ))}
+            {problems.length === 0 && studio.diagnostics.value.size === 0 && blocked.value === null && <li class="soft">{words.noProblems}</li>}
         </ul>
     );
 }
@@ -85,7 +89,7 @@ export function Bottom({ studio }: { studio: Studio }): JSX.Element {
     const now = studio.panel.value;
     const [height, setHeight] = useState(200);
     const counts: Partial<Record<Panel, number>> = {
-        problems: studio.problems.value.length + (studio.link.blocked.value === null ? 0 : 1),
+        problems: studio.problems.value.length + scriptProblems(studio) + (studio.link.blocked.value === null ? 0 : 1),
     };
     const resize = (event: PointerEvent): void => {
         const from = event.clientY + height;

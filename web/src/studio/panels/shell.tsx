@@ -4,9 +4,10 @@ import type { ComponentType, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { press } from '../commands.ts';
-import type { StudioDocument } from '../document.ts';
-import type { Files } from '../files.ts';
 import { insertKit, type Kit } from '../kits.ts';
+import type { PlayPaneProps } from '../play/play_pane.tsx';
+import { scriptDocument } from '../script/adapter.ts';
+import type { ScriptPaneProps } from '../script/script_pane.tsx';
 import type { Side, Studio } from '../state.ts';
 import { Viewport } from '../view/viewport.ts';
 import { words } from '../words_studio.ts';
@@ -20,16 +21,11 @@ import { KIT_TYPE, Toolbox } from './toolbox.tsx';
 import { Tour } from './tour.tsx';
 import { Tree } from './tree.tsx';
 
-interface ScriptProps {
-    document: StudioDocument;
-    files: Files;
-    path: string;
-    line?: number;
-}
-type PlayProps = Pick<ScriptProps, 'document' | 'files'>;
 
 // The editor and the play-test are chunks of their own, fetched when they are first wanted.
 const PANES = import.meta.glob<Record<string, unknown>>(['../script/script_pane.tsx', '../play/play_pane.tsx']);
+
+const CHECK_LATER_MS = 1500;
 
 function usePane<P>(isWanted: boolean, file: string, name: string): ComponentType<P> | null {
     const [Pane, setPane] = useState<ComponentType<P> | null>(null);
@@ -80,15 +76,23 @@ function Picture({ studio }: { studio: Studio }): JSX.Element {
 function Middle({ studio }: { studio: Studio }): JSX.Element {
     const open = studio.open.value;
     const isPlaying = studio.playing.value;
-    const ScriptPane = usePane<ScriptProps>(open !== null, '../script/script_pane.tsx', 'ScriptPane');
-    const PlayPane = usePane<PlayProps>(isPlaying, '../play/play_pane.tsx', 'PlayPane');
-    const hasPlay = PANES['../play/play_pane.tsx'] !== undefined;
+    const ScriptPane = usePane<ScriptPaneProps>(open !== null, '../script/script_pane.tsx', 'ScriptPane');
+    const PlayPane = usePane<PlayPaneProps>(isPlaying, '../play/play_pane.tsx', 'PlayPane');
+    // Scripts that nobody has opened are checked too, once there is time for it.
     useEffect(() => {
-        if (isPlaying && !hasPlay) { // the draft in the real game, beside this page
-            studio.playing.value = false;
-            window.open(`/play?${new URLSearchParams({ place: studio.place, channel: 'draft' })}`, '_blank', 'noopener');
-        }
-    }, [isPlaying]);
+        let compiler: { end(): void } | null = null;
+        let isGone = false;
+        const timer = setTimeout(() => void import('../script/place_compiler.ts').then(({ startPlaceCompiler }) => {
+            compiler = isGone ? null : startPlaceCompiler(scriptDocument(studio), studio.files,
+                (path, found) => studio.setDiagnostics(path, found));
+        }).catch(() => undefined), CHECK_LATER_MS); // without it the editor still checks what is open
+        return () => {
+            isGone = true;
+            clearTimeout(timer);
+            compiler?.end();
+        };
+    }, [studio]);
+    const both = open !== null && isPlaying ? ' half' : ''; // a script beside the place that runs it
     return (
         <main class="middle-column">
             {studio.scripts.value.length > 0 && <div class="tabs files" role="tablist" aria-label={words.openFiles}>
@@ -107,27 +111,20 @@ function Middle({ studio }: { studio: Studio }): JSX.Element {
             </div>}
             <div class="stage">
                 <Picture studio={studio} />
-                {open !== null && <div class="over">
+                {open !== null && <div class={`over${both}`}>
                     {ScriptPane !== null
-                        ? <ScriptPane key={open.path} document={studio.document} files={studio.files} path={open.path} line={open.line} />
-                        : PANES['../script/script_pane.tsx'] === undefined ? <Source studio={studio} path={open.path} /> : <p role="status">{words.loading}</p>}
+                        ? <ScriptPane document={scriptDocument(studio)} files={studio.files} path={open.path} line={open.line} hasTabs={false}
+                            onShow={(path) => studio.openScript(path)} onDiagnostics={(path, found) => studio.setDiagnostics(path, found)} />
+                        : <p role="status">{words.loading}</p>}
                 </div>}
-                {isPlaying && hasPlay && <div class="over">{PlayPane !== null
-                    ? <PlayPane document={studio.document} files={studio.files} /> : <p role="status">{words.loading}</p>}</div>}
+                {isPlaying && <div class={`over right${both}`}>{PlayPane !== null
+                    ? <PlayPane document={scriptDocument(studio)} files={studio.files} onLine={(line) => studio.log(line)}
+                        onStop={() => { studio.playing.value = false; }} />
+                    : <p role="status">{words.loading}</p>}</div>}
                 <Tour studio={studio} />
             </div>
         </main>
     );
-}
-
-// The text of a script, to read.
-function Source({ studio, path }: { studio: Studio; path: string }): JSX.Element {
-    const [text, setText] = useState('');
-    studio.filed.value;
-    useEffect(() => {
-        studio.files.text(path).then(setText, (cause: unknown) => setText(String((cause as Error).message)));
-    }, [path, studio.filed.value]);
-    return <pre class="source" tabIndex={0} aria-label={path}>{text}</pre>;
 }
 
 function Left({ studio }: { studio: Studio }): JSX.Element {

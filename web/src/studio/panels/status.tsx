@@ -2,7 +2,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import type { Studio } from '../state.ts';
+import { ScriptStatus } from '../script/status.tsx';
+import { scriptProblems, type Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
 
 const CALLS_GOAL = 150; // of the game page
@@ -20,7 +21,7 @@ export function Status({ studio }: { studio: Studio }): JSX.Element {
     }, []);
     studio.ordered.value;
     const saved = studio.saved.value;
-    const count = studio.problems.value.length;
+    const count = studio.problems.value.length + scriptProblems(studio);
     const isHeavy = cost.calls > CALLS_GOAL || cost.triangles > TRIANGLES_GOAL;
     return (
         <footer class="status">
@@ -31,6 +32,7 @@ export function Status({ studio }: { studio: Studio }): JSX.Element {
                 {words.problemCount(count)}</button>
             <span class="notice" role="alert">{studio.notice.value}</span>
             <span class="space" />
+            <ScriptStatus />
             <span class="wide">{words.selectedOf(studio.selection.value.length, studio.rows.size)}</span>
             <span class="wide" title={words.costHint}><span class={`light ${isHeavy ? 'red' : 'green'}`} aria-hidden="true" />{' '}
                 {words.cost(cost.calls, cost.triangles)}</span>

@@ -1,10 +1,10 @@
 // The scripts of a place as the checkers and the compiler want them: the newest text of each, whether it
 // is saved yet or not.
 import type { Diagnostic, ScriptCheck } from '../../core/bridge.ts';
-import type { Workspace } from './buffers.ts';
 import { CheckService, startCheckWorker } from './check_service.ts';
 import type { CompileAnswer, CompileDiagnostic, CompileScript } from './compiler/request.ts';
 import { isScript, isTypeScript, type ScriptDocument, type ScriptFiles } from './contract.ts';
+import { openText } from './open_texts.ts';
 import { TranspileService } from './transpile_service.ts';
 
 const utf8 = new TextEncoder();
@@ -51,18 +51,16 @@ export class PlaceScripts {
     private settings = '';
     private readonly document: ScriptDocument;
     private readonly files: ScriptFiles;
-    private readonly workspace: Workspace;
 
-    constructor(document: ScriptDocument, files: ScriptFiles, workspace: Workspace) {
+    constructor(document: ScriptDocument, files: ScriptFiles) {
         this.document = document;
         this.files = files;
-        this.workspace = workspace;
     }
 
     async text(path: string, hash: string): Promise<string> {
-        const open = this.workspace.find(path);
+        const open = openText(this.document, path);
         if (open !== undefined) {
-            return open.content();
+            return open;
         }
         const known = this.texts.get(path);
         if (known?.hash === hash) {

@@ -4,7 +4,7 @@
 // running a small world in core.wasm.
 import { signal, type Signal } from '@preact/signals';
 
-import { hashOf } from './buffers.ts';
+import { hashOf } from './hash.ts';
 import { perfMark, perfMeasure } from './perf.ts';
 
 export interface CompileRequest {
