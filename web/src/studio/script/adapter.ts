@@ -1,5 +1,5 @@
 // The page's document as the code editor and the play pane see it.
-import { effect } from '@preact/signals';
+import { effect, untracked } from '@preact/signals';
 
 import type { Studio } from '../state.ts';
 import type { ScriptDocument } from './contract.ts';
@@ -22,7 +22,7 @@ function make(studio: Studio): ScriptDocument {
         onWriters: (listener) => effect(() => {
             void link.writers.value;
             void link.canWrite.value;
-            listener();
+            untracked(listener);
         }),
         write: (path, take) => link.write(path, take),
     };
