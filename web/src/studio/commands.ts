@@ -224,8 +224,9 @@ const WRITES = 'input:not([type=checkbox]):not([type=range]):not([type=color]), 
 // True: it was a command.
 export function press(studio: Studio, event: KeyboardEvent): boolean {
     const key = keyOf(event);
-    const isWriting = event.target instanceof Element && event.target.closest(WRITES) !== null;
-    const isInTree = event.target instanceof Element && event.target.closest('[role=tree], [role=tablist], [role=listbox]') !== null;
+    const [target] = event.composedPath(); // the code editor is inside a shadow root
+    const isWriting = target instanceof Element && target.closest(WRITES) !== null;
+    const isInTree = target instanceof Element && target.closest('[role=tree], [role=tablist], [role=listbox]') !== null;
     const command = COMMANDS.find((each) => each.key === key);
     if (command === undefined || studio.playing.value && command.id !== 'play' ||
         isWriting && !/^Ctrl\+(K|S|Shift\+P)$|^F\d/.test(key) || isInTree && /^Arrow|^Page|^Escape/.test(key) ||
