@@ -91,6 +91,11 @@ export class Studio {
         document.on('files', () => { this.filed.value += 1; this.checkSoon(); });
         document.on('history', () => { this.stepped.value += 1; });
         document.on('refused', (text) => this.say(text, 'error'));
+        link.failed.subscribe((text) => {
+            if (text !== '') {
+                this.say(text, 'error');
+            }
+        });
     }
 
     private checkSoon(): void {
