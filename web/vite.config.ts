@@ -5,6 +5,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Plugin, defineConfig } from 'vite';
 
+import { scriptModules } from './compiler_plugin.ts';
 import { drawIcon } from './icon.ts';
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -76,7 +77,7 @@ export default defineConfig({
     root: path('.'),
     base: '/',
     publicDir: false,
-    plugins: [shortShaders, installable, preloadWorker],
+    plugins: [shortShaders, installable, preloadWorker, scriptModules()],
     // Its sources and not the one file they are built into: so what only models need (animations,
     // skeletons, physical materials) is loaded with them and not before the first picture.
     resolve: {
@@ -105,6 +106,6 @@ export default defineConfig({
             },
         },
     },
-    worker: { format: 'es' },
+    worker: { format: 'es', plugins: () => [scriptModules()] },
     server: { fs: { allow: ['..'] } },
 });

@@ -24,18 +24,16 @@
     "img-src 'self' blob: data:; connect-src 'self' ws: wss:%s%s; worker-src 'self'; "   \
     "object-src 'none'; base-uri 'none'; frame-ancestors%s; form-action 'self'"
 
-// The sites that may show the page inside theirs, each with a space before it; without any, none
-// may.
+// The sites that may show the page inside theirs, each with a space before it, and our own pages
+// (the studio shows the game). NULL: none may.
 static void write_frames(const char *const *origins, char out[HTTP_FRAMES_BYTES])
 {
-    size_t at = 0;
+    size_t at =
+        (size_t)snprintf(out, HTTP_FRAMES_BYTES, "%s", origins != NULL ? " 'self'" : " 'none'");
     for (size_t i = 0; origins != NULL && origins[i] != NULL; i++) {
         const int bytes = snprintf(out + at, HTTP_FRAMES_BYTES - at, " %s", origins[i]);
         ASSERT(bytes > 0 && (size_t)bytes < HTTP_FRAMES_BYTES - at); // the settings bound them
         at += (size_t)bytes;
-    }
-    if (at == 0) {
-        snprintf(out, HTTP_FRAMES_BYTES, " 'none'");
     }
 }
 

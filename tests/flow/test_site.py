@@ -177,12 +177,14 @@ def frames(up, path):
 
 
 def test_site_embed(program, places, folder):
-    """Only the game, and only in pages of sites that the operator names."""
+    """Only the game, and only in our own pages and in those of sites that the operator names."""
     web = make_web(folder)
     up = Publisher(program, places, folder, "--web", web)
     try:
-        for path in ("/", "/play", "/play/ABCDEF", "/account", "/create", "/api/docs", "/place/place_island"):
+        for path in ("/", "/account", "/create", "/api/docs", "/place/place_island"):
             check(frames(up, path) == "'none'", f"{path} without the setting")
+        for path in ("/play", "/play/ABCDEF"):
+            check(frames(up, path) == "'self'", f"{path} in the studio")
         up.stop()
     finally:
         up.kill()
@@ -190,7 +192,7 @@ def test_site_embed(program, places, folder):
                    "--embed-origin", "http://school.example:8080")
     try:
         for path in ("/play", "/play/ABCDEF", "/play?place=place_island"):
-            check(frames(up, path) == "https://club.example http://school.example:8080", frames(up, path))
+            check(frames(up, path) == "'self' https://club.example http://school.example:8080", frames(up, path))
         for path in ("/", "/account", "/create", "/create/x", "/api/docs", "/place/place_island", "/search"):
             check(frames(up, path) == "'none'", f"{path} may be shown in other pages")
         up.stop()

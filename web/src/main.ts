@@ -10,8 +10,25 @@ declare global {
     }
 }
 
+// The studio shows this page in a frame and sends a port to the worker in which the place is played.
+function studioPort(): Promise<MessagePort> {
+    return new Promise((done) => {
+        addEventListener('message', ({ source, origin, ports: [port] }) => {
+            if (source === parent && origin === location.origin && port !== undefined) {
+                done(port);
+            }
+        });
+        parent.postMessage('sandlot-screen', location.origin);
+    });
+}
+
 try {
-    window.sandlot = new PlayPage();
+    if (location.hash === '#studio' && parent !== window) {
+        window.sandlot = new PlayPage(await studioPort());
+        window.sandlot.playHere();
+    } else {
+        window.sandlot = new PlayPage();
+    }
 } catch (error) {
     if (error instanceof CannotDraw) {
         showFailure(words.picture.title, words.picture.missing);

@@ -34,6 +34,7 @@ interface Exports {
     worldHash(host: Handle): bigint;
     worldStats(host: Handle): Address;
     worldFaults(host: Handle): Address;
+    worldCosts(host: Handle): Address;
 
     packing(): number;
     clientCreate(json: Address, bytes: number): Handle;
@@ -229,6 +230,18 @@ export interface ScriptCosts {
     rows: {
         path: string; calls: number; ms: number; memoryBytes: number; faults: number; throttled: number;
     }[];
+}
+
+// The same of the scripts of a local world, by entity too: getScriptSystemStats() of the script-system
+// document.
+export interface WorldCosts extends ScriptCosts {
+    entities: (ScriptCosts['rows'][number] & { entity: number })[];
+    compiles: number;
+    cached: number; // of those, not compiled again
+    pending: number; // wait for their turn
+    calls: number;
+    execMs: number; // of all calls, by steps
+    parametersFailed: number;
 }
 
 // What a script shows, or no longer (tree null), on the screen or above an entity.
@@ -907,5 +920,11 @@ export class CoreWorld {
 
     faults(): Fault[] {
         return this.core.takeJson(this.raw.worldFaults(this.handle)) as Fault[];
+    }
+
+    // Null: it has no scripts.
+    costs(): WorldCosts | null {
+        const at = this.raw.worldCosts(this.handle);
+        return at === 0 ? null : this.core.takeJson(at) as WorldCosts;
     }
 }

@@ -65,6 +65,12 @@ export interface Inspection {
     assets: { known: number | null; progress: AssetProgress }; // null: no list yet
 }
 
+// What runs the client: a worker, or a port to one that the studio has started.
+export interface Runner {
+    postMessage(message: ToWorker): void;
+    terminate(): void;
+}
+
 interface LoadedOverlay {
     table: Overlay;
     more: OverlayMore;
@@ -88,7 +94,8 @@ export class PlayPage {
     private readonly view = new View(this.canvas, { assets: this.assets, budget: this.budget });
     private readonly gamepad = new GamepadReader(this.controls,
         (command) => this.command(command));
-    private worker: Worker | null = this.makeWorker();
+    private readonly local: MessagePort | null; // of the studio: the world is in this browser
+    private worker: Runner | null;
     private readonly outside = new Outside(this.canvas,
         () => this.freeMouse(), () => this.say({ type: 'network' }));
     private readonly checkVersion = watchVersion(() => this.outside.tellNewer());
@@ -145,7 +152,9 @@ export class PlayPage {
     private downloads: { progress: Progress; cache: CacheStats } | null = null;
     private readonly loading = element('loading', HTMLParagraphElement);
 
-    constructor() {
+    constructor(local: MessagePort | null = null) {
+        this.local = local;
+        this.worker = this.makeWorker();
         openSettings();
         watchDevice();
         this.controls.onKey = (code, down) => this.key(code, down);
@@ -236,8 +245,14 @@ export class PlayPage {
         }
     }
 
-    private makeWorker(): Worker {
+    private makeWorker(): Runner {
         this.waiting = false; // for what the last one would have said
+        const port = this.local;
+        if (port !== null) {
+            port.addEventListener('message', (event: MessageEvent<FromWorker>) => this.hear(event.data));
+            port.start();
+            return { postMessage: (message) => port.postMessage(message), terminate: () => port.close() };
+        }
         const worker = new Worker(new URL('../core/worker.ts', import.meta.url), { type: 'module' });
         worker.addEventListener('message', (event: MessageEvent<FromWorker>) =>
             this.hear(event.data));
@@ -268,6 +283,15 @@ export class PlayPage {
         this.hasLeft = false;
         this.outside.announce(); // before the world can end the session of another window
         this.say({ type: 'join', origin: location.origin, token: tabToken(wish.name), ...wish });
+    }
+
+    // In the studio: without asking who one is.
+    playHere(): void {
+        this.show({ type: 'status', phase: 'starting', text: words.joining.start });
+        this.say({
+            type: 'join', origin: location.origin, room: '', place: '', channel: '', name: '', signedIn: false,
+            token: '',
+        });
     }
 
     private hear(message: FromWorker): void {

@@ -4,9 +4,9 @@ import type { ComponentType, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { press } from '../commands.ts';
-import type { StudioDocument } from '../document.ts';
-import type { Files } from '../files.ts';
 import { insertKit, type Kit } from '../kits.ts';
+import type { PlayPane } from '../play/play_pane.tsx';
+import type { ScriptPane } from '../script/script_pane.tsx';
 import type { Side, Studio } from '../state.ts';
 import { Viewport } from '../view/viewport.ts';
 import { words } from '../words_studio.ts';
@@ -20,26 +20,18 @@ import { KIT_TYPE, Toolbox } from './toolbox.tsx';
 import { Tour } from './tour.tsx';
 import { Tree } from './tree.tsx';
 
-interface ScriptProps {
-    document: StudioDocument;
-    files: Files;
-    path: string;
-    line?: number;
-}
-type PlayProps = Pick<ScriptProps, 'document' | 'files'>;
-
 // The editor and the play-test are chunks of their own, fetched when they are first wanted.
-const PANES = import.meta.glob<Record<string, unknown>>(['../script/script_pane.tsx', '../play/play_pane.tsx']);
-
-function usePane<P>(isWanted: boolean, file: string, name: string): ComponentType<P> | null {
+function usePane<P>(isWanted: boolean, load: () => Promise<ComponentType<P>>): ComponentType<P> | null {
     const [Pane, setPane] = useState<ComponentType<P> | null>(null);
     useEffect(() => {
         if (isWanted && Pane === null) {
-            void PANES[file]?.().then((loaded) => setPane(() => loaded[name] as ComponentType<P>));
+            load().then((loaded) => setPane(() => loaded), () => location.reload());
         }
     }, [isWanted]);
     return Pane;
 }
+const loadScript = async (): Promise<typeof ScriptPane> => (await import('../script/script_pane.tsx')).ScriptPane;
+const loadPlay = async (): Promise<typeof PlayPane> => (await import('../play/play_pane.tsx')).PlayPane;
 
 function Picture({ studio }: { studio: Studio }): JSX.Element {
     const canvas = useRef<HTMLCanvasElement>(null);
@@ -80,54 +72,32 @@ function Picture({ studio }: { studio: Studio }): JSX.Element {
 function Middle({ studio }: { studio: Studio }): JSX.Element {
     const open = studio.open.value;
     const isPlaying = studio.playing.value;
-    const ScriptPane = usePane<ScriptProps>(open !== null, '../script/script_pane.tsx', 'ScriptPane');
-    const PlayPane = usePane<PlayProps>(isPlaying, '../play/play_pane.tsx', 'PlayPane');
-    const hasPlay = PANES['../play/play_pane.tsx'] !== undefined;
-    useEffect(() => {
-        if (isPlaying && !hasPlay) { // the draft in the real game, beside this page
-            studio.playing.value = false;
-            window.open(`/play?${new URLSearchParams({ place: studio.place, channel: 'draft' })}`, '_blank', 'noopener');
-        }
-    }, [isPlaying]);
+    const Script = usePane(open !== null, loadScript);
+    const Play = usePane(isPlaying, loadPlay);
+    const { scriptDocument, files } = studio;
     return (
         <main class="middle-column">
-            {studio.scripts.value.length > 0 && <div class="tabs files" role="tablist" aria-label={words.openFiles}>
-                <button type="button" role="tab" aria-selected={open === null} onClick={() => { studio.open.value = null; }}>{words.scene}</button>
-                {studio.scripts.value.map((path) => (
-                    <span key={path} class="tab">
-                        <button type="button" role="tab" aria-selected={open?.path === path} onClick={() => studio.openScript(path)}>{path.split('/').at(-1)}</button>
-                        <button type="button" class="close" aria-label={words.closeFile(path)} onClick={() => {
-                            studio.scripts.value = studio.scripts.value.filter((each) => each !== path);
-                            if (open?.path === path) {
-                                studio.open.value = null;
-                            }
-                        }}>✕</button>
-                    </span>
-                ))}
+            {open !== null && <div class="tabs files">
+                <button type="button" class="back" onClick={() => { studio.open.value = null; }}>‹ {words.scene}</button>
             </div>}
             <div class="stage">
                 <Picture studio={studio} />
                 {open !== null && <div class="over">
-                    {ScriptPane !== null
-                        ? <ScriptPane key={open.path} document={studio.document} files={studio.files} path={open.path} line={open.line} />
-                        : PANES['../script/script_pane.tsx'] === undefined ? <Source studio={studio} path={open.path} /> : <p role="status">{words.loading}</p>}
+                    {Script === null ? <p role="status">{words.loading}</p>
+                        : <Script document={scriptDocument} files={files} path={open.path} line={open.line}
+                            onShow={(path) => { studio.open.value = path === '' ? null : { path, line: 0 }; }}
+                            onDiagnostics={(path, found) => {
+                                studio.faults.value = new Map(studio.faults.value).set(path, found.filter(({ file }) => file === path));
+                            }} />}
                 </div>}
-                {isPlaying && hasPlay && <div class="over">{PlayPane !== null
-                    ? <PlayPane document={studio.document} files={studio.files} /> : <p role="status">{words.loading}</p>}</div>}
+                {isPlaying && <div class="over">{Play === null ? <p role="status">{words.loading}</p>
+                    : <Play document={scriptDocument} files={files} hasConsole={false}
+                        onOpen={(path, line) => studio.openScript(path, line)}
+                        onStop={() => { studio.playing.value = false; }} />}</div>}
                 <Tour studio={studio} />
             </div>
         </main>
     );
-}
-
-// The text of a script, to read.
-function Source({ studio, path }: { studio: Studio; path: string }): JSX.Element {
-    const [text, setText] = useState('');
-    studio.filed.value;
-    useEffect(() => {
-        studio.files.text(path).then(setText, (cause: unknown) => setText(String((cause as Error).message)));
-    }, [path, studio.filed.value]);
-    return <pre class="source" tabIndex={0} aria-label={path}>{text}</pre>;
 }
 
 function Left({ studio }: { studio: Studio }): JSX.Element {

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
+import { ScriptStatus } from '../script/status.tsx';
 import type { Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
 
@@ -31,6 +32,7 @@ export function Status({ studio }: { studio: Studio }): JSX.Element {
                 {words.problemCount(count)}</button>
             <span class="notice" role="alert">{studio.notice.value}</span>
             <span class="space" />
+            <ScriptStatus />
             <span class="wide">{words.selectedOf(studio.selection.value.length, studio.rows.size)}</span>
             <span class="wide" title={words.costHint}><span class={`light ${isHeavy ? 'red' : 'green'}`} aria-hidden="true" />{' '}
                 {words.cost(cost.calls, cost.triangles)}</span>

@@ -1,0 +1,42 @@
+// What the studio and the worker that plays a place say to each other. The screen, a game page in a
+// frame, has a port of its own to the same worker and speaks core/channel.ts.
+import type { ClientStats, WorldCosts } from '../../core/bridge.ts';
+
+export interface LogLine {
+    side: 'server' | 'client';
+    level: 'info' | 'warn' | 'error';
+    text: string;
+}
+
+export type ToPlay =
+    | { type: 'start'; files: Map<string, Uint8Array>; name: string; placeId: string; port: MessagePort }
+    | { type: 'screen'; port: MessagePort } // another one, for the same world
+    | { type: 'apply'; diff: PlayDiff }
+    | { type: 'pause'; isPaused: boolean };
+
+// local_host.h: everything is optional.
+export interface PlayDiff {
+    entities?: object[];
+    removed?: number[];
+    files?: Record<string, string | null>;
+}
+
+export interface PlayNumbers {
+    tick: number;
+    tickMs: number; // of one tick of the world on average, measured
+    execMs: number; // of all scripts in one tick on average, by steps
+    wasmBytes: number;
+    costs: WorldCosts | null;
+    client: ClientStats;
+}
+
+export type FromPlay =
+    | { type: 'started'; loadMs: number } // the world runs
+    | { type: 'playing'; ms: number } // and the player is in it
+    | { type: 'failed'; message: string } // it could not start
+    | { type: 'applied'; isRemade: boolean; ms: number }
+    | { type: 'refused'; message: string } // the world goes on as it was
+    | { type: 'log'; lines: LogLine[] }
+    | { type: 'numbers'; numbers: PlayNumbers }
+    | { type: 'left' } // by the menu of the game
+    | { type: 'ended'; message: string }; // the worker itself broke down

@@ -1,0 +1,233 @@
+// Playing the place that is being made: the game page in a frame, and a worker or a server behind it. The
+// worker is thrown away with the frame; the document never hears of what happened in it.
+import { effect } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+
+import { Button } from '../../ui/parts.tsx';
+import { workspaceOf } from '../script/buffers.ts';
+import type { ScriptDocument, ScriptFiles } from '../script/contract.ts';
+import { PlaceScripts } from '../script/place_scripts.ts';
+import { scriptStats } from '../script/status.tsx';
+import { consoleLog, type LineTables } from './console.ts';
+import { ConsoleList } from './console_list.tsx';
+import './play.css';
+import { ScriptBridge } from './script_bridge.ts';
+import { words } from './words_play.ts';
+
+const APPLY_MS = 120; // after the last change: a drag is one difference
+const plain = new TextDecoder();
+
+const same = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);
+
+// What is different between two states of a place, as applyDiff has it.
+export function difference(before: ReadonlyMap<string, Uint8Array>, after: ReadonlyMap<string, Uint8Array>):
+Record<string, string | null> {
+    const files: Record<string, string | null> = {};
+    for (const [path, bytes] of after) {
+        const old = before.get(path);
+        if (old === undefined || !same(old, bytes)) {
+            files[path] = plain.decode(bytes);
+        }
+    }
+    for (const path of before.keys()) {
+        if (!after.has(path)) {
+            files[path] = null;
+        }
+    }
+    return files;
+}
+
+// One run of the place in a worker: what it was given last, and what has to be told to it.
+class Run {
+    private given: Map<string, Uint8Array> = new Map();
+    private tables: LineTables = new Map();
+    private timer: ReturnType<typeof setTimeout> | undefined;
+    private isBusy = false;
+    private isDue = false;
+    private hasEnded = false;
+    readonly bridge: ScriptBridge;
+    private readonly document: ScriptDocument;
+    private readonly scripts: PlaceScripts;
+    private readonly ends: (() => void)[];
+
+    constructor(document: ScriptDocument, files: ScriptFiles, left: () => void) {
+        this.document = document;
+        this.scripts = new PlaceScripts(document, files, workspaceOf(document, files));
+        this.bridge = new ScriptBridge({
+            log: ({ lines }) => consoleLog.add(lines, this.tables, document.files().map(({ path }) => path)),
+            note: (level, text) => consoleLog.add([{ side: 'studio', level, text }], this.tables,
+                document.files().map(({ path }) => path)),
+            left,
+        });
+        const later = (): void => {
+            clearTimeout(this.timer);
+            this.timer = setTimeout(() => void this.apply(), APPLY_MS);
+        };
+        this.ends = (['change', 'files', 'settings', 'terrain'] as const).map((event) => document.on(event, later));
+        this.ends.push(effect(() => {
+            const numbers = this.bridge.numbers.value;
+            scriptStats.value = { ...scriptStats.peek(), play: numbers };
+        }));
+    }
+
+    async start(port: MessagePort): Promise<void> {
+        this.bridge.state.value = { kind: 'starting' };
+        try {
+            const files = await this.scripts.forWorld([]);
+            this.tables = this.scripts.lineTables;
+            this.given = files;
+            if (!this.hasEnded) {
+                this.bridge.loadScene(files, port, { name: words.name, placeId: this.document.placeId ?? '' });
+            }
+        } catch (error) {
+            const message = error instanceof Error ? error.message : String(error);
+            this.bridge.state.value = { kind: 'failed', message };
+            consoleLog.add([{ side: 'studio', level: 'error', text: message }], this.tables,
+                this.document.files().map(({ path }) => path));
+        }
+    }
+
+    // What was changed since the last time. While one difference is made, further changes wait.
+    private async apply(): Promise<void> {
+        if (this.isBusy || this.hasEnded) {
+            this.isDue = true;
+            return;
+        }
+        this.isBusy = true;
+        try {
+            const files = await this.scripts.forWorld([]);
+            const changed = difference(this.given, files);
+            if (Object.keys(changed).length > 0 && !this.hasEnded) {
+                this.given = files;
+                this.tables = this.scripts.lineTables;
+                this.bridge.applyDiff({ files: changed });
+            }
+        } catch (error) {
+            consoleLog.add([{ side: 'studio', level: 'error', text: error instanceof Error ? error.message : String(error) }],
+                this.tables, this.document.files().map(({ path }) => path));
+        }
+        this.isBusy = false;
+        if (this.isDue) {
+            this.isDue = false;
+            void this.apply();
+        }
+    }
+
+    end(): void {
+        this.hasEnded = true;
+        clearTimeout(this.timer);
+        this.ends.forEach((end) => end());
+        this.bridge.stop();
+        scriptStats.value = { ...scriptStats.value, play: null };
+    }
+}
+
+// The game page in a frame; it asks for its port when it is loaded.
+function Screen({ onPort }: { onPort: (port: MessagePort) => void }): JSX.Element {
+    const frame = useRef<HTMLIFrameElement>(null);
+    useEffect(() => {
+        const hear = ({ source, origin, data }: MessageEvent): void => {
+            const page = frame.current?.contentWindow;
+            if (source === page && origin === location.origin && data === 'sandlot-screen' && page != null) {
+                const { port1, port2 } = new MessageChannel();
+                page.postMessage('sandlot-port', location.origin, [port1]);
+                onPort(port2);
+                frame.current?.focus();
+            }
+        };
+        addEventListener('message', hear);
+        return () => removeEventListener('message', hear);
+    }, []);
+    return <iframe ref={frame} class="play-screen" title={words.screen} src="/play#studio"
+        allow="fullscreen; gamepad; autoplay" />;
+}
+
+function ServerScreen({ placeId }: { placeId: string }): JSX.Element {
+    return <iframe class="play-screen" title={words.screen} allow="fullscreen; gamepad; autoplay"
+        src={`/play?place=${encodeURIComponent(placeId)}&channel=draft`} />;
+}
+
+function Invite({ placeId }: { placeId: string }): JSX.Element {
+    const [said, setSaid] = useState('');
+    const link = `${location.origin}/play?place=${encodeURIComponent(placeId)}&channel=draft`;
+    const copy = (): void => {
+        const clipboard = navigator.clipboard as Clipboard | undefined; // none on plain http
+        const done = clipboard?.writeText(link) ?? Promise.reject(new Error('none'));
+        done.then(() => setSaid(words.copied), () => setSaid(words.notCopied(link)));
+    };
+    return <><Button quiet onClick={copy}>{words.invite}</Button>
+        <span role="status" class="play-said">{said === '' ? words.serverHint : said}</span></>;
+}
+
+export interface PlayPaneProps {
+    document: ScriptDocument;
+    files: ScriptFiles;
+    onOpen?: ((path: string, line: number) => void) | undefined; // a line of the console was clicked
+    onStop?: (() => void) | undefined;
+    hasConsole?: boolean; // false: the page shows consoleLog elsewhere
+}
+
+export function PlayPane({ document, files, onOpen, onStop, hasConsole = true }: PlayPaneProps): JSX.Element {
+    const [turn, setTurn] = useState(1); // 0: stopped; another number: another run
+    const [mode, setMode] = useState<'here' | 'server'>('here');
+    const [isPaused, setPaused] = useState(false);
+    const [, redraw] = useState(0);
+    const stop = (): void => {
+        setTurn(0);
+        setPaused(false);
+        onStop?.();
+    };
+    const run = useMemo(() => turn === 0 || mode === 'server' ? null : new Run(document, files, stop),
+        [turn, mode, document, files]);
+    useEffect(() => {
+        if (run === null) {
+            return undefined;
+        }
+        const end = effect(() => {
+            void run.bridge.state.value;
+            void run.bridge.numbers.value;
+            redraw((count) => count + 1);
+        });
+        return () => {
+            end();
+            run.end();
+        };
+    }, [run]);
+    const state = run?.bridge.state.value;
+    const numbers = run?.bridge.numbers.value ?? null;
+    const placeId = document.placeId ?? '';
+    const again = (): void => {
+        setPaused(false);
+        setTurn((count) => count + 1);
+    };
+    return (
+        <section class="play-pane">
+            <div class="play-bar" role="toolbar" aria-label={words.play}>
+                {turn === 0 ? <Button onClick={again}>{words.play}</Button>
+                    : <Button onClick={stop}>{words.stop}</Button>}
+                {turn !== 0 && <Button quiet onClick={again}>{words.again}</Button>}
+                {turn !== 0 && run !== null && <Button quiet pressed={isPaused} onClick={() => {
+                    run.bridge.pause(!isPaused);
+                    setPaused(!isPaused);
+                }}>{isPaused ? words.go : words.pause}</Button>}
+                {placeId !== '' && <label class="play-mode">{words.where}
+                    <select value={mode} onChange={(event) => setMode(event.currentTarget.value as 'here' | 'server')}>
+                        <option value="here">{words.here}</option>
+                        <option value="server">{words.server}</option>
+                    </select></label>}
+                {turn !== 0 && mode === 'server' && <Invite placeId={placeId} />}
+                {numbers !== null && <span class="play-numbers">{words.tick(numbers.tickMs)}</span>}
+            </div>
+            <div class="play-stage">
+                {turn === 0 && <p class="play-empty">{words.stopped}</p>}
+                {turn !== 0 && mode === 'server' && <ServerScreen key={turn} placeId={placeId} />}
+                {run !== null && state?.kind !== 'failed' &&
+                    <Screen key={turn} onPort={(port) => void run.start(port)} />}
+                {state?.kind === 'failed' && <div class="play-empty" role="alert"><strong>{words.failed}</strong>
+                    <p>{state.message}</p><Button onClick={again}>{words.again}</Button></div>}
+            </div>
+            {hasConsole && <ConsoleList log={consoleLog} onOpen={onOpen} />}
+        </section>
+    );
+}
