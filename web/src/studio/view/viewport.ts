@@ -28,6 +28,7 @@ export const EDITOR_COLOURS = ['#56b4e9', '#e69f00', '#33c79a', '#f0e442', '#ff8
 export const colourOfEditor = (editor: number): string =>
     EDITOR_COLOURS[(editor - 1 + EDITOR_COLOURS.length) % EDITOR_COLOURS.length] ?? '#ffffff';
 
+const TYPE_NPC = 2;
 const TYPE_SPAWN = 3;
 const TYPE_GROUP = 4;
 const box = new THREE.Box3();
@@ -316,7 +317,9 @@ export class Viewport {
 
     // Where something new would stand: on what is in the middle of the picture or under the pointer.
     spot(at = new THREE.Vector2(0, 0)): { point: Triple; normal: Triple } {
+        this.studio.document.skip(this.markers());
         const picked = this.pick(at);
+        this.studio.document.skip([]);
         if (picked !== null && picked.distance < 300) {
             return picked;
         }
@@ -325,6 +328,12 @@ export class Viewport {
         const point = ground !== null && ground.distanceTo(ray.origin) < 300 ? ground.toArray()
             : ray.at(12, corner).toArray();
         return { point, normal: [0, 1, 0] };
+    }
+
+    // Spawns and characters: nothing stands on them.
+    markers(): number[] {
+        return [...this.studio.rows.values()].filter(({ type }) => type === TYPE_NPC || type === TYPE_SPAWN)
+            .map(({ id }) => id);
     }
 
     // The topmost group that has it; what one means by a click.
