@@ -1,7 +1,6 @@
 // An edit session inside of the module, for tests of the Studio's side without a server: what pages
 // send goes in, what they receive comes out. It is in a module of its own; no page carries it.
 #include "core/base/check.h"
-#include "core/edit/schema.h"
 #include "core/edit/session.h"
 #include "core/wasm/exports_edit_inside.h"
 
@@ -80,13 +79,4 @@ EXPORT("sessionTake") const void *export_session_take(Host *host)
 EXPORT("sessionHash") uint64_t export_session_hash(const Host *host)
 {
     return edit_doc_hash(host->doc);
-}
-
-// What GET /api/schema answers.
-EXPORT("sessionSchema") const void *export_session_schema(void)
-{
-    EditBuffer *out = edit_exports_result();
-    return edit_schema_write(edit_exports_heap(), out) == STATUS_OK
-               ? edit_exports_give(out->data, out->bytes)
-               : NULL;
 }

@@ -49,9 +49,4 @@ export class EditHost {
     hash() {
         return BigInt.asUintN(64, this.raw.sessionHash(this.handle));
     }
-
-    schema() {
-        const at = this.raw.sessionSchema();
-        return new TextDecoder().decode(new Uint8Array(this.raw.memory.buffer, at, this.raw.resultBytes()));
-    }
 }

@@ -48,6 +48,8 @@ function Mine({ place, changed }: { place: MyPlace; changed: () => void }): JSX.
                     {' · '}{place.live === null ? words.notLive : words.isLive(place.live)}
                     {' · '}{siteWords.day(place.updated_at)}
                 </p>
+                {place.trashed_at === null && (place.role === 'owner' || place.role === 'editor') && <a class="button quiet"
+                    href={`/studio/${encodeURIComponent(place.place_id)}`}>{words.studio}</a>}
                 {place.trashed_at !== null && <button type="button" class="button quiet"
                     onClick={() => void restore()}>{words.restore}</button>}
                 <p class="wrong" role="alert">{said}</p>

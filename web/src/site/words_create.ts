@@ -5,6 +5,9 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 
 
 const english = {
     title: 'Your places',
+    studio: 'Open in Studio',
+    studioHint: 'Build, script and publish it in the browser.',
+    studioTour: 'With a guided tour',
     needAccount: 'Sign in with an account to make places. Guests have none.',
     needRole: 'Your account may play, but not make places. Ask whoever runs this server to make you a creator.',
     none: 'You have no place yet. Begin with a template, or with a .game file that you have.',

@@ -66,7 +66,7 @@ export function group(studio: Studio): void {
     const parents = new Set(roots.map((each) => studio.rows.get(each)?.parent ?? 0));
     const parent = parents.size === 1 ? [...parents][0] ?? 0 : 0;
     if (parents.size > 1) {
-        studio.say(words.groupApart, 'warning');
+        studio.say(words.groupApart, 'warn');
         return;
     }
     const entity: EntityRecord = {
@@ -87,7 +87,7 @@ export function ungroup(studio: Studio): void {
         return transform?.rotation === undefined;
     });
     if (!plain) {
-        studio.say(words.ungroupTurned, 'warning');
+        studio.say(words.ungroupTurned, 'warn');
         return;
     }
     const ops: Op[] = [];
@@ -200,7 +200,10 @@ export const COMMANDS: readonly Command[] = [
     { id: 'inspector', name: words.inspector, key: 'Shift+N', run: ({ showsInspector }) => { showsInspector.value = !showsInspector.value; } },
     { id: 'sidebar', name: words.sidebar, key: 'Shift+B', run: ({ showsSide }) => { showsSide.value = !showsSide.value; } },
     { id: 'settings', name: words.settings, key: 'Shift+O', run: (studio) => { studio.select([]); studio.showsInspector.value = true; } },
-    { id: 'play', name: words.play, key: 'F5', run: (studio) => { studio.playing.value = !studio.playing.value; } },
+    { id: 'play', name: words.play, key: 'F5', run: (studio) => {
+        studio.playing.value = !studio.playing.value;
+        studio.panel.value = studio.playing.value ? 'console' : studio.panel.value;
+    } },
     { id: 'publish', name: words.publish, key: 'Ctrl+Shift+P', run: ({ dialog }) => { dialog.value = 'publish'; } },
     { id: 'save', name: words.save, key: 'Ctrl+S', run: (studio) => studio.say(words.savedStates[studio.saved.value]) },
     { id: 'palette', name: words.palette, key: 'Ctrl+K', run: ({ dialog }) => { dialog.value = 'palette'; } },
@@ -224,8 +227,9 @@ const WRITES = 'input:not([type=checkbox]):not([type=range]):not([type=color]), 
 // True: it was a command.
 export function press(studio: Studio, event: KeyboardEvent): boolean {
     const key = keyOf(event);
-    const isWriting = event.target instanceof Element && event.target.closest(WRITES) !== null;
-    const isInTree = event.target instanceof Element && event.target.closest('[role=tree], [role=tablist], [role=listbox]') !== null;
+    const [target] = event.composedPath(); // the code editor is inside a shadow root
+    const isWriting = target instanceof Element && target.closest(WRITES) !== null;
+    const isInTree = target instanceof Element && target.closest('[role=tree], [role=tablist], [role=listbox]') !== null;
     const command = COMMANDS.find((each) => each.key === key);
     if (command === undefined || studio.playing.value && command.id !== 'play' ||
         isWriting && !/^Ctrl\+(K|S|Shift\+P)$|^F\d/.test(key) || isInTree && /^Arrow|^Page|^Escape/.test(key) ||

@@ -583,12 +583,13 @@ export class StudioDocument {
         }
     }
 
-    // Steps of one's own that were confirmed before this page was loaded, the oldest first.
-    remember(steps: readonly Step[]): void {
-        const undone = new Set(steps.map((step) => step.undone));
-        this.history.unshift(...steps.filter(({ seq }) => !this.history.some((own) => own.seq === seq)));
-        this.undoable.unshift(...steps.filter((step) => step.editor === this.editor && step.undone === 0 &&
-            !undone.has(step.seq)).map(({ seq }) => ({ gesture: 0, seqs: [seq] })));
+    // Steps that were confirmed before this page was loaded, the oldest first; old ones cannot be undone.
+    remember(steps: readonly (Step & { isOld: boolean })[]): void {
+        const known = new Set(this.history.map(({ seq }) => seq));
+        const fresh = steps.filter(({ seq }) => !known.has(seq));
+        this.history.unshift(...fresh);
+        this.undoable.unshift(...fresh.filter(({ editor, isOld }) => editor === this.editor && !isOld)
+            .map(({ seq }) => ({ gesture: 0, seqs: [seq] })));
         this.tell('history', null);
     }
 

@@ -56,6 +56,26 @@ interface Said {
     camera?: number[];
     selection?: number[];
     code?: string;
+    resume?: string;
+    written?: number;
+}
+
+// The session knows this tab again by a token, and with it its number and its undo, also after the page was
+// loaded again.
+const KEPT = 'sandlot.studio.resume.';
+function keptToken(place: string): string | null {
+    try {
+        return sessionStorage.getItem(KEPT + place);
+    } catch {
+        return null; // a browser that keeps nothing
+    }
+}
+function keepToken(place: string, token: string): void {
+    try {
+        sessionStorage.setItem(KEPT + place, token);
+    } catch {
+        // as above
+    }
 }
 
 export class Link {
@@ -67,6 +87,7 @@ export class Link {
     readonly presence = signal<ReadonlyMap<number, Presence>>(new Map());
     readonly canWrite = signal(true);
     readonly blocked = signal<{ file: string; message: string; line: number } | null>(null);
+    readonly failed = signal(''); // a file that could not be written, and why
     readonly reason = signal(''); // why it was refused
     private readonly place: string;
     private readonly document: StudioDocument;
@@ -126,9 +147,11 @@ export class Link {
         this.isReady = false;
         this.parts = [];
         this.partBytes = 0;
+        const resume = keptToken(this.place);
         socket.onopen = () => socket.send(JSON.stringify({
             kind: 'hello', ticket, epoch: this.document.isOpen ? this.epoch : 0,
             seq: this.document.isOpen && this.epoch !== 0 ? this.document.seq() : 0,
+            ...(resume === null ? {} : { resume }),
         }));
         socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
             if (typeof data === 'string') {
@@ -173,6 +196,10 @@ export class Link {
                 this.canWrite.value = said.can_write ?? true;
                 this.editors.value = said.editors ?? [];
                 this.writers.value = said.writers ?? [];
+                this.written.value = said.written ?? 0;
+                if (said.resume !== undefined) {
+                    keepToken(this.place, said.resume);
+                }
                 this.pauseMs = PAUSE_FIRST_MS;
                 this.state.value = 'online';
                 this.lastPresence = '';
@@ -192,6 +219,9 @@ export class Link {
             case 'written': this.written.value = said.seq ?? 0; break;
             case 'blocked':
                 this.blocked.value = { file: said.file ?? '', message: said.message ?? '', line: said.line ?? 0 };
+                break;
+            case 'failed':
+                this.failed.value = `${said.file ?? ''}: ${said.message ?? ''}`;
                 break;
             case 'unblocked': this.blocked.value = null; break;
             case 'error':

@@ -23,6 +23,9 @@ declare global {
     }
 }
 
+const HISTORY_MAX = 200; // the most that the server gives at once
+const UNDO_LABEL = 'Undo'; // core/edit/session.c
+
 const root = element('studio', HTMLDivElement);
 
 function Gate({ title, text, href, label }: { title: string; text: string; href?: string; label?: string }): JSX.Element {
@@ -41,6 +44,16 @@ async function loadModule(): Promise<WebAssembly.Module> {
         throw new Failure(answer.status, '', words.notLoaded);
     }
     return WebAssembly.compile(await answer.arrayBuffer());
+}
+
+// What was done before this page was loaded, so that it can still be undone. Which step an earlier undo took back
+// is not told, so those before it are only listed.
+async function remember(doc: StudioDocument, place: string): Promise<void> {
+    const seq = doc.seq();
+    const path = `/api/places/${encodeURIComponent(place)}/ops?from=${Math.max(0, seq - HISTORY_MAX)}&limit=${HISTORY_MAX}`;
+    const { ops } = await get<{ ops: { seq: number; editor: number; label: string }[] }>(path).catch(() => ({ ops: [] }));
+    const last = ops.findLastIndex(({ editor, label }) => editor === doc.editor && label === UNDO_LABEL);
+    doc.remember(ops.filter((each) => each.seq <= seq).map(({ label, ...step }, i) => ({ ...step, label, undone: 0, isOld: i <= last })));
 }
 
 async function start(place: string): Promise<void> {
@@ -67,6 +80,7 @@ async function start(place: string): Promise<void> {
     await link.start();
     refused();
     document.title = `${doc.settings().name} · ${words.title}`;
+    void remember(doc, place);
     if (new URLSearchParams(location.search).has('tour')) {
         studio.tour.value = 0;
     }

@@ -1,5 +1,5 @@
-// What there is to edit (GET /api/schema, core/edit/schema.h).
-export type MemberType = 'bool' | 'u32' | 'f32' | 'vec3' | 'cells' | 'text' | 'choice' | 'colour' | 'rotation'
+// What there is to edit (GET /api/schema).
+export type MemberType = 'boolean' | 'integer' | 'number' | 'vector' | 'cells' | 'text' | 'choice' | 'colour' | 'rotation'
     | 'object' | 'list' | 'texts' | 'vectors' | 'attributes' | 'json';
 
 export interface Member {

@@ -3,26 +3,19 @@
 import { computed, signal } from '@preact/signals';
 
 import type { Diagnostic } from '../core/bridge.ts';
+
 import type { DrawRow, Problem, StudioDocument } from './document.ts';
 import type { Files } from './files.ts';
 import type { Link } from './link.ts';
+import { consoleLog } from './play/console.ts';
 import type { Schema } from './schema.ts';
+import type { ScriptDocument } from './script/contract.ts';
 import type { Viewport } from './view/viewport.ts';
 
 export type Tool = 'select' | 'move' | 'rotate' | 'scale' | 'terrain';
 export type Panel = 'problems' | 'console' | 'assets' | 'history';
 export type Side = 'insert' | 'tree';
 
-export interface Line {
-    id: number;
-    level: 'info' | 'warning' | 'error';
-    side: 'studio' | 'server' | 'client';
-    text: string;
-    path?: string; // of a script
-    line?: number;
-}
-
-const LINES_MAX = 1000;
 const PROBLEMS_MS = 350;
 const NOTICE_MS = 6000;
 
@@ -46,20 +39,18 @@ export class Studio {
     readonly filed = signal(0); // files
     readonly stepped = signal(0); // history
     readonly problems = signal<readonly Problem[]>([]);
-    readonly diagnostics = signal<ReadonlyMap<string, readonly Diagnostic[]>>(new Map()); // of scripts
-    readonly lines = signal<readonly Line[]>([]);
+    readonly faults = signal<ReadonlyMap<string, readonly Diagnostic[]>>(new Map()); // of scripts, by path
     readonly notice = signal('');
     readonly panel = signal<Panel | null>(null);
     readonly side = signal<Side>('insert');
     readonly dialog = signal<'palette' | 'publish' | 'keys' | 'settings' | null>(null);
     readonly open = signal<{ path: string; line: number } | null>(null); // a script
-    readonly scripts = signal<readonly string[]>([]); // tabs
     readonly playing = signal(false);
     readonly tour = signal(-1); // the step; -1: not now
     readonly showsInspector = signal(true);
     readonly showsSide = signal(true);
     view: Viewport | null = null;
-    private lineCount = 0;
+    readonly scriptDocument: ScriptDocument; // what the code editor and the play-test see
     private problemTimer = 0;
     private noticeTimer = 0;
 
@@ -78,6 +69,20 @@ export class Studio {
         this.files = files;
         this.link = link;
         this.schema = schema;
+        this.scriptDocument = {
+            files: () => document.files(),
+            placeJson: () => document.placeJson(),
+            sceneJson: () => document.sceneJson(),
+            on: (event, listener) => document.on(event, listener),
+            writers: () => link.writers.value.map(({ path, editor }) => ({
+                path, isOwn: editor === document.editor,
+                name: link.editors.value.find((each) => each.editor === editor)?.name ?? '',
+            })),
+            onWriters: (listener) => link.writers.subscribe(() => listener()),
+            write: (path, take) => link.write(path, take),
+            get canWrite() { return link.canWrite.value; },
+            placeId: place,
+        };
         document.on('change', ({ rows, gone, order }) => {
             rows.forEach((row) => this.rows.set(row.id, row));
             gone.forEach((id) => this.rows.delete(id));
@@ -93,6 +98,11 @@ export class Studio {
         document.on('files', () => { this.filed.value += 1; this.checkSoon(); });
         document.on('history', () => { this.stepped.value += 1; });
         document.on('refused', (text) => this.say(text, 'error'));
+        link.failed.subscribe((text) => {
+            if (text !== '') {
+                this.say(text, 'error');
+            }
+        });
     }
 
     private checkSoon(): void {
@@ -106,30 +116,23 @@ export class Studio {
     }
 
     // A line for the console, and for a moment where one looks.
-    say(text: string, level: Line['level'] = 'info'): void {
-        this.log({ level, side: 'studio', text });
+    say(text: string, level: 'info' | 'warn' | 'error' = 'info'): void {
+        consoleLog.add([{ side: 'studio', level, text }]);
         this.notice.value = text;
         clearTimeout(this.noticeTimer);
         this.noticeTimer = window.setTimeout(() => { this.notice.value = ''; }, NOTICE_MS);
     }
 
-    log(line: Omit<Line, 'id'>): void {
-        this.lineCount += 1;
-        this.lines.value = [...this.lines.value.slice(-LINES_MAX + 1), { ...line, id: this.lineCount }];
-    }
-
-    setDiagnostics(path: string, found: readonly Diagnostic[]): void {
-        const all = new Map(this.diagnostics.value);
+    setFaults(path: string, found: readonly Diagnostic[]): void {
         const own = found.filter(({ file }) => file === path);
-        if (own.length > 0 || all.delete(path)) {
-            this.diagnostics.value = own.length > 0 ? all.set(path, own) : all;
+        if (own.length > 0 || this.faults.value.has(path)) {
+            const all = new Map(this.faults.value);
+            all.delete(path);
+            this.faults.value = own.length > 0 ? all.set(path, own) : all;
         }
     }
 
     openScript(path: string, line = 0): void {
-        if (!this.scripts.value.includes(path)) {
-            this.scripts.value = [...this.scripts.value, path];
-        }
         this.open.value = { path, line };
     }
 
@@ -171,7 +174,3 @@ export class Studio {
         return this.link.canWrite.value;
     }
 }
-
-// How many lines the list of problems has for scripts.
-export const scriptProblems = (studio: Studio): number =>
-    [...studio.diagnostics.value.values()].reduce((sum, { length }) => sum + length, 0);

@@ -67,8 +67,6 @@ const english = {
     touchHint: 'Touch: tap selects, one finger turns around, two fingers move and zoom. Drag what is selected.',
     pictureLabel: 'The place',
     noWebGl: 'This browser cannot draw the place (it has no WebGL). The lists and the inspector work.',
-    openFiles: 'Open files',
-    closeFile: (path: string) => `Close ${path}`,
     scripts: 'Scripts',
     noScripts: 'There are none yet. A coin, a door or a lift brings one.',
     openScript: (path: string) => `Open ${path}`,
@@ -118,8 +116,6 @@ const english = {
     terrainBox: (number: number) => `Terrain ${number}`,
     blocked: (file: string, line: number, message: string) =>
         `${file}${line > 0 ? `, line ${line}` : ''} was changed outside of the Studio and cannot be read: ${message}. Nothing is written until it is mended.`,
-    lineSides: { studio: 'Studio', server: 'Server', client: 'Client' },
-    noLines: 'What scripts print and what goes wrong appears here.',
     noHistory: 'Nothing was done yet.',
     undidStep: (seq: number) => `Undid ${seq}`,
     byYou: 'you',

@@ -1,9 +1,11 @@
 // Below the picture: problems, the console, files, and what was done.
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import { KIND, type Problem } from '../document.ts';
-import { type Panel, scriptProblems, type Studio } from '../state.ts';
+import { consoleLog } from '../play/console.ts';
+import { ConsoleList } from '../play/console_list.tsx';
+import type { Panel, Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
 import { Assets } from './assets.tsx';
 
@@ -30,6 +32,7 @@ function whereOf(studio: Studio, { kind, id, list, index, member }: Problem): st
 function Problems({ studio }: { studio: Studio }): JSX.Element {
     const problems = studio.problems.value;
     const { blocked } = studio.link;
+    const faults = [...studio.faults.value].flatMap(([path, all]) => all.map((each) => [path, each] as const));
     return (
         <ul class="lines" aria-label={words.panels.problems}>
             {blocked.value !== null && <li class="error">
@@ -38,30 +41,11 @@ function Problems({ studio }: { studio: Studio }): JSX.Element {
                 <li key={i} class="error"><button type="button" onClick={() => showProblem(studio, problem)}>
                     <strong>{whereOf(studio, problem)}</strong> {problem.message}</button></li>
             ))}
-            {[...studio.diagnostics.value.values()].flat().map(({ file, line, level, message }, i) => (
-                <li key={`script ${i}`} class={level}><button type="button" onClick={() => studio.openScript(file, line)}>
-                    <strong>{file}:{line}</strong> {message}</button></li>
+            {faults.map(([path, { level, line, message }], i) => (
+                <li key={`${path} ${i}`} class={level}><button type="button" onClick={() => studio.openScript(path, line)}>
+                    <strong>{path}:{line}</strong> {message}</button></li>
             ))}
-            {problems.length === 0 && studio.diagnostics.value.size === 0 && blocked.value === null && <li class="soft">{words.noProblems}</li>}
-        </ul>
-    );
-}
-
-function Console({ studio }: { studio: Studio }): JSX.Element {
-    const list = useRef<HTMLUListElement>(null);
-    const lines = studio.lines.value.slice(-SHOWN_LINES);
-    useEffect(() => { list.current?.lastElementChild?.scrollIntoView({ block: 'nearest' }); }, [lines.length]);
-    return (
-        <ul class="lines mono" ref={list} aria-label={words.panels.console}>
-            {lines.map(({ id, level, side, text, path, line }) => (
-                <li key={id} class={level}>
-                    <span class="where">{words.lineSides[side]}</span>{' '}
-                    {path !== undefined
-                        ? <button type="button" onClick={() => studio.openScript(path, line ?? 0)}>{path}:{line} {text}</button>
-                        : <span>{text}</span>}
-                </li>
-            ))}
-            {lines.length === 0 && <li class="soft">{words.noLines}</li>}
+            {problems.length === 0 && faults.length === 0 && blocked.value === null && <li class="soft">{words.noProblems}</li>}
         </ul>
     );
 }
@@ -89,7 +73,7 @@ export function Bottom({ studio }: { studio: Studio }): JSX.Element {
     const now = studio.panel.value;
     const [height, setHeight] = useState(200);
     const counts: Partial<Record<Panel, number>> = {
-        problems: studio.problems.value.length + scriptProblems(studio) + (studio.link.blocked.value === null ? 0 : 1),
+        problems: studio.problems.value.length + [...studio.faults.value.values()].flat().length + (studio.link.blocked.value === null ? 0 : 1),
     };
     const resize = (event: PointerEvent): void => {
         const from = event.clientY + height;
@@ -121,7 +105,7 @@ export function Bottom({ studio }: { studio: Studio }): JSX.Element {
             <div id="bottom-panel" role="tabpanel" aria-labelledby={`tab-${now ?? 'problems'}`} hidden={now === null}
                 tabIndex={0} style={{ height: `${height}px` }}>
                 {now === 'problems' && <Problems studio={studio} />}
-                {now === 'console' && <Console studio={studio} />}
+                {now === 'console' && <ConsoleList log={consoleLog} onOpen={(path, line) => studio.openScript(path, line)} />}
                 {now === 'assets' && <Assets studio={studio} />}
                 {now === 'history' && <History studio={studio} />}
             </div>

@@ -193,15 +193,15 @@ function TagsField({ value, label, describedBy, set }: FieldProps): JSX.Element 
 function Control(props: FieldProps): JSX.Element {
     const { member, value, label, describedBy, set } = props;
     switch (member.type) {
-        case 'bool':
+        case 'boolean':
             return <input type="checkbox" aria-label={label} aria-describedby={describedBy} checked={value === true}
                 ref={(box) => { if (box !== null) { box.indeterminate = value === MIXED; } }}
                 onChange={(event) => set(event.currentTarget.checked)} />;
-        case 'u32':
-        case 'f32':
+        case 'integer':
+        case 'number':
             return <NumberField value={value} label={label} low={member.low} high={member.high}
-                whole={member.type === 'u32'} describedBy={describedBy} set={set} />;
-        case 'vec3': case 'cells': case 'rotation': return <VectorField {...props} />;
+                whole={member.type === 'integer'} describedBy={describedBy} set={set} />;
+        case 'vector': case 'cells': case 'rotation': return <VectorField {...props} />;
         case 'colour': return <ColourField {...props} />;
         case 'choice':
             return (

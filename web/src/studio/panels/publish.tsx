@@ -101,7 +101,7 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
                 return;
             }
             if (usesPicture && picture !== null) {
-                await putPicture(`${base}/pictures/0`, picture.blob).catch((cause: unknown) => studio.say(messageOf(cause), 'warning'));
+                await putPicture(`${base}/pictures/0`, picture.blob).catch((cause: unknown) => studio.say(messageOf(cause), 'warn'));
             }
             setState({ phase: 'done', revision: sent.revision_id });
         } catch (cause) {

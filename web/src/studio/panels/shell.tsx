@@ -5,9 +5,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { press } from '../commands.ts';
 import { insertKit, type Kit } from '../kits.ts';
-import type { PlayPaneProps } from '../play/play_pane.tsx';
-import { scriptDocument } from '../script/adapter.ts';
-import type { ScriptPaneProps } from '../script/script_pane.tsx';
+import type { PlayPane } from '../play/play_pane.tsx';
+import type { ScriptPane } from '../script/script_pane.tsx';
 import type { Side, Studio } from '../state.ts';
 import { Viewport } from '../view/viewport.ts';
 import { words } from '../words_studio.ts';
@@ -21,21 +20,20 @@ import { KIT_TYPE, Toolbox } from './toolbox.tsx';
 import { Tour } from './tour.tsx';
 import { Tree } from './tree.tsx';
 
-
-// The editor and the play-test are chunks of their own, fetched when they are first wanted.
-const PANES = import.meta.glob<Record<string, unknown>>(['../script/script_pane.tsx', '../play/play_pane.tsx']);
-
 const CHECK_LATER_MS = 1500;
 
-function usePane<P>(isWanted: boolean, file: string, name: string): ComponentType<P> | null {
+// The editor and the play-test are chunks of their own, fetched when they are first wanted.
+function usePane<P>(isWanted: boolean, load: () => Promise<ComponentType<P>>): ComponentType<P> | null {
     const [Pane, setPane] = useState<ComponentType<P> | null>(null);
     useEffect(() => {
         if (isWanted && Pane === null) {
-            void PANES[file]?.().then((loaded) => setPane(() => loaded[name] as ComponentType<P>));
+            load().then((loaded) => setPane(() => loaded), () => location.reload());
         }
     }, [isWanted]);
     return Pane;
 }
+const loadScript = async (): Promise<typeof ScriptPane> => (await import('../script/script_pane.tsx')).ScriptPane;
+const loadPlay = async (): Promise<typeof PlayPane> => (await import('../play/play_pane.tsx')).PlayPane;
 
 function Picture({ studio }: { studio: Studio }): JSX.Element {
     const canvas = useRef<HTMLCanvasElement>(null);
@@ -76,15 +74,16 @@ function Picture({ studio }: { studio: Studio }): JSX.Element {
 function Middle({ studio }: { studio: Studio }): JSX.Element {
     const open = studio.open.value;
     const isPlaying = studio.playing.value;
-    const ScriptPane = usePane<ScriptPaneProps>(open !== null, '../script/script_pane.tsx', 'ScriptPane');
-    const PlayPane = usePane<PlayPaneProps>(isPlaying, '../play/play_pane.tsx', 'PlayPane');
+    const Script = usePane(open !== null, loadScript);
+    const Play = usePane(isPlaying, loadPlay);
+    const { scriptDocument, files } = studio;
     // Scripts that nobody has opened are checked too, once there is time for it.
     useEffect(() => {
         let compiler: { end(): void } | null = null;
         let isGone = false;
         const timer = setTimeout(() => void import('../script/place_compiler.ts').then(({ startPlaceCompiler }) => {
-            compiler = isGone ? null : startPlaceCompiler(scriptDocument(studio), studio.files,
-                (path, found) => studio.setDiagnostics(path, found));
+            compiler = isGone ? null
+                : startPlaceCompiler(scriptDocument, files, (path, found) => studio.setFaults(path, found));
         }).catch(() => undefined), CHECK_LATER_MS); // without it the editor still checks what is open
         return () => {
             isGone = true;
@@ -95,32 +94,21 @@ function Middle({ studio }: { studio: Studio }): JSX.Element {
     const both = open !== null && isPlaying ? ' half' : ''; // a script beside the place that runs it
     return (
         <main class="middle-column">
-            {studio.scripts.value.length > 0 && <div class="tabs files" role="tablist" aria-label={words.openFiles}>
-                <button type="button" role="tab" aria-selected={open === null} onClick={() => { studio.open.value = null; }}>{words.scene}</button>
-                {studio.scripts.value.map((path) => (
-                    <span key={path} class="tab">
-                        <button type="button" role="tab" aria-selected={open?.path === path} onClick={() => studio.openScript(path)}>{path.split('/').at(-1)}</button>
-                        <button type="button" class="close" aria-label={words.closeFile(path)} onClick={() => {
-                            studio.scripts.value = studio.scripts.value.filter((each) => each !== path);
-                            if (open?.path === path) {
-                                studio.open.value = null;
-                            }
-                        }}>✕</button>
-                    </span>
-                ))}
+            {open !== null && <div class="tabs files">
+                <button type="button" class="back" onClick={() => { studio.open.value = null; }}>‹ {words.scene}</button>
             </div>}
             <div class="stage">
                 <Picture studio={studio} />
                 {open !== null && <div class={`over${both}`}>
-                    {ScriptPane !== null
-                        ? <ScriptPane document={scriptDocument(studio)} files={studio.files} path={open.path} line={open.line} hasTabs={false}
-                            onShow={(path) => studio.openScript(path)} onDiagnostics={(path, found) => studio.setDiagnostics(path, found)} />
-                        : <p role="status">{words.loading}</p>}
+                    {Script === null ? <p role="status">{words.loading}</p>
+                        : <Script document={scriptDocument} files={files} path={open.path} line={open.line}
+                            onShow={(path) => { studio.open.value = path === '' ? null : { path, line: 0 }; }}
+                            onDiagnostics={(path, found) => studio.setFaults(path, found)} />}
                 </div>}
-                {isPlaying && <div class={`over right${both}`}>{PlayPane !== null
-                    ? <PlayPane document={scriptDocument(studio)} files={studio.files} onLine={(line) => studio.log(line)}
-                        onStop={() => { studio.playing.value = false; }} />
-                    : <p role="status">{words.loading}</p>}</div>}
+                {isPlaying && <div class={`over right${both}`}>{Play === null ? <p role="status">{words.loading}</p>
+                    : <Play document={scriptDocument} files={files} hasConsole={false}
+                        onOpen={(path, line) => studio.openScript(path, line)}
+                        onStop={() => { studio.playing.value = false; }} />}</div>}
                 <Tour studio={studio} />
             </div>
         </main>

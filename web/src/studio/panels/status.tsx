@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { ScriptStatus } from '../script/status.tsx';
-import { scriptProblems, type Studio } from '../state.ts';
+import type { Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
 
 const CALLS_GOAL = 150; // of the game page
@@ -21,7 +21,7 @@ export function Status({ studio }: { studio: Studio }): JSX.Element {
     }, []);
     studio.ordered.value;
     const saved = studio.saved.value;
-    const count = studio.problems.value.length + scriptProblems(studio);
+    const count = studio.problems.value.length;
     const isHeavy = cost.calls > CALLS_GOAL || cost.triangles > TRIANGLES_GOAL;
     return (
         <footer class="status">

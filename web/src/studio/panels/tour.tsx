@@ -30,6 +30,10 @@ const DONE: readonly ((facts: Facts) => boolean)[] = [
     ({ studio }) => studio.dialog.value === null && document.querySelector('.published') === null,
 ];
 
+// What each step is about, to be shown where it is.
+const TARGETS = ['.stage', '[data-kit=block]', '.stage', '.stage', '.member.type-colour', '[data-kit=kill]', '[data-kit=checkpoint]',
+    '[data-command=undo]', '.toolbar .publish', '.toolbar .publish'];
+
 export const TOUR_STEPS = DONE.length;
 
 export function Tour({ studio }: { studio: Studio }): JSX.Element | null {
@@ -39,15 +43,21 @@ export function Tour({ studio }: { studio: Studio }): JSX.Element | null {
         started.current = {
             count: studio.rows.size, eye: eyeOf(studio), places: placesOf(studio), seq: studio.document.seq(),
         };
+        const target = document.querySelector(TARGETS[at] ?? '#none');
+        target?.classList.add('pointed');
+        const unpoint = (): void => target?.classList.remove('pointed');
         if (at < 0 || at >= TOUR_STEPS - 1) {
-            return undefined;
+            return unpoint;
         }
         const timer = setInterval(() => {
             if (DONE[at]?.({ studio, started: started.current }) === true) {
                 studio.tour.value = at + 1;
             }
         }, 300);
-        return () => clearInterval(timer);
+        return () => {
+            clearInterval(timer);
+            unpoint();
+        };
     }, [at]);
     const step = words.tour.steps[at];
     if (at < 0 || step === undefined) {

@@ -8,7 +8,8 @@ import { Button } from '../../ui/parts.tsx';
 import type { ScriptDocument, ScriptFiles } from '../script/contract.ts';
 import { PlaceScripts } from '../script/place_scripts.ts';
 import { scriptStats } from '../script/status.tsx';
-import { type ConsoleLine, type LineTables, toConsoleLine } from './console_line.ts';
+import { consoleLog, type LineTables } from './console.ts';
+import { ConsoleList } from './console_list.tsx';
 import './play.css';
 import { ScriptBridge } from './script_bridge.ts';
 import { words } from './words_play.ts';
@@ -49,18 +50,13 @@ class Run {
     private readonly scripts: PlaceScripts;
     private readonly ends: (() => void)[];
 
-    private readonly tell: (line: ConsoleLine) => void;
-
-    constructor(document: ScriptDocument, files: ScriptFiles, tell: (line: ConsoleLine) => void, left: () => void) {
+    constructor(document: ScriptDocument, files: ScriptFiles, left: () => void) {
         this.document = document;
-        this.tell = tell;
         this.scripts = new PlaceScripts(document, files);
         this.bridge = new ScriptBridge({
-            log: ({ lines }) => {
-                const paths = document.files().map(({ path }) => path);
-                lines.forEach((line) => tell(toConsoleLine(line, this.tables, paths)));
-            },
-            note: (level, text) => this.note(level, text),
+            log: ({ lines }) => consoleLog.add(lines, this.tables, document.files().map(({ path }) => path)),
+            note: (level, text) => consoleLog.add([{ side: 'studio', level, text }], this.tables,
+                document.files().map(({ path }) => path)),
             left,
         });
         const later = (): void => {
@@ -72,10 +68,6 @@ class Run {
             const numbers = this.bridge.numbers.value;
             scriptStats.value = { ...scriptStats.peek(), play: numbers };
         }));
-    }
-
-    private note(level: 'info' | 'error', text: string): void {
-        this.tell(toConsoleLine({ side: 'studio', level, text }, this.tables, this.document.files().map(({ path }) => path)));
     }
 
     async start(port: MessagePort): Promise<void> {
@@ -90,7 +82,8 @@ class Run {
         } catch (error) {
             const message = error instanceof Error ? error.message : String(error);
             this.bridge.state.value = { kind: 'failed', message };
-            this.note('error', message);
+            consoleLog.add([{ side: 'studio', level: 'error', text: message }], this.tables,
+                this.document.files().map(({ path }) => path));
         }
     }
 
@@ -110,7 +103,8 @@ class Run {
                 this.bridge.applyDiff({ files: changed });
             }
         } catch (error) {
-            this.note('error', error instanceof Error ? error.message : String(error));
+            consoleLog.add([{ side: 'studio', level: 'error', text: error instanceof Error ? error.message : String(error) }],
+                this.tables, this.document.files().map(({ path }) => path));
         }
         this.isBusy = false;
         if (this.isDue) {
@@ -124,7 +118,7 @@ class Run {
         clearTimeout(this.timer);
         this.ends.forEach((end) => end());
         this.bridge.stop();
-        scriptStats.value = { ...scriptStats.value, play: null };
+        scriptStats.value = { ...scriptStats.peek(), play: null };
     }
 }
 
@@ -168,16 +162,22 @@ function Invite({ placeId }: { placeId: string }): JSX.Element {
 export interface PlayPaneProps {
     document: ScriptDocument;
     files: ScriptFiles;
-    onLine: (line: ConsoleLine) => void; // for the console
-    onStop: () => void;
+    onOpen?: ((path: string, line: number) => void) | undefined; // a line of the console was clicked
+    onStop?: (() => void) | undefined;
+    hasConsole?: boolean; // false: the page shows consoleLog elsewhere
 }
 
-export function PlayPane({ document, files, onLine, onStop }: PlayPaneProps): JSX.Element {
-    const [turn, setTurn] = useState(1); // another number: another run
+export function PlayPane({ document, files, onOpen, onStop, hasConsole = true }: PlayPaneProps): JSX.Element {
+    const [turn, setTurn] = useState(1); // 0: stopped; another number: another run
     const [mode, setMode] = useState<'here' | 'server'>('here');
     const [isPaused, setPaused] = useState(false);
     const [, redraw] = useState(0);
-    const run = useMemo(() => mode === 'server' ? null : new Run(document, files, onLine, onStop),
+    const stop = (): void => {
+        setTurn(0);
+        setPaused(false);
+        onStop?.();
+    };
+    const run = useMemo(() => turn === 0 || mode === 'server' ? null : new Run(document, files, stop),
         [turn, mode, document, files]);
     useEffect(() => {
         if (run === null) {
@@ -203,9 +203,10 @@ export function PlayPane({ document, files, onLine, onStop }: PlayPaneProps): JS
     return (
         <section class="play-pane">
             <div class="play-bar" role="toolbar" aria-label={words.play}>
-                <Button onClick={onStop}>{words.stop}</Button>
-                <Button quiet onClick={again}>{words.again}</Button>
-                {run !== null && <Button quiet pressed={isPaused} onClick={() => {
+                {turn === 0 ? <Button onClick={again}>{words.play}</Button>
+                    : <Button onClick={stop}>{words.stop}</Button>}
+                {turn !== 0 && <Button quiet onClick={again}>{words.again}</Button>}
+                {turn !== 0 && run !== null && <Button quiet pressed={isPaused} onClick={() => {
                     run.bridge.pause(!isPaused);
                     setPaused(!isPaused);
                 }}>{isPaused ? words.go : words.pause}</Button>}
@@ -214,16 +215,18 @@ export function PlayPane({ document, files, onLine, onStop }: PlayPaneProps): JS
                         <option value="here">{words.here}</option>
                         <option value="server">{words.server}</option>
                     </select></label>}
-                {mode === 'server' && <Invite placeId={placeId} />}
+                {turn !== 0 && mode === 'server' && <Invite placeId={placeId} />}
                 {numbers !== null && <span class="play-numbers">{words.tick(numbers.tickMs)}</span>}
             </div>
             <div class="play-stage">
-                {mode === 'server' && <ServerScreen key={turn} placeId={placeId} />}
+                {turn === 0 && <p class="play-empty">{words.stopped}</p>}
+                {turn !== 0 && mode === 'server' && <ServerScreen key={turn} placeId={placeId} />}
                 {run !== null && state?.kind !== 'failed' &&
                     <Screen key={turn} onPort={(port) => void run.start(port)} />}
                 {state?.kind === 'failed' && <div class="play-empty" role="alert"><strong>{words.failed}</strong>
                     <p>{state.message}</p><Button onClick={again}>{words.again}</Button></div>}
             </div>
+            {hasConsole && <ConsoleList log={consoleLog} onOpen={onOpen} />}
         </section>
     );
 }

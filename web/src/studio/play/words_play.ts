@@ -5,6 +5,7 @@ const english = {
     again: 'Start again',
     pause: 'Pause',
     go: 'Go on',
+    starting: 'Starting the place …',
     failed: 'The place cannot be played yet',
     here: 'Here, alone',
     server: 'On the server, with friends',
@@ -14,8 +15,16 @@ const english = {
     copied: 'Copied. People who may test this place can open it.',
     notCopied: (link: string) => `Copy this link: ${link}`,
     serverHint: 'What you save is built and runs there at once.',
+    noServer: 'This place has no draft on a server, so it is played here.',
+    stopped: 'Press “Play” to try the place. What happens in it changes nothing of what you build.',
     tick: (ms: number) => `One tick ${ms.toFixed(2)} ms`,
+    console: 'What scripts said',
+    clear: 'Clear',
+    silent: 'Nothing yet. What scripts print and where they fail is shown here.',
+    sides: { server: 'server', client: 'client', studio: 'studio' },
+    times: (count: number) => `${count} ×`,
     name: 'You',
+    open: (file: string, line: number) => line > 0 ? `Open ${file}, line ${line}` : `Open ${file}`,
 };
 
 export const words: typeof english = english;

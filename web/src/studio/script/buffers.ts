@@ -199,7 +199,7 @@ export class Workspace {
         this.files = files;
         offerOpenTexts(document, (path) => this.find(path)?.content());
         document.on('files', () => this.look());
-        document.onWriters?.(() => { this.change.value += 1; });
+        document.onWriters?.(() => { this.change.value = this.change.peek() + 1; });
         globalThis.addEventListener?.('beforeunload', (event) => {
             if (this.unsaved().length > 0) {
                 event.preventDefault();
@@ -268,7 +268,7 @@ export class Workspace {
     }
 
     private look(): void {
-        this.change.value += 1;
+        this.change.value = this.change.peek() + 1;
         for (const buffer of this.open.value) {
             const hash = this.hash(buffer.path);
             if (hash !== null) {

@@ -15,6 +15,8 @@ const TYPE_NPC = 2;
 const TYPE_SPAWN = 3;
 const TYPE_GROUP = 4;
 const ZONE_OPACITY = 0.35;
+const WIDE_M = 25; // zones that are larger are drawn fainter: one looks through them at everything
+const WIDE_OPACITY = 0.1;
 const HIDDEN_OPACITY = 0.2;
 const SPAWN_COLOUR = 0x3fa7ff;
 const NPC_COLOUR = 0xff9a3d;
@@ -59,7 +61,8 @@ function lookOf(row: DrawRow): Look {
     }
     const isZone = (row.flags & (FLAG.ghost | FLAG.trigger)) === (FLAG.ghost | FLAG.trigger);
     const isHidden = (row.flags & FLAG.visible) === 0 || row.transparency >= 1;
-    const most = isHidden ? HIDDEN_OPACITY : isZone ? ZONE_OPACITY : 1;
+    const isWide = Math.max(...row.half) > WIDE_M;
+    const most = isHidden ? HIDDEN_OPACITY : isZone ? isWide ? WIDE_OPACITY : ZONE_OPACITY : 1;
     const finish = finishOf({ ...look, transparency: isHidden ? 0 : row.transparency });
     const opacity = Math.min(finish.opacity, most);
     const isLarge = (row.shape === SPHERE || row.shape === CYLINDER) && row.half[0] > LARGE_M;

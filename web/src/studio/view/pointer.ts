@@ -247,7 +247,7 @@ export class Pointer {
         const { view } = this;
         const held = view.gizmo.hold();
         const grip = new THREE.Vector3(...view.pick(view.normal(event))?.point ?? [0, 0, 0]);
-        view.studio.document.skip(held.map(({ row }) => row.id));
+        view.studio.document.skip([...held.map(({ row }) => row.id), ...view.markers()]);
         const lowest = Math.min(...held.map(({ row }: { row: DrawRow }) => this.lowestOf(row)));
         return {
             kind: 'surface', held, grip, gesture: view.gizmo.newGesture(), storedMs: performance.now(),

@@ -7,7 +7,7 @@ import { SkyView } from '../../play/sky.ts';
 import { Sun } from '../../play/sun.ts';
 import { TerrainView } from '../../play/terrain.ts';
 import type { Place } from '../../core/bridge.ts';
-import type { Changes, DrawRow, Picked, Triple } from '../document.ts';
+import { FLAG, type Changes, type DrawRow, type Picked, type Triple } from '../document.ts';
 import type { Studio } from '../state.ts';
 import { EditorCamera } from './camera.ts';
 import { Frames } from './frames.ts';
@@ -20,12 +20,16 @@ const SHADOW_PIXELS = 2048;
 const SHADOW_STEP_M = 6;
 const SKY_ROW = new Float64Array([10, 0, 0, 0, 0, 0]); // ten in the morning
 const REACH_M = 4000;
+const GRID_M = 80; // it follows what is looked at
+const FIRST_M = 24; // around the first spawn, for the first picture
 const SELECTED = 0xffc233;
 // Others are told apart by these, in the order of their numbers (Okabe and Ito).
 export const EDITOR_COLOURS = ['#56b4e9', '#e69f00', '#33c79a', '#f0e442', '#ff8a3d', '#e7a3c8', '#8fb8ff', '#ffffff'];
 export const colourOfEditor = (editor: number): string =>
     EDITOR_COLOURS[(editor - 1 + EDITOR_COLOURS.length) % EDITOR_COLOURS.length] ?? '#ffffff';
 
+const TYPE_NPC = 2;
+const TYPE_SPAWN = 3;
 const TYPE_GROUP = 4;
 const box = new THREE.Box3();
 const sphere = new THREE.Sphere();
@@ -51,6 +55,7 @@ export class Viewport {
     private readonly sky = new SkyView();
     private readonly sun: Sun;
     private readonly terrain = new TerrainView();
+    private readonly grid = new THREE.GridHelper(GRID_M, GRID_M, 0x6b7a88, 0x8fa0ae);
     private readonly frames = new Frames(SELECTED);
     private readonly others = new Map<number, Frames>();
     private readonly pointer: Pointer;
@@ -70,12 +75,11 @@ export class Viewport {
         this.renderer.info.autoReset = false;
         this.sun = new Sun(this.scene);
         this.sun.setShadow(SHADOW_PIXELS);
-        const grid = new THREE.GridHelper(200, 200, 0x6b7a88, 0x8fa0ae);
-        grid.material.transparent = true;
-        grid.material.opacity = 0.25;
-        grid.material.depthWrite = false;
+        this.grid.material.transparent = true;
+        this.grid.material.opacity = 0.3;
+        this.grid.material.depthWrite = false;
         this.gizmo = new Gizmo(this);
-        this.scene.add(this.sky.group, this.terrain.group, this.parts.group, grid, this.frames.group,
+        this.scene.add(this.sky.group, this.terrain.group, this.parts.group, this.grid, this.frames.group,
             this.gizmo.helper);
         this.pointer = new Pointer(this);
         this.follow();
@@ -108,7 +112,17 @@ export class Viewport {
         this.apply({ rows: [...studio.rows.values()], gone: [], order: true });
         void this.readTerrain();
         this.resize();
-        this.focus([...studio.rows.keys()]);
+        this.focus(this.firstSight());
+    }
+
+    // What stands near a spawn and is no zone; everything in a place without one.
+    private firstSight(): number[] {
+        const rows = [...this.studio.rows.values()];
+        const spawn = rows.find(({ type }) => type === TYPE_SPAWN);
+        const near = rows.filter(({ position, half, flags }) => spawn !== undefined &&
+            (flags & (FLAG.ghost | FLAG.trigger)) === 0 && Math.max(...half) < FIRST_M &&
+            Math.hypot(...position.map((value, i) => value - spawn.position[i]!)) < FIRST_M);
+        return (near.length > 0 ? near : rows).map(({ id }) => id);
     }
 
     stop(): void {
@@ -214,6 +228,7 @@ export class Viewport {
             this.tellPresence();
         }
         const eye = this.rig.camera.position;
+        this.grid.position.set(Math.round(this.rig.target.x), 0, Math.round(this.rig.target.z));
         this.sky.sight = REACH_M;
         this.sky.update(SKY_ROW, eye, seconds);
         this.sun.set(this.sky.daylight);
@@ -302,7 +317,9 @@ export class Viewport {
 
     // Where something new would stand: on what is in the middle of the picture or under the pointer.
     spot(at = new THREE.Vector2(0, 0)): { point: Triple; normal: Triple } {
+        this.studio.document.skip(this.markers());
         const picked = this.pick(at);
+        this.studio.document.skip([]);
         if (picked !== null && picked.distance < 300) {
             return picked;
         }
@@ -311,6 +328,12 @@ export class Viewport {
         const point = ground !== null && ground.distanceTo(ray.origin) < 300 ? ground.toArray()
             : ray.at(12, corner).toArray();
         return { point, normal: [0, 1, 0] };
+    }
+
+    // Spawns and characters: nothing stands on them.
+    markers(): number[] {
+        return [...this.studio.rows.values()].filter(({ type }) => type === TYPE_NPC || type === TYPE_SPAWN)
+            .map(({ id }) => id);
     }
 
     // The topmost group that has it; what one means by a click.
@@ -329,7 +352,7 @@ export class Viewport {
     // A picture of what is seen, without grid, frames and handles.
     async thumbnail(width: number, height: number): Promise<Blob | null> {
         const tools = this.scene.children.filter((child) => child === this.frames.group ||
-            child === this.gizmo.helper || child instanceof THREE.GridHelper ||
+            child === this.gizmo.helper || child === this.grid ||
             [...this.others.values()].some(({ group }) => group === child));
         const shown = tools.map(({ visible }) => visible);
         tools.forEach((tool) => { tool.visible = false; });

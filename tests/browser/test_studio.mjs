@@ -1,0 +1,340 @@
+// The Studio as people use it: from a new account and a template to a published place; two people in one
+// document; what is wrong is found by a click; keys alone; ten thousand parts.
+//   node test_studio.mjs PROGRAM WEB PLACE SCREENS
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import test, { after, before } from 'node:test';
+
+import { World, checkAccessible, closeBrowser, openBrowser, until } from './support.mjs';
+
+const [, , place, screens] = process.argv.slice(2);
+const DESK = { width: 1280, height: 800 };
+const SMALL = { width: 1024, height: 480 };
+const PARTS = 10_000;
+let up = null;
+let own = null; // of the newcomer
+let id = '';
+
+class Up extends World {
+    command() {
+        return ['up', '--places', dirname(place), '--registration', 'open'];
+    }
+}
+
+async function openPage(viewport, options = {}) {
+    const context = await (await openBrowser()).newContext({ viewport, ...options });
+    const page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    const complaints = [];
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (line) => {
+        if (line.type() === 'error' && !/status of 4\d\d/.test(line.text())) {
+            complaints.push(line.text());
+        }
+    });
+    await page.addInitScript(() => document.addEventListener('securitypolicyviolation', (event) =>
+        console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`)));
+    return { context, page, complaints, go: (path) => page.goto(`http://127.0.0.1:${up.port}${path}`) };
+}
+
+const ask = (page, method, path, body) => page.evaluate(async ([m, p, b]) => {
+    const answer = await fetch(p, {
+        method: m, headers: { 'Content-Type': 'application/json', 'X-Sandlot': '1' },
+        ...(b === undefined ? {} : { body: JSON.stringify(b) }),
+    });
+    return { status: answer.status, body: await answer.json().catch(() => null) };
+}, [method, path, body]);
+
+// The operator's account is made by a link that the program prints.
+async function register(page, username, invitation = undefined) {
+    return (await ask(page, 'POST', '/register', { username, password: 'a sea of violets', ...(invitation === undefined ? {} : { invitation }) })).status;
+}
+
+async function openStudio(user, query = '') {
+    await user.go(`/studio/${id}${query}`);
+    await user.page.waitForSelector('.studio canvas');
+    await until('it is drawn', () => user.page.evaluate(() => window.studio.view?.cost.pictures > 0));
+}
+
+const shot = async (page, name) => {
+    mkdirSync(screens, { recursive: true });
+    await page.screenshot({ path: join(screens, `studio_${name}.png`) });
+};
+const studio = (page, read) => page.evaluate(read);
+const saved = (page) => until('everything is saved', () => studio(page, () => window.studio.saved.value === 'saved'));
+const find = (page, name) => page.evaluate((wanted) => window.studio.document.find(wanted)
+    .map((each) => window.studio.document.entity(each)).filter((each) => each.name === wanted), name);
+
+// Each goes on where the one before it ended.
+let hasFailed = false;
+const step = (name, act) => test(name, async (t) => {
+    if (hasFailed) {
+        t.skip('an earlier one failed');
+        return;
+    }
+    hasFailed = true;
+    await act();
+    hasFailed = false;
+});
+
+before(async () => { up = await Up.start(); });
+after(async () => {
+    await closeBrowser();
+    await up?.stop();
+});
+
+step('a newcomer makes a place from a template and opens it in the Studio', async () => {
+    own = await openPage(SMALL);
+    await own.go('/');
+    assert.equal(await register(own.page, 'maker', /link=([\w-]+)/.exec(up.output)?.[1]), 200);
+    await own.go('/create');
+    await own.page.fill('#new-title', 'First steps');
+    await own.page.click('input[value=blank]');
+    await own.page.click('button:has-text("Make it")');
+    await own.page.waitForURL(/\/create\/place_/);
+    id = /place_[\w-]+/.exec(own.page.url())[0];
+    await own.page.click('a:has-text("Open in Studio")');
+    await own.page.waitForSelector('.studio canvas');
+    await until('it is drawn', () => studio(own.page, () => window.studio.view?.cost.pictures > 0));
+    assert.equal(await own.page.textContent('.toolbar h1'), 'First steps');
+});
+
+step('inserts, drags by its handle and over the ground, colours, undoes and redoes', async () => {
+    const { page } = own;
+    await page.click('[data-kit=block]');
+    await until('a block', async () => (await find(page, 'Block')).length === 1);
+    await saved(page);
+    const [block] = await find(page, 'Block');
+    // On the ground, in the middle of the picture: dragged from its middle to the side.
+    const box = await page.locator('.stage canvas').boundingBox();
+    const spot = await studio(page, () => {
+        const { view, rows, selection } = window.studio;
+        const at = view.rig.camera.position.clone().set(...rows.get(selection.value[0]).position).project(view.rig.camera);
+        window.studio.tool.value = 'select';
+        return [(at.x + 1) / 2, (1 - at.y) / 2];
+    });
+    const [x, y] = [box.x + spot[0] * box.width, box.y + spot[1] * box.height];
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x + 30, y + 10, { steps: 3 });
+    await page.mouse.move(x + 90, y + 20, { steps: 3 });
+    await page.mouse.up();
+    await until('it moved', async () => {
+        const [now] = await find(page, 'Block');
+        return now.transform.position.join() !== block.transform.position.join();
+    });
+    const [moved] = await find(page, 'Block');
+    assert.equal(moved.transform.position[1], block.transform.position[1], 'it stands on the ground');
+    assert.equal(moved.transform.position[0] * 2 % 1, 0, 'on the grid');
+    await saved(page);
+    const colour = page.locator('.member.type-colour input[type=text]').first();
+    await colour.fill('#ff8800');
+    await colour.press('Enter');
+    await until('it is coloured', async () => (await find(page, 'Block'))[0].colour === '#ff8800');
+    const size = page.locator('input[aria-label="Size y"]');
+    await size.fill('2*3-1');
+    await size.press('Enter');
+    await until('a sum', async () => (await find(page, 'Block'))[0].shape.size[1] === 5);
+    await page.locator('.stage canvas').focus();
+    await page.keyboard.press('Control+z');
+    await until('the size is undone', async () => (await find(page, 'Block'))[0].shape.size[1] === 1);
+    await page.keyboard.press('Control+z');
+    await until('the colour is undone', async () => (await find(page, 'Block'))[0].colour === '#4f8fd0');
+    await page.keyboard.press('Control+z');
+    await until('the whole drag is undone at once', async () =>
+        (await find(page, 'Block'))[0].transform.position.join() === block.transform.position.join());
+    for (let i = 0; i < 3; i++) {
+        await page.keyboard.press('Control+y');
+    }
+    await until('all is redone', async () => {
+        const [now] = await find(page, 'Block');
+        return now.shape.size[1] === 5 && now.colour === '#ff8800' &&
+            now.transform.position.join() === moved.transform.position.join();
+    });
+    await saved(page);
+});
+
+step('what the toolbox inserts brings its script; the draft’s files have it', async () => {
+    const { page } = own;
+    await page.click('[data-kit=coin]');
+    await page.click('[data-kit=kill]');
+    await until('both', async () => (await find(page, 'Coin')).length + (await find(page, 'KillBrick')).length === 2);
+    await saved(page);
+    await page.waitForSelector('.scripts button:has-text("Workspace/Coin.lua")');
+    await until('they are files of the draft', async () => {
+        const { body } = await ask(page, 'GET', `/api/places/${id}/draft`);
+        return ['Workspace/Coin.lua', 'Workspace/KillBrick.lua'].every((path) => body.files.some((file) => file.path === path));
+    });
+    await until('and the scene', async () => {
+        const text = await page.evaluate(async (path) => (await fetch(path)).text(), `/api/places/${id}/draft/files/scene.json`);
+        return text.includes('"Coin"') && text.includes('#ff8800');
+    });
+    await page.click('.scripts button:has-text("Workspace/Coin.lua")');
+    await page.waitForSelector('.script-pane, .cm-editor, [class*=script]');
+    await page.click('.back');
+});
+
+step('a second person sees changes and selections at once, and both keep their own undo', async () => {
+    const other = await openPage(SMALL);
+    await other.go('/');
+    assert.equal(await register(other.page, 'friend'), 200);
+    const added = await ask(own.page, 'PUT', `/api/places/${id}/team/friend`, { role: 'editor' });
+    assert.ok(added.status < 300, JSON.stringify(added));
+    await openStudio(other);
+    await until('two are here', () => studio(own.page, () => window.studio.link.editors.value.length === 2));
+    await other.page.click('[data-kit=wedge]');
+    await until('the other one sees it', async () => (await find(own.page, 'Wedge')).length === 1);
+    await until('and what is selected', () => studio(own.page, () =>
+        [...window.studio.link.presence.value.values()].some(({ selection }) => selection.length === 1)));
+    await shot(own.page, 'two');
+    await own.page.click('[data-command=undo]');
+    await until('one takes back one’s own', async () => (await find(other.page, 'KillBrick')).length === 0);
+    assert.equal((await find(other.page, 'Wedge')).length, 1);
+    await own.page.click('[data-command=redo]');
+    await until('and does it again', async () => (await find(other.page, 'KillBrick')).length === 1);
+    const hashes = await Promise.all([own, other].map(({ page }) =>
+        studio(page, () => String(window.studio.document.hash()))));
+    assert.equal(hashes[0], hashes[1]);
+    assert.deepEqual(other.complaints, []);
+    await other.context.close();
+    await until('one is left', () => studio(own.page, () => window.studio.link.editors.value.length === 1));
+});
+
+step('a problem is shown, found by a click, and mended', async () => {
+    const { page } = own;
+    await page.evaluate(() => window.studio.document.edit('Set Texture', [{
+        op: 'set', member: 'texture', ids: [window.studio.document.find('Wedge')[0]], value: 'nowhere.png' }]));
+    await page.evaluate(() => window.studio.select([]));
+    await page.click('.status button.wrong:has-text("1 problem")');
+    await page.click('#bottom-panel button:has-text("Wedge")');
+    await until('it is selected', () => studio(page, () =>
+        window.studio.document.name(window.studio.selection.value[0] ?? 0) === 'Wedge'));
+    await page.click('[aria-label="Texture: as by default"]');
+    await until('no problems', () => studio(page, () => window.studio.problems.value.length === 0));
+    await page.click('#tab-problems');
+});
+
+step('keys alone: the palette, the tree, renaming, grouping', async () => {
+    const { page } = own;
+    await page.locator('.stage canvas').focus();
+    await page.keyboard.press('Shift+H');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Home');
+    await page.keyboard.press('F2');
+    await page.keyboard.type('Beginning');
+    await page.keyboard.press('Enter');
+    await until('renamed', async () => (await find(page, 'Beginning')).length === 1);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('select everything');
+    await page.keyboard.press('Enter');
+    await until('selected', () => studio(page, () => window.studio.selection.value.length > 3));
+    await page.keyboard.press('Control+g');
+    await until('grouped', async () => (await find(page, 'Group')).length === 1);
+    await page.keyboard.press('Control+z');
+    await until('and not any more', async () => (await find(page, 'Group')).length === 0);
+});
+
+step('nothing that was done offline is lost', async () => {
+    const { page } = own;
+    await studio(page, () => { window.studio.link.socket.close(); });
+    await page.click('#side-insert');
+    await page.click('[data-kit=spawn]');
+    await until('it is there', async () => (await find(page, 'Spawn2')).length === 1);
+    await saved(page);
+    await page.reload();
+    await page.waitForSelector('.studio canvas');
+    assert.equal((await find(page, 'Spawn2')).length, 1);
+    await until('also undo is still there', () => studio(page, () => window.studio.document.canUndo));
+    await page.click('[data-command=undo]');
+    await until('and works', async () => (await find(page, 'Spawn2')).length === 0);
+});
+
+step('every panel can be used by everybody (axe), in both themes and on a tablet', async () => {
+    const { page } = own;
+    await page.setViewportSize(DESK);
+    await page.click('#tab-history');
+    await until('it is drawn', () => studio(page, () => window.studio.view?.cost.pictures > 0));
+    await checkAccessible(page, 'studio');
+    await page.keyboard.press('Control+k');
+    await page.waitForSelector('dialog[open]');
+    await checkAccessible(page, 'palette');
+    await page.keyboard.press('Escape');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.click('#side-tree');
+    await page.evaluate(() => window.studio.select([window.studio.document.find('Wedge')[0]]));
+    await checkAccessible(page, 'studio, dark');
+    await shot(page, 'dark');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 1024, height: 768 });
+    await page.click('#side-insert');
+    await shot(page, 'tablet');
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is cut off');
+});
+
+step('publishes with notes and a thumbnail, and the link leads to the place', async () => {
+    const { page } = own;
+    await page.setViewportSize(SMALL);
+    await saved(page);
+    await page.click('[data-command=publish]');
+    await page.waitForSelector('.publish-form img');
+    await page.fill('#publish-notes', 'A first course.');
+    await checkAccessible(page, 'publish');
+    await page.click('.publish-form button[type=submit]');
+    await page.waitForSelector('.published .qr', { timeout: 60_000 });
+    await checkAccessible(page, 'published');
+    const link = await page.inputValue('.copy input');
+    assert.ok(link.endsWith(`/place/${id}`));
+    await page.keyboard.press('Escape');
+    const { body } = await ask(page, 'GET', `/api/places/${id}`);
+    assert.equal(body.live, 'r1');
+    assert.deepEqual(body.pictures, [0]);
+    assert.deepEqual(own.complaints, []);
+});
+
+step('ten thousand parts: few calls, few rows, a quick picture', async () => {
+    const { page } = own;
+    await page.evaluate((count) => {
+        const { document: doc } = window.studio;
+        for (let from = 0; from < count; from += 2500) {
+            doc.edit('Many', Array.from({ length: 2500 }, (_, i) => ({
+                op: 'create', entity: {
+                    id: doc.newId(), name: `Part${from + i}`, colour: '#448844',
+                    transform: { position: [(from + i) % 100 * 2, Math.floor((from + i) / 1000), Math.floor((from + i) / 100) % 100 * 2] },
+                    shape: { kind: ['box', 'wedge', 'sphere', 'cylinder'][i % 4] },
+                },
+            })));
+        }
+    }, PARTS);
+    await saved(page);
+    await page.click('#side-tree');
+    await page.setViewportSize({ width: 700, height: 300 });
+    const measured = await page.evaluate(async () => {
+        const { view, document: doc, rows } = window.studio;
+        const median = (all) => all.sort((a, b) => a - b)[all.length >> 1];
+        const pictures = [];
+        for (let i = 0; i < 9; i++) {
+            const before = view.cost.pictures;
+            view.rig.orbit(3, 0);
+            view.moved();
+            while (view.cost.pictures === before) {
+                await new Promise((done) => setTimeout(done, 5));
+            }
+            pictures.push(view.cost.cpuMs);
+        }
+        const timed = (run) => { const from = performance.now(); run(); return performance.now() - from; };
+        const ids = [...rows.keys()].slice(0, 1000);
+        return {
+            parts: rows.size, pictureMs: median(pictures), calls: view.cost.calls,
+            pickMs: median(Array.from({ length: 15 }, () => timed(() => doc.pick([0, 60, 0], [0.6, -0.5, 0.62])))),
+            moveMs: timed(() => doc.edit('Move', [{ op: 'set', member: 'transform.position', values: ids.map((each, i) => [each, [i, 30, 0]]) }])),
+            rows: document.querySelectorAll('[role=treeitem]').length,
+        };
+    });
+    console.log(JSON.stringify(measured));
+    assert.ok(measured.parts > PARTS);
+    assert.ok(measured.calls <= 40, `${measured.calls} calls`);
+    assert.ok(measured.rows <= 100, `${measured.rows} rows`);
+    assert.ok(measured.pickMs <= 2, `a pick takes ${measured.pickMs} ms`);
+    assert.deepEqual(own.complaints, []);
+});
