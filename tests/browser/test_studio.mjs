@@ -219,9 +219,11 @@ step('keys alone: the palette, the tree, renaming, grouping', async () => {
     const { page } = own;
     await page.locator('.stage canvas').focus();
     await page.keyboard.press('Shift+H');
+    await page.waitForSelector('#tree-search:focus');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Home');
     await page.keyboard.press('F2');
+    await page.waitForSelector('.rename:focus');
     await page.keyboard.type('Beginning');
     await page.keyboard.press('Enter');
     await until('renamed', async () => (await find(page, 'Beginning')).length === 1);

@@ -160,7 +160,7 @@ const side = (id: Side, key: string): Command => ({
     run: (studio) => {
         studio.showsSide.value = true;
         studio.side.value = id;
-        document.querySelector<HTMLElement>(id === 'tree' ? '#tree-search' : '.kits button')?.focus();
+        setTimeout(() => document.querySelector<HTMLElement>(id === 'tree' ? '#tree-search' : '.kits button')?.focus(), 50);
     },
 });
 const KIT_KEYS = ['Alt+1', 'Alt+2', 'Alt+3', 'Alt+4', 'Alt+5', 'Alt+6', 'Alt+7', 'Alt+8', 'Alt+9', 'Alt+0', 'Alt+-'];

@@ -60,20 +60,24 @@ const ICONS: Record<string, string> = { part: '◼', prop: '◆', npc: '☻', sp
 function RowName({ studio, id, done }: { studio: Studio; id: number; done: () => void }): JSX.Element {
     const field = useRef<HTMLInputElement>(null);
     useEffect(() => { field.current?.select(); }, []);
-    const save = (): void => {
+    const isOver = useRef(false); // what goes away loses the focus once more
+    const end = (isKept: boolean): void => {
         const name = field.current?.value ?? '';
-        if (name !== studio.document.name(id)) {
+        if (isOver.current) {
+            return;
+        }
+        isOver.current = true;
+        if (isKept && name !== studio.document.name(id)) {
             studio.document.edit(words.steps.rename, [{ op: 'set', member: 'name', ids: [id], value: name === '' ? null : name }]);
         }
         done();
     };
     return <input ref={field} class="rename" aria-label={words.newName} defaultValue={studio.document.name(id)} maxLength={64}
-        onBlur={save} onKeyDown={(event) => {
+        onBlur={() => end(true)} onKeyDown={(event) => {
             event.stopPropagation();
-            if (event.key === 'Enter') {
-                save();
-            } else if (event.key === 'Escape') {
-                done();
+            if (event.key === 'Enter' || event.key === 'Escape') {
+                end(event.key === 'Enter');
+                document.querySelector<HTMLElement>('.tree')?.focus();
             }
         }} />;
 }

@@ -14,7 +14,7 @@ type Act =
     | { kind: 'look' | 'pan' | 'orbit' }
     | { kind: 'box' }
     | { kind: 'surface'; held: ReturnType<Viewport['gizmo']['hold']>; grip: THREE.Vector3; gesture: number;
-        storedMs: number; by: THREE.Vector3; foot: number }
+        storedMs: number; by: THREE.Vector3; foot: number; skip: number[] }
     | { kind: 'paint'; from: THREE.Vector3; to: THREE.Vector3; normal: THREE.Vector3 };
 
 const plane = new THREE.Plane();
@@ -181,7 +181,6 @@ export class Pointer {
             this.selectBox(event);
         } else if (act.kind === 'surface') {
             view.gizmo.moveBy(act.by, act.held, act.gesture, true);
-            view.studio.document.skip([]);
             view.gizmo.follow();
         } else if (act.kind === 'paint') {
             this.brush.visible = false;
@@ -193,7 +192,6 @@ export class Pointer {
     private cancel(): void {
         this.rubber.hidden = true;
         this.brush.visible = false;
-        this.view.studio.document.skip([]);
         this.act = null;
     }
 
@@ -247,11 +245,10 @@ export class Pointer {
         const { view } = this;
         const held = view.gizmo.hold();
         const grip = new THREE.Vector3(...view.pick(view.normal(event))?.point ?? [0, 0, 0]);
-        view.studio.document.skip([...held.map(({ row }) => row.id), ...view.markers()]);
         const lowest = Math.min(...held.map(({ row }: { row: DrawRow }) => this.lowestOf(row)));
         return {
             kind: 'surface', held, grip, gesture: view.gizmo.newGesture(), storedMs: performance.now(),
-            by: new THREE.Vector3(), foot: lowest,
+            by: new THREE.Vector3(), foot: lowest, skip: [...held.map(({ row }) => row.id), ...view.hollow()],
         };
     }
 
@@ -265,7 +262,7 @@ export class Pointer {
     private slide(act: Act & { kind: 'surface' }, event: PointerEvent): void {
         const { view } = this;
         const at = view.normal(event);
-        const picked = view.pick(at);
+        const picked = view.pick(at, act.skip);
         const grid = view.studio.grid.value;
         const snap = (value: number): number => grid === 0 ? value : Math.round(value / grid) * grid;
         if (picked !== null && picked.normal[1] > 0.7) {

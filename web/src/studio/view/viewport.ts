@@ -12,7 +12,7 @@ import type { Studio } from '../state.ts';
 import { EditorCamera } from './camera.ts';
 import { Frames } from './frames.ts';
 import { Gizmo } from './gizmo.ts';
-import { PartsView } from './parts.ts';
+import { PartsView, WIDE_M } from './parts.ts';
 import { Pointer } from './pointer.ts';
 
 const PIXEL_RATIO_MOST = 2;
@@ -310,16 +310,21 @@ export class Viewport {
         return caster.ray;
     }
 
-    pick(at: THREE.Vector2): Picked | null {
+    // Zones as wide as the place, such as the void below it, are chosen in the tree: one would hit nothing else.
+    pick(at: THREE.Vector2, skip: readonly number[] = []): Picked | null {
         const { origin, direction } = this.ray(at);
+        const wide = this.rowsOf(({ flags, half }) => (flags & FLAG.ghost) !== 0 && Math.max(...half) > WIDE_M);
+        this.studio.document.skip([...wide, ...skip]);
         return this.studio.document.pick(origin.toArray(), direction.toArray());
+    }
+
+    private rowsOf(wanted: (row: DrawRow) => boolean): number[] {
+        return [...this.studio.rows.values()].filter(wanted).map(({ id }) => id);
     }
 
     // Where something new would stand: on what is in the middle of the picture or under the pointer.
     spot(at = new THREE.Vector2(0, 0)): { point: Triple; normal: Triple } {
-        this.studio.document.skip(this.markers());
-        const picked = this.pick(at);
-        this.studio.document.skip([]);
+        const picked = this.pick(at, this.hollow());
         if (picked !== null && picked.distance < 300) {
             return picked;
         }
@@ -330,10 +335,9 @@ export class Viewport {
         return { point, normal: [0, 1, 0] };
     }
 
-    // Spawns and characters: nothing stands on them.
-    markers(): number[] {
-        return [...this.studio.rows.values()].filter(({ type }) => type === TYPE_NPC || type === TYPE_SPAWN)
-            .map(({ id }) => id);
+    // Nothing stands on spawns, characters, and what one walks through.
+    hollow(): number[] {
+        return this.rowsOf(({ type, flags }) => type === TYPE_NPC || type === TYPE_SPAWN || (flags & FLAG.ghost) !== 0);
     }
 
     // The topmost group that has it; what one means by a click.
