@@ -107,7 +107,7 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
     "place_id title description creator:any visibility open:boolean revisions:integer live:any "  \
     "beta:any forked_from:any created_at updated_at updated_s:integer trashed_at:any "            \
     "waits_for_approval:boolean removed:boolean moderation?:any pictures:array rights:array team?:array version:integer "                    \
-    "spell_updates:array player_max:any reloads?:array "                                                                       \
+    "spell_updates:array player_max:any draft?:boolean own_thumbnail?:boolean reloads?:array "                                                                       \
     SERVE_LISTING_COUNTS
 #define SERVE_REVISION                                                                            \
     "revision_id state notes maker:any created_at bytes:integer sha256:any job_id:any reason:any "\
