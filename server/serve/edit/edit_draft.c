@@ -97,6 +97,10 @@ static Status write_beginning(EditDraft *draft, EditBuffer *out)
     draft->rows_since = 0;
     draft->row_bytes_since = 0;
     Status status = edit_files_disk(draft, &disk);
+    pthread_mutex_lock(&draft->disk_lock);
+    memcpy(draft->begun_settings, draft->settings_hash, sizeof draft->begun_settings);
+    memcpy(draft->begun_scene, draft->scene_hash, sizeof draft->begun_scene);
+    pthread_mutex_unlock(&draft->disk_lock);
     if (status == STATUS_OK && draft->head.log != 0) {
         const Status loaded = store_edit_load(draft->serve->store, draft->place_id, &load);
         beginning.has_log = loaded == STATUS_OK && loading.rows.status == STATUS_OK &&
@@ -391,10 +395,8 @@ static void keep_checkpoint(EditDraft *draft, const EditReport *report)
     if (report->flag) {
         StoreEditHead head = {.epoch = draft->head.epoch, .log = draft->head.epoch};
         head.seq = head.written = report->seq;
-        pthread_mutex_lock(&draft->disk_lock);
-        memcpy(head.settings_hash, draft->settings_hash, sizeof head.settings_hash);
-        memcpy(head.scene_hash, draft->scene_hash, sizeof head.scene_hash);
-        pthread_mutex_unlock(&draft->disk_lock);
+        memcpy(head.settings_hash, draft->begun_settings, sizeof head.settings_hash);
+        memcpy(head.scene_hash, draft->begun_scene, sizeof head.scene_hash);
         status = store_edit_begin(draft->serve->store, draft->place_id, &head, report->bytes,
                                   report->byte_count);
         if (status == STATUS_OK) {

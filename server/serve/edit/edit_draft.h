@@ -68,6 +68,7 @@ typedef struct EditDraft {
     EditLinkReader reader;
     uint32_t life;
     StoreEditHead head;
+    uint8_t begun_settings[SHA256_BYTES], begun_scene[SHA256_BYTES]; // texts it began with
     EditSeat seats[EDIT_EDITORS_MAX + 1];
     EditCounts life_counts;
     uint64_t idle_ms, checked_ms;
@@ -89,7 +90,7 @@ typedef struct EditDraft {
     uint64_t file_epoch, file_account;
     uint64_t written_seq;
     pthread_mutex_t disk_lock; // held while the folder is read or written, for what follows
-    uint8_t settings_hash[SHA256_BYTES], scene_hash[SHA256_BYTES]; // as they are on disk
+    uint8_t settings_hash[SHA256_BYTES], scene_hash[SHA256_BYTES]; // as they were last seen
     uint64_t fingerprint;
 } EditDraft;
 
