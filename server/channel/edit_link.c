@@ -346,6 +346,8 @@ void edit_report_write(const EditReport *report, EditBuffer *out)
         edit_buffer_varint(out, report->seq);
         write_text_if(report->has_settings, report->settings, out);
         write_text_if(report->has_scene, report->scene, out);
+        edit_buffer_append(out, report->settings_known, SHA256_BYTES);
+        edit_buffer_append(out, report->scene_known, SHA256_BYTES);
         edit_buffer_varint(out, report->file_count);
         break;
     case EDIT_LINK_LOOK:
@@ -416,6 +418,8 @@ static void read_write(ByteReader *reader, EditReport *report)
     report->seq = byte_read_varint(reader);
     report->has_settings = read_text_if(reader, &report->settings);
     report->has_scene = read_text_if(reader, &report->scene);
+    report->settings_known = byte_read_bytes(reader, SHA256_BYTES);
+    report->scene_known = byte_read_bytes(reader, SHA256_BYTES);
     report->file_count = byte_read_count(reader, 2 * EDIT_FILES_MAX);
     report->files = *reader;
     for (uint32_t i = 0; i < report->file_count && reader->status == STATUS_OK; i++) {

@@ -169,8 +169,9 @@ typedef struct EditReport {
     size_t byte_count;
     EditReportRow rows[EDIT_BATCH_MAX]; // ROWS
     uint32_t row_count;
-    bool has_settings, has_scene; // WRITE
+    bool has_settings, has_scene; // WRITE: they change
     Text settings, scene;
+    const uint8_t *settings_known, *scene_known; // hashes of what the process knows of the disk
     uint32_t file_count;
     ByteReader files; // a copy of it is read by edit_report_file
     EditCounts counts;

@@ -115,6 +115,7 @@ TEST(reports_are_read_as_they_were_written)
     edit_buffer_clear(&out);
     report = (EditReport){.type = EDIT_LINK_WRITE, .seq = 9, .has_scene = true, .file_count = 2};
     report.scene = text_from("{}");
+    report.settings_known = report.scene_known = hash;
     edit_report_write(&report, &out);
     edit_report_file_write(&(EditReportFile){.path = text_from("a.lua"), .hash = hash}, &out);
     edit_report_file_write(&(EditReportFile){.path = text_from("b.lua"), .known = hash}, &out);
@@ -152,7 +153,8 @@ TEST(reports_are_read_as_they_were_written)
 
 TEST(what_only_a_host_says_and_what_is_too_much_is_refused)
 {
-    uint8_t bytes[64] = {0};
+    static const uint8_t hashes[2 * SHA256_BYTES] = {0};
+    uint8_t bytes[128] = {0};
     for (EditLinkType type = EDIT_LINK_NONE; type < EDIT_LINK_READY; type++) {
         CHECK(edit_report_read(type, bytes, 0, &again) != STATUS_OK);
     }
@@ -165,6 +167,7 @@ TEST(what_only_a_host_says_and_what_is_too_much_is_refused)
         byte_write_varint(&writer, 1);
         byte_write_bool(&writer, false);
         byte_write_bool(&writer, false);
+        byte_write_bytes(&writer, hashes, sizeof hashes);
         byte_write_varint(&writer, 1);
         byte_write_varint(&writer, i == 0 ? 3 : 0);
         byte_write_bytes(&writer, "a\0b", i == 0 ? 3 : 0);

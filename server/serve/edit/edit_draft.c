@@ -23,7 +23,7 @@
 #define TURN_MS      250
 #define START_MS     20000
 #define IDLE_MS      180000 // without editors
-#define END_MS       4000   // to write what is left
+#define END_MS       2000   // to write what is left
 #define CHECK_MS     10000  // whether editors still may
 #define LIVES_MAX    5      // that end within LIFE_MS
 #define LIFE_MS      30000
@@ -97,6 +97,10 @@ static Status write_beginning(EditDraft *draft, EditBuffer *out)
     draft->rows_since = 0;
     draft->row_bytes_since = 0;
     Status status = edit_files_disk(draft, &disk);
+    pthread_mutex_lock(&draft->disk_lock);
+    memcpy(draft->begun_settings, draft->settings_hash, sizeof draft->begun_settings);
+    memcpy(draft->begun_scene, draft->scene_hash, sizeof draft->begun_scene);
+    pthread_mutex_unlock(&draft->disk_lock);
     if (status == STATUS_OK && draft->head.log != 0) {
         const Status loaded = store_edit_load(draft->serve->store, draft->place_id, &load);
         beginning.has_log = loaded == STATUS_OK && loading.rows.status == STATUS_OK &&
@@ -391,10 +395,8 @@ static void keep_checkpoint(EditDraft *draft, const EditReport *report)
     if (report->flag) {
         StoreEditHead head = {.epoch = draft->head.epoch, .log = draft->head.epoch};
         head.seq = head.written = report->seq;
-        pthread_mutex_lock(&draft->disk_lock);
-        memcpy(head.settings_hash, draft->settings_hash, sizeof head.settings_hash);
-        memcpy(head.scene_hash, draft->scene_hash, sizeof head.scene_hash);
-        pthread_mutex_unlock(&draft->disk_lock);
+        memcpy(head.settings_hash, draft->begun_settings, sizeof head.settings_hash);
+        memcpy(head.scene_hash, draft->begun_scene, sizeof head.scene_hash);
         status = store_edit_begin(draft->serve->store, draft->place_id, &head, report->bytes,
                                   report->byte_count);
         if (status == STATUS_OK) {
@@ -506,6 +508,7 @@ static bool take_report(EditDraft *draft, const EditLinkMessage *message)
         ask_files(draft, true, NULL);
         break;
     case EDIT_LINK_HELD:
+        draft->is_finished = draft->is_finished || report->number == 0;
         edit_draft_held(draft, report->number);
         break;
     case EDIT_LINK_NEED:
@@ -684,8 +687,9 @@ static void finish(EditDraft *draft)
     if (is_gone || is_written(draft)) {
         return;
     }
+    draft->is_finished = false;
     put_number(draft, EDIT_LINK_HOLD, 0);
-    while (now_ms() < until && !is_written(draft)) {
+    while (now_ms() < until && !draft->is_finished) {
         if (channel_flush(&draft->channel) == STATUS_TRUNCATED) {
             return;
         }

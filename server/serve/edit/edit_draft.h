@@ -68,10 +68,12 @@ typedef struct EditDraft {
     EditLinkReader reader;
     uint32_t life;
     StoreEditHead head;
+    uint8_t begun_settings[SHA256_BYTES], begun_scene[SHA256_BYTES]; // texts it began with
     EditSeat seats[EDIT_EDITORS_MAX + 1];
     EditCounts life_counts;
     uint64_t idle_ms, checked_ms;
     uint64_t last_account; // who changed something last
+    bool is_finished;      // all is written, and it takes nothing more
     uint32_t rows_since;   // the last checkpoint
     size_t row_bytes_since;
     char bounds[HOST_BOUNDS_NAME_BYTES];
@@ -81,13 +83,14 @@ typedef struct EditDraft {
     pthread_mutex_t file_lock;
     pthread_cond_t file_wake;
     bool file_stop, file_look;
+    bool must_retry;     // at the next turn
     uint8_t *file_write; // a report EDIT_LINK_WRITE; NULL: none
     size_t file_write_bytes;
     uint32_t file_life;
     uint64_t file_epoch, file_account;
     uint64_t written_seq;
     pthread_mutex_t disk_lock; // held while the folder is read or written, for what follows
-    uint8_t settings_hash[SHA256_BYTES], scene_hash[SHA256_BYTES]; // as they are on disk
+    uint8_t settings_hash[SHA256_BYTES], scene_hash[SHA256_BYTES]; // as they were last seen
     uint64_t fingerprint;
 } EditDraft;
 

@@ -31,22 +31,28 @@ typedef struct Look {
     Hash64 print;
 } Look;
 
-// Names, sizes and times; a file is read only when one of them has changed.
+// Name, size and time of one; 0: it is not there.
+static uint64_t file_print(const EditDraft *draft, const char *path)
+{
+    char whole[SERVE_PATH_BYTES];
+    struct stat about;
+    if (snprintf(whole, sizeof whole, "%s/%s", draft->folder, path) >= (int)sizeof whole ||
+        lstat(whole, &about) != 0) {
+        return 0;
+    }
+    Hash64 one = HASH64_INIT;
+    hash_bytes(&one, path, strlen(path));
+    hash_u64(&one, (uint64_t)about.st_size);
+    hash_u64(&one, (uint64_t)about.st_ino);
+    hash_u64(&one, (uint64_t)about.st_mtim.tv_sec * 1000000000u + (uint64_t)about.st_mtim.tv_nsec);
+    return one.state;
+}
+
+// A file is read only when one of these has changed.
 static void look_at_file(void *user, const char *path)
 {
     Look *look = user;
-    char whole[SERVE_PATH_BYTES];
-    struct stat about;
-    if (snprintf(whole, sizeof whole, "%s/%s", look->draft->folder, path) < (int)sizeof whole &&
-        lstat(whole, &about) == 0) {
-        Hash64 one = HASH64_INIT;
-        hash_bytes(&one, path, strlen(path));
-        hash_u64(&one, (uint64_t)about.st_size);
-        hash_u64(&one, (uint64_t)about.st_ino);
-        hash_u64(&one,
-                 (uint64_t)about.st_mtim.tv_sec * 1000000000u + (uint64_t)about.st_mtim.tv_nsec);
-        look->print.state += one.state; // in any order
-    }
+    look->print.state += file_print(look->draft, path); // in any order
 }
 
 static uint64_t fingerprint(const EditDraft *draft)
@@ -141,6 +147,7 @@ Status edit_files_disk(EditDraft *draft, EditBuffer *out)
     return status;
 }
 
+// The process waits for it: if it cannot be told now, it is tried again.
 static void tell_disk(EditDraft *draft, uint32_t life)
 {
     Heap heap = heap_make(2 * HEAP_BYTES);
@@ -149,6 +156,10 @@ static void tell_disk(EditDraft *draft, uint32_t life)
     if (edit_files_disk(draft, &disk) == STATUS_OK &&
         file_memory("sandlot-edit", disk.data, disk.bytes, NULL, 0, &descriptor) == STATUS_OK) {
         edit_mail_post(draft, EDIT_MAIL_DISK, 0, life, descriptor, NULL, 0);
+    } else {
+        pthread_mutex_lock(&draft->file_lock);
+        draft->must_retry = true;
+        pthread_mutex_unlock(&draft->file_lock);
     }
     edit_buffer_free(&disk);
 }
@@ -157,7 +168,9 @@ static void tell_disk(EditDraft *draft, uint32_t life)
 
 typedef struct Write {
     EditDraft *draft;
-    char path[EDIT_PATH_BYTES_MAX + 1]; // the last one that was tried
+    uint64_t account;
+    uint8_t settings_hash[SHA256_BYTES], scene_hash[SHA256_BYTES]; // once it is written
+    char path[EDIT_PATH_BYTES_MAX + 1];                            // the last one that was tried
     char reason[WORKER_REASON_BYTES];
 } Write;
 
@@ -185,7 +198,19 @@ static Status write_folder(Write *write, const DraftWrite *wish)
                : place_file_delete(folder, wish->path);
 }
 
-static Status write_one(Write *write, const void *data, size_t bytes, const uint8_t *known)
+static bool is_on_disk(const EditDraft *draft, const char *path, const void *data, size_t bytes)
+{
+    uint8_t *read = NULL;
+    size_t count = 0;
+    const Status status = place_file_read(draft->folder, path, DRAFT_FILE_BYTES_MAX, &read, &count);
+    const bool is_same = data == NULL ? status == STATUS_NOT_FOUND
+                                      : status == STATUS_OK && count == bytes &&
+                                            (bytes == 0 || memcmp(read, data, bytes) == 0);
+    free(read);
+    return is_same;
+}
+
+static Status put_file(Write *write, const void *data, size_t bytes, const uint8_t *known)
 {
     EditDraft *draft = write->draft;
     StoreDraftFile now = {0};
@@ -194,12 +219,26 @@ static Status write_one(Write *write, const void *data, size_t bytes, const uint
                              .data = data,
                              .bytes = bytes,
                              .known = known,
-                             .maker = draft->file_account};
+                             .maker = write->account};
     if (draft->serve->drafts == NULL) {
         return write_folder(write, &wish);
     }
     return data != NULL ? draft_write(draft->serve->drafts, &wish, &now, write->reason)
                         : draft_delete_file(draft->serve->drafts, &wish, &now, write->reason);
+}
+
+// Our own write is no change on disk, as long as the file is still what we wrote after its name,
+// size and time were looked at.
+static Status write_one(Write *write, const void *data, size_t bytes, const uint8_t *known)
+{
+    EditDraft *draft = write->draft;
+    const uint64_t before = file_print(draft, write->path);
+    const Status status = put_file(write, data, bytes, known);
+    const uint64_t after = file_print(draft, write->path);
+    if (status == STATUS_OK && is_on_disk(draft, write->path, data, bytes)) {
+        draft->fingerprint += after - before;
+    }
+    return status;
 }
 
 static Status write_file(Write *write, const EditReportFile *file)
@@ -226,15 +265,18 @@ static Status write_file(Write *write, const EditReportFile *file)
     return status;
 }
 
-static Status write_text(Write *write, const char *path, Text text, uint8_t hash[SHA256_BYTES])
+// Over what the process knows of the disk, which may be older than what was last seen here. `hash`
+// is that of the text then.
+static Status write_text(Write *write, const char *path, const Text *text, const uint8_t *known,
+                         uint8_t hash[SHA256_BYTES])
 {
-    uint8_t next[SHA256_BYTES];
-    snprintf(write->path, sizeof write->path, "%s", path);
-    const Status status = write_one(write, text.data, text.bytes, hash);
-    if (status == STATUS_OK) {
-        sha256_of(text.data, text.bytes, next);
-        memcpy(hash, next, sizeof next);
+    memcpy(hash, known, SHA256_BYTES);
+    if (text == NULL) {
+        return STATUS_OK;
     }
+    snprintf(write->path, sizeof write->path, "%s", path);
+    const Status status = write_one(write, text->data, text->bytes, known);
+    sha256_of(text->data, text->bytes, hash);
     return status;
 }
 
@@ -247,11 +289,13 @@ static Status write_all(Write *write, const EditReport *report)
         edit_report_file(&files, &file);
         status = write_file(write, &file);
     }
-    if (status == STATUS_OK && report->has_settings) {
-        status = write_text(write, "place.json", report->settings, write->draft->settings_hash);
+    if (status == STATUS_OK) {
+        status = write_text(write, "place.json", report->has_settings ? &report->settings : NULL,
+                            report->settings_known, write->settings_hash);
     }
-    if (status == STATUS_OK && report->has_scene) {
-        status = write_text(write, "scene.json", report->scene, write->draft->scene_hash);
+    if (status == STATUS_OK) {
+        status = write_text(write, "scene.json", report->has_scene ? &report->scene : NULL,
+                            report->scene_known, write->scene_hash);
     }
     return status;
 }
@@ -286,19 +330,30 @@ static void answer_write(const Write *write, uint32_t life, Status status)
     edit_buffer_free(&out);
 }
 
-static void do_write(EditDraft *draft, const uint8_t *bytes, size_t count, uint32_t life,
-                     uint64_t epoch)
+static bool is_current(EditDraft *draft, uint32_t life)
 {
-    Write write = {.draft = draft};
+    pthread_mutex_lock(&draft->file_lock);
+    const bool current = draft->file_life == life;
+    pthread_mutex_unlock(&draft->file_lock);
+    return current;
+}
+
+static void do_write(EditDraft *draft, const uint8_t *bytes, size_t count, uint32_t life,
+                     uint64_t epoch, uint64_t account)
+{
+    Write write = {.draft = draft, .account = account};
     EditReport *report = malloc(sizeof *report);
     Status status =
         report != NULL ? edit_report_read(EDIT_LINK_WRITE, bytes, count, report) : STATUS_LIMIT;
     pthread_mutex_lock(&draft->disk_lock);
+    // The next process reads the disk under this lock: what an old one wanted comes before that, or
+    // never.
+    status = status == STATUS_OK && !is_current(draft, life) ? STATUS_DENIED : status;
     status = status == STATUS_OK ? write_all(&write, report) : status;
     if (status == STATUS_OK) {
         keep_texts(draft);
         status = store_edit_written(draft->serve->store, draft->place_id, epoch, report->seq,
-                                    draft->settings_hash, draft->scene_hash);
+                                    write.settings_hash, write.scene_hash);
         write.path[0] = '\0';
     }
     pthread_mutex_unlock(&draft->disk_lock);
@@ -307,8 +362,10 @@ static void do_write(EditDraft *draft, const uint8_t *bytes, size_t count, uint3
         pthread_mutex_lock(&draft->file_lock);
         draft->written_seq = report->seq;
         pthread_mutex_unlock(&draft->file_lock);
-        if (draft->serve->drafts != NULL) {
-            place_reload_draft(draft->serve, draft->place_id, draft->file_account, job_id);
+        const bool has_changed =
+            report->has_settings || report->has_scene || report->file_count > 0;
+        if (draft->serve->drafts != NULL && has_changed) {
+            place_reload_draft(draft->serve, draft->place_id, account, job_id);
         }
     }
     answer_write(&write, life, status);
@@ -347,15 +404,15 @@ void *edit_files_run(void *user)
         wait_for_work(draft);
         uint8_t *write = draft->file_write;
         const size_t bytes = draft->file_write_bytes;
-        const bool must_look = draft->file_look;
+        const bool must_look = draft->file_look || draft->must_retry;
         const uint32_t life = draft->file_life;
-        const uint64_t epoch = draft->file_epoch;
+        const uint64_t epoch = draft->file_epoch, account = draft->file_account;
         is_running = !draft->file_stop;
         draft->file_write = NULL;
-        draft->file_look = false;
+        draft->file_look = draft->must_retry = false;
         pthread_mutex_unlock(&draft->file_lock);
         if (write != NULL) {
-            do_write(draft, write, bytes, life, epoch);
+            do_write(draft, write, bytes, life, epoch, account);
             free(write);
         }
         if (is_running && life != 0 &&

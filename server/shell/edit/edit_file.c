@@ -13,6 +13,7 @@
 #define QUIET_MS 250 // after the last change
 #define WRITE_MS 700 // after the first one
 #define RETRY_MS 1000
+#define LOOK_MS  3000 // until the host is asked again how the disk is
 
 // --- lists of files -----------------------------------------------------------------------------
 
@@ -124,6 +125,7 @@ static void give_up(EditProcess *process, Status status)
 
 static void write_files(EditProcess *process)
 {
+    uint8_t settings_known[SHA256_BYTES], scene_known[SHA256_BYTES];
     EditReport report = {.type = EDIT_LINK_WRITE, .seq = edit_session_committed(process->session)};
     Status status = edit_text_copy(process->text, &process->text_before);
     status = status == STATUS_OK ? edit_text_write(process->text, process->doc) : status;
@@ -141,21 +143,19 @@ static void write_files(EditProcess *process)
     report.has_settings = text_differs(before.settings, now.settings);
     report.has_scene = text_differs(before.scene, now.scene);
     report.file_count = write_differences(process, &files);
-    if (!report.has_settings && !report.has_scene && report.file_count == 0) {
-        edit_text_close(process->text_before);
-        process->text_before = NULL;
-        say_is_written(process, report.seq);
-    } else {
-        edit_report_write(&report, &message);
-        edit_buffer_append(&message, files.data, files.bytes);
-        if (files.status != STATUS_OK || message.status != STATUS_OK ||
-            edit_link_put(&process->channel, EDIT_LINK_WRITE, message.data, message.bytes, -1) !=
-                STATUS_OK) {
-            edit_end(process, "the files are too large to be written");
-        }
-        process->sent_seq = report.seq;
-        process->is_writing = true;
+    report.settings_known = settings_known;
+    report.scene_known = scene_known;
+    sha256_of(before.settings.data, before.settings.bytes, settings_known);
+    sha256_of(before.scene.data, before.scene.bytes, scene_known);
+    edit_report_write(&report, &message); // also if nothing differs: the host keeps how far it is
+    edit_buffer_append(&message, files.data, files.bytes);
+    if (files.status != STATUS_OK || message.status != STATUS_OK ||
+        edit_link_put(&process->channel, EDIT_LINK_WRITE, message.data, message.bytes, -1) !=
+            STATUS_OK) {
+        edit_end(process, "the files are too large to be written");
     }
+    process->sent_seq = report.seq;
+    process->is_writing = true;
     edit_buffer_free(&files);
     edit_buffer_free(&message);
 }
@@ -357,8 +357,10 @@ static bool is_due(const EditProcess *process)
 // Called when nothing waits to be stored.
 void edit_file_step(EditProcess *process)
 {
-    if (process->must_look && !process->is_writing) {
+    const bool is_late = process->waits_for_disk && process->now_ms - process->looked_ms >= LOOK_MS;
+    if ((process->must_look || is_late) && !process->is_writing) {
         process->must_look = false;
+        process->looked_ms = process->now_ms;
         edit_report(process, &(EditReport){.type = EDIT_LINK_LOOK});
         process->waits_for_disk = true;
     }
