@@ -241,15 +241,15 @@ step('nothing that was done offline is lost', async () => {
     const { page } = own;
     await studio(page, () => { window.studio.link.socket.close(); });
     await page.click('#side-insert');
-    await page.click('[data-kit=spawn]');
-    await until('it is there', async () => (await find(page, 'Spawn2')).length === 1);
+    await page.click('[data-kit=trampoline]');
+    await until('it is there', async () => (await find(page, 'Trampoline')).length === 1);
     await saved(page);
     await page.reload();
     await page.waitForSelector('.studio canvas');
-    assert.equal((await find(page, 'Spawn2')).length, 1);
+    assert.equal((await find(page, 'Trampoline')).length, 1);
     await until('also undo is still there', () => studio(page, () => window.studio.document.canUndo));
     await page.click('[data-command=undo]');
-    await until('and works', async () => (await find(page, 'Spawn2')).length === 0);
+    await until('and works', async () => (await find(page, 'Trampoline')).length === 0);
 });
 
 step('every panel can be used by everybody (axe), in both themes and on a tablet', async () => {
