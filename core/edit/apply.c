@@ -5,6 +5,7 @@
 #include "core/base/check.h"
 #include "core/base/hash.h"
 #include "core/base/limits.h"
+#include "core/base/utf8.h"
 
 #include <string.h>
 
@@ -520,7 +521,8 @@ static Status check_known(EditApply *apply, Text path, const uint8_t known[SHA25
     char now[2 * SHA256_BYTES + 1];
     sha256_hex(hash, now);
     return edit_error(apply->error, STATUS_MISMATCH, 0,
-                      "changes %.40s, which was changed meanwhile; it is now %.8s", path.data, now);
+                      "changes %.*s, which was changed meanwhile; it is now %.8s",
+                      (int)utf8_cut(path.data, path.bytes, 40), path.data, now);
 }
 
 static Status put_files(EditApply *apply, const EditOp *op, bool is_rename)

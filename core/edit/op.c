@@ -20,6 +20,7 @@ Status edit_error(EditError *error, Status status, uint32_t id, const char *form
     va_start(arguments, format);
     (void)vsnprintf(error->message, sizeof error->message, format, arguments);
     va_end(arguments);
+    text_repair(error->message, strlen(error->message)); // it may be cut within a character
     return status;
 }
 

@@ -229,6 +229,7 @@ void edit_beginning_write(const EditBeginning *beginning, EditBuffer *out)
     edit_buffer_u8(out, beginning->has_log ? 1 : 0);
     if (beginning->has_log) {
         edit_buffer_varint(out, beginning->checkpoint_seq);
+        edit_buffer_varint(out, beginning->newest_seq);
         edit_buffer_varint(out, beginning->written_seq);
         edit_buffer_block(out, beginning->checkpoint.data, beginning->checkpoint.bytes);
         edit_buffer_block(out, beginning->base_settings.data, beginning->base_settings.bytes);
@@ -248,6 +249,7 @@ Status edit_beginning_read(const uint8_t *bytes, size_t count, EditBeginning *ou
     beginning.has_log = byte_read_bool(&reader);
     if (beginning.has_log) {
         beginning.checkpoint_seq = byte_read_varint(&reader);
+        beginning.newest_seq = byte_read_varint(&reader);
         beginning.written_seq = byte_read_varint(&reader);
         beginning.checkpoint = read_text(&reader);
         beginning.base_settings = read_text(&reader);

@@ -103,6 +103,7 @@ typedef struct EditBeginning {
     uint64_t seed;
     bool has_log; // else only `disk` follows
     uint64_t checkpoint_seq;
+    uint64_t newest_seq;            // of the newest checkpoint, which may be later
     uint64_t written_seq;           // the files on disk were as of it
     Text checkpoint;                // a document
     Text base_settings, base_scene; // as they were written then; empty: not known any more
@@ -126,14 +127,14 @@ MUST_USE Status edit_admit_read(const uint8_t *bytes, size_t count, EditAdmit *o
 
 // --- to the host --------------------------------------------------------------------------------
 #define EDIT_COUNTS(ROW)                                             \
-    ROW(told, "transactions that were stored and told")              \
-    ROW(refused, "transactions that could not be applied or stored") \
-    ROW(limited, "messages refused because an editor sent too much") \
-    ROW(malformed, "messages that could not be read")                \
-    ROW(undone, "transactions that were undone")                     \
-    ROW(presence, "messages of presence that were passed on")        \
-    ROW(presence_dropped, "messages of presence that came too fast") \
-    ROW(slow, "editors who were disconnected because they did not read")
+    ROW(told, "Transactions that were stored and told")              \
+    ROW(refused, "Transactions that could not be applied or stored") \
+    ROW(limited, "Messages refused because an editor sent too much") \
+    ROW(malformed, "Messages that could not be read")                \
+    ROW(undone, "Transactions that were undone")                     \
+    ROW(presence, "Messages of presence that were passed on")        \
+    ROW(presence_dropped, "Messages of presence that came too fast") \
+    ROW(slow, "Editors who were disconnected because they did not read")
 typedef struct EditCounts {
 #define EDIT_COUNT_FIELD(name, help) uint64_t name;
     EDIT_COUNTS(EDIT_COUNT_FIELD)

@@ -4,6 +4,7 @@
 
 #include "server/build/pipeline/build_version.h"
 #include "server/draft/draft_walk.h"
+#include "server/serve/edit/edit_drafts.h"
 #include "server/serve/place/places.h"
 #include "server/store/backup_lock.h"
 #include "server/store/place/store_package.h"
@@ -28,6 +29,7 @@ static uint32_t empty_trash(Serve *serve)
     while (now > days && count < SWEPT_AT_ONCE &&
            store_package_trashed(serve->store, now - days, &package) == STATUS_OK &&
            store_package_delete(serve->store, package.package_id) == STATUS_OK) {
+        edit_draft_end(serve, package.package_id);
         status_ignore(draft_remove(serve->drafts, package.package_id)); // it may have none
         serve_log(LOG_INFO, "places", "%s was in the trash for %u days and is deleted",
                   package.package_id, (unsigned)TRASH_DAYS);

@@ -35,10 +35,6 @@ def vector_value(x, y, z):
     return b"\1" + struct.pack("<fff", x, y, z)
 
 
-def number_value(number):
-    return b"\1" + struct.pack("<f", number)
-
-
 class Reader:
     def __init__(self, data):
         self.data, self.at = data, 0

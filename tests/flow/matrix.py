@@ -9,9 +9,10 @@ import os
 class Ask:
     """A request: what fills the braces of the path, the query, the body, and whose token."""
 
-    def __init__(self, who=None, body=None, query=None, status=None, server=None, headers=(), **parts):
+    def __init__(self, who=None, body=None, query=None, status=None, server=None, headers=(),
+                 protocol="sandlot.v2.json", **parts):
         self.who, self.body, self.query, self.status = who, body, query or {}, status
-        self.server, self.headers, self.parts = server, headers, parts
+        self.server, self.headers, self.protocol, self.parts = server, headers, protocol, parts
 
 
 def add_parts(**tables):

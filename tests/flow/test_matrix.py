@@ -812,7 +812,7 @@ class Matrix:
         ask = GOOD[endpoint.name](self.server)
         wanted = ask.status or endpoint.success
         if wanted == 101:
-            socket = WebSocket(self.server.up.port, endpoint.address(ask))
+            socket = WebSocket(self.server.up.port, endpoint.address(ask), ask.protocol)
             socket.socket.close()
             return self.result(endpoint, column, socket.status, 101, b"")
         status, headers, body = self.send(endpoint, ask, **change)

@@ -30,6 +30,7 @@ typedef struct Stage {
     Message rows[QUEUE_MAX];
     uint32_t row_count;
     bool store_fails;
+    bool defers;
     bool forgets;  // keeps no rows
     EditNews news; // the last that a page got
 } Stage;
@@ -67,21 +68,28 @@ static void queue_down(void *user, uint32_t editor, const uint8_t *bytes, size_t
 
 static void open_session(void)
 {
-    const EditSessionConfig config = {.store = store, .send = queue_down, .seed = 5};
+    const EditSessionConfig config = {
+        .store = store, .send = queue_down, .defers = stage.defers, .seed = 5};
     stage.doc = edit_fixture_doc(&stage.heap, EDIT_SCENE_TEXT);
     CHECK_OK(edit_session_create(&stage.heap, stage.doc, &config, &stage.session));
 }
 
-static void open_stage(void)
+static void open_stage_as(bool defers)
 {
     memset(&stage, 0, sizeof stage);
     stage.heap = heap_make(HEAP_BYTES);
+    stage.defers = defers;
     open_session();
     for (uint32_t i = 1; i <= PAGES; i++) {
         stage.docs[i] = edit_fixture_doc(&stage.heap, EDIT_SCENE_TEXT);
         CHECK_OK(edit_pending_create(&stage.heap, stage.docs[i], i, 0, &stage.pages[i]));
         edit_session_join(stage.session, i, 0);
     }
+}
+
+static void open_stage(void)
+{
+    open_stage_as(false);
 }
 
 static void deliver(uint32_t page)
@@ -457,5 +465,83 @@ TEST(the_log_is_bounded_and_who_knows_less_must_load_again)
     edit_session_join(stage.session, 3, 0);
     CHECK_INT(stage.down_count[3], 1);
     CHECK_INT(stage.down[3][0].data[0], EDIT_DOWN_RELOAD);
+    close_stage();
+}
+TEST(a_store_that_answers_later_holds_back_what_is_told)
+{
+    open_stage_as(true);
+    const uint64_t before = edit_doc_hash(stage.doc);
+    deliver_all();
+    set_name(1, 20, "\"One\"");
+    set_name(2, 20, "\"Two\"");
+    CHECK_INT(stage.row_count, 2);
+    CHECK_INT(edit_session_committed(stage.session), 0);
+    CHECK_INT(stage.down_count[3], 0); // nobody is told yet, and nothing is refused
+    edit_session_commit(stage.session);
+    deliver_all();
+    CHECK_INT(edit_session_committed(stage.session), 2);
+    CHECK_TEXT(name_of(stage.docs[3], 20), "\"Two\"");
+    CHECK(before != edit_doc_hash(stage.doc));
+    close_stage();
+}
+
+TEST(what_could_not_be_stored_is_taken_back_as_a_whole)
+{
+    open_stage_as(true);
+    deliver_all();
+    set_name(1, 20, "\"One\"");
+    edit_session_commit(stage.session);
+    deliver_all();
+    const uint64_t before = edit_doc_hash(stage.doc);
+    // An undo, a taken id, and somebody's change on top of another's.
+    EditBuffer undo = edit_buffer(&stage.heap, 1u << 20);
+    CHECK_OK(edit_pending_undo(stage.pages[1], 1, &undo));
+    send_up(1, &undo);
+    EditBuffer ops = edit_fixture_ops(&stage.heap);
+    edit_fixture_create(&ops, (EditWhere){0}, "{\"id\": 77, \"name\": \"One\"}");
+    EditBuffer first = edit(1, &ops);
+    ops = edit_fixture_ops(&stage.heap);
+    edit_fixture_create(&ops, (EditWhere){0}, "{\"id\": 77, \"name\": \"Two\"}");
+    EditBuffer second = edit(2, &ops);
+    send_up(1, &first);
+    send_up(2, &second);
+    set_name(3, 11, "\"Three\"");
+    CHECK_INT(edit_session_seq(stage.session), 5);
+    CHECK(before != edit_doc_hash(stage.doc));
+    edit_session_roll_back(stage.session, STATUS_LIMIT);
+    CHECK_INT(edit_session_seq(stage.session), 1);
+    CHECK_INT(edit_doc_hash(stage.doc), before);
+    deliver_all(); // every page has taken its own back
+    CHECK_INT(stage.news.down.type, EDIT_DOWN_REFUSED);
+    CHECK_INT(edit_session_counts(stage.session).refused, 4);
+    for (uint32_t i = 1; i < 5; i++) {
+        heap_free(&stage.heap, stage.rows[i].data);
+    }
+    stage.row_count = 1;
+    // The undone one can be undone again, and numbers go on.
+    undo = edit_buffer(&stage.heap, 1u << 20);
+    CHECK_OK(edit_pending_undo(stage.pages[1], 1, &undo));
+    send_up(1, &undo);
+    edit_session_commit(stage.session);
+    deliver_all();
+    CHECK_TEXT(name_of(stage.docs[2], 20), "\"Crate\"");
+    close_stage();
+}
+
+TEST(who_sends_too_much_is_refused_by_number)
+{
+    open_stage();
+    deliver_all();
+    EditBuffer ops = edit_fixture_ops(&stage.heap);
+    edit_fixture_set(&ops, EDIT_ENTITY, 20, "name", "\"One\"");
+    EditBuffer message = edit(1, &ops);
+    edit_session_refuse(stage.session, 1, message.data, message.bytes, STATUS_LIMIT, "too much");
+    edit_session_refuse(stage.session, 1, message.data, message.bytes, STATUS_LIMIT, "too much");
+    CHECK_INT(stage.down_count[1], 1); // once: it is decided
+    edit_session_receive(stage.session, 1, message.data, message.bytes);
+    CHECK_INT(edit_session_counts(stage.session).repeated, 1);
+    edit_buffer_free(&message);
+    deliver_all();
+    CHECK_TEXT(name_of(stage.docs[1], 20), "\"Crate\"");
     close_stage();
 }

@@ -377,3 +377,56 @@ TEST(text_that_cannot_be_read_is_reported_and_never_overwritten)
     CHECK_OK(edit_text_write(opened.text, opened.doc));
     close_text(&opened);
 }
+
+TEST(a_copy_is_what_the_texts_were_before)
+{
+    Opened opened = open_text();
+    EditText *before = NULL;
+    EditBuffer ops = edit_fixture_ops(&heap);
+    edit_fixture_set(&ops, EDIT_ENTITY, 20, "name", "\"Edited\"");
+    edit_fixture_fill(&ops, 50, "{\"max\": [1, 1, 1], \"kind\": \"grass\"}");
+    CHECK_OK(edit_fixture_apply(opened.doc, &ops, NULL));
+    CHECK_OK(edit_text_copy(opened.text, &before));
+    CHECK_OK(edit_text_write(opened.text, opened.doc));
+    CHECK(strstr(scene_of(&opened), "Edited") != NULL);
+    // The disk has refused them: the copy goes on, and is written again with the same result.
+    char *written = heap_alloc(&heap, strlen(scene_of(&opened)) + 1);
+    memcpy(written, scene_of(&opened), strlen(scene_of(&opened)) + 1);
+    edit_text_close(opened.text);
+    opened.text = before;
+    CHECK_TEXT(scene_of(&opened), EDIT_SCENE_TEXT);
+    edit_text_rebind(opened.text);
+    CHECK_OK(edit_text_write(opened.text, opened.doc));
+    CHECK_TEXT(scene_of(&opened), written);
+    heap_free(&heap, written);
+    close_text(&opened);
+}
+
+TEST(the_texts_of_a_stored_document_have_its_ids_of_terrain)
+{
+    Opened opened = open_text();
+    EditBuffer ops = edit_fixture_ops(&heap);
+    edit_fixture_fill(&ops, 777, "{\"max\": [1, 1, 1], \"kind\": \"grass\"}");
+    edit_fixture_fill(&ops, 700, "{\"max\": [2, 1, 1], \"kind\": \"grass\"}");
+    CHECK_OK(edit_fixture_apply(opened.doc, &ops, NULL));
+    CHECK_OK(edit_text_write(opened.text, opened.doc));
+    char *written = heap_alloc(&heap, strlen(scene_of(&opened)) + 1);
+    memcpy(written, scene_of(&opened), strlen(scene_of(&opened)) + 1);
+    edit_text_close(opened.text);
+    // A later process reads the texts, in which terrain has no ids, and has the document stored.
+    EditDoc *read = NULL;
+    PlaceError error;
+    const EditTexts texts = {text_from(EDIT_PLACE), text_from(written)};
+    CHECK_OK(edit_text_open(&heap, (EditBlobs){0}, texts, &opened.text, &read, &error));
+    edit_doc_destroy(read);
+    edit_text_adopt(opened.text, opened.doc);
+    CHECK_OK(edit_text_write(opened.text, opened.doc));
+    CHECK_TEXT(scene_of(&opened), written);
+    EditBuffer taken;
+    CHECK_OK(take(&opened, written, &taken, &error));
+    CHECK_OK(edit_fixture_apply(opened.doc, &taken, NULL));
+    CHECK(edit_doc_has(opened.doc, EDIT_TERRAIN, 777) &&
+          edit_doc_has(opened.doc, EDIT_TERRAIN, 700));
+    heap_free(&heap, written);
+    close_text(&opened);
+}

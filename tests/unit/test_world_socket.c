@@ -34,9 +34,10 @@ typedef struct Ear {
 #define ORIGIN 0x1122334455667788u
 #define NUMBER 77
 
-static bool hear(void *user, uint64_t connection, const SocketsOrigin *from, const uint8_t *bytes,
-                 size_t count)
+static bool hear(void *user, uint64_t connection, const SocketsOrigin *from, bool text,
+                 const uint8_t *bytes, size_t count)
 {
+    (void)text; // all are of the origin's kind
     Ear *ear = user;
     CHECK(from->address == ORIGIN);
     ear->connection = connection;
@@ -62,8 +63,10 @@ static void closed(void *user, const SocketsOrigin *from)
     ear->closed += 1;
 }
 
-static bool output(void *user, uint64_t connection, const uint8_t **bytes, size_t *count)
+static bool output(void *user, uint64_t connection, const uint8_t **bytes, size_t *count,
+                   bool *text)
 {
+    (void)text; // all are of the origin's kind
     Ear *ear = user;
     (void)connection;
     ear->message[0] = (uint8_t)ear->owed;

@@ -18,15 +18,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MEMORY_BYTES  (1024ull << 20) // address space of the process
-#define HEAP_BYTES    (512ull << 20)
-#define TURN_MS       250
-#define START_MS      20000
-#define IDLE_MS       180000 // without editors
-#define END_MS        4000   // to write what is left
-#define CHECK_MS      10000  // whether editors still may
-#define LIVES_MAX     5      // that end within LIFE_MS
-#define LIFE_MS       30000
+#define MEMORY_BYTES (1024ull << 20) // address space of the process
+#define HEAP_BYTES   (512ull << 20)
+#define TURN_MS      250
+#define START_MS     20000
+#define IDLE_MS      180000 // without editors
+#define END_MS       4000   // to write what is left
+#define CHECK_MS     10000  // whether editors still may
+#define LIVES_MAX    5      // that end within LIFE_MS
+#define LIFE_MS      30000
+// An honest process makes a checkpoint long before.
+#define ROWS_MAX      EDIT_LOG_MAX
+#define ROW_BYTES_MAX (40u << 20)
 #define MESSAGES_TURN 256
 
 static uint64_t now_ms(void)
@@ -40,14 +43,16 @@ typedef struct Loading {
     EditDraft *draft;
     Heap heap;
     EditBuffer checkpoint, rows;
-    uint64_t checkpoint_seq;
+    uint64_t checkpoint_seq, newest_seq;
     uint32_t row_count;
 } Loading;
 
-static void load_checkpoint(void *user, uint64_t seq, const uint8_t *document, size_t bytes)
+static void load_checkpoint(void *user, uint64_t seq, uint64_t newest, const uint8_t *document,
+                            size_t bytes)
 {
     Loading *loading = user;
     loading->checkpoint_seq = seq;
+    loading->newest_seq = newest;
     edit_buffer_append(&loading->checkpoint, document, bytes);
 }
 
@@ -58,6 +63,10 @@ static void load_row(void *user, const StoreEditRow *row)
     EditSeat *seat = &loading->draft->seats[row->editor <= EDIT_EDITORS_MAX ? row->editor : 0];
     edit_buffer_block(&loading->rows, row->told, row->bytes);
     loading->row_count += 1;
+    if (row->seq > loading->newest_seq) {
+        loading->draft->rows_since += 1;
+        loading->draft->row_bytes_since += row->bytes;
+    }
     if (row->editor > 0 && seat->connection == 0 && seat->resume[0] == '\0') {
         seat->is_used = true;
         seat->account = row->maker_id;
@@ -85,6 +94,8 @@ static Status write_beginning(EditDraft *draft, EditBuffer *out)
     EditBeginning beginning = {.epoch = draft->head.epoch, .log = draft->head.log};
     uint8_t *settings = NULL, *scene = NULL;
     entropy_fill(&beginning.seed, sizeof beginning.seed);
+    draft->rows_since = 0;
+    draft->row_bytes_since = 0;
     Status status = edit_files_disk(draft, &disk);
     if (status == STATUS_OK && draft->head.log != 0) {
         const Status loaded = store_edit_load(draft->serve->store, draft->place_id, &load);
@@ -100,6 +111,7 @@ static Status write_beginning(EditDraft *draft, EditBuffer *out)
     status = status == STATUS_OK ? edit_disk_read(&reader, &beginning.disk) : status;
     if (status == STATUS_OK && beginning.has_log) {
         beginning.checkpoint_seq = loading.checkpoint_seq;
+        beginning.newest_seq = loading.newest_seq;
         beginning.checkpoint =
             (Text){(const char *)loading.checkpoint.data, loading.checkpoint.bytes};
         beginning.row_count = loading.row_count;
@@ -174,6 +186,14 @@ static Status start_process(EditDraft *draft)
     }
     draft->has_process = true;
     draft->life += 1;
+    snprintf(draft->bounds, sizeof draft->bounds, "edit-%d-%d", (int)getpid(),
+             (int)draft->process.pid);
+    draft->is_bound =
+        host_bounds_apply(&draft->serve->bounds, draft->bounds, MEMORY_BYTES, draft->process.pid);
+    if (!draft->is_bound) {
+        close(ends[0]);
+        return STATUS_DENIED;
+    }
     draft->life_counts = (EditCounts){0};
     status = channel_open(&draft->channel, ends[0], EDIT_LINK_QUEUE);
     if (status != STATUS_OK) {
@@ -334,6 +354,7 @@ static void commit_rows(EditDraft *draft, const EditReport *report)
     EditDrafts *all = draft->serve->edits;
     StoreEditRow rows[EDIT_BATCH_MAX];
     const uint64_t began_ns = clock_ns();
+    size_t bytes = 0;
     for (uint32_t i = 0; i < report->row_count; i++) {
         const EditReportRow *row = &report->rows[i];
         const EditSeat *seat = &draft->seats[row->editor];
@@ -344,12 +365,18 @@ static void commit_rows(EditDraft *draft, const EditReport *report)
                                  .told = row->row,
                                  .bytes = row->row_bytes};
         memcpy(rows[i].label, row->label.data, row->label.bytes);
+        bytes += row->row_bytes;
         draft->last_account = rows[i].maker_id != 0 ? rows[i].maker_id : draft->last_account;
     }
-    const Status status = store_edit_commit(draft->serve->store, draft->place_id, draft->head.epoch,
-                                            rows, report->row_count);
+    const bool is_too_much = draft->rows_since > ROWS_MAX || draft->row_bytes_since > ROW_BYTES_MAX;
+    const Status status = is_too_much
+                              ? STATUS_LIMIT
+                              : store_edit_commit(draft->serve->store, draft->place_id,
+                                                  draft->head.epoch, rows, report->row_count);
     if (status == STATUS_OK) {
         draft->head.seq += report->row_count;
+        draft->rows_since += report->row_count;
+        draft->row_bytes_since += bytes;
     }
     pthread_mutex_lock(&all->lock);
     all->numbers.commits += 1;
@@ -379,6 +406,10 @@ static void keep_checkpoint(EditDraft *draft, const EditReport *report)
     } else {
         status = store_edit_checkpoint(draft->serve->store, draft->place_id, draft->head.epoch,
                                        report->seq, report->bytes, report->byte_count);
+    }
+    if (status == STATUS_OK) {
+        draft->rows_since = 0;
+        draft->row_bytes_since = 0;
     }
     answer_stored(draft, status);
 }
@@ -596,11 +627,14 @@ static bool is_written(EditDraft *draft)
     return written;
 }
 
-// Nobody has been here for a while, and everything is in the files: it takes no new sockets then.
+// Nobody has been here for a while, and everything is in the files: it takes no new sockets then. A
+// draft that cannot be written (it is in the trash, the disk is full) ends later, and is written
+// when it is opened again.
 static bool is_idle(EditDraft *draft)
 {
     EditDrafts *all = draft->serve->edits;
-    if (draft->idle_ms == 0 || now_ms() - draft->idle_ms < IDLE_MS || !is_written(draft)) {
+    const uint64_t idle_ms = draft->idle_ms != 0 ? now_ms() - draft->idle_ms : 0;
+    if (idle_ms < IDLE_MS || (idle_ms < 2 * IDLE_MS && !is_written(draft))) {
         return false;
     }
     pthread_mutex_lock(&all->lock);
@@ -673,6 +707,10 @@ static void end_process(EditDraft *draft)
         process_kill(&draft->process, SIGKILL);
         process_wait(&draft->process, &code);
         draft->has_process = false;
+    }
+    if (draft->is_bound) {
+        host_bounds_remove(&draft->serve->bounds, draft->bounds);
+        draft->is_bound = false;
     }
     edit_link_reader_free(&draft->reader);
     pthread_mutex_lock(&draft->file_lock);

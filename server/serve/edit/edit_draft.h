@@ -72,6 +72,10 @@ typedef struct EditDraft {
     EditCounts life_counts;
     uint64_t idle_ms, checked_ms;
     uint64_t last_account; // who changed something last
+    uint32_t rows_since;   // the last checkpoint
+    size_t row_bytes_since;
+    char bounds[HOST_BOUNDS_NAME_BYTES];
+    bool is_bound;
 
     // The file thread's, and what it is asked, by file_lock.
     pthread_mutex_t file_lock;

@@ -316,6 +316,15 @@ static void release_draft(EditDrafts *all, EditDraft *draft)
     pthread_mutex_unlock(&all->lock);
 }
 
+bool edit_draft_is_open(Serve *serve, const char *place_id)
+{
+    EditDraft *draft = use_draft(serve->edits, place_id);
+    if (draft != NULL) {
+        release_draft(serve->edits, draft);
+    }
+    return draft != NULL;
+}
+
 Status edit_draft_socket(Serve *serve, const char *place_id, int socket, uint64_t number,
                          const uint8_t *already, size_t bytes)
 {
@@ -459,8 +468,10 @@ static void recover_drafts(void *user, bool is_cancelled)
     }
     for (uint32_t i = 0; i < recover->count; i++) {
         EditFailure failure;
-        if (serve->drafts != NULL && draft_exists(serve->drafts, recover->ids[i]) &&
-            edit_draft_open(serve, recover->ids[i], &failure) != STATUS_OK) {
+        const bool is_there = serve->drafts != NULL
+                                  ? draft_exists(serve->drafts, recover->ids[i])
+                                  : strcmp(serve->default_place, recover->ids[i]) == 0;
+        if (is_there && edit_draft_open(serve, recover->ids[i], &failure) != STATUS_OK) {
             serve_log(LOG_WARN, "edit", "%s: changes that are not in its files yet: %s",
                       recover->ids[i], failure.message);
         }

@@ -18,6 +18,7 @@
 
 #include "server/channel/edit_link.h"
 #include "server/control/identity.h"
+#include "server/serve/edit/edit_numbers.h"
 #include "server/serve/serve_inside.h"
 
 #define EDIT_DRAFTS_MAX  64
@@ -47,6 +48,7 @@ MUST_USE Status edit_draft_open(Serve *serve, const char *place_id, EditFailure 
 // accounts.
 MUST_USE Status edit_ticket_make(Serve *serve, const char *place_id, const Identity *who,
                                  bool can_write, char out[EDIT_TICKET_BYTES]);
+bool edit_draft_is_open(Serve *serve, const char *place_id);
 // The socket of an editor, which is the draft's if it is STATUS_OK. STATUS_NOT_FOUND: not open.
 MUST_USE Status edit_draft_socket(Serve *serve, const char *place_id, int socket, uint64_t number,
                                   const uint8_t *already, size_t bytes);
@@ -56,13 +58,10 @@ MUST_USE Status edit_draft_socket(Serve *serve, const char *place_id, int socket
 typedef struct EditHold EditHold;
 EditHold *edit_hold(Serve *serve, const char *place_id, Status *status);
 void edit_release(EditHold *hold); // NULL is allowed
+// For a handler: false if it cannot be held, and the response says so (503).
+MUST_USE bool serve_hold_draft(Serve *serve, HttpRequest *request, HttpResponse *response,
+                               const char *place_id, EditHold **out);
 // The draft is thrown away: the session ends, and nothing more is written.
 void edit_draft_end(Serve *serve, const char *place_id);
 
-typedef struct EditNumbers {
-    uint32_t drafts, editors;
-    uint64_t starts, deaths;
-    uint64_t commits, commit_us; // how long the store took, in all
-    EditCounts counts;
-} EditNumbers;
 EditNumbers edit_drafts_numbers(Serve *serve);

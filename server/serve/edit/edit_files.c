@@ -210,8 +210,13 @@ static Status write_file(Write *write, const EditReportFile *file)
     if (file->hash == NULL) {
         return file->known != NULL ? write_one(write, NULL, 0, file->known) : STATUS_OK;
     }
-    Status status =
-        blob_read(write->draft->serve->blobs, file->hash, DRAFT_FILE_BYTES_MAX, &data, &bytes);
+    // A process that was taken over must not have contents of other places by their hash.
+    Serve *serve = write->draft->serve;
+    Status status = STATUS_NOT_FOUND;
+    if (serve->drafts == NULL ||
+        store_edit_has_blob(serve->store, write->draft->place_id, file->hash)) {
+        status = blob_read(serve->blobs, file->hash, DRAFT_FILE_BYTES_MAX, &data, &bytes);
+    }
     if (status != STATUS_OK) {
         snprintf(write->reason, sizeof write->reason, "its content is not here any more");
         return status == STATUS_BLOCKED ? status : STATUS_NOT_FOUND;

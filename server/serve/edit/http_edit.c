@@ -80,6 +80,18 @@ static bool enter(Serve *serve, HttpRequest *request, HttpResponse *response, bo
     return out->can_write || class_record_reading(serve, request, response, place_id);
 }
 
+bool serve_hold_draft(Serve *serve, HttpRequest *request, HttpResponse *response,
+                      const char *place_id, EditHold **out)
+{
+    Status status;
+    *out = edit_hold(serve, place_id, &status);
+    if (status != STATUS_OK) {
+        http_fail(request, response, 503, "busy",
+                  "this draft is being edited, and its editor does not answer; try again");
+    }
+    return status == STATUS_OK;
+}
+
 // --- the ticket and the socket ------------------------------------------------------------------
 
 static void refuse_open(HttpRequest *request, HttpResponse *response, Status status,
@@ -147,12 +159,13 @@ void serve_get_edit(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
     const Identity *who = serve->control != NULL ? serve_who(request) : NULL;
-    if (serve->edits == NULL || http_path_part(request, 0) == NULL ||
-        strlen(http_path_part(request, 0)) > 64) {
-        http_fail(request, response, 404, "not_found", "there is no such place");
+    const char *place_id = http_path_part(request, 0);
+    if (serve->control == NULL && serve_refuse_stranger(serve, request, response)) {
         return;
     }
-    if (serve->control == NULL && serve_refuse_stranger(serve, request, response)) {
+    if (serve->edits == NULL || place_id == NULL || !edit_draft_is_open(serve, place_id)) {
+        http_fail(request, response, 404, "not_found",
+                  "nobody edits such a draft; POST to this address opens it");
         return;
     }
     http_count_for(request, who != NULL && !who->is_guest ? who->account : 0);

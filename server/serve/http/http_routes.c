@@ -7,6 +7,7 @@
 
 #include "core/base/base64.h"
 #include "core/base/sha256.h"
+#include "server/serve/edit/edit_drafts.h"
 #include "server/serve/edit/http_edit.h"
 #include "server/serve/http/http_asset.h"
 #include "server/serve/http/http_bundle.h"
@@ -196,6 +197,7 @@ static bool answer_metrics(void *user, HttpDeferred *deferred, HttpResponse *res
                         .store = store_stats(serve->store),
                         .http = http_stats(serve->http),
                         .pool = work_pool_stats(serve->pool),
+                        .edit = edit_drafts_numbers(serve),
                         .draining = host_is_draining(serve->host),
                         .server = serve->http,
                         .host_cpu_us = clock_cpu_us()};

@@ -277,6 +277,24 @@ static void account_numbers(const Metrics *metrics, ByteWriter *writer)
     number(writer, "draining", GAUGE, "Whether no worlds are started any more", metrics->draining);
 }
 
+// Of drafts that are edited.
+static void edit_numbers(const Metrics *metrics, ByteWriter *writer)
+{
+    const EditNumbers *edit = &metrics->edit;
+    number(writer, "edit_drafts", GAUGE, "Drafts that are open for editing", edit->drafts);
+    number(writer, "edit_editors", GAUGE, "Pages that edit them", edit->editors);
+    number(writer, "edit_process_starts_total", COUNTER, "Edit processes started", edit->starts);
+    number(writer, "edit_process_deaths_total", COUNTER, "Those that ended before they should",
+           edit->deaths);
+    number(writer, "edit_commits_total", COUNTER, "Batches of transactions stored", edit->commits);
+    seconds(writer, "edit_commit_seconds_total", COUNTER, "Time that storing them took",
+            edit->commit_us);
+#define EDIT_NUMBER(name, help) \
+    number(writer, "edit_" #name "_total", COUNTER, help, edit->counts.name);
+    EDIT_COUNTS(EDIT_NUMBER)
+#undef EDIT_NUMBER
+}
+
 // The labels are bounded: routes are a table, and of statuses only the first digit is told.
 static void route_numbers(const Metrics *metrics, ByteWriter *writer)
 {
@@ -303,6 +321,7 @@ void metrics_write(const Metrics *metrics, ByteWriter *writer)
     store_numbers(metrics, writer);
     http_numbers(metrics, writer);
     account_numbers(metrics, writer);
+    edit_numbers(metrics, writer);
     if (metrics->server != NULL) {
         route_numbers(metrics, writer);
     }

@@ -6,6 +6,7 @@
 #include "server/control/control.h"
 #include "server/host/host.h"
 #include "server/net/http.h"
+#include "server/serve/edit/edit_numbers.h"
 #include "server/serve/listing/listing_feed.h"
 #include "server/sys/disk.h"
 
@@ -32,6 +33,7 @@ typedef struct Metrics {
     WorkPoolStats pool;
     ControlStats control;
     ListingFeedStats listing;
+    EditNumbers edit;
     bool draining;
     HttpServer *server; // for its counts by route; NULL: none
     const HttpRoute *routes;

@@ -11,6 +11,7 @@
 #include "server/build/place/template.h"
 #include "server/control/order/class.h"
 #include "server/control/order/rights.h"
+#include "server/serve/edit/edit_drafts.h"
 #include "server/serve/http/body.h"
 #include "server/serve/listing/listing_feed.h"
 #include "server/serve/order/http_order.h"
@@ -105,8 +106,11 @@ static Status read_place(Handout *handout)
     if ((rights & RIGHT_DRAFT) != 0 && draft_exists(serve->drafts, package.package_id) &&
         draft_folder(serve->drafts, package.package_id, folder) == STATUS_OK) {
         DraftReading reading = {folder, &handout->files, handout->reason};
-        return draft_change(serve->drafts, package.package_id, "place.json", handout->row.maker_id,
-                            read_draft, &reading);
+        EditHold *hold = edit_hold(serve, package.package_id, &status); // all that editors did
+        status = draft_change(serve->drafts, package.package_id, "place.json",
+                              handout->row.maker_id, read_draft, &reading);
+        edit_release(hold);
+        return status;
     }
     return read_revision(handout, &package);
 }

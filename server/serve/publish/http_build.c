@@ -9,6 +9,7 @@
 #include "server/build/job/save.h"
 #include "server/control/order/rights.h"
 #include "server/net/http_rules.h"
+#include "server/serve/edit/edit_drafts.h"
 #include "server/serve/http/body.h"
 #include "server/serve/http/http_routes.h"
 #include "server/serve/place/place_build.h"
@@ -366,9 +367,15 @@ static void save(Serve *serve, HttpRequest *request, HttpResponse *response, con
         http_fail(request, response, 409, "quota", saving.reason);
         return;
     }
+    EditHold *hold;
+    const char *draft = target.is_draft ? target.name : serve->default_place;
+    if (!serve_hold_draft(serve, request, response, draft, &hold)) {
+        return;
+    }
     const Status status =
         target.is_draft ? draft_change(serve->drafts, target.name, path, account, save_it, &saving)
                         : save_it(&saving);
+    edit_release(hold);
     const Outcome outcome = {target.name, &saving.answer, body->known_hash, saving.reason};
     if (status == STATUS_OK) {
         if (body->known_hash == NULL && !target.is_draft) {

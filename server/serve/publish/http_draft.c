@@ -7,6 +7,7 @@
 #include "server/build/package/package.h"
 #include "server/build/place/place_file.h"
 #include "server/build/place/template.h"
+#include "server/serve/edit/edit_drafts.h"
 #include "server/serve/http/body.h"
 #include "server/serve/http/http_routes.h"
 #include "server/serve/order/http_order.h"
@@ -271,10 +272,15 @@ static bool make(Filling *filling, HttpRequest *request, HttpResponse *response,
     StoreDraftFile *files = NULL;
     uint32_t count = 0;
     const uint64_t maker = serve_who(request)->account;
+    EditHold *hold;
+    if (!serve_hold_draft(serve, request, response, package->package_id, &hold)) {
+        return false;
+    }
     Status status =
         filling->replaces
             ? draft_replace(serve->drafts, package->package_id, maker, fill, filling, reason)
             : draft_make(serve->drafts, package->package_id, maker, fill, filling, reason);
+    edit_release(hold);
     if (status == STATUS_OK) {
         status = draft_list(serve->drafts, package->package_id, &files, &count);
     }
@@ -553,14 +559,17 @@ static void put_file(Serve *serve, HttpRequest *request, HttpResponse *response,
     uint8_t hash[SHA256_BYTES];
     char reason[WORKER_REASON_BYTES] = "";
     DraftWrite write = {.data = data, .bytes = bytes, .maker = serve_who(request)->account};
+    EditHold *hold;
     write.path = path_of(request, response);
     if (write.path == NULL || !place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
         !read_known(request, response, hash, &write.known) ||
-        serve_refuse_upload(serve, serve->data, request, response)) {
+        serve_refuse_upload(serve, serve->data, request, response) ||
+        !serve_hold_draft(serve, request, response, ask.package.package_id, &hold)) {
         return;
     }
     write.place_id = ask.package.package_id;
     const Status status = draft_write(serve->drafts, &write, &now, reason);
+    edit_release(hold);
     if (status == STATUS_OK) {
         answer_written(serve, request, response, write.place_id, &now);
         return;
@@ -588,15 +597,18 @@ void serve_delete_draft_file(void *user, HttpRequest *request, HttpResponse *res
     uint8_t hash[SHA256_BYTES];
     char reason[WORKER_REASON_BYTES] = "";
     DraftWrite write = {.maker = serve_who(request)->account};
+    EditHold *hold;
     write.path = path_of(request, response);
     if (write.path == NULL || !place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
-        !read_known(request, response, hash, &write.known)) {
+        !read_known(request, response, hash, &write.known) ||
+        !serve_hold_draft(serve, request, response, ask.package.package_id, &hold)) {
         return;
     }
     write.place_id = ask.package.package_id;
     const Status status = write.known != NULL
                               ? draft_delete_file(serve->drafts, &write, &now, reason)
                               : STATUS_NOT_FOUND;
+    edit_release(hold);
     if (status != STATUS_OK) {
         refuse_draft(request, response, status, reason);
         return;
@@ -639,10 +651,12 @@ void serve_post_draft_move(void *user, HttpRequest *request, HttpResponse *respo
     char reason[WORKER_REASON_BYTES] = "";
     uint8_t hash[SHA256_BYTES] = {0};
     bool has_hash = false;
+    EditHold *hold;
     const JsonNode *body = serve_body_object(request, response);
     if (body == NULL || !read_file_body(request, response, body, "from", from, hash, &has_hash) ||
         !serve_body_text(request, response, body, "to", to, sizeof to) ||
-        !place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
+        !place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
+        !serve_hold_draft(serve, request, response, ask.package.package_id, &hold)) {
         return;
     }
     const DraftWrite write = {.place_id = ask.package.package_id,
@@ -650,6 +664,7 @@ void serve_post_draft_move(void *user, HttpRequest *request, HttpResponse *respo
                               .known = hash,
                               .maker = serve_who(request)->account};
     const Status status = draft_move(serve->drafts, &write, to, &now, reason);
+    edit_release(hold);
     if (status == STATUS_OK) {
         answer_written(serve, request, response, write.place_id, &now);
     } else {
@@ -677,7 +692,9 @@ void serve_post_draft_restore(void *user, HttpRequest *request, HttpResponse *re
         http_fail(request, response, 400, "malformed", "version is a number from 1 on");
         return;
     }
-    if (!place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
+    EditHold *hold;
+    if (!place_enter(serve, request, response, RIGHT_EDIT, &ask) ||
+        !serve_hold_draft(serve, request, response, ask.package.package_id, &hold)) {
         return;
     }
     Status status = draft_read_version(serve->drafts, ask.package.package_id, path,
@@ -692,6 +709,7 @@ void serve_post_draft_restore(void *user, HttpRequest *request, HttpResponse *re
                               .known = has_hash ? hash : NULL,
                               .maker = serve_who(request)->account};
     status = status == STATUS_OK ? draft_write(serve->drafts, &write, &now, reason) : status;
+    edit_release(hold);
     if (status == STATUS_OK) {
         answer_written(serve, request, response, write.place_id, &now);
     } else {
@@ -812,11 +830,16 @@ void serve_post_draft_publish(void *user, HttpRequest *request, HttpResponse *re
         refuse_draft(request, response, STATUS_NOT_FOUND, "this place has no draft");
         return;
     }
+    EditHold *hold; // so that all that editors did is in it
+    if (!serve_hold_draft(serve, request, response, ask.package.package_id, &hold)) {
+        return;
+    }
     revision.maker_id = serve_who(request)->account;
     memcpy(revision.package_id, ask.package.package_id, sizeof revision.package_id);
     Packing packing = {.serve = serve, .folder = folder, .revision = &revision};
     const Status status =
         draft_change(serve->drafts, ask.package.package_id, "place.json", 0, pack, &packing);
+    edit_release(hold);
     if (status != STATUS_OK) {
         refuse_packing(request, response, status, packing.reason);
         return;

@@ -1,6 +1,7 @@
 // Making room: places go into the trash and out of it for good, revisions that nobody needs are
 // deleted. All of this waits for the disk, and runs on the pool.
 #define _GNU_SOURCE
+#include "server/serve/edit/edit_drafts.h"
 #include "server/serve/place/place_build.h"
 #include "server/serve/place/places.h"
 #include "server/serve/publish/http_draft.h"
@@ -58,6 +59,7 @@ static void purge(Serve *serve, HttpRequest *request, HttpResponse *response,
     if (!record(serve, request, response, "purge", detail)) {
         return;
     }
+    edit_draft_end(serve, package->package_id);
     const Status status = store_package_delete(serve->store, package->package_id);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
         place_refuse_store(request, response, status);
@@ -180,6 +182,7 @@ void serve_delete_draft(void *user, HttpRequest *request, HttpResponse *response
     if (!place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
         return;
     }
+    edit_draft_end(serve, ask.package.package_id);
     const Status status = draft_discard(serve->drafts, ask.package.package_id);
     if (status == STATUS_NOT_FOUND) {
         http_fail(request, response, 404, "not_found", "this place has no draft");

@@ -316,6 +316,11 @@ void edit_file_disk(EditProcess *process, const uint8_t *bytes, size_t count)
 
 void edit_file_hold(EditProcess *process, uint64_t number)
 {
+    for (uint32_t i = 0; i < process->hold_count; i++) {
+        if (process->holds[i] == number) {
+            return; // the host asked the process before this one too
+        }
+    }
     if (process->hold_count < EDIT_HOLDS_MAX) {
         process->holds[process->hold_count++] = number;
     }

@@ -134,8 +134,10 @@ static Status open_log(EditProcess *process, const EditBeginning *beginning)
             const uint8_t *row = edit_read_block(&rows, &bytes);
             status = rows.status == STATUS_OK ? edit_session_replay(process->session, row, bytes)
                                               : rows.status;
-            process->rows_since += 1;
-            process->row_bytes_since += bytes;
+            if (edit_session_seq(process->session) > beginning->newest_seq) {
+                process->rows_since += 1;
+                process->row_bytes_since += bytes;
+            }
         }
     }
     return status;

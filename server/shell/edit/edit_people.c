@@ -14,7 +14,7 @@
 #define NOTE_ARENA    (96u << 10)
 #define NOTE_NODES    1024
 #define NOTE_DEPTH    8
-#define SAID_BYTES    (64u << 10) // of one note that we write
+#define SAID_BYTES    (128u << 10) // of one note that we write
 #define FLAG_MORE     1
 #define KIND_MESSAGE  0
 #define KIND_DOCUMENT 1

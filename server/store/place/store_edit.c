@@ -238,11 +238,22 @@ Status store_edit_commit(Store *store, const char *package_id, uint64_t epoch,
     return store_id_is_valid(package_id) ? store_call(store, edit_commit, &call) : STATUS_MALFORMED;
 }
 
+static uint64_t find_newest(Sql *sql, const char *package_id)
+{
+    uint64_t newest = 0;
+    SqlRow row = sql_open(sql, SQL_EDIT_CHECKPOINT_NEWEST, TABLE_NONE);
+    sql_put_string(&row, package_id);
+    if (sql_next(&row)) {
+        newest = sql_take_u64(&row);
+        sql_close(&row);
+    }
+    return newest;
+}
+
 static Status edit_checkpoint(Store *store, Sql *sql, void *user)
 {
     (void)store;
     EditCall *call = user;
-    uint64_t newest = 0;
     Status status = fence(sql, call->package_id, call->epoch, &call->out);
     if (status == STATUS_OK && call->out.seq != call->seq) {
         status = STATUS_MISMATCH;
@@ -250,12 +261,7 @@ static Status edit_checkpoint(Store *store, Sql *sql, void *user)
     if (status != STATUS_OK) {
         return status;
     }
-    SqlRow row = sql_open(sql, SQL_EDIT_CHECKPOINT_NEWEST, TABLE_NONE);
-    sql_put_string(&row, call->package_id);
-    if (sql_next(&row)) {
-        newest = sql_take_u64(&row);
-        sql_close(&row);
-    }
+    const uint64_t newest = find_newest(sql, call->package_id);
     delete_up_to(sql, SQL_EDIT_CHECKPOINTS_DELETE, call->package_id, newest);
     delete_up_to(sql, SQL_EDIT_ROWS_DELETE, call->package_id, newest);
     write_checkpoint(sql, call->package_id, call->seq, call->document, call->bytes);
@@ -324,6 +330,7 @@ static Status load_all(Sql *sql, const char *package_id, const StoreEditLoad *lo
 {
     Status status = STATUS_NOT_FOUND;
     uint64_t seq = 0;
+    const uint64_t newest = find_newest(sql, package_id);
     SqlRow row = sql_open(sql, SQL_EDIT_CHECKPOINT_FIRST, TABLE_NONE);
     sql_put_string(&row, package_id);
     if (sql_next(&row)) {
@@ -335,7 +342,7 @@ static Status load_all(Sql *sql, const char *package_id, const StoreEditLoad *lo
         const uint8_t *document = sql_take_bytes(&row, EDIT_DOCUMENT_BYTES_MAX, &bytes);
         status = sql_take_checksum(&row) ? STATUS_OK : STATUS_MALFORMED;
         if (status == STATUS_OK) {
-            load->checkpoint(load->user, seq, document, bytes);
+            load->checkpoint(load->user, seq, newest, document, bytes);
         }
         sql_close(&row);
     }

@@ -49,7 +49,9 @@ MUST_USE Status store_edit_written(Store *store, const char *package_id, uint64_
 // there is no log; STATUS_MALFORMED: something of it is damaged or missing.
 typedef struct StoreEditLoad {
     void *user;
-    void (*checkpoint)(void *user, uint64_t seq, const uint8_t *document, size_t bytes);
+    // `newest`: of the later checkpoint, if there is one.
+    void (*checkpoint)(void *user, uint64_t seq, uint64_t newest, const uint8_t *document,
+                       size_t bytes);
     void (*row)(void *user, const StoreEditRow *row);
 } StoreEditLoad;
 MUST_USE Status store_edit_load(Store *store, const char *package_id, const StoreEditLoad *load);

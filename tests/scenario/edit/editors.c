@@ -19,6 +19,7 @@
 #define ROWS_MAX    4096
 #define IDS         60
 #define OWN_MAX     512
+#define WAITING_MAX 64
 
 typedef struct Message {
     uint8_t *data;
@@ -52,6 +53,9 @@ typedef struct Run {
     EditText *text;
     Message rows[ROWS_MAX];
     uint32_t row_count;
+    bool defers;
+    Message waiting[WAITING_MAX]; // rows that the store has taken and not answered
+    uint32_t waiting_count;
     bool dies_before, dies_after, is_dead; // of the session, at the next store
     uint64_t told_max;                     // the highest seq that any editor was told
     EditorsResult result;
@@ -124,9 +128,54 @@ static void connect(Run *run, uint32_t number)
 
 // --- the session --------------------------------------------------------------------------------
 
+static Status take_row(Run *run, const uint8_t *row, size_t bytes)
+{
+    if (run->is_dead || run->waiting_count == WAITING_MAX) {
+        return STATUS_LIMIT;
+    }
+    Message kept = {heap_alloc(&run->heap, bytes), bytes, 0};
+    ASSERT(kept.data != NULL);
+    memcpy(kept.data, row, bytes);
+    run->waiting[run->waiting_count++] = kept;
+    return STATUS_OK;
+}
+
+static void drop_waiting(Run *run)
+{
+    for (uint32_t i = 0; i < run->waiting_count; i++) {
+        heap_free(&run->heap, run->waiting[i].data);
+    }
+    run->waiting_count = 0;
+}
+
+// The store answers for all that waits: it is on disk, or none of it.
+static void settle(Run *run)
+{
+    if (run->waiting_count == 0 || run->is_dead) {
+        return;
+    }
+    if (run->dies_before) {
+        run->is_dead = true;
+    } else if (!run->is_quiet && rng_below(&run->rng, 30) == 0) {
+        drop_waiting(run); // the disk is full for a moment
+        edit_session_roll_back(run->session, STATUS_LIMIT);
+    } else {
+        for (uint32_t i = 0; i < run->waiting_count; i++) {
+            ASSERT(run->row_count < ROWS_MAX);
+            run->rows[run->row_count++] = run->waiting[i];
+        }
+        run->waiting_count = 0;
+        run->is_dead = run->dies_after;
+        edit_session_commit(run->session); // a dead one sends nothing
+    }
+}
+
 static Status store(void *user, uint64_t seq, const uint8_t *row, size_t bytes)
 {
     Run *run = user;
+    if (run->defers) {
+        return take_row(run, row, bytes);
+    }
     if (run->is_dead || run->dies_before) {
         run->is_dead = true;
         return STATUS_LIMIT;
@@ -154,7 +203,8 @@ static void send_down(void *user, uint32_t number, const uint8_t *bytes, size_t 
 
 static void open_session(Run *run)
 {
-    EditSessionConfig config = {.user = run, .store = store, .send = send_down};
+    EditSessionConfig config = {
+        .user = run, .store = store, .send = send_down, .defers = run->defers};
     config.seed = rng_u64(&run->rng);
     run->is_dead = run->dies_before = run->dies_after = false;
     // From the files as they were at first; the rows are all that happened since.
@@ -184,6 +234,7 @@ static void count_up(Run *run)
 static void bury(Run *run)
 {
     run->result.deaths += 1;
+    drop_waiting(run);
     count_up(run);
     edit_session_destroy(run->session);
     edit_doc_destroy(run->doc);
@@ -262,6 +313,10 @@ static void act(Run *run, Editor *editor)
 
 static void write_text(Run *run)
 {
+    settle(run);
+    if (run->is_dead) {
+        return;
+    }
     const Status status = edit_text_write(run->text, run->doc);
     if (status != STATUS_OK) {
         fail(run, "the text cannot be written: %s", status_name(status));
@@ -271,6 +326,7 @@ static void write_text(Run *run)
 // Somebody changes scene.json with another program: it is the text of another document.
 static void edit_disk(Run *run)
 {
+    settle(run);
     const EditTexts now = edit_text_now(run->text);
     EditDoc *other = NULL;
     EditText *text = NULL;
@@ -292,6 +348,7 @@ static void edit_disk(Run *run)
     EditError refused;
     run->is_quiet = true; // the owner stores until it succeeds
     status = edit_session_edit(run->session, text_from("Disk"), ops.data, ops.bytes, &refused);
+    settle(run);
     run->is_quiet = false;
     if (status != STATUS_OK && !run->is_dead) {
         fail(run, "the disk's change is refused: %s", refused.message);
@@ -347,8 +404,15 @@ static void step_links(Run *run)
             hear(run, editor, &message);
             heap_free(&run->heap, message.data);
         }
-        if (!editor->is_connected && (run->is_quiet || rng_below(&run->rng, 10) == 0)) {
+        if (!editor->is_connected && run->waiting_count == 0 &&
+            (run->is_quiet || rng_below(&run->rng, 10) == 0)) {
             connect(run, i);
+        }
+    }
+    if (run->defers && (run->is_quiet || rng_below(&run->rng, 3) == 0)) {
+        settle(run);
+        if (run->is_dead) {
+            bury(run);
         }
     }
 }
@@ -399,6 +463,7 @@ static void open_run(Run *run, uint64_t seed)
     run->heap = heap_make(HEAP_BYTES);
     run->rng = rng_make(seed, 3);
     run->trace = HASH64_INIT;
+    run->defers = seed % 2 == 0;
     run->editor_count = 2 + rng_below(&run->rng, EDITORS_MAX - 1);
     EditDoc *doc = NULL;
     run->text = edit_fixture_open(&run->heap, EDIT_SCENE_TEXT, &doc);

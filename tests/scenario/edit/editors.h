@@ -1,6 +1,7 @@
 // Two to eight editors of one place around one edit session, from a seed, in steps of virtual time:
 // delays, lost connections, sessions that die before and after they stored something, refused
-// stores, files that change on disk, undo. Ids come from a small range, so that they collide.
+// stores, files that change on disk, undo. Ids come from a small range, so that they collide. With
+// an even seed the store answers later, for several transactions at once.
 #pragma once
 
 #include <stdbool.h>

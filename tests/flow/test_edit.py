@@ -1,0 +1,474 @@
+"""Editing a draft live: several people in one document, files that follow, and nothing lost by
+kill -9 of the edit process or of the server."""
+
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import sys
+
+from edit_client import PROTOCOL, Editor, Schema, block, hash_of, text_value, varint, vector_value
+from support import Closed, WebSocket, World, check, run, wait_until
+from test_accounts import People
+from test_drafts import SECRET, ask, creator, good, tag_of
+
+
+class Desk:
+    """A server with a draft that ann owns and bob edits."""
+
+    def __init__(self, program, folder):
+        self.program, self.folder = program, folder
+        self.up = People(program, folder, variables=SECRET)
+        self.boss = self.up.operator()
+        self.ann, self.bob = creator(self.up, self.boss, "ann"), creator(self.up, self.boss, "bob")
+        self.place = good(ask(self.up, "POST", "/api/drafts", self.ann, {"title": "Lava"}))["place_id"]
+        good(ask(self.up, "PUT", f"/api/places/{self.place}/team/bob", self.ann, {"role": "editor"}))
+        self.path = os.path.join(folder, "data", "drafts", self.place)
+        self.schema = Schema(good(ask(self.up, "GET", "/api/schema")))
+
+    def editor(self, token=None, **more):
+        return Editor(self.up, self.place, token or self.ann, **more)
+
+    def read(self, name):
+        with open(os.path.join(self.path, name), encoding="utf-8") as file:
+            return file.read()
+
+    def write(self, name, text):
+        aside = os.path.join(self.path, ".aside")
+        with open(aside, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.rename(aside, os.path.join(self.path, name))
+
+    def entities(self):
+        return {one["id"]: one for one in json.loads(self.read("scene.json"))["entities"]}
+
+    def rename(self, entity, name):
+        return self.schema.transaction(self.schema.set("entity", [entity], "name", text_value(name)))
+
+    def upload(self, data, token=None):
+        return ask(self.up, "PUT", f"/api/places/{self.place}/blob/{hashlib.sha256(data).hexdigest()}",
+                   token or self.ann, data)
+
+    def file(self, path, content, known=None):
+        return self.schema.transaction(self.schema.file(path, content, known))
+
+    def processes(self):
+        """The edit processes of the server."""
+        found = []
+        tasks = f"/proc/{self.up.process.pid}/task"
+        for task in os.listdir(tasks):  # each is the child of the thread that speaks with it
+            with contextlib.suppress(OSError):
+                with open(f"{tasks}/{task}/children", encoding="ascii") as file:
+                    children = file.read().split()
+                for child in children:
+                    with open(f"/proc/{child}/cmdline", "rb") as file:
+                        if b"edit-process" in file.read():
+                            found.append(int(child))
+        return found
+
+    def restart(self):
+        self.up = People(self.program, self.folder, variables=SECRET)
+
+    def names(self):
+        return {number: one.get("name") for number, one in self.entities().items()}
+
+
+def test_edit_together(program, _places, folder):
+    desk = Desk(program, folder)
+    try:
+        first, second = desk.editor(), desk.editor(desk.bob)
+        check(first.editor != second.editor and first.document == second.document, "one document")
+        check([one["name"] for one in first.wait("editors")["editors"]] == ["ann", "bob"], "who is here")
+
+        # Both see everything, in one order, and the file follows: one changed name, one changed line.
+        before = desk.read("scene.json").splitlines()
+        for i in range(10):
+            first.send(desk.rename(1, f"a{i}"))
+            second.send(desk.rename(2, f"b{i}"))
+        for one in (first, second):
+            while one.seq < 20:
+                one.hear()
+        check([(one["seq"], one["editor"], one["n"]) for one in first.told] ==
+              [(one["seq"], one["editor"], one["n"]) for one in second.told], "another order")
+        second.wait("written", seq=20)
+        check(desk.names() == {1: "a9", 2: "b9"}, desk.names())
+        after = desk.read("scene.json").splitlines()
+        check(len(before) == len(after) and
+              sum(a != b for a, b in zip(before, after)) == 2, "other lines have changed")
+
+        # Undo is one's own; a change of the settings goes into place.json.
+        n = second.undo(1)
+        check(second.wait("refused", n=n)["message"].startswith("cannot be undone"), "another's undo")
+        mine = first.edit(desk.rename(1, "mine"))
+        first.undo(mine["seq"])
+        check(first.wait("told")["undone"] == mine["seq"], "not undone")
+        told = first.edit(desk.schema.transaction(
+            desk.schema.set("settings", [0], "name", text_value("Hot"))))
+        first.wait("written", seq=told["seq"])
+        check(desk.names()[1] == "a9" and json.loads(desk.read("place.json"))["name"] == "Hot", "files")
+
+        # What cannot be applied is refused with a reason, and nothing has changed.
+        n = first.send(desk.rename(99, "nobody"))
+        check(first.wait("refused", n=n)["message"], "no reason")
+        n = first.send(desk.schema.transaction(
+            desk.schema.set("entity", [1], "transform.position", vector_value(0, float("inf"), 0))))
+        first.wait("refused", n=n)
+
+        # Presence passes by and is not stored; somebody says which file they write.
+        first.say({"kind": "presence", "camera": [1, 2, 3], "selection": [1], "editor": 7})
+        seen = second.wait("presence")
+        check(seen["editor"] == first.editor and seen["camera"] == [1, 2, 3], seen)
+        first.say({"kind": "writer", "path": "Workspace/Door.lua", "take": False})
+        check(second.wait("writers")["writers"] ==
+              [{"path": "Workspace/Door.lua", "editor": first.editor}], "who writes")
+        second.say({"kind": "writer", "path": "Workspace/Door.lua", "take": True})
+        check(first.wait("writers", )["writers"] is not None, "taken over")
+        second.close()
+        check([one["name"] for one in first.wait("editors")["editors"]] == ["ann"], "bob left")
+
+        # Back again with what it knows: only what is missing, and the same number by the token.
+        first.edit(desk.rename(1, "late"))
+        again = desk.editor(desk.bob, epoch=second.epoch, seq=second.seq, resume=second.welcome["resume"])
+        check(not again.welcome["document"] and again.editor == second.editor, again.welcome)
+        check([one["label"] for one in again.told] == ["Test"] * len(again.told) and again.told, again.told)
+        history = good(ask(desk.up, "GET", f"/api/places/{desk.place}/ops?from=20&limit=2", desk.ann))
+        check([one["seq"] for one in history["ops"]] == [21, 22] and history["next"] == 22, history)
+        check(history["ops"][0]["label"] == "Test" and history["ops"][0]["by"], history)
+    finally:
+        desk.up.kill()
+
+
+def test_edit_files(program, _places, folder):
+    desk = Desk(program, folder)
+    try:
+        editor = desk.editor()
+        door = "Workspace/Door.lua"
+
+        # A content is uploaded, named, and written into the draft with a version of its history.
+        n = editor.send(desk.file(door, b"print(1)"))
+        check("not uploaded" in editor.wait("refused", n=n)["message"], "without its content")
+        check(ask(desk.up, "PUT", f"/api/places/{desk.place}/blob/{'0' * 64}", desk.ann, b"x")[0] == 400, "hash")
+        good(desk.upload(b"print(1)"))
+        editor.wait("written", seq=editor.edit(desk.file(door, b"print(1)"))["seq"])
+        check(desk.read(door) == "print(1)", "the file")
+        listed = good(ask(desk.up, "GET", f"/api/places/{desk.place}/draft/history/{door}", desk.ann))
+        check(len(listed["versions"]) == 1 and listed["versions"][0]["by"], listed)
+        blob = f"/api/places/{desk.place}/blob/{hashlib.sha256(b'print(1)').hexdigest()}"
+        check(ask(desk.up, "GET", blob, desk.ann)[2] == b"print(1)", "the content comes back")
+        check(ask(desk.up, "GET", f"/api/places/{desk.place}/blob/{'0' * 64}", desk.ann)[0] == 404, "no such")
+
+        # Who knows an old content is told so, and nothing is overwritten.
+        good(desk.upload(b"print(2)"))
+        n = editor.send(desk.file(door, b"print(2)", b"print(0)"))
+        check(editor.wait("refused", n=n)["message"], "a stale hash")
+
+        # A save over HTTP and a PUT become operations, and conflicts are as without an editor.
+        saved = good(ask(desk.up, "POST", "/api/script/save", desk.ann,
+                         {"id": f"{desk.place}/{door}", "code": "print(3)",
+                          "knownHash": hashlib.sha256(b"print(1)").hexdigest()}))
+        told = editor.wait("told")
+        check(told["editor"] == 0 and hash_of(b"print(3)") in told["ops"], told)
+        check(saved["hash"] == hashlib.sha256(b"print(3)").hexdigest(), saved)
+        late = ask(desk.up, "POST", "/api/script/save", desk.ann,
+                   {"id": f"{desk.place}/{door}", "code": "print(4)",
+                    "knownHash": hashlib.sha256(b"print(1)").hexdigest()})
+        check(late[0] == 409, late)
+        # Even right after an operation whose file is not written yet.
+        good(desk.upload(b"print(5)"))
+        editor.edit(desk.file(door, b"print(5)", b"print(3)"))
+        late = ask(desk.up, "PUT", f"/api/places/{desk.place}/draft/files/{door}", desk.ann, b"print(6)",
+                   If_Match=tag_of(b"print(3)"))
+        check(late[0] == 412 and desk.read(door) == "print(5)", late)
+        good(ask(desk.up, "PUT", f"/api/places/{desk.place}/draft/files/{door}", desk.ann, b"print(6)",
+                 If_Match=tag_of(b"print(5)")))
+        check(hash_of(b"print(6)") in editor.wait("told")["ops"], "the PUT")
+
+        # Undo brings an older content back.
+        good(desk.upload(b"print(7)"))
+        mine = editor.edit(desk.file(door, b"print(7)", b"print(6)"))
+        editor.undo(mine["seq"])
+        editor.wait("written", seq=editor.wait("told")["seq"])
+        check(desk.read(door) == "print(6)", desk.read(door))
+
+        # scene.json by PUT is a difference too; what an editor does meanwhile stays.
+        text = desk.read("scene.json").replace("#5d9c4d", "#112233")
+        editor.send(desk.rename(1, "kept"))
+        known = desk.read("scene.json").encode()
+        status = ask(desk.up, "PUT", f"/api/places/{desk.place}/draft/files/scene.json", desk.ann,
+                     text.encode(), If_Match=tag_of(known))[0]
+        check(status in (200, 412), status)
+        wait_until(lambda: desk.names()[1] == "kept", "the editor's change is written")
+        if status == 200:
+            check("#112233" in desk.read("scene.json"), "the PUT's change is lost")
+
+        # A name that no draft may have is taken back.
+        good(desk.upload(b"MZ"))
+        editor.edit(desk.file("Workspace/virus.exe", b"MZ"))
+        check(editor.wait("failed")["file"] == "Workspace/virus.exe", "not said")
+        check(editor.wait("told")["label"] == "Could not be written", "not taken back")
+        check(not os.path.exists(os.path.join(desk.path, "Workspace/virus.exe")), "written")
+
+        # Publishing has everything that was told.
+        editor.edit(desk.rename(1, "published"))
+        made = good(ask(desk.up, "POST", f"/api/places/{desk.place}/draft/publish", desk.ann,
+                        {"notes": "first"}), 202)
+        package = ask(desk.up, "GET", f"/api/places/{desk.place}/package?revision={made['revision_id']}",
+                      desk.ann)
+        check(package[0] in (200, 404) and desk.names()[1] == "published", "not all of it")
+
+        # Whoever throws the draft away ends the session.
+        good(ask(desk.up, "DELETE", f"/api/places/{desk.place}/draft", desk.ann))
+        try:
+            while True:
+                editor.hear()
+        except Closed:
+            pass
+        check(not os.path.exists(desk.path), "it came back")
+        check(ask(desk.up, "POST", f"/api/places/{desk.place}/edit", desk.ann)[0] == 404, "no draft")
+    finally:
+        desk.up.kill()
+
+
+def test_edit_disk(program, _places, folder):
+    desk = Desk(program, folder)
+    try:
+        editor = desk.editor()
+        # A text editor beside the page: a difference, while edits that are not written yet stay.
+        text = desk.read("scene.json")
+        editor.send(desk.rename(1, "mine"))
+        desk.write("scene.json", text.replace("Ground", "Floor"))
+        wait_until(lambda: desk.names() == {1: "mine", 2: "Floor"}, "both changes")
+        while editor.seq < 2:
+            editor.hear()
+        check({one["editor"] for one in editor.told} == {0, editor.editor}, editor.told)
+        os.makedirs(os.path.join(desk.path, "Workspace"), exist_ok=True)
+        desk.write("Workspace/New.lua", "print(1)")
+        check(hash_of(b"print(1)") in editor.wait("told")["ops"], "a new file")
+
+        # What cannot be read is shown and stays as it is, while people go on; then both meet.
+        editor.wait("written", seq=editor.seq)
+        text = desk.read("scene.json")
+        desk.write("scene.json", text.replace('"Floor"', '"Floor'))
+        blocked = editor.wait("blocked")
+        check(blocked["file"] == "scene.json" and blocked["line"] > 0 and blocked["message"], blocked)
+        editor.edit(desk.rename(1, "blocked"))
+        late = desk.editor(desk.bob)
+        check(late.wait("blocked")["file"] == "scene.json", "who comes later is told too")
+        check('"Floor' in desk.read("scene.json") and "blocked" not in desk.read("scene.json"), "overwritten")
+        desk.write("scene.json", text.replace("Floor", "Ice"))
+        editor.wait("unblocked")
+        wait_until(lambda: desk.names() == {1: "blocked", 2: "Ice"}, "both changes again")
+
+        # Unreadable while nobody edits: the first who comes is told where.
+        for one in (editor, late):
+            one.close()
+        desk.up.stop()
+        desk.write("place.json", "{")
+        desk.restart()
+        again = Editor(desk.up, desk.place, desk.ann)
+        check(again.wait("blocked")["file"] == "place.json", "there is a log, so there is a document")
+    finally:
+        desk.up.kill()
+
+
+def kill_edit_process(desk):
+    before = desk.processes()
+    check(len(before) == 1, f"{before} edit processes")
+    os.kill(before[0], signal.SIGKILL)
+    wait_until(lambda: desk.processes() not in ([], before), "another process")
+
+
+def test_edit_killed(program, _places, folder):
+    desk = Desk(program, folder)
+    try:
+        # kill -9 of the process, in the middle of edits: what was told is there, and goes on.
+        editor = desk.editor()
+        for life in range(3):
+            told = editor.edit(desk.rename(1, f"told{life}"))
+            editor.send(desk.rename(2, f"perhaps{life}"))
+            kill_edit_process(desk)
+            try:
+                while True:
+                    editor.hear()
+            except (Closed, OSError):
+                pass
+            again = Editor(desk.up, desk.place, desk.ann, epoch=editor.epoch, seq=editor.seq,
+                           resume=editor.welcome["resume"])
+            check(not again.welcome["document"] and again.editor == editor.editor, again.welcome)
+            check(again.welcome["seq"] >= told["seq"], "lost")
+            if again.n < editor.n:  # it was not decided: a page sends it again
+                again.send(desk.rename(2, f"perhaps{life}"))
+                again.wait("told")
+            editor = again
+            wait_until(lambda life=life: desk.names() == {1: f"told{life}", 2: f"perhaps{life}"},
+                       f"the files of life {life}: {desk.names()}")
+
+        # kill -9 of the server right after something was told: the files follow at the next start,
+        # also if nobody edits; and it can still be undone.
+        good(desk.upload(b"print(1)"))
+        mine = editor.edit(desk.rename(1, "last"))
+        editor.edit(desk.file("Workspace/Door.lua", b"print(1)"))
+        desk.up.kill()
+        desk.restart()
+        wait_until(lambda: desk.names()[1] == "last" and
+                   os.path.exists(os.path.join(desk.path, "Workspace/Door.lua")), "files after kill -9")
+        again = Editor(desk.up, desk.place, desk.ann, epoch=editor.epoch, seq=editor.seq)
+        check(not again.welcome["document"] and again.editor == editor.editor, again.welcome)
+        again.undo(mine["seq"])
+        check(again.wait("told")["undone"] == mine["seq"], "no undo after a restart")
+        wait_until(lambda: desk.names()[1] == "told2", "the undo is written")
+
+        # Changed on disk while the server was down: taken when it is opened again.
+        again.wait("written", seq=again.seq)
+        desk.up.stop()
+        desk.write("scene.json", desk.read("scene.json").replace("perhaps2", "by hand"))
+        desk.restart()
+        last = Editor(desk.up, desk.place, desk.ann, epoch=again.epoch, seq=again.seq)
+        while last.seq == again.seq:
+            last.hear()
+        check(last.told[0]["editor"] == 0 and b"by hand" in last.told[0]["ops"], last.told)
+    finally:
+        desk.up.kill()
+
+
+def expect_end(editor, code=None):
+    """It is told why, and closed."""
+    error = None
+    try:
+        while True:
+            note = editor.hear()
+            error = note if note["type"] == "error" else error
+    except (Closed, OSError):
+        pass
+    check(code is None or (error and error["code"] == code), f"{error}, not {code}")
+
+
+def test_edit_strangers(program, _places, folder):
+    desk = Desk(program, folder)
+    try:
+        edit = f"/api/places/{desk.place}/edit"
+        tester, stranger = creator(desk.up, desk.boss, "tess"), creator(desk.up, desk.boss, "sid")
+        good(ask(desk.up, "PUT", f"/api/places/{desk.place}/team/tess", desk.ann, {"role": "tester"}))
+        for token, status in ((None, 401), (stranger, 404), (tester, 403)):
+            for method, path in (("POST", edit), ("GET", f"/api/places/{desk.place}/ops")):
+                check(ask(desk.up, method, path, token)[0] == status, f"{method} {path}: not {status}")
+        check(desk.upload(b"x", tester)[0] == 403 and desk.upload(b"x", stranger)[0] == 404, "a blob")
+
+        editor = desk.editor()
+        # An operator reads, which is written into the audit, and changes nothing.
+        boss = desk.editor(desk.boss)
+        check(not boss.can_write and not boss.welcome["can_write"], boss.welcome)
+        n = boss.send(desk.rename(1, "boss"))
+        check("not change" in boss.wait("refused", n=n)["message"], "an operator wrote")
+        check(desk.upload(b"x", desk.boss)[0] == 403, "an operator uploaded")
+        audit = good(ask(desk.up, "GET", "/admin/audit", desk.boss))
+        check(any(one["action"] == "read draft" for one in audit["rows" if "rows" in audit else "audit"]), audit)
+
+        # Tickets: none, an invented one, one of before.
+        used = desk.up.post(edit, None, desk.ann)[1]["ticket"]
+        Editor(desk.up, desk.place, desk.ann, ticket=used).close()
+        for ticket in (used, "x", "", "é" * 60, "0" * 64):
+            socket = WebSocket(desk.up.port, edit, PROTOCOL)
+            socket.send(json.dumps({"kind": "hello", "ticket": ticket, "epoch": 0, "seq": 0}))
+            try:
+                note = json.loads(socket.receive())
+                check(note["kind"] == "error", note)
+                socket.receive()
+                check(False, "it is open")
+            except Closed:
+                pass
+        for path, protocol, status in ((edit, "sandlot.v2.json", 400), (edit, None, 400)):
+            check(WebSocket(desk.up.port, path, protocol).status == status, protocol)
+        check(WebSocket(desk.up.port, edit, PROTOCOL, headers=["Origin: http://evil.example"]).status == 403,
+              "a stranger's page")
+
+        # Whoever loses the right leaves.
+        bob = desk.editor(desk.bob)
+        good(ask(desk.up, "DELETE", f"/api/places/{desk.place}/team/bob", desk.ann))
+        expect_end(bob, "replaced")
+
+        # Frames that no page sends: each ends its own connection, and nobody else's.
+        for bad in (b"", b"\x02", b"\x04xx", b"\0" + b"\xff" * 40, b"\0\1", b"\0" * 65537, "{", "[]", "{}",
+                    '{"kind":7}', '{"kind":"hello","ticket":"x"}', "x" * 20000):
+            one = desk.editor()
+            one.socket.send(bad)
+            expect_end(one)
+        one = desk.editor()
+        one.socket.send(json.dumps({"kind": "hello", "ticket": 7}))
+        expect_end(one, "malformed")
+        check(WebSocket(desk.up.port, edit, PROTOCOL).status == 101, "it may be silent for a while")
+        early = WebSocket(desk.up.port, edit, PROTOCOL)
+        early.send(b"\0\1\1\0\0\0")
+        check(json.loads(early.receive())["code"] == "malformed", "before hello")
+
+        # Operations that are wrong are refused, and the connection stays.
+        for bad in (b"", b"\1", b"\2" + varint(1), desk.schema.head + b"\x63",
+                    desk.schema.head + b"\3\3" + varint(500) + b"\1" + block(b"\1\0") + b"\1\1",
+                    b"\1" + varint(1) + b"\3"):
+            n = editor.send(bad)
+            editor.wait("refused", n=n)
+
+        # Too large, and too many. The process lives, and says how often.
+        big = desk.editor()
+        big.send(desk.schema.head + b"\7" * (1 << 21))
+        expect_end(big, "too_large")
+        flood = desk.editor()
+        for i in range(500):
+            flood.send(desk.rename(2, f"f{i}"))
+        refused = 0
+        while True:
+            heard = flood.hear()
+            refused += heard["type"] == "refused"
+            if heard.get("n") == flood.n and heard["type"] in ("told", "refused"):
+                break
+        check(refused > 0, "a flood was let through")
+        for i in range(200):
+            flood.say({"kind": "presence", "camera": [i]})
+        check(editor.edit(desk.rename(1, "still here")), "others go on")
+        check(len(desk.processes()) == 1, "the process died")
+        wait_until(lambda: desk.up.metric("sandlot_edit_limited_total") > 0, "not counted")
+        check(desk.up.metric("sandlot_edit_process_deaths_total") == 0, "a process died")
+    finally:
+        desk.up.kill()
+
+
+def test_edit_dev(program, _places, folder):
+    """`sandlot dev DIR`: the same on a folder of one's own, without accounts."""
+    place = os.path.join(folder, "mine")
+    os.makedirs(place)
+    for name, text in (("place.json", '{"format": 1, "name": "Mine"}'),
+                       ("scene.json", '{"format": 1, "entities": [{"id": 1, "name": "Spawn", "type": "spawn"}]}')):
+        with open(os.path.join(place, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    class Dev(World):
+        @staticmethod
+        def arguments(path, data, options):
+            return ["dev", path, "--port", "0", *options]
+
+        def post(self, path, body=None, token=None, method="POST"):
+            check(token is None, "there are no accounts")
+            status, _, text = self.request(method, path, body)
+            return status, json.loads(text)
+
+    dev = Dev(program, place, folder)
+    try:
+        schema = Schema(json.loads(dev.request("GET", "/api/schema")[2]))
+        editor = Editor(dev, "place_mine", None)
+        check(editor.can_write, "one's own folder")
+        told = editor.edit(schema.transaction(schema.set("entity", [1], "name", text_value("Start"))))
+        editor.wait("written", seq=told["seq"])
+        with open(os.path.join(place, "scene.json"), encoding="utf-8") as file:
+            check(json.load(file)["entities"][0]["name"] == "Start", "not written")
+        with open(os.path.join(place, "Door.lua"), "w", encoding="utf-8") as file:
+            file.write("print(1)")
+        check(hash_of(b"print(1)") in editor.wait("told")["ops"], "a file of the folder")
+        check(WebSocket(dev.port, "/api/places/place_mine/edit", PROTOCOL,
+                        headers=["Origin: http://evil.example"]).status == 403, "a stranger's page")
+    finally:
+        dev.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(run(dict(globals()), sys.argv))
