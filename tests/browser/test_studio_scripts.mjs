@@ -100,12 +100,12 @@ test('a place is played beside its script, a change runs at once, and nothing of
     const inside = async () => (await page.locator('.play-screen').elementHandle())?.contentFrame();
     await until('the player is in the place', async () => (await (await inside())?.evaluate(() =>
         window.sandlot?.inspect().phase === 'playing' && window.sandlot.inspect().own[0] === 1)));
-    await page.locator('.lines', { hasText: 'the lift is here' }).waitFor();
+    await page.locator('.console-list', { hasText: 'the lift is here' }).waitFor();
     await shot('play');
     await editor('Workspace/Lift.lua').click();
     await page.keyboard.press('Control+A');
     await page.keyboard.type('function onUpdate(self)\nlocal none = nil\nprint(none.x)\nend');
-    const fault = page.locator('.lines .error button', { hasText: 'Workspace/Lift.lua:3' }).first();
+    const fault = page.locator('.console-line.error button', { hasText: 'Workspace/Lift.lua:3' }).first();
     await fault.waitFor();
     await shot('play_fault');
     await fault.click();
@@ -156,6 +156,6 @@ test('TypeScript has diagnostics and completion, and plays', async () => {
     await page.locator('.script-foot', { hasText: 'No problems' }).waitFor();
     await page.locator('.script-foot', { hasText: 'Saved' }).waitFor();
     await page.evaluate(() => { window.studio.playing.value = true; window.studio.panel.value = 'console'; });
-    await page.locator('.lines', { hasText: /typed \w+/ }).waitFor();
+    await page.locator('.console-list', { hasText: /typed \w+/ }).waitFor();
     assert.deepEqual(complaints, []);
 });
