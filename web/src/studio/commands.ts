@@ -201,7 +201,6 @@ export const COMMANDS: readonly Command[] = [
     { id: 'sidebar', name: words.sidebar, key: 'Shift+B', run: ({ showsSide }) => { showsSide.value = !showsSide.value; } },
     { id: 'settings', name: words.settings, key: 'Shift+O', run: (studio) => { studio.select([]); studio.showsInspector.value = true; } },
     { id: 'play', name: words.play, key: 'F5', run: (studio) => {
-        studio.open.value = null;
         studio.playing.value = !studio.playing.value;
         studio.panel.value = studio.playing.value ? 'console' : studio.panel.value;
     } },
@@ -228,8 +227,9 @@ const WRITES = 'input:not([type=checkbox]):not([type=range]):not([type=color]), 
 // True: it was a command.
 export function press(studio: Studio, event: KeyboardEvent): boolean {
     const key = keyOf(event);
-    const isWriting = event.target instanceof Element && event.target.closest(WRITES) !== null;
-    const isInTree = event.target instanceof Element && event.target.closest('[role=tree], [role=tablist], [role=listbox]') !== null;
+    const [target] = event.composedPath(); // the code editor is inside a shadow root
+    const isWriting = target instanceof Element && target.closest(WRITES) !== null;
+    const isInTree = target instanceof Element && target.closest('[role=tree], [role=tablist], [role=listbox]') !== null;
     const command = COMMANDS.find((each) => each.key === key);
     if (command === undefined || studio.playing.value && command.id !== 'play' ||
         isWriting && !/^Ctrl\+(K|S|Shift\+P)$|^F\d/.test(key) || isInTree && /^Arrow|^Page|^Escape/.test(key) ||

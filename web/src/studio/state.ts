@@ -123,9 +123,17 @@ export class Studio {
         this.noticeTimer = window.setTimeout(() => { this.notice.value = ''; }, NOTICE_MS);
     }
 
+    setFaults(path: string, found: readonly Diagnostic[]): void {
+        const own = found.filter(({ file }) => file === path);
+        if (own.length > 0 || this.faults.value.has(path)) {
+            const all = new Map(this.faults.value);
+            all.delete(path);
+            this.faults.value = own.length > 0 ? all.set(path, own) : all;
+        }
+    }
+
     openScript(path: string, line = 0): void {
         this.open.value = { path, line };
-        this.playing.value = false;
     }
 
     // Of what is selected, those that are below nothing else that is selected.

@@ -20,6 +20,8 @@ import { KIT_TYPE, Toolbox } from './toolbox.tsx';
 import { Tour } from './tour.tsx';
 import { Tree } from './tree.tsx';
 
+const CHECK_LATER_MS = 1500;
+
 // The editor and the play-test are chunks of their own, fetched when they are first wanted.
 function usePane<P>(isWanted: boolean, load: () => Promise<ComponentType<P>>): ComponentType<P> | null {
     const [Pane, setPane] = useState<ComponentType<P> | null>(null);
@@ -75,6 +77,21 @@ function Middle({ studio }: { studio: Studio }): JSX.Element {
     const Script = usePane(open !== null, loadScript);
     const Play = usePane(isPlaying, loadPlay);
     const { scriptDocument, files } = studio;
+    // Scripts that nobody has opened are checked too, once there is time for it.
+    useEffect(() => {
+        let compiler: { end(): void } | null = null;
+        let isGone = false;
+        const timer = setTimeout(() => void import('../script/place_compiler.ts').then(({ startPlaceCompiler }) => {
+            compiler = isGone ? null
+                : startPlaceCompiler(scriptDocument, files, (path, found) => studio.setFaults(path, found));
+        }).catch(() => undefined), CHECK_LATER_MS); // without it the editor still checks what is open
+        return () => {
+            isGone = true;
+            clearTimeout(timer);
+            compiler?.end();
+        };
+    }, [studio]);
+    const both = open !== null && isPlaying ? ' half' : ''; // a script beside the place that runs it
     return (
         <main class="middle-column">
             {open !== null && <div class="tabs files">
@@ -82,15 +99,13 @@ function Middle({ studio }: { studio: Studio }): JSX.Element {
             </div>}
             <div class="stage">
                 <Picture studio={studio} />
-                {open !== null && <div class="over">
+                {open !== null && <div class={`over${both}`}>
                     {Script === null ? <p role="status">{words.loading}</p>
                         : <Script document={scriptDocument} files={files} path={open.path} line={open.line}
                             onShow={(path) => { studio.open.value = path === '' ? null : { path, line: 0 }; }}
-                            onDiagnostics={(path, found) => {
-                                studio.faults.value = new Map(studio.faults.value).set(path, found.filter(({ file }) => file === path));
-                            }} />}
+                            onDiagnostics={(path, found) => studio.setFaults(path, found)} />}
                 </div>}
-                {isPlaying && <div class="over">{Play === null ? <p role="status">{words.loading}</p>
+                {isPlaying && <div class={`over right${both}`}>{Play === null ? <p role="status">{words.loading}</p>
                     : <Play document={scriptDocument} files={files} hasConsole={false}
                         onOpen={(path, line) => studio.openScript(path, line)}
                         onStop={() => { studio.playing.value = false; }} />}</div>}

@@ -5,7 +5,6 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { Button } from '../../ui/parts.tsx';
-import { workspaceOf } from '../script/buffers.ts';
 import type { ScriptDocument, ScriptFiles } from '../script/contract.ts';
 import { PlaceScripts } from '../script/place_scripts.ts';
 import { scriptStats } from '../script/status.tsx';
@@ -53,7 +52,7 @@ class Run {
 
     constructor(document: ScriptDocument, files: ScriptFiles, left: () => void) {
         this.document = document;
-        this.scripts = new PlaceScripts(document, files, workspaceOf(document, files));
+        this.scripts = new PlaceScripts(document, files);
         this.bridge = new ScriptBridge({
             log: ({ lines }) => consoleLog.add(lines, this.tables, document.files().map(({ path }) => path)),
             note: (level, text) => consoleLog.add([{ side: 'studio', level, text }], this.tables,
@@ -119,7 +118,7 @@ class Run {
         clearTimeout(this.timer);
         this.ends.forEach((end) => end());
         this.bridge.stop();
-        scriptStats.value = { ...scriptStats.value, play: null };
+        scriptStats.value = { ...scriptStats.peek(), play: null };
     }
 }
 

@@ -5,11 +5,12 @@
 //                    ▲                ├─▶ failed    (shown; tried again with the next key or by hand)
 //                    └────────────────┴─▶ conflict  (a person chooses; nothing is written until then)
 import { type EditorState, Text } from '@codemirror/state';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import { type Signal, signal } from '@preact/signals';
 
+import type { Diagnostic } from '../../core/bridge.ts';
 import { isConflict, type ScriptDocument, type ScriptFiles } from './contract.ts';
+import { hashOf } from './hash.ts';
+import { offerOpenTexts } from './open_texts.ts';
 import { words } from './words_script.ts';
 
 const SAVE_MS = 700; // after the last key
@@ -19,7 +20,6 @@ const LONGEST_MS = 5000; // while somebody keeps typing
 const utf8 = new TextEncoder();
 const plain = new TextDecoder();
 const plainLines = (text: string): string => text.replace(/\r\n?/g, '\n');
-export const hashOf = (bytes: Uint8Array): string => bytesToHex(sha256(bytes));
 
 export type SaveState =
     | { kind: 'saved' }
@@ -31,6 +31,8 @@ export type SaveState =
 // What the editor on the screen does for the buffer it shows.
 export interface BufferView {
     replace(buffer: ScriptBuffer, text: string): void;
+    changed(buffer: ScriptBuffer, state: EditorState, docChanged: boolean): void;
+    found(path: string, diagnostics: Diagnostic[]): void;
 }
 
 export class ScriptBuffer {
@@ -195,8 +197,9 @@ export class Workspace {
     constructor(document: ScriptDocument, files: ScriptFiles) {
         this.document = document;
         this.files = files;
+        offerOpenTexts(document, (path) => this.find(path)?.content());
         document.on('files', () => this.look());
-        document.onWriters?.(() => { this.change.value += 1; });
+        document.onWriters?.(() => { this.change.value = this.change.peek() + 1; });
         globalThis.addEventListener?.('beforeunload', (event) => {
             if (this.unsaved().length > 0) {
                 event.preventDefault();
@@ -265,7 +268,7 @@ export class Workspace {
     }
 
     private look(): void {
-        this.change.value += 1;
+        this.change.value = this.change.peek() + 1;
         for (const buffer of this.open.value) {
             const hash = this.hash(buffer.path);
             if (hash !== null) {

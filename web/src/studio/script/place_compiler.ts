@@ -3,7 +3,6 @@
 import { effect } from '@preact/signals';
 
 import type { Diagnostic } from '../../core/bridge.ts';
-import { workspaceOf } from './buffers.ts';
 import { isLua, isTypeScript, type ScriptDocument, type ScriptFiles } from './contract.ts';
 import { checkLua, hasTranspileService, PlaceScripts, toDiagnostics, transpileService } from './place_scripts.ts';
 import { createScriptCompiler, type IScriptCompiler } from './script_compiler.ts';
@@ -20,7 +19,7 @@ class Refused extends Error {}
 
 export function startPlaceCompiler(document: ScriptDocument, files: ScriptFiles,
     tell: (path: string, diagnostics: Diagnostic[]) => void): PlaceCompiler {
-    const place = new PlaceScripts(document, files, workspaceOf(document, files));
+    const place = new PlaceScripts(document, files);
     const firstError = (path: string, diagnostics: Diagnostic[]): void => {
         tell(path, diagnostics);
         const error = diagnostics.find(({ level, file }) => level === 'error' && file === path);

@@ -1,10 +1,11 @@
 // The scripts of a place as the checkers and the compiler want them: the newest text of each, whether it
 // is saved yet or not.
 import type { Diagnostic, ScriptCheck } from '../../core/bridge.ts';
-import type { Workspace } from './buffers.ts';
 import { CheckService, startCheckWorker } from './check_service.ts';
 import type { CompileAnswer, CompileDiagnostic, CompileScript } from './compiler/request.ts';
 import { isScript, isTypeScript, type ScriptDocument, type ScriptFiles } from './contract.ts';
+import { openText } from './open_texts.ts';
+import { transpileParts } from './transpile_parts.ts';
 import { TranspileService } from './transpile_service.ts';
 
 const utf8 = new TextEncoder();
@@ -15,7 +16,7 @@ let compiler: TranspileService | null = null;
 
 // One of each for the page.
 export const checkService = (): CheckService => (checker ??= new CheckService(startCheckWorker));
-export const transpileService = (): TranspileService => (compiler ??= new TranspileService());
+export const transpileService = (): TranspileService => (compiler ??= new TranspileService(transpileParts));
 export const hasTranspileService = (): boolean => compiler !== null;
 
 // "SoulService/Workspace/Door.ts" → "Workspace/Door".
@@ -51,18 +52,16 @@ export class PlaceScripts {
     private settings = '';
     private readonly document: ScriptDocument;
     private readonly files: ScriptFiles;
-    private readonly workspace: Workspace;
 
-    constructor(document: ScriptDocument, files: ScriptFiles, workspace: Workspace) {
+    constructor(document: ScriptDocument, files: ScriptFiles) {
         this.document = document;
         this.files = files;
-        this.workspace = workspace;
     }
 
     async text(path: string, hash: string): Promise<string> {
-        const open = this.workspace.find(path);
+        const open = openText(this.document, path);
         if (open !== undefined) {
-            return open.content();
+            return open;
         }
         const known = this.texts.get(path);
         if (known?.hash === hash) {

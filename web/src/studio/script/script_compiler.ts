@@ -4,7 +4,7 @@
 // running a small world in core.wasm.
 import { signal, type Signal } from '@preact/signals';
 
-import { hashOf } from './buffers.ts';
+import { hashOf } from './hash.ts';
 import { perfMark, perfMeasure } from './perf.ts';
 
 export interface CompileRequest {
@@ -95,7 +95,7 @@ export function createScriptCompiler(parts: ScriptCompilerParts): IScriptCompile
     const totals = { compiles: 0, cacheHits: 0, compileMs: 0, executions: 0, execMs: 0, slow: 0, running: 0 };
     let isScheduled = false;
 
-    const touch = (): void => { change.value += 1; };
+    const touch = (): void => { change.value = change.peek() + 1; };
 
     async function compileOne({ scriptId, code }: CompileRequest, hash: string): Promise<CompileResult> {
         const start = perfMark(`sandlot.compile.start ${scriptId}`).name;

@@ -1,5 +1,6 @@
 // The code editor as the studio shows it: tabs, the editor, and a line that says how things stand. One
 // CodeMirror view shows all open scripts one after the other; each keeps its own history.
+import type { EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { effect } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -31,7 +32,7 @@ class Shown {
     private readonly workspace: Workspace;
     private readonly languages: (path: string) => Language;
     private readonly tell: (state: { line: number; column: number }) => void;
-    private readonly found: (path: string, diagnostics: Diagnostic[]) => void;
+    readonly found: (path: string, diagnostics: Diagnostic[]) => void;
 
     constructor(host: HTMLElement, workspace: Workspace, languages: (path: string) => Language,
         tell: (state: { line: number; column: number }) => void, found: (path: string, diagnostics: Diagnostic[]) => void) {
@@ -51,11 +52,13 @@ class Shown {
             return;
         }
         this.buffer = buffer;
+        const { workspace } = this;
         buffer.state ??= makeState(buffer.path, buffer.content(), this.workspace.mayWrite(buffer.path), {
             language: this.languages(buffer.path),
-            changed: (view, docChanged) => this.changed(buffer, view, docChanged),
+            // A state outlives the view that it was made in.
+            changed: (view, docChanged) => workspace.view?.changed(buffer, view.state, docChanged),
             save: () => void buffer.write(),
-            found: (diagnostics) => this.found(buffer.path, diagnostics),
+            found: (diagnostics) => workspace.view?.found(buffer.path, diagnostics),
         });
         this.view.setState(buffer.state);
         this.refresh();
@@ -65,12 +68,14 @@ class Shown {
         this.position();
     }
 
-    private changed(buffer: ScriptBuffer, view: EditorView, docChanged: boolean): void {
-        buffer.state = view.state;
+    changed(buffer: ScriptBuffer, state: EditorState, docChanged: boolean): void {
+        buffer.state = state;
         if (docChanged) {
-            buffer.edited(view.state.doc);
+            buffer.edited(state.doc);
         }
-        this.position();
+        if (this.buffer === buffer) {
+            this.position();
+        }
     }
 
     private position(): void {
@@ -174,10 +179,11 @@ export interface ScriptPaneProps {
     path: string; // '': the one that was shown last
     line?: number | undefined; // shown, and the cursor put there, whenever it or `path` changes
     onShow?: ((path: string) => void) | undefined; // another tab was chosen
+    hasTabs?: boolean; // false: the page has them
     onDiagnostics?: ((path: string, diagnostics: Diagnostic[]) => void) | undefined;
 }
 
-export function ScriptPane({ document, files, path, line, onShow, onDiagnostics }: ScriptPaneProps): JSX.Element {
+export function ScriptPane({ document, files, path, line, onShow, hasTabs = true, onDiagnostics }: ScriptPaneProps): JSX.Element {
     const workspace = useMemo(() => workspaceOf(document, files), [document, files]);
     const [current, setCurrent] = useState(path !== '' ? path : workspace.open.value.at(-1)?.path ?? '');
     const [failure, setFailure] = useState('');
@@ -198,7 +204,7 @@ export function ScriptPane({ document, files, path, line, onShow, onDiagnostics 
         }
         const lua = luaLanguage(api, async (file, text) =>
             (await checkLua(document, file, text))?.diagnostics ?? null);
-        const typed = typescriptLanguage(document, files, workspace);
+        const typed = typescriptLanguage(document, files);
         const view = new Shown(element, workspace, (file) => isLua(file) ? lua : typed, setPosition,
             (file, diagnostics) => {
                 const own = diagnostics.filter((each) => each.file === file);
@@ -269,7 +275,7 @@ export function ScriptPane({ document, files, path, line, onShow, onDiagnostics 
     const buffer = workspace.find(current);
     return (
         <section class="script-pane">
-            <Tabs buffers={workspace.open.value} current={current} choose={choose} close={(file) => void close(file)} />
+            {hasTabs && <Tabs buffers={workspace.open.value} current={current} choose={choose} close={(file) => void close(file)} />}
             {buffer !== undefined && <Banner buffer={buffer} workspace={workspace} compare={() => setComparing(true)} />}
             {note !== '' && <p class="script-banner" role="status">{note}</p>}
             {failure !== '' && <p class="script-banner wrong" role="alert">{failure}</p>}

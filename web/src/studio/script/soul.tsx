@@ -7,9 +7,9 @@ import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { Button } from '../../ui/parts.tsx';
-import { hashOf } from './buffers.ts';
 import { generatedLua, type ScriptDocument, type ScriptFiles } from './contract.ts';
 import { luaLook } from './editor.ts';
+import { hashOf } from './hash.ts';
 import { words } from './words_script.ts';
 
 const KEPT_MAX = 256 * 1024;

@@ -1,11 +1,10 @@
 // What the editor asks about a .ts: the compiler's worker answers, over all TypeScript of the place.
-import type { Workspace } from './buffers.ts';
 import type { ScriptDocument, ScriptFiles } from './contract.ts';
 import type { Language } from './editor.ts';
 import { PlaceScripts, scriptPath, toDiagnostics, transpileService } from './place_scripts.ts';
 
-export function typescriptLanguage(document: ScriptDocument, files: ScriptFiles, workspace: Workspace): Language {
-    const place = new PlaceScripts(document, files, workspace);
+export function typescriptLanguage(document: ScriptDocument, files: ScriptFiles): Language {
+    const place = new PlaceScripts(document, files);
     let newest = 0; // of what was asked to be checked
     return {
         async check(path, text) {

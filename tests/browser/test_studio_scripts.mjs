@@ -1,0 +1,161 @@
+// Scripts in the studio, as their writers use them: type, see what is wrong, fix it, play the place beside the
+// editor and see the change run; two people and one file; TypeScript.
+//   node test_studio_scripts.mjs PROGRAM WEB PLACE SCREENS
+import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
+import test, { after, before } from 'node:test';
+
+import { World, closeBrowser, openBrowser, until } from './support.mjs';
+
+const [, , place, screens] = process.argv.slice(2);
+const DESK = { width: 1280, height: 800 };
+const WAIT_MS = Number(process.env.BROWSER_WAIT_MS ?? 60_000);
+let up = null;
+let page = null;
+const complaints = [];
+
+class Up extends World {
+    command() {
+        return ['up', '--places', dirname(place), '--registration', 'open'];
+    }
+}
+
+const shot = (name) => page.screenshot({ path: join(screens, `studio_${name}.png`) });
+
+// A request of the page's own account.
+const ask = (method, path, body, headers = {}) => page.evaluate(async ([how, where, what, more]) => {
+    const answer = await fetch(where, {
+        method: how, headers: { 'X-Sandlot': '1', 'Content-Type': 'application/json', ...more },
+        ...(what === undefined ? {} : { body: typeof what === 'string' ? what : JSON.stringify(what) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, tag: answer.headers.get('ETag'), text };
+}, [method, path, body, headers]);
+
+async function openStudio(title, typescript) {
+    const made = await ask('POST', '/api/drafts', { title, template: 'obby', typescript });
+    assert.ok(made.status < 300, made.text);
+    const id = JSON.parse(made.text).place_id;
+    await page.goto(`http://127.0.0.1:${up.port}/studio/${id}`);
+    await page.waitForFunction(() => window.studio?.document?.isOpen === true, null, { timeout: WAIT_MS });
+    return id;
+}
+
+const openScript = (path, line = 0) =>
+    page.evaluate(([file, at]) => window.studio.openScript(file, at), [path, line]);
+const editor = (path) => page.locator(`.cm-content[aria-label="${path}"]`);
+const fileOf = async (id, path) => (await ask('GET', `/api/places/${id}/draft/files/${path}`)).text;
+
+before(async () => {
+    up = await Up.start();
+    const context = await (await openBrowser()).newContext({ viewport: DESK, serviceWorkers: 'block' });
+    page = await context.newPage();
+    page.setDefaultTimeout(WAIT_MS);
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (line) => {
+        if (line.type() === 'error' && !/status of 40[0-9]|GL Driver/.test(line.text())) {
+            complaints.push(line.text());
+        }
+    });
+    await page.addInitScript(() => document.addEventListener('securitypolicyviolation', (event) =>
+        console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}`)));
+    await page.goto(`http://127.0.0.1:${up.port}/account`);
+    const { status } = await ask('POST', '/register',
+        { username: 'maker', password: 'a sea of violets', invitation: /link=([\w-]+)/.exec(up.output)?.[1] });
+    assert.equal(status, 200);
+});
+
+after(async () => {
+    await closeBrowser();
+    await up?.stop();
+});
+
+test('a fault is shown while typing, opened by a click, fixed and saved', async () => {
+    const id = await openStudio('Scripts', false);
+    await openScript('Workspace/Lift.lua');
+    await editor('Workspace/Lift.lua').click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('\nlocal broken = = 3\n');
+    await page.locator('.script-foot .wrong').waitFor();
+    await page.locator('.status button.wrong').click(); // the list of problems
+    await page.locator('.lines button', { hasText: 'Workspace/Lift.lua' }).first().waitFor();
+    await shot('problem');
+    await page.locator('.lines button', { hasText: 'Workspace/Lift.lua' }).first().click();
+    const line = await page.evaluate(() => window.studio.open.value.line);
+    await until('the cursor is on the line', async () =>
+        new RegExp(`Line ${line},`).test(await page.locator('.script-where').textContent()));
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('function onStart(self) print("the lift is here") end');
+    await page.locator('.script-foot', { hasText: 'No problems' }).waitFor();
+    await until('the text is in the draft', async () =>
+        (await fileOf(id, 'Workspace/Lift.lua')).includes('the lift is here'));
+});
+
+test('a place is played beside its script, a change runs at once, and nothing of it stays', async () => {
+    await page.keyboard.press('Escape');
+    const before = await page.evaluate(() => String(window.studio.document.hash()));
+    await page.evaluate(() => { window.studio.playing.value = true; window.studio.panel.value = 'console'; });
+    const frame = page.frameLocator('.play-screen');
+    await frame.locator('#view').waitFor();
+    const inside = async () => (await page.locator('.play-screen').elementHandle())?.contentFrame();
+    await until('the player is in the place', async () => (await (await inside())?.evaluate(() =>
+        window.sandlot?.inspect().phase === 'playing' && window.sandlot.inspect().own[0] === 1)));
+    await page.locator('.console-list', { hasText: 'the lift is here' }).waitFor();
+    await shot('play');
+    await editor('Workspace/Lift.lua').click();
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('function onUpdate(self)\nlocal none = nil\nprint(none.x)\nend');
+    const fault = page.locator('.console-line.error button', { hasText: 'Workspace/Lift.lua:3' }).first();
+    await fault.waitFor();
+    await shot('play_fault');
+    await fault.click();
+    await until('the line is shown', async () => /Line 3,/.test(await page.locator('.script-where').textContent()));
+    assert.match(await page.locator('.script-status').textContent(), /Scripts \d+\.\d\d ms/);
+    await page.getByRole('button', { name: 'Stop', exact: true }).first().click();
+    await page.locator('.play-screen').waitFor({ state: 'detached' });
+    const after = await page.evaluate(() => window.studio.document.files().length);
+    assert.ok(after > 0 && before !== '');
+});
+
+test('two people and one file: both texts are shown, and a person chooses', async () => {
+    const id = await page.evaluate(() => window.studio.place);
+    const path = 'Workspace/KillBrick.lua';
+    const url = `/api/places/${id}/draft/files/${path}`;
+    await openScript(path);
+    await editor(path).waitFor();
+    for (const [choice, expected] of [['Keep mine', '-- mine 0'], ['Take theirs', '-- theirs 1'], ['Save the right side', '-- mine 2']]) {
+        const number = expected.at(-1);
+        const { tag } = await ask('GET', url);
+        await editor(path).click();
+        await page.keyboard.press('Control+Home');
+        await page.keyboard.type(`-- mine ${number}\n`, { delay: 0 });
+        const theirs = await ask('PUT', url, `-- theirs ${number}\nfunction OnTouch() end\n`, { 'If-Match': tag });
+        if (theirs.status >= 300) {
+            continue; // saved before: there is no conflict to choose in
+        }
+        await page.getByRole('button', { name: 'Compare and choose' }).click();
+        await page.locator('.cm-merge-b').waitFor();
+        await shot('conflict');
+        await page.getByRole('button', { name: choice }).click();
+        await until(`${choice}: ${expected}`, async () => (await fileOf(id, path)).startsWith(expected));
+        await page.locator('.script-foot', { hasText: 'Saved' }).waitFor();
+    }
+});
+
+test('TypeScript has diagnostics and completion, and plays', async () => {
+    await openStudio('Typed', true);
+    await openScript('Workspace/Lift.ts');
+    await editor('Workspace/Lift.ts').click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('\nconst wrong: number = "text";\nWorld.Sp');
+    await page.locator('.cm-tooltip-autocomplete', { hasText: 'Spawn' }).waitFor();
+    await page.locator('.script-foot .wrong').waitFor();
+    await shot('typescript');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('export function onStart(self: Entity): void { print(`typed ${self.Name}`); }', { delay: 0 });
+    await page.locator('.script-foot', { hasText: 'No problems' }).waitFor();
+    await page.locator('.script-foot', { hasText: 'Saved' }).waitFor();
+    await page.evaluate(() => { window.studio.playing.value = true; window.studio.panel.value = 'console'; });
+    await page.locator('.console-list', { hasText: /typed \w+/ }).waitFor();
+    assert.deepEqual(complaints, []);
+});

@@ -1,0 +1,8 @@
+// The texts of open scripts, saved or not, for those who need the newest without loading the editor.
+import type { ScriptDocument } from './contract.ts';
+
+type Find = (path: string) => string | undefined;
+const finders = new WeakMap<ScriptDocument, Find>();
+
+export const offerOpenTexts = (document: ScriptDocument, find: Find): void => void finders.set(document, find);
+export const openText = (document: ScriptDocument, path: string): string | undefined => finders.get(document)?.(path);
