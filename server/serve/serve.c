@@ -478,9 +478,9 @@ static void close_serve(Serve *serve)
     serve->http = NULL; // sockets are counted no more
     serve_report_stop(serve);
     serve_reload_stop(serve);
-    edit_drafts_close(serve);
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
+    edit_drafts_close(serve);
     serve_backup_close(serve);
     live_destroy(serve->live); // whoever waited for an answer has none any more
     serve_jobs_stop(serve);

@@ -23,7 +23,7 @@
 #define TURN_MS      250
 #define START_MS     20000
 #define IDLE_MS      180000 // without editors
-#define END_MS       4000   // to write what is left
+#define END_MS       2000   // to write what is left
 #define CHECK_MS     10000  // whether editors still may
 #define LIVES_MAX    5      // that end within LIFE_MS
 #define LIFE_MS      30000
@@ -506,6 +506,7 @@ static bool take_report(EditDraft *draft, const EditLinkMessage *message)
         ask_files(draft, true, NULL);
         break;
     case EDIT_LINK_HELD:
+        draft->is_finished = draft->is_finished || report->number == 0;
         edit_draft_held(draft, report->number);
         break;
     case EDIT_LINK_NEED:
@@ -684,8 +685,9 @@ static void finish(EditDraft *draft)
     if (is_gone || is_written(draft)) {
         return;
     }
+    draft->is_finished = false;
     put_number(draft, EDIT_LINK_HOLD, 0);
-    while (now_ms() < until && !is_written(draft)) {
+    while (now_ms() < until && !draft->is_finished) {
         if (channel_flush(&draft->channel) == STATUS_TRUNCATED) {
             return;
         }

@@ -72,6 +72,7 @@ typedef struct EditDraft {
     EditCounts life_counts;
     uint64_t idle_ms, checked_ms;
     uint64_t last_account; // who changed something last
+    bool is_finished;      // all is written, and it takes nothing more
     uint32_t rows_since;   // the last checkpoint
     size_t row_bytes_since;
     char bounds[HOST_BOUNDS_NAME_BYTES];
@@ -81,6 +82,7 @@ typedef struct EditDraft {
     pthread_mutex_t file_lock;
     pthread_cond_t file_wake;
     bool file_stop, file_look;
+    bool must_retry;     // at the next turn
     uint8_t *file_write; // a report EDIT_LINK_WRITE; NULL: none
     size_t file_write_bytes;
     uint32_t file_life;

@@ -141,6 +141,7 @@ Status edit_files_disk(EditDraft *draft, EditBuffer *out)
     return status;
 }
 
+// The process waits for it: if it cannot be told now, it is tried again.
 static void tell_disk(EditDraft *draft, uint32_t life)
 {
     Heap heap = heap_make(2 * HEAP_BYTES);
@@ -149,6 +150,10 @@ static void tell_disk(EditDraft *draft, uint32_t life)
     if (edit_files_disk(draft, &disk) == STATUS_OK &&
         file_memory("sandlot-edit", disk.data, disk.bytes, NULL, 0, &descriptor) == STATUS_OK) {
         edit_mail_post(draft, EDIT_MAIL_DISK, 0, life, descriptor, NULL, 0);
+    } else {
+        pthread_mutex_lock(&draft->file_lock);
+        draft->must_retry = true;
+        pthread_mutex_unlock(&draft->file_lock);
     }
     edit_buffer_free(&disk);
 }
@@ -157,6 +162,7 @@ static void tell_disk(EditDraft *draft, uint32_t life)
 
 typedef struct Write {
     EditDraft *draft;
+    uint64_t account;
     char path[EDIT_PATH_BYTES_MAX + 1]; // the last one that was tried
     char reason[WORKER_REASON_BYTES];
 } Write;
@@ -194,7 +200,7 @@ static Status write_one(Write *write, const void *data, size_t bytes, const uint
                              .data = data,
                              .bytes = bytes,
                              .known = known,
-                             .maker = draft->file_account};
+                             .maker = write->account};
     if (draft->serve->drafts == NULL) {
         return write_folder(write, &wish);
     }
@@ -286,14 +292,25 @@ static void answer_write(const Write *write, uint32_t life, Status status)
     edit_buffer_free(&out);
 }
 
-static void do_write(EditDraft *draft, const uint8_t *bytes, size_t count, uint32_t life,
-                     uint64_t epoch)
+static bool is_current(EditDraft *draft, uint32_t life)
 {
-    Write write = {.draft = draft};
+    pthread_mutex_lock(&draft->file_lock);
+    const bool current = draft->file_life == life;
+    pthread_mutex_unlock(&draft->file_lock);
+    return current;
+}
+
+static void do_write(EditDraft *draft, const uint8_t *bytes, size_t count, uint32_t life,
+                     uint64_t epoch, uint64_t account)
+{
+    Write write = {.draft = draft, .account = account};
     EditReport *report = malloc(sizeof *report);
     Status status =
         report != NULL ? edit_report_read(EDIT_LINK_WRITE, bytes, count, report) : STATUS_LIMIT;
     pthread_mutex_lock(&draft->disk_lock);
+    // The next process reads the disk under this lock: what an old one wanted comes before that, or
+    // never.
+    status = status == STATUS_OK && !is_current(draft, life) ? STATUS_DENIED : status;
     status = status == STATUS_OK ? write_all(&write, report) : status;
     if (status == STATUS_OK) {
         keep_texts(draft);
@@ -308,7 +325,7 @@ static void do_write(EditDraft *draft, const uint8_t *bytes, size_t count, uint3
         draft->written_seq = report->seq;
         pthread_mutex_unlock(&draft->file_lock);
         if (draft->serve->drafts != NULL) {
-            place_reload_draft(draft->serve, draft->place_id, draft->file_account, job_id);
+            place_reload_draft(draft->serve, draft->place_id, account, job_id);
         }
     }
     answer_write(&write, life, status);
@@ -347,15 +364,15 @@ void *edit_files_run(void *user)
         wait_for_work(draft);
         uint8_t *write = draft->file_write;
         const size_t bytes = draft->file_write_bytes;
-        const bool must_look = draft->file_look;
+        const bool must_look = draft->file_look || draft->must_retry;
         const uint32_t life = draft->file_life;
-        const uint64_t epoch = draft->file_epoch;
+        const uint64_t epoch = draft->file_epoch, account = draft->file_account;
         is_running = !draft->file_stop;
         draft->file_write = NULL;
-        draft->file_look = false;
+        draft->file_look = draft->must_retry = false;
         pthread_mutex_unlock(&draft->file_lock);
         if (write != NULL) {
-            do_write(draft, write, bytes, life, epoch);
+            do_write(draft, write, bytes, life, epoch, account);
             free(write);
         }
         if (is_running && life != 0 &&

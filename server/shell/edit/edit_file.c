@@ -13,6 +13,7 @@
 #define QUIET_MS 250 // after the last change
 #define WRITE_MS 700 // after the first one
 #define RETRY_MS 1000
+#define LOOK_MS  3000 // until the host is asked again how the disk is
 
 // --- lists of files -----------------------------------------------------------------------------
 
@@ -357,8 +358,10 @@ static bool is_due(const EditProcess *process)
 // Called when nothing waits to be stored.
 void edit_file_step(EditProcess *process)
 {
-    if (process->must_look && !process->is_writing) {
+    const bool is_late = process->waits_for_disk && process->now_ms - process->looked_ms >= LOOK_MS;
+    if ((process->must_look || is_late) && !process->is_writing) {
         process->must_look = false;
+        process->looked_ms = process->now_ms;
         edit_report(process, &(EditReport){.type = EDIT_LINK_LOOK});
         process->waits_for_disk = true;
     }

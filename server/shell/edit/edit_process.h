@@ -116,6 +116,7 @@ typedef struct EditProcess {
     uint64_t changed_ms; // when the first change came that is not written; 0: none
     uint64_t last_ms;    // when the last one came
     uint64_t retry_ms;   // no write before that
+    uint64_t looked_ms;  // when the host was asked how the disk is
     uint64_t holds[EDIT_HOLDS_MAX];
     uint32_t hold_count;
     bool is_held;                         // the host knows that everything is written
