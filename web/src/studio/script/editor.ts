@@ -108,8 +108,15 @@ function offersOf(language: Language, path: string) {
             return null;
         }
         const found = await language.complete(path, context.state.doc.toString(), context.pos);
-        return found === null ? null
-            : { from: found.from, options: found.offers.map(toCompletion), validFor: /^\w*$/ };
+        if (found === null) {
+            return null;
+        }
+        const word = context.state.sliceDoc(found.from, context.pos); // what is written whole needs no offer
+        const offers = found.offers.filter(({ label }) => label !== word);
+        return {
+            from: found.from, options: offers.map(toCompletion),
+            validFor: (text) => /^\w*$/.test(text) && !offers.some(({ label }) => label === text),
+        };
     };
 }
 
