@@ -14,9 +14,9 @@ const LIBRARY_NAME = /^lib\.(es|decorators)[a-z0-9.]*\.d\.ts$/; // as host.mjs h
 const LUALIB = /^universal\/.*\.(?:lua|json)$/;
 
 const SHIMS: Record<string, string> = {
-    fs: 'node_fs.ts', path: 'node_path.ts', crypto: 'node_crypto.ts', module: 'node_module.cjs',
+    assert: 'node_assert.ts', fs: 'node_fs.ts', path: 'node_path.ts', crypto: 'node_crypto.ts', module: 'node_module.cjs',
 };
-const UNUSED = new Set(['assert', 'inspector', 'os', 'perf_hooks', 'picomatch', 'resolve', 'enhanced-resolve',
+const UNUSED = new Set(['inspector', 'os', 'perf_hooks', 'picomatch', 'resolve', 'enhanced-resolve',
     'url', 'util', 'source-map-support']);
 const shim = (name: string): string => path(`src/studio/script/compiler/${name}`);
 

@@ -2,9 +2,10 @@
 // document; what is wrong is found by a click; keys alone; ten thousand parts.
 //   node test_studio.mjs PROGRAM WEB PLACE SCREENS
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test, { after, before } from 'node:test';
+import { gzipSync } from 'node:zlib';
 
 import { World, checkAccessible, closeBrowser, openBrowser, until } from './support.mjs';
 
@@ -94,9 +95,18 @@ step('a newcomer makes a place from a template and opens it in the Studio', asyn
     await own.page.click('button:has-text("Make it")');
     await own.page.waitForURL(/\/create\/place_/);
     id = /place_[\w-]+/.exec(own.page.url())[0];
+    const scripts = [];
+    own.page.on('response', (answer) => {
+        if (/\/assets\/.*\.js$/.test(answer.url())) {
+            scripts.push(answer.body());
+        }
+    });
     await own.page.click('a:has-text("Open in Studio")');
     await own.page.waitForSelector('.studio canvas');
     await until('it is drawn', () => studio(own.page, () => window.studio.view?.cost.pictures > 0));
+    const bytes = (await Promise.all(scripts)).reduce((sum, each) => sum + gzipSync(each, { level: 9 }).length, 0);
+    console.log(JSON.stringify({ scriptsGzipBytes: bytes }));
+    assert.ok(bytes > 100_000 && bytes <= 300_000, `${bytes} bytes of scripts`);
     assert.equal(await own.page.textContent('.toolbar h1'), 'First steps');
 });
 
@@ -157,14 +167,17 @@ step('inserts, drags by its handle and over the ground, colours, undoes and redo
 
 step('what the toolbox inserts brings its script; the draft’s files have it', async () => {
     const { page } = own;
-    await page.click('[data-kit=coin]');
-    await page.click('[data-kit=kill]');
-    await until('both', async () => (await find(page, 'Coin')).length + (await find(page, 'KillBrick')).length === 2);
+    // All of them: publishing compiles their scripts later on.
+    for (const [kit, name] of [['spawn', 'Spawn2'], ['checkpoint', 'Checkpoint'], ['door', 'Door'], ['lift', 'Lift'], ['conveyor', 'Conveyor'],
+        ['guard', 'Guard'], ['coin', 'Coin'], ['kill', 'KillBrick']]) {
+        await page.click(`[data-kit=${kit}]`);
+        await until(name, async () => (await find(page, name)).length === 1);
+    }
     await saved(page);
     await page.waitForSelector('.scripts button:has-text("Workspace/Coin.lua")');
     await until('they are files of the draft', async () => {
         const { body } = await ask(page, 'GET', `/api/places/${id}/draft`);
-        return ['Workspace/Coin.lua', 'Workspace/KillBrick.lua'].every((path) => body.files.some((file) => file.path === path));
+        return ['Checkpoint', 'Door', 'Lift', 'Coin', 'KillBrick'].map((name) => `Workspace/${name}.lua`).every((path) => body.files.some((file) => file.path === path));
     });
     await until('and the scene', async () => {
         const text = await page.evaluate(async (path) => (await fetch(path)).text(), `/api/places/${id}/draft/files/scene.json`);
@@ -241,15 +254,15 @@ step('nothing that was done offline is lost', async () => {
     const { page } = own;
     await studio(page, () => { window.studio.link.socket.close(); });
     await page.click('#side-insert');
-    await page.click('[data-kit=spawn]');
-    await until('it is there', async () => (await find(page, 'Spawn2')).length === 1);
+    await page.click('[data-kit=trampoline]');
+    await until('it is there', async () => (await find(page, 'Trampoline')).length === 1);
     await saved(page);
     await page.reload();
     await page.waitForSelector('.studio canvas');
-    assert.equal((await find(page, 'Spawn2')).length, 1);
+    assert.equal((await find(page, 'Trampoline')).length, 1);
     await until('also undo is still there', () => studio(page, () => window.studio.document.canUndo));
     await page.click('[data-command=undo]');
-    await until('and works', async () => (await find(page, 'Spawn2')).length === 0);
+    await until('and works', async () => (await find(page, 'Trampoline')).length === 0);
 });
 
 step('every panel can be used by everybody (axe), in both themes and on a tablet', async () => {
@@ -280,6 +293,14 @@ step('publishes with notes and a thumbnail, and the link leads to the place', as
     await saved(page);
     await page.click('[data-command=publish]');
     await page.waitForSelector('.publish-form img');
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('button:has-text("Download as .game")')]);
+    const game = readFileSync(await download.path());
+    const sent = await page.evaluate(async (base64) => {
+        const body = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+        const answer = await fetch('/api/places?notes=again', { method: 'POST', body, headers: { 'X-Sandlot': '1', 'Content-Type': 'application/octet-stream' } });
+        return { status: answer.status, job: (await answer.json()).job_id };
+    }, game.toString('base64'));
+    assert.equal(sent.status, 202);
     await page.fill('#publish-notes', 'A first course.');
     await checkAccessible(page, 'publish');
     await page.click('.publish-form button[type=submit]');
@@ -288,6 +309,8 @@ step('publishes with notes and a thumbnail, and the link leads to the place', as
     const link = await page.inputValue('.copy input');
     assert.ok(link.endsWith(`/place/${id}`));
     await page.keyboard.press('Escape');
+    await until('the .game file is a place as well', async () =>
+        (await ask(page, 'GET', `/api/jobs/${sent.job}`)).body.status === 'done');
     const { body } = await ask(page, 'GET', `/api/places/${id}`);
     assert.equal(body.live, 'r1');
     assert.deepEqual(body.pictures, [0]);

@@ -19,7 +19,7 @@ WEB = os.path.join(HERE, "..", "..", "build", "web")
 SECRET = "Hidden den"  # only those who may know of the private place ever read this
 PAGES = ["/", "/search?q=den", "/account", "/create", "/create/{private}", "/create/{listed}",
          "/place/{listed}", "/place/{private}", "/place/{draft}", "/play", "/play/{room}", "/play/{private_room}",
-         "/class", "/class/{class_id}", "/operate", "/operator", "/operator/people"]
+         "/class", "/class/{class_id}", "/operate", "/operator", "/operator/people", "/studio/{private}"]
 # Of the private place, beside what the description names once.
 MORE = ["/api/rooms/{private_room}", "/api/rooms/{private_room_id}", "/api/worlds/{private_room}/scripts",
         "/world/{private_room_id}", "/api/places/{listed}/worlds?channel=beta",

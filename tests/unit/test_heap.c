@@ -167,3 +167,42 @@ TEST(a_live_heap_counts_and_refuses_what_comes_late)
     CHECK(it.block != NULL);
     heap_free(it.heap, it.block);
 }
+
+static bool is_filled(const uint8_t *block, size_t bytes, uint8_t value)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        if (block[i] != value) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Large blocks have a way of their own in WebAssembly: freed ones are cut, joined and given again.
+TEST(large_blocks_are_zeroed_again_and_never_overlap)
+{
+    enum { SLOTS = 12, ROUNDS = 400 };
+    Heap heap = heap_make(64u << 20);
+    uint8_t *blocks[SLOTS] = {NULL};
+    size_t bytes[SLOTS] = {0};
+    uint32_t seed = 11;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        seed = seed * 1664525u + 1013904223u;
+        const uint32_t slot = (seed >> 8) % SLOTS;
+        if (blocks[slot] != NULL) {
+            CHECK(is_filled(blocks[slot], bytes[slot], (uint8_t)(slot + 1)));
+            heap_free(&heap, blocks[slot]);
+            blocks[slot] = NULL;
+        } else {
+            bytes[slot] = 1 + (seed >> 12) % (1u << 20);
+            blocks[slot] = heap_alloc(&heap, bytes[slot]);
+            CHECK(blocks[slot] != NULL && (uintptr_t)blocks[slot] % 16 == 0);
+            CHECK(is_filled(blocks[slot], bytes[slot], 0));
+            memset(blocks[slot], (int)(slot + 1), bytes[slot]);
+        }
+    }
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        heap_free(&heap, blocks[slot]);
+    }
+    CHECK_INT(heap.bytes_now, 0);
+}

@@ -11,6 +11,8 @@ export const KITS = ['block', 'wedge', 'spawn', 'checkpoint', 'kill', 'coin', 'd
     'conveyor', 'guard'] as const;
 export type Kit = typeof KITS[number];
 
+const BESIDE_M = 2.5; // from a side that is hit: half of most of what is inserted, and a bit
+
 type Part = { transform?: EntityRecord['transform'] } & Record<string, unknown>;
 
 interface Plan {
@@ -143,12 +145,23 @@ export function freeName(studio: Studio, wanted: string): string {
     return name;
 }
 
+// On top of what is there; beside it, on the ground, where its side is hit.
+function floorAt(studio: Studio, { point, normal }: { point: Triple; normal: Triple }, snap: (value: number) => number): Triple {
+    if (normal[1] > 0.7) {
+        return [snap(point[0]), round(point[1]), snap(point[2])];
+    }
+    const [x, z] = [snap(point[0] + normal[0] * BESIDE_M), snap(point[2] + normal[2] * BESIDE_M)];
+    studio.document.skip(studio.view?.hollow() ?? []);
+    const below = studio.document.pick([x, point[1] + 0.5, z], [0, -1, 0], 100);
+    return [x, round(below?.point[1] ?? point[1]), z];
+}
+
 export async function insertKit(studio: Studio, kit: Kit, at = new THREE.Vector2(0, 0)): Promise<number> {
     const { document } = studio;
     const spot = studio.view?.spot(at) ?? { point: [0, 0, 0] as Triple, normal: [0, 1, 0] as Triple };
     const grid = studio.grid.value;
     const snap = (value: number): number => grid === 0 ? round(value) : round(Math.round(value / grid) * grid);
-    const floor: Triple = [snap(spot.point[0]), round(spot.point[1]), snap(spot.point[2])];
+    const floor = floorAt(studio, spot, snap);
     const { entity, half, script: source } = plan(kit, floor);
     const id = document.newId();
     const name = freeName(studio, words.kits[kit].entity);

@@ -220,7 +220,8 @@ function Control(props: FieldProps): JSX.Element {
 
 // Without what it is in: "transform.position" is "Position".
 export function labelOf(member: Member): string {
-    const own = words.members[member.name] ?? member.name.split('.').at(-1) ?? member.name;
+    const named = words.members[member.name] ?? member.name.split('.').at(-1) ?? member.name;
+    const own = member.unit === 'ms' ? named.replace(/Ms$/, '') : named;
     const spaced = own.replace(/([a-z])([A-Z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`);
     return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { Failure, get, send } from '../../site/api.ts';
+import { get, send } from '../../site/api.ts';
 import { compareFiles, type FileChange } from '../../site/compare.ts';
 import { messageOf } from '../../site/message.ts';
 import { QrCode, CopyLink } from '../../site/share.tsx';
@@ -15,6 +15,8 @@ import type { Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
 
 const THUMBNAIL = { width: 640, height: 360 };
+const THUMBNAIL_PATH = 'assets/thumbnail.png';
+const WRITTEN_MS = 5000;
 
 interface Managed {
     live: string | null;
@@ -51,12 +53,19 @@ function Steps({ studio }: { studio: Studio }): JSX.Element | null {
     );
 }
 
-async function putPicture(path: string, picture: Blob): Promise<void> {
-    const answer = await fetch(path, { method: 'PUT', body: picture, headers: { 'X-Sandlot': '1', 'Content-Type': picture.type } });
-    if (!answer.ok) {
-        const body = await answer.json().catch(() => ({})) as { error?: { code?: string; message?: string } };
-        throw new Failure(answer.status, body.error?.code ?? '', body.error?.message ?? String(answer.status));
+// Until the files of the draft are as the document is. A server that does not say so is not waited for long.
+async function written(studio: Studio): Promise<void> {
+    const until = Date.now() + WRITTEN_MS;
+    const { link, document: doc } = studio;
+    while ((link.waiting.value > 0 || link.written.value < doc.seq()) && Date.now() < until) {
+        await new Promise((done) => setTimeout(done, 50));
     }
+}
+
+// What a build makes the place's thumbnail of.
+async function putThumbnail(studio: Studio, picture: Blob): Promise<void> {
+    const bytes = new Uint8Array(await picture.arrayBuffer());
+    await studio.files.write(THUMBNAIL_PATH, bytes, studio.files.hashOf(THUMBNAIL_PATH), words.steps.upload(THUMBNAIL_PATH));
 }
 
 async function download(studio: Studio): Promise<void> {
@@ -93,15 +102,16 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
         event.preventDefault();
         setState({ phase: 'busy', stage: '', part: 0 });
         try {
+            if (usesPicture && picture !== null) {
+                await putThumbnail(studio, picture.blob);
+            }
+            await written(studio);
             const sent = await send<Sent>('POST', `${base}/draft/publish`, { notes: notes.trim(), channel: 'live' });
             const job = await followJob(sent.job_id, ended.current.signal,
                 (now) => setState({ phase: 'busy', stage: now.stage, part: now.progress_pct / 100 }));
             if (job.status !== 'done') {
                 setState({ phase: 'ask', said: job.reason ?? words.publishFailed, lines: logLines(job) });
                 return;
-            }
-            if (usesPicture && picture !== null) {
-                await putPicture(`${base}/pictures/0`, picture.blob).catch((cause: unknown) => studio.say(messageOf(cause), 'warn'));
             }
             setState({ phase: 'done', revision: sent.revision_id });
         } catch (cause) {

@@ -35,7 +35,7 @@ function People({ studio }: { studio: Studio }): JSX.Element {
                         onClick={() => {
                             const chosen = studio.link.presence.value.get(editor)?.selection ?? [];
                             studio.view?.focus(chosen.length > 0 ? chosen : [...studio.rows.keys()]);
-                        }}>{initials(name)}</button>
+                        }} data-initials={initials(name)} />
                 </li>
             ))}
         </ul>

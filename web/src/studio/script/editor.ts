@@ -9,7 +9,7 @@ import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from '@
 import { bracketMatching, indentOnInput, indentUnit, StreamLanguage } from '@codemirror/language';
 import { type Diagnostic as Mark, lintGutter, lintKeymap, linter } from '@codemirror/lint';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
-import { Compartment, EditorState, type Extension, StateEffect, StateField } from '@codemirror/state';
+import { Compartment, EditorState, type Extension, StateEffect, StateField, type Transaction } from '@codemirror/state';
 import {
     crosshairCursor, drawSelection, dropCursor, EditorView, highlightActiveLine, highlightActiveLineGutter,
     highlightSpecialChars, hoverTooltip, keymap, lineNumbers, rectangularSelection, showTooltip, type Tooltip,
@@ -108,8 +108,15 @@ function offersOf(language: Language, path: string) {
             return null;
         }
         const found = await language.complete(path, context.state.doc.toString(), context.pos);
-        return found === null ? null
-            : { from: found.from, options: found.offers.map(toCompletion), validFor: /^\w*$/ };
+        if (found === null) {
+            return null;
+        }
+        const word = context.state.sliceDoc(found.from, context.pos); // what is written whole needs no offer
+        const offers = found.offers.filter(({ label }) => label !== word);
+        return {
+            from: found.from, options: offers.map(toCompletion),
+            validFor: (text) => /^\w*$/.test(text) && !offers.some(({ label }) => label === text),
+        };
     };
 }
 
@@ -165,6 +172,27 @@ function helpOf(language: Language, path: string): Extension {
 
 // --- all of it ---
 
+// Typing over a selection. Left to the browser, it would keep the colour of the deleted text as an inline
+// style, which the content security policy refuses with a complaint.
+const typeOver = EditorView.domEventHandlers({
+    beforeinput(event, view) {
+        const { state } = view;
+        const text = event.data;
+        if (event.inputType !== 'insertText' || text === null || text === '' || view.composing || state.readOnly ||
+            state.selection.ranges.every(({ empty }) => empty)) {
+            return false;
+        }
+        event.preventDefault();
+        const { from, to } = state.selection.main;
+        const insert = (): Transaction => state.update(state.replaceSelection(text),
+            { userEvent: 'input.type', scrollIntoView: true });
+        if (!state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, text, insert))) {
+            view.dispatch(insert());
+        }
+        return true;
+    },
+});
+
 const indentWithTab = { key: 'Tab', run: indentMore, shift: indentLess };
 
 export interface EditorHooks {
@@ -208,7 +236,7 @@ export function makeState(path: string, text: string, isWritable: boolean, hooks
             ]),
             EditorView.contentAttributes.of({ 'aria-label': path, spellcheck: isCode ? 'false' : 'true' }),
             isCode ? [] : EditorView.lineWrapping,
-            codeLook,
+            codeLook, typeOver,
             languageOf.of(isLua(path) ? lua : []),
             writable.of([EditorState.readOnly.of(!isWritable), EditorView.editable.of(true)]),
             isCode ? asks(path, hooks) : [],

@@ -5,6 +5,7 @@ import { CheckService, startCheckWorker } from './check_service.ts';
 import type { CompileAnswer, CompileDiagnostic, CompileScript } from './compiler/request.ts';
 import { isScript, isTypeScript, type ScriptDocument, type ScriptFiles } from './contract.ts';
 import { openText } from './open_texts.ts';
+import { transpileParts } from './transpile_parts.ts';
 import { TranspileService } from './transpile_service.ts';
 
 const utf8 = new TextEncoder();
@@ -15,7 +16,7 @@ let compiler: TranspileService | null = null;
 
 // One of each for the page.
 export const checkService = (): CheckService => (checker ??= new CheckService(startCheckWorker));
-export const transpileService = (): TranspileService => (compiler ??= new TranspileService());
+export const transpileService = (): TranspileService => (compiler ??= new TranspileService(transpileParts));
 export const hasTranspileService = (): boolean => compiler !== null;
 
 // "SoulService/Workspace/Door.ts" → "Workspace/Door".

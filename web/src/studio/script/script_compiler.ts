@@ -94,11 +94,13 @@ export function createScriptCompiler(parts: ScriptCompilerParts): IScriptCompile
     const change = signal(0);
     const totals = { compiles: 0, cacheHits: 0, compileMs: 0, executions: 0, execMs: 0, slow: 0, running: 0 };
     let isScheduled = false;
+    let marks = 0; // so that two of one script have marks of their own
 
     const touch = (): void => { change.value = change.peek() + 1; };
 
     async function compileOne({ scriptId, code }: CompileRequest, hash: string): Promise<CompileResult> {
-        const start = perfMark(`sandlot.compile.start ${scriptId}`).name;
+        const mark = ++marks;
+        const start = perfMark(`sandlot.compile.start ${mark} ${scriptId}`).name;
         let lua = '';
         let error: string | undefined;
         totals.running += 1;
@@ -108,7 +110,7 @@ export function createScriptCompiler(parts: ScriptCompilerParts): IScriptCompile
             error = thrown instanceof Error ? thrown.message : String(thrown);
         }
         totals.running -= 1;
-        const end = perfMark(`sandlot.compile.end ${scriptId}`).name;
+        const end = perfMark(`sandlot.compile.end ${mark} ${scriptId}`).name;
         const compileMs = perfMeasure('sandlot.compile', start, end);
         totals.compiles += 1;
         totals.compileMs += compileMs;

@@ -1,8 +1,6 @@
 // TypeScript → Lua without making the page wait. The worker is started with the first request; when it
 // cannot be started it is tried again after growing pauses, and when that does not help either, the
 // compiler runs in the page itself, which is said once.
-import workerUrl from './transpile.worker.ts?worker&url';
-
 import type { CompileAnswer, CompilerQuestion, CompilerReply, CompilerRequest, CompileScript } from './compiler/request.ts';
 
 const TRIES_MAX = 4;
@@ -30,20 +28,6 @@ export interface TranspileParts {
     pause(ms: number): Promise<void>;
 }
 
-export const transpileParts: TranspileParts = {
-    startWorker: () => new Worker(workerUrl, { type: 'module' }),
-    async loadHere() {
-        await import(/* @vite-ignore */ workerUrl);
-        const { sandlotCompiler } = globalThis as { sandlotCompiler?: (request: CompilerRequest) => CompilerReply };
-        if (sandlotCompiler === undefined) {
-            throw new Error('the compiler could not be loaded');
-        }
-        return { ask: sandlotCompiler };
-    },
-    log: (text) => console.warn(text),
-    pause: (ms) => new Promise((done) => setTimeout(done, ms)),
-};
-
 interface Waiting {
     request: CompilerRequest;
     done: (reply: CompilerReply) => void;
@@ -60,7 +44,7 @@ export class TranspileService {
     private readonly parts: TranspileParts;
     lastMs = 0;
 
-    constructor(parts: TranspileParts = transpileParts) {
+    constructor(parts: TranspileParts) {
         this.parts = parts;
     }
 

@@ -27,9 +27,10 @@ class OneScript {
 
     private scene(): string {
         const floor = { id: 1_000_000, type: 'part', transform: { position: [0, -1, 0] }, shape: { size: [32, 1, 32] } };
+        const spawn = { id: 1_000_001, type: 'spawn', transform: { position: [8, 1, 8] } };
         return JSON.stringify({
             format: 1,
-            entities: [floor, ...[...this.entities.values()].map(({ id, parameters, isEnabled }) => ({
+            entities: [floor, spawn, ...[...this.entities.values()].map(({ id, parameters, isEnabled }) => ({
                 id, type: 'part', transform: { position: [0, 1, 0] }, shape: { size: [1, 1, 1] }, scriptPath: PATH, parameters,
                 enabled: isEnabled,
             }))],

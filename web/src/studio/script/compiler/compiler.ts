@@ -109,6 +109,8 @@ function parameters(scripts: CompileScript[], path: string, at: number): Compile
     };
 }
 
+export { declarations };
+
 // --- one question ---
 
 export function ask({ id, scripts, question }: CompilerRequest): CompilerReply {

@@ -1,0 +1,280 @@
+// The studio's scripts without a page: the tokens of the Lua mode, what the editor knows of the API, the rows
+// of the script-system document by name, and the same diagnostics and the same Lua as the server.
+//   node test_studio_scripts.mjs CORE.wasm API.def
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+
+import { StringStream } from '@codemirror/language';
+
+import { readApi } from '../../web/api_table.ts';
+import { ApiHelp } from '../../web/src/studio/script/api_help.ts';
+import { luaParser } from '../../web/src/studio/script/lua_mode.ts';
+import { place } from '../../web/src/studio/play/console.ts';
+import { createScriptCompiler } from '../../web/src/studio/script/script_compiler.ts';
+import { makeWorldExecutor } from '../../web/src/studio/script/world_executor.ts';
+import { loadCore } from './files.mjs';
+
+const [wasm, apiDef] = process.argv.slice(2);
+
+// --- the Lua mode ---
+
+function tokens(text, state = luaParser.startState()) {
+    const found = [];
+    for (const line of text.split('\n')) {
+        const stream = new StringStream(line, 4, 4);
+        while (!stream.eol()) {
+            stream.start = stream.pos;
+            const style = luaParser.token(stream, state);
+            assert.ok(stream.pos > stream.start, `stands still at ${line.slice(stream.pos)}`);
+            if (style !== null) {
+                found.push(`${style} ${stream.current()}`);
+            }
+        }
+    }
+    return found;
+}
+const kinds = (text) => tokens(text).map((token) => token.split(' ')[0]);
+
+test('Lua: words, names, calls and numbers', () => {
+    assert.deepEqual(tokens('local function go(self) return self.x:Run(0x1F, 1e-3) end'), [
+        'keyword local', 'keyword function', 'variableName.definition go', 'paren (', 'variableName.special self', 'paren )',
+        'keyword return', 'variableName.special self', 'punctuation .', 'propertyName x', 'punctuation :',
+        'propertyName.function Run', 'paren (', 'number 0x1F', 'punctuation ,', 'number 1e-3', 'paren )', 'keyword end']);
+    assert.deepEqual(tokens('a.end = nil'), ['variableName a', 'punctuation .', 'propertyName end', 'operator =', 'atom nil']);
+});
+
+test('Lua: strings and comments over lines', () => {
+    assert.deepEqual(kinds('--[==[ a\n]] b\n]==] x'), ['comment', 'comment', 'comment', 'variableName']);
+    assert.deepEqual(kinds('[[ a\nb ]] .. "c\\"d"'), ['string', 'string', 'operator', 'string']);
+    assert.deepEqual(kinds('"never closed\nx'), ['string', 'variableName']);
+    assert.deepEqual(kinds('"goes on \\\nhere" x'), ['string', 'string', 'variableName']);
+});
+
+test('Luau: texts with values, types, compound operators and continue', () => {
+    assert.deepEqual(tokens('`a {b.c} d`').map((token) => token.split(' ')[0]),
+        ['string', 'variableName', 'punctuation', 'propertyName', 'string']);
+    assert.deepEqual(kinds('x += 1_000'), ['variableName', 'operator', 'number']);
+    assert.equal(kinds('    continue')[0], 'keyword');
+    assert.equal(kinds('continue(x)')[0], 'variableName.function');
+    assert.deepEqual(kinds('type Row = number').slice(0, 2), ['keyword', 'variableName']);
+    assert.equal(kinds('local t = type(x)')[3], 'variableName.function');
+});
+
+test('Lua: lines are indented by open blocks', () => {
+    const indentAfter = (text, next) => {
+        const state = luaParser.startState();
+        tokens(text, state);
+        return luaParser.indent(state, next, { unit: 4 });
+    };
+    assert.equal(indentAfter('if x then', ''), 4);
+    assert.equal(indentAfter('if x then', 'else'), 0);
+    assert.equal(indentAfter('for i = 1, 3 do\n    call(function()', ''), 12);
+    assert.equal(indentAfter('local s = [[', ''), null);
+});
+
+test('any text is read to its end', () => {
+    let seed = 7;
+    const signs = ['`', '{', '}', '[[', ']]', '--[[', '"', "'", '\\', '\n', 'end', 'function', '::', '[=[', ' ', '\u{1f600}', '\0', '.', ':'];
+    for (let round = 0; round < 300; round++) {
+        let text = '';
+        for (let i = 0; i < 40; i++) {
+            seed = (seed * 1103515245 + 12345) % 2 ** 31;
+            text += signs[seed % signs.length];
+        }
+        tokens(text);
+    }
+});
+
+// --- what the editor knows ---
+
+const api = readApi(readFileSync(apiDef, 'utf8'));
+const help = new ApiHelp(api);
+
+test('api.def is read whole', () => {
+    const rows = readFileSync(apiDef, 'utf8').replace(/^\s*(?:\/\/|#).*$/gm, '')
+        .match(/\bAPI_(?:FUNCTION|METHOD|PROPERTY|EVENT|GLOBAL|HOOK|FIELD|CONSTANT|LUA)\(/g);
+    assert.equal(api.rows.length, rows.length);
+    assert.ok(api.rows.every(({ name, doc }) => /^[A-Za-z]\w*$/.test(name) && doc !== ''));
+});
+
+test('completion: members by type, names of the API, words of the text', () => {
+    const labels = (before) => help.complete(before, before)?.offers.map(({ label }) => label) ?? [];
+    assert.ok(labels('World.').includes('Spawn'));
+    assert.ok(labels('local p = World.Spawn("Coin")\np.').includes('Position'));
+    assert.ok(labels('function OnTouch(self, other)\n    other:').includes('SetPosition'));
+    assert.ok(!labels('function OnTouch(self, other)\n    other:').includes('Position'));
+    assert.ok(labels('string.').includes('format') && !labels('string.').includes('dump'));
+    assert.ok(labels('local speed = 3\nsp').includes('speed'));
+    assert.ok(labels('on').includes('onStart'));
+    assert.equal(help.complete('-- wor', '-- wor'), null);
+});
+
+test('hover and arguments', () => {
+    assert.equal(help.lookUp('World.Spawn', 8)?.row?.owner, 'World');
+    assert.equal(help.lookUp('local x = 3', 7), null);
+    const call = help.callAt('World.Spawn("Coin", Vector3.new(1, 2');
+    assert.deepEqual([call?.row.name, call?.argument], ['new', 1]);
+    const outer = help.callAt('World.Spawn("Coin", Vector3.new(1, 2, 3)');
+    assert.deepEqual([outer?.row.name, outer?.argument], ['Spawn', 1]);
+    assert.equal(help.callAt('function onStart('), null);
+});
+
+test('a line of the console names its file and line, also of TypeScript', () => {
+    const tables = new Map([['Workspace/Lift.lua', { file: 'Workspace/Lift.ts', lines: [1, 1, 5] }]]);
+    const at = (text) => place(text, tables, ['Workspace/Lift.ts', 'ServerScriptService/Game.lua']);
+    assert.deepEqual(at('ServerScriptService/Game.lua:12: attempt'), { file: 'ServerScriptService/Game.lua', line: 12, text: 'ServerScriptService/Game.lua:12: attempt' });
+    assert.deepEqual(at('Workspace/Lift.lua:3: attempt'), { file: 'Workspace/Lift.ts', line: 5, text: 'Workspace/Lift.ts:5: attempt' });
+    assert.equal(at('ServerScriptService/Game: hello').file, 'ServerScriptService/Game.lua');
+    assert.equal(at('nothing of the kind').file, '');
+});
+
+// --- the rows of the script-system document, by name ---
+
+function makeCompiler(more = {}) {
+    const built = [];
+    const frames = [];
+    const warnings = [];
+    const compiler = createScriptCompiler({
+        build: async (id, code) => {
+            built.push(id);
+            if (code.includes('broken')) {
+                throw new Error(`${id}:1: broken`);
+            }
+            return { lua: code };
+        },
+        run: () => ({}), nextFrame: (work) => frames.push(work), compilesPerFrame: 2, warn: (text) => warnings.push(text), ...more,
+    });
+    const frame = async () => {
+        frames.splice(0).forEach((work) => work());
+        await new Promise((done) => setImmediate(done));
+    };
+    return { compiler, built, frames, warnings, frame };
+}
+
+test('compile: cache by scriptId and codeHash', async () => {
+    const { compiler, built, frame } = makeCompiler();
+    const first = compiler.compile({ scriptId: 'a', code: 'x = 1', codeHash: 'h1' });
+    await frame();
+    assert.equal((await first).ok, true);
+    assert.deepEqual(await compiler.compile({ scriptId: 'a', code: 'x = 1', codeHash: 'h1' }).then(({ ok, cached }) => [ok, cached]), [true, true]);
+    const other = compiler.compile({ scriptId: 'a', code: 'x = 2', codeHash: 'h2' });
+    await frame();
+    await other;
+    assert.deepEqual(built, ['a', 'a']);
+    compiler.invalidate('a');
+    const again = compiler.compile({ scriptId: 'a', code: 'x = 2', codeHash: 'h2' });
+    await frame();
+    await again;
+    const { compiles, cacheHits } = compiler.getScriptSystemStats();
+    assert.deepEqual([built.length, compiles, cacheHits], [3, 3, 1]);
+});
+
+test('compile: N per frame, and how many are pending', async () => {
+    const { compiler, built, frame } = makeCompiler();
+    const all = ['a', 'b', 'c', 'd', 'e'].map((scriptId) => compiler.compile({ scriptId, code: scriptId }));
+    assert.equal(compiler.getScriptSystemStats().pendingCompiles, 5);
+    await frame();
+    assert.deepEqual(built, ['a', 'b']);
+    assert.equal(compiler.getScriptSystemStats().pendingCompiles, 3);
+    await frame();
+    await frame();
+    assert.ok((await Promise.all(all)).every(({ ok }) => ok));
+    assert.equal(compiler.getScriptSystemStats().pendingCompiles, 0);
+});
+
+test('compile: what does not compile is told, and the last good one still runs', async () => {
+    const ran = [];
+    const { compiler, frame } = makeCompiler({ run: (_id, lua) => (ran.push(lua), {}) });
+    const good = compiler.compile({ scriptId: 'a', code: 'good' });
+    await frame();
+    await good;
+    const bad = compiler.compile({ scriptId: 'a', code: 'broken' });
+    await frame();
+    assert.deepEqual([(await bad).ok, (await bad).error], [false, 'a:1: broken']);
+    assert.equal(compiler.execute('a', 'onStart', { entityId: 1 }).ok, true);
+    assert.deepEqual(ran, ['good']);
+});
+
+test('parameters: parsed once per parametersHash; invalid ones keep the last good and are shown', async () => {
+    const seen = [];
+    const { compiler, frame } = makeCompiler({ run: (_id, _lua, _cycle, _entity, given) => (seen.push(given), {}) });
+    const done = compiler.compile({ scriptId: 'a', code: 'x' });
+    await frame();
+    await done;
+    const run = (parametersJson, parametersHash) =>
+        compiler.execute('a', 'onUpdate', { entityId: 4, parametersJson, parametersHash });
+    run('{"speed": 3}', 'p1');
+    run('not read, because its hash is known', 'p1');
+    assert.deepEqual(seen, [{ speed: 3 }, { speed: 3 }]);
+    assert.equal(seen[0], seen[1]);
+    run('{"speed": ', 'p2');
+    assert.deepEqual(seen.at(-1), { speed: 3 });
+    assert.deepEqual(compiler.getScriptSystemStats().invalidParameters.map(({ scriptId, entityId }) => [scriptId, entityId]), [['a', 4]]);
+    run('[1]', 'p3');
+    assert.equal(compiler.getScriptSystemStats().invalidParameters.length, 1);
+    run('{"speed": 5}', 'p4');
+    assert.deepEqual([seen.at(-1), compiler.getScriptSystemStats().invalidParameters], [{ speed: 5 }, []]);
+});
+
+test('a missing scriptPath warns once', () => {
+    const { compiler, warnings } = makeCompiler();
+    for (let i = 0; i < 3; i++) {
+        assert.equal(compiler.execute('', 'onStart', { entityId: 9 }).ok, false);
+    }
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0], /entity 9 has no scriptPath/);
+});
+
+test('marks of compile and execute, timing per entity, and getScriptSystemStats()', async () => {
+    performance.clearMeasures();
+    const { compiler, frame } = makeCompiler();
+    const done = compiler.compile({ scriptId: 'a', code: 'x' });
+    await frame();
+    await done;
+    compiler.execute('a', 'onStart', { entityId: 1 });
+    compiler.execute('a', 'onUpdate', { entityId: 1 });
+    compiler.execute('a', 'onUpdate', { entityId: 2 });
+    assert.equal(performance.getEntriesByName('sandlot.compile', 'measure').length, 1);
+    assert.equal(performance.getEntriesByName('sandlot.execute', 'measure').length, 3);
+    const stats = compiler.getScriptSystemStats();
+    assert.deepEqual(stats.entities.map(({ entityId, calls }) => [entityId, calls]).sort(), [[1, 2], [2, 1]]);
+    assert.equal(stats.executions, 3);
+    assert.ok(stats.averageExecutionMs >= 0 && stats.averageCompileMs >= 0);
+});
+
+test('a long onUpdate is warned of and throttled', async () => {
+    let calls = 0;
+    const { compiler, frame, warnings } = makeCompiler({ run: () => {
+        calls += 1;
+        for (const end = performance.now() + 3; performance.now() < end;);
+        return {};
+    } });
+    const done = compiler.compile({ scriptId: 'a', code: 'x' });
+    await frame();
+    await done;
+    for (let i = 0; i < 6; i++) {
+        compiler.execute('a', 'onUpdate', { entityId: 1, maxExecutionTimeMs: 1 });
+    }
+    assert.deepEqual([calls, compiler.getScriptSystemStats().slow, warnings.length], [1, 1, 1]);
+});
+
+test('execute runs the hooks of a script in core.wasm, with its parameters', async () => {
+    const core = await loadCore(wasm);
+    const { compiler, frame } = makeCompiler({ run: makeWorldExecutor(core) });
+    const code = `function onStart(self) print("start", self.params.speed) end
+function onUpdate(self) print("update") end
+function onDisable(self) error("no") end`;
+    const done = compiler.compile({ scriptId: 'Workspace/Door', code });
+    await frame();
+    await done;
+    core.logLines();
+    assert.deepEqual(compiler.execute('Workspace/Door', 'onStart', { entityId: 42, parameters: { speed: 7 } }).ok, true);
+    assert.ok(core.logLines().some((line) => /start\t7/.test(line)));
+    compiler.execute('Workspace/Door', 'onUpdate', { entityId: 42 });
+    assert.ok(core.logLines().some((line) => line.endsWith('update')));
+    const broken = compiler.compile({ scriptId: 'Workspace/Bad', code: 'function onStart() local a = nil; a.b = 1 end' });
+    await frame();
+    await broken;
+    assert.match(compiler.execute('Workspace/Bad', 'onStart', { entityId: 1 }).error ?? '', /attempt to index a nil value/);
+});
