@@ -12,6 +12,7 @@ import { ApiHelp } from '../../web/src/studio/script/api_help.ts';
 import { luaParser } from '../../web/src/studio/script/lua_mode.ts';
 import { place } from '../../web/src/studio/play/console.ts';
 import { createScriptCompiler } from '../../web/src/studio/script/script_compiler.ts';
+import { acceptGenerated, bodyHash, readGenerated } from '../../web/src/studio/script/soul_lua.ts';
 import { makeWorldExecutor } from '../../web/src/studio/script/world_executor.ts';
 import { loadCore } from './files.mjs';
 
@@ -127,6 +128,20 @@ test('a line of the console names its file and line, also of TypeScript', () => 
     assert.deepEqual(at('Workspace/Lift.lua:3: attempt'), { file: 'Workspace/Lift.ts', line: 5, text: 'Workspace/Lift.ts:5: attempt' });
     assert.equal(at('ServerScriptService/Game: hello').file, 'ServerScriptService/Game.lua');
     assert.equal(at('nothing of the kind').file, '');
+});
+
+test('accepting generated Lua writes the hash of its text into its first line, and nothing else', () => {
+    const head = (reviewed) => `-- made from Door.soul · sha256:${'a'.repeat(64)} · source:${'b'.repeat(64)} · body:none · reviewed:${reviewed} · model:m-1\n`;
+    const body = 'function onStart(self)\r\nend\n';
+    const before = readGenerated(head('none') + body);
+    assert.deepEqual([before.body, before.reviewed, before.isReviewed, before.isOurs], [body, 'none', false, true]);
+    const accepted = acceptGenerated(head('none') + body);
+    assert.equal(accepted, head(bodyHash(body)) + body);
+    assert.equal(readGenerated(accepted).isReviewed, true);
+    assert.equal(readGenerated(`${accepted}-- more\n`).isReviewed, false);
+    assert.equal(bodyHash(body), bodyHash(body.replaceAll('\r\n', '\n'))); // as soul_body_hash
+    assert.equal(acceptGenerated('print(1)'), 'print(1)');
+    assert.equal(readGenerated('print(1)').isOurs, false);
 });
 
 // --- the rows of the script-system document, by name ---

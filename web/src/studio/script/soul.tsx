@@ -10,35 +10,12 @@ import { Button } from '../../ui/parts.tsx';
 import { generatedLua, type ScriptDocument, type ScriptFiles } from './contract.ts';
 import { luaLook } from './editor.ts';
 import { hashOf } from './hash.ts';
+import { acceptGenerated, bodyHash, readGenerated } from './soul_lua.ts';
 import { words } from './words_script.ts';
 
 const KEPT_MAX = 256 * 1024;
 const plain = new TextDecoder();
 const utf8 = new TextEncoder();
-const HEADER = /^(-- made from \S+ · sha256:[0-9a-f]{64} · source:[0-9a-f]{64} · body:(?:[0-9a-f]{64}|none) · reviewed:)([0-9a-f]{64}|none)( · model:\S+)\r?\n/;
-
-export interface GeneratedLua {
-    body: string;
-    reviewed: string; // the hash of what a person accepted, or 'none'
-    isReviewed: boolean;
-    isOurs: boolean; // it has our first line
-}
-
-// The server's soul_body_hash: line ends count as \n.
-export const bodyHash = (body: string): string => hashOf(utf8.encode(body.replace(/\r\n?/g, '\n')));
-
-export function readGenerated(text: string): GeneratedLua {
-    const match = HEADER.exec(text);
-    const body = match === null ? text : text.slice(match[0].length);
-    const reviewed = match?.[2] ?? 'none';
-    return { body, reviewed, isReviewed: reviewed === bodyHash(body), isOurs: match !== null };
-}
-
-export function acceptGenerated(text: string): string {
-    return text.replace(HEADER, (line, before: string, _old, after: string) =>
-        `${before}${bodyHash(readGenerated(text).body)}${after}${line.endsWith('\r\n') ? '\r\n' : '\n'}`);
-}
-
 const keptKey = (hash: string): string => `sandlot.reviewed.${hash}`;
 
 function readKept(hash: string): string {
