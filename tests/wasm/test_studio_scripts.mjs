@@ -11,6 +11,8 @@ import { readApi } from '../../web/api_table.ts';
 import { ApiHelp } from '../../web/src/studio/script/api_help.ts';
 import { luaParser } from '../../web/src/studio/script/lua_mode.ts';
 import { place } from '../../web/src/studio/play/console.ts';
+import { LocalLink } from '../../web/src/studio/play/local_link.ts';
+import { sceneEdit } from '../../web/src/studio/play/scene_edit.ts';
 import { createScriptCompiler } from '../../web/src/studio/script/script_compiler.ts';
 import { acceptGenerated, bodyHash, readGenerated } from '../../web/src/studio/script/soul_lua.ts';
 import { makeWorldExecutor } from '../../web/src/studio/script/world_executor.ts';
@@ -292,4 +294,59 @@ function onDisable(self) error("no") end`;
     await frame();
     await broken;
     assert.match(compiler.execute('Workspace/Bad', 'onStart', { entityId: 1 }).error ?? '', /attempt to index a nil value/);
+});
+
+// --- editing while it is played ---
+
+const encoder = new TextEncoder();
+const sceneOf = (entities) => encoder.encode(JSON.stringify({ format: 1, entities }));
+const PARTS = [
+    { id: 1, name: 'Floor', shape: { size: [20, 1, 20] }, transform: { position: [0, -0.5, 0] } },
+    { id: 2, name: 'Spawn', type: 'spawn', transform: { position: [0, 1, 0] } },
+    { id: 3, name: 'Box', transform: { position: [5, 1, 5] }, shape: { size: [1, 1, 1] } },
+    { id: 4, name: 'Lid', parent: 3, transform: { position: [0, 1, 0] }, shape: { size: [1, 0.2, 1] } },
+];
+const changed = (id, members) => sceneOf(PARTS.map((part) => (part.id === id ? { ...part, ...members } : part)));
+
+test('what a scene differs by is done in place if it can be', () => {
+    const before = sceneOf(PARTS);
+    assert.deepEqual(sceneEdit(before, changed(1, { colour: '#112233' })).entities.map(({ id }) => id), [1]);
+    assert.deepEqual(sceneEdit(before, changed(4, { bounce: 3 })).entities.map(({ id }) => id), [4]);
+    assert.deepEqual(sceneEdit(before, sceneOf(PARTS.filter(({ id }) => id !== 4))), { entities: [], removed: [4] });
+    const not = {
+        'a new part': sceneOf([...PARTS, { ...PARTS[0], id: 9 }]),
+        'another size': changed(1, { shape: { size: [1, 1, 1] } }),
+        'another name': changed(1, { name: 'Ground' }),
+        'what has something on it moves': changed(3, { transform: { position: [0, 9, 0] } }),
+        'what stands on something moves': changed(4, { transform: { position: [0, 9, 0] } }),
+        'no part': changed(2, { transform: { position: [0, 9, 0] } }),
+        'another kind of file': encoder.encode(JSON.stringify({ format: 1, terrain: [], entities: PARTS })),
+    };
+    for (const [why, after] of Object.entries(not)) {
+        assert.equal(sceneEdit(before, after), null, why);
+    }
+});
+
+test('a part moves while it is played; the next new world has it there too', async () => {
+    const core = await loadCore(wasm);
+    const files = new Map([
+        ['ServerScriptService/Main.lua', encoder.encode('print("one")\n')],
+        ['place.json', encoder.encode('{"format": 1, "name": "Edited"}')], ['scene.json', sceneOf(PARTS)]]);
+    const world = core.createWorld(files);
+    const link = new LocalLink(core, world, files, 'ada', () => undefined);
+    link.connect();
+    world.tick(1);
+    const decoder = new TextDecoder();
+    const apply = (after, more = {}) => link.apply({
+        files: { 'scene.json': decoder.decode(after), ...more }, edit: sceneEdit(sceneOf(PARTS), after) ?? undefined,
+    });
+    const moved = changed(1, { transform: { position: [0, -3, 0] } });
+    assert.equal(apply(moved), false, 'the world goes on');
+    assert.equal(link.apply({ files: { 'ServerScriptService/Main.lua': 'print("two")\n' } }), false, 'a reload');
+    const before = decoder.decode(world.scene());
+    assert.equal(link.apply({ files: { 'place.json': '{"format": 1, "name": "Again"}' } }), true, 'a new world');
+    assert.notEqual(decoder.decode(world.scene()), before);
+    assert.ok(Buffer.from(world.scene()).includes(Buffer.from(new Float32Array([-3]).buffer)), 'made of the edited scene');
+    assert.equal(link.apply({ files: { 'ServerScriptService/New.lua': 'print("new")\n' } }), true);
+    world.destroy();
 });

@@ -48,8 +48,9 @@ static void edit_entity(LocalHost *host, PlaceScratch *scratch, const JsonNode *
         place_part(&doc.body, place_pose(world, doc.transform.position, &doc.transform.rotation));
     const PatchRow row = {
         .net_id = doc.type == PLACE_TYPE_PART ? net_id_of(place, doc.id) : 0,
-        .groups = PATCH_POSITION | PATCH_ROTATION | PATCH_PART_DATA | PATCH_PAINT,
-        .pose = part.pose,
+        .groups = PATCH_PART_DATA | PATCH_PAINT |
+                  (doc.parent == 0 ? PATCH_POSITION | PATCH_ROTATION : 0u),
+        .pose = doc.parent == 0 ? part.pose : world,
         .data = part.data,
         .paint = place_look_paint(&doc.body.look, place->assets),
     };

@@ -41,8 +41,8 @@ MUST_USE Status local_host_enter(LocalHost *host, const Entry *entry);
 // Changes anchored parts while the place is played, without making the world anew: a JSON object,
 // every member of which is optional:
 //   "entities"  scene entities with an id that the scene has. Their poses, looks and part data are
-//               applied; the rest is taken to be as it was. They stand in the world: a parent is
-//               not looked at
+//               applied; the rest is taken to be as it was. Of one that has a parent the pose is
+//               left alone
 //   "removed"   a list of ids
 // STATUS_NOT_FOUND: something in it is no anchored part of this world, or was removed before, and
 // the caller makes the world anew; what came before it is applied. The files are not changed.

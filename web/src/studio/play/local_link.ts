@@ -3,6 +3,7 @@
 import { ClientState, type Core, type CoreClient, type CoreWorld } from '../../core/bridge.ts';
 import type { FromWorker, Phase } from '../../core/channel.ts';
 import type { ClientLink } from '../../core/client_loop.ts';
+import { isLua } from '../script/contract.ts';
 import type { PlayDiff } from './play_channel.ts';
 
 const TICKS_BEHIND_MAX = 5; // more are left out: the tab slept
@@ -19,8 +20,13 @@ export class LocalLink implements ClientLink {
     private readonly world: CoreWorld;
     private readonly report: (message: FromWorker) => void;
     readonly times = { ticks: 0, ms: 0 };
+    private readonly scripts: Set<string>; // whose change is a reload, and no new world
+    // Files that the world was not made from: what they say was done in place. The next new world reads them.
+    private unread: Record<string, string | null> = {};
 
-    constructor(core: Core, world: CoreWorld, name: string, report: (message: FromWorker) => void) {
+    constructor(core: Core, world: CoreWorld, files: ReadonlyMap<string, Uint8Array>, name: string,
+        report: (message: FromWorker) => void) {
+        this.scripts = new Set([...files.keys()].filter(isLua));
         this.client = core.createClient({ name, playerId: name, scripts: true, visibleMax: 256 });
         this.world = world;
         this.report = report;
@@ -82,8 +88,18 @@ export class LocalLink implements ClientLink {
     }
 
     // Throws, and nothing has changed. True: the world is a new one, and the player comes back into it.
-    apply(diff: PlayDiff): boolean {
-        const isRemade = this.world.applyDiff(diff);
+    apply({ edit, ...diff }: PlayDiff): boolean {
+        if (edit !== undefined && this.world.edit(edit)) {
+            Object.assign(this.unread, diff.files);
+            return false;
+        }
+        const files = diff.files ?? {};
+        const isScripts = Object.keys(files).every((path) => this.scripts.has(path) && files[path] !== null);
+        const isRemade = this.world.applyDiff(isScripts ? diff : { ...diff, files: { ...this.unread, ...files } });
+        if (!isScripts) {
+            this.unread = {};
+            Object.keys(files).filter(isLua).forEach((path) => this.scripts.add(path));
+        }
         if (isRemade) {
             this.client.disconnected();
             this.connect();

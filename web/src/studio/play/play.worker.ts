@@ -117,7 +117,7 @@ async function start({ files, name, placeId, port }: Extract<ToPlay, { type: 'st
         return;
     }
     tell({ type: 'started', loadMs: performance.now() - startMs });
-    link = new LocalLink(core, world, name, (message) => screen?.postMessage(message));
+    link = new LocalLink(core, world, files, name, (message) => screen?.postMessage(message));
     link.onLeave = () => tell({ type: 'left' });
     listen(port);
     loop.setLink(link, core);

@@ -1,6 +1,7 @@
 // What the studio and the worker that plays a place say to each other. The screen, a game page in a
 // frame, has a port of its own to the same worker and speaks core/channel.ts.
 import type { ClientStats, WorldCosts } from '../../core/bridge.ts';
+import type { SceneEdit } from './scene_edit.ts';
 
 export interface LogLine {
     side: 'server' | 'client';
@@ -16,6 +17,7 @@ export type ToPlay =
 
 // local_host.h: everything is optional.
 export interface PlayDiff {
+    edit?: SceneEdit; // what scene.json among the files does, if it can be done in place
     entities?: object[];
     removed?: number[];
     files?: Record<string, string | null>;

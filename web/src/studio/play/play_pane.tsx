@@ -11,6 +11,7 @@ import { scriptStats } from '../script/status.tsx';
 import { consoleLog, type LineTables } from './console.ts';
 import { ConsoleList } from './console_list.tsx';
 import './play.css';
+import { sceneEdit, type SceneEdit } from './scene_edit.ts';
 import { ScriptBridge } from './script_bridge.ts';
 import { words } from './words_play.ts';
 
@@ -35,6 +36,14 @@ Record<string, string | null> {
         }
     }
     return files;
+}
+
+// If nothing but the scene has changed, and that can be done while it is played.
+function inPlace(before: ReadonlyMap<string, Uint8Array>, after: ReadonlyMap<string, Uint8Array>,
+    changed: Record<string, string | null>): SceneEdit | null {
+    const [old, now] = [before.get('scene.json'), after.get('scene.json')];
+    return Object.keys(changed).join() === 'scene.json' && old !== undefined && now !== undefined
+        ? sceneEdit(old, now) : null;
 }
 
 // One run of the place in a worker: what it was given last, and what has to be told to it.
@@ -98,9 +107,10 @@ class Run {
             const files = await this.scripts.forWorld([]);
             const changed = difference(this.given, files);
             if (Object.keys(changed).length > 0 && !this.hasEnded) {
+                const edit = inPlace(this.given, files, changed);
                 this.given = files;
                 this.tables = this.scripts.lineTables;
-                this.bridge.applyDiff({ files: changed });
+                this.bridge.applyDiff({ files: changed, ...(edit === null ? {} : { edit }) });
             }
         } catch (error) {
             consoleLog.add([{ side: 'studio', level: 'error', text: error instanceof Error ? error.message : String(error) }],
