@@ -28,19 +28,6 @@ typedef struct EditAsk {
     bool can_write;
 } EditAsk;
 
-// An operator looks; only who works on the place changes it.
-static bool works_on(Serve *serve, const Identity *who, const PlaceAsk *ask)
-{
-    StorePackageRole role;
-    if ((ask->rights & RIGHT_EDIT) == 0) {
-        return false;
-    }
-    return (who->roles & ROLE_OPERATOR) == 0 || ask->package.owner_id == who->account ||
-           (store_package_role(serve->store, ask->package.package_id, who->account, &role) ==
-                STATUS_OK &&
-            role == STORE_EDITOR);
-}
-
 static bool enter_folder(Serve *serve, HttpRequest *request, HttpResponse *response, EditAsk *out)
 {
     const char *place_id = http_path_part(request, 0);
@@ -68,7 +55,7 @@ static bool enter(Serve *serve, HttpRequest *request, HttpResponse *response, bo
     }
     const char *place_id = ask.package.package_id;
     snprintf(out->place_id, sizeof out->place_id, "%s", place_id);
-    out->can_write = works_on(serve, serve_who(request), &ask);
+    out->can_write = edit_can_write(serve, serve_who(request), &ask.package, ask.rights);
     if (writes && !out->can_write) {
         http_fail(request, response, 403, "denied", "this is for those who work on it");
         return false;
