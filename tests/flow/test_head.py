@@ -24,7 +24,7 @@ CORPUS = [
 def make_web(folder, text=PAGE):
     web = os.path.join(folder, "web")
     os.makedirs(web, exist_ok=True)
-    for name in ("index.html", "site.html"):
+    for name in ("index.html", "site.html", "studio.html"):
         with open(os.path.join(web, name), "w", encoding="utf-8") as file:
             file.write(text)
     return web
