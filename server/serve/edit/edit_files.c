@@ -338,6 +338,29 @@ static bool is_current(EditDraft *draft, uint32_t life)
     return current;
 }
 
+// Which texts the disk is about to have, or still has. If the server dies in between, the next
+// process must not take our own text for somebody's change: it would undo what came after it.
+static Status keep_hashes(const Write *write, const EditReport *report, uint64_t epoch, bool is_new)
+{
+    EditDraft *draft = write->draft;
+    uint8_t settings[SHA256_BYTES], scene[SHA256_BYTES];
+    if (!report->has_settings && !report->has_scene) {
+        return STATUS_OK;
+    }
+    memcpy(settings, report->settings_known, sizeof settings);
+    memcpy(scene, report->scene_known, sizeof scene);
+    if (is_new && report->has_settings) {
+        sha256_of(report->settings.data, report->settings.bytes, settings);
+    }
+    if (is_new && report->has_scene) {
+        sha256_of(report->scene.data, report->scene.bytes, scene);
+    }
+    pthread_mutex_lock(&draft->file_lock);
+    const uint64_t seq = draft->written_seq;
+    pthread_mutex_unlock(&draft->file_lock);
+    return store_edit_written(draft->serve->store, draft->place_id, epoch, seq, settings, scene);
+}
+
 static void do_write(EditDraft *draft, const uint8_t *bytes, size_t count, uint32_t life,
                      uint64_t epoch, uint64_t account)
 {
@@ -349,7 +372,13 @@ static void do_write(EditDraft *draft, const uint8_t *bytes, size_t count, uint3
     // The next process reads the disk under this lock: what an old one wanted comes before that, or
     // never.
     status = status == STATUS_OK && !is_current(draft, life) ? STATUS_DENIED : status;
-    status = status == STATUS_OK ? write_all(&write, report) : status;
+    status = status == STATUS_OK ? keep_hashes(&write, report, epoch, true) : status;
+    if (status == STATUS_OK) {
+        status = write_all(&write, report);
+        if (status != STATUS_OK) {
+            status_ignore(keep_hashes(&write, report, epoch, false)); // the disk has others
+        }
+    }
     if (status == STATUS_OK) {
         keep_texts(draft);
         status = store_edit_written(draft->serve->store, draft->place_id, epoch, report->seq,
