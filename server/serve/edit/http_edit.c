@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/serve/edit/http_edit.h"
 
+#include "core/edit/session_message.h"
 #include "server/serve/edit/edit_draft.h"
 #include "server/serve/http/body.h"
 #include "server/serve/http/http_routes.h"
@@ -18,6 +19,7 @@
 
 #define SEND_BUFFER (64 << 10) // a page that stopped reading costs so much of the kernel's memory
 #define OPS_MAX     200
+_Static_assert(STORE_EDIT_BEGIN_BYTES >= EDIT_TOLD_BEGIN_BYTES, "a row says what it takes back");
 
 // --- who may ------------------------------------------------------------------------------------
 
@@ -261,6 +263,7 @@ static void write_op(Serve *serve, JsonWriter *json, const StoreEditRow *row)
     serve_write_member(json, "by", row->maker_id != 0 ? account : NULL);
     serve_write_member(json, "label", row->label);
     serve_write_time(json, "time", row->unix_ms);
+    serve_write_number(json, "undone", edit_told_undone(row->begin, row->begin_bytes));
     json_write_object_end(json);
 }
 
