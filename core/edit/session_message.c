@@ -94,6 +94,17 @@ static void read_told(ByteReader *reader, EditDown *down)
     down->ops = edit_read_block(reader, &down->ops_bytes);
 }
 
+uint64_t edit_told_undone(const uint8_t *bytes, size_t count)
+{
+    ByteReader reader = byte_reader(bytes, count);
+    const uint8_t type = byte_read_u8(&reader);
+    (void)byte_read_varint(&reader);
+    (void)byte_read_count(&reader, EDIT_EDITORS_MAX);
+    (void)byte_read_varint(&reader);
+    const uint64_t undone = byte_read_varint(&reader);
+    return type == EDIT_DOWN_TOLD && reader.status == STATUS_OK ? undone : 0;
+}
+
 static void read_refused(ByteReader *reader, EditDown *down)
 {
     down->n = byte_read_varint(reader);

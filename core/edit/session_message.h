@@ -51,3 +51,7 @@ void edit_down_write(const EditDown *down, EditBuffer *out);
 // Any bytes; everything points into them.
 MUST_USE Status edit_up_read(const uint8_t *bytes, size_t count, EditUp *out);
 MUST_USE Status edit_down_read(const uint8_t *bytes, size_t count, EditDown *out);
+// Of a `told` of which only the beginning is there (EDIT_TOLD_BEGIN_BYTES are always enough): the
+// seq of what it takes back. 0: of nothing, or it is no `told`.
+#define EDIT_TOLD_BEGIN_BYTES 41
+uint64_t edit_told_undone(const uint8_t *bytes, size_t count);

@@ -128,6 +128,10 @@ step('inserts, drags by its handle and over the ground, colours, undoes and redo
     await page.mouse.move(x, y);
     await page.mouse.down();
     await page.mouse.move(x + 30, y + 10, { steps: 3 });
+    await until('a part of the drag is stored', async () => {
+        await page.mouse.move(x + 60 + Math.random() * 20, y + 15);
+        return studio(page, () => window.studio.document.history.some(({ label }) => label === 'Move'));
+    });
     await page.mouse.move(x + 90, y + 20, { steps: 3 });
     await page.mouse.up();
     await until('it moved', async () => {
@@ -138,6 +142,8 @@ step('inserts, drags by its handle and over the ground, colours, undoes and redo
     assert.equal(moved.transform.position[1], block.transform.position[1], 'it stands on the ground');
     assert.equal(moved.transform.position[0] * 2 % 1, 0, 'on the grid');
     await saved(page);
+    const drag = await studio(page, () => window.studio.document.history.filter(({ label }) => label === 'Move').map(({ step }) => step));
+    assert.ok(drag.length > 1 && new Set(drag).size === 1, `one step: ${drag.join()}`);
     const colour = page.locator('.member.type-colour input[type=text]').first();
     await colour.fill('#ff8800');
     await colour.press('Enter');
@@ -257,12 +263,17 @@ step('nothing that was done offline is lost', async () => {
     await page.click('[data-kit=trampoline]');
     await until('it is there', async () => (await find(page, 'Trampoline')).length === 1);
     await saved(page);
+    await page.click('[data-command=undo]');
+    await until('it is undone', async () => (await find(page, 'Trampoline')).length === 0);
+    await page.click('[data-command=redo]');
+    await saved(page);
     await page.reload();
     await page.waitForSelector('.studio canvas');
     assert.equal((await find(page, 'Trampoline')).length, 1);
     await until('also undo is still there', () => studio(page, () => window.studio.document.canUndo));
     await page.click('[data-command=undo]');
     await until('and works', async () => (await find(page, 'Trampoline')).length === 0);
+    assert.ok(await studio(page, () => window.studio.document.canRedo));
 });
 
 step('every panel can be used by everybody (axe), in both themes and on a tablet', async () => {
@@ -302,13 +313,22 @@ step('publishes with notes and a thumbnail, and the link leads to the place', as
     }, game.toString('base64'));
     assert.equal(sent.status, 202);
     await page.fill('#publish-notes', 'A first course.');
+    await page.waitForSelector('.who input[value=unlisted]:checked');
     await checkAccessible(page, 'publish');
+    await shot(page, 'publish');
     await page.click('.publish-form button[type=submit]');
     await page.waitForSelector('.published .qr', { timeout: 60_000 });
     await checkAccessible(page, 'published');
     const link = await page.inputValue('.copy input');
     assert.ok(link.endsWith(`/place/${id}`));
+    assert.match(await page.textContent('.published .opens'), /Everybody who has this link/);
+    assert.match(await page.textContent('.published .loopback'), /works on this computer only/);
+    await shot(page, 'published');
     await page.keyboard.press('Escape');
+    const guest = await openPage(SMALL);
+    await guest.go(new URL(link).pathname);
+    await guest.page.waitForSelector('h1:has-text("First steps")');
+    await guest.context.close();
     await until('the .game file is a place as well', async () =>
         (await ask(page, 'GET', `/api/jobs/${sent.job}`)).body.status === 'done');
     const { body } = await ask(page, 'GET', `/api/places/${id}`);

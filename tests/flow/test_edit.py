@@ -7,10 +7,11 @@ import json
 import os
 import signal
 import sys
+import time
 
 from edit_client import PROTOCOL, Editor, Schema, block, hash_of, text_value, varint, vector_value
-from support import Closed, WebSocket, World, check, run, wait_until
-from test_accounts import People
+from support import PATIENCE, Closed, WebSocket, World, check, run, wait_until
+from test_accounts import PASSWORD, People
 from test_drafts import SECRET, ask, creator, good, tag_of
 
 
@@ -429,6 +430,105 @@ def test_edit_strangers(program, _places, folder):
         check(len(desk.processes()) == 1, "the process died")
         wait_until(lambda: desk.up.metric("sandlot_edit_limited_total") > 0, "not counted")
         check(desk.up.metric("sandlot_edit_process_deaths_total") == 0, "a process died")
+    finally:
+        desk.up.kill()
+
+
+def refused_ticket(desk, ticket, place=None):
+    """A ticket of before, whose right is gone."""
+    socket = WebSocket(desk.up.port, f"/api/places/{place or desk.place}/edit", PROTOCOL)
+    if socket.status != 101:
+        check(socket.status == 404, socket.head)  # its session has ended
+        return
+    socket.send(json.dumps({"kind": "hello", "ticket": ticket, "epoch": 0, "seq": 0}))
+    try:
+        note = json.loads(socket.receive())
+        check(note["kind"] == "error", f"the ticket outlived its right: {note}")
+    except Closed:
+        pass
+
+
+def test_edit_lost_rights(program, _places, folder):
+    """Whoever loses a right leaves at once, and no ticket of before brings them back."""
+    desk = Desk(program, folder)
+    try:
+        team = f"/api/places/{desk.place}/team/bob"
+        edit = f"/api/places/{desk.place}/edit"
+
+        def sign_in(password=PASSWORD):
+            return good(ask(desk.up, "POST", "/login", None,
+                            {"username": "bob", "password": password}))["session_token"]
+
+        def lose(what, token, act, place=None):
+            path = f"/api/places/{place or desk.place}/edit"
+            bob = Editor(desk.up, place or desk.place, token)
+            ticket = desk.up.post(path, None, token)[1]["ticket"]
+            status = act()[0]
+            check(status in (200, 204), f"{what}: {status}")
+            began = time.monotonic()
+            refused_ticket(desk, ticket, place)
+            expect_end(bob)
+            took = time.monotonic() - began
+            check(took < 2.5 * PATIENCE, f"{what}: it took {took:.1f} s")
+
+        def role(name):
+            return ask(desk.up, "PUT", team, desk.ann, {"role": name})
+
+        owner = desk.editor()  # stays through all of it
+        lose("off the team", desk.bob, lambda: ask(desk.up, "DELETE", team, desk.ann))
+        for name in ("tester", "blocked"):
+            good(role("editor"))
+            lose(name, desk.bob, lambda name=name: role(name))
+        good(role("editor"))
+        one = sign_in()
+        lose("signed out", one, lambda: ask(desk.up, "POST", "/logout", one))
+        made = good(ask(desk.up, "POST", "/api/account/tokens", desk.bob, {"name": "t", "scope": "create"}))
+        lose("a token", made["token"],
+             lambda: ask(desk.up, "DELETE", f"/api/account/sign-ins/{made['id']}", desk.bob))
+        two = sign_in()
+        lose("another password", two, lambda: ask(desk.up, "POST", "/api/account/password", desk.bob,
+                                                  {"old": PASSWORD, "new": PASSWORD + "2"}))
+        lose("a ban", desk.bob, lambda: ask(desk.up, "POST", "/admin/ban", desk.boss,
+                                            {"account": "bob", "minutes": 5}))
+        check(ask(desk.up, "POST", edit, desk.bob)[0] == 403, "banned")
+        good(ask(desk.up, "DELETE", "/admin/ban?account=bob", desk.boss))
+
+        # Who is told to go and does not read is not listened to any more.
+        deaf = desk.editor(desk.bob)
+        good(ask(desk.up, "DELETE", team, desk.ann))
+        late = 0
+        with contextlib.suppress(OSError):
+            for i in range(20):
+                deaf.send(desk.rename(2, f"late{i}"))
+        owner.wait("written", seq=owner.edit(desk.rename(1, "after"))["seq"])
+        late = sum(b"late" in one["ops"] for one in owner.told)
+        check(late == 0, f"{late} changes of somebody who was removed")
+
+        # An operator who was an editor goes on as one who reads, with another ticket.
+        good(ask(desk.up, "PUT", f"/api/places/{desk.place}/team/boss", desk.ann, {"role": "editor"}))
+        boss = desk.editor(desk.boss)
+        check(boss.can_write, "an operator in the team")
+        ticket = desk.up.post(edit, None, desk.boss)[1]["ticket"]
+        good(ask(desk.up, "DELETE", f"/api/places/{desk.place}/team/boss", desk.ann))
+        expect_end(boss)
+        reader = Editor(desk.up, desk.place, desk.boss, ticket=ticket)
+        check(not reader.welcome["can_write"], "an operator writes")
+
+        # One account does not take everybody's seats.
+        good(role("editor"))
+        many = [desk.editor(desk.bob) for _ in range(8)]
+        refused_ticket(desk, desk.up.post(edit, None, desk.bob)[1]["ticket"])
+        for one in many:
+            one.close()
+
+        # In the trash and removed by an operator: nobody edits it, and restored it goes on.
+        lose("the trash", desk.ann, lambda: ask(desk.up, "DELETE", f"/api/places/{desk.place}", desk.ann))
+        expect_end(owner)
+        good(ask(desk.up, "POST", f"/api/places/{desk.place}/restore", desk.ann))
+        back = desk.editor(epoch=owner.epoch, seq=owner.seq)
+        check(back.epoch == owner.epoch and not back.told, f"{back.welcome} {back.told}, not {owner.seq}")
+        lose("removed", desk.ann, lambda: ask(desk.up, "POST", f"/admin/packages/{desk.place}", desk.boss,
+                                              {"act": "remove", "reason": "bad"}))
     finally:
         desk.up.kill()
 

@@ -5,6 +5,7 @@
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
+#include "server/control/order/bans.h"
 #include "server/control/order/rights.h"
 #include "server/net/socket_pass.h"
 #include "server/sys/clock.h"
@@ -24,7 +25,8 @@
 #define START_MS     20000
 #define IDLE_MS      180000 // without editors
 #define END_MS       2000   // to write what is left
-#define CHECK_MS     10000  // whether editors still may
+#define CHECK_MS     3000   // whether editors still may, if nobody said that it changed
+#define SEATS_EACH   8      // connections of one account at once
 #define LIVES_MAX    5      // that end within LIFE_MS
 #define LIFE_MS      30000
 // An honest process makes a checkpoint long before.
@@ -223,8 +225,10 @@ static uint32_t free_seat(EditDraft *draft, uint64_t account, const char *resume
 {
     uint32_t best = 0;
     uint32_t best_rank = 0;
+    uint32_t own_count = 0;
     for (uint32_t i = 1; i <= EDIT_EDITORS_MAX; i++) {
         const EditSeat *seat = &draft->seats[i];
+        own_count += seat->connection != 0 && seat->account == account;
         const bool is_own = seat->is_used && seat->account == account;
         uint32_t rank = 0;
         if (is_own && resume[0] != '\0' && strcmp(seat->resume, resume) == 0) {
@@ -239,7 +243,8 @@ static uint32_t free_seat(EditDraft *draft, uint64_t account, const char *resume
             best_rank = rank;
         }
     }
-    return best;
+    const bool is_too_often = account != 0 && own_count >= SEATS_EACH && best_rank != 4;
+    return is_too_often ? 0 : best;
 }
 
 static void count_editors(EditDraft *draft)
@@ -269,19 +274,37 @@ static void name_editor(const EditDraft *draft, const Identity *who, char out[ED
     snprintf(out, EDIT_LINK_NAME_BYTES, "%.64s", draft->serve->control != NULL ? name : "you");
 }
 
+// The number for whoever brings this ticket; 0: they may not come in, and `why` says so. The right
+// is asked now: it may have ended after the ticket was given.
+static uint32_t seat_for(EditDraft *draft, const EditReport *ask, Identity *who, bool *can_write,
+                         char why[CHANNEL_REASON_BYTES])
+{
+    bool may_write = false;
+    if (!edit_ticket_take(draft, ask->text, who, can_write)) {
+        snprintf(why, CHANNEL_REASON_BYTES,
+                 "the ticket was used before, or has expired; ask for another");
+        return 0;
+    }
+    if (edit_may(draft->serve, draft->place_id, who, &may_write) != STATUS_OK) {
+        snprintf(why, CHANNEL_REASON_BYTES, "you may not edit this place (any more)");
+        return 0;
+    }
+    *can_write = *can_write && may_write;
+    const uint32_t seat = free_seat(draft, who->account, ask->name);
+    if (seat == 0) {
+        snprintf(why, CHANNEL_REASON_BYTES,
+                 "as many people as can be are editing already, or you have it open too often");
+    }
+    return seat;
+}
+
 static void admit(EditDraft *draft, const EditReport *ask)
 {
     EditAdmit answer = {.connection = ask->connection};
     Identity who = {0};
     bool can_write = false;
     uint8_t bytes[1024], token[16];
-    if (!edit_ticket_take(draft, ask->text, &who, &can_write)) {
-        snprintf(answer.text, sizeof answer.text,
-                 "the ticket was used before, or has expired; ask for another");
-    } else {
-        answer.editor = free_seat(draft, who.account, ask->name);
-        snprintf(answer.text, sizeof answer.text, "as many people as can be are editing already");
-    }
+    answer.editor = seat_for(draft, ask, &who, &can_write, answer.text);
     if (answer.editor != 0) {
         EditSeat *seat = &draft->seats[answer.editor];
         if (seat->connection != 0) {
@@ -318,28 +341,57 @@ static void editor_left(EditDraft *draft, uint64_t connection)
     count_editors(draft);
 }
 
-// Those who lost their sign-in or their right leave. Waits for the disk.
-static void check_rights(EditDraft *draft)
+// A place that is gone, or that nobody may edit now (in the trash, removed), has no session.
+static void check_place(EditDraft *draft)
+{
+    StorePackage package;
+    const Status status = store_package_find(draft->serve->store, draft->place_id, &package);
+    const bool is_gone = status == STATUS_NOT_FOUND;
+    const bool is_closed = status == STATUS_OK && (package.trashed_unix_ms != 0 ||
+                                                   (package.flags & STORE_PACKAGE_REMOVED) != 0);
+    if (is_gone || is_closed) {
+        EditDrafts *all = draft->serve->edits;
+        pthread_mutex_lock(&all->lock);
+        draft->is_gone = draft->is_gone || is_gone;
+        draft->must_end = true;
+        pthread_mutex_unlock(&all->lock);
+    }
+}
+
+// Sign-ins and bans are in memory and are looked at each turn. The rest is read from the store when
+// somebody has changed it, and from time to time.
+static bool is_lost(EditDraft *draft, const EditSeat *seat, bool must_read)
 {
     Serve *serve = draft->serve;
-    if (serve->control == NULL || now_ms() - draft->checked_ms < CHECK_MS) {
+    StoreBan ban;
+    bool can_write = false;
+    if (!must_read) {
+        return !identity_is_current(serve->control, &seat->who) ||
+               control_find_ban(serve->control, seat->account, "", BAN_ENTER, &ban);
+    }
+    const Status status = edit_may(serve, draft->place_id, &seat->who, &can_write);
+    return status == STATUS_DENIED || (status == STATUS_OK && seat->can_write && !can_write);
+}
+
+// Those who lost their sign-in or their right leave. May wait for the disk.
+static void check_rights(EditDraft *draft)
+{
+    EditDrafts *all = draft->serve->edits;
+    if (draft->serve->control == NULL) {
         return;
     }
-    draft->checked_ms = now_ms();
+    pthread_mutex_lock(&all->lock);
+    const bool must_read = draft->must_check || now_ms() - draft->checked_ms >= CHECK_MS;
+    draft->must_check = false;
+    pthread_mutex_unlock(&all->lock);
+    if (must_read) {
+        draft->checked_ms = now_ms();
+        check_place(draft);
+    }
     for (uint32_t i = 1; i <= EDIT_EDITORS_MAX; i++) {
-        const EditSeat *seat = &draft->seats[i];
-        StorePackage package;
-        uint32_t rights = 0;
-        if (seat->connection == 0) {
-            continue;
-        }
-        const Status status =
-            rights_find(serve->store, draft->place_id, &seat->who, &package, &rights);
-        const uint32_t needs = seat->can_write ? RIGHT_EDIT : RIGHT_DRAFT;
-        const bool is_lost = status == STATUS_NOT_FOUND ||
-                             (status == STATUS_OK && (rights & needs) != needs) ||
-                             !identity_is_current(serve->control, &seat->who);
-        if (is_lost) {
+        EditSeat *seat = &draft->seats[i];
+        if (seat->connection != 0 && !seat->is_expelled && is_lost(draft, seat, must_read)) {
+            seat->is_expelled = true;
             expel(draft, seat->connection);
         }
     }
@@ -744,9 +796,9 @@ static void live(EditDraft *draft)
             break;
         }
         wait_turn(draft, TURN_MS);
+        check_rights(draft); // before anything that was sent later is taken
         pass_mail(draft);
         is_running = hear_process(draft);
-        check_rights(draft);
         pthread_mutex_lock(&draft->serve->edits->lock);
         const bool is_late = draft->state == EDIT_OPENING && now_ms() - began > START_MS;
         pthread_mutex_unlock(&draft->serve->edits->lock);

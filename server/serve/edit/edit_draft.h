@@ -31,7 +31,7 @@ typedef struct EditSeat {
     uint64_t account;
     uint64_t connection; // 0: nobody is connected
     uint64_t left_ms;
-    bool can_write;
+    bool can_write, is_expelled;
     Identity who; // account 0: there are no accounts
     char resume[EDIT_LINK_NAME_BYTES];
 } EditSeat;
@@ -52,7 +52,8 @@ typedef struct EditDraft {
     EditFailure failure;
     uint32_t users; // threads that look at it
     bool must_end;
-    bool is_gone; // the draft was thrown away
+    bool is_gone;    // the draft was thrown away
+    bool must_check; // who may edit it may have changed
     EditHold *holds;
     EditMail *mail, **mail_end;
     EditCounts counts; // of the lives before, and of this one

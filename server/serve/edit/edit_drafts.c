@@ -3,6 +3,8 @@
 #include "server/serve/edit/edit_drafts.h"
 
 #include "core/base/check.h"
+#include "server/control/order/bans.h"
+#include "server/control/order/rights.h"
 #include "server/serve/edit/edit_draft.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
@@ -238,6 +240,54 @@ void edit_draft_end(Serve *serve, const char *place_id)
         sweep(all);
     }
     pthread_mutex_unlock(&all->lock);
+}
+
+void edit_draft_check(Serve *serve, const char *place_id)
+{
+    EditDrafts *all = serve->edits;
+    if (all == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&all->lock);
+    EditDraft **slot = find_slot(all, place_id);
+    if (slot != NULL) {
+        (*slot)->must_check = true;
+        wake(*slot);
+    }
+    pthread_mutex_unlock(&all->lock);
+}
+
+bool edit_can_write(Serve *serve, const Identity *who, const StorePackage *package, uint32_t rights)
+{
+    StorePackageRole role;
+    if ((rights & RIGHT_EDIT) == 0) {
+        return false;
+    }
+    return (who->roles & ROLE_OPERATOR) == 0 || package->owner_id == who->account ||
+           (store_package_role(serve->store, package->package_id, who->account, &role) ==
+                STATUS_OK &&
+            role == STORE_EDITOR);
+}
+
+Status edit_may(Serve *serve, const char *place_id, const Identity *who, bool *can_write)
+{
+    StorePackage package;
+    StoreBan ban;
+    uint32_t rights = 0;
+    *can_write = serve->control == NULL;
+    if (serve->control == NULL) {
+        return STATUS_OK;
+    }
+    if (!identity_is_current(serve->control, who) ||
+        control_find_ban(serve->control, who->account, "", BAN_ENTER, &ban)) {
+        return STATUS_DENIED;
+    }
+    const Status status = rights_find(serve->store, place_id, who, &package, &rights);
+    if (status != STATUS_OK) {
+        return status == STATUS_NOT_FOUND ? STATUS_DENIED : status;
+    }
+    *can_write = edit_can_write(serve, who, &package, rights);
+    return (rights & RIGHT_DRAFT) != 0 ? STATUS_OK : STATUS_DENIED;
 }
 
 // --- tickets ------------------------------------------------------------------------------------

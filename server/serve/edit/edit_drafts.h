@@ -44,10 +44,18 @@ typedef struct EditFailure {
 // Opens the draft, or finds it open. STATUS_MALFORMED: its texts cannot be read, and the failure
 // says where; STATUS_LIMIT: too many are open; STATUS_BLOCKED: it cannot be started now. Waits.
 MUST_USE Status edit_draft_open(Serve *serve, const char *place_id, EditFailure *failure);
-// A ticket for one connection to it, once, within EDIT_TICKET_MS. `who` may be NULL without
-// accounts.
+// A ticket for one connection to it, once, within EDIT_TICKET_MS. It gives no right: those are
+// asked when it is used. `who` may be NULL without accounts.
 MUST_USE Status edit_ticket_make(Serve *serve, const char *place_id, const Identity *who,
                                  bool can_write, char out[EDIT_TICKET_BYTES]);
+// Whether this sign-in may edit the draft now: it has not ended, is not banned, and the place is
+// there and lets them in. STATUS_DENIED: no; another status: it cannot be said. Waits for the disk.
+MUST_USE Status edit_may(Serve *serve, const char *place_id, const Identity *who, bool *can_write);
+// Of those with these rights: an operator looks; only who works on the place changes it.
+bool edit_can_write(Serve *serve, const Identity *who, const StorePackage *package,
+                    uint32_t rights);
+// Who may edit the place has changed: its editors are looked at again, at once.
+void edit_draft_check(Serve *serve, const char *place_id);
 bool edit_draft_is_open(Serve *serve, const char *place_id);
 // The socket of an editor, which is the draft's if it is STATUS_OK. STATUS_NOT_FOUND: not open.
 MUST_USE Status edit_draft_socket(Serve *serve, const char *place_id, int socket, uint64_t number,

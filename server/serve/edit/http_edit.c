@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/serve/edit/http_edit.h"
 
+#include "core/edit/session_message.h"
 #include "server/serve/edit/edit_draft.h"
 #include "server/serve/http/body.h"
 #include "server/serve/http/http_routes.h"
@@ -18,6 +19,7 @@
 
 #define SEND_BUFFER (64 << 10) // a page that stopped reading costs so much of the kernel's memory
 #define OPS_MAX     200
+_Static_assert(STORE_EDIT_BEGIN_BYTES >= EDIT_TOLD_BEGIN_BYTES, "a row says what it takes back");
 
 // --- who may ------------------------------------------------------------------------------------
 
@@ -27,19 +29,6 @@ typedef struct EditAsk {
     char place_id[65];
     bool can_write;
 } EditAsk;
-
-// An operator looks; only who works on the place changes it.
-static bool works_on(Serve *serve, const Identity *who, const PlaceAsk *ask)
-{
-    StorePackageRole role;
-    if ((ask->rights & RIGHT_EDIT) == 0) {
-        return false;
-    }
-    return (who->roles & ROLE_OPERATOR) == 0 || ask->package.owner_id == who->account ||
-           (store_package_role(serve->store, ask->package.package_id, who->account, &role) ==
-                STATUS_OK &&
-            role == STORE_EDITOR);
-}
 
 static bool enter_folder(Serve *serve, HttpRequest *request, HttpResponse *response, EditAsk *out)
 {
@@ -68,7 +57,7 @@ static bool enter(Serve *serve, HttpRequest *request, HttpResponse *response, bo
     }
     const char *place_id = ask.package.package_id;
     snprintf(out->place_id, sizeof out->place_id, "%s", place_id);
-    out->can_write = works_on(serve, serve_who(request), &ask);
+    out->can_write = edit_can_write(serve, serve_who(request), &ask.package, ask.rights);
     if (writes && !out->can_write) {
         http_fail(request, response, 403, "denied", "this is for those who work on it");
         return false;
@@ -261,6 +250,7 @@ static void write_op(Serve *serve, JsonWriter *json, const StoreEditRow *row)
     serve_write_member(json, "by", row->maker_id != 0 ? account : NULL);
     serve_write_member(json, "label", row->label);
     serve_write_time(json, "time", row->unix_ms);
+    serve_write_number(json, "undone", edit_told_undone(row->begin, row->begin_bytes));
     json_write_object_end(json);
 }
 

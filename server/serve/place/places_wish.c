@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "core/base/limits.h"
 #include "server/control/order/rights.h"
+#include "server/serve/edit/edit_drafts.h"
 #include "server/serve/place/place_build.h"
 #include "server/serve/place/place_reload.h"
 #include "server/serve/place/places_inside.h"
@@ -567,6 +568,7 @@ void serve_place_changed(Serve *serve, const char *place_id)
     }
     pthread_mutex_unlock(&places->mutex);
     places_wake(serve);
+    edit_draft_check(serve, place_id);
 }
 
 static bool is_of(const char *place_id, const char *package_id)

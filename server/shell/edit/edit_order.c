@@ -222,7 +222,7 @@ void edit_order_take(EditProcess *process)
         for (uint32_t i = 0; i < EDIT_PEOPLE_MAX && has_room(process); i++) {
             EditPerson *person = &process->people[i];
             if (person->connection != 0 && person->has_joined && person->inbox != NULL &&
-                !person->waits_for_blob) {
+                !person->waits_for_blob && !person->is_leaving) {
                 is_more = take_first(process, person) || is_more;
             }
         }

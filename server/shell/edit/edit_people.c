@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAVE_MS      1000
 #define NOTE_ARENA    (96u << 10)
 #define NOTE_NODES    1024
 #define NOTE_DEPTH    8
@@ -367,7 +368,12 @@ void edit_people_flush(EditProcess *process)
             continue;
         }
         edit_queue_reclaim(&person->out);
-        if (person->is_leaving && person->out.count == 0) {
+        if (person->is_leaving && person->leaving_ms == 0) {
+            person->leaving_ms = process->now_ms;
+        }
+        // Whoever does not read what is left for them is not waited for.
+        if (person->is_leaving &&
+            (person->out.count == 0 || process->now_ms - person->leaving_ms >= LEAVE_MS)) {
             sockets_close(process->sockets, person->connection, person->close_code);
         }
     }

@@ -48,6 +48,7 @@ typedef struct EditPerson {
     uint32_t editor;     // 0: not let in yet
     bool has_asked, is_admitted, has_joined, can_write, is_leaving;
     uint16_t close_code;
+    uint64_t leaving_ms; // since when; 0: not yet seen
     char name[EDIT_LINK_NAME_BYTES];
     char resume[EDIT_LINK_NAME_BYTES];
     uint64_t known_epoch, known_seq; // what its page has

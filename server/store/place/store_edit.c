@@ -367,7 +367,12 @@ Status store_edit_rows(Store *store, const char *package_id, uint64_t from, Stor
     while (sql_next(&row)) {
         char id[STORE_ID_BYTES + 1];
         if (*count < max && take_row(&row, id, &out[*count])) {
-            out[*count].told = NULL;
+            StoreEditRow *found = &out[*count];
+            const size_t kept =
+                found->bytes < sizeof found->begin ? found->bytes : sizeof found->begin;
+            memcpy(found->begin, found->told, kept);
+            found->begin_bytes = (uint8_t)kept;
+            found->told = NULL;
             *count += 1;
         }
     }

@@ -8,6 +8,7 @@
 #include "server/store/store.h"
 
 #define STORE_EDIT_LABEL_BYTES 64
+#define STORE_EDIT_BEGIN_BYTES 48
 
 typedef struct StoreEditHead {
     uint64_t epoch;                            // of the session that may write
@@ -33,6 +34,8 @@ typedef struct StoreEditRow {
     char label[STORE_EDIT_LABEL_BYTES + 1];
     const uint8_t *told;
     size_t bytes;
+    uint8_t begin[STORE_EDIT_BEGIN_BYTES]; // what was told begins so; only store_edit_rows sets it
+    uint8_t begin_bytes;
 } StoreEditRow;
 // All of them or none. They follow the last one: else STATUS_MISMATCH.
 MUST_USE Status store_edit_commit(Store *store, const char *package_id, uint64_t epoch,
@@ -55,7 +58,7 @@ typedef struct StoreEditLoad {
     void (*row)(void *user, const StoreEditRow *row);
 } StoreEditLoad;
 MUST_USE Status store_edit_load(Store *store, const char *package_id, const StoreEditLoad *load);
-// Rows after `from`, without what was told; at most max.
+// Rows after `from`, with the beginning of what was told; at most max.
 MUST_USE Status store_edit_rows(Store *store, const char *package_id, uint64_t from,
                                 StoreEditRow *out, uint32_t max, uint32_t *count);
 // Drafts with rows that are not in their files. The sink must not call the store.

@@ -41,6 +41,10 @@ export function colourOf(look: Look): number {
     return look.colour !== DEFAULT_COLOUR ? look.colour : materialLook(look.material).colour;
 }
 
+// Whether anybody said how it looks.
+export const isPainted = ({ colour, material, glow = 0, texture = 0, model = 0 }: Look): boolean =>
+    colour !== DEFAULT_COLOUR || (material !== '' && material !== 'plain') || glow + texture + model > 0;
+
 // What can be seen of it at all.
 export const isDrawn = (look: Look): boolean =>
     look.visible !== false && (look.transparency ?? 0) < 1;

@@ -7,7 +7,7 @@ import { Casters, type PartCell } from './casters.ts';
 import { cullChunk, type Chunk } from './culling.ts';
 import type { Dress } from './dress.ts';
 import { Instances } from './instances.ts';
-import { colourOf, finishOf, instanceMaterial, isDrawn, type Finish } from './looks.ts';
+import { colourOf, finishOf, instanceMaterial, isDrawn, isPainted, type Finish } from './looks.ts';
 import type { Paints } from './paints.ts';
 import { SHADOW_M } from './sun.ts';
 import { wedge } from './tiles.ts';
@@ -61,9 +61,9 @@ function setSize(shape: number, x: number, y: number, z: number): void {
         shape === SHAPE_SPHERE || shape === SHAPE_CYLINDER ? x : z);
 }
 
-// Zones of the scene are there to be felt, not seen; a thing to pick up is seen.
-const isSeen = (flags: number): boolean =>
-    (flags & (FLAG_GHOST | FLAG_TRIGGER)) !== (FLAG_GHOST | FLAG_TRIGGER);
+// A zone is there to be felt, not seen, unless somebody gave it a look: a coin, a kill brick.
+const isSeen = (flags: number, look: Look): boolean =>
+    (flags & (FLAG_GHOST | FLAG_TRIGGER)) !== (FLAG_GHOST | FLAG_TRIGGER) || isPainted(look);
 
 type Cell = Chunk & PartCell & { detail: Detail };
 
@@ -201,7 +201,7 @@ export class ShapesView {
     private readonly casters = new Casters([0, SHAPE_WEDGE, SHAPE_SPHERE, SHAPE_CYLINDER]
         .map((shape) => geometryOf(shape, false)[2]));
     private changed = true; // anchored parts, since the last picture
-    private readonly parts = new Map<number, Part>(); // of the scene, those that are seen
+    private readonly parts = new Map<number, Part>(); // of the scene
     private looks = new Map<number, Look>();
     private pieces: Look[] = [];
     private hidden = new Set<number>();
@@ -227,10 +227,8 @@ export class ShapesView {
         this.cell = Math.max(CELL_M, (place.max[0] - place.min[0]) / CELLS_A_SIDE,
             (place.max[2] - place.min[2]) / CELLS_A_SIDE);
         for (const part of parts) {
-            if (isSeen(part.flags)) {
-                this.parts.set(part.id, part);
-                this.stand(part);
-            }
+            this.parts.set(part.id, part);
+            this.stand(part);
         }
         this.still.finish(true);
         this.changed = true;
@@ -254,9 +252,10 @@ export class ShapesView {
         const seen = new Set<number>();
         for (let at = 0; at < rows.length; at += ROW) {
             const row = rows.subarray(at, at + ROW);
-            if (row[1] !== TYPE_PART || isSeen(row[14] ?? 0)) {
+            const look = this.lookOf(row);
+            if (row[1] !== TYPE_PART || isSeen(row[14] ?? 0, look)) {
                 seen.add(row[0] ?? 0);
-                this.move(row);
+                this.move(row, look);
             }
         }
         for (const id of [...this.moving.ids()]) {
@@ -341,22 +340,31 @@ export class ShapesView {
     }
 
     private stand(part: Part): void {
+        const look = this.paints.get(part.id) ?? part;
+        if (!isSeen(part.flags, look)) {
+            this.still.remove(part.id);
+            return;
+        }
         position.set(...part.p);
         rotation.set(...part.r);
         setSize(part.shape, ...part.half);
         const x = Math.floor(part.p[0] / this.cell);
         const z = Math.floor(part.p[2] / this.cell);
-        this.still.put(part.id, `${x} ${z}`, part.shape, this.paints.get(part.id) ?? part);
+        this.still.put(part.id, `${x} ${z}`, part.shape, look);
     }
 
-    private move(row: Float64Array): void {
-        const [id = 0, type = 0, shape = 0, x = 0, y = 0, z = 0, rx = 0, ry = 0, rz = 0, rw = 1,
-            hx = 1, hy = 1, hz = 1, piece = 0] = row;
+    private lookOf(row: Float64Array): Look {
+        const [id = 0, type = 0] = row;
+        return this.paints.get(id) ??
+            (type === TYPE_STRUCTURE ? this.pieces[row[13] ?? 0] : this.looks.get(id)) ?? PLAIN;
+    }
+
+    private move(row: Float64Array, look: Look): void {
+        const [id = 0, , shape = 0, x = 0, y = 0, z = 0, rx = 0, ry = 0, rz = 0, rw = 1,
+            hx = 1, hy = 1, hz = 1] = row;
         position.set(x, y, z);
         rotation.set(rx, ry, rz, rw);
         setSize(shape, hx, hy, hz);
-        const look = this.paints.get(id) ??
-            (type === TYPE_STRUCTURE ? this.pieces[piece] : this.looks.get(id));
-        this.moving.put(id, '', shape, look ?? PLAIN);
+        this.moving.put(id, '', shape, look);
     }
 }

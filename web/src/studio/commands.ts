@@ -179,6 +179,7 @@ export const COMMANDS: readonly Command[] = [
     { id: 'select-all', name: words.selectAll, key: 'Ctrl+A', run: (studio) => studio.select([...studio.rows.values()].filter(({ parent }) => parent === 0).map(({ id }) => id)) },
     { id: 'select-none', name: words.selectNone, key: 'Escape', run: (studio) => studio.select([]) },
     { id: 'focus', name: words.focus, key: 'F', run: (studio) => studio.view?.focus(studio.selection.value.length > 0 ? studio.selection.value : [...studio.rows.keys()]) },
+    { id: 'look-all', name: words.lookAtAll, key: 'Home', run: (studio) => studio.view?.lookAtAll() },
     { id: 'space', name: words.localOrWorld, key: 'X', run: ({ space }) => { space.value = space.value === 'world' ? 'local' : 'world'; } },
     { id: 'grid', name: words.nextGrid, key: 'G', run: ({ grid }) => { grid.value = nextOf(GRIDS, grid.value); } },
     { id: 'angle', name: words.nextAngle, key: 'Shift+G', run: ({ angle }) => { angle.value = nextOf(ANGLES, angle.value); } },
@@ -232,7 +233,7 @@ export function press(studio: Studio, event: KeyboardEvent): boolean {
     const isInTree = target instanceof Element && target.closest('[role=tree], [role=tablist], [role=listbox]') !== null;
     const command = COMMANDS.find((each) => each.key === key);
     if (command === undefined || studio.playing.value && command.id !== 'play' ||
-        isWriting && !/^Ctrl\+(K|S|Shift\+P)$|^F\d/.test(key) || isInTree && /^Arrow|^Page|^Escape/.test(key) ||
+        isWriting && !/^Ctrl\+(K|S|Shift\+P)$|^F\d/.test(key) || isInTree && /^Arrow|^Page|^Home|^End|^Escape/.test(key) ||
         studio.dialog.value !== null && command.id !== 'palette') {
         return false;
     }

@@ -145,6 +145,8 @@ export interface Step {
     editor: number;
     label: string;
     undone: number; // the seq that this takes back; 0: none
+    step: number; // the seq of the first transaction of the same gesture: together they are one step of undo
+    ms: number; // when, since 1970
 }
 
 interface News {
@@ -186,6 +188,7 @@ interface Group {
 }
 
 const HISTORY_MAX = 1000;
+const GESTURE_MS = 1000; // transactions of one gesture are not further apart
 
 // The module imports functions of the C library; none of them is needed.
 function noSystem(module: WebAssembly.Module): WebAssembly.Imports {
@@ -559,7 +562,11 @@ export class StudioDocument {
 
     private settle(news: News): void {
         if (news.type === TOLD && !news.stale) {
-            this.history.push({ seq: news.seq, editor: news.editor, label: news.text, undone: news.undone });
+            const now = { seq: news.seq, editor: news.editor, label: news.text, undone: news.undone, ms: Date.now() };
+            const own = news.own ? this.waiting.find(({ n }) => n === news.n) : undefined;
+            this.history.push({
+                ...now, step: own !== undefined ? own.group.seqs[0] ?? news.seq : this.stepOf(now, this.history),
+            });
             if (this.history.length > HISTORY_MAX) {
                 this.history.shift();
             }
@@ -583,13 +590,51 @@ export class StudioDocument {
         }
     }
 
-    // Steps that were confirmed before this page was loaded, the oldest first; old ones cannot be undone.
-    remember(steps: readonly (Step & { isOld: boolean })[]): void {
+    // The log does not say which transactions were one gesture: those that follow each other closely and do the same.
+    private stepOf(now: Omit<Step, 'step'>, log: readonly Step[]): number {
+        const last = log.at(-1);
+        const back = (seq: number): number => log.findLast((each) => each.seq === seq)?.step ?? 0;
+        const isOn = last !== undefined && last.editor === now.editor && last.label === now.label && now.ms - last.ms <= GESTURE_MS &&
+            (last.undone === 0) === (now.undone === 0) && back(last.undone) === back(now.undone);
+        return isOn ? last.step : now.seq;
+    }
+
+    // What was confirmed before this page was loaded, the oldest first. What takes back an undo did it again, so of
+    // one's own transactions that are not taken back themselves, some can be undone and some be done again.
+    remember(log: readonly Omit<Step, 'step'>[]): void {
         const known = new Set(this.history.map(({ seq }) => seq));
-        const fresh = steps.filter(({ seq }) => !known.has(seq));
+        const fresh: Step[] = [];
+        for (const each of log.filter(({ seq }) => !known.has(seq))) {
+            fresh.push({ ...each, step: this.stepOf(each, fresh) });
+        }
+        const gone = new Set([...fresh, ...this.history].map(({ undone }) => undone));
+        const undos = new Set<number>();
+        const groups = { done: [] as (Group & { step: number })[], undone: [] as (Group & { step: number })[] };
+        const steps = new Map(fresh.map(({ seq, step }) => [seq, step])); // of what takes back: as of what is taken back
+        for (const { seq, editor, undone } of fresh.filter((each) => each.editor === this.editor)) {
+            const isUndo = undone !== 0 && !undos.has(undone);
+            const step = steps.get(undone) ?? steps.get(seq) ?? seq;
+            steps.set(seq, step);
+            if (isUndo) {
+                undos.add(seq);
+            } else if (undone === 0) {
+                groups.undone = []; // who does something new cannot redo what was undone before
+            }
+            if (gone.has(seq) || editor === 0) {
+                continue;
+            }
+            const into = isUndo ? groups.undone : groups.done;
+            const last = into.at(-1);
+            if (last?.step === step) {
+                last.seqs.push(seq);
+            } else {
+                into.push({ gesture: 0, seqs: [seq], step });
+            }
+        }
+        const isFresh = this.undoable.length === 0 && this.redoable.length === 0;
         this.history.unshift(...fresh);
-        this.undoable.unshift(...fresh.filter(({ editor, isOld }) => editor === this.editor && !isOld)
-            .map(({ seq }) => ({ gesture: 0, seqs: [seq] })));
+        this.undoable.unshift(...groups.done);
+        this.redoable = isFresh ? groups.undone : this.redoable;
         this.tell('history', null);
     }
 

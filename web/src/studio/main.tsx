@@ -23,8 +23,8 @@ declare global {
     }
 }
 
-const HISTORY_MAX = 200; // the most that the server gives at once
-const UNDO_LABEL = 'Undo'; // core/edit/session.c
+const PAGE_ROWS = 200; // the most that the server gives at once
+const PAGES = 4;
 
 const root = element('studio', HTMLDivElement);
 
@@ -46,14 +46,26 @@ async function loadModule(): Promise<WebAssembly.Module> {
     return WebAssembly.compile(await answer.arrayBuffer());
 }
 
-// What was done before this page was loaded, so that it can still be undone. Which step an earlier undo took back
-// is not told, so those before it are only listed.
+interface Done {
+    seq: number;
+    editor: number;
+    label: string;
+    time: string;
+    undone: number;
+}
+
+// What was done before this page was loaded, so that it can still be undone.
 async function remember(doc: StudioDocument, place: string): Promise<void> {
     const seq = doc.seq();
-    const path = `/api/places/${encodeURIComponent(place)}/ops?from=${Math.max(0, seq - HISTORY_MAX)}&limit=${HISTORY_MAX}`;
-    const { ops } = await get<{ ops: { seq: number; editor: number; label: string }[] }>(path).catch(() => ({ ops: [] }));
-    const last = ops.findLastIndex(({ editor, label }) => editor === doc.editor && label === UNDO_LABEL);
-    doc.remember(ops.filter((each) => each.seq <= seq).map(({ label, ...step }, i) => ({ ...step, label, undone: 0, isOld: i <= last })));
+    const ops: Done[] = [];
+    for (let from: number | null = Math.max(0, seq - PAGES * PAGE_ROWS), page = 0; from !== null && from < seq && page < PAGES; page++) {
+        const path: string = `/api/places/${encodeURIComponent(place)}/ops?from=${from}&limit=${PAGE_ROWS}`;
+        const got: { ops: Done[]; next: number | null } = await get<{ ops: Done[]; next: number | null }>(path)
+            .catch(() => ({ ops: [], next: null }));
+        ops.push(...got.ops);
+        from = got.next;
+    }
+    doc.remember(ops.filter((each) => each.seq <= seq).map(({ time, ...step }) => ({ ...step, ms: Date.parse(time) })));
 }
 
 async function start(place: string): Promise<void> {

@@ -40,6 +40,8 @@ export class Studio {
     readonly stepped = signal(0); // history
     readonly problems = signal<readonly Problem[]>([]);
     readonly faults = signal<ReadonlyMap<string, readonly Diagnostic[]>>(new Map()); // of scripts, by path
+    readonly published = signal(''); // the revision that was published here last
+    readonly lost = signal<'' | 'nothing' | 'below'>(''); // what the picture shows is of no use
     readonly notice = signal('');
     readonly panel = signal<Panel | null>(null);
     readonly side = signal<Side>('insert');
@@ -53,6 +55,13 @@ export class Studio {
     readonly scriptDocument: ScriptDocument; // what the code editor and the play-test see
     private problemTimer = 0;
     private noticeTimer = 0;
+
+    // What is wrong, of the scene, of the scripts and of files that cannot be read: the same number everywhere.
+    readonly problemCount = computed(() => this.problems.value.length + [...this.faults.value.values()].flat().length +
+        (this.link.blocked.value === null ? 0 : 1));
+    // Those that keep it from being published; a script may also have warnings.
+    readonly errorCount = computed(() => this.problems.value.length + (this.link.blocked.value === null ? 0 : 1) +
+        [...this.faults.value.values()].flat().filter(({ level }) => level === 'error').length);
 
     // What is said about saving.
     readonly saved = computed(() => {

@@ -1,6 +1,7 @@
 // Every sentence of the Studio, in one table, so that another language is one file with the same members.
 // Names of places, entities and people, and what the server and the document answer, come from elsewhere.
 const whole = new Intl.NumberFormat();
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
 const count = (number: number, one: string, many: string): string => number === 1 ? `1 ${one}` : `${whole.format(number)} ${many}`;
 
@@ -41,6 +42,9 @@ const english = {
     selectAll: 'Select everything',
     selectNone: 'Select nothing',
     focus: 'Look at what is selected',
+    lookAtAll: 'Look at everything',
+    nothingInView: 'Nothing is in view.',
+    belowFloor: 'You are below the floor.',
     localOrWorld: 'Local or world axes',
     nextGrid: 'Next grid',
     nextAngle: 'Next angle',
@@ -91,7 +95,7 @@ const english = {
     unfold: 'Open',
     thePlace: 'The place',
     selectedCount: (number: number) => `${whole.format(number)} selected`,
-    filterMembers: 'Find a member',
+    filterMembers: 'Find a setting',
     mixed: 'different',
     resetTo: 'As by default',
     resetMember: (label: string) => `${label}: as by default`,
@@ -117,7 +121,9 @@ const english = {
     blocked: (file: string, line: number, message: string) =>
         `${file}${line > 0 ? `, line ${line}` : ''} was changed outside of the Studio and cannot be read: ${message}. Nothing is written until it is mended.`,
     noHistory: 'Nothing was done yet.',
-    undidStep: (seq: number) => `Undid ${seq}`,
+    undidStep: (label: string) => `Undid: ${label}`,
+    redidStep: (label: string) => `Did again: ${label}`,
+    clock: (ms: number) => clock.format(ms),
     byYou: 'you',
     byFiles: 'changed in the folder',
     bySomebody: 'somebody',
@@ -161,7 +167,17 @@ const english = {
     building: (stage: string) => stage === '' ? 'Building …' : `Building: ${stage}`,
     progress: 'Progress',
     published: (revision: string) => `${revision} is live`,
-    publishedHint: 'Give the link to your friends, or let them scan the code with a phone.',
+    whoMayPlay: 'Who may play it',
+    visibilities: {
+        unlisted: 'Everybody who has the link', listed: 'Everybody: it is listed under Discover', private: 'Only its team',
+    },
+    opens: {
+        unlisted: 'Everybody who has this link can play it. Give it to your friends, or let them scan the code with a phone.',
+        listed: 'Everybody can find and play it. Give the link to your friends, or let them scan the code with a phone.',
+        private: 'Only the team of this place can open this link. Others are told that there is nothing. Change that on its page, under “Who may play it”.',
+    },
+    waitsForApproval: 'An operator looks at it before it is listed. Until then, who has the link can play it.',
+    loopbackLink: (host: string) => `This link works on this computer only (${host}). For friends on other machines, open this page by the network address of the server and use the link that is shown there.`,
     playLink: 'Link of the place',
     playIt: 'Play it',
     manage: 'Its page',
@@ -187,15 +203,15 @@ const english = {
         back: 'Back',
         step: (at: number, all: number) => `Step ${at} of ${all}`,
         steps: [
-            { title: 'Look around', text: 'Hold the right mouse button and move to look; add W, A, S, D to fly. On a tablet one finger turns, two fingers zoom.' },
-            { title: 'Put a block', text: 'Choose Block at the left. It stands in the middle of the picture.' },
+            { title: 'Look around', text: 'Hold the right mouse button and move to look; add W, A, S, D to fly. If you get lost, press Home. On a tablet one finger turns, two fingers zoom.' },
+            { title: 'Put a block', text: 'Choose Block at the left. It stands near the middle of the picture, on the floor.' },
             { title: 'Move it', text: 'Drag one of the arrows on the block, or the block itself. Players jump about 4 metres far.' },
             { title: 'And a few more', text: 'Press Ctrl+D to duplicate it and move the copy on. Two or three blocks make a course.' },
             { title: 'Give it a colour', text: 'At the right, under Look, choose another Colour.' },
             { title: 'Something to fear', text: 'Insert a Kill brick on one of your blocks. Its script is at the left, under Scripts; you can read it.' },
             { title: 'Something to reach', text: 'Insert a Checkpoint behind it. Who touches it starts there again.' },
-            { title: 'Nothing can break', text: 'Press Ctrl+Z to undo and Ctrl+Y to redo. Every step is kept.' },
-            { title: 'Publish it', text: 'Choose Publish at the upper right, write what is new, and publish.' },
+            { title: 'Nothing can break', text: 'Press Ctrl+Z: your last step is undone. Then press Ctrl+Y: it is there again. Every step is kept.' },
+            { title: 'Publish it', text: 'Choose Publish at the upper right, write what is new, choose who may play it, and publish.' },
             { title: 'Play your obby', text: 'It is live. Play it, and give the link or the code to a friend.' },
         ],
     },

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { KIND, type Problem } from '../document.ts';
+import { KIND, type Problem, type Step } from '../document.ts';
 import { consoleLog } from '../play/console.ts';
 import { ConsoleList } from '../play/console_list.tsx';
 import type { Panel, Studio } from '../state.ts';
@@ -53,14 +53,22 @@ function Problems({ studio }: { studio: Studio }): JSX.Element {
 function History({ studio }: { studio: Studio }): JSX.Element {
     studio.stepped.value;
     const names = new Map(studio.link.editors.value.map(({ editor, name }) => [editor, name]));
-    const steps = studio.document.history.slice(-SHOWN_LINES).toReversed();
-    const undone = new Set(studio.document.history.map((step) => step.undone));
+    const { history } = studio.document;
+    const steps = history.filter(({ seq, step }) => seq === step).slice(-SHOWN_LINES).toReversed();
+    const undone = new Set(history.map((step) => step.undone));
+    const labels = new Map(history.map((step) => [step.seq, step]));
+    // What an undo took back; an undo of an undo did it again.
+    const said = ({ label, undone: back }: Step): string => {
+        const before = labels.get(back);
+        return back === 0 || before === undefined ? label
+            : before.undone === 0 ? words.undidStep(before.label) : words.redidStep(labels.get(before.undone)?.label ?? '');
+    };
     return (
         <ol class="lines" aria-label={words.panels.history}>
-            {steps.map(({ seq, editor, label, undone: back }) => (
+            {steps.map((step) => ({ ...step, said: said(step) })).map(({ seq, editor, said: text, ms }) => (
                 <li key={seq} class={undone.has(seq) ? 'undone' : ''}>
-                    <span class="where">{seq}</span>{' '}
-                    <span>{back !== 0 ? words.undidStep(back) : label}</span>{' '}
+                    <time class="where" dateTime={new Date(ms).toISOString()}>{words.clock(ms)}</time>{' '}
+                    <span>{text}</span>{' '}
                     <span class="soft">{editor === studio.document.editor ? words.byYou : names.get(editor) ?? (editor === 0 ? words.byFiles : words.bySomebody)}</span>
                 </li>
             ))}
@@ -73,7 +81,7 @@ export function Bottom({ studio }: { studio: Studio }): JSX.Element {
     const now = studio.panel.value;
     const [height, setHeight] = useState(200);
     const counts: Partial<Record<Panel, number>> = {
-        problems: studio.problems.value.length + [...studio.faults.value.values()].flat().length + (studio.link.blocked.value === null ? 0 : 1),
+        problems: studio.problemCount.value,
     };
     const resize = (event: PointerEvent): void => {
         const from = event.clientY + height;

@@ -7,6 +7,7 @@ const PATHS: Record<string, string> = {
     rotate: 'M16.5 10a6.5 6.5 0 1 1-2-4.7M15 2v4h-4',
     scale: 'M3 11v6h6M17 9V3h-6M3 17l6-6M17 3l-6 6',
     terrain: 'M2 16h16M3 16l5-8 3 4 2-3 4 7',
+    all: 'M3 7V3h4M13 3h4v4M17 13v4h-4M7 17H3v-4M7 8l3-1.5L13 8v4l-3 1.5L7 12z',
     undo: 'M8 4L3.5 8.5 8 13M4 8.5h8a4.5 4.5 0 0 1 0 9H8',
     redo: 'M12 4l4.5 4.5L12 13M16 8.5H8a4.5 4.5 0 0 0 0 9h4',
     local: 'M10 10V3M10 10l6 4M10 10l-6 4',

@@ -21,32 +21,45 @@ const WRITTEN_MS = 5000;
 interface Managed {
     live: string | null;
     title: string;
-    visibility: 'private' | 'unlisted' | 'listed';
+    visibility: Visibility;
+    waits_for_approval: boolean;
 }
+const VISIBILITIES = ['unlisted', 'listed', 'private'] as const;
+type Visibility = typeof VISIBILITIES[number];
+
+// What a link to this machine itself looks like: nobody else can open it.
+const isLoopback = (host: string): boolean => host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127\./.test(host);
+
 interface RevisionFile {
     path: string;
     bytes: number;
     hash: string;
 }
 
-// The files of the live revision and of the draft, and which differ. Null: there is no revision yet.
-async function difference(studio: Studio, base: string): Promise<{ live: string | null; changes: FileChange[] }> {
-    const { live } = await get<Managed>(base);
+interface News {
+    live: string | null; // null: there is no revision yet
+    visibility: Visibility;
+    changes: FileChange[];
+}
+
+// The files of the live revision and of the draft, and which differ.
+async function difference(studio: Studio, base: string): Promise<News> {
+    const { live, visibility } = await get<Managed>(base);
     if (live === null) {
-        return { live, changes: [] };
+        return { live, visibility, changes: [] };
     }
     const { files } = await get<{ files: RevisionFile[] }>(`${base}/revisions/${encodeURIComponent(live)}/files`);
     const encoder = new TextEncoder();
     const texts = [['place.json', studio.document.placeJson()], ['scene.json', studio.document.sceneJson()]] as const;
     const own = await Promise.all(texts.map(async ([path, text]) => ({ path, bytes: text.length, hash: await sha256(encoder.encode(text)) })));
     const draft = [...own, ...studio.document.files().map(({ path, hash }) => ({ path, bytes: 0, hash }))];
-    return { live, changes: compareFiles(files, draft).filter(({ path }) => path !== 'place.json' && path !== 'scene.json') };
+    return { live, visibility, changes: compareFiles(files, draft).filter(({ path }) => path !== 'place.json' && path !== 'scene.json') };
 }
 
 function Steps({ studio }: { studio: Studio }): JSX.Element | null {
     const counts = new Map<string, number>();
     const undone = new Set(studio.document.history.map(({ undone: back }) => back));
-    studio.document.history.filter(({ undone: back, seq }) => back === 0 && !undone.has(seq))
+    studio.document.history.filter(({ undone: back, seq, step }) => back === 0 && !undone.has(seq) && seq === step)
         .forEach(({ label }) => counts.set(label, (counts.get(label) ?? 0) + 1));
     return counts.size === 0 ? null : (
         <p>{words.stepsSince} {[...counts].slice(-12).map(([label, count]) => count === 1 ? label : `${label} ×${count}`).join(', ')}</p>
@@ -77,18 +90,27 @@ async function download(studio: Studio): Promise<void> {
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-type State = { phase: 'ask'; said: string; lines: string[] } | { phase: 'busy'; stage: string; part: number } | { phase: 'done'; revision: string };
+type State = { phase: 'ask'; said: string; lines: string[] } | { phase: 'busy'; stage: string; part: number } | { phase: 'done'; revision: string; opens: Visibility; said: string };
 
 export function Publish({ studio, close }: { studio: Studio; close: () => void }): JSX.Element {
     const base = `/api/places/${encodeURIComponent(studio.place)}`;
-    const [news, setNews] = useState<{ live: string | null; changes: FileChange[] } | null>(null);
+    const [news, setNews] = useState<News | null>(null);
+    const [who, setWho] = useState<Visibility>('unlisted');
     const [notes, setNotes] = useState('');
     const [state, setState] = useState<State>({ phase: 'ask', said: '', lines: [] });
     const [picture, setPicture] = useState<{ blob: Blob; url: string } | null>(null);
     const [usesPicture, setUsesPicture] = useState(true);
     const ended = useRef(new AbortController());
     useEffect(() => {
-        difference(studio, base).then(setNews, () => setNews({ live: null, changes: [] }));
+        difference(studio, base).then((found) => {
+            setNews(found);
+            // A new place is private; who publishes it for the first time wants it to be played.
+            setWho(found.live === null && found.visibility === 'private' ? 'unlisted' : found.visibility);
+        }, (cause: unknown) => {
+            if (!ended.current.signal.aborted) {
+                setState({ phase: 'ask', said: messageOf(cause), lines: [] });
+            }
+        });
         void studio.view?.thumbnail(THUMBNAIL.width, THUMBNAIL.height).then((blob) => {
             if (blob !== null) {
                 setPicture({ blob, url: URL.createObjectURL(blob) });
@@ -96,8 +118,21 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
         });
         return () => ended.current.abort();
     }, []);
-    const problems = studio.problems.value.length;
+    const problems = studio.errorCount.value;
     const isSaved = studio.saved.value === 'saved';
+    // Who may play it, once there is something to play. The installation may refuse it, or ask an operator first.
+    const allow = async (): Promise<{ opens: Visibility; said: string }> => {
+        const before = news?.visibility ?? 'private';
+        try {
+            if (who !== before) {
+                await send('PATCH', base, { visibility: who });
+            }
+            const now = await get<Managed>(base);
+            return { opens: now.visibility, said: now.waits_for_approval ? words.waitsForApproval : '' };
+        } catch (cause) {
+            return { opens: before, said: messageOf(cause) };
+        }
+    };
     const publish = async (event: Event): Promise<void> => {
         event.preventDefault();
         setState({ phase: 'busy', stage: '', part: 0 });
@@ -113,7 +148,8 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
                 setState({ phase: 'ask', said: job.reason ?? words.publishFailed, lines: logLines(job) });
                 return;
             }
-            setState({ phase: 'done', revision: sent.revision_id });
+            studio.published.value = sent.revision_id;
+            setState({ phase: 'done', revision: sent.revision_id, ...await allow() });
         } catch (cause) {
             if (!ended.current.signal.aborted) {
                 setState({ phase: 'ask', said: messageOf(cause), lines: [] });
@@ -125,7 +161,9 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
         return (
             <Dialog title={words.published(state.revision)} onClose={close}>
                 <div class="published">
-                    <p>{words.publishedHint}</p>
+                    <p class="opens">{words.opens[state.opens]}</p>
+                    {state.said !== '' && <p class="wrong" role="alert">{state.said}</p>}
+                    {isLoopback(location.hostname) && <p class="wrong loopback" role="note">{words.loopbackLink(location.hostname)}</p>}
                     <QrCode link={link} />
                     <CopyLink link={link} label={words.playLink} />
                     <p><a class="button play" href={`/play?${new URLSearchParams({ place: studio.place })}`} target="_blank" rel="noopener">{words.playIt}</a>{' '}
@@ -150,6 +188,11 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
                 <label for="publish-notes">{words.notes}</label>
                 <textarea id="publish-notes" required maxLength={1000} rows={2} value={notes} disabled={isBusy}
                     onInput={(event) => setNotes(event.currentTarget.value)} />
+                <fieldset class="who" disabled={isBusy || news === null}>
+                    <legend>{words.whoMayPlay}</legend>
+                    {VISIBILITIES.map((each) => <label key={each}><input type="radio" name="visibility" value={each} checked={who === each}
+                        onChange={() => setWho(each)} /> {words.visibilities[each]}</label>)}
+                </fieldset>
                 {problems > 0 && <p class="wrong" role="alert">{words.problemsFirst(problems)}{' '}
                     <button type="button" class="link" onClick={() => { close(); studio.panel.value = 'problems'; }}>{words.showProblems}</button></p>}
                 {isBusy && <><progress max={1} value={state.part} aria-label={words.progress} />
@@ -157,7 +200,7 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
                 {state.phase === 'ask' && state.said !== '' && <div class="wrong" role="alert"><p>{state.said}</p>
                     {state.lines.length > 0 && <pre>{state.lines.join('\n')}</pre>}</div>}
                 <p class="ways">
-                    <button type="submit" class="button" disabled={isBusy || problems > 0 || !isSaved}>{words.publishNow}</button>
+                    <button type="submit" class="button" disabled={isBusy || news === null || problems > 0 || !isSaved}>{words.publishNow}</button>
                     <button type="button" class="button quiet" onClick={() => {
                         download(studio).catch((cause: unknown) => studio.say(messageOf(cause), 'error'));
                     }}>{words.downloadGame}</button>

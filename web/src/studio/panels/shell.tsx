@@ -65,6 +65,9 @@ function Picture({ studio }: { studio: Studio }): JSX.Element {
             }}>
             <canvas ref={canvas} tabIndex={0} role="application" aria-label={words.pictureLabel} aria-describedby="picture-help" />
             <p id="picture-help" class="hidden">{words.mouseHint}</p>
+            {studio.lost.value !== '' && <p class="lost" role="status">
+                {studio.lost.value === 'below' ? words.belowFloor : words.nothingInView}{' '}
+                <button type="button" class="button small" onClick={() => studio.view?.lookAtAll()}>{words.lookAtAll} (Home)</button></p>}
             {isOff && <p class="wrong middle" role="alert">{words.noWebGl}</p>}
         </div>
     );

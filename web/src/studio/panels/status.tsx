@@ -21,7 +21,7 @@ export function Status({ studio }: { studio: Studio }): JSX.Element {
     }, []);
     studio.ordered.value;
     const saved = studio.saved.value;
-    const count = studio.problems.value.length + [...studio.faults.value.values()].flat().length;
+    const count = studio.problemCount.value;
     const isHeavy = cost.calls > CALLS_GOAL || cost.triangles > TRIANGLES_GOAL;
     return (
         <footer class="status">

@@ -86,6 +86,7 @@ export function Toolbar({ studio }: { studio: Studio }): JSX.Element {
                 <CommandButton studio={studio} id="undo" sign="undo" disabled={!studio.document.canUndo || !canWrite} />
                 <CommandButton studio={studio} id="redo" sign="redo" disabled={!studio.document.canRedo || !canWrite} />
             </div>
+            <CommandButton studio={studio} id="look-all" sign="all" />
             <span class="space" />
             <People studio={studio} />
             <CommandButton studio={studio} id="palette" sign="search" />

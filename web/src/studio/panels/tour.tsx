@@ -3,12 +3,13 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
+import type { Step } from '../document.ts';
 import type { Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
 
 interface Facts {
     studio: Studio;
-    started: { count: number; eye: string; places: string; seq: number };
+    started: { count: number; eye: string; places: string; seq: number; published: string };
 }
 
 const eyeOf = ({ view }: Studio): string => view?.rig.camera.position.toArray().join() ?? '';
@@ -16,18 +17,35 @@ const placesOf = ({ rows }: Studio): string => [...rows.values()].map(({ id, pos
 const hasTag = (studio: Studio, script: string): boolean =>
     [...studio.rows.keys()].some((id) => String((studio.document.entity(id).scriptRef as { path?: string } | undefined)?.path ?? '').includes(script));
 
+// What was done since the step began.
+const since = ({ studio, started }: Facts): readonly Step[] => studio.document.history.filter(({ seq }) => seq > started.seq);
+
+// A copy, and after that a move: the copy is selected when it is made.
+function hasMovedCopy(facts: Facts): boolean {
+    const done = since(facts);
+    const made = done.findIndex(({ label, undone }) => undone === 0 && label !== words.steps.move);
+    return facts.studio.rows.size > facts.started.count && made >= 0 && done.slice(made).some(({ label }) => label === words.steps.move);
+}
+
+// Undone and done again, so that nothing is missing afterwards.
+function hasRedone(facts: Facts): boolean {
+    const done = since(facts);
+    const undos = new Set(done.filter(({ undone }) => undone !== 0).map(({ seq }) => seq));
+    return done.some(({ undone }) => undos.has(undone));
+}
+
 // When each of the steps of words.tour.steps is done.
 const DONE: readonly ((facts: Facts) => boolean)[] = [
     ({ studio, started }) => eyeOf(studio) !== started.eye,
     ({ studio, started }) => studio.rows.size > started.count,
     ({ studio, started }) => studio.rows.size === started.count && placesOf(studio) !== started.places,
-    ({ studio, started }) => studio.rows.size > started.count,
-    ({ studio, started }) => studio.document.history.some(({ seq, label }) => seq > started.seq && label === words.steps.set(words.colourLabel)),
+    hasMovedCopy,
+    (facts) => since(facts).some(({ label }) => label === words.steps.set(words.colourLabel)),
     ({ studio }) => hasTag(studio, 'KillBrick'),
     ({ studio }) => hasTag(studio, 'Checkpoint'),
-    ({ studio, started }) => studio.document.history.some(({ seq, undone }) => seq > started.seq && undone !== 0),
-    ({ studio }) => studio.dialog.value === 'publish',
-    ({ studio }) => studio.dialog.value === null && document.querySelector('.published') === null,
+    hasRedone,
+    ({ studio, started }) => studio.published.value !== started.published,
+    () => false, // the last one
 ];
 
 // What each step is about, to be shown where it is.
@@ -38,10 +56,11 @@ export const TOUR_STEPS = DONE.length;
 
 export function Tour({ studio }: { studio: Studio }): JSX.Element | null {
     const at = studio.tour.value;
-    const started = useRef<Facts['started']>({ count: 0, eye: '', places: '', seq: 0 });
+    const started = useRef<Facts['started']>({ count: 0, eye: '', places: '', seq: 0, published: '' });
     useEffect(() => {
         started.current = {
             count: studio.rows.size, eye: eyeOf(studio), places: placesOf(studio), seq: studio.document.seq(),
+            published: studio.published.value,
         };
         const target = document.querySelector(TARGETS[at] ?? '#none');
         target?.classList.add('pointed');
@@ -65,7 +84,7 @@ export function Tour({ studio }: { studio: Studio }): JSX.Element | null {
     }
     const isLast = at === TOUR_STEPS - 1;
     return (
-        <aside class="tour" aria-label={words.tour.title} role="region">
+        <aside class={studio.playing.value ? 'tour small' : 'tour'} aria-label={words.tour.title} role="region">
             <header><strong>{words.tour.step(at + 1, TOUR_STEPS)}</strong>
                 <button type="button" class="end" aria-label={words.tour.end} onClick={() => { studio.tour.value = -1; }}>✕</button></header>
             <progress max={TOUR_STEPS} value={at} aria-label={words.tour.title} />

@@ -8,6 +8,8 @@ const TURN = 0.005; // radians a pixel
 const FLY_M_A_SECOND = 12;
 const NEAR_M = 0.4;
 const FAR_M = 2000;
+const FIRST_YAW = 0.7;
+const FIRST_PITCH = -0.5;
 
 const right = new THREE.Vector3();
 const up = new THREE.Vector3();
@@ -17,8 +19,8 @@ export class EditorCamera {
     readonly camera = new THREE.PerspectiveCamera(55, 1, 0.1, 4000);
     readonly target = new THREE.Vector3();
     private distance = 24;
-    private yaw = 0.7;
-    private pitch = -0.5;
+    private yaw = FIRST_YAW;
+    private pitch = FIRST_PITCH;
     readonly keys = new Set<string>(); // that are held, while one flies
 
     constructor() {
@@ -88,6 +90,13 @@ export class EditorCamera {
         this.target.copy(sphere.center);
         const half = this.camera.fov * Math.PI / 360 * Math.min(1, this.camera.aspect);
         this.distance = THREE.MathUtils.clamp(Math.max(sphere.radius, 1) * 1.25 / Math.sin(half), 2, FAR_M);
+        this.place();
+    }
+
+    // From above, as in the beginning.
+    level(): void {
+        this.yaw = FIRST_YAW;
+        this.pitch = FIRST_PITCH;
         this.place();
     }
 

@@ -5,7 +5,7 @@ import * as THREE from 'three';
 import { mergeGeometries } from 'three/examples/jsm/utils/BufferGeometryUtils.js';
 
 import { Instances } from '../../play/instances.ts';
-import { colourOf, finishOf, instanceMaterial, type Finish } from '../../play/looks.ts';
+import { colourOf, finishOf, instanceMaterial, isPainted, type Finish } from '../../play/looks.ts';
 import { LARGE_M, geometryOf } from '../../play/shapes.ts';
 import { FLAG, type DrawRow } from '../document.ts';
 
@@ -59,7 +59,7 @@ function lookOf(row: DrawRow): Look {
             geometry: row.type === TYPE_SPAWN ? 'spawn' : 'npc',
         };
     }
-    const isZone = (row.flags & (FLAG.ghost | FLAG.trigger)) === (FLAG.ghost | FLAG.trigger);
+    const isZone = (row.flags & (FLAG.ghost | FLAG.trigger)) === (FLAG.ghost | FLAG.trigger) && !isPainted(look);
     const isHidden = (row.flags & FLAG.visible) === 0 || row.transparency >= 1;
     const isWide = Math.max(...row.half) > WIDE_M;
     const most = isHidden ? HIDDEN_OPACITY : isZone ? isWide ? WIDE_OPACITY : ZONE_OPACITY : 1;

@@ -151,7 +151,7 @@ export class Pointer {
         const top = act.id === 0 ? 0 : this.view.topOf(act.id);
         const isHeld = studio.selection.value.includes(top) || studio.selection.value.includes(act.id);
         if (act.id !== 0 && studio.canWrite() && (isHeld || event.pointerType === 'mouse') && !act.add &&
-            studio.surface.value && (isHeld || !this.isGround(act.id))) {
+            studio.surface.value && !this.isGround(act.id)) {
             if (!isHeld) {
                 studio.select([top]);
             }
@@ -174,6 +174,9 @@ export class Pointer {
         }
         this.act = null;
         view.rig.keys.clear();
+        if (act.kind === 'look' || act.kind === 'orbit' || act.kind === 'pan') {
+            view.checkSight();
+        }
         if (act.kind === 'wait' && act.button === 0 && event.type === 'pointerup') {
             this.click(act.id, act.add);
         } else if (act.kind === 'box') {

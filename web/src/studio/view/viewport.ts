@@ -22,6 +22,8 @@ const SKY_ROW = new Float64Array([10, 0, 0, 0, 0, 0]); // ten in the morning
 const REACH_M = 4000;
 const GRID_M = 80; // it follows what is looked at
 const FIRST_M = 24; // around the first spawn, for the first picture
+const SIGHT_RAYS = 9; // in each direction, to find out whether there is anything in view
+const SIGHT_M = 500;
 const SELECTED = 0xffc233;
 // Others are told apart by these, in the order of their numbers (Okabe and Ito).
 export const EDITOR_COLOURS = ['#56b4e9', '#e69f00', '#33c79a', '#f0e442', '#ff8a3d', '#e7a3c8', '#8fb8ff', '#ffffff'];
@@ -123,6 +125,35 @@ export class Viewport {
             (flags & (FLAG.ghost | FLAG.trigger)) === 0 && Math.max(...half) < FIRST_M &&
             Math.hypot(...position.map((value, i) => value - spawn.position[i]!)) < FIRST_M);
         return (near.length > 0 ? near : rows).map(({ id }) => id);
+    }
+
+    lookAtAll(): void {
+        this.rig.level();
+        this.focus(this.firstSight());
+        this.studio.lost.value = '';
+    }
+
+    // After a flight: whether there is anything to be seen, and whether one is not below the floor.
+    checkSight(): void {
+        const eye = this.rig.camera.position.toArray();
+        const isBelow = this.studio.document.pick(eye, [0, 1, 0], SIGHT_M) !== null && this.studio.document.pick(eye, [0, -1, 0], SIGHT_M) === null;
+        this.studio.lost.value = this.studio.rows.size === 0 ? '' : this.seesNothing() ? 'nothing' : isBelow ? 'below' : '';
+    }
+
+    private seesNothing(): boolean {
+        for (let i = 0; i < SIGHT_RAYS * SIGHT_RAYS; i++) {
+            const [x, y] = [i % SIGHT_RAYS, Math.floor(i / SIGHT_RAYS)].map((at) => (at + 0.5) / SIGHT_RAYS * 2 - 1);
+            if (this.pick(new THREE.Vector2(x, y)) !== null) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // Where a point of the world is in the picture: it is not near its edge.
+    shows(point: Triple): boolean {
+        corner.set(...point).project(this.rig.camera);
+        return Math.abs(corner.x) < 0.8 && Math.abs(corner.y) < 0.8 && corner.z < 1;
     }
 
     stop(): void {
