@@ -615,6 +615,10 @@ static void print_world(const Serve *serve, const char *address, unsigned port)
         printf("%s  http://%s:%u/\n", serve->development ? "play" : "page", address, port);
     }
     printf("join  ws://%s:%u/api/rooms/%s/ws\n", address, port, row->room_code);
+    if (serve->config.dev && serve->config.web != NULL) {
+        diagnostic_print(stdout, "edit  http://%s:%u/studio/%s", address, port,
+                         serve->default_place);
+    }
     if (serve->config.dev) {
         diagnostic_print(stdout,
                          "dev   %s is watched: save a file, and the world runs it; Ctrl-C "

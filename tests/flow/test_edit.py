@@ -561,6 +561,7 @@ def test_edit_dev(program, _places, folder):
         editor.wait("written", seq=told["seq"])
         with open(os.path.join(place, "scene.json"), encoding="utf-8") as file:
             check(json.load(file)["entities"][0]["name"] == "Start", "not written")
+        wait_until(lambda: any("the world starts again" in line for line in dev.lines), "what was edited is played")
         with open(os.path.join(place, "Door.lua"), "w", encoding="utf-8") as file:
             file.write("print(1)")
         check(hash_of(b"print(1)") in editor.wait("told")["ops"], "a file of the folder")

@@ -17,7 +17,7 @@
 #define PATH_BYTES 4096
 #define QUIET_MS   30 // what somebody waits for after every save; editors write within a few ms
 #define ROUNDS_MAX 20 // a folder that keeps changing is built anyway
-#define LOOK_MS    1000
+#define LOOK_MS    200
 #define EVENTS                                                                               \
     (IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | \
      IN_MOVE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK)
@@ -121,6 +121,9 @@ void build_watch_wait(BuildWatch *watch, const atomic_bool *cancel)
                 has_changed && watch->changed_ns == 0 ? clock_ns() : watch->changed_ns;
         } else if (ready == 0 && has_changed) {
             return;
+        } else if (watch->told != NULL && atomic_exchange(watch->told, false)) {
+            has_changed = true;
+            watch->changed_ns = clock_ns();
         }
     }
 }

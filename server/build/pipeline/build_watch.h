@@ -1,7 +1,7 @@
 // Reports when a place's folder changes: inotify on it and all folders inside, except hidden ones
 // and node_modules. It is opened again for every build, so it follows new and removed folders. A
 // file that this process itself renames into the place (place_file.h) does not count, because a
-// build writes into the place too.
+// build writes into the place too; who else does says so (`told`).
 #pragma once
 
 #include "core/base/status.h"
@@ -14,6 +14,7 @@ typedef struct BuildWatch {
     int descriptor;
     uint64_t changed_ns; // when the first change was seen; 0: none yet
     uint32_t own;        // cookie of our own rename whose second event is still missing; 0: none
+    atomic_bool *told;   // NULL, or set by whoever of this process changed something that counts
 } BuildWatch;
 
 MUST_USE Status build_watch_open(BuildWatch *watch, const char *place, char *reason,

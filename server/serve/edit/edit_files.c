@@ -6,6 +6,8 @@
 #include "server/build/place/place_file.h"
 #include "server/draft/draft_walk.h"
 #include "server/serve/edit/edit_draft.h"
+#include "server/serve/place/dev.h"
+#include "server/serve/place/dev.h"
 #include "server/serve/place/place_reload.h"
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
@@ -193,9 +195,11 @@ static Status write_folder(Write *write, const DraftWrite *wish)
     if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
         return status;
     }
-    return wish->data != NULL
-               ? place_file_write(folder, wish->path, wish->data, wish->bytes, !is_there)
-               : place_file_delete(folder, wish->path);
+    status = wish->data != NULL
+                 ? place_file_write(folder, wish->path, wish->data, wish->bytes, !is_there)
+                 : place_file_delete(folder, wish->path);
+    dev_changed(write->draft->serve);
+    return status;
 }
 
 static bool is_on_disk(const EditDraft *draft, const char *path, const void *data, size_t bytes)

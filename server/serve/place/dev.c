@@ -35,6 +35,7 @@ typedef struct Dev {
     pthread_t thread;
     bool has_thread;
     atomic_bool cancel;
+    atomic_bool told;            // somebody of this process changed a file
     _Atomic uint64_t changed_ns; // when the change was seen that is being built; 0: none
 
     // The main thread's.
@@ -161,12 +162,20 @@ static void *run_thread(void *user)
             say("changes are not seen any more: %s", reason);
             break;
         }
+        watch.told = &dev->told;
         build(serve); // also what was changed since the start
         build_watch_wait(&watch, &dev->cancel);
         atomic_store(&dev->changed_ns, watch.changed_ns);
         build_watch_close(&watch);
     }
     return NULL;
+}
+
+void dev_changed(Serve *serve)
+{
+    if (serve->dev != NULL) {
+        atomic_store(&serve->dev->told, true);
+    }
 }
 
 bool dev_wait(const Serve *serve)

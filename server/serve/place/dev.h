@@ -11,6 +11,9 @@ MUST_USE Status dev_open(Serve *serve); // once HTTP runs
 void dev_close(Serve *serve);           // before the queue of builds ends
 // Waits until the folder changes, because it cannot be built as it is. False: cancelled.
 bool dev_wait(const Serve *serve);
+// From any thread: this process itself has changed a file of the folder, which it does not watch
+// for.
+void dev_changed(Serve *serve);
 // On the build thread: it was built, or why not.
 void dev_built(Serve *serve, const JobStatus *status, const BuildResult *result);
 // On the main thread: what became of a change.
