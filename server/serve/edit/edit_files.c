@@ -7,7 +7,6 @@
 #include "server/draft/draft_walk.h"
 #include "server/serve/edit/edit_draft.h"
 #include "server/serve/place/dev.h"
-#include "server/serve/place/dev.h"
 #include "server/serve/place/place_reload.h"
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
