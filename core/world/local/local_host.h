@@ -12,7 +12,7 @@
 
 typedef struct LocalHost LocalHost;
 
-#define LOCAL_HOST_FILES_MAX 512
+#define LOCAL_HOST_FILES_MAX 4000 // as a package may have
 
 typedef struct LocalHostConfig {
     uint32_t player_max;

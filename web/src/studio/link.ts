@@ -94,6 +94,7 @@ export class Link {
     private socket: WebSocket | null = null;
     private isReady = false; // the session has welcomed this page
     private isClosed = false;
+    private hasAskedForDraft = false;
     private epoch = 0;
     private pauseMs = PAUSE_FIRST_MS;
     private parts: Uint8Array[] = [];
@@ -132,13 +133,24 @@ export class Link {
             url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
             this.listen(new WebSocket(url, PROTOCOL), ticket);
         } catch (cause) {
-            if (cause instanceof Failure && cause.status >= 400 && cause.status < 500 && cause.status !== 429) {
-                this.state.value = 'refused';
+            if (cause instanceof Failure && cause.status === 404 && await this.makeDraft()) {
+                await this.connect();
+            } else if (cause instanceof Failure && cause.status >= 400 && cause.status < 500 && cause.status !== 429) {
                 this.reason.value = cause.message;
+                this.state.value = 'refused';
             } else {
                 this.again();
             }
         }
+    }
+
+    // A place that was uploaded has revisions, and no draft yet: one is made from the newest. True: it was.
+    private async makeDraft(): Promise<boolean> {
+        if (this.hasAskedForDraft) {
+            return false;
+        }
+        this.hasAskedForDraft = true;
+        return send('POST', `/api/places/${encodeURIComponent(this.place)}/draft`, {}).then(() => true, () => false);
     }
 
     private listen(socket: WebSocket, ticket: string): void {
