@@ -172,9 +172,40 @@ static Status begin(EditDraft *draft)
     return status;
 }
 
+// A write of the process before may be on its way to the disk (no other one begins). The store must
+// know of it before this session fences that one: else what it wrote looks like a change on disk,
+// and is taken again over newer ones.
+static void wait_for_write(EditDraft *draft)
+{
+    pthread_mutex_lock(&draft->disk_lock);
+    pthread_mutex_unlock(&draft->disk_lock);
+}
+
+// Nothing is stored for a place that was deleted.
+static bool is_place_gone(EditDraft *draft)
+{
+    StorePackage package;
+    return draft->serve->control != NULL &&
+           store_package_find(draft->serve->store, draft->place_id, &package) == STATUS_NOT_FOUND;
+}
+
+static void note_gone(EditDraft *draft)
+{
+    EditDrafts *all = draft->serve->edits;
+    pthread_mutex_lock(&all->lock);
+    draft->is_gone = true;
+    draft->must_end = true;
+    pthread_mutex_unlock(&all->lock);
+}
+
 static Status start_process(EditDraft *draft)
 {
     int ends[2];
+    wait_for_write(draft);
+    if (is_place_gone(draft)) {
+        note_gone(draft);
+        return STATUS_NOT_FOUND;
+    }
     Status status =
         store_edit_take(draft->serve->store, draft->place_id, clock_unix_ms(), &draft->head);
     status = status == STATUS_OK ? socket_pass_pair(ends) : status;
@@ -346,13 +377,13 @@ static void check_place(EditDraft *draft)
 {
     StorePackage package;
     const Status status = store_package_find(draft->serve->store, draft->place_id, &package);
-    const bool is_gone = status == STATUS_NOT_FOUND;
     const bool is_closed = status == STATUS_OK && (package.trashed_unix_ms != 0 ||
                                                    (package.flags & STORE_PACKAGE_REMOVED) != 0);
-    if (is_gone || is_closed) {
+    if (status == STATUS_NOT_FOUND) {
+        note_gone(draft);
+    } else if (is_closed) {
         EditDrafts *all = draft->serve->edits;
         pthread_mutex_lock(&all->lock);
-        draft->is_gone = draft->is_gone || is_gone;
         draft->must_end = true;
         pthread_mutex_unlock(&all->lock);
     }
@@ -834,6 +865,9 @@ void *edit_draft_run(void *user)
         pthread_cond_signal(&draft->file_wake);
         pthread_mutex_unlock(&draft->file_lock);
         pthread_join(draft->file_thread, NULL);
+    }
+    if (is_place_gone(draft)) { // it may have gone while the session began
+        status_ignore(store_edit_forget(draft->serve->store, draft->place_id));
     }
     edit_draft_set_state(draft, EDIT_ENDED);
     return NULL;

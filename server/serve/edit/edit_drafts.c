@@ -27,6 +27,22 @@ static void wake(const EditDraft *draft)
     (void)!write(draft->event, &one, sizeof one); // it is awake if this is full
 }
 
+// Nobody reads it any more: whoever waits on a socket of it is let go.
+static void drop_mail(Serve *serve, EditMail *mail)
+{
+    while (mail != NULL) {
+        EditMail *next = mail->next;
+        if (mail->descriptor >= 0) {
+            close(mail->descriptor);
+        }
+        if (mail->type == EDIT_MAIL_SOCKET) {
+            http_socket_over(serve->http, mail->number, 0);
+        }
+        free(mail);
+        mail = next;
+    }
+}
+
 void edit_mail_post(EditDraft *draft, EditMailType type, uint64_t number, uint32_t life,
                     int descriptor, const void *data, size_t bytes)
 {
@@ -44,9 +60,15 @@ void edit_mail_post(EditDraft *draft, EditMailType type, uint64_t number, uint32
     }
     EditDrafts *all = draft->serve->edits;
     pthread_mutex_lock(&all->lock);
-    *draft->mail_end = mail;
-    draft->mail_end = &mail->next;
+    const bool has_ended = draft->state == EDIT_ENDED;
+    if (!has_ended) {
+        *draft->mail_end = mail;
+        draft->mail_end = &mail->next;
+    }
     pthread_mutex_unlock(&all->lock);
+    if (has_ended) {
+        drop_mail(draft->serve, mail);
+    }
     wake(draft);
 }
 
@@ -68,8 +90,14 @@ void edit_draft_set_state(EditDraft *draft, EditState state)
     EditDrafts *all = draft->serve->edits;
     pthread_mutex_lock(&all->lock);
     draft->state = state;
+    EditMail *mail = state == EDIT_ENDED ? draft->mail : NULL;
+    if (state == EDIT_ENDED) {
+        draft->mail = NULL;
+        draft->mail_end = &draft->mail;
+    }
     pthread_cond_broadcast(&all->changed);
     pthread_mutex_unlock(&all->lock);
+    drop_mail(draft->serve, mail);
 }
 
 void edit_draft_held(EditDraft *draft, uint64_t number)
@@ -107,14 +135,7 @@ static EditDraft **find_slot(EditDrafts *all, const char *place_id)
 
 static void free_draft(EditDraft *draft)
 {
-    for (EditMail *mail = draft->mail; mail != NULL;) {
-        EditMail *next = mail->next;
-        if (mail->descriptor >= 0) {
-            close(mail->descriptor);
-        }
-        free(mail);
-        mail = next;
-    }
+    drop_mail(draft->serve, draft->mail);
     if (draft->event >= 0) {
         close(draft->event);
     }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/control/deletion_log.h"
 #include "server/control/password.h"
+#include "server/serve/edit/edit_drafts.h"
 #include "server/serve/people/http_account.h"
 #include "server/serve/people/http_account_body.h"
 #include "server/serve/place/places.h"
@@ -55,6 +56,16 @@ static StorePackage *find_places(Serve *serve, uint64_t account, uint32_t *count
     return packages;
 }
 
+// The folder of a place that went with its owner. One that others play is in the trash for a while.
+static void remove_draft(Serve *serve, const char *place_id)
+{
+    StorePackage package;
+    if (serve->drafts != NULL &&
+        store_package_find(serve->store, place_id, &package) == STATUS_NOT_FOUND) {
+        status_ignore(draft_remove(serve->drafts, place_id)); // or with the next sweep
+    }
+}
+
 AccountResult serve_delete_person(Serve *serve, uint64_t account)
 {
     if (account <= STORE_BUILT_IN_ACCOUNT) {
@@ -75,10 +86,16 @@ AccountResult serve_delete_person(Serve *serve, uint64_t account)
     }
     uint32_t count = 0;
     StorePackage *places = find_places(serve, account, &count);
+    for (uint32_t i = 0; i < count; i++) { // nothing is on its way to the store then
+        if (places[i].owner_id == account) {
+            edit_draft_end(serve, places[i].package_id);
+        }
+    }
     status = deletion_log_append(serve->data, account, clock_unix_ms());
     status = status == STATUS_OK ? control_delete_person(serve->control, account) : status;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         if (places[i].owner_id == account) {
+            remove_draft(serve, places[i].package_id);
             serve_place_changed(serve, places[i].package_id);
         }
     }

@@ -5,6 +5,7 @@
 #include "core/base/limits.h"
 #include "server/store/store_inside.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,23 @@ void edit_log_delete(Sql *sql, const char *package_id)
     SqlRow row = sql_open(sql, SQL_EDIT_HEAD_DELETE, TABLE_NONE);
     sql_put_string(&row, package_id);
     (void)sql_run(&row);
+}
+
+static Status edit_forget(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    edit_log_delete(sql, user);
+    return sql_status(sql);
+}
+
+Status store_edit_forget(Store *store, const char *package_id)
+{
+    char id[STORE_ID_BYTES + 1];
+    if (!store_id_is_valid(package_id)) {
+        return STATUS_MALFORMED;
+    }
+    snprintf(id, sizeof id, "%s", package_id);
+    return store_call(store, edit_forget, id);
 }
 
 void edit_forget_maker(Sql *sql, uint64_t account)

@@ -64,5 +64,7 @@ MUST_USE Status store_edit_rows(Store *store, const char *package_id, uint64_t f
 // Drafts with rows that are not in their files. The sink must not call the store.
 MUST_USE Status store_edit_unwritten(Store *store, void (*sink)(void *user, const char *package_id),
                                      void *user);
+// The place is gone, and so is its log.
+MUST_USE Status store_edit_forget(Store *store, const char *package_id);
 // Whether a blob is used by this package for anything.
 bool store_edit_has_blob(Store *store, const char *package_id, const uint8_t hash[32]);

@@ -43,7 +43,7 @@ export class Standing {
 
     async load(): Promise<void> {
         const [rights, list] = await Promise.all(
-            [read(`/api/worlds/${this.world}/rights`), read('/api/me/blocks')]);
+            [this.world === '' ? null : read(`/api/worlds/${this.world}/rights`), read('/api/me/blocks')]); // none in the Studio
         this.canKick.value = rights?.kick === true;
         this.canBlock.value = list !== null;
         const blocks = Array.isArray(list?.blocks) ? list.blocks as { account?: unknown }[] : [];

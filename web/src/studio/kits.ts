@@ -2,15 +2,24 @@
 // can read and change. A script that is there already is used as it is.
 import * as THREE from 'three';
 
-import type { EntityRecord, Op, Triple } from './document.ts';
+import { FLAG, type EntityRecord, type Op, type Triple } from './document.ts';
 import type { Studio } from './state.ts';
 import { words } from './words_studio.ts';
 import { round } from './view/gizmo.ts';
+import { WIDE_M } from './view/parts.ts';
 
 export const KITS = ['block', 'wedge', 'spawn', 'checkpoint', 'kill', 'coin', 'door', 'lift', 'trampoline',
     'conveyor', 'guard'] as const;
 export type Kit = typeof KITS[number];
 
+const TYPE_SPAWN = 3;
+const TYPE_GROUP = 4;
+const SPAWN_M = 2; // around a spawn nothing is put
+const TOUCH_M = 0.05; // what touches is not in it
+const RINGS = 8;
+const RING_M = 1.5;
+const WAYS = 12;
+const ABOVE_M = 3;
 const BESIDE_M = 2.5; // from a side that is hit: half of most of what is inserted, and a bit
 
 type Part = { transform?: EntityRecord['transform'] } & Record<string, unknown>;
@@ -19,6 +28,7 @@ interface Plan {
     entity: Part;
     half: number; // how far its position is above what it stands on
     script?: { path: string; text: string };
+    isOfServer?: boolean; // the script only says what the server does: players' machines do not run it
 }
 
 const CHECKPOINT = `-- A checkpoint: who touches it starts here again.
@@ -114,11 +124,11 @@ function plan(kit: Kit, at: Triple): Plan {
         };
         case 'door': return {
             ...box([3, 4, 0.4], { material: 'wood', colour: '#9c6b3f', ...bound('Workspace/Door.lua', { rise: 3.8, seconds: 0.8, open: 2 }) }),
-            ...script('Workspace/Door.lua', DOOR),
+            ...script('Workspace/Door.lua', DOOR), isOfServer: true,
         };
         case 'lift': return {
             ...box([4, 0.5, 4], { material: 'metal', colour: '#9aa3ab', ...bound('Workspace/Lift.lua', { rise: 4, seconds: 3, pause: 2 }) }),
-            ...script('Workspace/Lift.lua', LIFT),
+            ...script('Workspace/Lift.lua', LIFT), isOfServer: true,
         };
         case 'trampoline': return box([4, 0.5, 4], { bounce: 14, material: 'cloth', colour: '#c77dff' });
         case 'conveyor': return box([3, 0.4, 8], { conveyor: [0, 0, 4], material: 'metal', colour: '#495057' });
@@ -156,13 +166,57 @@ function floorAt(studio: Studio, { point, normal }: { point: Triple; normal: Tri
     return [x, round(below?.point[1] ?? point[1]), z];
 }
 
-export async function insertKit(studio: Studio, kit: Kit, at = new THREE.Vector2(0, 0)): Promise<number> {
+// Whether something of that size would stand where people start, or in something else.
+function isFree(studio: Studio, at: Triple, half: Triple): boolean {
+    return [...studio.rows.values()].every(({ type, position, half: own, flags }) => {
+        if (type === TYPE_GROUP || (flags & FLAG.ghost) !== 0 && Math.max(...own) > WIDE_M) {
+            return true;
+        }
+        const far = type === TYPE_SPAWN ? [SPAWN_M, SPAWN_M, SPAWN_M] : own;
+        const middle = [at[0], at[1] + half[1], at[2]];
+        return middle.some((value, i) => Math.abs(value - position[i]!) >= half[i]! + far[i]! - TOUCH_M);
+    });
+}
+
+// The nearest place around a spot that is free, has a floor, and is in the picture. If there is none, the spot.
+function freeSpot(studio: Studio, floor: Triple, half: Triple, snap: (value: number) => number): Triple {
+    const { view, document } = studio;
+    if (view === null || isFree(studio, floor, half)) {
+        return floor;
+    }
+    for (let ring = 1; ring <= RINGS; ring++) {
+        for (let turn = 0; turn < WAYS; turn++) {
+            const angle = turn / WAYS * 2 * Math.PI;
+            const [x, z] = [snap(floor[0] + Math.cos(angle) * ring * RING_M), snap(floor[2] + Math.sin(angle) * ring * RING_M)];
+            document.skip(view.hollow());
+            const below = document.pick([x, floor[1] + ABOVE_M, z], [0, -1, 0], 100);
+            const found: Triple | null = below === null || below.normal[1] < 0.7 ? null : [x, round(below.point[1]), z];
+            if (found !== null && view.shows(found) && isFree(studio, found, half)) {
+                return found;
+            }
+        }
+    }
+    return floor;
+}
+
+// Half of its size, for what is not turned in a way that matters.
+function halfOf({ entity, half }: Plan): Triple {
+    const [x, , z] = (entity.shape as { size?: Triple } | undefined)?.size ?? [1, 2, 1];
+    return [x / 2, Math.max(half, 0.1), z / 2];
+}
+
+// `at`: where it is dropped. Else near the middle of the picture, where it is in nobody's way.
+export async function insertKit(studio: Studio, kit: Kit, at?: THREE.Vector2): Promise<number> {
     const { document } = studio;
+    if (at === undefined) {
+        studio.view?.comeBack();
+    }
     const spot = studio.view?.spot(at) ?? { point: [0, 0, 0] as Triple, normal: [0, 1, 0] as Triple };
     const grid = studio.grid.value;
     const snap = (value: number): number => grid === 0 ? round(value) : round(Math.round(value / grid) * grid);
-    const floor = floorAt(studio, spot, snap);
-    const { entity, half, script: source } = plan(kit, floor);
+    const beside = floorAt(studio, spot, snap);
+    const floor = at !== undefined ? beside : freeSpot(studio, beside, halfOf(plan(kit, beside)), snap);
+    const { entity, half, script: source, isOfServer = false } = plan(kit, floor);
     const id = document.newId();
     const name = freeName(studio, words.kits[kit].entity);
     const position: Triple = [floor[0], round(floor[1] + half), floor[2]];
@@ -173,6 +227,13 @@ export async function insertKit(studio: Studio, kit: Kit, at = new THREE.Vector2
         const hash = await studio.files.store(new TextEncoder().encode(source.text));
         if (studio.files.hashOf(source.path) === null) { // nobody else has put it there meanwhile
             ops.push({ op: 'file', path: source.path, hash, known: null });
+        }
+        if (isOfServer) {
+            const contexts = (document.settings() as { contexts?: Record<string, unknown> }).contexts ?? {};
+            ops.push({
+                op: 'set', kind: 'settings', member: 'contexts', ids: [0],
+                value: { ...contexts, [source.path.replace(/\.lua$/, '')]: 'Server' },
+            });
         }
     }
     if (document.edit(words.steps.insert(words.kits[kit].name), ops)) {

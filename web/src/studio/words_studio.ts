@@ -107,12 +107,15 @@ const english = {
     sections: {
         basic: 'Basics', transform: 'Where', shape: 'Shape', look: 'Look', behaviour: 'What it does', script: 'Script and data',
         motion: 'Motion', npc: 'Character', place: 'Place', limits: 'Limits and rights', character: 'Players’ bodies',
-        lists: 'Lists', more: 'More',
+        technical: 'For experts', lists: 'Lists', more: 'More',
     } as Record<string, string>,
     members: {
         'transform.position': 'Position', 'transform.rotation': 'Rotation', 'shape.kind': 'Shape', 'shape.size': 'Size',
         'scriptRef.path': 'Script', scriptPath: 'Script that runs', npc: 'Character', serverOnly: 'On the server only',
+        tickRate: 'Steps', snapshotRate: 'States sent', respawnMs: 'Pause after a death', source: 'Language of its source',
+        actions: 'Named keys', contexts: 'Where scripts run', voxelKinds: 'Kinds of terrain', catalogue: 'Things to build with',
     } as Record<string, string>,
+    units: { '1/s': 'a second' } as Record<string, string>,
     choices: { npc: 'character', plain: 'plain' } as Record<string, string>,
     bottom: 'Lists',
     panels: { problems: 'Problems', console: 'Console', assets: 'Assets', history: 'History' },

@@ -238,7 +238,7 @@ export function Field({ member, value, disabled, set }: {
         <fieldset class={`member type-${member.type}`} disabled={disabled || !member.can_set}>
             <legend class="hidden">{label}</legend>
             <span class="legend" title={member.help} aria-hidden="true">{label}
-                {member.unit !== '' && <span class="unit"> {member.unit}</span>}</span>
+                {member.unit !== '' && <span class="unit"> {words.units[member.unit] ?? member.unit}</span>}</span>
             <Control member={member} value={value} label={label} describedBy={id} set={set} />
             {isChanged && member.can_set && <button type="button" class="reset" title={words.resetTo}
                 aria-label={words.resetMember(label)} onClick={() => set(null)}>↺</button>}

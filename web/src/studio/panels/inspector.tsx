@@ -18,13 +18,14 @@ const SECTIONS: readonly [string, RegExp][] = [
     ['script', /^(scriptRef\.path|scriptPath|parameters|attributes|tags)$/],
     ['motion', /^motion\./],
     ['npc', /^npc\./],
-    ['place', /^(name|tickRate|snapshotRate|respawnMs|source|actions)$/],
-    ['limits', /^(limits|permissions)\./],
+    ['place', /^(name|respawnMs|limits\.players?(?:Max)?|limits\.maxPlayers)$/],
     ['character', /^character\./],
-    ['lists', /^(catalogue|weapons|voxelKinds|spells|contexts)$/],
+    ['limits', /^(limits|permissions)\./],
+    ['technical', /^(tickRate|snapshotRate|source|actions|contexts)$/],
+    ['lists', /^(catalogue|weapons|voxelKinds|spells)$/],
 ];
 const HIDDEN = /^(id|parent|format|scriptRef\.codeHash|motion\.segments)$/;
-const CLOSED = new Set(['motion', 'npc', 'character', 'lists']);
+const CLOSED = new Set(['motion', 'npc', 'character', 'limits', 'technical', 'lists', 'more']);
 
 // What has no use for something of that type.
 function isOf(member: Member, type: string): boolean {
@@ -42,7 +43,7 @@ function sectionsOf(members: readonly Member[], isPlace: boolean): [string, Memb
     const left = new Set(members.filter(({ name }) => !HIDDEN.test(name)));
     const found: [string, Member[]][] = [];
     for (const [section, pattern] of SECTIONS) {
-        if (isPlace === ['place', 'limits', 'character', 'lists'].includes(section)) {
+        if (isPlace === ['place', 'character', 'limits', 'technical', 'lists'].includes(section)) {
             const own = [...left].filter(({ name }) => pattern.test(name));
             own.forEach((member) => left.delete(member));
             if (own.length > 0) {
@@ -53,12 +54,12 @@ function sectionsOf(members: readonly Member[], isPlace: boolean): [string, Memb
     return left.size === 0 ? found : [...found, ['more', [...left]]];
 }
 
-function Section({ studio, name, members, records, set }: {
-    studio: Studio; name: string; members: readonly Member[]; records: readonly Record<string, unknown>[];
+function Section({ studio, name, isOpen, members, records, set }: {
+    studio: Studio; name: string; isOpen: boolean; members: readonly Member[]; records: readonly Record<string, unknown>[];
     set: (member: Member, value: unknown) => void;
 }): JSX.Element {
     return (
-        <details class="section" open={!CLOSED.has(name)}>
+        <details class="section" open={isOpen}>
             <summary>{words.sections[name] ?? name}</summary>
             {members.map((member) => {
                 const [first, ...rest] = records.map((record) => valueOf(record, member));
@@ -102,7 +103,7 @@ export function Inspector({ studio }: { studio: Studio }): JSX.Element {
             {script !== '' && <button type="button" class="open-script" onClick={() => studio.openScript(script)}>
                 {words.openScript(script)}</button>}
             <div class="members">{sectionsOf(wanted, isPlace).map(([name, own]) =>
-                <Section key={`${isPlace} ${name}`} studio={studio} name={name} members={own} records={records} set={set} />)}</div>
+                <Section key={`${isPlace} ${name}`} studio={studio} name={name} isOpen={filter !== '' || !CLOSED.has(name)} members={own} records={records} set={set} />)}</div>
         </aside>
     );
 }

@@ -68,6 +68,11 @@ export function splitArguments(list: string): string[] {
 
 const plainType = (type: string): string => type.replace(/[?{}]/g, '').split('|')[0]?.trim() ?? '';
 
+// The same text with blanks for what is in quotes or a comment, so that a comma there separates nothing. The last
+// quote may be open: that is where one writes.
+const QUOTED = /"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|--[^\n]*/g;
+export const withoutTexts = (text: string): string => text.replace(QUOTED, (found) => ' '.repeat(found.length));
+
 export class ApiHelp {
     private readonly members = new Map<string, ApiRow[]>();
     private readonly table: ApiTable;
@@ -195,7 +200,8 @@ export class ApiHelp {
     }
 
     // The innermost call of the API whose arguments one writes at the end of `before`.
-    callAt(before: string): Call | null {
+    callAt(text: string): Call | null {
+        const before = withoutTexts(text);
         let depth = 0;
         let argument = 0;
         for (let i = before.length - 1; i >= 0 && before.length - i < 1000; i--) {
@@ -212,7 +218,7 @@ export class ApiHelp {
             } else if (sign === '{' || sign === '[') {
                 argument = 0; // of a table that is an argument itself
             } else if (sign === '(') {
-                return this.calledAs(before.slice(0, i), argument);
+                return this.calledAs(text.slice(0, i), argument);
             }
         }
         return null;

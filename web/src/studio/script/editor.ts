@@ -137,7 +137,14 @@ function argumentHelp(language: Language, path: string): Extension {
         },
         provide: (field) => showTooltip.from(field, ({ tooltip }) => tooltip),
     });
-    return [shown, EditorView.updateListener.of((update) => {
+    const hide = (_event: Event, view: EditorView): boolean => {
+        asked += 1; // an answer that is on its way is too late
+        if (view.state.field(shown, false)?.tooltip != null) {
+            view.dispatch({ effects: setTooltip.of(null) });
+        }
+        return false;
+    };
+    return [shown, EditorView.domEventHandlers({ blur: hide }), EditorView.updateListener.of((update) => {
         if (!update.docChanged && !update.selectionSet) {
             return;
         }

@@ -140,6 +140,14 @@ export class Viewport {
         this.studio.lost.value = this.studio.rows.size === 0 ? '' : this.seesNothing() ? 'nothing' : isBelow ? 'below' : '';
     }
 
+    // Before something is put where one looks.
+    comeBack(): void {
+        this.checkSight();
+        if (this.studio.lost.value !== '') {
+            this.lookAtAll();
+        }
+    }
+
     private seesNothing(): boolean {
         for (let i = 0; i < SIGHT_RAYS * SIGHT_RAYS; i++) {
             const [x, y] = [i % SIGHT_RAYS, Math.floor(i / SIGHT_RAYS)].map((at) => (at + 0.5) / SIGHT_RAYS * 2 - 1);
