@@ -1,9 +1,5 @@
 // The only way to the system heap. Each block has a header of 16 bytes with its size, so that
 // heap_free can subtract it, and a mark that detects a block freed twice or never allocated.
-//
-// In WebAssembly a large block is new pages of the linear memory, which are zero already. calloc
-// would write zeros to all of them, and a page of the linear memory takes room only once it was
-// written: most of a world's memory is reserved for what never comes.
 #include "core/base/heap.h"
 
 #include "core/base/check.h"
@@ -15,16 +11,126 @@
 #define BLOCK_DEAD 0xdeadb10cdeadb10cull
 
 typedef struct BlockHeader {
-#ifdef __wasm__
-    uint32_t bytes;
-    uint32_t pages; // of a large block; 0: it came from calloc
-#else
     uint64_t bytes;
-#endif
     uint64_t mark;
 } BlockHeader;
 
 _Static_assert(sizeof(BlockHeader) == 16, "the header keeps blocks 16-byte aligned");
+
+// --- blocks of the system -----------------------------------------------------------------------
+#ifdef __wasm__
+// calloc writes zeros into every page, and a page that was written stays resident. New memory of
+// the module is zero already, so a large block comes from there, and pages that nobody uses cost
+// nothing. A freed one is kept for others: the list is sorted by address, and neighbours become
+// one.
+#define PAGE_BYTES  65536u
+#define LARGE_BYTES (128u << 10)
+
+typedef struct FreeBlock {
+    struct FreeBlock *next;
+    size_t bytes; // whole pages
+} FreeBlock;
+
+static FreeBlock *free_blocks;
+static bool malloc_has_begun;
+
+// At its first call malloc takes all memory that the module has then, with any block of ours in it.
+static void begin_malloc(void)
+{
+    if (!malloc_has_begun) {
+        void *volatile first = malloc(1); // not left out by the compiler
+        free(first);
+        malloc_has_begun = true;
+    }
+}
+
+static size_t whole_pages(size_t bytes)
+{
+    return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+// The smallest that is large enough; what is left of it stays in the list.
+static void *take_free(size_t bytes)
+{
+    FreeBlock **best = NULL;
+    for (FreeBlock **at = &free_blocks; *at != NULL; at = &(*at)->next) {
+        if ((*at)->bytes >= bytes && (best == NULL || (*at)->bytes < (*best)->bytes)) {
+            best = at;
+        }
+    }
+    if (best == NULL) {
+        return NULL;
+    }
+    FreeBlock *block = *best;
+    if (block->bytes > bytes) {
+        FreeBlock *rest = (FreeBlock *)(void *)((uint8_t *)block + bytes);
+        *rest = (FreeBlock){block->next, block->bytes - bytes};
+        *best = rest;
+    } else {
+        *best = block->next;
+    }
+    return memset(block, 0, bytes);
+}
+
+static void *system_alloc(size_t bytes)
+{
+    if (bytes < LARGE_BYTES) {
+        return calloc(1, bytes);
+    }
+    if (bytes > SIZE_MAX / 2) { // as calloc does
+        return NULL;
+    }
+    const size_t whole = whole_pages(bytes);
+    void *block = take_free(whole);
+    if (block == NULL) {
+        begin_malloc();
+        const size_t page = __builtin_wasm_memory_grow(0, whole / PAGE_BYTES);
+        block = page != SIZE_MAX ? (void *)(page * PAGE_BYTES) : NULL;
+    }
+    return block;
+}
+
+static void merge_next(FreeBlock *block)
+{
+    const bool touch =
+        block->next != NULL && (uint8_t *)block + block->bytes == (uint8_t *)block->next;
+    if (touch) {
+        block->bytes += block->next->bytes;
+        block->next = block->next->next;
+    }
+}
+
+static void system_free(void *block, size_t bytes)
+{
+    if (bytes < LARGE_BYTES) {
+        free(block);
+        return;
+    }
+    FreeBlock **at = &free_blocks, *before = NULL;
+    while (*at != NULL && (uintptr_t)*at < (uintptr_t)block) {
+        before = *at;
+        at = &(*at)->next;
+    }
+    FreeBlock *freed = block;
+    *freed = (FreeBlock){*at, whole_pages(bytes)};
+    *at = freed;
+    merge_next(freed);
+    if (before != NULL) {
+        merge_next(before);
+    }
+}
+#else
+static void *system_alloc(size_t bytes)
+{
+    return calloc(1, bytes);
+}
+
+static void system_free(void *block, size_t bytes)
+{
+    (void)bytes;
+    free(block);
+}
+#endif
 
 Heap heap_make(uint64_t bytes_max)
 {
@@ -39,86 +145,6 @@ static void check_frozen(Heap *heap)
     heap->frozen_count += heap->frozen;
 }
 
-#ifdef __wasm__
-
-#define PAGE_BYTES        65536u
-#define LARGE_BLOCK_BYTES (4 * PAGE_BYTES)
-
-// Linear memory is never given back, so a freed block waits for one that fits. While it waits, what
-// follows its header is the next one.
-typedef struct FreeBlock {
-    BlockHeader header;
-    struct FreeBlock *next;
-} FreeBlock;
-
-static BlockHeader *reuse(Heap *heap, uint32_t pages, size_t bytes)
-{
-    FreeBlock **best = NULL;
-    for (FreeBlock **at = (FreeBlock **)&heap->large_free; *at != NULL; at = &(*at)->next) {
-        if ((*at)->header.pages >= pages &&
-            (best == NULL || (*at)->header.pages < (*best)->header.pages)) {
-            best = at;
-        }
-    }
-    if (best == NULL) {
-        return NULL;
-    }
-    FreeBlock *block = *best;
-    *best = block->next;
-    memset(&block->header + 1, 0, bytes);
-    return &block->header;
-}
-
-// All zero but the header's pages.
-static BlockHeader *system_alloc(Heap *heap, size_t bytes)
-{
-    if (bytes < LARGE_BLOCK_BYTES) {
-        return calloc(1, sizeof(BlockHeader) + bytes);
-    }
-    const uint32_t pages =
-        (uint32_t)(((uint64_t)bytes + sizeof(BlockHeader) + PAGE_BYTES - 1) / PAGE_BYTES);
-    BlockHeader *header = reuse(heap, pages, bytes);
-    if (header == NULL) {
-        // The first malloc takes all memory that there is: it must not be the first after us.
-        void *volatile taken = malloc(1);
-        free(taken);
-        const size_t first = __builtin_wasm_memory_grow(0, pages);
-        if (first == SIZE_MAX) {
-            return NULL;
-        }
-        header = (BlockHeader *)(uintptr_t)(first * PAGE_BYTES);
-        header->pages = pages;
-    }
-    return header;
-}
-
-static void system_free(Heap *heap, BlockHeader *header)
-{
-    if (header->pages == 0) {
-        free(header);
-        return;
-    }
-    FreeBlock *block = (FreeBlock *)header;
-    block->next = heap->large_free;
-    heap->large_free = block;
-}
-
-#else
-
-static BlockHeader *system_alloc(Heap *heap, size_t bytes)
-{
-    (void)heap;
-    return calloc(1, sizeof(BlockHeader) + bytes);
-}
-
-static void system_free(Heap *heap, BlockHeader *header)
-{
-    (void)heap;
-    free(header);
-}
-
-#endif
-
 void *heap_alloc(Heap *heap, size_t bytes)
 {
     check_frozen(heap);
@@ -129,7 +155,7 @@ void *heap_alloc(Heap *heap, size_t bytes)
         heap->refused_count += 1;
         return NULL;
     }
-    BlockHeader *header = system_alloc(heap, bytes);
+    BlockHeader *header = system_alloc(sizeof(BlockHeader) + bytes);
     if (header == NULL) {
         heap->refused_count += 1;
         return NULL;
@@ -154,10 +180,11 @@ void heap_free(Heap *heap, void *block)
     BlockHeader *header = (BlockHeader *)block - 1;
     ASSERT(header->mark == BLOCK_LIVE);
     ASSERT(header->bytes <= heap->bytes_now);
+    const size_t bytes = (size_t)header->bytes;
     header->mark = BLOCK_DEAD;
-    heap->bytes_now -= header->bytes;
+    heap->bytes_now -= bytes;
     heap->free_count += 1;
-    system_free(heap, header);
+    system_free(header, sizeof(BlockHeader) + bytes);
 }
 
 void heap_freeze(Heap *heap)

@@ -16,7 +16,6 @@ typedef struct Heap {
     uint64_t refused_count; // calls past the cap, or that the system refused
     uint64_t frozen_count;  // calls while frozen for a live world
     bool frozen, frozen_live;
-    void *large_free; // WebAssembly only: large blocks that were freed
 } Heap;
 
 Heap heap_make(uint64_t bytes_max);
