@@ -134,7 +134,7 @@ def test_edit_together(program, _places, folder):
         check([one["label"] for one in again.told] == ["Test"] * len(again.told) and again.told, again.told)
         history = good(ask(desk.up, "GET", f"/api/places/{desk.place}/ops?from=20&limit=2", desk.ann))
         check([one["seq"] for one in history["ops"]] == [21, 22] and history["next"] == 22, history)
-        check(history["ops"][0]["label"] == "Test" and history["ops"][0]["by"], history)
+        check(history["ops"][0]["label"] == "Test" and history["ops"][0]["by"] and history["ops"][0]["undone"] == 0, history)
     finally:
         desk.up.kill()
 
