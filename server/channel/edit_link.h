@@ -26,11 +26,12 @@
 typedef enum EditLinkType {
     EDIT_LINK_NONE,
     // To the process.
-    EDIT_LINK_BEGIN,   // EditStart; descriptor: EditBeginning
-    EDIT_LINK_SOCKET,  // u64 number, for OVER · bytes already read; descriptor: the socket
-    EDIT_LINK_ADMIT,   // EditAdmit: the answer to ASK
-    EDIT_LINK_STORED,  // u8 status: of the rows, or of the checkpoint
-    EDIT_LINK_WRITTEN, // u8 status: of WRITE
+    EDIT_LINK_BEGIN,  // EditStart; descriptor: EditBeginning
+    EDIT_LINK_SOCKET, // u64 number, for OVER · bytes already read; descriptor: the socket
+    EDIT_LINK_ADMIT,  // EditAdmit: the answer to ASK
+    EDIT_LINK_STORED, // u8 status: of the rows, or of the checkpoint
+    EDIT_LINK_WRITTEN, // u8 status of WRITE · block path · block reason · u64 files that cannot be
+                       // written though all else is, each a block path and a block reason
     EDIT_LINK_DISK,    // descriptor: EditDisk, as it is now
     EDIT_LINK_HOLD,    // u64 number: write everything, and take nothing more until RELEASE
     EDIT_LINK_RELEASE, // u64 number

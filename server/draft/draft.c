@@ -137,9 +137,7 @@ static Status read_content(const char *folder, const char *path, Content *out,
 {
     PackageKind kind;
     *out = (Content){0};
-    Status status = package_path_check(path, strlen(path), reason);
-    status = status == STATUS_OK ? package_path_fits(path, reason) : status;
-    status = status == STATUS_OK ? package_kind_of(path, &kind, reason) : status;
+    Status status = package_name_check(path, &kind, reason);
     if (status != STATUS_OK) {
         return status;
     }
@@ -454,9 +452,7 @@ static Status check_size(const DraftWrite *write, const char *path,
                          char reason[WORKER_REASON_BYTES])
 {
     PackageKind kind;
-    Status status = package_path_check(path, strlen(path), reason);
-    status = status == STATUS_OK ? package_path_fits(path, reason) : status;
-    status = status == STATUS_OK ? package_kind_of(path, &kind, reason) : status;
+    const Status status = package_name_check(path, &kind, reason);
     return status == STATUS_OK ? package_size_check(path, kind, write->bytes, reason) : status;
 }
 

@@ -116,6 +116,19 @@ step('inserts, drags by its handle and over the ground, colours, undoes and redo
     await until('a block', async () => (await find(page, 'Block')).length === 1);
     await saved(page);
     const [block] = await find(page, 'Block');
+    const spawn = await studio(page, () => [...window.studio.rows.values()].find(({ type }) => type === 3).position);
+    assert.ok(Math.max(...[0, 2].map((i) => Math.abs(spawn[i] - block.transform.position[i]))) >= 3.9, 'not where people start');
+    // Lost: nothing but sky, and a way back.
+    await studio(page, () => {
+        window.studio.view.rig.look(0, -600);
+        window.studio.view.checkSight();
+    });
+    await page.waitForSelector('.lost');
+    await page.locator('.stage canvas').focus();
+    await page.keyboard.press('Home');
+    await page.waitForSelector('.lost', { state: 'detached' });
+    await studio(page, () => window.studio.view.checkSight());
+    assert.equal(await studio(page, () => window.studio.lost.value), '');
     // On the ground, in the middle of the picture: dragged from its middle to the side.
     const box = await page.locator('.stage canvas').boundingBox();
     const spot = await studio(page, () => {
@@ -153,6 +166,8 @@ step('inserts, drags by its handle and over the ground, colours, undoes and redo
     await size.press('Enter');
     await until('a sum', async () => (await find(page, 'Block'))[0].shape.size[1] === 5);
     await page.locator('.stage canvas').focus();
+    await studio(page, () => { window.studio.tour.value = 7; });
+    await page.waitForSelector('.tour');
     await page.keyboard.press('Control+z');
     await until('the size is undone', async () => (await find(page, 'Block'))[0].shape.size[1] === 1);
     await page.keyboard.press('Control+z');
@@ -160,9 +175,12 @@ step('inserts, drags by its handle and over the ground, colours, undoes and redo
     await page.keyboard.press('Control+z');
     await until('the whole drag is undone at once', async () =>
         (await find(page, 'Block'))[0].transform.position.join() === block.transform.position.join());
+    assert.equal(await studio(page, () => window.studio.tour.value), 7, 'the tour waits until it is there again');
     for (let i = 0; i < 3; i++) {
         await page.keyboard.press('Control+y');
     }
+    await until('the tour goes on', () => studio(page, () => window.studio.tour.value === 8));
+    await studio(page, () => { window.studio.tour.value = -1; });
     await until('all is redone', async () => {
         const [now] = await find(page, 'Block');
         return now.shape.size[1] === 5 && now.colour === '#ff8800' &&
@@ -180,6 +198,8 @@ step('what the toolbox inserts brings its script; the draft’s files have it', 
         await until(name, async () => (await find(page, name)).length === 1);
     }
     await saved(page);
+    assert.deepEqual(await studio(page, () => window.studio.document.settings().contexts),
+        { 'Workspace/Door': 'Server', 'Workspace/Lift': 'Server' });
     await page.waitForSelector('.scripts button:has-text("Workspace/Coin.lua")');
     await until('they are files of the draft', async () => {
         const { body } = await ask(page, 'GET', `/api/places/${id}/draft`);
@@ -302,6 +322,7 @@ step('publishes with notes and a thumbnail, and the link leads to the place', as
     const { page } = own;
     await page.setViewportSize(SMALL);
     await saved(page);
+    await studio(page, () => { window.studio.tour.value = 8; });
     await page.click('[data-command=publish]');
     await page.waitForSelector('.publish-form img');
     const [download] = await Promise.all([page.waitForEvent('download'), page.click('button:has-text("Download as .game")')]);
@@ -316,8 +337,10 @@ step('publishes with notes and a thumbnail, and the link leads to the place', as
     await page.waitForSelector('.who input[value=unlisted]:checked');
     await checkAccessible(page, 'publish');
     await shot(page, 'publish');
+    assert.equal(await studio(page, () => window.studio.tour.value), 8, 'the tour waits until it is published');
     await page.click('.publish-form button[type=submit]');
     await page.waitForSelector('.published .qr', { timeout: 60_000 });
+    await until('the tour goes on', () => studio(page, () => window.studio.tour.value === 9));
     await checkAccessible(page, 'published');
     const link = await page.inputValue('.copy input');
     assert.ok(link.endsWith(`/place/${id}`));
@@ -325,6 +348,7 @@ step('publishes with notes and a thumbnail, and the link leads to the place', as
     assert.match(await page.textContent('.published .loopback'), /works on this computer only/);
     await shot(page, 'published');
     await page.keyboard.press('Escape');
+    await studio(page, () => { window.studio.tour.value = -1; });
     const guest = await openPage(SMALL);
     await guest.go(new URL(link).pathname);
     await guest.page.waitForSelector('h1:has-text("First steps")');

@@ -79,7 +79,14 @@ test('a fault is shown while typing, opened by a click, fixed and saved', async 
     await page.locator('.script-foot .wrong').waitFor();
     await page.locator('.status button.wrong').click(); // the list of problems
     await page.locator('.lines button', { hasText: 'Workspace/Lift.lua' }).first().waitFor();
+    const numbers = await page.evaluate(() => [window.studio.problemCount.value, window.studio.errorCount.value]);
+    assert.match(await page.locator('.status button.wrong').textContent(), new RegExp(`^${numbers[0]} problem`));
+    assert.equal(await page.locator('#tab-problems .badge').textContent(), String(numbers[0]));
     await shot('problem');
+    await page.locator('[data-command=publish]').click();
+    await page.locator('.publish-form .wrong', { hasText: /keeps? it from being published/ }).waitFor();
+    assert.ok(await page.locator('.publish-form button[type=submit]').isDisabled());
+    await page.keyboard.press('Escape');
     await page.locator('.lines button', { hasText: 'Workspace/Lift.lua' }).first().click();
     const line = await page.evaluate(() => window.studio.open.value.line);
     await until('the cursor is on the line', async () =>
@@ -94,7 +101,19 @@ test('a fault is shown while typing, opened by a click, fixed and saved', async 
 test('a place is played beside its script, a change runs at once, and nothing of it stays', async () => {
     await page.keyboard.press('Escape');
     const hash = () => page.evaluate(() => String(window.studio.document.hash()));
+    const picture = await page.evaluate(async () => {
+        const { document: doc, files } = window.studio;
+        const canvas = new OffscreenCanvas(4, 4);
+        canvas.getContext('2d').fillRect(0, 0, 4, 4);
+        const bytes = new Uint8Array(await (await canvas.convertToBlob({ type: 'image/png' })).arrayBuffer());
+        await files.write('assets/dot.png', bytes, null, 'Upload');
+        doc.edit('Set Texture', [{ op: 'set', member: 'texture', ids: [doc.find('Lift')[0]], value: 'dot' }]);
+        return files.hashOf('assets/dot.png');
+    });
     const before = await hash();
+    const missing = [];
+    page.on('response', (answer) => { if (answer.status() >= 400) { missing.push(answer.url()); } });
+    const drawn = page.waitForResponse((answer) => answer.url().endsWith(`/blob/${picture}`) && answer.request().frame() !== page.mainFrame());
     await page.evaluate(() => { window.studio.playing.value = true; window.studio.panel.value = 'console'; });
     const frame = page.frameLocator('.play-screen');
     await frame.locator('#view').waitFor();
@@ -102,6 +121,8 @@ test('a place is played beside its script, a change runs at once, and nothing of
     await until('the player is in the place', async () => (await (await inside())?.evaluate(() =>
         window.sandlot?.inspect().phase === 'playing' && window.sandlot.inspect().own[0] === 1)));
     await page.locator('.console-list', { hasText: 'the lift is here' }).waitFor();
+    assert.equal((await drawn).status(), 200, 'its picture is drawn');
+    assert.deepEqual(missing, []);
     await shot('play');
     assert.equal(await hash(), before);
     await editor('Workspace/Lift.lua').click();

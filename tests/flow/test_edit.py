@@ -136,7 +136,7 @@ def test_edit_together(program, _places, folder):
         check([one["label"] for one in again.told] == ["Test"] * len(again.told) and again.told, again.told)
         history = good(ask(desk.up, "GET", f"/api/places/{desk.place}/ops?from=20&limit=2", desk.ann))
         check([one["seq"] for one in history["ops"]] == [21, 22] and history["next"] == 22, history)
-        check(history["ops"][0]["label"] == "Test" and history["ops"][0]["by"], history)
+        check(history["ops"][0]["label"] == "Test" and history["ops"][0]["by"] and history["ops"][0]["undone"] == 0, history)
     finally:
         desk.up.kill()
 
@@ -204,12 +204,29 @@ def test_edit_files(program, _places, folder):
         if status == 200:
             check("#112233" in desk.read("scene.json"), "the PUT's change is lost")
 
-        # A name that no draft may have is taken back.
+        # A name that no draft may have is refused when it is applied.
         good(desk.upload(b"MZ"))
-        editor.edit(desk.file("Workspace/virus.exe", b"MZ"))
-        check(editor.wait("failed")["file"] == "Workspace/virus.exe", "not said")
-        check(editor.wait("told")["label"] == "Could not be written", "not taken back")
-        check(not os.path.exists(os.path.join(desk.path, "Workspace/virus.exe")), "written")
+        for name in ("Workspace/virus.exe", ".git/config", "x.sh", "Coin.lua ", "con.lua", "a" * 130 + ".lua"):
+            n = editor.send(desk.file(name, b"MZ"))
+            check(editor.wait("refused", n=n)["message"], name)
+
+        # What the host cannot write (names that differ by case alone) is taken back all at once, and
+        # delays nobody's writing.
+        twins = [f"Workspace/twin{i}.lua" for i in range(60)]
+        made = editor.edit(desk.schema.transaction(*(desk.schema.file(name, b"print(1)") for name in twins)))
+        editor.wait("written", seq=made["seq"])
+        bad = editor.edit(desk.schema.transaction(
+            desk.schema.set("entity", [1], "name", text_value("beside")),
+            *(desk.schema.file(name.replace("twin", "TWIN"), b"print(1)") for name in twins)))
+        while editor.wait("told")["label"] != "Could not be written":
+            pass
+        check(any(one["type"] == "failed" for one in editor.notes), "not said")
+        check(editor.seq == bad["seq"] + 1, "taken back one by one")
+        editor.wait("written", seq=editor.seq)
+        check(desk.names()[1] == "beside", "the rest is not written")
+        there = os.listdir(os.path.join(desk.path, "Workspace"))
+        check(sum(one.startswith("twin") for one in there) == 60 and
+              not any(one.startswith("TWIN") for one in there), there)
 
         # Publishing has everything that was told.
         editor.edit(desk.rename(1, "published"))

@@ -90,6 +90,7 @@ TEST(rows_follow_each_other_and_survive)
     CHECK_OK(store_edit_rows(fixture.store, PLACE, 1, rows, 2, &count));
     CHECK(count == 2 && rows[0].seq == 2 && rows[1].editor == 3 && rows[1].maker_id == 7);
     CHECK_TEXT(rows[0].label, "Move");
+    CHECK(rows[0].told == NULL && rows[0].begin_bytes == rows[0].bytes);
     fixture_end(&fixture);
 }
 

@@ -121,6 +121,9 @@ test('hover and arguments', () => {
     const outer = help.callAt('World.Spawn("Coin", Vector3.new(1, 2, 3)');
     assert.deepEqual([outer?.row.name, outer?.argument], ['Spawn', 1]);
     assert.equal(help.callAt('function onStart('), null);
+    for (const text of ['Chat.Send("Ouch, " .. ', 'Chat.Send("Ouch, ', "Chat.Send('a, \\'b, (' .. "]) {
+        assert.deepEqual([help.callAt(text)?.row.name, help.callAt(text)?.argument], ['Send', 0], text);
+    }
 });
 
 test('a line of the console names its file and line, also of TypeScript', () => {

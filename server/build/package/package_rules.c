@@ -518,6 +518,13 @@ Status package_kind_of(const char *path, PackageKind *out, char reason[WORKER_RE
     return refuse_kind(path, reason);
 }
 
+Status package_name_check(const char *path, PackageKind *kind, char reason[WORKER_REASON_BYTES])
+{
+    Status status = package_path_check(path, strlen(path), reason);
+    status = status == STATUS_OK ? package_path_fits(path, reason) : status;
+    return status == STATUS_OK ? package_kind_of(path, kind, reason) : status;
+}
+
 Status package_size_check(const char *path, PackageKind kind, uint64_t bytes,
                           char reason[WORKER_REASON_BYTES])
 {

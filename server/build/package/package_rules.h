@@ -105,6 +105,9 @@ bool package_kind_is_asset(PackageKind kind);
 // The kind by the path's ending.
 MUST_USE Status package_kind_of(const char *path, PackageKind *out,
                                 char reason[WORKER_REASON_BYTES]);
+// Whether a place may have a file of that name: all of the above for one path.
+MUST_USE Status package_name_check(const char *path, PackageKind *kind,
+                                   char reason[WORKER_REASON_BYTES]);
 // Whether a file of that name may have that size.
 MUST_USE Status package_size_check(const char *path, PackageKind kind, uint64_t bytes,
                                    char reason[WORKER_REASON_BYTES]);

@@ -173,6 +173,8 @@ typedef struct Write {
     uint8_t settings_hash[SHA256_BYTES], scene_hash[SHA256_BYTES]; // once it is written
     char path[EDIT_PATH_BYTES_MAX + 1];                            // the last one that was tried
     char reason[WORKER_REASON_BYTES];
+    uint32_t failed_count;
+    EditBuffer failed; // files that cannot be written, each a block path and a block reason
 } Write;
 
 // Without a history: compared and written, with nobody between who follows our rules.
@@ -283,6 +285,27 @@ static Status write_text(Write *write, const char *path, const Text *text, const
     return status;
 }
 
+static const char *reason_of(const Write *write, Status status)
+{
+    return write->reason[0] != '\0' ? write->reason : status_text(status);
+}
+
+// Trying again would not help: the process takes the file back, and all others are written.
+static bool is_final(Status status)
+{
+    return status == STATUS_NOT_FOUND || status == STATUS_LIMIT || status == STATUS_MALFORMED ||
+           status == STATUS_DENIED;
+}
+
+static void note_failed(Write *write, Status status)
+{
+    const char *reason = reason_of(write, status);
+    edit_buffer_block(&write->failed, write->path, strlen(write->path));
+    edit_buffer_block(&write->failed, reason, strnlen(reason, CHANNEL_REASON_BYTES - 1));
+    write->failed_count += 1;
+    write->reason[0] = '\0';
+}
+
 static Status write_all(Write *write, const EditReport *report)
 {
     Status status = STATUS_OK;
@@ -291,6 +314,10 @@ static Status write_all(Write *write, const EditReport *report)
         EditReportFile file;
         edit_report_file(&files, &file);
         status = write_file(write, &file);
+        if (is_final(status)) {
+            note_failed(write, status);
+            status = write->failed.status;
+        }
     }
     if (status == STATUS_OK) {
         status = write_text(write, "place.json", report->has_settings ? &report->settings : NULL,
@@ -320,15 +347,16 @@ static void keep_texts(const EditDraft *draft)
 
 static void answer_write(const Write *write, uint32_t life, Status status)
 {
-    uint8_t message[1024];
-    Heap heap = heap_make(sizeof message * 4);
-    EditBuffer out = edit_buffer(&heap, sizeof message);
+    Heap heap = heap_make(HEAP_BYTES);
+    EditBuffer out = edit_buffer(&heap, HEAP_BYTES);
     const bool is_bad = status != STATUS_OK;
-    const char *reason = write->reason[0] != '\0' ? write->reason : status_text(status);
+    const char *reason = reason_of(write, status);
     const size_t bytes = strnlen(reason, CHANNEL_REASON_BYTES - 1);
     edit_buffer_u8(&out, (uint8_t)status);
     edit_buffer_block(&out, write->path, is_bad ? strlen(write->path) : 0);
     edit_buffer_block(&out, reason, is_bad ? bytes : 0);
+    edit_buffer_u64(&out, is_bad ? 0 : write->failed_count);
+    edit_buffer_append(&out, write->failed.data, is_bad ? 0 : write->failed.bytes);
     edit_mail_post(write->draft, EDIT_MAIL_WRITTEN, 0, life, -1, out.data, out.bytes);
     edit_buffer_free(&out);
 }
@@ -367,7 +395,9 @@ static Status keep_hashes(const Write *write, const EditReport *report, uint64_t
 static void do_write(EditDraft *draft, const uint8_t *bytes, size_t count, uint32_t life,
                      uint64_t epoch, uint64_t account)
 {
-    Write write = {.draft = draft, .account = account};
+    Heap heap = heap_make(HEAP_BYTES);
+    Write write = {
+        .draft = draft, .account = account, .failed = edit_buffer(&heap, HEAP_BYTES / 2)};
     EditReport *report = malloc(sizeof *report);
     Status status =
         report != NULL ? edit_report_read(EDIT_LINK_WRITE, bytes, count, report) : STATUS_LIMIT;
@@ -401,6 +431,7 @@ static void do_write(EditDraft *draft, const uint8_t *bytes, size_t count, uint3
         }
     }
     answer_write(&write, life, status);
+    edit_buffer_free(&write.failed);
     free(report);
 }
 

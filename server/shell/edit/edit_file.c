@@ -15,6 +15,8 @@
 #define RETRY_MS 1000
 #define LOOK_MS  3000 // until the host is asked again how the disk is
 
+#define FAILED_TOLD 8 // files of one write that editors are told of
+
 // --- lists of files -----------------------------------------------------------------------------
 
 static int by_path(const void *a, const void *b)
@@ -160,21 +162,86 @@ static void write_files(EditProcess *process)
     edit_buffer_free(&message);
 }
 
-// The content of a file cannot be written: the document goes back to what the disk has.
-static void revert_file(EditProcess *process)
+// Files cannot be written: the document goes back to what the disk has of them, all at once.
+static void revert_files(EditProcess *process)
 {
-    const Text path = text_from(process->revert);
-    const EditFile *file = edit_doc_file_find(process->doc, path);
-    const EditKept *kept = find(&process->disk, process->revert);
     EditBuffer ops = edit_buffer(&process->heap, EDIT_INVERSE_BYTES_MAX);
     edit_ops_begin(&ops);
-    edit_op_file(&ops, path, kept != NULL ? kept->hash : NULL, file != NULL ? file->hash : NULL);
+    for (uint32_t i = 0; i < process->reverts.count; i++) {
+        const Text path = text_from(process->reverts.items[i].path);
+        const EditFile *file = edit_doc_file_find(process->doc, path);
+        const EditKept *kept = find(&process->disk, process->reverts.items[i].path);
+        if (file != NULL || kept != NULL) {
+            edit_op_file(&ops, path, kept != NULL ? kept->hash : NULL,
+                         file != NULL ? file->hash : NULL);
+        }
+    }
     (void)edit_order_own(process, "Could not be written", &ops); // or it fails again, and is told
     edit_buffer_free(&ops);
-    process->revert[0] = '\0';
+    free(process->reverts.items);
+    process->reverts = (EditKeptList){0};
 }
 
-void edit_file_written(EditProcess *process, Status status, Text path, const char *reason)
+// Which files the host could not write, into `reverts`. The editors are told of the first ones.
+static void take_failed(EditProcess *process, ByteReader *reader)
+{
+    const uint64_t count = byte_read_u64(reader);
+    if (reader->status != STATUS_OK || count == 0 || count > 2 * EDIT_FILES_MAX) {
+        return;
+    }
+    EditKept *items = calloc((size_t)count, sizeof *items);
+    if (items == NULL) {
+        edit_end(process, "out of memory");
+    }
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t path_bytes = 0, reason_bytes = 0;
+        const uint8_t *path = edit_read_block(reader, &path_bytes);
+        const uint8_t *reason = edit_read_block(reader, &reason_bytes);
+        if (reader->status != STATUS_OK || path_bytes >= sizeof items[0].path) {
+            break; // the host wrote it, so this is never so
+        }
+        memcpy(items[taken].path, path, path_bytes);
+        if (taken < FAILED_TOLD) {
+            char text[CHANNEL_REASON_BYTES];
+            snprintf(text, sizeof text, "%.*s", (int)reason_bytes, (const char *)reason);
+            edit_people_say_failed(process, text_from(items[taken].path), text);
+        }
+        taken += 1;
+    }
+    qsort(items, taken, sizeof *items, by_path);
+    free(process->reverts.items);
+    process->reverts = (EditKeptList){items, taken};
+}
+
+// What is on disk after a write: what was sent, but for the files that could not be written.
+static void keep_sent(EditProcess *process)
+{
+    EditKept *items = calloc(process->sent.count + process->reverts.count + 1u, sizeof *items);
+    uint32_t count = 0;
+    if (items == NULL) {
+        edit_end(process, "out of memory");
+    }
+    for (uint32_t i = 0; i < process->sent.count; i++) {
+        if (find(&process->reverts, process->sent.items[i].path) == NULL) {
+            items[count++] = process->sent.items[i];
+        }
+    }
+    for (uint32_t i = 0; i < process->reverts.count; i++) {
+        const EditKept *old = find(&process->disk, process->reverts.items[i].path);
+        if (old != NULL) {
+            items[count++] = *old;
+        }
+    }
+    qsort(items, count, sizeof *items, by_path);
+    free(process->disk.items);
+    free(process->sent.items);
+    process->disk = (EditKeptList){items, count};
+    process->sent = (EditKeptList){0};
+}
+
+void edit_file_written(EditProcess *process, Status status, Text path, const char *reason,
+                       ByteReader *failed)
 {
     if (!process->is_writing) {
         return;
@@ -183,9 +250,8 @@ void edit_file_written(EditProcess *process, Status status, Text path, const cha
     if (status == STATUS_OK) {
         edit_text_close(process->text_before);
         process->text_before = NULL;
-        free(process->disk.items);
-        process->disk = process->sent;
-        process->sent = (EditKeptList){0};
+        take_failed(process, failed);
+        keep_sent(process);
         say_is_written(process, process->sent_seq);
     } else {
         edit_text_close(process->text); // what the disk has is what was there before
@@ -194,11 +260,6 @@ void edit_file_written(EditProcess *process, Status status, Text path, const cha
         edit_text_rebind(process->text);
         process->must_look = true;
         process->retry_ms = process->now_ms + (status == STATUS_MISMATCH ? 0 : RETRY_MS);
-        const bool is_final = status == STATUS_NOT_FOUND || status == STATUS_LIMIT ||
-                              status == STATUS_MALFORMED || status == STATUS_DENIED;
-        if (is_final && edit_path_is_valid(path)) {
-            snprintf(process->revert, sizeof process->revert, "%.*s", (int)path.bytes, path.data);
-        }
         if (status != STATUS_MISMATCH) {
             edit_people_say_failed(process, path, reason);
         }
@@ -364,8 +425,8 @@ void edit_file_step(EditProcess *process)
         edit_report(process, &(EditReport){.type = EDIT_LINK_LOOK});
         process->waits_for_disk = true;
     }
-    if (process->revert[0] != '\0' && !process->waits_for_disk) {
-        revert_file(process);
+    if (process->reverts.count > 0 && !process->waits_for_disk) {
+        revert_files(process);
         return; // first that is stored
     }
     if (is_due(process)) {

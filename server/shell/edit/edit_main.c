@@ -65,7 +65,7 @@ static void take_written(const EditLinkMessage *message)
     snprintf(text, sizeof text, "%.*s", (int)reason_bytes,
              reason != NULL ? (const char *)reason : "");
     edit_file_written(&process, status, (Text){path != NULL ? (const char *)path : "", path_bytes},
-                      text);
+                      text, &reader);
 }
 
 static void take_disk(int descriptor)

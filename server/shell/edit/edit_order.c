@@ -3,7 +3,9 @@
 #include "server/shell/edit/edit_process.h"
 
 #include "core/base/check.h"
+#include "server/build/package/package_rules.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +151,31 @@ static const uint8_t *find_unknown(const EditProcess *process, const EditUp *up)
     return NULL;
 }
 
+// A name that no file of a place may have, which the host would not write either.
+static bool names_no_file(const EditUp *up, char reason[WORKER_REASON_BYTES])
+{
+    static const uint8_t none[SHA256_BYTES] = {0};
+    ByteReader reader = byte_reader(up->ops, up->ops_bytes);
+    EditError error = {0};
+    EditOp op;
+    if (up->type != EDIT_UP_OPS || edit_ops_open(&reader, &error) != STATUS_OK) {
+        return false;
+    }
+    while (edit_op_read(&reader, &op, &error)) {
+        const bool is_made = op.type == EDIT_FILE && memcmp(op.hash, none, sizeof none) != 0;
+        const Text path = op.type == EDIT_RENAME ? op.path_to : op.path;
+        char name[EDIT_PATH_BYTES_MAX + 1];
+        PackageKind kind;
+        if ((is_made || op.type == EDIT_RENAME) && path.bytes < sizeof name) {
+            snprintf(name, sizeof name, "%.*s", (int)path.bytes, path.data);
+            if (package_name_check(name, &kind, reason) != STATUS_OK) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static void drop_first(EditPerson *person)
 {
     EditInbox *first = person->inbox;
@@ -190,6 +217,7 @@ static bool take_first(EditProcess *process, EditPerson *person)
 {
     const EditInbox *first = person->inbox;
     EditUp up;
+    char reason[WORKER_REASON_BYTES];
     if (!person->can_write) {
         edit_session_refuse(process->session, person->editor, first->data, first->bytes,
                             STATUS_DENIED, "you may read this place, and not change it");
@@ -201,6 +229,10 @@ static bool take_first(EditProcess *process, EditPerson *person)
         process->counts.malformed += 1;
         edit_people_dismiss(process, person, "malformed", "a message cannot be read",
                             EDIT_CLOSE_POLICY);
+    } else if (names_no_file(&up, reason)) {
+        edit_session_refuse(process->session, person->editor, first->data, first->bytes,
+                            STATUS_MALFORMED, reason);
+        process->counts.refused += 1;
     } else {
         const uint8_t *hash = find_unknown(process, &up);
         if (hash != NULL) {

@@ -120,8 +120,8 @@ typedef struct EditProcess {
     uint64_t looked_ms;  // when the host was asked how the disk is
     uint64_t holds[EDIT_HOLDS_MAX];
     uint32_t hold_count;
-    bool is_held;                         // the host knows that everything is written
-    char revert[EDIT_PATH_BYTES_MAX + 1]; // a file that cannot be written; "": none
+    bool is_held;         // the host knows that everything is written
+    EditKeptList reverts; // files that cannot be written; their hashes do not count
 } EditProcess;
 
 // --- edit_main.c --------------------------------------------------------------------------------
@@ -167,7 +167,9 @@ bool edit_order_own(EditProcess *process, const char *label, const EditBuffer *o
 
 // --- edit_file.c --------------------------------------------------------------------------------
 void edit_file_step(EditProcess *process);
-void edit_file_written(EditProcess *process, Status status, Text path, const char *reason);
+// `failed`: what follows in WRITTEN.
+void edit_file_written(EditProcess *process, Status status, Text path, const char *reason,
+                       ByteReader *failed);
 void edit_file_disk(EditProcess *process, const uint8_t *bytes, size_t count);
 void edit_file_hold(EditProcess *process, uint64_t number);
 void edit_file_release(EditProcess *process, uint64_t number);

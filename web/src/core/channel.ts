@@ -1,5 +1,6 @@
 // What the page and its worker say to each other. The worker owns the connection and the client in
 // WASM; the page owns the screen and the keys.
+import type { Asset } from './asset.ts';
 import type {
     ClientEvent, ClientStats, Diagnostic, Fault, Input, Part, Place, Ray, ScriptCosts, Shown, Sound,
     SoundState, WidgetUse,
@@ -103,6 +104,7 @@ export type FromWorker =
     | { type: 'place'; place: Place; parts: Part[] } // another scene than before
     | { type: 'welcome'; player: number; resumed: boolean }
     | { type: 'room'; code: string; worldId: string; placeId: string; token: string } // there is a ticket for it
+    | { type: 'assets'; assets: Asset[] } // of a place that is being made; no server has its list
     // After `closed`: page and world are of different versions.
     | { type: 'outdated' }
     | { type: 'nothing' } // the answer to an input while there is no scene

@@ -5,6 +5,7 @@
 //   /api/assets ─▶ list ─▶ find, at ─▶ bytes: /blob/<sha256>, a few at once, tried again when cut
 import { signal } from '@preact/signals';
 
+import type { Asset, AssetKind } from '../core/asset.ts';
 import { NotThere, Partial, fetchBlob } from '../core/fetch.ts';
 import { words } from '../ui/words.ts';
 
@@ -14,18 +15,7 @@ const LIST_MAX = 4000;
 const FILE_BYTES_MAX = 64 * 1024 * 1024; // as a build allows (docs/FORMATS.md, "Packages")
 const FAILED_MAX = 200; // names that are remembered, so that each is reported once
 
-export type AssetKind = 'png' | 'jpeg' | 'ogg' | 'wav' | 'glb' | 'gltf' | 'bin';
-
-export interface Asset {
-    path: string; // "assets/door.png"
-    hash: string; // 64 hex digits
-    kind: AssetKind;
-    bytes: number; // of the file
-    width: number; // of a picture, in pixels; 0 else
-    height: number;
-    triangles: number; // of a model
-    seconds: number; // of a sound
-}
+export type { Asset, AssetKind };
 
 export const PICTURES: readonly AssetKind[] = ['png', 'jpeg'];
 export const SOUNDS: readonly AssetKind[] = ['ogg', 'wav'];
@@ -40,7 +30,7 @@ export interface AssetProgress {
     current: string; // the path of one that is on its way
 }
 
-export const assetUrl = ({ hash }: Asset): string => `/blob/${hash}`;
+export const assetUrl = ({ hash, url }: Asset): string => url ?? `/blob/${hash}`;
 
 const KINDS: readonly string[] = [...PICTURES, ...SOUNDS, ...MODELS, 'bin'];
 
@@ -121,6 +111,12 @@ export class Assets {
             await wait(pause);
         }
         this.use(turn, []);
+    }
+
+    // The list of a place that is being made: its page knows it.
+    give(list: Asset[]): void {
+        this.asked += 1;
+        this.use(this.asked, list);
     }
 
     private use(turn: number, list: Asset[]): void {
@@ -227,6 +223,13 @@ export class Assets {
     }
 
     private async fetch(asset: Asset): Promise<Uint8Array<ArrayBuffer>> {
+        if (asset.url !== undefined) {
+            const answer = await fetch(asset.url);
+            if (!answer.ok) {
+                throw new NotThere(asset.path);
+            }
+            return new Uint8Array(await answer.arrayBuffer());
+        }
         const partial = new Partial(asset.bytes);
         const { signal: never } = new AbortController();
         for (const pause of [...BACKOFF_MS, 0]) {

@@ -314,10 +314,15 @@ export class PlayPage {
                     this.show({ type: 'status', phase: 'closed', text: RELOAD_FAILED });
                 }
                 break;
+            case 'assets':
+                this.assets.give(message.assets);
+                break;
             case 'room':
                 this.gate.entered(message.code);
                 keepTabToken(this.name, message.token);
-                void this.assets.open(message.placeId);
+                if (message.worldId !== '') { // else in the Studio, which gives the list itself
+                    void this.assets.open(message.placeId);
+                }
                 this.standing.room = message.code;
                 this.standing.world = message.worldId;
                 if (this.overlay !== null) {

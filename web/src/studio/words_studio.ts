@@ -106,14 +106,15 @@ const english = {
         low === undefined || high === undefined ? 'A number or a sum, such as 2*3+1' : `A number from ${low} to ${high}, or a sum`,
     sections: {
         basic: 'Basics', transform: 'Where', shape: 'Shape', look: 'Look', behaviour: 'What it does', script: 'Script and data',
-        motion: 'Motion', npc: 'Character', place: 'Place', limits: 'Limits and rights', character: 'Players’ bodies',
+        motion: 'Motion', npc: 'Character', place: 'Place', limits: 'Limits', character: 'Players’ bodies',
         technical: 'For experts', lists: 'Lists', more: 'More',
     } as Record<string, string>,
     members: {
         'transform.position': 'Position', 'transform.rotation': 'Rotation', 'shape.kind': 'Shape', 'shape.size': 'Size',
         'scriptRef.path': 'Script', scriptPath: 'Script that runs', npc: 'Character', serverOnly: 'On the server only',
-        tickRate: 'Steps', snapshotRate: 'States sent', respawnMs: 'Pause after a death', source: 'Language of its source',
-        actions: 'Named keys', contexts: 'Where scripts run', voxelKinds: 'Kinds of terrain', catalogue: 'Things to build with',
+        tickRate: 'Steps', snapshotRate: 'States sent', respawnMs: 'Pause after a death', source: 'Who may see its files',
+        actions: 'Own buttons', 'limits.players': 'Players at most', 'permissions.build': 'Players may build', 'permissions.terraform': 'Players may dig',
+        contexts: 'Where scripts run', voxelKinds: 'Kinds of terrain', catalogue: 'Things to build with',
     } as Record<string, string>,
     units: { '1/s': 'a second' } as Record<string, string>,
     choices: { npc: 'character', plain: 'plain' } as Record<string, string>,

@@ -18,9 +18,9 @@ const SECTIONS: readonly [string, RegExp][] = [
     ['script', /^(scriptRef\.path|scriptPath|parameters|attributes|tags)$/],
     ['motion', /^motion\./],
     ['npc', /^npc\./],
-    ['place', /^(name|respawnMs|limits\.players?(?:Max)?|limits\.maxPlayers)$/],
+    ['place', /^(name|respawnMs|limits\.players|permissions\..*)$/],
     ['character', /^character\./],
-    ['limits', /^(limits|permissions)\./],
+    ['limits', /^limits\./],
     ['technical', /^(tickRate|snapshotRate|source|actions|contexts)$/],
     ['lists', /^(catalogue|weapons|voxelKinds|spells)$/],
 ];

@@ -5,6 +5,7 @@ import wasmUrl from '../../../../build/wasm/core.wasm?url'; // made by the wasm 
 import { Core, type CoreWorld } from '../../core/bridge.ts';
 import type { FromWorker, ToWorker } from '../../core/channel.ts';
 import { ClientLoop, UPDATE_MS } from '../../core/client_loop.ts';
+import type { Asset } from '../../core/asset.ts';
 import { LocalLink } from './local_link.ts';
 import type { FromPlay, LogLine, ToPlay } from './play_channel.ts';
 
@@ -26,6 +27,7 @@ let screen: MessagePort | null = null;
 let startMs = 0;
 let isIn = false; // the player is in the world
 let numbersMs = 0;
+let assets: Asset[] = [];
 const lines: LogLine[] = [];
 
 const loop = new ClientLoop((message: FromWorker, transfer: Transferable[] = []) => {
@@ -94,6 +96,7 @@ function guarded(work: () => void): void {
 function listen(port: MessagePort): void {
     screen?.close();
     screen = port;
+    port.postMessage({ type: 'assets', assets } satisfies FromWorker);
     port.addEventListener('message', ({ data }: MessageEvent<ToWorker>) => guarded(() => {
         if (data.type === 'join') {
             loop.setLink(link, core); // the screen knows nothing yet
@@ -146,6 +149,10 @@ scope.addEventListener('message', ({ data }) => guarded(() => {
             break;
         case 'screen':
             listen(data.port);
+            break;
+        case 'assets':
+            assets = data.assets;
+            screen?.postMessage({ type: 'assets', assets } satisfies FromWorker);
             break;
         case 'apply':
             apply(data.diff);

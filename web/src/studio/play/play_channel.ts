@@ -1,6 +1,7 @@
 // What the studio and the worker that plays a place say to each other. The screen, a game page in a
 // frame, has a port of its own to the same worker and speaks core/channel.ts.
 import type { ClientStats, WorldCosts } from '../../core/bridge.ts';
+import type { Asset } from '../../core/asset.ts';
 import type { SceneEdit } from './scene_edit.ts';
 
 export interface LogLine {
@@ -12,6 +13,7 @@ export interface LogLine {
 export type ToPlay =
     | { type: 'start'; files: Map<string, Uint8Array>; name: string; placeId: string; port: MessagePort }
     | { type: 'screen'; port: MessagePort } // another one, for the same world
+    | { type: 'assets'; assets: Asset[] }
     | { type: 'apply'; diff: PlayDiff }
     | { type: 'pause'; isPaused: boolean };
 

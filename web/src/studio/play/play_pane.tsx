@@ -4,6 +4,7 @@ import { effect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
+import type { Asset, AssetKind } from '../../core/asset.ts';
 import { Button } from '../../ui/parts.tsx';
 import type { ScriptDocument, ScriptFiles } from '../script/contract.ts';
 import { PlaceScripts } from '../script/place_scripts.ts';
@@ -44,6 +45,21 @@ function inPlace(before: ReadonlyMap<string, Uint8Array>, after: ReadonlyMap<str
     const [old, now] = [before.get('scene.json'), after.get('scene.json')];
     return Object.keys(changed).join() === 'scene.json' && old !== undefined && now !== undefined
         ? sceneEdit(old, now) : null;
+}
+
+const KINDS: Record<string, AssetKind> = {
+    png: 'png', jpg: 'jpeg', jpeg: 'jpeg', ogg: 'ogg', wav: 'wav', glb: 'glb', gltf: 'gltf', bin: 'bin',
+};
+
+// As a build lists them: by path, so that their numbers are those of the scene (core/wire/asset_names.h).
+function assetsOf(document: ScriptDocument): Asset[] {
+    return document.files().flatMap(({ path, hash }): Asset[] => {
+        const kind = path.startsWith('assets/') ? KINDS[/\.([^.]+)$/.exec(path)?.[1] ?? ''] : undefined;
+        return kind === undefined ? [] : [{
+            path, hash, kind, url: `/api/places/${encodeURIComponent(document.placeId ?? '')}/blob/${hash}`,
+            bytes: 0, width: 0, height: 0, triangles: 0, seconds: 0,
+        }];
+    }).sort((a, b) => a.path < b.path ? -1 : 1);
 }
 
 // One run of the place in a worker: what it was given last, and what has to be told to it.
@@ -87,6 +103,7 @@ class Run {
             this.given = files;
             if (!this.hasEnded) {
                 this.bridge.loadScene(files, port, { name: words.name, placeId: this.document.placeId ?? '' });
+                this.bridge.showAssets(assetsOf(this.document));
             }
         } catch (error) {
             const message = error instanceof Error ? error.message : String(error);
@@ -110,6 +127,7 @@ class Run {
                 const edit = inPlace(this.given, files, changed);
                 this.given = files;
                 this.tables = this.scripts.lineTables;
+                this.bridge.showAssets(assetsOf(this.document));
                 this.bridge.applyDiff({ files: changed, ...(edit === null ? {} : { edit }) });
             }
         } catch (error) {

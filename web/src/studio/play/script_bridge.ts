@@ -3,6 +3,7 @@
 // page in a frame, so both look and feel as players will have them.
 import { type Signal, signal } from '@preact/signals';
 
+import type { Asset } from '../../core/asset.ts';
 import type { FromPlay, PlayDiff, PlayNumbers, ToPlay } from './play_channel.ts';
 
 export type PlayMode = 'here' | 'server';
@@ -65,6 +66,11 @@ export class ScriptBridge {
         if (this.mode.value === 'here') {
             this.worker?.postMessage({ type: 'apply', diff });
         }
+    }
+
+    // Where the page that shows the game finds pictures, sounds and models.
+    showAssets(assets: Asset[]): void {
+        this.worker?.postMessage({ type: 'assets', assets });
     }
 
     pause(isPaused: boolean): void {

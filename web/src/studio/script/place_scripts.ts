@@ -103,6 +103,9 @@ export class PlaceScripts {
         files.set('place.json', utf8.encode(this.document.placeJson()));
         files.set('scene.json', utf8.encode(this.document.sceneJson()));
         const wanted = this.document.files().filter(({ path }) => others.includes(path) || this.isForWorld(path));
+        for (const { path } of this.document.files().filter((file) => file.path.startsWith('assets/'))) {
+            files.set(path, new Uint8Array()); // only their names matter to a world
+        }
         await Promise.all(wanted.map(async ({ path, hash }) => files.set(path, isScript(path)
             ? utf8.encode(await this.text(path, hash)) : await this.files.read(path))));
         if (this.document.files().some(({ path }) => isTypeScript(path))) {
