@@ -587,6 +587,13 @@ def test_edit_shares(program, _places, folder):
         for ticket in (kept, last):
             Editor(desk.up, desk.place, None, ticket=ticket).close()
 
+        # A content that no file names yet costs a row too.
+        used = good(ask(desk.up, "GET", "/api/me/quota", desk.ann))
+        for i in range(4):
+            good(desk.upload(b"%d" % i))
+        more = good(ask(desk.up, "GET", "/api/me/quota", desk.ann))
+        check(more["bytes_used"] - used["bytes_used"] == 4 * 513, f"{used} {more}")
+
         # Sockets that say nothing keep nobody out.
         silent = [WebSocket(desk.up.port, edit, PROTOCOL) for _ in range(50)]
         check(all(one.status == 101 for one in silent), "sockets")
