@@ -472,7 +472,8 @@
 #define EDIT_LOG_BYTES_MAX         (16u << 20)
 #define EDIT_PENDING_MAX           256 // transactions of one editor that are not confirmed yet
 #define EDIT_RENUMBERED_MAX        256 // ids of one editor that were taken, until the page knows
-#define EDIT_HASH_EVERY            64  // transactions between two hashes of the document
+#define EDIT_NUMBER_AHEAD_MAX      1000000 // of a transaction, after the editor's last one
+#define EDIT_HASH_EVERY            64      // transactions between two hashes of the document
 #define EDIT_TEXT_BYTES_MAX        JSON_BYTES_MAX
 #define EDIT_FRAGMENT_BYTES_MAX    (64u << 10) // of a message, in one frame of the socket
 #define EDIT_UP_BYTES_MAX          (EDIT_TRANSACTION_BYTES_MAX + EDIT_FRAGMENT_BYTES_MAX)

@@ -3,6 +3,7 @@
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
+#include "core/base/utf8.h"
 #include "core/edit/renumber.h"
 
 #include <stdio.h>
@@ -409,6 +410,16 @@ static Status catch_up(EditSession *session, uint32_t editor, const EditUp *up, 
     return status;
 }
 
+// Labels are shown to everybody, also in lists and logs.
+static Text clean_label(Text label, char out[EDIT_LABEL_BYTES_MAX + 1])
+{
+    ASSERT(label.bytes <= EDIT_LABEL_BYTES_MAX); // edit_up_read
+    memcpy(out, label.data, label.bytes);
+    out[label.bytes] = '\0';
+    utf8_clean(out);
+    return text_from(out);
+}
+
 static Status receive_ops(EditSession *session, uint32_t editor, const EditUp *up, EditError *error)
 {
     EditBuffer again = edit_buffer(session->heap, EDIT_INVERSE_BYTES_MAX);
@@ -416,7 +427,8 @@ static Status receive_ops(EditSession *session, uint32_t editor, const EditUp *u
     if (status != STATUS_OK) {
         status = edit_error(error, status, 0, "cannot be read: %s", status_text(status));
     } else {
-        Step step = {.editor = editor, .n = up->n, .label = up->label};
+        char label[EDIT_LABEL_BYTES_MAX + 1];
+        Step step = {.editor = editor, .n = up->n, .label = clean_label(up->label, label)};
         step.ops = again.bytes != 0 ? again.data : up->ops;
         step.ops_bytes = again.bytes != 0 ? again.bytes : up->ops_bytes;
         status = order(session, &step, error);
@@ -477,6 +489,11 @@ void edit_session_receive(EditSession *session, uint32_t editor, const uint8_t *
         session->counts.repeated += 1; // sent again after a lost connection
         return;
     }
+    if (up.n - at->n > EDIT_NUMBER_AHEAD_MAX) { // all that follow would look as if sent again
+        (void)edit_error(&error, STATUS_RANGE, 0, "has a number that is not the next one");
+        refuse(session, editor, up.n, &error);
+        return;
+    }
     at->n = up.n;
     const Status status = up.type == EDIT_UP_UNDO ? receive_undo(session, editor, &up, &error)
                                                   : receive_ops(session, editor, &up, &error);
@@ -496,7 +513,9 @@ void edit_session_refuse(EditSession *session, uint32_t editor, const uint8_t *b
     if (read == STATUS_OK && up.n <= at->n) {
         return; // it was decided before
     }
-    at->n = read == STATUS_OK ? up.n : at->n;
+    if (read == STATUS_OK && up.n - at->n <= EDIT_NUMBER_AHEAD_MAX) {
+        at->n = up.n;
+    }
     (void)edit_error(&error, status, 0, "%s", message);
     refuse(session, editor, read == STATUS_OK ? up.n : 0, &error);
 }

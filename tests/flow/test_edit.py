@@ -557,6 +557,65 @@ def test_edit_lost_rights(program, _places, folder):
         desk.up.kill()
 
 
+def test_edit_shares(program, _places, folder):
+    """Nobody takes what is there for all: numbers, labels, tickets, drafts, sockets."""
+    desk = Desk(program, folder)
+    try:
+        edit = f"/api/places/{desk.place}/edit"
+        editor = desk.editor()
+        # A number far ahead is refused, and the next one is good.
+        before = editor.n
+        n = editor.send(desk.rename(1, "far"), n=2**64 - 1)
+        check(editor.wait("refused", n=n)["message"], "n")
+        editor.n = before
+        # Labels speak to no terminal, and turn no text around.
+        told = editor.edit(desk.rename(1, "a"), label="a\x1b[2J\x07\u202eb")
+        check(told["label"] == "a?[2J??b", told)
+        history = good(ask(desk.up, "GET", f"/api/places/{desk.place}/ops", desk.ann))
+        check(history["ops"][-1]["label"] == told["label"], history)
+        other = desk.editor(desk.bob)
+        for text in ("\u202e", "\x1b", "fine"):
+            editor.say({"kind": "presence", "camera": [text]})
+        check(other.wait("presence")["camera"] == ["fine"], "presence")
+
+        # Tickets: the oldest of an account give way to its newer ones, and nobody else's.
+        first = desk.up.post(edit, None, desk.bob)[1]["ticket"]
+        kept = desk.up.post(edit, None, desk.ann)[1]["ticket"]
+        for _ in range(16):
+            last = desk.up.post(edit, None, desk.bob)[1]["ticket"]
+        refused_ticket(desk, first)
+        for ticket in (kept, last):
+            Editor(desk.up, desk.place, None, ticket=ticket).close()
+
+        # A content that no file names yet costs a row too.
+        used = good(ask(desk.up, "GET", "/api/me/quota", desk.ann))
+        for i in range(4):
+            good(desk.upload(b"%d" % i))
+        more = good(ask(desk.up, "GET", "/api/me/quota", desk.ann))
+        check(more["bytes_used"] - used["bytes_used"] == 4 * 513, f"{used} {more}")
+
+        # Sockets that say nothing keep nobody out.
+        silent = [WebSocket(desk.up.port, edit, PROTOCOL) for _ in range(50)]
+        check(all(one.status == 101 for one in silent), "sockets")
+        desk.editor(desk.bob).close()
+        for one in silent:
+            one.close()
+
+        # Drafts that somebody only opens make room for the next one; those with an editor do not.
+        opened = []
+        for i in range(9):
+            place = good(ask(desk.up, "POST", "/api/drafts", desk.bob, {"title": f"Draft {i}"}))["place_id"]
+            opened.append(place)
+            good(ask(desk.up, "POST", f"/api/places/{place}/edit", desk.bob))
+        wait_until(lambda: len(desk.processes()) == 9, f"{len(desk.processes())} processes")  # ann's too
+        held = [Editor(desk.up, place, desk.bob) for place in opened[:8]]
+        check(ask(desk.up, "POST", f"/api/places/{opened[8]}/edit", desk.bob)[0] == 503, "a ninth")
+        desk.editor().close()
+        held[0].close()
+    finally:
+        desk.up.kill()
+
+
 def test_edit_dev(program, _places, folder):
     """`sandlot dev DIR`: the same on a folder of one's own, without accounts."""
     place = os.path.join(folder, "mine")

@@ -5,6 +5,7 @@
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
+#include "core/base/utf8.h"
 #include "server/control/order/bans.h"
 #include "server/control/order/rights.h"
 #include "server/net/socket_pass.h"
@@ -303,6 +304,7 @@ static void name_editor(const EditDraft *draft, const Identity *who, char out[ED
 {
     const char *name = who->shown_name[0] != '\0' ? who->shown_name : who->name;
     snprintf(out, EDIT_LINK_NAME_BYTES, "%.64s", draft->serve->control != NULL ? name : "you");
+    utf8_clean(out);
 }
 
 // The number for whoever brings this ticket; 0: they may not come in, and `why` says so. The right
@@ -452,6 +454,7 @@ static void commit_rows(EditDraft *draft, const EditReport *report)
                                  .told = row->row,
                                  .bytes = row->row_bytes};
         memcpy(rows[i].label, row->label.data, row->label.bytes);
+        utf8_clean(rows[i].label); // the process may be anybody's
         bytes += row->row_bytes;
         draft->last_account = rows[i].maker_id != 0 ? rows[i].maker_id : draft->last_account;
     }

@@ -58,6 +58,8 @@ typedef struct EditDraft {
     EditMail *mail, **mail_end;
     EditCounts counts; // of the lives before, and of this one
     uint32_t editor_count;
+    uint64_t opened_by; // an account; 0: nobody
+    uint64_t used_ns;   // when somebody last opened it
 
     int event; // wakes the session thread
     pthread_t thread, file_thread;

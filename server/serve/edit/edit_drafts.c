@@ -200,7 +200,49 @@ static EditDraft *add_draft(Serve *serve, const char *place_id)
     return NULL;
 }
 
-Status edit_draft_open(Serve *serve, const char *place_id, EditFailure *failure)
+static bool is_open_by(const EditDraft *draft, uint64_t account)
+{
+    return draft != NULL && !draft->must_end && draft->state != EDIT_ENDED &&
+           (account == 0 || draft->opened_by == account);
+}
+
+// With the lock. The draft that nobody edits and that was opened longest ago makes room: of this
+// account, or of anybody (0). False: there is none.
+static bool close_idle(EditDrafts *all, uint64_t account)
+{
+    EditDraft *oldest = NULL;
+    for (uint32_t i = 0; i < EDIT_DRAFTS_MAX; i++) {
+        EditDraft *draft = all->drafts[i];
+        if (is_open_by(draft, account) && draft->editor_count == 0 && draft->users == 0 &&
+            draft->holds == NULL && (oldest == NULL || draft->used_ns < oldest->used_ns)) {
+            oldest = draft;
+        }
+    }
+    if (oldest != NULL) {
+        oldest->must_end = true;
+        wake(oldest);
+    }
+    return oldest != NULL;
+}
+
+// With the lock. May this account open one more, and is there a slot? A slot is free once one that
+// makes room has ended: *must_wait.
+static bool has_room(EditDrafts *all, uint64_t account, bool *must_wait)
+{
+    uint32_t own = 0, free_count = 0, ending = 0;
+    for (uint32_t i = 0; i < EDIT_DRAFTS_MAX; i++) {
+        own += account != 0 && is_open_by(all->drafts[i], account);
+        free_count += all->drafts[i] == NULL;
+        ending += all->drafts[i] != NULL && all->drafts[i]->must_end;
+    }
+    if (own >= EDIT_DRAFTS_EACH && !close_idle(all, account)) {
+        return false;
+    }
+    *must_wait = free_count == 0;
+    return free_count > 0 || ending > 0 || close_idle(all, 0);
+}
+
+Status edit_draft_open(Serve *serve, const char *place_id, uint64_t account, EditFailure *failure)
 {
     EditDrafts *all = serve->edits;
     const struct timespec until = time_after(OPEN_MS);
@@ -211,8 +253,18 @@ Status edit_draft_open(Serve *serve, const char *place_id, EditFailure *failure)
     while (!all->is_closing) {
         sweep(all);
         EditDraft **slot = find_slot(all, place_id);
-        draft = slot != NULL ? *slot : add_draft(serve, place_id);
-        if (draft == NULL || (draft->state != EDIT_ENDED && !draft->must_end)) {
+        bool must_wait = false;
+        if (slot == NULL && !has_room(all, account, &must_wait)) {
+            draft = NULL;
+            *failure = (EditFailure){.message = "too many drafts are edited now; close one, or try "
+                                                "again later"};
+            break;
+        }
+        draft = slot != NULL ? *slot : must_wait ? NULL : add_draft(serve, place_id);
+        if (slot == NULL && draft != NULL) {
+            draft->opened_by = account;
+        }
+        if (!must_wait && (draft == NULL || (draft->state != EDIT_ENDED && !draft->must_end))) {
             break;
         }
         // One that ends is on its way out; then it begins anew.
@@ -223,6 +275,7 @@ Status edit_draft_open(Serve *serve, const char *place_id, EditFailure *failure)
     }
     if (draft != NULL) {
         draft->users += 1;
+        draft->used_ns = clock_ns();
         while (draft->state == EDIT_OPENING &&
                pthread_cond_timedwait(&all->changed, &all->lock, &until) == 0) {
         }
@@ -330,11 +383,21 @@ Status edit_ticket_make(Serve *serve, const char *place_id, const Identity *who,
     Status status = STATUS_LIMIT;
     const uint64_t now = clock_ns();
     pthread_mutex_lock(&all->lock);
-    for (uint32_t i = 0; i < EDIT_TICKETS_MAX && status != STATUS_OK; i++) {
-        if (all->tickets[i].expires_ns < now) {
-            all->tickets[i] = ticket;
-            status = STATUS_OK;
+    struct EditTicket *slot = NULL, *oldest = NULL;
+    uint32_t own = 0;
+    for (uint32_t i = 0; i < EDIT_TICKETS_MAX; i++) {
+        struct EditTicket *at = &all->tickets[i];
+        if (at->expires_ns < now) {
+            slot = at;
+        } else if (ticket.who.account != 0 && at->who.account == ticket.who.account) {
+            own += 1;
+            oldest = oldest == NULL || at->expires_ns < oldest->expires_ns ? at : oldest;
         }
+    }
+    slot = own >= EDIT_TICKETS_EACH ? oldest : slot;
+    if (slot != NULL) {
+        *slot = ticket;
+        status = STATUS_OK;
     }
     pthread_mutex_unlock(&all->lock);
     return status;
@@ -542,7 +605,7 @@ static void recover_drafts(void *user, bool is_cancelled)
         const bool is_there = serve->drafts != NULL
                                   ? draft_exists(serve->drafts, recover->ids[i])
                                   : strcmp(serve->default_place, recover->ids[i]) == 0;
-        if (is_there && edit_draft_open(serve, recover->ids[i], &failure) != STATUS_OK) {
+        if (is_there && edit_draft_open(serve, recover->ids[i], 0, &failure) != STATUS_OK) {
             serve_log(LOG_WARN, "edit", "%s: changes that are not in its files yet: %s",
                       recover->ids[i], failure.message);
         }

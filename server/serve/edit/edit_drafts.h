@@ -21,9 +21,11 @@
 #include "server/serve/edit/edit_numbers.h"
 #include "server/serve/serve_inside.h"
 
-#define EDIT_DRAFTS_MAX  64
-#define EDIT_TICKETS_MAX 256
-#define EDIT_TICKET_MS   30000
+#define EDIT_DRAFTS_MAX   64
+#define EDIT_TICKETS_MAX  256
+#define EDIT_TICKET_MS    30000
+#define EDIT_DRAFTS_EACH  8  // that an account opens at once
+#define EDIT_TICKETS_EACH 16 // of an account; the oldest gives way
 
 typedef struct EditDrafts EditDrafts;
 
@@ -42,8 +44,10 @@ typedef struct EditFailure {
 } EditFailure;
 
 // Opens the draft, or finds it open. STATUS_MALFORMED: its texts cannot be read, and the failure
-// says where; STATUS_LIMIT: too many are open; STATUS_BLOCKED: it cannot be started now. Waits.
-MUST_USE Status edit_draft_open(Serve *serve, const char *place_id, EditFailure *failure);
+// says where; STATUS_BLOCKED: it cannot be started now. An account (0: nobody) opens
+// EDIT_DRAFTS_EACH at once; those without editors are closed for others. Waits.
+MUST_USE Status edit_draft_open(Serve *serve, const char *place_id, uint64_t account,
+                                EditFailure *failure);
 // A ticket for one connection to it, once, within EDIT_TICKET_MS. It gives no right: those are
 // asked when it is used. `who` may be NULL without accounts.
 MUST_USE Status edit_ticket_make(Serve *serve, const char *place_id, const Identity *who,

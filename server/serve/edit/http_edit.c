@@ -105,12 +105,13 @@ void serve_post_edit(void *user, HttpRequest *request, HttpResponse *response)
     if (!enter(serve, request, response, false, &ask)) {
         return;
     }
-    const Status status = edit_draft_open(serve, ask.place_id, &failure);
+    const Identity *who = serve->control != NULL ? serve_who(request) : NULL;
+    const Status status =
+        edit_draft_open(serve, ask.place_id, who != NULL ? who->account : 0, &failure);
     if (status != STATUS_OK) {
         refuse_open(request, response, status, &failure);
         return;
     }
-    const Identity *who = serve->control != NULL ? serve_who(request) : NULL;
     if (edit_ticket_make(serve, ask.place_id, who, ask.can_write, ticket) != STATUS_OK) {
         http_fail(request, response, 503, "busy", "too many tickets wait; try again");
         return;

@@ -6,6 +6,7 @@
 #include "core/base/check.h"
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
+#include "core/base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -320,6 +321,29 @@ static void forget(EditProcess *process, EditPerson *person)
     }
 }
 
+static void forget_silent(EditProcess *process, uint64_t number)
+{
+    for (uint32_t i = 0; i < process->silent_count; i++) {
+        if (process->silent[i] == number) {
+            memmove(&process->silent[i], &process->silent[i + 1],
+                    (process->silent_count - i - 1) * sizeof process->silent[0]);
+            process->silent_count -= 1;
+            return;
+        }
+    }
+}
+
+// A socket that says nothing takes nobody's place: the oldest of them gives way to a newcomer.
+static void add_silent(EditProcess *process, uint64_t number)
+{
+    if (process->silent_count == EDIT_SILENT_MAX) {
+        const uint64_t oldest = process->silent[0];
+        forget_silent(process, oldest);
+        sockets_close_number(process->sockets, oldest, EDIT_CLOSE_LATER);
+    }
+    process->silent[process->silent_count++] = number;
+}
+
 static void on_gone(void *user, uint64_t connection)
 {
     EditPerson *person = person_of(user, connection);
@@ -330,6 +354,7 @@ static void on_gone(void *user, uint64_t connection)
 
 static void on_closed(void *user, const SocketsOrigin *from)
 {
+    forget_silent(user, from->number);
     if (from->number != 0) {
         edit_report(user, &(EditReport){.type = EDIT_LINK_OVER, .number = from->number});
     }
@@ -415,6 +440,21 @@ static void take_hello(EditProcess *process, EditPerson *person, const JsonNode 
     edit_report(process, &ask);
 }
 
+// No text in it that could hide or change how others are shown; the writer escapes controls.
+static bool note_is_plain(void)
+{
+    const uint8_t *text = (const uint8_t *)note.text;
+    for (size_t i = 0; i < note.writer.at;) {
+        const size_t length = utf8_length(text + i, note.writer.at - i);
+        const bool is_escape = text[i] == '\\' && i + 1 < note.writer.at && text[i + 1] == 'u';
+        if (length == 0 || is_escape || utf8_is_hidden(utf8_code_point(text + i, length))) {
+            return false;
+        }
+        i += length;
+    }
+    return true;
+}
+
 static void take_presence(EditProcess *process, EditPerson *person, const JsonNode *root,
                           size_t bytes)
 {
@@ -434,6 +474,10 @@ static void take_presence(EditProcess *process, EditPerson *person, const JsonNo
             json_write_name(&note.json, members[i]);
             json_write_node(&note.json, node);
         }
+    }
+    if (!note_is_plain()) {
+        process->counts.presence_dropped += 1;
+        return;
     }
     note_to_all(process, person);
 }
@@ -578,8 +622,8 @@ static EditPerson *person_add(EditProcess *process, uint64_t connection)
 static bool on_message(void *user, uint64_t connection, const SocketsOrigin *from, bool text,
                        const uint8_t *bytes, size_t count)
 {
-    (void)from;
     EditProcess *process = user;
+    forget_silent(process, from->number);
     EditPerson *person = person_of(process, connection);
     person = person != NULL ? person : person_add(process, connection);
     if (person == NULL) {
@@ -608,7 +652,7 @@ Status edit_people_open(EditProcess *process)
                                    .closed = on_closed,
                                    .output = on_output,
                                    .taken = on_taken};
-    return sockets_create(process->epoll, EDIT_PEOPLE_MAX, &face, &process->sockets);
+    return sockets_create(process->epoll, EDIT_SOCKETS_MAX, &face, &process->sockets);
 }
 
 void edit_people_add(EditProcess *process, int socket, const uint8_t *bytes, size_t count)
@@ -616,6 +660,7 @@ void edit_people_add(EditProcess *process, int socket, const uint8_t *bytes, siz
     ByteReader reader = byte_reader(bytes, count);
     const SocketsOrigin from = {.number = byte_read_u64(&reader)};
     ASSERT(reader.status == STATUS_OK); // the host wrote it
+    add_silent(process, from.number);
     sockets_add(process->sockets, socket, &from, bytes + reader.at, count - reader.at,
                 process->now_ms);
 }

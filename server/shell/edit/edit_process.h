@@ -20,6 +20,8 @@
 #include "server/shell/world_socket.h"
 
 #define EDIT_PEOPLE_MAX   (EDIT_EDITORS_MAX + 16) // connections, also of those not let in yet
+#define EDIT_SILENT_MAX   16                      // of those, sockets without a first message
+#define EDIT_SOCKETS_MAX  256                     // with those that are being closed
 #define EDIT_HOLDS_MAX    32
 #define EDIT_KNOWN_BLOBS  64
 #define EDIT_ROWS_EACH    5000u       // between two checkpoints; two of them are kept
@@ -92,6 +94,8 @@ typedef struct EditProcess {
     EditDoc *doc;
     EditSession *session;
     EditPerson people[EDIT_PEOPLE_MAX];
+    uint64_t silent[EDIT_SILENT_MAX]; // the host's numbers, oldest first
+    uint32_t silent_count;
     EditWriter writers[EDIT_WRITERS_MAX];
     EditCounts counts, counts_told;
     uint64_t counts_ms;
