@@ -19,6 +19,9 @@ export type Side = 'insert' | 'tree';
 const PROBLEMS_MS = 350;
 const NOTICE_MS = 6000;
 
+const NARROW = '(max-width: 800px)'; // as studio.css has it
+export const isNarrow = (): boolean => matchMedia(NARROW).matches;
+
 export class Studio {
     readonly place: string;
     readonly document: StudioDocument;
@@ -45,12 +48,12 @@ export class Studio {
     readonly notice = signal('');
     readonly panel = signal<Panel | null>(null);
     readonly side = signal<Side>('insert');
-    readonly dialog = signal<'palette' | 'publish' | 'keys' | 'settings' | null>(null);
+    readonly dialog = signal<'palette' | 'publish' | 'keys' | 'script' | null>(null);
     readonly open = signal<{ path: string; line: number } | null>(null); // a script
     readonly playing = signal(false);
     readonly tour = signal(-1); // the step; -1: not now
-    readonly showsInspector = signal(true);
-    readonly showsSide = signal(true);
+    readonly showsInspector = signal(!isNarrow()); // where there is no room for it beside the picture, it is opened by a button
+    readonly showsSide = signal(!isNarrow());
     view: Viewport | null = null;
     readonly scriptDocument: ScriptDocument; // what the code editor and the play-test see
     private problemTimer = 0;

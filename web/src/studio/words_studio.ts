@@ -73,6 +73,25 @@ const english = {
     noWebGl: 'This browser cannot draw the place (it has no WebGL). The lists and the inspector work.',
     scripts: 'Scripts',
     noScripts: 'There are none yet. A coin, a door or a lift brings one.',
+    newScript: {
+        title: 'New script',
+        name: 'Name',
+        nameRule: 'A name begins with a letter and has letters, digits and _ only, at most 40.',
+        taken: (path: string) => `${path} is there already.`,
+        where: 'What is it for?',
+        services: {
+            Workspace: 'What a thing does (Workspace)', ServerScriptService: 'The rules of the game, on the server (ServerScriptService)',
+            ReplicatedStorage: 'A module that other scripts use (ReplicatedStorage)',
+        },
+        give: (number: number) => `Give it to what is selected (${count(number, 'thing', 'things')})`,
+        make: 'Make it',
+        step: (path: string) => `New ${path}`,
+        texts: {
+            Workspace: (name: string) => `-- ${name}: what a thing does. The functions here are called when something happens to it.\nfunction OnTouch(self, other)\n    local player = other.Player\n    if player then\n        Chat.Send("Hello!", player)\n    end\nend\n`,
+            ServerScriptService: (name: string) => `-- ${name}: rules of the game. This runs on the server.\nfunction onStart()\n    print("${name} runs")\nend\n`,
+            ReplicatedStorage: (name: string) => `-- ${name}: a module. Others write: local ${name} = require("ReplicatedStorage/${name}")\nlocal ${name} = {}\n\nreturn ${name}\n`,
+        },
+    },
     openScript: (path: string) => `Open ${path}`,
     kits: {
         block: { name: 'Block', entity: 'Block', about: 'A block to stand on.' },
@@ -102,6 +121,7 @@ const english = {
     pickColour: (label: string) => `${label}: choose`,
     colourLabel: 'Colour',
     notJson: 'This is not valid JSON; nothing was changed.',
+    notSet: (range: string) => `Not set. ${range}.`,
     rangeOf: (low: number | undefined, high: number | undefined) =>
         low === undefined || high === undefined ? 'A number or a sum, such as 2*3+1' : `A number from ${low} to ${high}, or a sum`,
     sections: {
