@@ -10,6 +10,7 @@ import type { Link } from './link.ts';
 import { consoleLog } from './play/console.ts';
 import type { Schema } from './schema.ts';
 import type { ScriptDocument } from './script/contract.ts';
+import { scriptsSaved } from './script/open_texts.ts';
 import type { Viewport } from './view/viewport.ts';
 
 export type Tool = 'select' | 'move' | 'rotate' | 'scale' | 'terrain';
@@ -72,7 +73,8 @@ export class Studio {
         return state.value === 'offline' || state.value === 'refused' ? 'offline' as const
             : blocked.value !== null ? 'blocked' as const
                 : !canWrite.value ? 'reading' as const
-                    : state.value === 'connecting' || waiting.value > 0 ? 'saving' as const : 'saved' as const;
+                    : scriptsSaved.value === 'unsaved' ? 'unsaved' as const
+                        : state.value === 'connecting' || waiting.value > 0 ? 'saving' as const : scriptsSaved.value;
     });
 
     constructor(place: string, document: StudioDocument, files: Files, link: Link, schema: Schema) {

@@ -160,12 +160,14 @@ const english = {
     unused: 'not used in the scene',
     deleteFile: (path: string) => `Delete ${path}`,
     savedStates: {
-        saved: 'Saved', saving: 'Saving …', offline: 'Offline', blocked: 'Not written', reading: 'Read only',
+        saved: 'Saved', saving: 'Saving …', offline: 'Offline', blocked: 'Not written', unsaved: 'A script is not saved', reading: 'Read only',
     },
     savedHints: {
         saved: 'Everything is stored on the server.', saving: 'Changes are on their way to the server.',
         offline: 'The server cannot be reached. Changes are kept in this page and sent when it is back.',
-        blocked: 'A file was changed outside and cannot be read. See Problems.', reading: 'You may look, but not change anything.',
+        blocked: 'A file was changed outside and cannot be read. See Problems.',
+        unsaved: 'A script could not be saved, or somebody else has changed it. The editor says which and why.',
+        reading: 'You may look, but not change anything.',
     },
     problemCount: (number: number) => number === 0 ? 'No problems' : count(number, 'problem', 'problems'),
     selectedOf: (selected: number, all: number) => selected === 0 ? count(all, 'thing', 'things') : `${whole.format(selected)} of ${whole.format(all)} selected`,
