@@ -318,6 +318,36 @@ step('every panel can be used by everybody (axe), in both themes and on a tablet
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is cut off');
 });
 
+step('a new script is made by a form, a wrong number is said, and a telephone has the picture', async () => {
+    const { page } = own;
+    await page.setViewportSize({ width: 375, height: 700 });
+    await openStudio(own);
+    assert.equal(await page.locator('.left, .inspector').count(), 0, 'nothing covers the picture');
+    await shot(page, 'phone');
+    const right = await page.locator('.toolbar .publish').evaluate((button) => button.getBoundingClientRect().right);
+    assert.ok(right <= 375, `Publish ends at ${right}`);
+    await page.click('[data-command=inspector]');
+    const players = page.locator('input[aria-label="Players at most"]');
+    await players.fill('-5');
+    await players.press('Enter');
+    await page.waitForSelector('.number-wrong:has-text("Not set")');
+    await page.click('[data-command=sidebar]');
+    assert.equal(await page.locator('.inspector').count(), 0, 'one at a time');
+    await page.click('[data-command=new-script]');
+    await page.fill('#script-name', 'My script');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#script-said:has-text("letters")');
+    await page.fill('#script-name', 'Rules');
+    await page.click('input[value=ServerScriptService]');
+    await checkAccessible(page, 'new script');
+    await page.click('.new-script button[type=submit]');
+    await page.waitForSelector('.script-pane, .cm-editor');
+    await until('it is a file', () => studio(page, () => window.studio.files.hashOf('ServerScriptService/Rules.lua') !== null));
+    await saved(page);
+    await page.setViewportSize(SMALL);
+    await openStudio(own);
+});
+
 step('publishes with notes and a thumbnail, and the link leads to the place', async () => {
     const { page } = own;
     await page.setViewportSize(SMALL);

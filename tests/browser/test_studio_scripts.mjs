@@ -154,6 +154,7 @@ test('two people and one file: both texts are shown, and a person chooses', asyn
         await page.keyboard.type(`-- mine ${number}\n`, { delay: 0 });
         const theirs = await ask('PUT', url, `-- theirs ${number}\nfunction OnTouch() end\n`, { 'If-Match': tag });
         assert.ok(theirs.status < 300, theirs.text); // before this page has saved
+        await page.locator('.status .saved', { hasText: 'A script is not saved' }).waitFor();
         await page.getByRole('button', { name: 'Compare and choose' }).click();
         await page.locator('.cm-merge-b').waitFor();
         await shot('conflict');

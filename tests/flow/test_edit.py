@@ -134,6 +134,8 @@ def test_edit_together(program, _places, folder):
         again = desk.editor(desk.bob, epoch=second.epoch, seq=second.seq, resume=second.welcome["resume"])
         check(not again.welcome["document"] and again.editor == second.editor, again.welcome)
         check([one["label"] for one in again.told] == ["Test"] * len(again.told) and again.told, again.told)
+        undone = [one["undone"] for one in good(ask(desk.up, "GET", f"/api/places/{desk.place}/ops", desk.ann))["ops"]]
+        check(mine["seq"] in undone, undone)
         history = good(ask(desk.up, "GET", f"/api/places/{desk.place}/ops?from=20&limit=2", desk.ann))
         check([one["seq"] for one in history["ops"]] == [21, 22] and history["next"] == 22, history)
         check(history["ops"][0]["label"] == "Test" and history["ops"][0]["by"] and history["ops"][0]["undone"] == 0, history)

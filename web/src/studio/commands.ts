@@ -2,7 +2,7 @@
 // the same names. A key is written as it is shown: "Ctrl+Shift+G". On a Mac Ctrl means the command key too.
 import type { EntityRecord, Op, Triple } from './document.ts';
 import { KITS, insertKit } from './kits.ts';
-import type { Panel, Side, Studio, Tool } from './state.ts';
+import { isNarrow, type Panel, type Side, type Studio, type Tool } from './state.ts';
 import { round } from './view/gizmo.ts';
 import { words } from './words_studio.ts';
 
@@ -198,13 +198,20 @@ export const COMMANDS: readonly Command[] = [
     })),
     side('insert', 'Shift+I'), side('tree', 'Shift+H'),
     panel('problems', 'Shift+P'), panel('console', 'Shift+C'), panel('assets', 'Shift+A'), panel('history', 'Shift+U'),
-    { id: 'inspector', name: words.inspector, key: 'Shift+N', run: ({ showsInspector }) => { showsInspector.value = !showsInspector.value; } },
-    { id: 'sidebar', name: words.sidebar, key: 'Shift+B', run: ({ showsSide }) => { showsSide.value = !showsSide.value; } },
+    { id: 'inspector', name: words.inspector, key: 'Shift+N', run: (studio) => {
+        studio.showsInspector.value = !studio.showsInspector.value;
+        studio.showsSide.value &&= !isNarrow() || !studio.showsInspector.value;
+    } },
+    { id: 'sidebar', name: words.sidebar, key: 'Shift+B', run: (studio) => {
+        studio.showsSide.value = !studio.showsSide.value;
+        studio.showsInspector.value &&= !isNarrow() || !studio.showsSide.value;
+    } },
     { id: 'settings', name: words.settings, key: 'Shift+O', run: (studio) => { studio.select([]); studio.showsInspector.value = true; } },
     { id: 'play', name: words.play, key: 'F5', run: (studio) => {
         studio.playing.value = !studio.playing.value;
         studio.panel.value = studio.playing.value ? 'console' : studio.panel.value;
     } },
+    { id: 'new-script', name: words.newScript.title, key: 'Shift+K', run: ({ dialog }) => { dialog.value = 'script'; }, can: mayWrite },
     { id: 'publish', name: words.publish, key: 'Ctrl+Shift+P', run: ({ dialog }) => { dialog.value = 'publish'; } },
     { id: 'save', name: words.save, key: 'Ctrl+S', run: (studio) => studio.say(words.savedStates[studio.saved.value]) },
     { id: 'palette', name: words.palette, key: 'Ctrl+K', run: ({ dialog }) => { dialog.value = 'palette'; } },

@@ -10,6 +10,7 @@ import type { Link } from './link.ts';
 import { consoleLog } from './play/console.ts';
 import type { Schema } from './schema.ts';
 import type { ScriptDocument } from './script/contract.ts';
+import { scriptsSaved } from './script/open_texts.ts';
 import type { Viewport } from './view/viewport.ts';
 
 export type Tool = 'select' | 'move' | 'rotate' | 'scale' | 'terrain';
@@ -18,6 +19,9 @@ export type Side = 'insert' | 'tree';
 
 const PROBLEMS_MS = 350;
 const NOTICE_MS = 6000;
+
+const NARROW = '(max-width: 800px)'; // as studio.css has it
+export const isNarrow = (): boolean => matchMedia(NARROW).matches;
 
 export class Studio {
     readonly place: string;
@@ -45,12 +49,12 @@ export class Studio {
     readonly notice = signal('');
     readonly panel = signal<Panel | null>(null);
     readonly side = signal<Side>('insert');
-    readonly dialog = signal<'palette' | 'publish' | 'keys' | 'settings' | null>(null);
+    readonly dialog = signal<'palette' | 'publish' | 'keys' | 'script' | null>(null);
     readonly open = signal<{ path: string; line: number } | null>(null); // a script
     readonly playing = signal(false);
     readonly tour = signal(-1); // the step; -1: not now
-    readonly showsInspector = signal(true);
-    readonly showsSide = signal(true);
+    readonly showsInspector = signal(!isNarrow()); // where there is no room for it beside the picture, it is opened by a button
+    readonly showsSide = signal(!isNarrow());
     view: Viewport | null = null;
     readonly scriptDocument: ScriptDocument; // what the code editor and the play-test see
     private problemTimer = 0;
@@ -69,7 +73,8 @@ export class Studio {
         return state.value === 'offline' || state.value === 'refused' ? 'offline' as const
             : blocked.value !== null ? 'blocked' as const
                 : !canWrite.value ? 'reading' as const
-                    : state.value === 'connecting' || waiting.value > 0 ? 'saving' as const : 'saved' as const;
+                    : scriptsSaved.value === 'unsaved' ? 'unsaved' as const
+                        : state.value === 'connecting' || waiting.value > 0 ? 'saving' as const : scriptsSaved.value;
     });
 
     constructor(place: string, document: StudioDocument, files: Files, link: Link, schema: Schema) {

@@ -73,6 +73,25 @@ const english = {
     noWebGl: 'This browser cannot draw the place (it has no WebGL). The lists and the inspector work.',
     scripts: 'Scripts',
     noScripts: 'There are none yet. A coin, a door or a lift brings one.',
+    newScript: {
+        title: 'New script',
+        name: 'Name',
+        nameRule: 'A name begins with a letter and has letters, digits and _ only, at most 40.',
+        taken: (path: string) => `${path} is there already.`,
+        where: 'What is it for?',
+        services: {
+            Workspace: 'What a thing does (Workspace)', ServerScriptService: 'The rules of the game, on the server (ServerScriptService)',
+            ReplicatedStorage: 'A module that other scripts use (ReplicatedStorage)',
+        },
+        give: (number: number) => `Give it to what is selected (${count(number, 'thing', 'things')})`,
+        make: 'Make it',
+        step: (path: string) => `New ${path}`,
+        texts: {
+            Workspace: (name: string) => `-- ${name}: what a thing does. The functions here are called when something happens to it.\nfunction OnTouch(self, other)\n    local player = other.Player\n    if player then\n        Chat.Send("Hello!", player)\n    end\nend\n`,
+            ServerScriptService: (name: string) => `-- ${name}: rules of the game. This runs on the server.\nfunction onStart()\n    print("${name} runs")\nend\n`,
+            ReplicatedStorage: (name: string) => `-- ${name}: a module. Others write: local ${name} = require("ReplicatedStorage/${name}")\nlocal ${name} = {}\n\nreturn ${name}\n`,
+        },
+    },
     openScript: (path: string) => `Open ${path}`,
     kits: {
         block: { name: 'Block', entity: 'Block', about: 'A block to stand on.' },
@@ -102,6 +121,7 @@ const english = {
     pickColour: (label: string) => `${label}: choose`,
     colourLabel: 'Colour',
     notJson: 'This is not valid JSON; nothing was changed.',
+    notSet: (range: string) => `Not set. ${range}.`,
     rangeOf: (low: number | undefined, high: number | undefined) =>
         low === undefined || high === undefined ? 'A number or a sum, such as 2*3+1' : `A number from ${low} to ${high}, or a sum`,
     sections: {
@@ -140,12 +160,14 @@ const english = {
     unused: 'not used in the scene',
     deleteFile: (path: string) => `Delete ${path}`,
     savedStates: {
-        saved: 'Saved', saving: 'Saving …', offline: 'Offline', blocked: 'Not written', reading: 'Read only',
+        saved: 'Saved', saving: 'Saving …', offline: 'Offline', blocked: 'Not written', unsaved: 'A script is not saved', reading: 'Read only',
     },
     savedHints: {
         saved: 'Everything is stored on the server.', saving: 'Changes are on their way to the server.',
         offline: 'The server cannot be reached. Changes are kept in this page and sent when it is back.',
-        blocked: 'A file was changed outside and cannot be read. See Problems.', reading: 'You may look, but not change anything.',
+        blocked: 'A file was changed outside and cannot be read. See Problems.',
+        unsaved: 'A script could not be saved, or somebody else has changed it. The editor says which and why.',
+        reading: 'You may look, but not change anything.',
     },
     problemCount: (number: number) => number === 0 ? 'No problems' : count(number, 'problem', 'problems'),
     selectedOf: (selected: number, all: number) => selected === 0 ? count(all, 'thing', 'things') : `${whole.format(selected)} of ${whole.format(all)} selected`,

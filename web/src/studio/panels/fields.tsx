@@ -1,5 +1,6 @@
 // Fields of the inspector, one for each type of member. A value that differs among what is selected is shown
 // as such, and typing sets it for all. What cannot be read stays in its field and is said below it.
+import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 
@@ -46,7 +47,7 @@ function NumberField({ value, label, low, high, whole, describedBy, set }: {
             set(result);
         }
     };
-    return (
+    return (<>
         <input type="text" inputMode="decimal" autocomplete="off" aria-label={label} aria-invalid={isWrong}
             aria-describedby={describedBy} title={isWrong ? words.rangeOf(low, high) : label}
             value={typed ?? shown(value)} placeholder={value === MIXED ? words.mixed : ''}
@@ -60,7 +61,8 @@ function NumberField({ value, label, low, high, whole, describedBy, set }: {
                     setWrong(false);
                 }
             }} />
-    );
+        {isWrong && <span class="wrong number-wrong" role="alert">{words.notSet(words.rangeOf(low, high))}</span>}
+    </>);
 }
 
 const AXES = ['x', 'y', 'z', 'w'] as const;
@@ -106,7 +108,18 @@ function ColourField({ value, label, describedBy, set }: FieldProps): JSX.Elemen
     );
 }
 
-function TextField({ value, label, describedBy, set, long = false }: FieldProps & { long?: boolean }): JSX.Element {
+// The files of the place that a member can name, by how their names end.
+export const assetNames = signal<readonly string[]>([]);
+const ASSET_LISTS: Record<string, string> = { texture: 'names-of-pictures', model: 'names-of-models' };
+function AssetNames({ member }: { member: string }): JSX.Element {
+    const wanted = member === 'model' ? /\.(?:glb|gltf)$/ : /\.(?:png|jpe?g)$/;
+    return (
+        <datalist id={ASSET_LISTS[member]}>{assetNames.value.filter((path) => wanted.test(path)).map((path) =>
+            <option key={path} value={path.replace(/^assets\//, '')} />)}</datalist>
+    );
+}
+
+function TextField({ member, value, label, describedBy, set, long = false }: FieldProps & { long?: boolean }): JSX.Element {
     const [typed, setTyped] = useState<string | null>(null);
     const commit = (text: string): void => {
         setTyped(null);
@@ -115,7 +128,7 @@ function TextField({ value, label, describedBy, set, long = false }: FieldProps 
         }
     };
     const own = {
-        'aria-label': label, 'aria-describedby': describedBy, spellcheck: false,
+        'aria-label': label, 'aria-describedby': describedBy, spellcheck: false, list: ASSET_LISTS[member.name],
         value: typed ?? (value === MIXED ? '' : shown(value)), placeholder: value === MIXED ? words.mixed : '',
     };
     return long
@@ -211,7 +224,7 @@ function Control(props: FieldProps): JSX.Element {
                     {(member.choices ?? []).map((each) => <option key={each} value={each}>{words.choices[each] ?? each}</option>)}
                 </select>
             );
-        case 'text': return <TextField {...props} />;
+        case 'text': return <><TextField {...props} />{ASSET_LISTS[member.name] !== undefined && <AssetNames member={member.name} />}</>;
         case 'texts': return <TagsField {...props} />;
         case 'json': return member.name === 'parameters' ? <ParametersField {...props} /> : <JsonField {...props} />;
         default: return <JsonField {...props} />;

@@ -1,12 +1,12 @@
 // The members of what is selected, made from the schema of the server; of the place itself if nothing is.
 import type { JSX } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 
 import { TYPES, type Op } from '../document.ts';
 import { valueOf, type Member } from '../schema.ts';
 import type { Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
-import { Field, MIXED, labelOf } from './fields.tsx';
+import { Field, MIXED, assetNames, labelOf } from './fields.tsx';
 
 // Where a member is shown. What is named by no section comes last.
 const SECTIONS: readonly [string, RegExp][] = [
@@ -76,6 +76,8 @@ export function Inspector({ studio }: { studio: Studio }): JSX.Element {
     const ids = studio.selection.value;
     studio.changed.value;
     studio.configured.value;
+    useEffect(() => { assetNames.value = studio.document.files().map(({ path }) => path).filter((path) => path.startsWith('assets/')); },
+        [studio.filed.value]);
     const isPlace = ids.length === 0;
     const records = isPlace ? [studio.document.settings()] : ids.slice(0, 500).map((id) => studio.document.entity(id));
     const types = new Set(records.map((record) => String(record.type ?? 'part')));

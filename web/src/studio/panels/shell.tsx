@@ -12,6 +12,7 @@ import { Viewport } from '../view/viewport.ts';
 import { words } from '../words_studio.ts';
 import { Bottom } from './bottom.tsx';
 import { Inspector } from './inspector.tsx';
+import { NewScript } from './new_script.tsx';
 import { Keys, Palette } from './palette.tsx';
 import { Publish } from './publish.tsx';
 import { Status } from './status.tsx';
@@ -163,6 +164,7 @@ export function Shell({ studio }: { studio: Studio }): JSX.Element {
             <Status studio={studio} />
             {dialog.value === 'palette' && <Palette studio={studio} close={close} />}
             {dialog.value === 'keys' && <Keys close={close} />}
+            {dialog.value === 'script' && <NewScript studio={studio} close={close} />}
             {dialog.value === 'publish' && <Publish studio={studio} close={close} />}
         </div>
     );

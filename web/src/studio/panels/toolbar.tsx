@@ -8,12 +8,12 @@ import { colourOfEditor } from '../view/viewport.ts';
 import { words } from '../words_studio.ts';
 import { Sign } from './icons.tsx';
 
-export function CommandButton({ studio, id, sign, pressed, label, disabled = false }: {
-    studio: Studio; id: string; sign: string; pressed?: boolean; label?: string; disabled?: boolean;
+export function CommandButton({ studio, id, sign, pressed, label, disabled = false, isNarrow = false }: {
+    studio: Studio; id: string; sign: string; pressed?: boolean; label?: string; disabled?: boolean; isNarrow?: boolean;
 }): JSX.Element {
     const { name, key, run } = commandOf(id);
     return (
-        <button type="button" class={label === undefined ? 'tool' : 'tool labelled'} title={`${name} (${key})`}
+        <button type="button" class={`tool${label === undefined ? '' : ' labelled'}${isNarrow ? ' narrow' : ''}`} title={`${name} (${key})`}
             aria-label={label === undefined ? name : undefined} aria-keyshortcuts={key.replace('Ctrl', 'Control')}
             aria-pressed={pressed} disabled={disabled} data-command={id} onClick={() => run(studio)}>
             <Sign name={sign} />{label !== undefined && <span>{label}</span>}
@@ -87,6 +87,8 @@ export function Toolbar({ studio }: { studio: Studio }): JSX.Element {
                 <CommandButton studio={studio} id="redo" sign="redo" disabled={!studio.document.canRedo || !canWrite} />
             </div>
             <CommandButton studio={studio} id="look-all" sign="all" />
+            <CommandButton studio={studio} id="sidebar" sign="side" pressed={studio.showsSide.value} isNarrow />
+            <CommandButton studio={studio} id="inspector" sign="inspector" pressed={studio.showsInspector.value} isNarrow />
             <span class="space" />
             <People studio={studio} />
             <CommandButton studio={studio} id="palette" sign="search" />

@@ -18,6 +18,8 @@ function Scripts({ studio }: { studio: Studio }): JSX.Element {
                 {scripts.map(({ path }) => (
                     <li key={path}><button type="button" onClick={() => studio.openScript(path)}>{path}</button></li>
                 ))}
+                <li><button type="button" class="button quiet small" disabled={!studio.link.canWrite.value} data-command="new-script"
+                    onClick={() => { studio.dialog.value = 'script'; }}>{words.newScript.title}</button></li>
                 {scripts.length === 0 && <li class="soft">{words.noScripts}</li>}
             </ul>
         </>

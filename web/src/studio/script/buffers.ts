@@ -5,12 +5,12 @@
 //                    ▲                ├─▶ failed    (shown; tried again with the next key or by hand)
 //                    └────────────────┴─▶ conflict  (a person chooses; nothing is written until then)
 import { type EditorState, Text } from '@codemirror/state';
-import { type Signal, signal } from '@preact/signals';
+import { effect, type Signal, signal } from '@preact/signals';
 
 import type { Diagnostic } from '../../core/bridge.ts';
 import { isConflict, type ScriptDocument, type ScriptFiles } from './contract.ts';
 import { hashOf } from './hash.ts';
-import { offerOpenTexts } from './open_texts.ts';
+import { offerOpenTexts, scriptsSaved } from './open_texts.ts';
 import { words } from './words_script.ts';
 
 const SAVE_MS = 700; // after the last key
@@ -198,6 +198,11 @@ export class Workspace {
         this.document = document;
         this.files = files;
         offerOpenTexts(document, (path) => this.find(path)?.content());
+        effect(() => {
+            const kinds = this.open.value.map(({ save }) => save.value.kind);
+            scriptsSaved.value = kinds.some((kind) => kind === 'failed' || kind === 'conflict') ? 'unsaved'
+                : kinds.some((kind) => kind !== 'saved') ? 'saving' : 'saved';
+        });
         document.on('files', () => this.look());
         document.onWriters?.(() => { this.change.value = this.change.peek() + 1; });
         globalThis.addEventListener?.('beforeunload', (event) => {

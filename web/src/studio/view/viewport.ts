@@ -25,8 +25,8 @@ const FIRST_M = 24; // around the first spawn, for the first picture
 const SIGHT_RAYS = 9; // in each direction, to find out whether there is anything in view
 const SIGHT_M = 500;
 const SELECTED = 0xffc233;
-// Others are told apart by these, in the order of their numbers (Okabe and Ito).
-export const EDITOR_COLOURS = ['#56b4e9', '#e69f00', '#33c79a', '#f0e442', '#ff8a3d', '#e7a3c8', '#8fb8ff', '#ffffff'];
+// Others are told apart by these, in the order of their numbers. None is near the colour of one's own selection.
+export const EDITOR_COLOURS = ['#56b4e9', '#ff6fb1', '#33c79a', '#b58cff', '#e0533d', '#8be0e8', '#8fb8ff', '#ffffff'];
 export const colourOfEditor = (editor: number): string =>
     EDITOR_COLOURS[(editor - 1 + EDITOR_COLOURS.length) % EDITOR_COLOURS.length] ?? '#ffffff';
 

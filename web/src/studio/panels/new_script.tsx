@@ -1,0 +1,59 @@
+// A new script: where it runs, and its name. A script of the Workspace can be given to what is selected.
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+
+import { Dialog } from '../../ui/parts.tsx';
+import type { Op } from '../document.ts';
+import type { Studio } from '../state.ts';
+import { words } from '../words_studio.ts';
+
+const SERVICES = ['Workspace', 'ServerScriptService', 'ReplicatedStorage'] as const;
+type Service = typeof SERVICES[number];
+const NAME = /^[A-Za-z][A-Za-z0-9_]{0,39}$/;
+
+async function make(studio: Studio, path: string, service: Service, name: string, isGiven: boolean): Promise<void> {
+    const { document: doc, files } = studio;
+    const hash = await files.store(new TextEncoder().encode(words.newScript.texts[service](name)));
+    const given: Op[] = isGiven ? [{ op: 'set', member: 'scriptRef.path', ids: [...studio.selection.value], value: path }] : [];
+    if (doc.edit(words.newScript.step(path), [{ op: 'file', path, hash, known: null }, ...given])) {
+        studio.openScript(path);
+    }
+}
+
+export function NewScript({ studio, close }: { studio: Studio; close: () => void }): JSX.Element {
+    const [service, setService] = useState<Service>('Workspace');
+    const [name, setName] = useState('');
+    const [wantsGiven, setGiven] = useState(true);
+    const [said, setSaid] = useState('');
+    const chosen = studio.selection.value.length;
+    const canGive = service === 'Workspace' && chosen > 0;
+    const path = `${service}/${name.trim()}.lua`;
+    const submit = (event: Event): void => {
+        event.preventDefault();
+        if (!NAME.test(name.trim())) {
+            setSaid(words.newScript.nameRule);
+        } else if (studio.files.hashOf(path) !== null) {
+            setSaid(words.newScript.taken(path));
+        } else {
+            make(studio, path, service, name.trim(), canGive && wantsGiven).then(close, (cause: unknown) => setSaid(String((cause as Error).message)));
+        }
+    };
+    return (
+        <Dialog title={words.newScript.title} onClose={close}>
+            <form class="publish-form new-script" onSubmit={submit}>
+                <label for="script-name">{words.newScript.name}</label>
+                <input id="script-name" type="text" autocomplete="off" spellcheck={false} value={name} aria-invalid={said !== ''}
+                    aria-describedby="script-said" onInput={(event) => { setName(event.currentTarget.value); setSaid(''); }} />
+                <fieldset class="who">
+                    <legend>{words.newScript.where}</legend>
+                    {SERVICES.map((each) => <label key={each}><input type="radio" name="service" value={each} checked={service === each}
+                        onChange={() => setService(each)} /> {words.newScript.services[each]}</label>)}
+                </fieldset>
+                {canGive && <label><input type="checkbox" checked={wantsGiven}
+                    onChange={(event) => setGiven(event.currentTarget.checked)} /> {words.newScript.give(chosen)}</label>}
+                <p id="script-said" class="wrong" role="alert">{said}</p>
+                <p class="ways"><button type="submit" class="button">{words.newScript.make}</button></p>
+            </form>
+        </Dialog>
+    );
+}
