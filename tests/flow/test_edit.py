@@ -325,6 +325,13 @@ def test_edit_killed(program, _places, folder):
             wait_until(lambda life=life: desk.names() == {1: f"told{life}", 2: f"perhaps{life}"},
                        f"the files of life {life}: {desk.names()}")
 
+        # One that hangs is ended too, and holds up nobody for long.
+        hung = desk.processes()
+        os.kill(hung[0], signal.SIGSTOP)
+        wait_until(lambda: desk.processes() not in ([], hung), "another process")
+        expect_end(editor)
+        editor = Editor(desk.up, desk.place, desk.ann, epoch=editor.epoch, seq=editor.seq)
+
         # kill -9 of the server right after something was told: the files follow at the next start,
         # also if nobody edits; and it can still be undone.
         good(desk.upload(b"print(1)"))

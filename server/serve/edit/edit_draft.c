@@ -28,6 +28,7 @@
 #define END_MS       2000   // to write what is left
 #define CHECK_MS     3000   // whether editors still may, if nobody said that it changed
 #define SEATS_EACH   8      // connections of one account at once
+#define HUNG_MS      8000   // without a sign of life
 #define LIVES_MAX    5      // that end within LIFE_MS
 #define LIFE_MS      30000
 // An honest process makes a checkpoint long before.
@@ -619,6 +620,7 @@ static bool hear_process(EditDraft *draft)
         if (status == STATUS_NOT_FOUND) {
             return true;
         }
+        draft->heard_ms = now_ms();
         const bool is_good = status == STATUS_OK && take_report(draft, &message);
         if (status == STATUS_OK && message.descriptor >= 0) {
             close(message.descriptor);
@@ -825,6 +827,7 @@ static void live(EditDraft *draft)
     }
     repeat_holds(draft);
     draft->idle_ms = now_ms();
+    draft->heard_ms = draft->idle_ms + START_MS; // it reads its log first
     for (bool is_running = true; is_running && !must_end(draft) && !is_idle(draft);) {
         if (channel_flush(&draft->channel) == STATUS_TRUNCATED) {
             break;
@@ -834,9 +837,15 @@ static void live(EditDraft *draft)
         pass_mail(draft);
         is_running = hear_process(draft);
         pthread_mutex_lock(&draft->serve->edits->lock);
+        const bool is_open = draft->state == EDIT_OPEN;
         const bool is_late = draft->state == EDIT_OPENING && now_ms() - began > START_MS;
         pthread_mutex_unlock(&draft->serve->edits->lock);
-        is_running = is_running && !is_late;
+        const bool is_hung = is_open && now_ms() > draft->heard_ms + HUNG_MS;
+        if (is_hung) {
+            serve_log(LOG_ERROR, "edit", "%s: its edit process does not answer; it ends",
+                      draft->place_id);
+        }
+        is_running = is_running && !is_late && !is_hung;
     }
     if (must_end(draft)) {
         finish(draft);

@@ -74,7 +74,7 @@ typedef struct EditDraft {
     uint8_t begun_settings[SHA256_BYTES], begun_scene[SHA256_BYTES]; // texts it began with
     EditSeat seats[EDIT_EDITORS_MAX + 1];
     EditCounts life_counts;
-    uint64_t idle_ms, checked_ms;
+    uint64_t idle_ms, checked_ms, heard_ms;
     uint64_t last_account; // who changed something last
     bool is_finished;      // all is written, and it takes nothing more
     uint32_t rows_since;   // the last checkpoint

@@ -97,7 +97,7 @@ typedef struct EditProcess {
     uint64_t silent[EDIT_SILENT_MAX]; // the host's numbers, oldest first
     uint32_t silent_count;
     EditWriter writers[EDIT_WRITERS_MAX];
-    EditCounts counts, counts_told;
+    EditCounts counts;
     uint64_t counts_ms;
 
     // Rows that are applied and not stored; they point into the session's log.
