@@ -313,6 +313,8 @@ step('every panel can be used by everybody (axe), in both themes and on a tablet
     await page.setViewportSize(DESK);
     await page.click('#tab-history');
     await until('it is drawn', () => studio(page, () => window.studio.view?.cost.pictures > 0));
+    assert.match(await page.textContent('#bottom-panel'), /Undid: Insert Trampoline/);
+    assert.doesNotMatch(await page.textContent('#bottom-panel'), /(?:Undid|Did again): Undo/);
     await checkAccessible(page, 'studio');
     await page.keyboard.press('Control+k');
     await page.waitForSelector('dialog[open]');
