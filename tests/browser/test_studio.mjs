@@ -165,6 +165,18 @@ step('inserts, drags by its handle and over the ground, colours, undoes and redo
     await size.fill('2*3-1');
     await size.press('Enter');
     await until('a sum', async () => (await find(page, 'Block'))[0].shape.size[1] === 5);
+    const bottom = await studio(page, () => {
+        const { view: { gizmo }, tool, rows, selection } = window.studio;
+        tool.value = 'scale';
+        const { position, half } = rows.get(selection.value[0]);
+        const placed = gizmo.place(gizmo.hold()[0], null, null, gizmo.proxy.scale.clone().set(1, 1, 1));
+        gizmo.begin();
+        const larger = gizmo.place(gizmo.held[0], null, null, gizmo.proxy.scale.clone().set(1, 2, 1));
+        gizmo.held = [];
+        tool.value = 'select';
+        return [position[1] - half[1], placed.size[1], larger.size[1], larger.position.y - larger.size[1] / 2];
+    });
+    assert.deepEqual(bottom.slice(1), [5, 10, bottom[0]], 'sizing keeps it on the floor');
     await page.locator('.stage canvas').focus();
     await studio(page, () => { window.studio.tour.value = 7; });
     await page.waitForSelector('.tour');
@@ -301,6 +313,8 @@ step('every panel can be used by everybody (axe), in both themes and on a tablet
     await page.setViewportSize(DESK);
     await page.click('#tab-history');
     await until('it is drawn', () => studio(page, () => window.studio.view?.cost.pictures > 0));
+    assert.match(await page.textContent('#bottom-panel'), /Undid: Insert Trampoline/);
+    assert.doesNotMatch(await page.textContent('#bottom-panel'), /(?:Undid|Did again): Undo/);
     await checkAccessible(page, 'studio');
     await page.keyboard.press('Control+k');
     await page.waitForSelector('dialog[open]');

@@ -58,10 +58,14 @@ function History({ studio }: { studio: Studio }): JSX.Element {
     const undone = new Set(history.map((step) => step.undone));
     const labels = new Map(history.map((step) => [step.seq, step]));
     // What an undo took back; an undo of an undo did it again.
-    const said = ({ label, undone: back }: Step): string => {
-        const before = labels.get(back);
-        return back === 0 || before === undefined ? label
-            : before.undone === 0 ? words.undidStep(before.label) : words.redidStep(labels.get(before.undone)?.label ?? '');
+    const said = (step: Step): string => {
+        let at = step;
+        let times = 0;
+        for (let before = labels.get(at.undone); before !== undefined && before.seq < at.seq; before = labels.get(at.undone)) {
+            at = before;
+            times += 1;
+        }
+        return times === 0 ? step.label : times % 2 === 1 ? words.undidStep(at.label) : words.redidStep(at.label);
     };
     return (
         <ol class="lines" aria-label={words.panels.history}>

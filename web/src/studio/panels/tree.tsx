@@ -212,7 +212,7 @@ export function Tree({ studio }: { studio: Studio }): JSX.Element {
                     })}
                 </div>
             </div>
-            <p class="count" role="status">{words.treeCount(rows.length)}</p>
+            <p class="count" role="status">{words.treeCount(part === '' ? studio.rows.size : rows.length)}</p>
         </div>
     );
 }

@@ -177,6 +177,9 @@ export class Gizmo {
                 return round(Math.max(step > 0 && scale.getComponent(axis) !== 1
                     ? Math.max(Math.round(wanted / step) * step, step) : wanted, SIZE_LEAST));
             }) as Triple;
+            if (this.held.length === 1) { // it grows upwards: what stands on a floor does not go through it
+                position.add(new THREE.Vector3(0, (sized[1] - size[1]) / 2, 0).applyQuaternion(held.rotation));
+            }
             return { row, position: position.add(pivot), rotation: held.rotation, size: sized };
         }
         position.applyQuaternion(turn).add(pivot).add(by);
