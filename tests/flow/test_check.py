@@ -18,7 +18,7 @@ CORPUS = os.path.join(SCRIPTS, "check")
 MORE = {"hostile": "ReplicatedStorage", "neighbours": "ReplicatedStorage", "same": "ReplicatedStorage",
         "api": "Workspace"}
 # A build says more: it tries scripts out, and looks at what is beside them.
-BUILD_ALONE = ("dry-run", "pack", "orphan", "unused")
+BUILD_ALONE = ("asset", "dry-run", "pack", "orphan", "unused")
 
 
 def expected():

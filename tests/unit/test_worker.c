@@ -1040,6 +1040,7 @@ TEST(answers_that_do_not_fit_the_question)
             buffer_put_block(&reply, i == 0 ? "b" : "a", 1);
         }
         buffer_put_u8(&reply, 0);
+        buffer_put_u32(&reply, 0); // assets
         buffer_put(&reply, "x", wrong == 4);
         job.path = wrong == 1 ? "Workspace/Other" : "Workspace/Door";
         const Status status = compile_read_reply(&reply, STATUS_OK, &job, &out, &list);
