@@ -23,7 +23,7 @@ export const SMALL = { width: 320, height: 180 };
 const LARGE = { width: 960, height: 540 };
 
 // For tests that `make test` has no time for: `make test-all` runs them too (docs/DEVELOPMENT.md).
-export const onlyInAll = process.env.SANDLOT_SHORT === '1' && 'make test-all runs it';
+export const onlyInAll = process.env.TEST_SHORT === '1' && 'make test-all runs it';
 
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
