@@ -84,7 +84,21 @@ after(async () => {
 
 // Renders `seconds` of what the expression `act` does with `stage` and `voice`, and returns the loudness of left and right in
 // tenths of a second, and how often the left one crosses zero. `later` is done after half a second.
-const render = (act, { seconds = 1, later = '0', panning = 'equalpower' } = {}) =>
+// Chromium sometimes never goes on after such a pause: then it is asked once more.
+const RENDER_MS = 15_000;
+async function render(act, options = {}) {
+    for (let attempt = 0; attempt < 2; attempt++) {
+        let timer;
+        const late = new Promise((done) => { timer = setTimeout(done, RENDER_MS, null); });
+        const heard = await Promise.race([renderOnce(act, options), late]);
+        clearTimeout(timer);
+        if (heard !== null) {
+            return heard;
+        }
+    }
+    return assert.fail(`${act} is not rendered`);
+}
+const renderOnce = (act, { seconds = 1, later = null, panning = 'equalpower' } = {}) =>
     player.page.evaluate(`(async () => {
         const context = new OfflineAudioContext(2, ${seconds} * 44100, 44100);
         const stage = await window.sandlot.sounds.stageOn(context);
@@ -95,10 +109,10 @@ const render = (act, { seconds = 1, later = '0', panning = 'equalpower' } = {}) 
         });
         await (${act});
         const voices = stage.voices();
-        void context.suspend(0.5).then(() => {
+        ${later === null ? '' : `void context.suspend(0.5).then(() => {
             void (${later});
             return context.resume();
-        });
+        });`}
         const buffer = await context.startRendering();
         const loud = (samples) => Array.from({ length: ${seconds} * 10 }, (_, i) => Math.sqrt(
             samples.subarray(i * 4410, (i + 1) * 4410).reduce((sum, x) => sum + x * x, 0) / 4410));
