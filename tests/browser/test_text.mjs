@@ -161,7 +161,8 @@ async function lookAtGame(mode, prepare) {
     await page.waitForSelector('#enter');
     trouble.push(...await look(`${mode}_gate`));
     await page.locator('#enter').press('Enter');
-    const isPlaying = () => page.evaluate(() => window.sandlot.inspect().phase === 'playing');
+    const isPlaying = () => page.evaluate(() => window.sandlot.inspect().phase === 'playing' &&
+        document.querySelector('#loading').textContent === '');
     await until('she plays', isPlaying);
     for (const [name, open] of Object.entries(GAME)) {
         await page.setViewportSize(VIEWS.desk);

@@ -22,18 +22,25 @@ function studioPort(): Promise<MessagePort> {
     });
 }
 
-try {
-    if (location.hash === '#studio' && parent !== window) {
-        window.sandlot = new PlayPage(await studioPort());
-        window.sandlot.playHere();
-    } else {
-        window.sandlot = new PlayPage();
+function start(port: MessagePort | null): void {
+    try {
+        window.sandlot = new PlayPage(port);
+        if (port !== null) {
+            window.sandlot.playHere();
+        }
+    } catch (error) {
+        if (error instanceof CannotDraw) {
+            showFailure(words.picture.title, words.picture.missing);
+        } else {
+            showFailure(words.pageFailed.title, words.pageFailed.text(String(error)));
+            throw error;
+        }
     }
-} catch (error) {
-    if (error instanceof CannotDraw) {
-        showFailure(words.picture.title, words.picture.missing);
-    } else {
-        showFailure(words.pageFailed.title, words.pageFailed.text(String(error)));
-        throw error;
-    }
+}
+
+// Without `await`: a page that waits at its top level is cut into many small files.
+if (location.hash === '#studio' && parent !== window) {
+    void studioPort().then(start);
+} else {
+    start(null);
 }

@@ -10,7 +10,6 @@ import type { Progress } from '../core/download.ts';
 import { sentence } from '../core/reasons.ts';
 import { DiagnosticList } from '../ui/diagnostics.ts';
 import { assetLine, assetRow, downloadLine } from '../ui/downloads.ts';
-import { readDropped } from '../ui/drop.ts';
 import { element } from '../ui/element.ts';
 import { FaultList, isDevelopment } from '../ui/faults.ts';
 import { Gate, type Wish } from '../ui/gate.ts';
@@ -238,7 +237,9 @@ export class PlayPage {
     private drop(event: DragEvent): void {
         event.preventDefault();
         if (event.dataTransfer !== null) {
-            readDropped(event.dataTransfer.items).then((files) => this.check(files),
+            const dropped = [...event.dataTransfer.items].map((item) =>
+                [item.webkitGetAsEntry(), item.getAsFile()] as const);
+            import('../ui/drop.ts').then(({ readDropped }) => readDropped(dropped)).then((files) => this.check(files),
                 (error: unknown) => this.diagnostics.show({
                     type: 'checked', scripts: 0, diagnostics: [], failure: String(error),
                 }));

@@ -41,24 +41,13 @@ function inPlace(found: Found[]): Found[] {
         .map(([path, file]) => [path.slice(root.length), file]);
 }
 
-// What is dropped must be asked for before anything is waited for.
-function entriesDropped(items: DataTransferItemList): { entries: FileSystemEntry[]; found: Found[] } {
-    const entries: FileSystemEntry[] = [];
-    const found: Found[] = [];
-    for (const item of items) {
-        const entry = item.webkitGetAsEntry();
-        const file = item.getAsFile();
-        if (entry !== null) {
-            entries.push(entry);
-        } else if (file !== null && isWanted(file.name.replace(/^.*\//, ''))) {
-            found.push([file.name, file]);
-        }
-    }
-    return { entries, found };
-}
+// What was dropped. The page asks for it at once, before anything is waited for: later it is gone.
+export type Dropped = readonly (readonly [FileSystemEntry | null, File | null])[];
 
-export async function readDropped(items: DataTransferItemList): Promise<Map<string, Uint8Array>> {
-    const { entries, found } = entriesDropped(items);
+export async function readDropped(dropped: Dropped): Promise<Map<string, Uint8Array>> {
+    const entries = dropped.flatMap(([entry]) => entry ?? []);
+    const found: Found[] = dropped.flatMap(([entry, file]): Found[] =>
+        entry === null && file !== null && isWanted(file.name.replace(/^.*\//, '')) ? [[file.name, file]] : []);
     for (const entry of entries) {
         await walk(entry, found);
     }

@@ -6,7 +6,7 @@ const english = {
     ...linkWords,
     menu: {
         title: 'Menu',
-        notLoaded: 'The menu could not be fetched. Try again.',
+        notLoaded: 'A part of the page could not be fetched. Try again.',
         open: 'Menu',
         resume: 'Back to the game',
         settings: 'Settings',

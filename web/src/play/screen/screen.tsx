@@ -21,7 +21,7 @@ import { Help, canBuild } from './help.tsx';
 import type { Menu, MenuActions, MenuPage } from './menu.tsx';
 import { type Files, FilesContext } from './picture.tsx';
 import './screen.css';
-import { TouchControls } from './touch.tsx';
+import type { TouchControls } from './touch.tsx';
 import { AboveTrees, ScreenTrees } from './widgets.tsx';
 
 const FEED_MS = 6000;
@@ -55,6 +55,7 @@ export class Screen {
     readonly build = signal<LoadedBuild | null>(null);
     readonly menu = signal<MenuPage>('closed');
     private readonly loadedMenu = signal<typeof Menu | null>(null); // once it was opened
+    private readonly loadedTouch = signal<typeof TouchControls | null>(null); // once somebody touches the screen
     private readonly feed = signal<readonly { key: number; text: string }[]>([]);
     private readonly hits = signal(0); // how many marks were shown
     private nextKey = 1;
@@ -70,6 +71,18 @@ export class Screen {
                     this.menu.value = 'closed';
                     this.tell(words.menu.notLoaded);
                 });
+            }
+        });
+        this.loadTouch();
+    }
+
+    private loadTouch(): void {
+        const stop = effect(() => {
+            if (device.value === 'touch' && this.loadedTouch.value === null) {
+                import('./touch.tsx').then((loaded) => {
+                    stop();
+                    this.loadedTouch.value = loaded.TouchControls;
+                }, () => this.tell(words.menu.notLoaded));
             }
         });
     }
@@ -94,10 +107,11 @@ export class Screen {
         }
         const build = this.build.value;
         const LoadedMenu = this.loadedMenu.value;
+        const LoadedTouch = this.loadedTouch.value;
         return (
             <>
-                {device.value === 'touch' && this.place.value !== null && (
-                    <TouchControls controls={parts.controls} place={this.place.value}
+                {LoadedTouch !== null && device.value === 'touch' && this.place.value !== null && (
+                    <LoadedTouch controls={parts.controls} place={this.place.value}
                         onDig={parts.onDig} build={build?.mode ?? null} onTouch={() => {
                             if (parts.chat.isOpen.value) {
                                 parts.onCloseChat();
