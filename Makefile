@@ -25,10 +25,10 @@ run: build ## build and start the server; open the link that it prints
 demo: build ## build and show the simulation in the terminal
 	@build/release/sim_demo
 
-test: setup ## test everything once, where the test is strongest (about 17 minutes)
+test: setup ## test everything once, where the test is strongest (up to half an hour)
 	@tools/test
 
-test-all: setup ## test everything with every compiler and option (about half an hour)
+test-all: setup ## test everything with every compiler and option (about an hour)
 	@tools/test all
 
 test-cgroup: build ## test the bounds of a world in an emulated machine (downloads a kernel; about 5 minutes)
